@@ -135,13 +135,15 @@ def simplex(
         )
 
 
-def exponentials(log_probs: Float[Table, "item label"], what: str, where: Callable[[int], str]) -> None:
+def exponentials(
+    log_probs: Float[Table, "item label"], what: str, where: Callable[[int], str], labels: Sequence[str] | None = None
+) -> None:
     """`simplex` of the exponentials of a table."""
     if on_device(log_probs):
         _rows_there(log_probs, "log-probs", lambda row, at: exponentials(row, what, at), where)
         return
     with np.errstate(over="ignore"):
-        simplex(np.exp(log_probs), what, where)
+        simplex(np.exp(log_probs), what, where, labels)
 
 
 def logits(array: Float[Table, "item label"], where: Callable[[int], str]) -> None:

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
@@ -14,10 +13,6 @@ from probtruth.errors import InputError
 
 if TYPE_CHECKING:
     import polars
-
-_EPOCH = date(1970, 1, 1).toordinal()
-# The first day of polars' dates, as Python counts days, and a day in units of polars.
-_PER_DAY = {"day": 1, "ms": 86_400 * 10**3, "us": 86_400 * 10**6, "ns": 86_400 * 10**9}
 
 
 def name_text(value: object) -> str:
@@ -162,36 +157,19 @@ def flat(frame: "polars.DataFrame", column: str, source: Source, option: str) ->
     series = cells(frame, column)
     if not single(series.dtype):
         raise InputError(f"a column of type {series.dtype}", "text or numbers", "Convert it.", source.at(column=column))
-    if series.dtype in (polars.Date, polars.Datetime) and not _in_calendar(series):
-        problem = "a date outside the years 1 to 9999"
-        raise InputError(
-            problem, "one that a calendar has", "Correct it, or write it as text.", source.at(column=column)
-        )
-    if _finer_than_python(series):
-        problem, hint = "times that differ by nanoseconds", "Round them, or write them as text."
-        raise InputError(problem, "whole microseconds, which their text shows", hint, source.at(column=column))
-    return series.cast(polars.String) if series.dtype in (polars.Categorical, polars.Enum) else series
-
-
-def _finer_than_python(series: "polars.Series") -> bool:
-    """Whether times have nanoseconds, which Python's text of them would leave out, so that two could become one."""
-    import polars
-
+    if series.dtype in (polars.Date, polars.Datetime) and not (series.dt.year().is_between(2, 9998)).all():
+        problem, hint = "a date outside the years 2 to 9998", "Correct it, or write it as text."
+        raise InputError(problem, "one that a calendar has", hint, source.at(column=column))
     fine = series.dtype == polars.Time or getattr(series.dtype, "time_unit", None) == "ns"
-    return fine and bool((series.to_physical().drop_nulls() % 1000 != 0).any())
+    if fine and (series.to_physical() % 1000 != 0).any():  # Python's text lacks them, so that two could become one
+        problem, hint = "times that differ by nanoseconds", "Round them, or write them as text."
+        raise InputError(problem, "whole microseconds", hint, source.at(column=column))
+    return series.cast(polars.String) if series.dtype in (polars.Categorical, polars.Enum) else series
 
 
 def cells(frame: "polars.DataFrame", column: str) -> "polars.Series":
     """A column without its name, because polars would read it as a pattern (`*`."""
     return frame.get_column(column).alias("cells")
-
-
-def _in_calendar(series: "polars.Series") -> bool:
-    """Whether Python can hold its dates in any time zone; polars panics if it turns other dates into text."""
-    per_day = _PER_DAY[getattr(series.dtype, "time_unit", "day")]
-    low, high = (day * per_day for day in (date.min.toordinal() + 1 - _EPOCH, date.max.toordinal() - 1 - _EPOCH))
-    ends: Any = series.to_physical().drop_nulls()
-    return ends.is_empty() or bool(low <= ends.min() and ends.max() <= high)
 
 
 def single(kind: "polars.DataType") -> bool:

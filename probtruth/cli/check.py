@@ -76,7 +76,7 @@ def _checked(file: str, reading: LabelReading, cells: opt.Cells, score: str) -> 
 
 def _table(path: Any, reading: LabelReading, cells: opt.Cells, score: str) -> Checked:
     from probtruth.io.loaders.readers import read_label_file
-    from probtruth.io.predictions import read_predictions_pairs
+    from probtruth.io.predictions import read_predictions
     from probtruth.io.tables.on_disk import columns_of
     from probtruth.line.inputs import stored_labels
 
@@ -96,7 +96,7 @@ def _table(path: Any, reading: LabelReading, cells: opt.Cells, score: str) -> Ch
         counts = _labels(read_label_file(path, replace(reading, format="counts")), "annotations, counts per label")
         return counts._replace(lines=[*counts.lines, AS_COUNTS])
     except InputError:
-        read = read_predictions_pairs([(redacted(str(path)), path)], None, item, cells.kind, cells.renormalise)
+        read = read_predictions({redacted(str(path)): path}, None, item, cells.kind, cells.renormalise)
     labels, n_items = read.index.labels, len(read.index.items)
     sizes = [count(n_items, "item"), count(len(labels), "label")]
     sizes += [f"{count(rows, 'row')} divided by their sums" for _, rows, _, _ in read.audit.renormalised]

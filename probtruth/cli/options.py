@@ -114,7 +114,7 @@ OPTIONS = {
 class Cells:
     """What the cells of predictions are."""
 
-    kind: str = "probs"
+    kind: Any = "probs"
     renormalise: bool = False
 
 

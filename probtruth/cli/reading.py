@@ -53,7 +53,7 @@ def read(
     """The labels, the predictions, and the groups and clusters of their items."""
     from probtruth.io.groups import read_groups
     from probtruth.io.loaders import joined_table
-    from probtruth.io.predictions import model_files, read_predictions_pairs
+    from probtruth.io.predictions import model_files, read_predictions
     from probtruth.io.truth import read_soft
     from probtruth.line.inputs import reference_of, stored_labels
 
@@ -61,12 +61,12 @@ def read(
     beside = [name for name, value in others.items() if value]
     item, reference = files.reading.item, None
     strata: dict[str, Any] = {}
-    models: list[tuple[str, Any]] = []
+    models: dict[str, Any] = {}
     if table is not None:
         if beside:
             raise InputError(f"the table {table!r} with {beside[0]}", "one table that holds all, or a file each", EACH)
         block, blocks = joined_table(table, item=item)
-        reference, models = reference_of(block, blocks, item, estimand), [*blocks.items()]
+        reference, models = reference_of(block, blocks, item, estimand), blocks
     elif not files.predictions:
         hint = "Write --predictions my_model=probs.csv, or one TABLE with columns truth.cat, ours.cat."
         raise InputError("no --predictions and no table", "one of the two", hint)
@@ -75,15 +75,15 @@ def read(
     elif len(beside) == 1:
         reference, predictions, strata = _logged(files.predictions)
     else:
-        models = [*model_files(files.predictions)]
+        models = model_files(files.predictions)
         reference = (
             read_soft(files.soft, item, estimand)
             if files.soft
-            else stored_labels(str(files.annotations), dict(models), files.reading)
+            else stored_labels(str(files.annotations), models, files.reading)
         )
     if models:
-        how = (item, files.cells.kind, files.cells.renormalise, n_bytes(memory))
-        predictions = read_predictions_pairs(models, reference.index, *how)
+        cells, limit = files.cells, n_bytes(memory)
+        predictions = read_predictions(models, reference.index, item, cells.kind, cells.renormalise, memory=limit)
     for what, spec in (("group", files.groups), ("cluster", clusters)):
         if spec is not None:
             strata[f"{what}s"] = read_groups(spec, predictions.index.items, item, what)

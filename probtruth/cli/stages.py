@@ -3,7 +3,6 @@
 from pathlib import Path
 from typing import Any
 
-from probtruth import check
 from probtruth.check import count
 from probtruth.cli import options as opt
 from probtruth.cli.console import Console, cache_compiled_code
@@ -77,7 +76,7 @@ def score(
     cache_compiled_code()
     import numpy as np
 
-    from probtruth.io.predictions import model_files, read_predictions_pairs
+    from probtruth.io.predictions import model_files, read_predictions
     from probtruth.io.scores import write_scores
     from probtruth.io.tables.parquet_notes import check_out
     from probtruth.line.inputs import reference_of
@@ -87,11 +86,10 @@ def score(
     console, chosen = Console.of(context, json), opt.chosen_rule(rule)
     check_out(out)
     files = model_files(predictions)
-    check.unique([name for name, _ in files], "model")
     with console.progress("reading and scoring"):
         known: Any = reference_of(truth, {}, item)
         index = known.index if isinstance(known, Truth) else None
-        tables = read_predictions_pairs(files, index, item, cells.kind, cells.renormalise, opt.n_bytes(memory))
+        tables = read_predictions(files, index, item, cells.kind, cells.renormalise, memory=opt.n_bytes(memory))
         scores = score(tables, truth if index is None else known, chosen, floor, item=item)
     write_scores(scores, out)
     for note in (*tables.notes, *tables.warnings):

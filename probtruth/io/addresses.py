@@ -6,15 +6,14 @@ redacted wherever an address is shown.
 
 import base64
 import glob
-import hashlib
 import os
 import re
 import shutil
 import tempfile
 import urllib.error
 import urllib.request
+from collections.abc import Callable
 from fnmatch import fnmatchcase
-from http.client import HTTPException
 from pathlib import Path
 from typing import Any
 
@@ -44,23 +43,29 @@ def location(path: str | Path) -> Path:
     """The local path of a table; what lies at an address, and a Delta or Iceberg table, is copied to one."""
     text = str(path)
     match = SCHEME.match(text)
+    read: Callable[[str], Path]
     if match is not None and (is_address(text) or (isinstance(path, Path) and not os.path.lexists(path))):
-        url = match[1].lower() + text[match.end(1) :]
-        _check(url, isinstance(path, Path))
-        try:
-            return _copied(url)
-        except InputError:
-            raise
-        except ImportError as error:
-            raise _missing(error, redacted(url)) from None
-        except urllib.error.HTTPError as error:
+        text = match[1].lower() + text[match.end(1) :]
+        _check(text, isinstance(path, Path))
+        read = _downloaded if text.startswith("http") else _of_lake if text.lower().endswith(ICEBERG) else _of_store
+    elif (text.lower().endswith(ICEBERG) and os.path.isfile(text)) or os.path.isdir(os.path.join(text, DELTA_LOG)):
+        text, read = os.path.abspath(text), _of_lake
+    else:
+        return Path(path)
+    try:
+        return read(text)
+    except InputError:
+        raise
+    except ImportError as error:
+        package = (error.name or "").partition(".")[0]
+        raise MissingExtraError(
+            f"{redacted(text)}: got a table that needs the package {package}, expected it installed. "
+            f"Hint: pip install {EXTRAS.get(package, package)}"
+        ) from None
+    except Exception as error:  # each package has its own, none of them a common one
+        if isinstance(error, urllib.error.HTTPError):
             error.close()
-            raise unreached(error, redacted(url)) from None
-        except (OSError, ValueError, HTTPException) as error:
-            raise unreached(error, redacted(url)) from None
-    if text.lower().endswith(ICEBERG) and os.path.isfile(text):
-        return _lake(os.path.abspath(text))
-    return _lake(os.path.abspath(text)) if os.path.isdir(os.path.join(text, DELTA_LOG)) else Path(path)
+        raise _unreached(error, redacted(text)) from None
 
 
 def origin(path: str | Path) -> str:
@@ -76,32 +81,34 @@ def is_address(text: str) -> bool:
 
 def _check(url: str, is_path: bool) -> None:
     """Raises for an address that cannot be read, in words that hold nothing secret."""
-    scheme, shown = url.partition(":")[0], redacted(url)
-    wanted = f"a path, or an address: {', '.join(f'{name}://' for name in SCHEMES)}"
-    if scheme == "file":
-        raise InputError("file://", wanted, "Write the path alone.", shown)
-    if scheme not in (*SCHEMES, "http"):
-        raise InputError(f"the scheme {scheme}://", wanted, "Fetch the file first.", shown)
-    if not url.isprintable() or " " in url:
-        raise InputError("an address with a blank in it", wanted, "Write %20 for a blank.", f"{scheme}://...")
-    if is_path:
-        raise InputError("an address as a Path, which drops a slash", wanted, "Pass it as text.", shown)
-    if not url.partition("://")[2].split("/")[0]:
-        raise InputError("an address of nothing", "the address of a table", "Name an object.", shown)
-    if scheme == "http" and not LOOPBACK.match(url):
-        raise InputError("http://", "https://", "Without TLS anybody on the way reads and changes it.", shown)
-    path = _path(url)
-    if scheme in ("http", "https") and (path.endswith("/") or WILD.search(path.partition("://")[2].partition("/")[2])):
-        raise InputError(
-            "a folder or a pattern", "the address of one file", "Web servers list nothing: name each file.", shown
-        )
-    suffix = Path(path).suffix.lower()
-    if not suffix and WILD.search(path):
-        raise InputError("a pattern without an extension", "one such as *.parquet", "End it in an extension.", shown)
-    if suffix and suffix not in TABLES and not re.fullmatch(r"\.\d+", suffix) and not path.endswith("/"):
-        raise InputError(
-            f"the extension {suffix!r} at an address", f"one of {', '.join(TABLES)}", "Copy it here first.", shown
-        )
+    scheme, shown, path = url.partition(":")[0], redacted(url), _path(url)
+    suffix, wild = Path(path).suffix.lower(), WILD.search(path.partition("://")[2].partition("/")[2])
+    faults = {
+        "an address with a blank in it": ("Write %20 for a blank.", not url.isprintable() or " " in url),
+        f"the scheme {scheme}://": (
+            "Write the path alone." if scheme == "file" else "Fetch the file first.",
+            scheme not in (*SCHEMES, "http"),
+        ),
+        "an address as a Path, which drops a slash": ("Pass it as text.", is_path),
+        "an address of nothing": ("Name an object.", not url.partition("://")[2].split("/")[0]),
+        "http://": (
+            "Without TLS anybody on the way reads and changes it: write https://.",
+            scheme == "http" and not LOOPBACK.match(url),
+        ),
+        "a folder or a pattern": (
+            "Web servers list nothing: name each file.",
+            scheme in ("http", "https") and (path.endswith("/") or wild),
+        ),
+        "a pattern without an extension": ("End it in one, such as *.parquet.", not suffix and WILD.search(path)),
+        f"the extension {suffix!r} at an address": (
+            f"Copy it here first; read at addresses are {', '.join(TABLES)}.",
+            suffix and suffix not in TABLES and not re.fullmatch(r"\.\d+", suffix) and not path.endswith("/"),
+        ),
+    }
+    for fault, (hint, found) in faults.items():
+        if found:
+            wanted = f"a path, or the address of a table: {', '.join(f'{name}://' for name in SCHEMES)}"
+            raise InputError(fault, wanted, hint, f"{scheme}://..." if "blank" in fault else shown)
 
 
 def _path(url: str) -> str:
@@ -110,74 +117,48 @@ def _path(url: str) -> str:
     return url if cut is None else url[: cut.start()]
 
 
-def _copied(url: str) -> Path:
-    """The copy of what lies at an address; made again where that has changed."""
-    if url.startswith("http"):
-        return _downloaded(url)
-    if url.lower().endswith(ICEBERG):
-        return _lake(url)
+def _of_store(url: str) -> Path:
+    """The copies of the object at an address, or of those of a folder or pattern; made again where they changed."""
     from pyarrow import fs
 
-    store, path = _store(url)
+    scheme, _, path = url.partition("://")
+    if scheme == "hf":
+        from huggingface_hub import HfFileSystem
+
+        store: Any = fs.PyFileSystem(fs.FSSpecHandler(HfFileSystem()))
+    elif scheme == "az":
+        account, key = (os.environ.get(f"AZURE_STORAGE_ACCOUNT_{name}") for name in ("NAME", "KEY"))
+        store = fs.AzureFileSystem(account, account_key=key)
+    else:
+        store = fs.FileSystem.from_uri(f"{scheme}://{path.split('/')[0]}")[0]
     wild = WILD.search(path)
     if wild is None and Path(path).suffix.lower() in TABLES:
         return _copy([store.get_file_info(path)], store, url, Path(path).name)
     folder = path[: wild.start()].rpartition("/")[0] if wild else path.rstrip("/")
     if wild is None and store.get_file_info(f"{folder}/{DELTA_LOG}").type == fs.FileType.Directory:
-        return _lake(url)
+        return _of_lake(url)
     pattern = path if wild else f"{folder}/*.parquet"
-    listed = store.get_file_info(
-        fs.FileSelector(folder, allow_not_found=True, recursive="/" in pattern[len(folder) + 1 :])
-    )
+    listed = store.get_file_info(fs.FileSelector(folder, allow_not_found=True, recursive=True))
     depth = None if "**" in pattern else pattern.count("/")
-    files = sorted(
-        (one for one in listed if fnmatchcase(one.path, pattern) and depth in (None, one.path.count("/"))),
-        key=lambda one: one.path,
-    )
+    files = [one for one in listed if fnmatchcase(one.path, pattern) and depth in (None, one.path.count("/"))]
     if not files:
         what = "a pattern that matches no object" if wild else "a folder without Parquet files"
         raise InputError(what, "at least one", "Check the address.", redacted(url))
-    return _copy(files, store, url, None)
-
-
-def _store(url: str) -> tuple[Any, str]:
-    """The store of an address, with the credentials of the environment, and the path in it."""
-    from pyarrow import fs
-
-    scheme, _, path = url.partition("://")
-    known = os.environ.get
-    if scheme == "s3":
-        endpoint = known("AWS_ENDPOINT_URL_S3") or known("AWS_ENDPOINT_URL")
-        if not endpoint:
-            return fs.FileSystem.from_uri(f"s3://{path.split('/')[0]}")[0], path
-        region = known("AWS_REGION") or known("AWS_DEFAULT_REGION") or "us-east-1"
-        protocol, _, host = endpoint.rpartition("://")
-        return fs.S3FileSystem(endpoint_override=host, scheme=protocol or "https", region=region), path
-    if scheme == "gs":
-        return fs.GcsFileSystem(), path
-    if scheme == "az":
-        account = known("AZURE_STORAGE_ACCOUNT_NAME") or known("AZURE_STORAGE_ACCOUNT") or ""
-        return fs.AzureFileSystem(account, account_key=known("AZURE_STORAGE_ACCOUNT_KEY")), path
-    from huggingface_hub import HfFileSystem
-
-    return fs.PyFileSystem(fs.FSSpecHandler(HfFileSystem())), path
+    return _copy(sorted(files, key=lambda one: str(one.path)), store, url, None)
 
 
 def _copy(files: list[Any], store: Any, url: str, name: str | None) -> Path:
     """The copies of objects: that of the one of this name, else the folder of all."""
     key = (url, *((info.path, info.size, info.mtime_ns) for info in files))
-    if key in _COPIES:
-        return _COPIES[key]
-    folder = _new_folder()
-    for at, info in enumerate(files):
-        target = folder / (name or f"{at:06d}-{Path(info.path).name}")
-        with store.open_input_stream(info.path) as source, target.open("wb") as sink:
-            shutil.copyfileobj(source, sink, 1 << 24)
-        if not info.size or target.stat().st_size != info.size:
-            raise ConnectionError
-        _ORIGINS[str(target)] = redacted(url if name else f"{url.partition('://')[0]}://{info.path}")
-    _COPIES[key] = folder / name if name else folder / f"*{Path(files[0].path).suffix}"
-    _ORIGINS[str(_COPIES[key])] = redacted(url)
+    if key not in _COPIES:
+        folder = _new_folder()
+        for at, info in enumerate(files):
+            target = folder / (name or f"{at:06d}-{Path(info.path).name}")
+            with store.open_input_stream(info.path) as source:
+                _save(source, target, info.size or -1)  # a connection that is cut leaves none
+            _ORIGINS[str(target)] = redacted(url if name else f"{url.partition('://')[0]}://{info.path}")
+        _COPIES[key] = folder / (name or f"*{Path(files[0].path).suffix}")
+        _ORIGINS[str(_COPIES[key])] = redacted(url)
     return _COPIES[key]
 
 
@@ -188,46 +169,41 @@ def _downloaded(url: str) -> Path:
     if user:
         request.add_header("Authorization", f"Basic {base64.b64encode(urllib.parse.unquote(user).encode()).decode()}")
     with urllib.request.urlopen(request, timeout=60) as answer:
-        stamp = answer.headers.get("ETag") or answer.headers.get("Last-Modified")
-        key = (hashlib.sha256(url.encode()).digest(), stamp, answer.headers.get("Content-Length"))
-        if stamp and key in _COPIES:
-            return _COPIES[key]
-        target = _new_folder() / Path(_path(url)).name
-        _save(answer, target)
-    _COPIES[key] = target
-    _ORIGINS[str(target)] = redacted(url)
-    return target
+        stamp, size = (
+            answer.headers.get("ETag") or answer.headers.get("Last-Modified"),
+            answer.headers.get("Content-Length"),
+        )
+        key = (url, stamp, size)
+        if not stamp or key not in _COPIES:
+            _COPIES[key] = _new_folder() / Path(_path(url)).name
+            _save(answer, _COPIES[key], size and int(size))
+            _ORIGINS[str(_COPIES[key])] = redacted(url)
+    return _COPIES[key]
 
 
-def _save(answer: Any, target: Path) -> None:
+def _save(source: Any, target: Path, size: int | None) -> None:
     with target.open("wb") as sink:
-        shutil.copyfileobj(answer, sink, 1 << 20)
-    wanted = answer.headers.get("Content-Length")
-    if wanted and target.stat().st_size != int(wanted):
+        shutil.copyfileobj(source, sink, 1 << 20)
+    if size is not None and target.stat().st_size != size:
         raise ConnectionError
 
 
-def _lake(table: str) -> Path:
+def _of_lake(table: str) -> Path:
     """One version of a Delta or Iceberg table, written as Parquet."""
     import polars
 
-    form = "iceberg" if table.lower().endswith(ICEBERG) else "delta"
-    try:
-        if form == "delta":
-            import deltalake
+    if table.lower().endswith(ICEBERG):
+        key: tuple[object, ...] = (table,)
+        lazy = polars.scan_iceberg(table)
+    else:
+        import deltalake
 
-            key: tuple[object, ...] = (table, deltalake.DeltaTable(table).version())
-            lazy = polars.scan_delta(table, version=key[1])  # type: ignore[arg-type]
-        else:
-            key, lazy = (table, form), polars.scan_iceberg(table)
-        if key not in _COPIES:
-            target = _new_folder() / "table.parquet"
-            lazy.sink_parquet(target)
-            _ORIGINS[str(target)], _COPIES[key] = redacted(table), target
-    except ImportError as error:
-        raise _missing(error, redacted(table)) from None
-    except Exception as error:  # each package has its own, none of them a common one
-        raise unreached(error, redacted(table)) from None
+        key = (table, deltalake.DeltaTable(table).version())
+        lazy = polars.scan_delta(table, version=key[1])  # type: ignore[arg-type]
+    if key not in _COPIES:
+        target = _new_folder() / "table.parquet"
+        lazy.sink_parquet(target)
+        _ORIGINS[str(target)], _COPIES[key] = redacted(table), target
     return _COPIES[key]
 
 
@@ -237,15 +213,7 @@ def _new_folder() -> Path:
     return Path(tempfile.mkdtemp(dir=_FOLDERS[0].name))
 
 
-def _missing(error: ImportError, where: str) -> MissingExtraError:
-    package = (error.name or "").partition(".")[0]
-    return MissingExtraError(
-        f"{where}: got a table that needs the package {package}, expected it installed. "
-        f"Hint: pip install {EXTRAS.get(package, package)}"
-    )
-
-
-def unreached(error: Exception, where: str) -> InputError:
+def _unreached(error: Exception, where: str) -> InputError:
     """One message in our words for what a store or a server says, which may hold keys."""
     words, status = str(error).lower(), getattr(error, "code", None)
     if status in (404, 410) or isinstance(error, FileNotFoundError) or re.search(r"\b404\b|not found|no such", words):

@@ -13,9 +13,9 @@ from probtruth import check, frame_numbers, frames
 from probtruth.check import Source
 from probtruth.errors import InputError
 from probtruth.io.formats import refuse_others
-from probtruth.io.tables.columns import item_column
+from probtruth.io.tables.columns import item_column, labels_of
 from probtruth.io.tables.read import Block, read_table
-from probtruth.io.tables.wide import distinct_items, unnamed
+from probtruth.io.tables.wide import distinct_items
 from probtruth.types import Annotations
 from probtruth.types.annotations import index_of_labels
 from probtruth.types.arguments import Frame, StrPath
@@ -69,9 +69,7 @@ def read_annotations(
         return replace(made, notes=(*source.notes, *notes))
     if format == "auto" and wants_long:
         raise _neither(columns, item, annotator, label, frame, source)
-    names = [column for column in frame.columns if column != item]
-    if not all(name.strip() for name in names):
-        raise unnamed(source)
+    names = labels_of(frame, item, source)
     try:
         counts = _counts(frame, names, source)
     except InputError as error:
@@ -92,11 +90,6 @@ def read_annotations(
     annotations = Annotations.from_counts(counts, items, names, source)
     annotations = replace(annotations, notes=(*source.notes, *notes))
     return annotations if known is None else annotations.with_labels(known)
-
-
-def is_long(columns: Sequence[str], item: str, annotator: str, label: str) -> bool:
-    """Whether a table of these columns is in long form."""
-    return {item, annotator, label} <= set(columns)
 
 
 def _refuse_codes(table: polars.DataFrame, item: str, names: Sequence[str], source: Source) -> None:
@@ -150,8 +143,6 @@ def _guess(frame: polars.DataFrame, item: str, annotator: str, label: str) -> tu
 
 def _counts(table: polars.DataFrame, names: Sequence[str], source: Source) -> Int[np.ndarray, "item label"]:
     """The columns of counts as integers."""
-    if not names:
-        raise InputError("no column of counts", "one for each label", "Check the file.", source.name)
     values, unread = frame_numbers.matrix(table, names)
     if unread is not None:
         frame_numbers.numbers(table, unread, source, "label")

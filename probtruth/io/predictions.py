@@ -1,8 +1,9 @@
 """Predictions from files: for each model a table with one column for each label, aligned by the names of the items."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars
@@ -23,7 +24,6 @@ from probtruth.io.tables.wide import (
     check_rows,
     distinct,
     known_kind,
-    label_difference,
     renormalised,
     wide_table,
 )
@@ -80,35 +80,23 @@ def read_predictions(
                 "a path, or a dataframe with a column of item names",
                 "Without item names, use Predictions.from_probs({model: table}).",
             )
-    return read_predictions_pairs(list(files.items()), index, item, kind, renormalise, memory)
-
-
-def read_predictions_pairs(
-    files: Iterable[tuple[str, StrPath | Frame | Block]],
-    index: Index | None = None,
-    item: str = "item",
-    kind: str = "probs",
-    renormalise: bool = False,
-    memory: float | None = None,
-) -> Predictions:
-    """As `read_predictions`, from (model name, path) pairs; a name that stands twice is an error."""
-    pairs, kind = named_files(files), known_kind(kind)
-    models, limit = [model for model, _ in pairs], memory_limit(memory)
-    on_disk = COPIES * sum(map(_size, (table for _, table in pairs))) > limit
-    tables = [_Table.of(model, table, item, index, kind, on_disk) for model, table in pairs]
+    tables_of = _named(files)
+    kind, models = known_kind(kind), list(tables_of)
+    on_disk = COPIES * sum(map(_size, tables_of.values())) > memory_limit(memory)
+    tables = [_Table.of(model, table, item, index, kind, on_disk) for model, table in tables_of.items()]
     labels = tables[0].labels
-    for table in tables:
-        same_labels(models[0], labels, table.model, table.labels, table.source.name)
+    for own in tables:
+        _same_labels(own, tables[0])
         if index is not None:
-            match_labels(index, Index.of_array((0, len(table.labels)), (), table.labels)[0], table.source.name)
+            match_labels(index, Index.of_array((0, len(own.labels)), (), own.labels)[0], own.source.name)
     shared = groups.common(models, [table.items for table in tables], index)
     made, order = _index_of(shared, labels, index)
     logs = empty_array((len(models), len(order), len(labels)), on_disk)
     divided, like_probs = [], []
-    for own, table, rows in zip(logs, tables, shared.rows, strict=True):
-        sums, sure = table.write(own, rows[order], made.labels, renormalise)
-        divided += [(table.model, len(sums), float(sums.min()), float(sums.max()))] if len(sums) else []
-        like_probs += [table.model] if sure and kind == "logits" else []
+    for array, own, rows in zip(logs, tables, shared.rows, strict=True):
+        sums, sure = own.write(array, rows[order], made.labels, renormalise)
+        divided += [(own.model, len(sums), float(sums.min()), float(sums.max()))] if len(sums) else []
+        like_probs += [own.model] if sure and kind == "logits" else []
     in_one_order = all((np.diff(rows) > 0).all() for rows in shared.rows)
     index = replace(
         made,
@@ -242,35 +230,35 @@ def _index_of(
     return made, order
 
 
-def named_files[File](files: Iterable[tuple[str, File]]) -> list[tuple[str, File]]:
-    """The pairs of model and path, checked."""
-    pairs = [(frames.name_text(model), path) for model, path in files]
-    if not pairs:
+def _named(files: Mapping[str, Any]) -> dict[str, Any]:
+    """The tables by the names of their models as text, checked."""
+    models = [*map(frames.name_text, files)]
+    if not models:
         raise InputError("no model", "at least one model", "Give a file of predictions.")
-    models = [model for model, _ in pairs]
     check.unique(models, "model")
     if not all(model.strip() for model in models):
         raise InputError("a blank model name", "a name for every model", "Write NAME=FILE.")
-    return pairs
+    return dict(zip(models, files.values(), strict=True))
 
 
-def same_labels(first: str, labels: Sequence[str], model: str, own: Sequence[str], name: str) -> None:
-    """Raises where a file has other labels than the first."""
-    difference = label_difference(labels, own)
-    if difference is not None:
+def _same_labels(table: _Table, first: _Table) -> None:
+    absent, more = (sorted({*one.labels} - {*other.labels}) for one, other in ((first, table), (table, first)))
+    if absent or more:
+        words = [f"no column {check.shortlist(absent)}"] * bool(absent) + [f"also {check.shortlist(more)}"] * bool(more)
         raise InputError(
-            difference,
-            f"the labels of model {check.quote(first)}: {check.shortlist(labels)}",
+            " and ".join(words),
+            f"the labels of model {check.quote(first.model)}: {check.shortlist(first.labels)}",
             "Give every model the same labels; drop columns that are none.",
-            f"{name} (model {check.quote(model)})",
+            f"{table.source.name} (model {check.quote(table.model)})",
         )
 
 
-def model_files(pairs: Sequence[str], example: str = "--predictions my_model=probs.csv") -> list[tuple[str, str]]:
-    """`NAME=FILE` options as pairs, split at the last equals sign, or the one before an address."""
+def model_files(pairs: Sequence[str], example: str = "--predictions my_model=probs.csv") -> dict[str, str]:
+    """`NAME=FILE` options as {name: file}, split at the last equals sign, or the one before an address."""
     split = [*map(named, pairs)]
     for pair, (name, path) in zip(pairs, split, strict=True):
         if not name or not path:
             hint = f"--predictions {Path(pair).stem}={pair}" if Path(pair).is_file() else example
             raise InputError(check.quote(pair), "NAME=FILE", f"Write {hint}.")
-    return split
+    check.unique([name for name, _ in split], "model")
+    return dict(split)

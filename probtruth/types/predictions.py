@@ -183,7 +183,7 @@ class Predictions(Brief):
         made, rows, columns = Index.of_array(arrays[0].shape, names, labels)
         like_probs = []
         for name, array in zip(models, arrays, strict=True):
-            _check(kind, array, partial(_row_name, name, names))
+            check_cells(kind, array, partial(_row_name, name, names))
             if kind == "logits" and check_arrays.surely_simplex(array):
                 like_probs.append(name)
         logs = [as_logs(kind, array) for array in arrays]
@@ -226,11 +226,18 @@ def _both(kind: str, values: Any) -> Table:
     return both
 
 
-def _check(kind: str, cells: Float[Table, "item label"], where: Callable[[int], str]) -> None:
+def check_cells(
+    kind: str,
+    cells: Float[Table, "item label"],
+    where: Callable[[int], str],
+    what: str | None = None,
+    labels: Sequence[str] | None = None,
+) -> None:
+    """Raises at the first row that cannot be used; `what` calls the cells by a name of their own."""
     if kind == "probs":
-        check_arrays.simplex(cells, WORDS[kind], where)
+        check_arrays.simplex(cells, what or WORDS[kind], where, labels)
     elif kind == "log-probs":
-        check_arrays.exponentials(cells, f"exponentials of {WORDS[kind]}", where)
+        check_arrays.exponentials(cells, f"exponentials of {WORDS[kind]}", where, labels)
     else:
         check_arrays.logits(cells, where)
 

@@ -118,13 +118,15 @@ class Replicates(Brief):
 class ExpertScores(Brief):
     """The losses under experts' answers on some of the items, at these positions, in all `n_answers`.
 
-    `probability` is that with which each of these items was chosen; None for a uniform sample.
+    `probability` is that with which each of these items was chosen; None for a uniform sample. `labels` are the answers
+    of each label, in the order of `LabelsBehind`; None where experts gave scores.
     """
 
     items: Int[np.ndarray, " answered"]
     losses: Float[np.ndarray, "model answered"]
     probability: Float[np.ndarray, " answered"] | None
     n_answers: int
+    labels: Mapping[str, float] | None = None
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -103,7 +103,7 @@ class TestDatesThatNoCalendarHas:
 
     DAYS = polars.Series([0, 5_000_000], dtype=polars.Int32).cast(polars.Date)
     TIMES = (DAYS, DAYS.cast(polars.Datetime("us")), DAYS.cast(polars.Datetime("ms")))
-    EDGES = polars.Series([-719_160, 2_932_894], dtype=polars.Int32).cast(polars.Date)
+    EDGES = polars.Series(["0002-01-03", "9998-12-29"]).str.to_date()
 
     @pytest.mark.parametrize("column", TIMES, ids=["date", "us", "ms"])
     @pytest.mark.parametrize("form", ["parquet", "arrow"])
@@ -113,15 +113,15 @@ class TestDatesThatNoCalendarHas:
         path = tmp_path / f"t.{form}"
         frame = polars.DataFrame({"item": ["a", "b"], "x": [1, 0], "y": [0, 1]}).with_columns(column.alias(name))
         {"parquet": frame.write_parquet, "arrow": frame.write_ipc}[form](path)
-        with pytest.raises(pt.InputError, match="outside the years 1 to 9999"):
+        with pytest.raises(pt.InputError, match="outside the years 2 to 9998"):
             read(path)
 
     def test_first_and_last_ones_are_names(self):
         made = pt.Annotations.from_long({"item": self.EDGES, "annotator": ["u", "v"], "label": ["x", "y"]})
-        assert made.index.items == ("0001-01-03", "9999-12-29")
+        assert made.index.items == ("0002-01-03", "9998-12-29")
 
     def test_as_labels_of_a_wide_table(self):
-        with pytest.raises(pt.InputError, match="outside the years 1 to 9999"):
+        with pytest.raises(pt.InputError, match="outside the years 2 to 9998"):
             loaders.read_wide_annotations(polars.DataFrame({"item": ["a", "b"], "ann": self.DAYS}))
 
 

@@ -129,7 +129,7 @@ ERRORS = {
     "blank count": ("item,a,b\nx,1,\n", {}, ["a blank cell", "line 2, column 'b'"]),
     "row numbers": (",item,a\n0,x,1\n", {}, ["a column without a name", "index=False"]),
     "item twice": ("item,a\nx,1\ny,2\nx,3\n", {}, ["line 4, column 'item': got item 'x' a second time"]),
-    "items only": ("item\nx\n", {}, ["no column of counts"]),
+    "items only": ("item\nx\n", {}, ["no column of a label"]),
     "blank item": ("item,a\n ,1\n", {}, ["line 2, column 'item': got a blank cell"]),
     "blank annotator": ("item,annotator,label\nx,,1\n", {}, ["line 2, column 'annotator': got a blank cell"]),
     "blank label": ('item,annotator,label\nx,a,""\n', {}, ["line 2, column 'label': got a blank cell"]),

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import probtruth as pt
 from probtruth.errors import InputError
-from probtruth.io.predictions import model_files, read_predictions, read_predictions_pairs
+from probtruth.io.predictions import model_files, read_predictions
 from probtruth.types import Annotations, Index
 
 A = "item,cat,dog\nx,0.25,0.75\ny,0.5,0.5\nz,1,0\n"
@@ -129,9 +129,9 @@ CELLS = {
     "text": ("item,a,b\nx,1,0\ny,o.5,.5\n", "probs", "line 3, column 'a': got 'o.5', expected a number"),
     "decimal comma": ('item,a,b\nx,1,0\ny,"0,5",.5\n', "probs", "line 3, column 'a': got '0,5', expected a number"),
     "blank": ("item,a,b\nx,0,1\ny,1,\n", "probs", "line 3, column 'b': got a blank cell"),
-    "NaN": ("item,a,b\nx,1,nan\n", "probs", "line 2, column 'b': got nan, expected a number"),
-    "negative": ("item,a,b\nx,1.1,-.1\n", "probs", "line 2, column 'b': got -0.1, expected a probability"),
-    "infinite": ("item,a,b\nx,inf,0\n", "probs", "line 2, column 'a': got inf, expected a finite number"),
+    "NaN": ("item,a,b\nx,1,nan\n", "probs", "line 2: got probabilities nan for label 'b', expected a finite"),
+    "negative": ("item,a,b\nx,1.1,-.1\n", "probs", "line 2: got probabilities -0.1 for label 'b', expected a prob"),
+    "infinite": ("item,a,b\nx,inf,0\n", "probs", "line 2: got probabilities inf for label 'a', expected a finite"),
     "below 1": ("item,a,b\nx,1,0\ny,.9,.09\n", "probs", "line 3: got probabilities that sum to 0.99, expected a"),
     "above 1": ("item,a,b\nx,.9,.11\n", "probs", "line 2: got probabilities that sum to 1.01"),
     "per cent": ("item,a,b\nx,90,10\n", "probs", "line 2: got probabilities that sum to 100"),
@@ -139,12 +139,12 @@ CELLS = {
     "row numbers": (",item,a\n0,x,1\n", "probs", "got a column without a name"),
     "item twice": ("item,a\nx,1\ny,1\nx,1\n", "probs", "line 4, column 'item': got item 'x' a second time"),
     "no item column": ("id,a,b\nx,1,0\n", "probs", "no column 'item' (columns: 'id', 'a', 'b')"),
-    "no labels": ("item\nx\n", "probs", "no column of probabilities"),
-    "log of NaN": ("item,a,b\nx,nan,0\n", "log_probs", "line 2, column 'a': got nan"),
+    "no labels": ("item\nx\n", "probs", "no column of a label"),
+    "log of NaN": ("item,a,b\nx,nan,0\n", "log_probs", "exponentials of log-probabilities nan for label 'a'"),
     "logs that are probs": ("item,a,b\nx,.5,.5\n", "log_probs", "of log-probabilities that sum to 3.29744"),
     "huge logs": ("item,a,b\nx,1e5,0\n", "log_probs", "exponentials of log-probabilities inf for label 'a'"),
-    "logit of inf": ("item,a,b\nx,inf,0\n", "logits", "line 2, column 'a': got inf"),
-    "no finite logit": ("item,a,b\nx,-inf,-inf\n", "logits", "line 2: got no finite logit"),
+    "logit of inf": ("item,a,b\nx,inf,0\n", "logits", "line 2: got logits [inf, 0.0], expected finite numbers"),
+    "no finite logit": ("item,a,b\nx,-inf,-inf\n", "logits", "line 2: got logits [-inf, -inf], expected finite"),
     "unknown kind": ("item,a,b\nx,1,0\n", "prob", "kind 'prob', expected one of"),
 }  # fmt: skip
 
@@ -193,12 +193,12 @@ class TestFilesThatDoNotGoTogether:
 
 
 class TestModels:
-    def test_pairs_with_a_name_twice(self, files: dict[str, Path]) -> None:
+    def test_a_name_twice(self) -> None:
         with pytest.raises(InputError, match="model 'a' more than once"):
-            read_predictions_pairs([("a", files["a"]), ("a", files["b"])])
+            model_files(["a=x.csv", "a=y.csv"])
 
     def test_two_names_for_one_file(self, files: dict[str, Path]) -> None:
-        pred = read_predictions_pairs([("one", files["a"]), ("two", files["a"])])
+        pred = read_predictions({"one": files["a"], "two": files["a"]})
         assert (pred.log_probs[0] == pred.log_probs[1]).all()
 
     def test_no_model(self) -> None:
@@ -214,7 +214,7 @@ class TestModels:
             read_predictions({" ": files["a"]})
 
     def test_options_split_at_the_last_equals_sign(self) -> None:
-        assert model_files(["a=b=c.csv", "x=../y"]) == [("a=b", "c.csv"), ("x", "../y")]
+        assert model_files(["a=b=c.csv", "x=../y"]) == {"a=b": "c.csv", "x": "../y"}
 
     @pytest.mark.parametrize("option", ["a.csv", "=a.csv", "a="])
     def test_options_without_name_or_file(self, option: str) -> None:

@@ -134,8 +134,8 @@ class TestOtherFiles:
         ("row", "message"),
         [
             ("b,.5,.6", "line 3: got soft labels that sum to 1.1"),
-            ("b,-.5,1.5", "line 3, column 'x': got -0.5, expected a probability"),
-            ("b,nan,1", "line 3, column 'x': got nan"),
+            ("b,-.5,1.5", "line 3: got soft labels -0.5 for label 'x', expected a probability"),
+            ("b,nan,1", "line 3: got soft labels nan for label 'x'"),
             ("b,,1", "line 3, column 'x': got a blank cell"),
             ("a,0,1", "line 3, column 'item': got item 'a' a second time"),
             ("b,2,3", "Hint: Whole numbers: if they count votes, read_annotations(path, format='counts') reads them."),

@@ -10,5 +10,5 @@ import probtruth as pt
 data, target = load_iris(return_X_y=True)
 models = {"bayes": GaussianNB(), "logistic": LogisticRegression(max_iter=1000)}
 probs = {name: cross_val_predict(model, data, target, cv=5, method="predict_proba") for name, model in models.items()}
-result = pt.evaluate(pt.Truth.from_labels(target, 3), pt.loaders.from_cross_val_predict(probs, classes=[0, 1, 2]))
+result = pt.evaluate(pt.Truth.from_labels(target, 3), probs)
 print(result.comparison.ranking().select("model", "score", "low", "high", "p_best"))

@@ -12,11 +12,10 @@ from probtruth.io.loaders.inspect_logs import read_inspect
 from probtruth.io.loaders.joined import joined_table
 from probtruth.io.loaders.lm_eval import read_lm_eval_samples
 from probtruth.io.loaders.lm_eval_choices import read_lm_eval_choices
-from probtruth.io.loaders.sklearn_results import from_cross_val_predict, read_cv_results
+from probtruth.io.loaders.sklearn_results import read_cv_results
 from probtruth.io.loaders.wide_tables import read_wide_annotations, read_wide_scores
 
 __all__ = (
-    "from_cross_val_predict",
     "joined_table",
     "read_argilla",
     "read_chaosnli",

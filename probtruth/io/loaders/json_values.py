@@ -34,6 +34,10 @@ class Record(dict[str, Any]):
         """The name under a key that must be there."""
         return as_name(self.need(key, hint), self.where, key)
 
+    def number_at(self, key: str, hint: str = CHECK) -> float:
+        """The number under a key that must be there."""
+        return as_number(self.need(key, hint), self.where, key)
+
     def object_at(self, key: str, absent: Mapping[str, Any] | None = None) -> "Record":
         """The object under a key that must be there; with `absent`, that one for none, null or an empty one."""
         return as_object(self.need(key) if absent is None else self.get(key) or absent, self.where, key)

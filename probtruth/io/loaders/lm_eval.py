@@ -4,13 +4,14 @@ import re
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from probtruth import check
 from probtruth.errors import InputError
 from probtruth.io.loaders.collect import Listing, LogSample, listing, log_files, scores_of
-from probtruth.io.loaders.json_values import Record, as_name, as_number, as_object, read_json, read_lines
+from probtruth.io.loaders.json_values import Record, as_name, as_object, read_json, read_lines
 from probtruth.io.tables.read import shown
 from probtruth.types import Scores, orientation
 from probtruth.types.arguments import Files
@@ -26,34 +27,19 @@ REPEATED = (
     "Give one run of each task: keep the harness's file names (samples_TASK_DATE.jsonl), which tell the tasks apart, "
     "and leave out files of other dates; give models of one name names of their own: NAME=FOLDER."
 )
-EVERY = ""  # In place of a task: all that are not named
 MOST_NAMED = 3  # How many tasks the name of the scores lists for a metric
 
 type ByTask = str | Mapping[str, str] | None
 """A name for all tasks, or one for each; None for each task's first."""
-type _Run = tuple[str, Mapping[str, Any]]
-"""What `results_DATE.json` says of a run: the model's name, and which metrics count upwards, for each task."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LmEvalSample(LogSample):
-    """A sample, with all that its line holds, and the filter that made its answers out of the model's."""
+    """A sample, with all that its line holds, its filter, and which metrics count upwards as the run says."""
 
     values: Record
     filter: str
     upward: Mapping[str, Any]
-
-
-@dataclass(frozen=True)
-class Measure:
-    """The metric and the filter by which a task counts; written as the harness does where there are several filters."""
-
-    metric: str
-    filter: str
-    one_of_several: bool
-
-    def __str__(self) -> str:
-        return f"{self.metric},{self.filter}" if self.one_of_several else self.metric
 
 
 def read_lm_eval_samples(
@@ -88,10 +74,22 @@ def read_lm_eval_samples(
     (('large', 'small'), ('quiz/0', 'quiz/1'), [[1.0, 1.0], [0.0, 1.0]])
     """
     samples = samples_in(files, tasks)
-    measures = _measures(first_samples(samples), metric, filter)
-    scored = [(one, _score(one, measures[one.task].metric)) for one in samples
-              if one.filter == measures[one.task].filter]  # fmt: skip
-    return scores_of(scored, _rule(measures), _upward(samples, measures, higher_is_better), REPEATED, WHAT)
+    of_tasks = first_samples(samples)
+    for option in (metric, filter):
+        for task in option if isinstance(option, Mapping) else ():
+            check.one_of(task, list(of_tasks), "task")
+    if isinstance(filter, str):
+        check.one_of(filter, sorted({name for own in of_tasks.values() for name in own}), "filter")
+    filters = {task: _filter(task, own, filter) for task, own in of_tasks.items()}
+    measures = _metrics({task: own[filters[task]] for task, own in of_tasks.items()}, metric)
+    scored = [
+        (one, one.values.number_at(measures[one.task], "Choose a metric that all models have."))
+        for one in samples
+        if one.filter == filters[one.task]
+    ]
+    several = {task: f",{filters[task]}" if len(own) > 1 else "" for task, own in of_tasks.items()}
+    rule = _rule({task: measure + several[task] for task, measure in measures.items()})
+    return scores_of(scored, rule, _upward(samples, measures, higher_is_better), REPEATED, WHAT)
 
 
 def listed(files: Files) -> Listing:
@@ -108,8 +106,7 @@ def _numbers(row: Mapping[str, Any]) -> list[str]:
     """The metrics that are one number, in the harness's order."""
     names = row.get("metrics")
     stated = [name for name in names if isinstance(name, str) and name in row] if isinstance(names, list) else []
-    known = dict.fromkeys((*stated, *(key for key in row if key not in OWN)))
-    return [key for key in known if key not in OWN and isinstance(row[key], (int, float))]
+    return [key for key in dict.fromkeys((*stated, *row)) if key not in OWN and isinstance(row[key], (int, float))]
 
 
 def first_samples(samples: Sequence[LmEvalSample]) -> dict[str, dict[str, LmEvalSample]]:
@@ -120,84 +117,59 @@ def first_samples(samples: Sequence[LmEvalSample]) -> dict[str, dict[str, LmEval
     return dict(sorted(tasks.items()))
 
 
-def _measures(tasks: Mapping[str, Mapping[str, LmEvalSample]], metric: ByTask, filter: ByTask) -> dict[str, Measure]:
-    """The metric and filter of each task."""
-    metrics, filters = _by_task(metric, tasks), _by_task(filter, tasks)
-    if EVERY in filters:
-        check.one_of(filters[EVERY], sorted({name for own in tasks.values() for name in own}), "filter")
-    ways = {task: _filter(task, own, filters) for task, own in tasks.items()}
-    first = {task: own[ways[task]] for task, own in tasks.items()}
-    wanted = {task: metrics.get(task, metrics.get(EVERY)) for task in tasks}
-    lacking = [
-        task
-        for task, one in first.items()
-        if not (_numbers(one.values) if wanted[task] is None else wanted[task] in {*one.values} - OWN)
-    ]
-    if lacking:
-        raise _no_metric(
-            {task: first[task] for task in lacking if wanted[task] == wanted[lacking[0]]}, wanted[lacking[0]]
-        )
-    return {
-        task: Measure(wanted[task] or _numbers(one.values)[0], ways[task], len(tasks[task]) > 1)
-        for task, one in first.items()
-    }
+def _wanted(option: ByTask, task: str) -> str | None:
+    return option.get(task) if isinstance(option, Mapping) else option
 
 
-def _by_task(option: ByTask, tasks: Mapping[str, Any]) -> Mapping[str, str]:
-    named = {} if option is None else option if isinstance(option, Mapping) else {EVERY: option}
-    for task in named:
-        if task != EVERY:
-            check.one_of(task, list(tasks), "task")
-    return named
-
-
-def _filter(task: str, own: Mapping[str, LmEvalSample], named: Mapping[str, str]) -> str:
+def _filter(task: str, own: Mapping[str, LmEvalSample], option: ByTask) -> str:
     """The filter that is named, the first, or the only one where another is named for every task."""
-    wanted, names = named.get(task, named.get(EVERY)), list(own)
-    if wanted in own:
-        return str(wanted)
-    if wanted is None or (len(names) == 1 and task not in named):
-        return names[0]
+    wanted, first = _wanted(option, task), next(iter(own))
+    if wanted is None or wanted in own:
+        return wanted or first
+    if len(own) == 1 and isinstance(option, str):
+        return first
     raise InputError(
         f"no filter {check.quote(wanted)} of the task {check.quote(task)}",
-        f"one of {check.shortlist(names, 20)}",
-        f"{check.did_you_mean(wanted, names)} Name one for that task, filter={{{task!r}: {names[0]!r}}} (command line: "
-        f"--filter {task}={names[0]}), or none: then it counts by its first.",
-        own[names[0]].where,
+        f"one of {check.shortlist(own, 20)}",
+        f"{check.did_you_mean(wanted, own)} Name one for that task, filter={{{task!r}: {first!r}}} (command line: "
+        f"--filter {task}={first}), or none: then it counts by its first.",
+        own[first].where,
     )
 
 
-def _no_metric(lacking: Mapping[str, LmEvalSample], wanted: str | None) -> InputError:
-    """The error for tasks without a metric to count by, with what they have."""
-    numbers = {task: _numbers(one.values) for task, one in lacking.items()}
-    where = next(iter(lacking.values())).where
-    tasks = f"the task{'s' if len(lacking) > 1 else ''} {check.shortlist(lacking)}"
-    if wanted is None or not all(numbers.values()):
-        return InputError(
-            f"no metric of {tasks} that is one number",
+def _metrics(first: Mapping[str, LmEvalSample], option: ByTask) -> dict[str, str]:
+    """The metric by which each task counts: the one that is named, or its first."""
+    numbers = {task: _numbers(one.values) for task, one in first.items()}
+    chosen = {task: _wanted(option, task) or next(iter(names), "") for task, names in numbers.items()}
+    lacking = [task for task, metric in chosen.items() if metric not in first[task].values.keys() - OWN]
+    if not lacking:
+        return chosen
+    where, wanted, own = first[lacking[0]].where, chosen[lacking[0]], numbers[lacking[0]]
+    if not all(numbers[task] for task in lacking):
+        raise InputError(
+            f"no metric of the task {check.shortlist(lacking)} that is one number",
             "one metric",
             "The harness computes the others over all samples at once: leave them out, tasks=[...] (command line: "
             "--task NAME).",
             where,
         )
-    own = list(dict.fromkeys(name for names in numbers.values() for name in names))
-    choice = {task: names[0] for task, names in numbers.items()}
+    choice = {task: numbers[task][0] for task in lacking}
     options = tuple(word for task, name in choice.items() for word in ("--metric", f"{task}={name}"))
-    return InputError(
-        f"no metric {check.quote(wanted)} of {tasks}",
+    raise InputError(
+        f"no metric {check.quote(wanted)} of the task {check.shortlist(lacking)}",
         f"one of {check.shortlist(own, 20)}",
-        f"{check.did_you_mean(wanted, own)} Name one for {'each' if len(lacking) > 1 else 'it'}, metric={choice} "
-        f"(command line: {shlex.join(options)}), or none: then it counts by its first.",
+        f"{check.did_you_mean(wanted, own)} Name one, metric={choice} (command line: {shlex.join(options)}), or none: "
+        "then each task counts by its first.",
         where,
         options,
     )
 
 
-def _rule(measures: Mapping[str, Measure]) -> str:
+def _rule(measures: Mapping[str, str]) -> str:
     """The name of the scores: the metric or, where tasks differ, each metric with its tasks."""
     tasks: dict[str, list[str]] = {}
-    for task, one in measures.items():
-        tasks.setdefault(str(one), []).append(task)
+    for task, measure in measures.items():
+        tasks.setdefault(measure, []).append(task)
     if len(tasks) == 1:
         return next(iter(tasks))
     parts = []
@@ -207,40 +179,37 @@ def _rule(measures: Mapping[str, Measure]) -> str:
     return f"score ({'; '.join(parts)})"
 
 
-def _upward(samples: Sequence[LmEvalSample], measures: Mapping[str, Measure], stated: bool | None) -> bool:
+def _upward(samples: Sequence[LmEvalSample], measures: Mapping[str, str], stated: bool | None) -> bool:
     """Whether higher is better: as the caller says, else by the names of the metrics, else as the run says."""
-    upward: dict[str, bool] = {}
-    for sample in samples:
-        if sample.task not in upward:
-            metric, own = measures[sample.task].metric, sample.upward.get(sample.task)
-            declared = own.get(metric) if isinstance(own, dict) else None
-            way = orientation.known(metric) if stated is None else stated
-            way = declared if way is None and isinstance(declared, bool) else way
-            upward[sample.task] = orientation.upward(metric, way, WHAT)
-    if len(set(upward.values())) > 1:
-        ways = [next(task for task, way in upward.items() if way is wanted) for wanted in (True, False)]
-        words = [f"{check.quote(measures[task].metric)} of {check.quote(task)}" for task in ways]
+    upward: dict[bool, str] = {}
+    for task, sample in {one.task: one for one in reversed(samples)}.items():
+        metric, own = measures[task], sample.upward.get(task)
+        declared = own.get(metric) if isinstance(own, dict) else None
+        way = orientation.known(metric) if stated is None else stated
+        way = declared if way is None and isinstance(declared, bool) else way
+        upward[orientation.upward(metric, way, WHAT)] = f"{check.quote(metric)} of {check.quote(task)}"
+    if len(upward) > 1:
         raise InputError(
-            f"{words[0]}, of which more is better, and {words[1]}, of which less is",
+            f"{upward[True]}, of which more is better, and {upward[False]}, of which less is",
             "metrics that count the same way",
             "Choose tasks (tasks=[...]; command line: --task NAME) or other metrics (metric={task: name}; --metric "
             "TASK=NAME).",
             WHAT,
         )
-    return next(iter(upward.values()))
+    return next(iter(upward))
 
 
 def samples_in(files: Files, tasks: str | Sequence[str] | None) -> Sequence[LmEvalSample]:
     """The samples of the tasks that are wanted (None: of all) in the files."""
     samples: list[LmEvalSample] = []
-    runs: dict[tuple[Path, str], _Run] = {}
+    run_of = cache(_run)
     for model, path in log_files(files, PATTERNS):
         match = TASK.fullmatch(path.name)
         task, date = (match["task"], match["date"] or "") if match else ("", "")
-        if (path.parent, date) not in runs:
-            runs[path.parent, date] = _run(path, date)
-        own, upward = runs[path.parent, date]
-        name = model or own or _folder(path)
+        own, upward = run_of(path.parent, date)
+        name = model or own or path.resolve().parent.name
+        if not name.isprintable() or not name.strip():
+            raise InputError("files without models", "{model name: file}", "Name the models.", shown(path))
         for row in read_lines(path):
             item = row.name_at("doc_id", "Give samples_*.jsonl of `lm_eval --log_samples`.")
             document, prompt = (
@@ -268,39 +237,12 @@ def samples_in(files: Files, tasks: str | Sequence[str] | None) -> Sequence[LmEv
     return [sample for sample in samples if sample.task in chosen]
 
 
-def _run(path: Path, date: str) -> _Run:
-    """What the harness wrote beside the samples: for this date, or for any if all dates name one model."""
-    beside = sorted(path.parent.glob("results_*.json"))
-    dated = sorted(path.parent.glob(f"*_{date}.json")) if date else []
-    runs = [_of_results(file) for file in (dated or beside)]
-    if not dated and len({model for model, _ in runs}) != 1:
+def _run(folder: Path, date: str) -> tuple[str, Mapping[str, Any]]:
+    """The model and the orientations in the results beside samples: of this date, or of any if all name one model."""
+    dated = sorted(folder.glob(f"results_{date}.json")) if date else []
+    runs = [as_object(*read_json(file)) for file in dated or sorted(folder.glob("results_*.json"))]
+    models = {str(run.get("model_name", "")) for run in runs}
+    if len(models) != 1 and not dated:
         return "", {}
-    return runs[0]
-
-
-def _of_results(path: Path) -> _Run:
-    results = as_object(*read_json(path))
-    model, upward = results.get("model_name"), results.get("higher_is_better")
-    named = isinstance(model, str) and model.strip() != "" and model.isprintable()
-    name = as_name(model, results.where, "model_name") if named else ""
-    return name, upward if isinstance(upward, dict) else {}
-
-
-def _folder(path: Path) -> str:
-    """The model that the harness named the folder after."""
-    model = path.resolve().parent.name
-    if not model.isprintable() or not model.strip():
-        raise InputError("files without models", "{model name: file}", "Name the models.", shown(path))
-    return model
-
-
-def _score(sample: LmEvalSample, metric: str) -> float:
-    value = sample.values.need(metric, "Choose a metric that all models have.")
-    if isinstance(value, list):
-        raise InputError(
-            f"a list of {len(value)}",
-            "one number a sample",
-            "The harness computes this metric over all samples at once; choose another.",
-            f"{sample.where}, {check.quote(metric)}",
-        )
-    return as_number(value, sample.where, metric)
+    upward = runs[0].get("higher_is_better")
+    return models.pop(), upward if isinstance(upward, dict) else {}

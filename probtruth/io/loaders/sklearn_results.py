@@ -9,31 +9,12 @@ from probtruth import check, check_arrays
 from probtruth.check import Source
 from probtruth.errors import InputError
 from probtruth.frames import name_text
-from probtruth.types import Predictions, Scores
-from probtruth.types.arguments import Frame, Tables
+from probtruth.types import Scores
+from probtruth.types.arguments import Frame
 from probtruth.types.index import as_names
 
 SOURCE = Source("cv_results_")
 FOLD = re.compile(r"split(\d+)_test_(.+)")
-
-
-def from_cross_val_predict(
-    probs: Tables, classes: Iterable[str | int], items: Iterable[str | int] | None = None
-) -> Predictions:
-    """Predictions from arrays of `cross_val_predict(..., method="predict_proba")`, one for each estimator.
-
-    Arguments: `probs` is {name: array}; `classes` are the names of the array's columns, `np.unique(y)` (scikit-learn
-    puts them in that order); `items` are the names of the rows, where they have any. Log-probabilities
-    (`method="predict_log_proba"`) go to `Predictions.from_log_probs`.
-
-    Errors: `InputError` for rows that are no distribution, or another number of classes or items.
-
-    >>> import numpy as np, probtruth as pt
-    >>> probs = {"forest": np.array([[0.9, 0.1], [0.3, 0.7]])}
-    >>> pt.loaders.from_cross_val_predict(probs, classes=["ham", "spam"]).index.labels
-    ('ham', 'spam')
-    """
-    return Predictions.from_probs(probs, items=items, labels=as_names(classes, "classes"))
 
 
 def read_cv_results(

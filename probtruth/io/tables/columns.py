@@ -92,31 +92,37 @@ def choose(
     return replace(chosen, notes=(*notes, *chosen.notes))
 
 
+def labels_of(frame: polars.DataFrame, item: str, source: Source) -> list[str]:
+    """All columns but that of the items, and those that probtruth writes beside the labels'."""
+    labels = [name for name in frame.columns if name != item and not name.startswith(OWN)]
+    if not labels:
+        raise InputError("no column of a label", "one column for each label", "Check the file.", source.name)
+    if not all(name.strip() for name in labels):  # which an exported row number often is
+        hint = "Drop it (pandas: index=False)."
+        raise InputError("a column without a name", "one named column for each label", hint, source.name)
+    return labels
+
+
 def label_columns(
     frame: polars.DataFrame, source: Source, item: str, used: Sequence[str], sure: bool = False, kind: str = "probs"
 ) -> Chosen:
     """The columns of the labels, of which a reference uses some."""
     frame = frame.head(ENOUGH)
     notes: tuple[str, ...] = ()
-    columns = [name for name in frame.columns if name != item and not name.startswith(OWN)]
-    if not columns:
-        raise InputError("no column of probabilities", "one column for each label", "Check the file.", source.name)
-    if not all(name.strip() for name in columns):
-        raise InputError(
-            "a column without a name", "one named column for each label", "Drop it (pandas: index=False).", source.name
-        )
+    columns = labels_of(frame, item, source)
     if sure:
         return Chosen(item, {name: name for name in columns})
     prefix = _prefix(columns, used)
     if prefix:
         notes += (f"{source.name}: took {prefix!r} off the names of the labels",)
     labels = {name.removeprefix(prefix): name for name in columns if name.startswith(prefix)}
-    of_text = [label for label, name in labels.items() if label not in used and not _some_number(frame, name)]
+    of_text = {label for label, name in labels.items() if label not in used and not _some_number(frame, name)}
     labels = {label: name for label, name in labels.items() if label not in of_text or len(of_text) == len(labels)}
     if kind == "probs":
         for label in _not_labels(frame, labels, used):
             del labels[label]
-    aside = [name for name in columns if name not in labels.values()]
+    taken = set(labels.values())
+    aside = [name for name in columns if name not in taken]
     if aside:
         notes += (f"{source.name}: left aside {check.shortlist(aside, 12)}, which are no probabilities of a label",)
     if len(labels) == 1 and kind != "log-probs":

@@ -13,11 +13,12 @@ from jaxtyping import Float, Int
 from probtruth import check, check_arrays, frame_numbers, frames
 from probtruth.check import Source
 from probtruth.errors import InputError
-from probtruth.io.tables.columns import OWN, item_column
+from probtruth.io.tables.columns import item_column, labels_of
 from probtruth.io.tables.read import Block, read_table
 from probtruth.kernels.host import block_rows
 from probtruth.types.arguments import Frame, StrPath
 from probtruth.types.index import positions
+from probtruth.types.predictions import check_cells
 
 type CellKind = Literal["probs", "percent", "log-probs", "logits", "log_probs"]
 # What the cells of a table can be; `log_probs` is another way to write one of them.
@@ -25,9 +26,9 @@ KINDS = get_args(CellKind.__value__)[:-1]
 REPEATED = "Remove one of its rows; if the table has a row for each item and label, pivot it: a column for each label."
 
 
-def known_kind(kind: str) -> str:
+def known_kind(kind: str) -> CellKind:
     """The kind of the cells, one of `KINDS`."""
-    known: str = check.one_of("log-probs" if kind == "log_probs" else kind, KINDS, "kind")
+    known: CellKind = check.one_of("log-probs" if kind == "log_probs" else kind, KINDS, "kind")
     return known
 
 
@@ -67,7 +68,7 @@ def read_wide(table: StrPath | Frame | Block, item: str, like: Sequence[polars.S
         frame, source = frames.as_polars(table), Source()
     item, _ = item_column(frame, item, like, source)
     items = distinct_items(frame, item, source, "every item once", REPEATED)
-    made = wide_table(frame, source, item, labels_of(frame.columns, item, source), None)
+    made = wide_table(frame, source, item, labels_of(frame, item, source), None)
     return replace(made, items=items)
 
 
@@ -77,7 +78,7 @@ def wide_table(
     """The numbers of a frame under the labels, without the names of the items."""
     columns = frame_numbers.float_columns(frame, labels)
     if columns.unread is not None:
-        refuse(frame, columns.unread, source, known_label=used is not None and columns.unread in used)
+        frame_numbers.numbers(frame, columns.unread, source, "label")
     return WideTable((), tuple(labels), columns, source, item, used)
 
 
@@ -95,83 +96,18 @@ def distinct(names: polars.Series, item: str, source: Source, expected: str, hin
         raise InputError(f"item {check.quote(names[row])} a second time", expected, hint, source.at(row, item))
 
 
-def unnamed(source: Source) -> InputError:
-    """The error for a column without a name, which an exported row number often is."""
-    return InputError(
-        "a column without a name", "one named column for each label", "Drop it (pandas: index=False).", source.name
-    )
-
-
-def labels_of(columns: Sequence[str], item: str, source: Source) -> list[str]:
-    """All columns but that of the items."""
-    labels = [column for column in columns if column != item and not column.startswith(OWN)]
-    if not labels:
-        raise InputError("no column of probabilities", "one column for each label", "Check the file.", source.name)
-    if not all(label.strip() for label in labels):
-        raise unnamed(source)
-    return labels
-
-
-def refuse(frame: polars.DataFrame, label: str, source: Source, known_label: bool) -> None:
-    """Raises for a column that does not hold numbers; one without any may be no label."""
-    try:
-        frame_numbers.numbers(frame, label, source, "label")
-    except InputError as error:
-        if known_label or _some_number(frames.cells(frame, label)):
-            raise
-        raise InputError(
-            f"a column without numbers ({error.got})",
-            "a column of numbers for each label",
-            f"Every column but the items' is read as a label; drop {check.quote(label)} if it is none.",
-            error.where,
-        ) from None
-
-
-def _some_number(series: polars.Series) -> bool:
-    if series.dtype != polars.String:
-        return False
-    return bool(series.str.strip_chars().cast(polars.Float64, strict=False).is_not_null().any())
-
-
 def check_rows(table: WideTable, kind: str, what: str = "probabilities") -> None:
-    """Raises at the first cell or row that cannot be used, with its line and column, and what the numbers look like."""
+    """Raises at the first cell or row that cannot be used, with its line, and what the numbers look like."""
     if kind == "probs" and table.columns.surely_simplex():
         return
-    values = in_kind(table.values, kind)
-    if kind == "percent" and check_arrays.surely_simplex(values):
-        return
-
-    def cell(bad: np.ndarray, expected: str) -> None:
-        if bad.any():
-            row, column = (int(axis[0]) for axis in np.nonzero(bad))
-            raise InputError(
-                f"{table.values[row, column]}",
-                expected,
-                f"{looks_like(table, kind, what)[0] or 'Check that cell; nothing is clipped.'}",
-                table.source.at(row, table.labels[column]),
-                looks_like(table, kind, what)[1],
-            )
-
-    cell(np.isnan(values), "a number")
-    cell(values == np.inf, "a finite number")
-    if kind == "logits":
-        bad = (values == -np.inf).all(1)
-        if bad.any():
-            raise InputError("no finite logit", "at least one", "Check that row.", table.source.at(int(bad.argmax())))
-        return
-    if kind == "log-probs":
-        with np.errstate(over="ignore"):
-            probs, what = np.exp(values), "exponentials of log-probabilities"
-    else:
-        cell(values < 0, "a probability between 0 and 1" if kind == "probs" else "a percentage between 0 and 100")
-        probs = values
+    plain = "probs" if kind == "percent" else kind
+    columns = [table.source.columns.get(label, label) for label in table.labels]
     try:
-        check_arrays.simplex(probs, what, table.source.at, table.labels)
+        check_cells(plain, in_kind(table.values, kind), table.source.at, what, columns)
     except InputError as error:
         words, options = looks_like(table, kind, what)
-        raise InputError(
-            error.got, error.expected, f"{words or error.hint} {_suspects(table)}", error.where, options
-        ) from None
+        hint = f"{words or error.hint} {_suspects(table)}"
+        raise InputError(error.got, error.expected, hint, error.where, options) from None
 
 
 def in_kind(values: Float[np.ndarray, "item label"], kind: str) -> Float[np.ndarray, "item label"]:
@@ -245,10 +181,3 @@ def _suspects(table: WideTable) -> str:
     if strange:
         return f"No annotator used column {check.shortlist(strange)}: drop it if it is no label."
     return f"Every column but {check.quote(table.item)} is read as a label: {check.shortlist(table.labels)}."
-
-
-def label_difference(first: Sequence[str], other: Sequence[str]) -> str | None:
-    """In words what the other lacks and has beyond the first; None where both have the same labels."""
-    absent, more = sorted(set(first) - set(other)), sorted(set(other) - set(first))
-    words = [f"no column {check.shortlist(absent)}"] * bool(absent) + [f"also {check.shortlist(more)}"] * bool(more)
-    return " and ".join(words) or None

@@ -129,6 +129,6 @@ class TestErrors:
         assert "item 'q3' a second time" in refused(polars.concat([joined(), joined()[:1]]))
 
     def test_a_cell_is_named_as_the_table_names_it(self) -> None:
-        assert "row 2, column 'b.dog'" in refused(
+        assert "row 2: got probabilities -1.0 for label 'b.dog'" in refused(
             joined().with_columns(polars.when(polars.col("item") == "q10").then(-1.0).otherwise("b.dog").alias("b.dog"))
         )

@@ -264,7 +264,7 @@ def test_choice_errors(tmp_path: Path, changes: dict[str, object], message: str)
 SCORE_ERRORS = {
     "absent": ({}, {"metric": "ac"}, "no metric 'ac' of the task 't'.*Did you mean 'acc'"),
     "text": ({"acc": "1"}, {"metric": "acc"}, "line 1, 'acc': got '1', expected a number"),
-    "pair": ({"acc": [1, 0]}, {"metric": "acc"}, "got a list of 2, expected one number a sample"),
+    "pair": ({"acc": [1, 0]}, {"metric": "acc"}, "got a list of 2, expected a number"),
     "nan": ({"acc": float("nan")}, {}, "line 1, 'acc': got NaN"),
     "no number": ({"acc": "x"}, {}, "no metric of the task 't' that is one number"),
     "unknown": ({"fun": 0.5}, {"metric": "fun"}, "whether more of it is better|no metric|keys"),

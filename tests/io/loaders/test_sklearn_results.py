@@ -5,14 +5,14 @@ import pandas
 import pytest
 from sklearn.datasets import load_iris
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import log_loss, make_scorer
-from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score, cross_validate
+from sklearn.metrics import make_scorer
+from sklearn.model_selection import GridSearchCV, cross_val_score, cross_validate
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 import probtruth as pt
 from probtruth.errors import InputError
-from probtruth.io.loaders import from_cross_val_predict, read_cv_results
+from probtruth.io.loaders import read_cv_results
 
 TOLERANCE = 1e-9
 """Round-off of means of float64 logarithms, and of scikit-learn's clipping at the dtype's epsilon."""
@@ -26,17 +26,6 @@ def search() -> GridSearchCV:
     return GridSearchCV(DecisionTreeClassifier(random_state=0), grid, scoring=scoring, refit=False, cv=4).fit(
         data, target
     )
-
-
-def test_cross_val_predict_goes_through_the_line() -> None:
-    data, target = load_iris(return_X_y=True)
-    probs = {"bayes": cross_val_predict(GaussianNB(), data, target, method="predict_proba")}
-    predictions = from_cross_val_predict(probs, np.unique(target), items=[f"flower {n}" for n in range(150)])
-    truth = pt.Truth.from_labels(target, 3, items=[f"flower {n}" for n in range(150)])
-    mean = float(pt.score(predictions, truth).values.mean())
-    assert mean == pytest.approx(log_loss(target, probs["bayes"]), rel=TOLERANCE)
-    with pytest.raises(InputError, match="3 labels, expected 2"):
-        from_cross_val_predict(probs, ["a", "b"])
 
 
 @pytest.mark.parametrize("kind", [dict, pandas.DataFrame])

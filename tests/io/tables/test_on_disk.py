@@ -87,7 +87,7 @@ def test_everything_that_evaluate_does(options: dict, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("row", "words"),
     [
-        ({"cat": -0.5}, "got -0.5"),
+        ({"cat": -0.5}, "got probabilities -0.5 for label 'cat'"),
         ({"cat": 0.9}, "sum"),
         ({"cat": float("nan")}, "NaN|nan|blank"),
         ({"item": ITEMS[399]}, "a second time"),
