@@ -24,6 +24,7 @@ class Outcome:
 @pytest.fixture
 def run(capsys, monkeypatch, tmp_path):
     """Runs `probtruth WORDS...` and returns its status, standard output and standard error."""
+
     def call(*words: object) -> Outcome:
         monkeypatch.setattr(sys, "argv", ["probtruth", *map(str, words)])
         capsys.readouterr()

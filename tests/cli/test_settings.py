@@ -47,7 +47,7 @@ def test_the_command_line_wins(run, here):
 
 def test_the_report_names_the_file_beside_what_was_typed(run, here):
     assert run("compare", "--rope", "0.2").status == 0
-    assert command_in(here / "result") == "probtruth --config probtruth.toml compare --rope 0.2".split()
+    assert command_in(here / "result") == ["probtruth", "--config", "probtruth.toml", "compare", "--rope", "0.2"]
 
 
 def test_tables_lists_flags_and_underscores(run, here, files):

@@ -30,8 +30,12 @@ def compiled(words, cache):
     """How many programs were compiled, and how many were found compiled."""
     done = subprocess.run(
         [sys.executable, "-c", COUNTED, *map(str, words), "--json"],
-        env={**os.environ, "JAX_COMPILATION_CACHE_DIR": str(cache)}, capture_output=True, text=True, timeout=300, check=False,
-    )  # fmt: skip
+        env={**os.environ, "JAX_COMPILATION_CACHE_DIR": str(cache)},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
     misses, hits = map(int, done.stdout.splitlines()[-1].split())
     return misses, hits
