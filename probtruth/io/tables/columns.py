@@ -81,7 +81,8 @@ def choose(
     frame: polars.DataFrame, source: Source, item: str, index: Index | None, kind: str, sure: bool = False
 ) -> Chosen:
     """The columns of a table of predictions, by its first rows; `sure`: each column but the items' is a label."""
-    known, notes = [], ()
+    known: list[polars.Series] = []
+    notes: tuple[str, ...] = ()
     if item not in frame.columns:
         if index is not None and not index.positional_items:
             known = [frames.text(frames.as_series(index.items))]
