@@ -15,7 +15,7 @@ from probtruth.errors import InputError
 from probtruth.frame_numbers import is_frame
 from probtruth.io import groups
 from probtruth.io.addresses import named
-from probtruth.io.tables.columns import Chosen, binary, choose, first_rows
+from probtruth.io.tables.columns import Chosen, binary, choose
 from probtruth.io.tables.on_disk import batches, memory_limit, size_of
 from probtruth.io.tables.read import Block, read_table
 from probtruth.io.tables.wide import (
@@ -82,7 +82,7 @@ def read_predictions(
             )
     tables_of = _named(files)
     kind, models = known_kind(kind), list(tables_of)
-    on_disk = COPIES * sum(map(_size, tables_of.values())) > memory_limit(memory)
+    on_disk = COPIES * sum(map(size_of, tables_of.values())) > memory_limit(memory)
     tables = [_Table.of(model, table, item, index, kind, on_disk) for model, table in tables_of.items()]
     labels = tables[0].labels
     for own in tables:
@@ -111,13 +111,6 @@ def read_predictions(
 COPIES = 2  # of the numbers that are in memory at once while files are read: the cells and their logarithms
 
 
-def _size(table: StrPath | Frame | Block) -> float:
-    if isinstance(table, str | Path | Block):
-        return size_of(table)
-    frame = frames.as_polars(table)
-    return 8.0 * frame.height * frame.width
-
-
 @dataclass(frozen=True, eq=False)
 class _Table:
     """The table of a model: its columns, and its items in the order of its rows."""
@@ -128,7 +121,7 @@ class _Table:
     chosen: Chosen
     items: frames.Names
     source: Source
-    frame: polars.DataFrame | None
+    whole: tuple[polars.DataFrame, Source] | None
     kind: str
 
     @classmethod
@@ -142,16 +135,11 @@ class _Table:
         on_disk: bool,
     ) -> "_Table":
         """The table after its items were read, each of which it has once."""
-        stored = isinstance(table, str | Path | Block)
-        whole: polars.DataFrame | None = None
-        if not stored:
-            whole, source = frames.as_polars(table), Source(f"the table of model {check.quote(model)}")
-        elif not on_disk:
-            whole, source = read_table(table)  # type: ignore[arg-type]
-        first, source = (whole, source) if whole is not None else first_rows(table)
+        whole = None if on_disk else read_table(table, f"the table of model {check.quote(model)}")
+        first, source = whole or next(batches(table))
         chosen = choose(first, source, item, index, kind, isinstance(table, Block))
         names, parts = [], []
-        for frame, part in [(whole, source)] if whole is not None else batches(table, [chosen.item]):  # type: ignore[arg-type]
+        for frame, part in [whole] if whole else batches(table, [chosen.item]):
             names.append(frames.keys(frame, chosen.item, part, "item"))
             parts.append((part, frame.height))
         alike = len({one.dtype for one in names}) == 1
@@ -205,8 +193,7 @@ class _Table:
         """The table some rows at a time, its columns under the names of the labels."""
         chosen = self.chosen
         wanted = [chosen.item, *dict.fromkeys(chosen.labels.values())]
-        pieces = [(self.frame, self.source)] if self.frame is not None else batches(self.table, wanted)  # type: ignore[arg-type]
-        for frame, source in pieces:
+        for frame, source in [self.whole] if self.whole else batches(self.table, wanted):
             if chosen.event is not None:
                 yield binary(frame, chosen, source, self.kind), replace(source, columns=chosen.labels)
             elif any(label != name for label, name in chosen.labels.items()):

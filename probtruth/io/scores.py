@@ -9,12 +9,10 @@ import numpy as np
 import polars
 
 from probtruth import check, frame_numbers, frames
-from probtruth.check import Source
 from probtruth.errors import InputError
 from probtruth.io.formats import refuse_others
 from probtruth.io.loaders.wide_tables import read_wide_scores
 from probtruth.io.tables import parquet_notes
-from probtruth.io.tables.columns import first_rows
 from probtruth.io.tables.on_disk import batches, memory_limit, size_of
 from probtruth.io.tables.read import read_table, shown
 from probtruth.types import RuleFacts, Scores, orientation
@@ -83,10 +81,7 @@ def read_scores(
         return read_wide_scores(table, models, item, group, cluster, higher_is_better, score)
     stored, limit = table if isinstance(table, str | Path) else None, memory_limit(memory)
     on_disk = stored is not None and replicate is None and EXPANSION * size_of(stored) > limit
-    if on_disk:
-        frame, source = first_rows(table)
-    else:
-        frame, source = read_table(stored) if stored is not None else (frames.as_polars(table), Source())
+    frame, source = next(batches(table)) if on_disk else read_table(table)
     names = frame.columns
     if stored is not None:
         known = notes_in(stored, score, higher_is_better)

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
 import polars
 
@@ -89,10 +88,10 @@ def read_wide_annotations(
 
 
 def _opened(
-    table: object, item: str, chosen: Sequence[str] | None, others: Sequence[str | None], what: str
+    table: StrPath | Frame, item: str, chosen: Sequence[str] | None, others: Sequence[str | None], what: str
 ) -> tuple[polars.DataFrame, Source, list[str]]:
     """The table, where its rows stand, and the columns of the models or annotators."""
-    frame, source = read_table(table) if isinstance(table, (str, Path)) else (frames.as_polars(table), Source())
+    frame, source = read_table(table)
     hint = f"For one row for each item and {what}, read the table in long form."
     distinct_items(frame, item, source, "one row for each item", hint)
     taken = {item, *others}
