@@ -9,7 +9,7 @@ import numpy as np
 import polars
 from jaxtyping import Float, Int
 
-from probtruth import check, frames
+from probtruth import check, check_arrays, frames
 from probtruth.check import Source
 from probtruth.errors import InputError
 from probtruth.frame_numbers import is_frame
@@ -21,6 +21,7 @@ from probtruth.io.tables.read import Block, read_table
 from probtruth.io.tables.wide import (
     REPEATED,
     CellKind,
+    WideTable,
     check_rows,
     distinct,
     known_kind,
@@ -94,9 +95,9 @@ def read_predictions(
     logs = empty_array((len(models), len(order), len(labels)), on_disk)
     divided, like_probs = [], []
     for array, own, rows in zip(logs, tables, shared.rows, strict=True):
-        sums, sure = own.write(array, rows[order], made.labels, renormalise)
+        sums, plainly = own.write(array, rows[order], made.labels, renormalise)
         divided += [(own.model, len(sums), float(sums.min()), float(sums.max()))] if len(sums) else []
-        like_probs += [own.model] if sure and kind == "logits" else []
+        like_probs += [own.model] if plainly else []
     in_one_order = all((np.diff(rows) > 0).all() for rows in shared.rows)
     index = replace(
         made,
@@ -162,32 +163,38 @@ class _Table:
         labels: Sequence[str],
         renormalise: bool,
     ) -> tuple[Float[np.ndarray, " divided"], bool]:
-        """Writes the log-probabilities of the rows, whose cells it checks."""
+        """Writes the log-probabilities of the rows, whose cells it checks; whether logits are plainly probabilities."""
         kind, place = self.kind, np.full(len(self.items), -1)
         place[rows] = np.arange(len(rows))
-        divided, sure, start = [], True, 0
+        divided, like_probs, start = [], True, 0
         for frame, source in self._pieces():
             table = wide_table(frame, source, self.chosen.item, self.labels, self.used)
             if renormalise:
                 table, sums = renormalised(table, kind)
                 divided.append(sums)
-            try:
-                check_rows(table, kind)
-            except InputError as error:
-                hint = " ".join((error.hint, *self.chosen.notes))
-                raise InputError(error.got, error.expected, hint, error.where, error.options) from None
-            sure = sure and kind == "logits" and table.columns.surely_simplex()
             at = place[start : start + frame.height]
             start += frame.height
             ordered = table.of(np.flatnonzero(at >= 0), tuple(labels))
-            at = at[at >= 0]
-            for first, cells in ordered.blocks(kind):
-                some = at[first : first + len(cells)]
-                if (np.diff(some) == 1).all():  # much quicker than row by row
-                    as_logs(kind, cells, logs[some[0] : some[0] + len(some)])
-                else:
-                    logs[some] = as_logs(kind, cells, cells)
-        return np.concatenate(divided) if divided else np.empty(0), sure
+            at, probable = at[at >= 0], True
+            with np.errstate(all="ignore"):  # of what is refused below
+                for first, cells in ordered.blocks(kind):
+                    probable = probable and check_arrays.surely_simplex(cells)
+                    some = at[first : first + len(cells)]
+                    if (np.diff(some) == 1).all():  # much quicker than row by row
+                        as_logs(kind, cells, logs[some[0] : some[0] + len(some)])
+                    else:
+                        logs[some] = as_logs(kind, cells, cells)
+            if not probable or kind in ("logits", "log-probs") or len(at) < frame.height:
+                self._check(table)
+            like_probs = like_probs and probable
+        return np.concatenate(divided) if divided else np.empty(0), kind == "logits" and like_probs
+
+    def _check(self, table: WideTable) -> None:
+        try:
+            check_rows(table, self.kind)
+        except InputError as error:
+            hint = " ".join((error.hint, *self.chosen.notes))
+            raise InputError(error.got, error.expected, hint, error.where, error.options) from None
 
     def _pieces(self) -> Iterator[tuple[polars.DataFrame, Source]]:
         """The table some rows at a time, its columns under the names of the labels."""

@@ -94,8 +94,6 @@ def distinct(names: polars.Series, item: str, source: Source, expected: str, hin
 
 def check_rows(table: WideTable, kind: str, what: str = "probabilities") -> None:
     """Raises at the first cell or row that cannot be used, with its line, and what the numbers look like."""
-    if kind == "probs" and table.columns.surely_simplex():
-        return
     plain = "probs" if kind == "percent" else kind
     columns = [table.source.columns.get(label, label) for label in table.labels]
     try:
