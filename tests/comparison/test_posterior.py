@@ -12,7 +12,7 @@ from probtruth.comparison.compare import compare
 from probtruth.inference import nuts
 
 ERRORS = 5.0
-END = 2.6  # Error of an interval's end, in its widths, over that of a probability of 1/2: of a t with 3 degrees of freedom
+END = 2.6  # Error of an interval's end, in its widths, over that of a probability of 1/2: of a t of 3 df
 COLUMNS = ("low", "high", "p_a_better", "p_equivalent", "p_b_better")
 
 

@@ -79,9 +79,8 @@ def ends(of_items: Location, unit: np.ndarray, left: np.ndarray, n: int) -> tupl
     units = unit.shape[1]
     raw, chance = unit.var(1, ddof=1) / units, left / (n * units)
     place = replace(of_items, mean=unit.mean(1), centre=unit.mean(1))
-    bent = [skewness_of(row - row.mean()) for row in unit]
-    found = zip(raw.tolist(), chance.tolist(), bent, strict=True)
-    whole = wider(place, [(Excess(r, c, units - 1.0, g),) for r, c, g in found])
+    found = Excess(raw, chance, units - 1.0, skewness_of(unit - unit.mean(1, keepdims=True)))
+    whole = wider(place, [(np.full(len(raw), True), 1.0, found)])
     df = whole.variance**2 / (of_items.variance**2 / (n - 1) + raw**2 / (units - 1))
     half = stdtrit(np.maximum(df, 1.0), 0.975) * np.sqrt(whole.variance)
     before = np.stack([whole.mean - half, whole.mean + half], axis=1)
