@@ -19,8 +19,6 @@ INNERMOST = {"probtruth.truth.gibbs", "probtruth.report.numbers"}
 """Modules whose functions are called so often that checking every call takes most of the time of the tests."""
 COMPILED = "JAX_COMPILATION_CACHE_DIR"
 """Environment variable of JAX: the folder of compiled code. All processes of a run of the tests share one."""
-OF_COMMANDS = "PROBTRUTH_CACHE"
-"""Environment variable of the command line, which would otherwise keep compiled code in the caller's own folder."""
 
 QUICK_TO_COMPILE = " ".join(
     (
@@ -68,7 +66,6 @@ def pytest_configure(config: pytest.Config) -> None:
         folder = tempfile.mkdtemp(prefix="probtruth-tests-")
         config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
         os.environ[COMPILED] = folder
-    os.environ.setdefault(OF_COMMANDS, os.environ[COMPILED])
 
 
 @pytest.hookimpl(wrapper=True)

@@ -60,7 +60,7 @@ def every_command(
     """Which probabilistic model is better when the reference labels are uncertain."""
     if {"-h", "--help"} & set(sys.argv):
         return
-    context.obj = settings.load(config, context.command.commands)  # type: ignore[attr-defined]
+    context.obj = settings.load(config, context)
 
 
 REPEATED = (

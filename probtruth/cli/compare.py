@@ -4,7 +4,7 @@ from typing import Any
 
 from probtruth import check
 from probtruth.cli import options as opt
-from probtruth.cli.console import Console, conclude, use_jax
+from probtruth.cli.console import Console, cache_compiled_code, check_output, conclude
 from probtruth.cli.reading import named_files
 from probtruth.io.formats import ScoreReading
 
@@ -29,15 +29,8 @@ def compare(
 
     console, gate = Console.of(context, json), verdict.gate
     options: dict[str, Any] = {"replicates": replicates, "fold_correlation": fold_correlation, **verdict.options}
-    if out is not None:
-        from probtruth.io.output.folder import check_out
-
-        check_out(out)
-    if show is not None:
-        from probtruth.io.item_content import check_item_content
-
-        check_item_content(show, reading.item)
-    use_jax()
+    check_output(out, show, reading.item)
+    cache_compiled_code()
     with console.progress("reading scores"):
         read = read_score_files(named_files(scores), reading, opt.n_bytes(memory))
     if verdict.baseline is not None:

@@ -3,32 +3,25 @@
 import math
 import operator
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from probtruth import check
 from probtruth.errors import InputError
-from probtruth.report.numbers import Row, minus
 
-if TYPE_CHECKING:
-    import probtruth.types
-
-# What a condition may speak of, always of a model against the baseline.
-QUANTITIES = ("p_worse", "p_better", "p_equivalent", "difference", "low", "high")
-
+# What a condition may speak of, always of a model against the baseline, and where it stands in the row of their pair.
+QUANTITIES = {
+    **{"p_worse": "p_b_better", "p_better": "p_a_better"},
+    **{name: name for name in ("p_equivalent", "difference", "low", "high")},
+}
+SIGNS = {">": operator.gt, ">=": operator.ge, "<": operator.lt, "<=": operator.le}
 # In place of a condition: no verdict, since the interval holds 0 or, with a ROPE, an edge of it.
 INCONCLUSIVE = "inconclusive"
 EXAMPLE = "Write --fail-if 'p_worse > 0.9'."
 # Exit statuses: some model meets a condition; or, if none does, there is no verdict on some model.
 FAILED, NO_VERDICT = 1, 3
 
-_SIGNS: Mapping[str, Callable[[float, float], bool]] = {
-    ">": operator.gt,
-    ">=": operator.ge,
-    "<": operator.lt,
-    "<=": operator.le,
-}
 _FORM = re.compile(r"\s*([A-Za-z_]+)\s*(>=|<=|>|<)\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*")
 
 
@@ -44,26 +37,9 @@ class Condition:
         """As it is written."""
         return f"{self.quantity} {self.sign} {self.bound:g}"
 
-    def holds(self, value: float) -> bool:
-        """Whether a value meets the condition."""
-        return _SIGNS[self.sign](value, self.bound)
-
-
-@dataclass(frozen=True)
-class Finding:
-    """One model against the baseline: the value of the quantity (None: not known), and whether it fails the check."""
-
-    model: str
-    baseline: str
-    value: float | None
-    fails: bool
-    condition: Condition
-
-    def __str__(self) -> str:
-        """What was found, in one line."""
-        value = "not known" if self.value is None else f"{self.value:.4g}"
-        what = f"{self.condition.quantity} of {self.model!r} against {self.baseline!r}"
-        return f"{'fails' if self.fails else 'passes'}: {what} is {value} ({self.condition})"
+    def holds(self, value: float | None) -> bool:
+        """Whether a value meets the condition; one that is not known does."""
+        return value is None or SIGNS[self.sign](value, self.bound)
 
 
 def parse(text: str, rope: object = None) -> Condition:
@@ -75,45 +51,20 @@ def parse(text: str, rope: object = None) -> Condition:
             "a name, one of > >= < <=, and a number",
             f"Write --fail-if 'p_worse > 0.9', or --fail-if {INCONCLUSIVE}; the names are {', '.join(QUANTITIES)}.",
         )
-    name = check.one_of(match[1], QUANTITIES, "--fail-if")
-    if name == "p_equivalent" and rope is None:
+    made = Condition(check.one_of(match[1], tuple(QUANTITIES), "--fail-if"), match[2], float(match[3]))
+    if made.quantity == "p_equivalent" and rope is None:
         raise InputError("p_equivalent without --rope", "a ROPE to be equivalent within", "Add --rope 0.01.")
-    made = Condition(name, match[2], float(match[3]))
-    _can_hold(made, text)
-    return made
-
-
-def _can_hold(condition: Condition, text: str) -> None:
-    """Raises for a probability outside 0 to 1, and for a condition that no value can meet or every value meets."""
-    if not math.isfinite(condition.bound):
+    if not math.isfinite(made.bound):
         raise InputError(f"--fail-if {text!r}", "a finite number", "No result is beyond it.")
-    if not condition.quantity.startswith("p_"):
-        return
-    if not 0 <= condition.bound <= 1:
-        percent = f"For {condition.bound:g} per cent write {condition.bound / 100:g}."
-        hint = percent if 1 < condition.bound <= 100 else EXAMPLE
-        raise InputError(f"--fail-if {text!r}", "a probability between 0 and 1", hint)
-    ends = [condition.holds(end) for end in (0.0, 1.0)]
-    if all(ends) or not any(ends):
-        always = "always holds" if all(ends) else "can never hold"
-        raise InputError(f"--fail-if {text!r}, which {always}", "a condition that a result decides", EXAMPLE)
-
-
-def against(pairs: Sequence[Row], models: Sequence[str], baseline: str | None) -> tuple[str, Mapping[str, Row]]:
-    """The baseline, which is the first model unless one is named, and the rows of every other model minus it."""
-    base = models[0] if baseline is None else check.one_of(baseline, tuple(models), "--baseline")
-    pair_of = {frozenset((row["a"], row["b"])): row for row in pairs}
-    return base, {model: minus(pair_of[frozenset((model, base))], model) for model in models if model != base}
-
-
-def findings(condition: Condition, baseline: str, rows: Mapping[str, Row]) -> list[Finding]:
-    """What the condition finds in the rows of `against`."""
-    key = {"p_better": "p_a_better", "p_worse": "p_b_better"}.get(condition.quantity, condition.quantity)
-    values = {model: None if row[key] is None else float(row[key]) for model, row in rows.items()}
-    return [
-        Finding(model, baseline, value, value is None or condition.holds(value), condition)
-        for model, value in values.items()
-    ]
+    if made.quantity.startswith("p_"):
+        if not 0 <= made.bound <= 1:
+            percent = f"For {made.bound:g} per cent write {made.bound / 100:g}."
+            hint = percent if 1 < made.bound <= 100 else EXAMPLE
+            raise InputError(f"--fail-if {text!r}", "a probability between 0 and 1", hint)
+        if made.holds(0.0) == made.holds(1.0):
+            always = "always holds" if made.holds(0.0) else "can never hold"
+            raise InputError(f"--fail-if {text!r}, which {always}", "a condition that a result decides", EXAMPLE)
+    return made
 
 
 @dataclass(frozen=True)
@@ -124,50 +75,42 @@ class Gate:
     inconclusive: bool
     baseline: str | None
 
-    def judged(self, comparison: "probtruth.types.Comparison", models: Sequence[str]) -> "Judged":
-        """What the conditions find in a comparison of these models."""
-        base, rows = against(comparison.pairs, models, self.baseline)
-        found = tuple(one for condition in self.conditions for one in findings(condition, base, rows))
-        ends = [(model, row["low"], row["high"]) for model, row in rows.items()] if self.inconclusive else []
-        unsure = tuple(one for one in ends if is_open(one[1], one[2], comparison.rope))
-        return Judged(found, unsure, base, comparison.rope, self)
+    def judged(self, pairs: Sequence[Mapping[str, Any]], models: Sequence[str], rope: float | None) -> dict[str, Any]:
+        """What is found, and the exit status; the baseline is the first model unless one is named."""
+        from probtruth.report.numbers import minus  # with NumPy, which `--help` does not load
 
+        base = models[0] if self.baseline is None else check.one_of(self.baseline, tuple(models), "--baseline")
+        pair_of = {frozenset((row["a"], row["b"])): row for row in pairs}
+        rows = {model: minus(pair_of[frozenset((model, base))], model) for model in models if model != base}
+        found: list[dict[str, Any]] = []
+        for condition in self.conditions:
+            for model, row in rows.items():
+                value = check.as_float(row[QUANTITIES[condition.quantity]])
+                found.append({"model": model, "baseline": base, "value": value, "fails": condition.holds(value),
+                              "condition": str(condition)})  # fmt: skip
+        ends = {model: (check.as_float(row["low"]), check.as_float(row["high"])) for model, row in rows.items()}
+        unsure = [{"model": m, "low": low, "high": high} for m, (low, high) in ends.items() if is_open(low, high, rope)]
+        unsure = unsure if self.inconclusive else []
+        asked = [*map(str, self.conditions), *([INCONCLUSIVE] if self.inconclusive else [])]
+        status = FAILED if any(one["fails"] for one in found) else NO_VERDICT if unsure else 0
+        return {"condition": "; ".join(asked), "models": found, INCONCLUSIVE: unsure, "status": status,
+                "baseline": base}  # fmt: skip
 
-@dataclass(frozen=True)
-class Judged:
-    """The findings of each condition; `unsure` are the models without a verdict, each with the ends of its interval."""
-
-    findings: tuple[Finding, ...]
-    unsure: tuple[tuple[str, float | None, float | None], ...]
-    baseline: str
-    rope: float | None
-    gate: Gate
-
-    @property
-    def status(self) -> int:
-        """The exit status."""
-        failed = any(one.fails for one in self.findings)
-        return FAILED if failed else NO_VERDICT if self.unsure else 0
-
-    @property
-    def words(self) -> tuple[str, ...]:
+    def in_words(self, judged: Mapping[str, Any], rope: float | None) -> list[str]:
         """What was found, a line for each model and condition."""
-        lines = [str(one) for one in self.findings]
-        held = "0" if self.rope is None else f"an edge of the ROPE ({self.rope:g})"
-        for model, low, high in self.unsure:
+        base, lines = judged["baseline"], []
+        for one in judged["models"]:
+            value = "not known" if one["value"] is None else f"{one['value']:.4g}"
+            what = f"{one['condition'].split()[0]} of {one['model']!r} against {base!r}"
+            lines.append(f"{'fails' if one['fails'] else 'passes'}: {what} is {value} ({one['condition']})")
+        held = "0" if rope is None else f"an edge of the ROPE ({rope:g})"
+        for one in judged[INCONCLUSIVE]:
+            low, high = one["low"], one["high"]
             ends = "is not known" if low is None or high is None else f"({low:.4g} to {high:.4g}) holds {held}"
-            lines.append(f"{INCONCLUSIVE}: the interval of {model!r} against {self.baseline!r} {ends}")
-        if self.gate.inconclusive and not self.unsure:
-            lines.append(f"passes: there is a verdict on every model against {self.baseline!r}")
-        return tuple(lines)
-
-    def to_dict(self) -> dict[str, Any]:
-        """The same for `--json`."""
-        conditions = [*map(str, self.gate.conditions), *([INCONCLUSIVE] if self.gate.inconclusive else [])]
-        models = [{**vars(one), "condition": str(one.condition)} for one in self.findings]
-        unsure = [{"model": model, "low": low, "high": high} for model, low, high in self.unsure]
-        status = {"status": self.status, "baseline": self.baseline}
-        return {"condition": "; ".join(conditions), "models": models, INCONCLUSIVE: unsure, **status}
+            lines.append(f"{INCONCLUSIVE}: the interval of {one['model']!r} against {base!r} {ends}")
+        if self.inconclusive and not judged[INCONCLUSIVE]:
+            lines.append(f"passes: there is a verdict on every model against {base!r}")
+        return lines
 
 
 def gate_of(conditions: Sequence[str] | None, baseline: str | None, rope: object) -> Gate | None:
@@ -186,10 +129,8 @@ def is_open(low: float | None, high: float | None, rope: float | None) -> bool:
     >>> is_open(-0.1, 0.2, None), is_open(0.1, 0.2, None), is_open(0.1, 0.2, 0.15), is_open(-0.1, 0.1, 0.15)
     (True, False, True, False)
     """
-    if low is None or high is None or math.isnan(low) or math.isnan(high):
+    if low is None or high is None:
         return True
     if rope is None:
         return low <= 0 <= high
-    outside = low > rope or high < -rope
-    within = -rope <= low and high <= rope
-    return not (outside or within)
+    return not (low > rope or high < -rope or (-rope <= low and high <= rope))

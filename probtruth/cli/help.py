@@ -62,34 +62,22 @@ def _with_option(parameter: inspect.Parameter, command: str) -> inspect.Paramete
     else:
         one = OPTIONS.get(f"{command}.{name}") or OPTIONS[name]
         flags = one.flags or (f"--{name.replace('_', '-')}",)
-        completed = _completion(one.among) if one.among else None
-        how = typer.Option(*flags, metavar=one.metavar, help=one.help, rich_help_panel=one.panel,
-                           autocompletion=completed)  # fmt: skip
+        how = typer.Option(*flags, metavar=one.metavar, help=one.help, rich_help_panel=one.panel)
     return parameter.replace(annotation=Annotated[kind, how])
 
 
-def _completion(among: tuple[str, ...]) -> Callable[[str], list[str]]:
-    def matching(incomplete: str) -> list[str]:
-        return [word for word in among if word.startswith(incomplete)]
-
-    return matching
-
-
 class PanelCommand(TyperCommand):
-    """A command that takes options of the file of settings, refuses repetitions, and groups its help."""
+    """A command that refuses repetitions and groups its help."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Parses the words and those of the settings; an error says which option was probably meant."""
+        """Parses the words; an error says which option was probably meant."""
         known = {name for parameter in self.get_params(ctx) for name in parameter.opts}
         try:
             if not {"-h", "--help"} & set(args):
-                values, _, order = self.make_parser(ctx).parse_args(list(args))
+                order = self.make_parser(ctx).parse_args(list(args))[2]
                 for one in order:
                     if one.param_type_name == "option" and not one.multiple and order.count(one) > 1:
                         raise UsageError(f"{one.opts[0]} stands twice: it takes one value. Leave one of them out.", ctx)
-                if ctx.obj is not None:
-                    typed = [one for one in order if one.param_type_name == "option" or values.get(one.name)]
-                    args = ctx.obj.completed(ctx, args, typed)
             return super().parse_args(ctx, args)
         except UsageError as error:
             meant = OTHER_NAMES.get(getattr(error, "option_name", ""))

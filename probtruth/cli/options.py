@@ -1,7 +1,6 @@
 """Every option by the name of the parameter that takes it: its panel of the help, its value, its help.
 
-A command's parameters, and the fields of the dataclasses among them, are its options. What the shell completes is
-written out here, so that nothing heavy is loaded at a key.
+A command's parameters, and the fields of the dataclasses among them, are its options.
 """
 
 import math
@@ -13,19 +12,7 @@ from typer import Context as Context
 
 from probtruth.cli.fail_if import Gate, gate_of
 from probtruth.errors import InputError
-from probtruth.io.formats import ANNOTATION_FORMATS, SCORE_FORMATS, ScoreReading
-
-RULES = ("log", "brier", "quadratic", "spherical", "ranked-probability", "zero-one", "linear")
-ESTIMANDS = ("distribution", "class")
-METHODS = (
-    *("vote-share", "dirichlet"),
-    *("majority", "dawid-skene-em", "dawid-skene", "hierarchical-dawid-skene", "one-coin", "mace", "glad"),
-    *("ability", "perceived-class", "pooled"),
-)
-ENGINES = ("auto", "nuts", "exact")
-KINDS = ("probs", "percent", "log-probs", "logits")
-REPLICATES = ("independent", "crossed", "folds")
-METRICS = ("accuracy", "precision", "recall", "f1", "macro-f1", "kappa", "roc-auc", "average-precision", "ece")
+from probtruth.io.formats import ScoreReading
 
 # The panels of the help in order: what is read, what is asked of it, where the answer goes, and what few need.
 PANELS = ("Input", "Question", "Output", "Advanced")
@@ -33,12 +20,11 @@ INPUT, QUESTION, OUTPUT, ADVANCED = PANELS
 
 
 class Option(NamedTuple):
-    """`among`: the words that the shell completes; `flags`: where the option is not called as its parameter."""
+    """`flags`: where the option is not called as its parameter."""
 
     panel: str
     metavar: str | None
     help: str
-    among: tuple[str, ...] = ()
     flags: tuple[str, ...] = ()
 
 
@@ -68,27 +54,27 @@ OPTIONS = {
     "metric": Option(INPUT, "[TASK=]NAME", "lm-eval: a task's metric; else its first. Repeat."),
     "filter": Option(INPUT, "[TASK=]NAME", "lm-eval: a task's filter; else its first. Repeat."),
     "state": Option(INPUT, "FILE", "What the monitor has seen; made at the first call."),
-    "rule": Option(QUESTION, "R", "log, brier, spherical, ranked-probability:LOW,...,HIGH ...", RULES),
-    "run.metric": Option(QUESTION, "NAME", "In place of a rule: f1, f1:LABEL, kappa, roc-auc, ece ...", METRICS),
-    "truth": Option(QUESTION, "METHOD", "Of inferring it: dirichlet, pooled, dawid-skene, mace ...", METHODS),
-    "method": Option(QUESTION, "METHOD", "dirichlet, pooled, dawid-skene-em, mace, glad ...", METHODS),
+    "rule": Option(QUESTION, "R", "log, brier, spherical, ranked-probability:LOW,...,HIGH ..."),
+    "run.metric": Option(QUESTION, "NAME", "In place of a rule: f1, f1:LABEL, kappa, roc-auc, ece ..."),
+    "truth": Option(QUESTION, "METHOD", "Of inferring it: dirichlet, pooled, dawid-skene, mace ..."),
+    "method": Option(QUESTION, "METHOD", "dirichlet, pooled, dawid-skene-em, mace, glad ..."),
     "monitor.method": Option(ADVANCED, "M", "betting, or asymptotic for scores that nothing bounds."),
-    "estimand": Option(QUESTION, "E", "distribution (of opinions) or class (true).", ESTIMANDS),
+    "estimand": Option(QUESTION, "E", "distribution (of opinions) or class (true)."),
     "groups": Option(QUESTION, "FILE:COL", "Group (task, language, ...) of each item."),
     "clusters": Option(QUESTION, "FILE:COL", "Cluster (passage, patient, ...) of each item."),
     "rope": Option(QUESTION, "X", "Difference that does not matter: 0.01, or 2% of a proportion."),
     "monitor.rope": Option(QUESTION, "X", "Difference that does not matter, in units of the score."),
     "higher_is_better": Option(
-        QUESTION, None, "How it counts, unless a name or a log says so.", (), ("--higher-is-better/--lower-is-better",)
+        QUESTION, None, "How it counts, unless a name or a log says so.", ("--higher-is-better/--lower-is-better",)
     ),
     "a": Option(QUESTION, "NAME", "One model, if there are more than two."),
     "b": Option(QUESTION, "NAME", "The other model."),
     "difference": Option(QUESTION, "X", "True difference, a minus b; else that of the data."),
     "bounds": Option(QUESTION, "LOW HIGH", "The least and the largest possible score."),
-    "n_items": Option(QUESTION, "N", "Items of the study; else as many as there are.", (), ("--items",)),
-    "n_annotators": Option(QUESTION, "M", "Annotations of each item.", (), ("--annotators",)),
-    "n_clusters": Option(QUESTION, "C", "Clusters of the study.", (), ("--clusters",)),
-    "n_replicates": Option(QUESTION, "R", "Replicates of each item.", (), ("--replicates",)),
+    "n_items": Option(QUESTION, "N", "Items of the study; else as many as there are.", ("--items",)),
+    "n_annotators": Option(QUESTION, "M", "Annotations of each item.", ("--annotators",)),
+    "n_clusters": Option(QUESTION, "C", "Clusters of the study.", ("--clusters",)),
+    "n_replicates": Option(QUESTION, "R", "Replicates of each item.", ("--replicates",)),
     "certainty": Option(QUESTION, "X", "What P(a better) or P(b better) reaches."),
     "power": Option(QUESTION, "X", "Probability of it that --cost looks for."),
     "width": Option(QUESTION, "X", "Width of the interval, in place of --power."),
@@ -99,30 +85,28 @@ OPTIONS = {
     "out": Option(OUTPUT, "DIR", "Folder for the report; written as a whole or not at all."),
     "truth.out": Option(OUTPUT, "FILE", "Write the soft labels to this .parquet or .csv file."),
     "score.out": Option(OUTPUT, "FILE", "Parquet file for the scores: item, model, score."),
-    "plot": Option(OUTPUT, "FILE", "Write a figure to this SVG file."),
     "json": Option(OUTPUT, None, "Print the result as JSON on standard output, and nothing else."),
     "fail_if": Option(OUTPUT, "CONDITION", "'p_worse > 0.9': status 1; inconclusive: status 3. Repeat."),
     "baseline": Option(OUTPUT, "MODEL", "Model that --fail-if compares with; the first if left out."),
     "show": Option(OUTPUT, "FILE:COL", "Text, or path of an image, of each item for the report."),
-    "format": Option(ADVANCED, "F", "table, counts, wide (a column a person), label-studio ...", ANNOTATION_FORMATS),
-    "compare.format": Option(ADVANCED, "F", "table, wide (a column a model), lm-eval, inspect, helm.", SCORE_FORMATS),
+    "format": Option(ADVANCED, "F", "table, counts, wide (a column a person), label-studio ..."),
+    "compare.format": Option(ADVANCED, "F", "table, wide (a column a model), lm-eval, inspect, helm."),
     "check.format": Option(ADVANCED, "F", "As of the command that will read them."),
-    "kind": Option(ADVANCED, "K", "Of cells: probs, percent, log-probs, logits.", KINDS),
+    "kind": Option(ADVANCED, "K", "Of cells: probs, percent, log-probs, logits."),
     "renormalise": Option(ADVANCED, None, "Divide rows by their sums; the report counts them."),
     "floor": Option(ADVANCED, "X", "Raise smaller probabilities to X (makes the rule improper)."),
-    "weights": Option(ADVANCED, "equal", "Every group counts the same; else by its number of items.", ("equal",)),
-    "replicates": Option(ADVANCED, "KIND", "What replicates are: independent, crossed, folds.", REPLICATES),
+    "weights": Option(ADVANCED, "equal", "Every group counts the same; else by its number of items."),
+    "replicates": Option(ADVANCED, "KIND", "What replicates are: independent, crossed, folds."),
     "fold_correlation": Option(ADVANCED, "X", "With --replicates folds: 1/k for k folds."),
     "exclude_annotator": Option(ADVANCED, "NAME", "Leave out what this annotator answered. Repeat."),
     "alpha": Option(ADVANCED, "X", "The monitor's rate of false alarms, 0.05 if left out."),
     "largest_cluster": Option(ADVANCED, "N", "The most items that a cluster can have."),
     "close": Option(ADVANCED, None, "The last cluster is complete."),
     "replications": Option(ADVANCED, "N", "Studies at each true difference."),
-    "engine": Option(ADVANCED, "E", f"How the posterior is computed: {', '.join(ENGINES)}.", ENGINES),
+    "engine": Option(ADVANCED, "E", "How the posterior is computed: auto, nuts, exact."),
     "strict": Option(ADVANCED, None, "Exit with status 1 if a diagnostic fails."),
     "seed": Option(ADVANCED, "N", "Seed of everything random."),
     "memory": Option(ADVANCED, "SIZE", "Memory for data (2GB); what is larger lies on disk meanwhile."),
-    "device": Option(ADVANCED, "cpu|gpu", "Where arrays are computed; JAX chooses by itself."),
 }
 
 

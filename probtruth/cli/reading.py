@@ -1,14 +1,17 @@
-"""Files as they are written on the command line: `[NAME=]FILE`, and the pilot that plan and validate start from."""
+"""Files as they are written on the command line: `[NAME=]FILE`, labels and predictions, and a pilot."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from probtruth import check
-from probtruth.cli.options import Pilot, chosen_rule
+from probtruth.cli.options import Cells, Pilot, chosen_rule, n_bytes
 from probtruth.errors import InputError
 from probtruth.io.addresses import is_address, named
 from probtruth.io.formats import LabelReading
+
+EACH = "Each file follows its option: --annotations FILE --predictions NAME=FILE --predictions NAME=FILE."
 
 
 def named_file(word: str) -> tuple[str, str | Path]:
@@ -32,37 +35,101 @@ def named_files(words: Sequence[str]) -> list[str | Path] | dict[str, list[str |
     return {name: [path for other, path in pairs if other == name] for name, _ in pairs}
 
 
+@dataclass(frozen=True)
+class Files:
+    """Predictions and the labels that they are scored against, and how to read them."""
+
+    reading: LabelReading
+    cells: Cells
+    predictions: list[str] | None = None
+    annotations: str | None = None
+    soft: str | None = None
+    groups: str | None = None
+
+
+def read(
+    files: Files, table: str | None = None, estimand: Any = None, clusters: str | None = None, memory: str | None = None
+) -> tuple[Any, Any, dict[str, Any]]:
+    """The labels, the predictions, and the groups and clusters of their items."""
+    from probtruth.io.groups import read_groups
+    from probtruth.io.loaders import joined_table
+    from probtruth.io.predictions import model_files, read_predictions
+    from probtruth.io.truth import read_soft
+    from probtruth.line.inputs import reference_of, stored_labels
+
+    others = {"--predictions": files.predictions, "--annotations": files.annotations, "--soft": files.soft}
+    beside = [name for name, value in others.items() if value]
+    item, reference = files.reading.item, None
+    strata: dict[str, Any] = {}
+    models: dict[str, Any] = {}
+    if table is not None:
+        if beside:
+            raise InputError(f"the table {table!r} with {beside[0]}", "one table that holds all, or a file each", EACH)
+        block, blocks = joined_table(table, item=item)
+        reference, models = reference_of(block, blocks, item, estimand), blocks
+    elif not files.predictions:
+        hint = "Write --predictions my_model=probs.csv, or one TABLE with columns truth.cat, ours.cat."
+        raise InputError("no --predictions and no table", "one of the two", hint)
+    elif files.annotations and files.soft:
+        raise _no_labels("both --annotations and --soft")
+    elif len(beside) == 1:
+        reference, predictions, strata = _logged(files.predictions)
+    else:
+        models = model_files(files.predictions)
+        reference = (
+            read_soft(files.soft, item, estimand)
+            if files.soft
+            else stored_labels(str(files.annotations), models, files.reading)
+        )
+    if models:
+        cells, limit = files.cells, n_bytes(memory)
+        predictions = read_predictions(models, reference.index, item, cells.kind, cells.renormalise, memory=limit)
+    for what, spec in (("group", files.groups), ("cluster", clusters)):
+        if spec is not None:
+            strata[f"{what}s"] = read_groups(spec, predictions.index.items, item, what)
+    return reference, predictions, strata
+
+
+def _logged(words: Sequence[str]) -> tuple[Any, Any, dict[str, Any]]:
+    """The truth, the predictions and the tasks that logs of lm-eval hold."""
+    from probtruth.io.loaders import read_lm_eval_choices
+    from probtruth.io.loaders.readers import score_format
+
+    files = named_files(words)
+    if not isinstance(files, dict) or score_format([path for own in files.values() for path in own]) != "lm-eval":
+        raise _no_labels("neither --annotations nor --soft", "; only logs of lm-eval hold the right answers themselves")
+    predictions, truth = read_lm_eval_choices(files)
+    tasks = {item: item.rpartition("/")[0] for item in predictions.index.items}
+    return truth, predictions, {"groups": tasks} if len(set(tasks.values())) > 1 else {}
+
+
+def _no_labels(got: str, more: str = "") -> InputError:
+    hint = f"Give --annotations labels.csv (annotators' labels) or --soft soft.parquet (distributions){more}."
+    return InputError(got, "one of the two", hint)
+
+
 def read_pilot(pilot: Pilot) -> tuple[Any, Any]:
     """The scores of a pilot, and the annotations behind them where there are annotators."""
-    from probtruth.io.loaders.readers import read_score_files
-
     if (not pilot.scores) == (pilot.annotations is None):
-        raise InputError(
-            "both SCORES and --annotations" if pilot.scores else "no pilot",
-            "one of the two",
-            "Give a table of scores, or --annotations and --predictions.",
-        )
+        got = "both SCORES and --annotations" if pilot.scores else "no pilot"
+        raise InputError(got, "one of the two", "Give a table of scores, or --annotations and --predictions.")
     if pilot.scores:
-        if Path(pilot.scores[0], "result.json").exists():
-            raise InputError(
-                "a folder with a result, which holds no scores of single items",
-                "the files of that run",
-                "Give its scores or logs, or its --annotations and --predictions.",
-                pilot.scores[0],
-            )
+        from probtruth.io.loaders.readers import read_score_files
+
         return read_score_files(named_files(pilot.scores), pilot.reading), None
-    from probtruth.io.predictions import model_files, read_predictions
-    from probtruth.line.inputs import stored_labels
     from probtruth.line.score import score
     from probtruth.truth.infer import infer_truth
     from probtruth.types import Annotations
 
-    item, files = pilot.reading.item, model_files(pilot.predictions or [])
-    how = LabelReading(item, pilot.annotator, pilot.label, pilot.reading.replicate or "replicate")
-    labels = stored_labels(str(pilot.annotations), files, how)
-    predictions = read_predictions(files, labels.index, item, pilot.cells.kind, pilot.cells.renormalise)
+    labels, predictions, _ = read(files_of(pilot))
     if not isinstance(labels, Annotations):
         return score(predictions, labels, rule=chosen_rule(pilot.rule)), None
     labels = labels.annotated()[0]
     scores = score(predictions, infer_truth(labels, method="vote-share"), rule=chosen_rule(pilot.rule))
     return scores, None if labels.annotator is None else labels
+
+
+def files_of(pilot: Pilot, groups: str | None = None) -> Files:
+    """The annotations and predictions of a pilot."""
+    how = LabelReading(pilot.reading.item, pilot.annotator, pilot.label, pilot.reading.replicate or "replicate")
+    return Files(how, pilot.cells, pilot.predictions, pilot.annotations, groups=groups)

@@ -1,12 +1,11 @@
 """`probtruth truth`: soft labels from annotations; `probtruth score`: scores of predictions against soft labels."""
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from probtruth.check import count
 from probtruth.cli import options as opt
-from probtruth.cli.console import Console, use_jax
+from probtruth.cli.console import Console, cache_compiled_code
 from probtruth.io.formats import LabelReading
 
 CSV_LACKS = (
@@ -24,11 +23,10 @@ def truth(
     exclude_annotator: list[str] | None = None,
     out: str | None = None,
     seed: int = 0,
-    device: str | None = None,
     json: bool = False,
 ) -> None:
     """Infer soft labels and how good annotators are. Without --out, print a summary only."""
-    use_jax(device)
+    cache_compiled_code()
     from probtruth.io.loaders.readers import read_label_file
     from probtruth.io.truth import check_soft_out, write_soft
     from probtruth.line.labelled import alike_labels, drifts, unsettled
@@ -72,17 +70,15 @@ def score(
     floor: float | None = None,
     item: str = "item",
     memory: str | None = None,
-    device: str | None = None,
     json: bool = False,
 ) -> None:
     """Score predictions against soft labels. The table has a row for each item and model."""
-    use_jax(device)
+    cache_compiled_code()
     import numpy as np
 
     from probtruth.io.predictions import model_files, read_predictions
     from probtruth.io.scores import write_scores
     from probtruth.io.tables.parquet_notes import check_out
-    from probtruth.kernels.arrays import placed
     from probtruth.line.inputs import reference_of
     from probtruth.line.score import score
     from probtruth.types import Truth
@@ -94,7 +90,6 @@ def score(
         known: Any = reference_of(truth, {}, item)
         index = known.index if isinstance(known, Truth) else None
         tables = read_predictions(files, index, item, cells.kind, cells.renormalise, memory=opt.n_bytes(memory))
-        tables = replace(tables, log_probs=placed(tables.log_probs))
         scores = score(tables, truth if index is None else known, chosen, floor, item=item)
     write_scores(scores, out)
     for note in (*tables.notes, *tables.warnings):

@@ -5,11 +5,10 @@ from pathlib import Path
 from typing import Any
 
 from probtruth.cli import options as opt
-from probtruth.cli.console import Console, check_plot, use_jax, write_plot
-from probtruth.cli.reading import read_pilot
-from probtruth.cli.run import Files, evaluated, read
+from probtruth.cli.console import Console, cache_compiled_code
+from probtruth.cli.reading import files_of, read, read_pilot
+from probtruth.cli.run import evaluated
 from probtruth.errors import InputError
-from probtruth.io.formats import LabelReading
 
 
 def plan(
@@ -29,19 +28,17 @@ def plan(
     truth: str | None = None,
     groups: str | None = None,
     seed: int = 0,
-    plot: str | None = None,
     out: str | None = None,
     json: bool = False,
 ) -> None:
     """Plan a study from a pilot: size, cost, what to buy next. With --gold: which items an expert labels."""
-    from probtruth.report.terminal_study import plan_summary, plan_words
+    from probtruth.report.terminal_study import plan_summary
     from probtruth.study.plan import plan
 
     console = Console.of(context, json)
     if gold is not None or out is not None:
         _choose_gold(console, pilot, gold, truth, groups, seed, out)
         return
-    check_plot(plot)
     scores, annotations = read_pilot(pilot)
     with console.progress("planning"):
         planned = plan(
@@ -60,8 +57,6 @@ def plan(
             a=pilot.a,
             b=pilot.b,
         )
-    show = "chance" if planned.width is None else "width"
-    write_plot(plot, "plan", planned, "What studies of each size would show", plan_words, show=show)
     console.show(*plan_summary(planned))
     console.emit(planned.to_dict())
 
@@ -88,11 +83,9 @@ def _choose_gold(
         hint = "For example --annotations labels.csv --predictions ours=ours.csv --gold 40 --out to-label.csv."
         raise InputError("--gold, --out or --annotations alone", "all three", hint)
     check_gold_out(out)
-    use_jax()
-    reading = LabelReading(pilot.reading.item, pilot.annotator, pilot.label, pilot.reading.replicate or "replicate")
-    files = Files(reading, pilot.cells, pilot.predictions, pilot.annotations, groups=groups)
+    cache_compiled_code()
     with console.progress("choosing"):
-        reference, predictions, strata = read(files, None, "class")
+        reference, predictions, strata = read(files_of(pilot, groups), estimand="class")
         options = {"method": truth, "estimand": "class", "rule": opt.chosen_rule(pilot.rule), "engine": "exact"}
         result = evaluated(reference, predictions, {**options, "seed": seed})
         chosen = result.choose_gold(n, pilot.a, pilot.b, strata.get("groups"), seed)
@@ -106,7 +99,7 @@ def _choose_gold(
 
 def monitor(
     context: opt.Context,
-    scores: list[str],
+    scores: str,
     state: str,
     bounds: tuple[float, float] | None = None,
     method: str | None = None,
@@ -121,7 +114,6 @@ def monitor(
     cluster: str | None = None,
     largest_cluster: int | None = None,
     close: bool = False,
-    plot: str | None = None,
     json: bool = False,
 ) -> None:
     """Compare two models while scores come in. Look as often as you like; known items are skipped."""
@@ -135,18 +127,14 @@ def monitor(
     options: dict[str, Any] = {"bounds": bounds, "method": method, "alpha": alpha, "rope": rope, "a": a, "b": b}
     options |= {"item": item, "model": model, "score": score, "cluster": cluster, "close": close}
     options |= {"largest_cluster": largest_cluster, "higher_is_better": higher_is_better}
-    if len(scores) > 1:
-        raise InputError(f"{len(scores)} tables", "one table of scores", "Give them one after another.")
     check_file(state, is_state)
-    check_plot(plot)
     before = _content(state)
     earlier = read_monitor(state) if before else None
-    frame, source = read_table(scores[0])
+    frame, source = read_table(scores)
     watched = monitor(frame, earlier, **options, source=source)
     if _content(state) != before:
         raise InputError("a state that another run changed meanwhile", "one run at a time", "Run it again.", state)
     watched.save(state)
-    write_plot(plot, "monitor", watched, "The mean difference over time", words.monitor_words)
     for note in words.monitor_notes(watched):
         console.note(note)
     console.show(*words.monitor_summary(watched))

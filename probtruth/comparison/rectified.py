@@ -10,6 +10,7 @@ from probtruth.comparison.design import Design, totals
 from probtruth.comparison.location import GroupMeans, Means
 from probtruth.comparison.pairs import all_pairs
 from probtruth.errors import InputError
+from probtruth.kernels.arrays import to_host
 from probtruth.types import ExpertScores, Scores
 
 # Items with an expert's answer that carry an interval, in all and in each group, and how many chosen alike they must be
@@ -21,6 +22,10 @@ OUTWEIGHS = 0.99
 SKEWNESS_FROM = 40.0
 # Answers that agree with the known scores on average, for which the weight of these is 1, count beside those given.
 AGREEING = 5.0
+# Of a label that occurs and has fewer answers, up to one more is counted: what it costs was hardly seen. The inferred
+# labels are doubted by so much beyond their probabilities, because annotators err together.
+FEW_OF_LABEL, DOUBTED = 5, 0.1
+TINY = 1e-300
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,6 +37,8 @@ class Rectified:
     values: Float[np.ndarray, "model item"]
     weights: Float[np.ndarray, " item"]
     tuned: float
+    seldom: tuple[str, ...]
+    missed: Float[np.ndarray, "model model"]
 
     @classmethod
     def of(cls, scores: Scores, gold: ExpertScores, plan: Design) -> "Rectified":
@@ -44,7 +51,7 @@ class Rectified:
         slope = known[finite] - slope
         tuned = _tuned(base, slope, plan, len(gold.items))
         values[finite] = base + tuned * slope
-        made = cls(gold, plan, values, weights, tuned)
+        made = cls(gold, plan, values, weights, tuned, *_seldom(scores, gold, values, tuned))
         if made.effective < LEAST_EFFECTIVE:
             raise InputError(
                 f"expert labels that are worth {made.effective:.2g} chosen alike",
@@ -57,10 +64,22 @@ class Rectified:
         """The moments of the corrected scores with the freedom that so few answers leave."""
         if (self.weights == 1.0).all():
             return moments
-        totals = _deviations(self.values[order], self.design)
-        pairs = (totals[a] - totals[b] for a, b in all_pairs(len(order)))
+        totals, both = _deviations(self.values[order], self.design), list(all_pairs(len(order)))
+        pairs = self._few(moments.pairs, [totals[a] - totals[b] for a, b in both])
+        levels = self._few(moments.levels, list(totals))
+        missed = self.missed[np.ix_(order, order)]
+        pairs = self._one_more(pairs, np.array([missed[pair] for pair in both]))
+        return replace(moments, pairs=pairs, levels=self._one_more(levels, np.diag(missed)))
+
+    def _one_more(self, means: Means, size: Float[np.ndarray, " row"]) -> Means:
+        """The moments with one answer more that changes the rows by so much, shared between the groups."""
+        few = self._effective()
+        extra, third = (size[:, None] ** power / (few ** (power - 1) * few.sum()) for power in (2, 3))
         return replace(
-            moments, pairs=self._few(moments.pairs, list(pairs)), levels=self._few(moments.levels, list(totals))
+            means,
+            plain_variance=means.plain_variance + extra,
+            variance=means.variance + extra,
+            third=means.third + third,
         )
 
     def _few(self, means: Means, rows: list[Float[np.ndarray, " unit"]]) -> Means:
@@ -148,6 +167,36 @@ class Rectified:
             "largest_weight": float(self.weights.max()),
             "weight_of_inferred": self.tuned,
         }
+
+
+def _seldom(
+    scores: Scores, gold: ExpertScores, values: Float[np.ndarray, "model item"], tuned: float
+) -> tuple[tuple[str, ...], Float[np.ndarray, "model model"]]:
+    """Labels of few answers, and what one answer more of the costliest would change.
+
+    That is: in the difference of two models (row minus column), and in each model's own mean (diagonal).
+    """
+    size = np.zeros((len(values), len(values)))
+    if scores.labels is None or gold.labels is None or len(gold.items) == values.shape[1]:
+        return (), size
+    probs, answers = to_host(scores.labels.truth), np.array([*gold.labels.values()])
+    few = np.flatnonzero((answers < FEW_OF_LABEL) & (np.maximum(answers, probs.sum(0)) >= 1))
+    finite = np.isfinite(scores.losses).all(1, keepdims=True) & np.isfinite(values).all(1, keepdims=True)
+    inferred, corrected = (np.where(finite, rows, 0.0) for rows in (tuned * scores.losses, values))
+    known = inferred + (corrected - inferred).mean(1, keepdims=True)
+    for label in few.tolist():
+        change = np.where(finite, to_host(scores.labels.losses[..., label]) - known, 0.0)
+        weight = (1 - DOUBTED) * probs[:, label] + DOUBTED * probs[:, label].mean(-1)
+        weight = np.where(np.isfinite(change).all(0), weight, 0.0)
+        change = np.where(weight > 0, change, 0.0)
+        total, product = change @ weight, (change * weight) @ change.T
+        own = np.diag(product)
+        square, side = own[:, None] + own - 2 * product, total[:, None] - total
+        np.fill_diagonal(square, own)
+        np.fill_diagonal(side, total)
+        square *= (1 - answers[label] / FEW_OF_LABEL) / max(float(weight.sum(-1)), TINY)
+        size = np.where(square > size**2, np.copysign(np.sqrt(np.maximum(square, 0.0)), side), size)
+    return tuple([*gold.labels][label] for label in few), size
 
 
 def _grown(n: np.ndarray) -> np.ndarray:

@@ -9,6 +9,7 @@ from probtruth import check
 from probtruth.comparison.evidence import Evidence
 from probtruth.comparison.groups import Population, quadrature
 from probtruth.comparison.options import Options
+from probtruth.comparison.rectified import FEW_OF_LABEL
 from probtruth.inference.diagnostics import MAX_RHAT, MIN_ESS
 
 FEW_UNITS = 10
@@ -78,6 +79,11 @@ def warnings_of(
     elif gold is not None and gold.effective < FEW_EFFECTIVE:
         worth = f"{gold.n_answered} items, worth {gold.effective:.0f} chosen alike"
         warnings.append(_few_answers(worth, FEW_EFFECTIVE))
+    if gold is not None and gold.seldom:
+        warnings.append(
+            f"fewer than {FEW_OF_LABEL} expert answers of {check.shortlist(gold.seldom, 3)}: what such items cost was "
+            "hardly seen, and intervals are wider for it; have more items labelled that may be of this class"
+        )
     if constant := [row for row in pairs if row["reason"]]:
         names = "; ".join(f"{check.quote(row['a'])} and {check.quote(row['b'])}" for row in constant[:3])
         more = f" and {len(constant) - 3} more pairs" if len(constant) > 3 else ""

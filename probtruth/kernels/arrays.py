@@ -39,15 +39,6 @@ def to_host(values: object) -> np.ndarray:
     return np.asarray(values)
 
 
-def placed(table: Table) -> Table:
-    """The table on the default device that a caller of JAX chose, unless it is there, or too large for memory."""
-    if "jax" not in sys.modules or on_device(table) or lies_on_disk(table):
-        return table
-    from probtruth.kernels import device
-
-    return device.placed(table)
-
-
 def where_it_lies(function: Callable[..., Table]) -> Callable[..., Table]:
     """A function of NumPy or `jax.numpy` and of arrays: compiled in their own types where they lie on devices."""
 
@@ -143,4 +134,5 @@ def is_own(order: Order, size: int) -> bool:
 def moments_around_mean(loss: Any, weight: Any) -> tuple[Any, Any]:
     """The second and the third central moment of each item's loss over its labels, from their weights."""
     centred = loss - (weight * loss).sum(1)[:, None]
-    return (weight * centred**2).sum(1), (weight * centred**3).sum(1)
+    square = weight * centred**2
+    return square.sum(1), (square * centred).sum(1)

@@ -26,17 +26,6 @@ def as_float_table(values: Array) -> Array:
     return _cast(values, np.float32 if jnp.issubdtype(kind, jnp.floating) else np.float64)
 
 
-def placed(table: np.ndarray) -> Table:
-    """The table on the default device that a caller chose, in its own type; on the host if that is the host or none."""
-    chosen = jax.config.jax_default_device
-    device = jax.local_devices(backend=chosen)[0] if isinstance(chosen, str) else chosen
-    if device is None or device == jax.local_devices(backend="cpu")[0]:
-        return table
-    with jax.enable_x64(True):
-        put: Array = jax.device_put(table, device)
-    return put
-
-
 @partial(compiled, static_argnums=1)
 def _cast(values: Array, kind: type) -> Array:
     return values.astype(kind)

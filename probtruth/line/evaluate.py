@@ -187,7 +187,7 @@ def truth_of(reference: Annotations | Truth, method: MethodName | None, estimand
             raise InputError(
                 f"method {method!r} and estimand {estimand!r} with a truth that is given",
                 "neither: the truth has its own",
-                "Leave them out, or give annotations.",
+                "Leave them out, or give annotations (command line: --truth and --estimand go with --annotations).",
             )
         return reference
     return infer_truth(reference, method, estimand, draws=0, seed=seed)

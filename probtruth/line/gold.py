@@ -32,7 +32,8 @@ def with_answers(scores: Scores, answers: ExpertAnswers, labels: Sequence[str]) 
     position, present = _places(answers.items, scores)
     losses = np.stack([expectations(to_host(one[position]), table[present]) for one in behind.losses])
     chosen = None if answers.probability is None else answers.probability[present]
-    return replace(scores, gold=ExpertScores(position, losses, chosen, answers.n_answers))
+    counts = dict(zip(labels, table[present].sum(0).tolist(), strict=True))
+    return replace(scores, gold=ExpertScores(position, losses, chosen, answers.n_answers, counts))
 
 
 def with_expert_scores(scores: Scores, expert: Scores, probability: Mapping[str, float] | None) -> Scores:

@@ -5,7 +5,6 @@ of votes where all are whole numbers; one value for each item is its label. Noth
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +23,7 @@ from probtruth.io.tables.on_disk import columns_of
 from probtruth.io.tables.read import Block, read_table
 from probtruth.io.tables.wide import distinct_items
 from probtruth.io.truth import read_soft
-from probtruth.kernels.arrays import on_device, placed, to_host
+from probtruth.kernels.arrays import on_device, to_host
 from probtruth.types import Annotations, Index, Predictions, Truth
 from probtruth.types.arguments import Estimand, Frame, Numbers, StrPath
 
@@ -56,8 +55,7 @@ def predictions_of(
         )
     stored = [name for name, table in predictions.items() if isinstance(table, STORED)]
     if all(_names_items(table, item) for table in predictions.values()):
-        made = read_predictions(predictions, index, item, memory=memory)  # type: ignore[arg-type]
-        return replace(made, log_probs=placed(made.log_probs)) if stored else made
+        return read_predictions(predictions, index, item, memory=memory)  # type: ignore[arg-type]
     if stored:
         other = next(name for name, table in predictions.items() if not _names_items(table, item))
         raise InputError(

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from probtruth.check import as_float, count
+from probtruth.comparison.unseen import NO_BOUND, highest_rate
 from probtruth.errors import ProbtruthError
 from probtruth.inference.diagnostics import MAX_RHAT, MIN_ESS
 from probtruth.line.analysis.standing import Standing
@@ -33,6 +34,7 @@ from probtruth.types.comparison import Row, leaders
 # From which probability on the verdict uses these words, and how settled it is then.
 CERTAINTY = ((0.99, "almost certainly", "certain"), (0.95, "very probably", "likely"), (0.8, "probably", "likely"))
 EQUIVALENT = 0.95  # From which probability on two models are called practically equivalent
+RARE = 0.01  # Outcomes of this rate are named where scores without a known bound leave room for them
 SURE = 0.95  # From which probability on a group counts as decided
 LONGEST_NAME = 48  # Columns of a name in a sentence
 MOST_NAMED = 6  # Models that a sentence names
@@ -196,10 +198,18 @@ class _SeveralModels:
         what = f"the best of the {n_models} models" if n_models > 2 else f"better than {following}"
         for bound, words, level in CERTAINTY:
             if p >= bound:
-                return level, f"{lead} is {words} {what}."
+                return level, f"{lead} is {words} {what}{self.unless()}."
         if n_models > 2:
             return "open", f"Which of the {n_models} models is best is open; {lead} leads."
         return "open", f"Whether {lead} or {following} is better is open."
+
+    def unless(self) -> str:
+        """What so few scores without a known bound cannot exclude."""
+        known = self.result.comparison.unseen
+        if known.get("reason") != NO_BOUND or highest_rate(int(str(known["n_units"]))) < RARE:
+            return ""
+        kind = "items" if self.result.comparison.settings.get("clusters") is None else "clusters"
+        return f", unless rare outcomes that these {known['n_units']} {kind} do not show cost it much more"
 
     def because_infinite(self) -> str:
         """Which models' means are infinite and why, and what another rule says."""

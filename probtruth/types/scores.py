@@ -79,6 +79,11 @@ class LabelsBehind(Brief):
             return some_items(self.given, items)
         return to_host(self.given(some_items(self._logs, items)))
 
+    def losses_of(self, models: Sequence[int], items: slice) -> Float[np.ndarray, "model some label"]:
+        """The same of some models and items that follow one another, on the host."""
+        some = (self._logs if callable(self.given) else self.given)[np.array(models), items]
+        return to_host(self.given(some) if callable(self.given) else some)
+
     @property
     def _logs(self) -> Float[Table, "model item label"]:
         if self.log_probs is None:
@@ -118,13 +123,15 @@ class Replicates(Brief):
 class ExpertScores(Brief):
     """The losses under experts' answers on some of the items, at these positions, in all `n_answers`.
 
-    `probability` is that with which each of these items was chosen; None for a uniform sample.
+    `probability` is that with which each of these items was chosen; None for a uniform sample. `labels` are the answers
+    of each label, in the order of `LabelsBehind`; None where experts gave scores.
     """
 
     items: Int[np.ndarray, " answered"]
     losses: Float[np.ndarray, "model answered"]
     probability: Float[np.ndarray, " answered"] | None
     n_answers: int
+    labels: Mapping[str, float] | None = None
 
 
 @dataclass(frozen=True, eq=False, repr=False)

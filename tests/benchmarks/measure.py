@@ -36,9 +36,10 @@ def of_processes() -> float:
     return used.ru_utime + used.ru_stime
 
 
-def process(*words: str, cache: str = "off") -> Work:
-    """Python in a process of its own, as a user starts it."""
-    environment = {name: value for name, value in os.environ.items() if name not in COLD} | {"PROBTRUTH_CACHE": cache}
+def process(*words: str, cache: str | None = None) -> Work:
+    """Python in a process of its own, as a user starts it; code is compiled anew unless a folder keeps it."""
+    cached = {"JAX_COMPILATION_CACHE_DIR": cache} if cache else {"JAX_ENABLE_COMPILATION_CACHE": "false"}
+    environment = {name: value for name, value in os.environ.items() if name not in COLD} | cached
 
     def run() -> None:
         subprocess.run([sys.executable, *words], check=True, capture_output=True, env=environment)

@@ -24,7 +24,6 @@ class Outcome:
 @pytest.fixture
 def run(capsys, monkeypatch, tmp_path):
     """Runs `probtruth WORDS...` and returns its status, standard output and standard error."""
-    monkeypatch.setenv("PROBTRUTH_CACHE", "off")
 
     def call(*words: object) -> Outcome:
         monkeypatch.setattr(sys, "argv", ["probtruth", *map(str, words)])

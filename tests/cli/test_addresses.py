@@ -38,13 +38,11 @@ def command(folder: str, out: Path, *more: object) -> tuple[object, ...]:
 
 class TestSettings:
     @pytest.mark.long
-    def test_an_address_in_settings_is_read_and_its_secret_not_shown(self, run, files, tmp_path, monkeypatch) -> None:
-        monkeypatch.chdir(tmp_path)
+    def test_an_address_is_read_and_its_secret_not_shown(self, run, files, tmp_path) -> None:
         with served(tmp_path) as server:
             address = server.url("labels.csv", "?signature=SECRET")
-            Path("probtruth.toml").write_text(f'[run]\nannotations = "{address}"\n')
             models = [f"--predictions={name}={files[name]}" for name in ("sharp", "flat")]
-            outcome = run("run", *models, "--out", tmp_path / "out", "--engine", "exact")
+            outcome = run("run", "--annotations", address, *models, "--out", tmp_path / "out", "--engine", "exact")
         assert outcome.status == 0, outcome.err
         assert "SECRET" not in outcome.err
         written = b"".join(file.read_bytes() for file in (tmp_path / "out").rglob("*") if file.is_file())

@@ -1,51 +1,11 @@
 """What the shell completes, the suggestions for misspelt words, and progress that stays off where nobody sees it."""
 
 import io
-import os
-import subprocess
 import sys
-from typing import get_args
 
 import pytest
 
-from probtruth.cli import options
 from probtruth.cli.console import Console
-
-
-def test_names_are_those_of_the_package() -> None:
-    from probtruth.io.tables.wide import KINDS
-    from probtruth.scoring.rules import RULES
-    from probtruth.truth.infer import METHODS
-    from probtruth.types.arguments import Engine, MetricName
-
-    assert tuple(RULES) == options.RULES
-    assert tuple(METHODS) == options.METHODS
-    assert get_args(MetricName.__value__) == options.METRICS
-    assert tuple(dict.fromkeys(method.estimand for method in METHODS.values())) == options.ESTIMANDS
-    assert set(options.ENGINES) == set(get_args(Engine.__value__))
-    assert set(options.KINDS) == set(KINDS)
-
-
-@pytest.mark.process
-@pytest.mark.parametrize(
-    ("words", "found"),
-    [
-        ("run --rule b", ["brier"]),
-        ("run --truth hier", ["hierarchical-dawid-skene"]),
-        ("run --estimand ", ["distribution", "class"]),
-        ("compare --eng", ["--engine"]),
-        ("compare x --format lm", ["lm-eval"]),
-        ("comp", ["compare"]),
-    ],
-)
-def test_a_shell_asks(words: str, found: list[str]) -> None:
-    asked = {"_PROBTRUTH_COMPLETE": "complete_bash", "COMP_WORDS": f"probtruth {words}"}
-    asked["COMP_CWORD"] = str(len(f"probtruth {words}".split(" ")) - 1)
-    code = "import sys; sys.argv = ['probtruth']; from probtruth.cli import main; main()"
-    done = subprocess.run(
-        [sys.executable, "-c", code], env={**os.environ, **asked}, capture_output=True, text=True, check=False
-    )
-    assert [line for line in done.stdout.split("\n") if line] == found, done.stderr
 
 
 def test_scripts_for_the_shells_can_be_installed(run) -> None:

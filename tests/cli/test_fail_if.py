@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from probtruth.cli.fail_if import Condition, against, findings, is_open, parse
+from probtruth.cli.fail_if import Condition, gate_of, is_open, parse
 from probtruth.errors import InputError
 
 PAIRS = [
@@ -75,28 +75,29 @@ def test_equivalence_with_a_rope():
     ],
 )
 def test_new_against_old_by_hand(text, value, fails):
-    found = findings(parse(text), *against(PAIRS, MODELS, None))[0]
-    assert (found.model, found.baseline, found.value, found.fails) == ("new", "old", value, fails)
+    found = judged(text)[0]
+    assert (found["model"], found["baseline"], found["value"], found["fails"]) == ("new", "old", value, fails)
+
+
+def judged(text, baseline=None):
+    return gate_of([text], baseline, None).judged(PAIRS, MODELS, None)["models"]
 
 
 def test_the_other_way_round_signs_and_ends_change():
-    values = {
-        name: findings(parse(f"{name} > 0.5"), *against(PAIRS, MODELS, "new"))[0].value
-        for name in ("difference", "low")
-    }
-    assert values == {"difference": -0.3, "low": -0.5}
-    assert findings(parse("p_worse > 0.5"), *against(PAIRS, MODELS, "new"))[0].value == 0.04
+    values = {name: judged(f"{name} > 0.5", "new")[0]["value"] for name in ("difference", "low", "p_worse")}
+    assert values == {"difference": -0.3, "low": -0.5, "p_worse": 0.04}
 
 
 def test_what_is_not_known_fails():
-    found = findings(parse("p_better > 0.9"), *against(PAIRS, MODELS, None))[1]
-    assert (found.value, found.fails) == (None, True)
-    assert "not known" in str(found)
+    gate = gate_of(["p_better > 0.9"], None, None)
+    found = gate.judged(PAIRS, MODELS, None)
+    assert (found["models"][1]["value"], found["models"][1]["fails"]) == (None, True)
+    assert "not known" in gate.in_words(found, None)[1]
 
 
 def test_an_unknown_baseline():
     with pytest.raises(InputError, match="--baseline 'odl'"):
-        findings(parse("p_worse > 0.9"), *against(PAIRS, MODELS, "odl"))
+        judged("p_worse > 0.9", "odl")
 
 
 @pytest.fixture

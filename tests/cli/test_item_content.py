@@ -32,15 +32,15 @@ def test_run_embeds_texts_and_images_if_asked(run, files, content, tmp_path):
     models = ["--predictions", f"sharp={files['sharp']}", "--predictions", f"flat={files['flat']}"]
     assert run(*words, tmp_path / "texts", *models, "--show", f"{content}:text").status == 0
     page, data = report(tmp_path / "texts")
-    assert data["items"]["text"][data["items"]["names"].index("i3")] == f"{TEXT} 3"
+    assert data["text"][data["names"].index("i3")] == f"{TEXT} 3"
     assert "alert(1)</script>" not in page
     assert run(*words, tmp_path / "images", *models, "--show", f"{content}:image").status == 0
     page, data = report(tmp_path / "images")
-    assert data["items"]["image"][data["items"]["names"].index("i3")] == f"data:image/png;base64,{PNG}"
+    assert data["image"][data["names"].index("i3")] == f"data:image/png;base64,{PNG}"
     assert "img-src data:;" in page
     assert run(*words, tmp_path / "without", *models).status == 0
     page, data = report(tmp_path / "without")
-    assert not {"text", "image"} & set(data["items"])
+    assert not {"text", "image"} & set(data)
     assert "img-src" not in page
 
 

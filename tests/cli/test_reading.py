@@ -107,26 +107,6 @@ def test_check(run) -> None:
     assert "label-studio export, 3 annotations, 2 items, 2 labels, 2 annotators" in done.out
 
 
-def test_check_says_what_would_be_compared(run, files, quiz, tmp_path) -> None:
-    assert "2 models by acc: 6 items compared; none missing, extra or twice" in run("check", quiz).out
-    said = "2 models by score (quiz, quiz_mi by acc; say by exact_match,strict): 18 items compared"
-    assert said in run("check", FILES / "lm_eval").out
-    one = run("check", FILES / "lm_eval", "--task", "say", "--filter", "loose")
-    assert "2 models by exact_match,loose: 6 items compared" in one.out
-    path = next((quiz / "first").iterdir())
-    path.write_text("\n".join(path.read_text().splitlines()[1:]))
-    done = run("check", path, next((quiz / "second").iterdir()), "--score", "acc")
-    assert "5 items compared; left out: 1 that some model lacks ('quiz/0')" in done.out
-    done = run("check", files["labels"], files["sharp"], files["flat"])
-    assert f"{files['labels']} and 2 models: 24 items compared; none missing, extra or twice" in done.out
-    lines = files["flat"].read_text().splitlines()
-    files["flat"].write_text("\n".join([*lines[:-1], "new,0.5,0.5"]))
-    done = run("check", files["labels"], files["sharp"], files["flat"], "--json")
-    assert done.json["notes"][0].endswith(
-        "23 items compared; left out: 1 that some model lacks ('i23'), 1 without labels ('new')"
-    )
-
-
 def test_check_reads_cells_as_run_does(run, files, tmp_path) -> None:
     path = tmp_path / "percent.csv"
     path.write_text("item,yes,no\n" + "".join(f"i{n},{25.5 + n},{74.5 - n}\n" for n in range(24)))
@@ -135,7 +115,6 @@ def test_check_reads_cells_as_run_does(run, files, tmp_path) -> None:
     assert refused.err.rstrip().endswith(f"Run: probtruth check {files['labels']} {path} --kind percent")
     done = run("check", files["labels"], path, "--kind", "percent")
     assert "probabilities (predictions or soft labels), 24 items, 2 labels" in done.out
-    assert "24 items compared" in done.out
 
 
 def test_check_goes_on_after_a_fault(run, files, tmp_path) -> None:

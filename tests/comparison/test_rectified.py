@@ -13,7 +13,7 @@ from probtruth.comparison.location import combine
 from probtruth.comparison.margin import margins
 from probtruth.comparison.options import checked_options
 from probtruth.comparison.rectified import AGREEING, Rectified
-from probtruth.types import ExpertScores
+from probtruth.types import ExpertScores, LabelsBehind
 
 N, M = 200, 40
 ITEMS = tuple(f"i{number:04d}" for number in range(N))
@@ -212,3 +212,30 @@ def test_answers_that_are_worth_few_chosen_alike_are_said() -> None:
         chance = np.r_[np.full(55, 1.0), np.full(5, low)]
         warnings = compare(with_gold(scores, expert, np.arange(60), chance), engine="exact", draws=50).warnings
         assert any("60 items, worth" in line for line in warnings) == said
+
+
+def test_up_to_one_answer_more_is_counted_of_a_label_that_few_have() -> None:
+    # by hand: an item that turned out to have label 1 would change the difference by its loss under label 1 less what
+    # is known of it; the mean square of that over the items that may have the label, times 1 - 2/5, once in 40 answers
+    rng = np.random.default_rng(8)
+    probs = np.column_stack([0.9 + 0.1 * rng.random(N), 0.1 * rng.random(N)])
+    losses = rng.normal(size=(2, N, 2)) + np.array([[0.0, 1.0], [0.0, 4.0]])[:, None]
+    known = (losses * probs).sum(2)
+    scores = pt.Scores(known, ("a", "b"), ITEMS, "loss", labels=LabelsBehind(losses, probs, "class"))
+    rows = np.arange(0, N, N // M)
+    label = (np.arange(M) < 2).astype(int)
+    gold = ExpertScores(rows, losses[:, rows, label], None, M, {"often": 38.0, "rare": 2.0})
+    plain, found = (replace(scores, gold=one) for one in (replace(gold, labels=None), gold))
+    evidence = [
+        of_scores(one, design(one, None, None, None), checked_options("nuts", "new-items", None, 1, 0, False))
+        for one in (plain, found)
+    ]
+    apart, tuned = known[0] - known[1], evidence[1].gold.tuned
+    change = losses[0, :, 1] - losses[1, :, 1] - tuned * apart
+    change -= (losses[0] - losses[1])[rows, label].mean() - tuned * apart[rows].mean()
+    square = np.average(change**2, weights=0.9 * probs[:, 1] + 0.1 * probs[:, 1].mean()) * (1 - 2 / 5)
+    narrow, wide = (one.moments.pairs for one in evidence)
+    assert wide.variance - narrow.variance == pytest.approx(np.array([[square / M**2]]), rel=1e-9)
+    assert wide.third - narrow.third == pytest.approx(np.array([[-((square / M**2) ** 1.5)]]), rel=1e-9)
+    assert not any("fewer than 5" in said for said in compare(plain, engine="exact", draws=50).warnings)
+    assert any("fewer than 5 expert answers of 'rare'" in w for w in compare(found, engine="exact", draws=50).warnings)

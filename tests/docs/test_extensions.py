@@ -61,7 +61,7 @@ def test_a_table_has_a_row_for_each_name(table: str, names: dict[str, object]) -
 
 def test_every_command_and_option_is_listed() -> None:
     text = live_tables.commands()
-    for command in ("demo", "run", "truth", "score", "compare", "check", "info"):
+    for command in ("demo", "run", "truth", "score", "compare", "check", "validate"):
         assert f"## `probtruth {command}`\n" in text
     assert "| `--predictions NAME=FILE` | A model" in text
     assert "| `--seed N` | Seed of everything random. | `0` |" in text

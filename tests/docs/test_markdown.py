@@ -27,7 +27,6 @@ def readme_files(place: Path) -> None:
 def test_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MPLBACKEND", "Agg")
-    monkeypatch.setenv("PROBTRUTH_CACHE", "off")  # so that commands use the folder of compiled code of all tests
     monkeypatch.setenv("COLUMNS", "120")
     if page == pages.README:
         readme_files(tmp_path)

@@ -9,11 +9,6 @@ from golden_entries import Result
 from golden_values import differences, flat
 
 
-@pytest.fixture(autouse=True)
-def no_cache(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PROBTRUTH_CACHE", "off")
-
-
 @functools.cache
 def in_memory(name: str) -> Result:
     return freeze.result_of(CASES[name])

@@ -57,6 +57,22 @@ def test_headline_of_two_models(make, p, said, level):
     assert verdict(two(make, p)).level == level
 
 
+@pytest.mark.parametrize(
+    ("n", "known", "said"),
+    [(50, None, True), (400, None, False), (50, (0.0, 1.0), False)],  # a known range says what it costs at most
+)
+def test_the_first_sentence_says_what_few_scores_without_a_bound_cannot_exclude(n, known, said):
+    """An outcome of one item in 100 is absent from 0.6 of data sets of 50: no score tells what it would cost."""
+    better = np.random.default_rng(1).normal(0.3, 0.1, n)
+    rows = {"item": [*range(n)] * 2, "model": ["bold"] * n + ["careful"] * n}
+    rows["score"] = [*better, *(better + np.linspace(0.3, 0.5, n))]
+    scores = pt.Scores.from_frame(rows, higher_is_better=False)
+    scores = replace(scores, known=replace(scores.known, range=known))
+    shown = headline(pt.Result.of(pt.compare(scores, engine="exact")))
+    assert shown.startswith("bold is almost certainly better than careful")
+    assert shown.endswith(f", unless rare outcomes that these {n} items do not show cost it much more.") is said
+
+
 def test_numbers_are_given_from_the_side_of_the_leader(make):
     """z = -2.054: the interval of the advantage is 2.054 +- 1.96."""
     result = two(make, 0.02)

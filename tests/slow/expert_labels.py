@@ -51,6 +51,8 @@ WORLDS: Mapping[str, Mapping[str, object]] = {
     "annotators and models fail on the same 35% of items": {"hard": True},
     "classes of 85, 10 and 5%, annotators lean to the first": {"rare": True},
     "on 25% of items a lure draws annotators and the sharper model": {"lure": True},
+    "3% of a class that annotators see in 0.3 of them, one model never": {"seen": 0.3, "right": 0.8},
+    "3% of a class that annotators see in 0.6 of them, one model never": {"seen": 0.6, "right": 0.8},
 }
 FEW = (
     "5 annotators, right 0.7",
@@ -58,7 +60,7 @@ FEW = (
     "on 25% of items a lure draws annotators and the sharper model",
 )
 SAMPLES = 1 if METHOD == "dawid-skene-em" else 5
-RARE = np.array([0.85, 0.1, 0.05])
+RARE, SELDOM = np.array([0.85, 0.1, 0.05]), np.array([0.485, 0.485, 0.03])
 
 
 def softmax(logits: np.ndarray) -> np.ndarray:
@@ -67,10 +69,22 @@ def softmax(logits: np.ndarray) -> np.ndarray:
 
 
 def drawn(
-    rng, n, annotators=5, right=0.7, each=None, uneven=False, blind=False, copy=0.0, hard=False, rare=False, lure=False
+    rng,
+    n,
+    annotators=5,
+    right=0.7,
+    each=None,
+    uneven=False,
+    blind=False,
+    copy=0.0,
+    hard=False,
+    rare=False,
+    lure=False,
+    seen=None,
 ):
     """True classes, votes (item, annotator; -1 for none), and two models' probabilities."""
-    truth = rng.choice(LABELS, n, p=RARE) if rare else rng.integers(0, LABELS, n)
+    shares = RARE if rare else None if seen is None else SELDOM
+    truth = rng.integers(0, LABELS, n) if shares is None else rng.choice(LABELS, n, p=shares)
     chance, signal = np.full(n, right), np.full(n, 1.5)
     if uneven:
         chance = np.where(rng.random(n) < 0.3, 0.4, (right - 0.3 * 0.4) / 0.7)
@@ -84,18 +98,24 @@ def drawn(
         vote = np.where(rng.random(n) < chance, truth, other)
         if rare:
             vote = np.where((truth > 0) & (rng.random(n) < 0.45), 0, vote)
+        if seen is not None:
+            either = rng.integers(0, 2, n)
+            vote = np.where(truth == 2, np.where(rng.random(n) < seen, 2, either), np.where(vote == 2, either, vote))
         if pull is not None:
             vote = np.where((pull >= 0) & (rng.random(n) < 0.6), pull, vote)
         votes[:, one] = vote
     if each is not None:
         votes[rng.random(votes.shape).argsort(1) >= each] = -1
     logits = signal[:, None] * np.eye(LABELS)[truth] + rng.standard_normal((n, LABELS))
-    logits += np.log(RARE) / 1.5 if rare else 0.0
-    sharp, dull = (scale * logits + 0.5 * rng.standard_normal(logits.shape) for scale in (1.5, 0.8))
+    logits += 0.0 if shares is None else np.log(shares) / 1.5
+    scales = (1.5, 0.8) if seen is None else (1.2, 1.2)
+    sharp, dull = (scale * logits + 0.5 * rng.standard_normal(logits.shape) for scale in scales)
     if pull is not None:
         sharp = sharp + 2.0 * (pull[:, None] == np.arange(LABELS))
     if blind:
         dull[:, 1] = dull[:, 2]
+    if seen is not None:
+        dull[:, 2] = dull.min(1) - 5.0
     if copy:
         counts = np.stack([(votes == label).sum(1) for label in range(LABELS)], 1)
         dull = dull + copy * (counts / counts.sum(1, keepdims=True) - 1 / LABELS)

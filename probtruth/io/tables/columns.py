@@ -81,14 +81,15 @@ def choose(
     frame: polars.DataFrame, source: Source, item: str, index: Index | None, kind: str, sure: bool = False
 ) -> Chosen:
     """The columns of a table of predictions, by its first rows; `sure`: each column but the items' is a label."""
-    known = [] if index is None or index.positional_items else [polars.Series(list(index.items), dtype=polars.String)]
-    item, notes = item_column(frame.head(ENOUGH), item, known, source)
+    known, notes = [], ()
+    if item not in frame.columns:
+        if index is not None and not index.positional_items:
+            known = [frames.text(frames.as_series(index.items))]
+        item, notes = item_column(frame.head(ENOUGH), item, known, source)
     used = () if index is None or index.positional_labels else index.labels
-    if index is not None and index.positional_labels and len(index.labels) == 2:
-        chosen = label_columns(frame, source, item, (), sure, kind)
-        pair = ("0", "1") if len(chosen.labels) == 1 else ()
-        return replace(label_columns(frame, source, item, pair, sure, kind), notes=notes) if pair else chosen
     chosen = label_columns(frame, source, item, used, sure, kind)
+    if len(chosen.labels) == 1 and index is not None and index.positional_labels and len(index.labels) == 2:
+        chosen = label_columns(frame, source, item, ("0", "1"), sure, kind)
     return replace(chosen, notes=(*notes, *chosen.notes))
 
 
