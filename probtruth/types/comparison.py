@@ -67,7 +67,7 @@ class Comparison(Reported):
     decisions: Mapping[str, object] = field(default_factory=dict)
     group_results: Mapping[str, Sequence[Row]] = field(default_factory=dict)
     of_groups: Callable[[], Sequence[Row]] = field(default=tuple, repr=False)
-    tests: "Tests" = field(default=lambda models: (), repr=False)
+    tests: "Tests" = field(default_factory=lambda: lambda models: (), repr=False)
     unseen: Mapping[str, object] = field(default_factory=dict)
     gold: Mapping[str, object] | None = None
     scored: Any = field(default=None, repr=False)
