@@ -13,7 +13,6 @@ from probtruth.kernels import simplex
 from probtruth.scoring.rules.proper import (
     Losses,
     brier_score,
-    chosen,
     entropy,
     kl_divergence,
     log_score,
@@ -114,9 +113,9 @@ zero_one = ScoringRule(
     name="zero-one",
     formula="1 - [y is the most probable label], ties share",
     source=GNEITING_RAFTERY,
-    losses=lambda probs: 1 - chosen(probs),
+    losses=lambda probs: 1 - simplex.shared_by_ties(probs),
     expected_kernel=zero_one_score,
-    divergence_kernel=lambda probs, truth: _regret(truth, chosen(probs)),
+    divergence_kernel=lambda probs, truth: _regret(truth, simplex.shared_by_ties(probs)),
     range=(0.0, 1.0),
     strictly_proper=False,
 )
