@@ -183,7 +183,7 @@ def test_one_infinite_loss_is_the_first_sentence_and_another_rule_is_computed():
     twin = pt.evaluate(truth.tolist(), {**models, "twin": 0.15 + 0.7 * right}, engine="exact")
     assert headline(twin).startswith("xgb gave probability 0"), "nothing else speaks against xgb"
     poor = pt.evaluate(truth.tolist(), {**models, "xgb": right[:, ::-1], "twin": 0.15 + 0.7 * right}, engine="exact")
-    assert headline(poor) == "twin is almost certainly the best of the 3 models."
+    assert headline(poor).startswith("twin leads"), "xgb loses under either rule"
 
 
 @pytest.mark.parametrize(
