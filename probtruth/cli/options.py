@@ -62,7 +62,7 @@ OPTIONS = {
     "estimand": Option(QUESTION, "E", "distribution (of opinions) or class (true)."),
     "groups": Option(QUESTION, "FILE:COL", "Group (task, language, ...) of each item."),
     "clusters": Option(QUESTION, "FILE:COL", "Cluster (passage, patient, ...) of each item."),
-    "rope": Option(QUESTION, "X", "Difference that does not matter: 0.01, 2%, '5% of range'."),
+    "rope": Option(QUESTION, "X", "Difference that does not matter: 0.01, or 2% of a proportion."),
     "monitor.rope": Option(QUESTION, "X", "Difference that does not matter, in units of the score."),
     "higher_is_better": Option(
         QUESTION, None, "How it counts, unless a name or a log says so.", ("--higher-is-better/--lower-is-better",)

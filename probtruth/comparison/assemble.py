@@ -1,64 +1,44 @@
 """From the computed posterior to the `Comparison` that a reader gets: tables, diagnostics, warnings and DataTree."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection
 from functools import partial
 from itertools import combinations
 
 import numpy as np
 
-from probtruth.comparison.decisions import decisions_of
+from probtruth.comparison.decisions import credible_set
 from probtruth.comparison.evidence import Evidence
 from probtruth.comparison.options import Options
-from probtruth.comparison.pairs import pair_row, pair_rows_of, pairs_of
+from probtruth.comparison.pairs import pair_rows_of, pairs_of
 from probtruth.comparison.posterior import Posterior
-from probtruth.comparison.rows import (
-    DECIDED,
-    PairRows,
-    Row,
-    by_name,
-    in_own_units,
-    mixture_columns,
-    mixture_row,
-    named_pairs,
-    pair_rows,
-    population_rows,
-    quantile_rows,
-    rank_rows,
-    unseen_columns,
-    without_certainty,
-)
-from probtruth.comparison.tests import MOST, PairTests, paired_tests, rows_of_tests, student
+from probtruth.comparison.rows import Row, group_rows, pair_rows, population_rows, rank_rows
+from probtruth.comparison.tests import MOST, paired_tests, rows_of_tests, student
 from probtruth.comparison.tree import tree_of
-from probtruth.comparison.unseen import LEVEL, NO_BOUND, NOT_SAMPLED, Worst
+from probtruth.comparison.unseen import LEVEL, NO_BOUND, NOT_SAMPLED
 from probtruth.comparison.warn import prior_of_groups, warnings_of
 from probtruth.errors import PosteriorError
 from probtruth.types import Comparison
+from probtruth.types.comparison import leading_pair
 
-COLUMNS = ("difference", "low", "high", "p_a_better")
 
-
-def assemble(evidence: Evidence, post: Posterior, options: Options, rope: float | None) -> Comparison:
+def assemble(evidence: Evidence, post: Posterior, options: Options) -> Comparison:
     """The `Comparison`: numbers under the names of the models, and what must be said about them."""
-    facts, plan = evidence.facts, evidence.design
-    turned = facts.higher_is_better
-    pairs = PairRows(in_own_units(row, turned) for row in _pairs(evidence, post, options, rope))
-    unknown = {f"P({row['a']} better than {row['b']})" for row in pairs if row["reason"]}  # rests on no spread
-    ranks = rank_rows(facts, evidence.order, post.own, post.decisions, evidence.means, post.tiers(rope))
-    ranks = [row | dict.fromkeys(DECIDED) for row in ranks] if unknown else ranks
-    ranks = ranks if options.these_items else [_spread(row) for row in ranks]
-    tests = _tests(evidence, post, options, None)
+    facts, plan, rope, these_items = evidence.facts, evidence.design, options.rope, options.these_items
+    pairs = pair_rows(evidence, post, rope, these_items)
+    ordered = not any(row["reason"] and row["p_a_better"] is None for row in pairs)  # else a P rests on no spread
+    ranks = rank_rows(evidence, post, rope, ordered, these_items)
     diagnostics = post.diagnostics()
-    warnings = (
-        *warnings_of(evidence, options, diagnostics, pairs),
-        *(() if unknown or post.population is None else prior_of_groups(evidence.names, post.population)),
-    )
+    warnings = warnings_of(evidence, options, diagnostics, pairs)
+    if ordered and post.population is not None:
+        warnings += prior_of_groups(evidence.names, post.population)
     if options.strict and (failing := [warning for warning in warnings if warning.startswith("sampling:")]):
         raise PosteriorError(" ".join(failing))
+    reason = NOT_SAMPLED if these_items else NO_BOUND if evidence.outcomes is None and evidence.range is None else None
     return Comparison(
         models=facts.models,
         pairs=pairs,
         ranks=ranks,
-        companions=tests,
+        companions=_tests(evidence, post, options, None),
         estimand=_estimand(evidence, options),
         rule=facts.rule,
         higher_is_better=facts.higher_is_better,
@@ -83,141 +63,78 @@ def assemble(evidence: Evidence, post: Posterior, options: Options, rope: float 
             "label_order": None if facts.known.label_order is None else list(facts.known.label_order),
         },
         warnings=warnings,
-        decisions=decisions_of(evidence, post.pairs, None if unknown else post.decisions, ranks),
-        group_results={
-            where: [in_own_units(row, turned) for row in rows]
-            for where, rows in (
-                population_rows(evidence.names, post.population, rope) if post.population else {}
-            ).items()
-        },
-        of_groups=partial(_group_rows, evidence, post),
-        quantiles=partial(quantile_rows, evidence, post.margins, post.population),
+        decisions=_decisions(evidence, post, ranks, ordered),
+        group_results=population_rows(evidence, post.population, rope),
+        of_groups=partial(group_rows, evidence, post.population),
         tests=partial(_tests, evidence, post, options),
-        unseen=_about_unseen(evidence, options),
+        unseen={"confidence": LEVEL, "n_units": plan.n_units, "reason": reason},
         gold=None if evidence.gold is None else evidence.gold.facts(),
     )
 
 
-def _spread(row: Row) -> Row:
-    """The row of a model, without an interval where all its scores are the same."""
-    same = row["low"] is not None and row["low"] == row["high"] and np.isfinite(float(str(row["score"])))
-    return row | {"low": None, "high": None} if same else row
-
-
-def _pairs(evidence: Evidence, post: Posterior, options: Options, rope: float | None) -> Iterator[Row]:
-    """The rows of the pairs: nothing certain without a spread, and what the items leave room for."""
-    moments = None if options.these_items else evidence.moments
-    order, position = evidence.order, {name: at for at, name in enumerate(evidence.names)}
-    leaders = set(post.leading.tolist())
-    for values, margin, row in pair_rows(evidence.facts, order, post.margins, rope, evidence.means):
-        same, worst = False, None
-        if moments is not None and margin is not None and row is not None:
-            a, b = position[str(values["a"])], position[str(values["b"])]
-            ends = float(moments.pairs.low[row]), float(moments.pairs.high[row])
-            same = ends[0] == ends[1]
-            if same or evidence.outcomes is None or {a, b} <= leaders:
-                low, high = ends if a < b else (-ends[1], -ends[0])
-                worst = _worst_unseen(evidence, margin.mean, low, high, int(order[a]), int(order[b]))
-        stands = margin is None or options.these_items or margin.scale > 0
-        if same and worst is not None:  # bounded scores: certain only if the bound itself leaves no doubt
-            stands = stands and worst.difference < 0
-        yield unseen_columns(without_certainty(values, stands), margin, worst)
-
-
-def _worst_unseen(evidence: Evidence, mean: float, low: float, high: float, a: int, b: int) -> Worst | None:
-    """The worst that the unseen could do to the leader of a pair, whose differences a minus b lie in low to high."""
-    if mean == 0 or (evidence.outcomes is None and evidence.reach <= 0):
-        return None
-    largest, lead, other = (high, a, b) if mean < 0 else (-low, b, a)
-    bounded = evidence.reach if largest < evidence.reach else None
-    size = bounded if evidence.outcomes is None else evidence.outcomes.size(lead, other)
-    return Worst.of(-abs(mean), size, evidence.design.n_units)
-
-
-def _about_unseen(evidence: Evidence, options: Options) -> dict[str, object]:
-    """What the columns `unseen_*` rest on, or why they are unknown."""
-    reason = NOT_SAMPLED if options.these_items else None
-    if reason is None and evidence.outcomes is None and not evidence.reach:
-        reason = NO_BOUND
-    return {"confidence": LEVEL, "n_units": evidence.design.n_units, "reason": reason}
-
-
-def _group_rows(evidence: Evidence, post: Posterior) -> list[Row]:
-    """One row for each group and pair, groups and pairs by name: the difference as far as other groups let it stand."""
-    population, plan, rows = post.population, evidence.design, list[Row]()
-    if population is None:
-        return rows
-    pairs = named_pairs(evidence.names)
-    columns = [mixture_columns(population.of_groups(row), None) for row in range(len(pairs))]
-    for group, (name, n_items) in enumerate(zip(plan.group_names, plan.structure.n_items.tolist(), strict=True)):
-        for a, b, row, sign in pairs:
-            values = mixture_row(columns[row], group, sign)
-            shown = {"group": name, "a": a, "b": b, **{key: values[key] for key in COLUMNS}, "n_items": n_items}
-            rows.append(in_own_units(shown, evidence.facts.higher_is_better))
-    return rows
+def _decisions(evidence: Evidence, post: Posterior, ranks: list[Row], ordered: bool) -> dict[str, object]:
+    """`credible_set` and its probability, `chosen` with its `score`, and `rank_probability` rows."""
+    p_best = {str(row["model"]): row["p_best"] for row in ranks}
+    chosen, probability = (None, None) if None in p_best.values() else credible_set(p_best)
+    decisions: dict[str, object] = {"credible_set": chosen, "credible_set_probability": probability}
+    known = post.pairs is not None and len(evidence.order) > 1 and not np.isnan(evidence.means).any()
+    best = ranks[0] if known and not np.isneginf(evidence.means).any() else {}
+    decisions |= {"chosen": best.get("model"), "score": best.get("score")}
+    if ordered and post.decisions is not None and len(evidence.order) == len(ranks):
+        rows = zip(evidence.names, post.decisions.rank_probability.tolist(), strict=True)
+        decisions["rank_probability"] = [{"model": name, "probability": chances} for name, chances in rows]
+    return decisions
 
 
 def _tests(evidence: Evidence, post: Posterior, options: Options, models: Collection[str] | None) -> list[Row]:
     """The model-free tests of the pairs of these models, the leading ones unless some are named."""
-    names = evidence.names
+    names, design = evidence.names, evidence.design
     if models is None:
         chosen = post.leading
         models = evidence.facts.models if len(chosen) == len(names) else [names[at] for at in chosen]
     else:
         chosen = np.array([at for at, name in enumerate(names) if name in models], np.int64)
-    tests: Sequence[PairTests] = ()
+    tests = []
     if post.pairs is not None:
-        rows = pair_rows_of(pairs_of(chosen), len(names))
-        location = post.pairs.of(rows)
-        if post.tests is not None:
-            tests = [post.tests[row] for row in rows]
-        elif (
-            options.dependent
-            or evidence.values is None
-            or evidence.shared is not None
-            or evidence.gold is not None
-            or evidence.design.n_items > MOST
-        ):
-            tests = [student(location, row) for row in range(len(rows))]
+        location = post.pairs.of(pair_rows_of(pairs_of(chosen), len(names)))
+        dependent = options.these_items or options.replicates in ("crossed", "folds") or evidence.shared is not None
+        if dependent or evidence.values is None or evidence.gold is not None or design.n_items > MOST:
+            tests = [student(location, row) for row in range(len(location.mean))]
         else:
-            within, values = evidence.design.structure, evidence.values[evidence.order[chosen]]
-            tests = paired_tests(values, within.group, within.unit, evidence.design.weights, location)
-    known = by_name([names[at] for at in chosen], tests)
+            within, values = design.structure, evidence.values[evidence.order[chosen]]
+            tests = paired_tests(values, within.group, within.unit, design.weights, location)
     if evidence.facts.higher_is_better:
-        known = {pair: test.in_own_units() for pair, test in known.items()}
+        tests = [test.in_own_units() for test in tests]
+    known = dict(zip(combinations([names[at] for at in chosen], 2), tests, strict=True)) if tests else {}
     return rows_of_tests(known, list(combinations(sorted(models), 2)), len(evidence.facts.models))
 
 
-def _uncertainty(
-    evidence: Evidence, post: Posterior, ranks: Sequence[dict[str, object]], options: Options
-) -> dict[str, float | None]:
+def _uncertainty(evidence: Evidence, post: Posterior, ranks: list[Row], options: Options) -> dict[str, float | None]:
     """Shares of the variance of the difference between the two models of highest P(best), by what it comes from."""
     shares: dict[str, float | None] = dict.fromkeys(("items", "annotators", "labels"))
-    models, names, facts = evidence.facts.models, evidence.names, evidence.facts
+    names, facts = evidence.names, evidence.facts
     finite = [row for row in ranks if row["model"] in names]
     if len(finite) < 2 or any(row["p_best"] is None for row in finite):
         return shares
-    contenders = sorted(finite, key=lambda row: -float(str(row["p_best"])))[:2]
-    a, b = (str(row["model"]) for row in contenders)
-    first, second = sorted(map(names.index, (a, b)))
-    total = post.margins[pair_row(first, second, len(names))].scale ** 2
-    shared = evidence.shared.excesses(models.index(a), models.index(b)) if evidence.shared is not None else ()
-    of_units = sum(one.extra for one in shared) / total if total > 0 else 0.0
-    answers = evidence.shared is not None and evidence.shared.what == "replicate"
-    if evidence.shared is not None and not answers:
-        shares["annotators"] = of_units
+    first, second = sorted(leading_pair(finite))
+    a, b = facts.models.index(first), facts.models.index(second)
+    total = post.margins[list(combinations(names, 2)).index((first, second))].scale ** 2
+    of_units, answers = 0.0, False
+    if evidence.shared is not None:
+        of_units = evidence.shared.extra(a, b) / total if total > 0 else 0.0
+        answers = evidence.shared.what == "replicate"
+        shares["annotators"] = None if answers else of_units
     if options.these_items:
         of_units = of_units if shares["annotators"] is not None else 0.0
         return shares | {"items": 0.0, "labels": 1.0 - of_units if facts.from_labels else None}
     if facts.no_second_vote:
         return shares
-    within = evidence.fixed_items.variance(models.index(a), models.index(b))
-    from_labels = facts.from_labels or evidence.gold is not None
+    within = evidence.fixed_variance(a, b)
     if within is None or total == 0:
         known = not facts.from_labels
         return shares | ({"replicates": of_units} if answers else {}) | {"items": 1.0 - of_units if known else None}
     noise = min(within / total, 1.0 - of_units)
-    if from_labels:
+    if facts.from_labels or evidence.gold is not None:
         return shares | {"items": 1.0 - of_units - noise, "labels": noise}
     return shares | {"items": 1.0 - of_units - noise, "replicates": of_units + noise}
 

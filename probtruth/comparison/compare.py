@@ -12,12 +12,11 @@ from probtruth.comparison.design import Design, design
 from probtruth.comparison.draws import CHAINS
 from probtruth.comparison.evidence import Evidence, of_moments, of_scores
 from probtruth.comparison.groups import Population
-from probtruth.comparison.location import GroupMeans, Location, combine
+from probtruth.comparison.location import Location, combine
 from probtruth.comparison.moments import Moments
-from probtruth.comparison.options import Options, checked_options, width
+from probtruth.comparison.options import Options, checked_options
 from probtruth.comparison.pairs import LEADING
 from probtruth.comparison.posterior import Posterior, posterior_of
-from probtruth.comparison.tests import PairTests
 from probtruth.errors import InputError, PosteriorError
 from probtruth.kernels.host import free_memory
 from probtruth.types import Comparison, Scores
@@ -64,27 +63,29 @@ def conclude(
     options: Options,
     on_progress: Callable[[int, int], None] | None = None,
     at: tuple[Location, Location] | None = None,
-    tests: Sequence[PairTests] | None = None,
 ) -> Comparison:
-    """The comparison that the evidence supports, wherever that came from."""
-    rope, moments, n_models = (
-        width(options.rope, evidence.facts.known, evidence.means),
-        evidence.moments,
-        len(evidence.order),
-    )
-    if at is None:
-        if moments is None:
-            return assemble(evidence, Posterior(), options, rope)
-        at = _locations(evidence, moments, options)
-    (of_items, levels), pairs = at, at[0]
+    """The comparison that the evidence supports; `at` are the locations of numbers that are not means."""
+    moments, plan = evidence.moments, evidence.design
+    if at is None and moments is None:
+        return assemble(evidence, Posterior(), options)
+    if options.these_items:
+        if evidence.fixed_locations is None:
+            problem = "population='these-items' with sums, or with gold"
+            raise InputError(problem, "scores of the items, whose labels are unsure", "Leave the population out.")
+        at = evidence.fixed_locations(evidence.order)
+    elif at is None and moments is not None:
+        need_spread(plan)
+        at = combine(moments, moments.pairs, plan.weights), combine(moments, moments.levels, plan.weights)
+    assert at is not None
+    of_items, levels = at
+    pairs, hierarchy = of_items, None
     if evidence.shared is not None:
         pairs, levels = evidence.shared.widened(evidence.order, of_items, levels)
-    hierarchy = None
-    if moments is not None and n_models > 1 and evidence.design.grouped and not options.these_items:
+    if moments is not None and len(evidence.order) > 1 and plan.grouped and not options.these_items:
         hierarchy = Population.of(moments)
     if hierarchy is not None:
         hierarchy = replace(hierarchy, shared=np.maximum(pairs.variance - of_items.variance, 0.0))
-    return assemble(evidence, posterior_of(pairs, levels, hierarchy, options, tests, on_progress), options, rope)
+    return assemble(evidence, posterior_of(pairs, levels, hierarchy, options, on_progress), options)
 
 
 def _refuse(given: Mapping[str, object], what: str, hint: str) -> None:
@@ -128,12 +129,3 @@ def need_spread(plan: Design) -> None:
             f"got one {unit} {where}, expected at least two: the spread between {unit}s cannot be estimated. "
             f"Hint: add {unit}s, or compare under finer {unit}s."
         )
-
-
-def _locations(evidence: Evidence, parts: GroupMeans, options: Options) -> tuple[Location, Location]:
-    """The pairs' mean differences and the models' own mean scores, under the estimand."""
-    plan = evidence.design
-    if options.these_items:
-        return evidence.fixed_items.locations(evidence.order)
-    need_spread(plan)
-    return combine(parts, parts.pairs, plan.weights), combine(parts, parts.levels, plan.weights)

@@ -143,7 +143,6 @@ class Design:
 
 def design(scores: Scores, groups: object, clusters: object, weights: object) -> Design:
     """The design from what the scores carry or the caller gives; groups of one item each are answered as ungrouped."""
-    weights = _named(weights, _own_order(scores) if groups is None else groups, scores.items)
     groups, clusters = (_by_row(scores, listed, what) for listed, what in ((groups, "groups"), (clusters, "clusters")))
     return design_of(scores.items, groups, clusters, weights, scores.groups, scores.clusters)
 
@@ -155,29 +154,6 @@ def _by_row(scores: Scores, listed: object, what: str) -> object:
     return scores.in_order(listed if isinstance(listed, list | tuple) else list(np.asarray(listed).ravel()), what)
 
 
-def _own_order(scores: Scores) -> object:
-    """The groups of the scores' own items in the order in which the caller gave them; None where there is none."""
-    if scores.groups is None or not scores.item_order:
-        return None
-    codes = scores.groups.codes if scores.item_rows is None else scores.groups.codes[np.argsort(scores.item_rows)]
-    return [scores.groups.names[code] for code in codes.tolist()]
-
-
-def _named(weights: object, groups: object, items: Sequence[str]) -> object:
-    """A list of weights under the names of the groups, in the order in which the caller's items come to them."""
-    if weights is None or groups is None or isinstance(weights, Mapping):
-        return weights
-    if isinstance(groups, Mapping):
-        known = frozenset(items)
-        listed = [name for item, name in groups.items() if name_text(item) in known]
-    else:
-        listed = np.asarray(groups, object).ravel().tolist()
-    names = tuple(dict.fromkeys(map(name_text, listed)))
-    array = check_arrays.as_floats(weights, "group", "weights")
-    check.length(len(array), len(names), "weights")
-    return dict(zip(names, array.tolist(), strict=True))
-
-
 def design_of(
     items: Sequence[Any],
     groups: object,
@@ -187,7 +163,6 @@ def design_of(
     own_clusters: Partition | None = None,
 ) -> Design:
     """The design of items (their names; positions will do where nothing is given): what is given, else their own."""
-    weights = _named(weights, groups, items)
     grouped = own_groups if groups is None else _partition(groups, items, "group")
     clustered = own_clusters if clusters is None else _partition(clusters, items, "cluster")
     units = None if clustered is None else clustered.codes
@@ -244,18 +219,15 @@ def known_weights(values: object, names: Sequence[str], sizes: Int[np.ndarray, "
     """The weights of the groups; by default each weighs what it has of the items."""
     if values is None:
         return np.asarray(sizes / sizes.sum())
-    if isinstance(values, Mapping):
-        table = {name_text(name): value for name, value in values.items()}
-        for name in (*table, *names):
-            check.one_of(name, tuple(names), "group")
-            if name not in table:
-                raise InputError(f"no weight for group {name!r}", "a weight for every group", "Add it.")
-        values = [table[name] for name in names]
-    else:
-        problem = "weights as a list, for groups that came in no order"
-        raise InputError(problem, "weights by name", "Pass a dict {group: weight}.")
+    if not isinstance(values, Mapping):
+        raise InputError(f"weights {values!r}", "weights by name", "Pass a dict {group: weight}.")
+    table = {name_text(name): value for name, value in values.items()}
+    for name in (*table, *names):
+        check.one_of(name, tuple(names), "group")
+        if name not in table:
+            raise InputError(f"no weight for group {name!r}", "a weight for every group", "Add it.")
+    values = [table[name] for name in names]
     array = check_arrays.as_floats(values, "group", "weights").astype(np.float64)
-    check.length(len(array), len(names), "weights")
     if not (np.isfinite(array).all() and (array >= 0).all() and abs(array.sum() - 1) <= check_arrays.SUM_TOLERANCE):
         raise InputError(f"weights {array.tolist()}", "non-negative weights that sum to 1", "Divide them by their sum.")
     return array

@@ -16,9 +16,9 @@ from probtruth.comparison.margin import Mixture
 PerPair = Float[np.ndarray, " pair"]
 Values = Float[np.ndarray, " value"]
 
-KNEE = 0.2  # Where the prior of the between-group sd bends, in standard errors of a group's mean, a group beyond one
-REACH = 1e4  # How far the prior of the between-group sd reaches, in units of the spread of the groups' means
-LEAST = 1e-6  # Where it bends at least, in the same units
+SCALE = 0.2  # Scale of the prior of the between-group sd, in standard errors of a group's mean, a group beyond one
+END = 1e4  # Where that prior ends, in units of the spread of the groups' means
+LEAST = 1e-6  # Its least scale, in the same units
 POINTS = 400  # Values of the between-group sd on a grid
 EVERY = 4  # Of so many of them one is taken for the answers of single groups
 FEWER = 1000  # Draws that are taken for these
@@ -30,56 +30,35 @@ MODERATION = 10.0  # Degrees of freedom that the pooled variance within groups s
 
 @dataclass(frozen=True, eq=False)
 class Groups:
-    """The groups' mean differences, those of one variance summed up."""
+    """The groups' mean differences and their variances."""
 
-    count: Float[np.ndarray, " size"]
-    mean: Float[np.ndarray, "size pair"]
-    square: Float[np.ndarray, "size pair"]
-    variance: Float[np.ndarray, "size pair"]
-
-    @classmethod
-    def of(cls, mean: Float[np.ndarray, "group pair"], variance: Float[np.ndarray, "group pair"]) -> "Groups":
-        sizes, size_of, count = np.unique(variance, axis=0, return_inverse=True, return_counts=True)
-        size_of, average, square = size_of.ravel(), np.zeros(sizes.shape), np.zeros(sizes.shape)
-        np.add.at(average, size_of, mean)
-        average /= count[:, None]
-        np.add.at(square, size_of, (mean - average[size_of]) ** 2)
-        return cls(count.astype(np.float64), average, square, sizes)
-
-    @property
-    def n_groups(self) -> float:
-        return float(self.count.sum())
-
-    def centre(self) -> PerPair:
-        """The plain mean of the groups' means."""
-        return np.asarray(self.count @ self.mean / self.n_groups)
+    mean: Float[np.ndarray, "group pair"]
+    variance: Float[np.ndarray, "group pair"]
 
     def spread(self) -> PerPair:
         """The sd of the groups' means and their standard error together (root of the sum of squares)."""
-        about = self.square + self.count[:, None] * (self.mean - self.centre()) ** 2
-        spread: np.ndarray = np.sqrt(about.sum(0) / (self.n_groups - 1) + self.count @ self.variance / self.n_groups)
-        return spread
+        return np.asarray(np.sqrt(self.mean.var(0, ddof=1) + self.variance.mean(0)))
 
     def standard_error(self) -> PerPair:
         """The standard error of a typical group, as tests of heterogeneity weigh them; 0 where one is exact."""
         exact = (self.variance == 0).any(0)
         weight = 1 / np.where(exact, 1.0, self.variance)
-        total, square = self.count @ weight, self.count @ weight**2
-        return np.where(exact, 0.0, np.sqrt((self.n_groups - 1) * total / (total**2 - square)))
+        total, square = weight.sum(0), (weight**2).sum(0)
+        return np.where(exact, 0.0, np.sqrt((len(weight) - 1) * total / (total**2 - square)))
 
 
 @dataclass(frozen=True, eq=False)
 class Prior:
-    r"""The prior of the between-group sd, $p(\tau) \propto 1/(\tau + k)$ up to an end: `knee` k, and `reach`."""
+    r"""The prior of the between-group sd, $p(\tau) \propto 1/(\tau + k)$ up to k (exp(`log_range`) - 1), k `scale`."""
 
-    knee: PerPair
-    reach: PerPair
+    scale: PerPair
+    log_range: PerPair
 
     @classmethod
     def of(cls, groups: Groups) -> "Prior":
         spread = groups.spread()
-        knee = np.maximum(KNEE * (groups.n_groups - 1) * groups.standard_error(), LEAST * spread)
-        return cls(knee, np.log1p(REACH * spread / knee))
+        scale = np.maximum(SCALE * (len(groups.mean) - 1) * groups.standard_error(), LEAST * spread)
+        return cls(scale, np.log1p(END * spread / scale))
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,32 +97,28 @@ class Hierarchy:
 
 def conditional(groups: Groups, pair: int, between: Values) -> tuple[Values, Values, Values]:
     """A pair's mean in the population, its precision and the log-likelihood, given values of the between-group sd."""
-    step = max(1, CELLS // len(groups.count))
-    parts = [_conditional(groups, pair, between[start : start + step]) for start in range(0, len(between), step)]
-    centre, total, log = map(np.concatenate, zip(*parts, strict=True))
+    known = []
+    for some in np.array_split(between, -(-len(between) * len(groups.mean) // CELLS)):
+        precision = 1 / (some[:, None] ** 2 + groups.variance[:, pair])
+        total = precision.sum(1)
+        centre = precision @ groups.mean[:, pair] / total
+        about = precision * (groups.mean[:, pair] - centre[:, None]) ** 2
+        known.append((centre, total, 0.5 * (np.log(precision) - about).sum(1)))
+    centre, total, log = map(np.concatenate, zip(*known, strict=True))
     return centre, total, log
-
-
-def _conditional(groups: Groups, pair: int, between: Values) -> tuple[Values, Values, Values]:
-    precision = 1 / (between[:, None] ** 2 + groups.variance[:, pair])
-    weight = groups.count * precision
-    total = weight.sum(1)
-    centre = weight @ groups.mean[:, pair] / total
-    about = precision * groups.square[:, pair] + weight * (groups.mean[:, pair] - centre[:, None]) ** 2
-    return centre, total, 0.5 * (groups.count * np.log(precision) - about).sum(1)
 
 
 def quadrature(groups: Groups, prior: Prior, power: float = 1.0) -> Hierarchy:
     """A grid of the between-group sd over the part of the prior, to a power, that the data leave."""
     rows = []
-    for pair, (knee, reach) in enumerate(zip(prior.knee, prior.reach, strict=True)):
+    for pair, (scale, log_range) in enumerate(zip(prior.scale, prior.log_range, strict=True)):
         low, high = 0.0, 1.0
         for last in (False, True):
             step = (high - low) / POINTS
             quantile = low + step * (np.arange(POINTS) + 0.5)
-            between = knee * np.expm1(quantile * reach)
+            between = scale * np.expm1(quantile * log_range)
             centre, total, log = conditional(groups, pair, between)
-            log = log - 0.5 * np.log(total) + (1 - power) * np.log(between + knee)
+            log = log - 0.5 * np.log(total) + (1 - power) * np.log(between + scale)
             if not last:
                 part = quantile[log > log.max() - NEGLIGIBLE]
                 low, high = max(0.0, float(part[0]) - step), min(1.0, float(part[-1]) + step)
@@ -182,14 +157,13 @@ class Population:
         if df == 0:
             return None
         means, variances = moments.pairs.mean, pooled[:, None] / moments.n_items
-        groups = Groups.of(means.T, variances.T)
-        reference, unit = groups.centre(), groups.spread()
+        reference, unit = means.mean(1), Groups(means.T, variances.T).spread()
         varies = unit > ROUNDING * np.abs(means).max(1)
         if not varies.any():
             return None
         reference = np.where(varies, reference, means[:, 0])
         unit = np.where(varies, unit, 1.0)
-        scaled = Groups.of(
+        scaled = Groups(
             ((means - reference[:, None]) / unit[:, None])[varies].T, (variances / unit[:, None] ** 2)[varies].T
         )
         prior = Prior.of(scaled)
@@ -237,4 +211,4 @@ class Population:
 
     def data(self) -> dict[str, np.ndarray]:
         """What the program conditions on."""
-        return {**vars(self.groups), "knee": self.prior.knee, "reach": self.prior.reach}
+        return {**vars(self.groups), "prior_scale": self.prior.scale, "log_range": self.prior.log_range}

@@ -13,6 +13,7 @@ from probtruth.kernels.arrays import Table, moments_around_mean, to_host
 from probtruth.types import Scores
 
 LARGE_DF = 1e6  # Degrees of freedom where a variance is known rather than estimated
+BLOCK = 1 << 12  # Items whose losses by label are in memory at once
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,10 +97,24 @@ def labels_of(scores: Scores) -> Labels | None:
 
 def label_variance(scores: Scores, a: int, b: int, item_weights: Float[np.ndarray, " item"]) -> float | None:
     """The labels' part of the variance of the mean difference of two models; None where it is not known."""
-    labels = labels_of(scores)
-    if labels is None or labels.first_infinite([a, b]) is not None:
+    behind = scores.labels
+    known = (
+        None
+        if behind is None
+        else label_weights(behind.estimand, behind.truth, behind.shares, behind.n_votes, behind.forecast)
+    )
+    if behind is None or known is None:
         return None
-    return labels.moments(a, b, item_weights)[0]
+    (weight, votes), variance = known, 0.0
+    for start in range(0, len(item_weights), BLOCK):  # of two models, so that all losses are never in memory
+        rows = slice(start, start + BLOCK)
+        own = to_host(weight[rows])
+        loss = np.where(own > 0, behind.losses_of([a, b], rows), 0.0)
+        if not np.isfinite(loss).all():
+            return None
+        second, _, _ = item_moments(loss[0] - loss[1], own, None if votes is None else votes[rows])
+        variance += float((second * item_weights[rows] ** 2).sum())
+    return variance
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,15 +1,12 @@
 """`Moments`: all that a comparison takes from the items, in sums that add up over parts of them."""
 
-import json
+import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields, replace
-from pathlib import Path
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from probtruth import check
 from probtruth.comparison.design import Design, Structure, design
 from probtruth.comparison.location import GroupMeans, means_from
 from probtruth.comparison.pairs import pair_rows_of, pairs_of
@@ -17,19 +14,7 @@ from probtruth.comparison.shared_units import Shared, UnitSums, of_annotators
 from probtruth.comparison.sums import Sums
 from probtruth.errors import InputError
 from probtruth.types import Annotations, RuleFacts, Scores
-from probtruth.types.arguments import Groups, StrPath
-
-type Steps = tuple[int, int]
-"""The least and the largest of scores that are all -1, 0 or 1."""
-
-
-def steps_of(values: Float[np.ndarray, "model item"]) -> Steps | None:
-    """The least and the largest score (0 at most and at least) if every one is -1, 0 or 1; None for other scores."""
-    first = values[:, :1000]
-    for some in (first, values):
-        if not ((some == 0) | (np.abs(some) == 1)).all():
-            return None
-    return int(values.min(initial=0.0)), int(values.max(initial=0.0))
+from probtruth.types.arguments import Groups
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +48,7 @@ class Moments:
     sums: Sums
     infinite: Int[np.ndarray, "sign model group"]
     largest: Float[np.ndarray, " model"]
-    steps: Steps | None
+    steps: tuple[int, int] | None  # the least and largest of losses (or 0) that are all -1, 0 or 1
     annotators: UnitSums | None = None
 
     @classmethod
@@ -112,6 +97,7 @@ class Moments:
             largest[row] = np.abs(values[row][np.isfinite(values[row])]).max(initial=0.0)
         check_size(float(largest.max(initial=0.0)))
         within = plan.structure
+        steps = all(((some == 0) | (np.abs(some) == 1)).all() for some in (values[:, :1000], values))
         return cls(
             models=tuple(scores.models[row] for row in order),
             rule=scores.rule,
@@ -123,7 +109,7 @@ class Moments:
             sums=Sums.of(values, within, pairs_of(np.arange(len(values)))),
             infinite=infinite,
             largest=largest,
-            steps=steps_of(values),
+            steps=(int(values.min(initial=0.0)), int(values.max(initial=0.0))) if steps else None,
         )
 
     @property
@@ -144,8 +130,16 @@ class Moments:
         """Which models have finite scores only."""
         return np.asarray(self.infinite.sum((0, 2)) == 0)
 
-    def group_means(self, pseudo: float) -> GroupMeans:
+    @property
+    def range(self) -> tuple[float, float] | None:
+        """What a loss lies in, where that is known and finite."""
+        if self.known.range is not None:
+            return self.known.range if math.isfinite(self.known.range[1] - self.known.range[0]) else None
+        return None if self.steps is None else (float(self.steps[0]), float(max(self.steps[1], self.steps[0] + 1)))
+
+    def group_means(self) -> GroupMeans:
         """What the sums say of the models with finite scores and of their pairs."""
+        pseudo = 0.0 if self.range is None else self.range[1] - self.range[0]
         chosen, n_models, within = np.flatnonzero(self.finite), len(self.models), self.structure
         pairs = pairs_of(chosen)
         of_pairs = self.sums.of_rows(n_models + pair_rows_of(pairs, n_models))
@@ -214,54 +208,7 @@ class Moments:
         """What annotators that items share add to the variance; models by their places here."""
         if self.annotators is None:
             return None
-        units = self.annotators
-        return Shared.of("annotator", [(np.arange(len(self.models)), units)], weights)
-
-    def save(self, path: StrPath) -> None:
-        """Writes the sums as a file of NumPy arrays (.npz)."""
-        arrays: dict[str, np.ndarray] = {}
-        for prefix, part in (("", self), ("sums_", self.sums), ("annotators_", self.annotators)):
-            values = {} if part is None else {field.name: getattr(part, field.name) for field in fields(part)}
-            arrays |= {prefix + name: value for name, value in values.items() if isinstance(value, np.ndarray)}
-        about = {
-            name: getattr(self, name) for name in ("models", "rule", "higher_is_better", "groups", "cells", "steps")
-        }
-        about |= {"known": asdict(self.known), "units": None if self.annotators is None else self.annotators.names}
-        with Path(path).open("wb") as file:
-            np.savez(file, allow_pickle=False, about=np.array(json.dumps(about)), **arrays)
-
-    @classmethod
-    def load(cls, path: StrPath) -> "Moments":
-        """Reads what `save` wrote.
-
-        Errors: `InputError` for another file.
-        """
-        try:
-            with np.load(path, allow_pickle=False) as file:
-                arrays = dict(file)
-            about = json.loads(str(arrays.pop("about")))
-        except (ValueError, KeyError, OSError, EOFError) as problem:
-            hint = "Moments.save writes them."
-            raise InputError("another file", "saved Moments", hint, check.quote(str(path))) from problem
-        parts: dict[str, dict[str, Any]] = {prefix: {} for prefix in ("sums", "annotators")}
-        for name in list(arrays):
-            prefix, _, rest = name.partition("_")
-            if prefix in parts:
-                parts[prefix][rest] = arrays.pop(name)
-        known: dict[str, Any] = {name: _tuple(one) for name, one in about.pop("known").items()}
-        units = about.pop("units")
-        about = {name: _tuple(one) for name, one in about.items()}
-        return cls(
-            **about,
-            **arrays,
-            known=RuleFacts(**known),
-            sums=Sums(**{"square": None, "cube": None, **parts["sums"]}),
-            annotators=None if units is None else UnitSums(tuple(units), **parts["annotators"]),
-        )
-
-
-def _tuple(one: object) -> object:
-    return tuple(one) if isinstance(one, list) else one
+        return Shared.of("annotator", [(np.arange(len(self.models)), self.annotators)], weights)
 
 
 def _places(names: Sequence[str], among: Sequence[str]) -> Int[np.ndarray, " name"]:

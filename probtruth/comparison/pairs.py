@@ -28,10 +28,6 @@ def pair_rows_of(pairs: Pairs, n_models: int) -> Int[np.ndarray, " row"]:
     return np.asarray(first * (2 * n_models - first - 1) // 2 + second - first - 1)
 
 
-def pair_row(first: int, second: int, n_models: int) -> int:
-    return int(pair_rows_of(np.array([[first, second]]), n_models)[0])
-
-
 def leading(means: Float[np.ndarray, " model"]) -> Int[np.ndarray, " leading"]:
     """The models of the `LEADING` lowest means, in their order; all where there are no more."""
     return np.sort(np.argsort(means, kind="stable")[:LEADING])
@@ -49,18 +45,3 @@ def square(pairs: Float[np.ndarray, " pair"], n_models: int, sign: float = 1.0) 
 def contrasts(difference: Float[np.ndarray, " pair"], n_models: int) -> Float[np.ndarray, " model"]:
     """Each model's mean minus the mean of all models, from the pairs' differences."""
     return np.asarray(square(difference, n_models, -1.0).mean(1))
-
-
-def directions(
-    covariance: Float[np.ndarray, "model model"],
-) -> tuple[Float[np.ndarray, " direction"], Float[np.ndarray, "model direction"]]:
-    """The variances of a covariance along its directions of some variance (at most K - 1: contrasts sum to zero)."""
-    values, vectors = np.linalg.eigh(covariance)
-    keep = values > len(values) * np.finfo(np.float64).eps * max(float(values.max()), 0.0)
-    return values[keep], vectors[:, keep]
-
-
-def contrast_covariance(variance: Float[np.ndarray, " pair"], n_models: int) -> Float[np.ndarray, "model model"]:
-    """The covariance of the contrasts whose differences have these variances (minus half of them, doubly centred)."""
-    half = -0.5 * square(variance, n_models)
-    return half - half.mean(0) - half.mean(1)[:, None] + half.mean()

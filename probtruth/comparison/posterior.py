@@ -19,7 +19,6 @@ from probtruth.comparison.location import Location
 from probtruth.comparison.margin import DrawnMargin, Margin, margins
 from probtruth.comparison.options import Options
 from probtruth.comparison.pairs import LEADING, contrasts, leading, pairs_of
-from probtruth.comparison.tests import PairTests
 
 ACCEPT = 0.9  # Acceptance that NUTS aims at: with two or three groups, larger steps miss where they hardly differ
 GROUP_DRAWS = 2000  # Of each chain, where NUTS draws the between-group sds alone
@@ -66,7 +65,6 @@ class Posterior:
     means: Float[np.ndarray, "chain draw model"] | None = None
     population: Population | None = None
     run: Run | None = None
-    tests: Sequence[PairTests] | None = None
 
     @property
     def n_models(self) -> int:
@@ -130,7 +128,6 @@ def posterior_of(
     levels: Location,
     population: Population | None,
     options: Options,
-    tests: Sequence[PairTests] | None = None,
     progress: Progress | None = None,
 ) -> Posterior:
     """The posterior of all pairs, models and groups; `pairs` and `levels` have every part of the variance."""
@@ -172,4 +169,4 @@ def posterior_of(
         if run is not None and "shift" in run.sites:
             t = tree.t_of(pairs_of(np.arange(n_models)), shift, pairs.variance)
             of_pairs = [DrawnMargin.of(margin, row, df) for margin, row in zip(plain, t, strict=True)]
-    return Posterior(pairs, levels, of_pairs, own, means, population, run, tests)
+    return Posterior(pairs, levels, of_pairs, own, means, population, run)

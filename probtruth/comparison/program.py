@@ -10,12 +10,10 @@ from jaxtyping import Float
 def comparison(
     df: Float[Array, ""] | None = None,
     root: Float[Array, "step step"] | None = None,
-    count: Float[Array, " size"] | None = None,
-    mean: Float[Array, "size pair"] | None = None,
-    square: Float[Array, "size pair"] | None = None,
-    variance: Float[Array, "size pair"] | None = None,
-    knee: Float[Array, " pair"] | None = None,
-    reach: Float[Array, " pair"] | None = None,
+    mean: Float[Array, "group pair"] | None = None,
+    variance: Float[Array, "group pair"] | None = None,
+    prior_scale: Float[Array, " pair"] | None = None,
+    log_range: Float[Array, " pair"] | None = None,
 ) -> None:
     r"""The posterior of mean differences, given their sufficient statistics; either part may be left out.
 
@@ -25,20 +23,19 @@ def comparison(
     $z \sim N(0, I)$; $R R^T$ is the correlation of the differences that lead from model to model.
 
     The population of groups, each pair of models by itself: $m_g \sim N(\theta_g, V_g)$,
-    $\theta_g \sim N(\mu, \tau^2)$, $p(\mu) \propto 1$, $p(\tau) \propto 1/(\tau + k)$ up to an end. Given $\tau$, all
-    else is normal and integrated out. `count` groups of one `variance` stand for each other by `mean` and `square`.
+    $\theta_g \sim N(\mu, \tau^2)$, $p(\mu) \propto 1$, $p(\tau) \propto 1/(\tau + k)$ up to an end (k: `prior_scale`).
+    Given $\tau$, all else is normal and integrated out.
     """
     if df is not None and root is not None:
         scale = numpyro.sample("scale", dist.Gamma(df / 2, df / 2))
         innovation = numpyro.sample("innovation", dist.Normal(0, 1).expand([root.shape[1]]).to_event(1))
         numpyro.deterministic("shift", root @ innovation / jnp.sqrt(scale))
-    if not (count is None or mean is None or square is None or variance is None or knee is None or reach is None):
-        quantile = numpyro.sample("quantile", dist.Uniform(0.0, 1.0).expand(knee.shape).to_event(1))
-        between = numpyro.deterministic("between", knee * jnp.expm1(quantile * reach))
+    if mean is not None and variance is not None and prior_scale is not None and log_range is not None:
+        quantile = numpyro.sample("quantile", dist.Uniform(0.0, 1.0).expand(prior_scale.shape).to_event(1))
+        between = numpyro.deterministic("between", prior_scale * jnp.expm1(quantile * log_range))
         precision = 1 / (variance + between**2)
-        weight = count[:, None] * precision
-        total = weight.sum(0)
-        centre = (weight * mean).sum(0) / total
-        about = precision * square + weight * (mean - centre) ** 2
-        density = 0.5 * (count[:, None] * jnp.log(precision) - about).sum(0) - 0.5 * jnp.log(total)
+        total = precision.sum(0)
+        centre = (precision * mean).sum(0) / total
+        about = precision * (mean - centre) ** 2
+        density = 0.5 * (jnp.log(precision) - about).sum(0) - 0.5 * jnp.log(total)
         numpyro.factor("groups", density.sum())

@@ -7,7 +7,7 @@ from jaxtyping import Bool, Float, Int
 
 from probtruth import check
 from probtruth.comparison.design import Design, totals
-from probtruth.comparison.location import GroupMeans, Location, Means
+from probtruth.comparison.location import GroupMeans, Means
 from probtruth.comparison.pairs import all_pairs
 from probtruth.errors import InputError
 from probtruth.kernels.arrays import to_host
@@ -145,10 +145,6 @@ class Rectified:
         difference = self.values[a] - self.values[b]
         total = ((_deviations(difference[None], self.design, item_weights)[0]) ** 2).sum(-1)
         return max(float(total) - float(known), 0.0)
-
-    def locations(self, order: Int[np.ndarray, " finite"]) -> tuple[Location, Location]:
-        """Not worked out: with the items held fixed, only the choice of those with an answer is left to chance."""
-        raise InputError("gold with population='these-items'", "one of the two", "Leave one of them out.")
 
     @property
     def n_answered(self) -> int:

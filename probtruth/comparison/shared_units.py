@@ -23,7 +23,7 @@ from scipy.special import chdtrc
 
 from probtruth.comparison.design import Design
 from probtruth.comparison.location import Location
-from probtruth.comparison.pairs import all_pairs
+from probtruth.comparison.pairs import pairs_of
 from probtruth.errors import InputError
 from probtruth.kernels.arrays import to_host
 from probtruth.types import Annotations, Scores
@@ -36,25 +36,25 @@ SUSPECT = 0.01  # Level at which replicates that differ by more than chance are 
 FEW = 5  # Units from which on intervals hold whatever the distribution of their bias; see docs/validity.md
 
 PerRow = Float[np.ndarray, " row"]
+Models = Int[np.ndarray, " model"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Excess:
-    """What the units add to the variance of a mean: `raw` as their means vary, `chance` what noise alone gives."""
+    """What the units add to the variance of means: `raw` as theirs vary, `chance` what noise alone gives."""
 
-    raw: float
-    chance: float
+    raw: PerRow
+    chance: PerRow
     df: float
-    skewness: float = 0.0
+    skewness: PerRow
 
     @property
-    def extra(self) -> float:
+    def extra(self) -> PerRow:
         """The variance due to the units themselves, at least 0."""
-        return max(0.0, self.raw - self.chance)
+        return np.asarray(np.maximum(self.raw - self.chance, 0.0))
 
-    def flipped(self) -> "Excess":
-        """That of the negative."""
-        return replace(self, skewness=-self.skewness)
+
+Part = tuple[np.ndarray, float, Excess]  # Rows of a table, the sign of the skewness there, and what is added
 
 
 @dataclass(frozen=True, eq=False)
@@ -195,20 +195,20 @@ class SharedUnits:
     scale: float
     df: float
 
-    def excess(self, a: int, b: int | None = None) -> Excess:
-        """The part of one model's mean, or of the difference of two."""
-        of_unit = self.total[:, a] if b is None else self.total[:, a] - self.total[:, b]
-        raw, chance = float(of_unit @ of_unit), float(self.square[a, a if b is None else b])
-        return Excess(self.scale * raw, self.scale * chance, self.df, skewness_of(of_unit))
+    def excess(self, first: Models, second: Models | None = None) -> Excess:
+        """The parts of these models' means, or of their differences from others."""
+        of_unit = self.total[:, first].T if second is None else (self.total[:, first] - self.total[:, second]).T
+        chance = self.square[first, first if second is None else second]
+        return Excess(self.scale * (of_unit**2).sum(1), self.scale * chance, self.df, skewness_of(of_unit))
 
 
-def skewness_of(of_unit: Float[np.ndarray, " unit"]) -> float:
+def skewness_of(of_unit: Float[np.ndarray, "row unit"]) -> PerRow:
     """The skewness of the units' mean; it is 0 where they are fewer than show one, or alike."""
-    units, square = len(of_unit), float(of_unit @ of_unit)
-    if units < SKEWED_FROM or square == 0:
-        return 0.0
+    units, square = of_unit.shape[1], (of_unit**2).sum(1)
+    if units < SKEWED_FROM:
+        return np.zeros(len(of_unit))
     root = math.sqrt(units * (units - 1)) / (units - 2)  # of the third moment and the variance, both without bias
-    return float(root * (of_unit**3).sum() / square**1.5)
+    return np.asarray(np.where(square > 0, root * (of_unit**3).sum(1) / np.where(square > 0, square, 1.0) ** 1.5, 0.0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -217,30 +217,34 @@ class Shared:
 
     what: str
     n_units: int
-    sets: Sequence[tuple[Int[np.ndarray, " model"], SharedUnits]]
-    sums: Sequence[tuple[Int[np.ndarray, " model"], UnitSums]]
+    sets: Sequence[tuple[Models, SharedUnits]]
+    sums: Sequence[tuple[Models, UnitSums]]
 
     @classmethod
-    def of(
-        cls, what: str, sums: Sequence[tuple[Int[np.ndarray, " model"], UnitSums]], weights: Float[np.ndarray, " group"]
-    ) -> "Shared":
+    def of(cls, what: str, sums: Sequence[tuple[Models, UnitSums]], weights: Float[np.ndarray, " group"]) -> "Shared":
         """From the sums of each set of models, under the weights of the groups."""
         n_units = min((len(np.unique(one.unit)) for _, one in sums), default=0)
         return cls(what, n_units, [(models, one.under(weights)) for models, one in sums], sums)
 
-    def excesses(self, model: int, other: int | None = None) -> tuple[Excess, ...]:
-        """What the units add to a model's mean, or to a difference: two parts where the models have other units."""
-        (home, at), *_ = ((units, rows.tolist().index(model)) for rows, units in self.sets if model in rows)
-        if other is None:
-            return (home.excess(at),)
-        (away, place), *_ = ((units, rows.tolist().index(other)) for rows, units in self.sets if other in rows)
-        return (home.excess(at, place),) if home is away else (home.excess(at), away.excess(place).flipped())
+    def parts(self, first: Models, second: Models | None = None) -> list[Part]:
+        """What the units add to means, or to differences: two parts where the models have other units."""
+        found: list[Part] = []
+        sides = first, np.full(len(first), -1) if second is None else second
+        for models, units in self.sets:
+            place = {model: at for at, model in enumerate(models.tolist())}
+            a, b = (np.array([place.get(model, -1) for model in side.tolist()], np.int64) for side in sides)
+            both, here, away = ((a >= 0) & (b >= 0), (a >= 0) & (b < 0), (a < 0) & (b >= 0))
+            found.append((both, 1.0, units.excess(a[both], b[both])))
+            found += [(here, 1.0, units.excess(a[here])), (away, -1.0, units.excess(b[away]))]
+        return found
 
-    def widened(self, order: Int[np.ndarray, " finite"], pairs: Location, levels: Location) -> tuple[Location, ...]:
+    def extra(self, a: int, b: int) -> float:
+        """The variance of a difference that is due to the units."""
+        return sum(float(one.extra.sum()) for *_, one in self.parts(np.array([a]), np.array([b])))
+
+    def widened(self, order: Models, pairs: Location, levels: Location) -> tuple[Location, ...]:
         """The locations of these models with the units' variance; degrees of freedom as in `joined_df`."""
-        models = order.tolist()
-        of_pairs = [self.excesses(models[a], models[b]) for a, b in all_pairs(len(models))]
-        return wider(pairs, of_pairs), wider(levels, [self.excesses(model) for model in models])
+        return wider(pairs, self.parts(*pairs_of(order).T)), wider(levels, self.parts(order))
 
     def notes(self) -> tuple[str, ...]:
         """What must be said of few units."""
@@ -255,23 +259,26 @@ class Shared:
     def beyond_chance(self, names: Sequence[str]) -> tuple[str, ...]:
         """A warning where replicates that are taken to be answers asked again differ by more than chance."""
         for models, units in self.sets:
-            for at, model in enumerate(models.tolist()):
-                one = units.excess(at)
-                if one.chance > 0 and chdtrc(one.df, one.df * one.raw / one.chance) < SUSPECT:
-                    return (
-                        f"the replicates of {names[model]!r} differ by more than chance over many items: if they are "
-                        "training seeds, or judges like those that you will use again, say replicates='crossed' "
-                        "(command line: --replicates crossed)",
-                    )
+            found = units.excess(np.arange(len(models)))
+            with np.errstate(divide="ignore", invalid="ignore"):
+                suspect = (found.chance > 0) & (chdtrc(found.df, found.df * found.raw / found.chance) < SUSPECT)
+            if suspect.any():
+                return (
+                    f"the replicates of {names[models[suspect.argmax()]]!r} differ by more than chance over many "
+                    "items: if they are training seeds, or judges like those that you will use again, say "
+                    "replicates='crossed' (command line: --replicates crossed)",
+                )
         return ()
 
 
-def wider(location: Location, parts: Sequence[tuple[Excess, ...]]) -> Location:
+def wider(location: Location, parts: Sequence[Part]) -> Location:
     """A location with what the units add to the variance of each row."""
-    extra = np.array([sum(one.extra for one in row) for row in parts])
-    raw = np.array([sum(one.raw for one in row) for row in parts])
-    spread = np.array([sum(one.raw**2 / one.df for one in row) for row in parts])
-    third = np.array([sum(one.skewness * one.extra**1.5 for one in row) for row in parts])
+    extra, raw, spread, third = np.zeros((4, len(location.mean)))
+    for rows, sign, one in parts:
+        extra[rows] += one.extra
+        raw[rows] += one.raw
+        spread[rows] += one.raw**2 / one.df
+        third[rows] += sign * one.skewness * one.extra**1.5
     unit_df = raw**2 / np.where(spread > 0, spread, 1.0)
     return replace(
         location,
@@ -295,7 +302,7 @@ def joined_df(
         return np.asarray(np.maximum(1 / (share / unit_df + (1 - share) / df), 1.0))
 
 
-def of_annotators(scores: Scores, annotations: object, models: Int[np.ndarray, " model"], design: Design) -> Shared:
+def of_annotators(scores: Scores, annotations: object, models: Models, design: Design) -> Shared:
     """Each annotator's own loss of each model: the loss if the label were the one that this annotator gave."""
     if not isinstance(annotations, Annotations):
         raise InputError(f"annotations of type {type(annotations).__name__}", "Annotations", "Use read_annotations.")
@@ -341,7 +348,7 @@ def _columns(label: Int[np.ndarray, " annotation"], shares: Float[np.ndarray, "i
     return label if len(used) != len(named) else np.asarray(used[np.searchsorted(named, label)])
 
 
-def of_replicates(scores: Scores, models: Int[np.ndarray, " model"], design: Design) -> Shared:
+def of_replicates(scores: Scores, models: Models, design: Design) -> Shared:
     """Each replicate's own losses."""
     repeated = scores.replicates
     if repeated is None or not repeated.names:

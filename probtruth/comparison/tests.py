@@ -39,11 +39,6 @@ class PairTests:
     sign_flip_p: float | None = None
     bootstrap_p_a_better: float | None = None
 
-    def flipped(self) -> "PairTests":
-        """The tests of b minus a."""
-        p = self.bootstrap_p_a_better
-        return replace(self.in_own_units(), bootstrap_p_a_better=None if p is None else 1 - p)
-
     def in_own_units(self) -> "PairTests":
         """The tests of scores of which more is better, from those of losses."""
         return replace(self, t=None if self.t is None else -self.t)

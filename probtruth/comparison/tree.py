@@ -1,6 +1,7 @@
 """The comparison as an ArviZ DataTree with named dimensions."""
 
 import math
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -8,7 +9,6 @@ import numpy as np
 from probtruth.comparison.evidence import Evidence
 from probtruth.comparison.pairs import LEADING
 from probtruth.comparison.posterior import Posterior
-from probtruth.comparison.rows import named_pairs
 
 if TYPE_CHECKING:
     import xarray
@@ -24,26 +24,24 @@ def tree_of(evidence: Evidence, post: Posterior, seed: int) -> "xarray.DataTree"
 
     models, attributes = evidence.names, {"rule": evidence.facts.rule, "seed": seed}
     unit = -1.0 if evidence.facts.higher_is_better else 1.0  # draws are of losses
-    means, ranking, pairs = np.zeros((1, 1, len(models))), np.eye(len(models)), []
-    constant: dict[str, np.ndarray] = {}
+    means, ranking = np.zeros((1, 1, len(models))), np.eye(len(models))
+    pairs, constant = list(combinations(range(len(models)), 2)), dict[str, np.ndarray]()
     if post.means is not None and post.levels is not None and post.decisions is not None:
-        means, ranking, pairs = unit * post.means, post.decisions.rank_probability, named_pairs(models)
+        means, ranking = unit * post.means, post.decisions.rank_probability
         constant = {"score": unit * post.levels.mean}
     shape = means.shape[:2]
-    position = {name: at for at, name in enumerate(models)}
-    first, second = [position[a] for a, *_ in pairs], [position[b] for _, b, *_ in pairs]
+    first, second = (list(side) for side in zip(*pairs, strict=True)) if pairs else ([], [])
     draws = {"contrast": (("chain", "draw", "model_name"), means - means.mean(-1, keepdims=True))}
     of_pair = ("chain", "draw", "pair")
     if len(pairs) <= STORED_PAIRS:
         draws["difference"] = (of_pair, means[..., first] - means[..., second])
         if post.population is not None:
             difference, between = post.population.draws(shape, seed)
-            *_, at, sign = zip(*pairs, strict=True)
-            draws["population_difference"] = (of_pair, unit * np.array(sign) * difference[..., list(at)])
-            draws["between_group_sd"] = (of_pair, between[..., list(at)])
+            draws["population_difference"] = (of_pair, unit * difference)
+            draws["between_group_sd"] = (of_pair, between)
     coordinates = {"chain": np.arange(shape[0]), "draw": np.arange(shape[1])}
-    names = {"model_name": models, "pair": [f"{a} - {b}" for a, b, *_ in pairs]}
-    sides = {f"model_{side}": ("pair", [pair[at] for pair in pairs]) for at, side in enumerate("ab")}
+    names = {"model_name": models, "pair": [f"{models[a]} - {models[b]}" for a, b in pairs]}
+    sides = {f"model_{side}": ("pair", [models[pair[at]] for pair in pairs]) for at, side in enumerate("ab")}
     tree = {
         "/": xarray.Dataset(attrs=attributes),
         "/posterior": xarray.Dataset(draws, {**coordinates, **names}, attributes),

@@ -1,6 +1,7 @@
 """What a reader must know before trusting the answer, in plain words."""
 
 from collections.abc import Mapping, Sequence
+from itertools import combinations
 
 import numpy as np
 
@@ -9,7 +10,6 @@ from probtruth.comparison.evidence import Evidence
 from probtruth.comparison.groups import Population, quadrature
 from probtruth.comparison.options import Options
 from probtruth.comparison.rectified import FEW_OF_LABEL
-from probtruth.comparison.rows import named_pairs
 from probtruth.inference.diagnostics import MAX_RHAT, MIN_ESS
 
 FEW_UNITS = 10
@@ -69,7 +69,7 @@ def warnings_of(
         uneven = sizes is not None and sizes.max() > UNEVEN * sizes.min()
         spread = "the differences" if len(facts.models) > 1 else "the scores"
         warnings.append(
-            f"only {plan.n_units} {what}: the answer leans on {spread} being roughly normal"
+            f"only {plan.n_units} {what}: the answer relies on {spread} being roughly normal"
             + (UNEVEN_CLUSTERS if uneven else "")
         )
     gold = evidence.gold
@@ -83,9 +83,7 @@ def warnings_of(
             f"fewer than {FEW_OF_LABEL} expert answers of {check.shortlist(gold.seldom, 3)}: what such items cost was "
             "hardly seen, and intervals are wider for it; have more items labelled that may be of this class"
         )
-    constant = [row for row in pairs if row["difference"] is not None and row["low"] == row["high"]]
-    constant = [row for row in constant if np.isfinite(float(str(row["difference"])))]
-    if constant:
+    if constant := [row for row in pairs if row["reason"]]:
         names = "; ".join(f"{check.quote(row['a'])} and {check.quote(row['b'])}" for row in constant[:3])
         more = f" and {len(constant) - 3} more pairs" if len(constant) > 3 else ""
         warnings.append(f"the same difference on every item: {names}{more}: no spread to judge by")
@@ -124,9 +122,9 @@ def prior_of_groups(names: Sequence[str], population: Population) -> tuple[str, 
     shift = np.abs(np.array(scaled) - p).max(0)
     if not shift.max() > SENSITIVE:
         return ()
-    a, b, row, sign = max(named_pairs(names), key=lambda pair: shift[pair[2]])
-    shown = (one[row] if sign > 0 else 1 - one[row] for one in (p, *scaled))
-    own, half, double = (f"{one:.2f}" for one in shown)
+    row = int(shift.argmax())
+    a, b = list(combinations(names, 2))[row]
+    own, half, double = (f"{one[row]:.2f}" for one in (p, *scaled))
     return (
         f"few groups: in their population P({a} better than {b}) = {own} would be {half} or {double} with half or "
         "double the weight of the prior of the spread between groups",

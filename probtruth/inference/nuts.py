@@ -49,7 +49,7 @@ def sample(
     warmup: int = WARMUP,
     chains: int = 4,
     target_accept: float = 0.8,
-    reach: float = 1.0,
+    start_width: float = 1.0,
     on_progress: Progress | None = None,
 ) -> Draws:
     """Posterior draws of `program(**data)` by the No-U-Turn sampler."""
@@ -57,10 +57,10 @@ def sample(
     report = on_progress or (lambda done, total: None)
     with float64_on_cpu():
         arrays = as_arrays(data)
-        n_parameters, *compiled = _programs(program, arrays, warmup, target_accept, reach)
+        n_parameters, *compiled = _programs(program, arrays, warmup, target_accept, start_width)
         start, advance = (one.result() for one in compiled)
         states: tuple[Any, ...] = tuple(
-            start(*_random(seed, chain, n_parameters, reach), arrays) for chain in range(chains)
+            start(*_random(seed, chain, n_parameters, start_width), arrays) for chain in range(chains)
         )
     chunks = []
     with ThreadPoolExecutor(min(chains, os.cpu_count() or 1)) as pool:
@@ -73,16 +73,10 @@ def sample(
     return Draws(*joined)
 
 
-def prepare(program: Program, data: Mapping[str, np.ndarray], target_accept: float) -> None:
-    """Starts to compile what `sample` will need for these arguments, without waiting."""
-    with float64_on_cpu():
-        _programs(program, as_arrays(data), WARMUP, target_accept, 1.0)
-
-
-def _random(seed: int, chain: int, n_parameters: int, reach: float) -> tuple[np.ndarray, np.ndarray]:
+def _random(seed: int, chain: int, n_parameters: int, start_width: float) -> tuple[np.ndarray, np.ndarray]:
     """The bits of a chain's key and its possible starting points, from NumPy, which needs no compilation."""
     of_key, of_points = np.random.SeedSequence([seed, chain]).spawn(2)
-    points = np.random.default_rng(of_points).uniform(-reach, reach, (STARTS, n_parameters))
+    points = np.random.default_rng(of_points).uniform(-start_width, start_width, (STARTS, n_parameters))
     return of_key.generate_state(2, np.uint32), points
 
 
@@ -93,10 +87,10 @@ def as_arrays(data: Mapping[str, np.ndarray]) -> dict[str, jax.Array]:
 
 
 def _programs(
-    program: Program, arrays: Mapping[str, jax.Array], warmup: int, target_accept: float, reach: float
+    program: Program, arrays: Mapping[str, jax.Array], warmup: int, target_accept: float, start_width: float
 ) -> tuple[int, Future[Any], Future[Any]]:
     shapes = tuple((name, array.shape, array.dtype.name) for name, array in arrays.items())
-    return _compiled(program, -(-warmup // CHUNK) * CHUNK, target_accept, reach, shapes)
+    return _compiled(program, -(-warmup // CHUNK) * CHUNK, target_accept, start_width, shapes)
 
 
 @lru_cache(maxsize=64)
@@ -104,14 +98,16 @@ def _compiled(
     program: Program,
     warmup: int,
     target_accept: float,
-    reach: float,
+    start_width: float,
     shapes: tuple[tuple[str, tuple[int, ...], str], ...],
 ) -> tuple[int, Future[Any], Future[Any]]:
     """The number of parameters, and two compiled functions."""
     data = {name: jax.ShapeDtypeStruct(shape, dtype) for name, shape, dtype in shapes}
-    chain = Chain.of(program, data, warmup, target_accept, reach)
+    chain = Chain.of(program, data, warmup, target_accept, start_width)
 
-    bits, points = (jax.ShapeDtypeStruct(one.shape, one.dtype) for one in _random(0, 0, chain.n_parameters, reach))
+    bits, points = (
+        jax.ShapeDtypeStruct(one.shape, one.dtype) for one in _random(0, 0, chain.n_parameters, start_width)
+    )
 
     def start(bits: jax.Array, points: jax.Array, data: dict[str, jax.Array]) -> Any:
         return chain.start(jax.random.wrap_key_data(bits, impl="threefry2x32"), points, data)

@@ -134,4 +134,5 @@ def is_own(order: Order, size: int) -> bool:
 def moments_around_mean(loss: Any, weight: Any) -> tuple[Any, Any]:
     """The second and the third central moment of each item's loss over its labels, from their weights."""
     centred = loss - (weight * loss).sum(1)[:, None]
-    return (weight * centred**2).sum(1), (weight * centred**3).sum(1)
+    square = weight * centred**2
+    return square.sum(1), (square * centred).sum(1)

@@ -37,11 +37,10 @@ def compare(
     """Which model has the lower mean score, for all pairs jointly, and how sure that is.
 
     The estimand is the mean paired difference over new items like these; with `groups`, of these groups, each with
-    weight `weights` ("equal", a dict by name, or a list in the order in which your items come to the groups; default:
-    its share of the items). Every pair's margin is the outer skew-t, which is the paired t where differences are not
-    skewed (with groups, Satterthwaite's; with clusters, the cluster-robust one); P(best), ranks and regret come from
-    one joint posterior with these margins. With groups, `group_results` adds the population of groups and one new
-    group, with partial pooling.
+    weight `weights` ("equal", or a dict by name; default: its share of the items). Every pair's margin is the outer
+    skew-t, which is the paired t where differences are not skewed (with groups, Satterthwaite's; with clusters, the
+    cluster-robust one); P(best), ranks and regret come from one joint posterior with these margins. With groups,
+    `group_results` adds the population of groups and one new group, with partial pooling.
 
     Arguments: `groups` and `clusters` are names in the order of `scores.items`, or a mapping item to name; items of a
     cluster are dependent (a passage, a patient), clusters lie inside groups. `replicates` says what the repeated scores
@@ -54,9 +53,8 @@ def compare(
     `engine` is "auto" (the closed form, and with groups NUTS for their population), "nuts" (every probability and
     interval is from its draws) or "exact" (closed form and quadrature). `population` "these-items" holds the items
     fixed, so that only the labels (few votes, an uncertain class) leave the difference unsure. `rope` is the largest
-    difference that does not matter: a number in units of the score, "2%" (points of a proportion), or "5% of range",
-    the range from the entropy of the labels to the score of their frequencies. `strict` raises `PosteriorError` where
-    a diagnostic fails.
+    difference that does not matter: a number in units of the score, or "2%" (points of a proportion).
+    `strict` raises `PosteriorError` where a diagnostic fails.
 
     `gold` are better scores of the same models on a few of the items (people's, where the others are a judge's), as
     `Scores` or a table with the columns `item`, `model` and `score`, or `item` and one for each model: the answer is
@@ -67,7 +65,7 @@ def compare(
     dict of columns, a file, or a folder of Parquet or Arrow files. Tables with other columns go through `read_scores`.
     Or they are `Moments`, sums of parts of the items, which hold their groups and clusters.
 
-    Returns: a `Comparison`; differences are a minus b, negative favours a, in units of the score.
+    Returns: a `Comparison`; differences are a minus b in the score's own units and sign.
 
     Errors: `InputError` for fewer than two models, NaN scores or unusable options; `PosteriorError` where a single item
     (or cluster) leaves the spread unknown.

@@ -1,7 +1,8 @@
 """Comparison of models by a metric that is not a mean over items: F1, kappa, ROC area and the like."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from itertools import combinations
 
 import numpy as np
@@ -13,10 +14,9 @@ from probtruth.comparison.evidence import Evidence, Facts
 from probtruth.comparison.location import Location
 from probtruth.comparison.options import checked_options
 from probtruth.comparison.pairs import all_pairs
-from probtruth.comparison.resampled import Resampled, bootstrap_p_below, bundled, locations, resampled
+from probtruth.comparison.resampled import Resampled, bundled, locations, resampled
 from probtruth.comparison.rows import CHANCES, DECIDED, UNSEEN, favours, in_own_units
-from probtruth.comparison.tests import student
-from probtruth.errors import InputError, PosteriorError
+from probtruth.errors import PosteriorError
 from probtruth.line.compare import points_of
 from probtruth.line.evaluate import matched, read_both, truth_of
 from probtruth.line.informed_truth import evidence_for, informed_truth
@@ -60,9 +60,8 @@ def compare_metric(
     The metric of each model is a function of the items' weights. With one unit left out at a time (an item, or a
     cluster; within groups, whose shares stay), $r_u = (n - n_u)(\theta - \theta_{-u})$ are the residuals that a mean
     would have, and the margin of every pair is the outer skew-t of these, as in `compare`, with Satterthwaite's
-    degrees of freedom for their kurtosis: few items may carry the whole difference. The plain Bayesian bootstrap stands
-    beside it among the companions; it covers too little at 50 items (`docs/validity/metrics.md`). Soft labels are
-    weights, so that the noise of the labels is in the spread between items, once.
+    degrees of freedom for their kurtosis: few items may carry the whole difference. Soft labels are weights, so that
+    the noise of the labels is in the spread between items, once.
 
     Arguments: `metric` is "accuracy", "precision", "recall", "f1", "macro-f1" (the mean over the labels that occur or
     are answered), "kappa" (Cohen's), "roc-auc", "average-precision" or "ece" (of the most probable label, in `n_bins`
@@ -73,17 +72,15 @@ def compare_metric(
     `rope`, `seed` and `strict` as in `compare`, `item` and `labels` as in `evaluate`. Of more than 500 units
     bundles are left out, dealt by the seed.
 
-    Returns: a `Comparison`; `score` is the metric on all items, differences are those of losses (the negative metric
-    where higher is better): negative favours a. Where a metric is undefined for a model, or would be without one of the
-    items, or rests on fewer than five items (that have the label or do not, or are answered so), what is not known is
-    null with a `reason`, and P(best) is among the other models. `uncertainty` says which share of the variance comes
-    from the labels, by draws of these.
+    Returns: a `Comparison`; `score` is the metric on all items, differences are a minus b. Where a metric is undefined
+    for a model, or would be without one of the items, or rests on fewer than five items (that have the label or do not,
+    or are answered so), what is not known is null with a `reason`, and P(best) is among the other models. `uncertainty`
+    says which share of the variance comes from the labels, by draws of these.
 
     Errors: `InputError` for fewer than two models or an unusable option; `PosteriorError` for one unit alone, and where
     nothing is known of any model's metric.
 
-    Source: Efron and Stein 1981, "The jackknife estimate of variance", doi:10.1214/aos/1176345462; Rubin 1981, "The
-    Bayesian bootstrap", doi:10.1214/aos/1176345338.
+    Source: Efron and Stein 1981, "The jackknife estimate of variance", doi:10.1214/aos/1176345462.
 
     >>> import probtruth as pt
     >>> good = [0.9, 0.8, 0.6, 0.7, 0.8, 0.3, 0.2, 0.1, 0.2, 0.4]
@@ -110,7 +107,7 @@ def compare_metric(
     unit = np.arange(plan.n_items) if within.unit is None else within.unit
     chosen = weighted_metric(aligned, unit, metric, label, threshold, n_bins)
     sign = -1.0 if chosen.higher_is_better else 1.0
-    metrics = resampled(lambda weights: sign * chosen.values(weights), within, options.seed)
+    metrics = resampled(lambda weights: sign * chosen.values(weights), within)
     unknown = _unknown(metrics, chosen)
     if None not in unknown:
         raise PosteriorError(
@@ -120,8 +117,6 @@ def compare_metric(
     defined = np.flatnonzero([reason is None for reason in unknown])
     order = defined[np.argsort(np.array(aligned.models)[defined], kind="stable")]
     pairs, levels = locations(metrics, within, order)
-    below = bootstrap_p_below(metrics, order, pairs.variance > 0)
-    tests = [replace(student(pairs, row), bootstrap_p_a_better=p) for row, p in enumerate(below)]
     tables = label_draws(aligned, options.seed)
     redrawn = [
         weighted_metric(replace(aligned, truth=table), unit, metric, label, threshold, n_bins) for table in tables
@@ -138,10 +133,10 @@ def compare_metric(
         infinite_items=[[] for _ in defined],
         order=np.searchsorted(defined, order),
         moments=None,
-        fixed_items=DrawnLabels(values),
+        fixed_variance=partial(label_variance, values),
         notes=notes,
     )
-    compared = conclude(evidence_known, options, None, (pairs, levels), tests)
+    compared = conclude(evidence_known, options, at=(pairs, levels))
     about = {"metric": chosen.name, "label": chosen.label, "threshold": threshold, "estimand": aligned.estimand}
     about |= {"n_bins": n_bins} if chosen.name == "ece" else {}
     in_words = f"{compared.estimand}, against {QUESTIONS[aligned.estimand]}"
@@ -173,25 +168,15 @@ def label_draws(aligned: AlignedOnHost, seed: int) -> Iterator[Float[np.ndarray,
             yield truth + (again - truth) * np.sqrt(votes / (votes - 1))
 
 
-@dataclass(frozen=True, eq=False)
-class DrawnLabels:
-    """Each model's metric under drawn labels, the items held fixed; None where their uncertainty is not known."""
-
-    values: Float[np.ndarray, "draw model"] | None
-
-    def variance(self, a: int, b: int) -> float | None:
-        """The labels' part of the variance of a difference; None where it is not known."""
-        if self.values is None:
-            return None
-        difference = self.values[:, a] - self.values[:, b]
-        known = difference[np.isfinite(difference)]
-        if len(known) <= LABEL_DRAWS // 2:
-            return None
-        return float(known.var(ddof=1)) if np.ptp(known) > 0 else 0.0
-
-    def locations(self, order: Int[np.ndarray, " finite"]) -> tuple[Location, Location]:
-        """Unknown, which is an error: metrics are compared over new items only."""
-        raise InputError("a metric with population='these-items'", "new items", "Leave the population out.")
+def label_variance(drawn: Float[np.ndarray, "draw model"] | None, a: int, b: int) -> float | None:
+    """The labels' part of the variance of a difference, from metrics under drawn labels; None where not known."""
+    if drawn is None:
+        return None
+    difference = drawn[:, a] - drawn[:, b]
+    known = difference[np.isfinite(difference)]
+    if len(known) <= LABEL_DRAWS // 2:
+        return None
+    return float(known.var(ddof=1)) if np.ptp(known) > 0 else 0.0
 
 
 def _facts(aligned: AlignedOnHost, metric: WeightedMetric, defined: Int[np.ndarray, " known"]) -> Facts:

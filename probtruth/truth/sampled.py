@@ -71,7 +71,7 @@ class NutsSettings:
         data: Mapping[str, np.ndarray],
         seed: int,
         target_accept: float,
-        reach: float = 1.0,
+        start_width: float = 1.0,
     ) -> "Draws":
         """Draws of the program's parameters, and how the sampling went; the last two are those of `nuts.sample`."""
         # numpyro loads here, not with the module: the other methods do without it and start a third of a second sooner
@@ -85,7 +85,7 @@ class NutsSettings:
             warmup=self.warmup,
             chains=self.chains,
             target_accept=target_accept,
-            reach=reach,
+            start_width=start_width,
         )
 
     def diagnostics(self, drawn: "Draws", by_chain: Mapping[str, np.ndarray]) -> dict[str, object]:
@@ -115,7 +115,7 @@ def fit_by_nuts(request: MethodRequest, program: str, settings: NutsSettings) ->
     )
     data = {"item": flat.item, "cell": flat.cell, "weight": flat.weight, "kinds": _kinds(request.gold, flat.n_labels)}
     crowd = {"annotators": np.zeros(flat.n_annotators), **distinct_items(_table(flat), data["kinds"])}
-    drawn = settings.draw(getattr(programs, program), data | crowd, request.seed, target_accept=0.8, reach=NEAR)
+    drawn = settings.draw(getattr(programs, program), data | crowd, request.seed, target_accept=0.8, start_width=NEAR)
     log_marginals = drawn.sites["log_marginals"]
     with float64_on_cpu():
         arrays = {name: jnp.asarray(part) for name, part in data.items()}

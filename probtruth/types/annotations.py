@@ -55,9 +55,9 @@ class Annotations(Brief):
 
     def counts(self) -> Int[np.ndarray, "item label"]:
         """The number of annotations of each item with each label."""
-        cell = self.item * self.n_labels + self.label
-        size = self.n_items * self.n_labels
-        return np.bincount(cell, self.multiplicity, size).astype(np.int64).reshape(self.n_items, self.n_labels)
+        cells = np.zeros(self.n_items * self.n_labels, np.int64)
+        np.add.at(cells, self.item * self.n_labels + self.label, self.multiplicity)
+        return cells.reshape(self.n_items, self.n_labels)
 
     def with_labels(self, labels: Index) -> "Annotations":
         """The same annotations with the larger set of labels of an index (labels that nobody used have no votes).

@@ -32,7 +32,7 @@ type ExpertLabels = Mapping[Any, Any] | StrPath | IntoFrame
 type Groups = Mapping[str, str] | Sequence[object]
 """The group or cluster of each item: by the item's name (a dict, a Series of pandas), or in the order of the items."""
 
-type Weights = Literal["equal"] | Mapping[str, float] | Sequence[float]
+type Weights = Literal["equal"] | Mapping[str, float]
 """The weight of each group: the same, by the group's name, or in the order in which the items come to the groups."""
 
 type JudgedBy = Literal["label", "top-label"]

@@ -14,9 +14,6 @@ if TYPE_CHECKING:
     import xarray
 
 Row = Mapping[str, Any]
-# From probabilities (symmetric about 1/2) and pairs to rows of where, group, a, b and values of the difference.
-Quantiles = Callable[[Any, Collection[tuple[str, str]]], Sequence[Row]]
-
 Tests = Callable[[Collection[str] | None], Sequence[Row]]  # The model-free tests of the pairs of some models
 
 
@@ -36,11 +33,6 @@ def leading_pair(ranks: Sequence[Row]) -> tuple[str, str]:
     return first, second
 
 
-def _none_known(*asked: object) -> Sequence[Row]:
-    """Quantiles of differences, or tests of pairs, where none are known."""
-    return ()
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison(Reported):
     """Which model is better, and how certain that is.
@@ -49,9 +41,8 @@ class Comparison(Reported):
     posterior; `estimand` says in words what the differences are; `diagnostics` must pass for a sound result (max_rhat,
     min_ess, divergences, engines_agree; None if an engine has none); `warnings` are in plain words; `decisions` holds
     the smallest set of models that contains the best with probability 0.95 (`credible_set`), the `chosen` model
-    (lowest mean loss) with its `score` and the same without the winner's luck (`corrected_score`), and each model's
-    `rank_probability`; `uncertainty` gives the shares of variance due to items and to labels; `tree` makes the
-    `datatree`, `quantiles` those of the differences, and `tests` the model-free tests of the pairs of some
+    (best mean score) with its `score`, and each model's `rank_probability`; `uncertainty` gives the shares of variance
+    due to items and to labels; `tree` makes the `datatree`, and `tests` the model-free tests of the pairs of some
     models. `unseen` is what the columns of that name rest on (`confidence`, independent `n_units`), or the `reason` why
     they are unknown. `gold` says on how many items
     experts' answers anchor the comparison, how these were chosen, and what weight the inferred scores have beside
@@ -76,8 +67,7 @@ class Comparison(Reported):
     decisions: Mapping[str, object] = field(default_factory=dict)
     group_results: Mapping[str, Sequence[Row]] = field(default_factory=dict)
     of_groups: Callable[[], Sequence[Row]] = field(default=tuple, repr=False)
-    quantiles: "Quantiles" = field(default=_none_known, repr=False)
-    tests: "Tests" = field(default=_none_known, repr=False)
+    tests: "Tests" = field(default_factory=lambda: lambda models: (), repr=False)
     unseen: Mapping[str, object] = field(default_factory=dict)
     gold: Mapping[str, object] | None = None
     scored: Any = field(default=None, repr=False)
@@ -105,9 +95,10 @@ class Comparison(Reported):
     def pairwise(self) -> "polars.DataFrame":
         """One row for each unordered pair, `a` before `b` by name.
 
-        `difference` is a minus b of losses, in units of the score: negative favours a, and `favours` names the side. It
-        has an equal-tailed 95% interval `low` to `high`; `p_a_better` = P(difference < 0) + P(difference =
-        0)/2; `p_equivalent` = P(|difference| <= rope), null without a ROPE. `reason` says why a probability is null.
+        `difference` is the mean score of a minus that of b, in the score's own units and sign; `favours` names the
+        better side. It has an equal-tailed 95% interval `low` to `high`; `p_a_better` = P(a is better) + P(equal)/2;
+        `p_equivalent` = P(|difference| <= rope), null without a ROPE. `reason` says why a probability is null, or rests
+        on twins.
 
         `unseen_rate` is the highest rate, at 95% confidence, of outcomes that would cost the leading model more than
         any that came; `unseen_difference` is the difference, and `unseen_p_a_better` P(a better), at that rate. Null

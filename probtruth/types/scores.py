@@ -79,6 +79,11 @@ class LabelsBehind(Brief):
             return some_items(self.given, items)
         return to_host(self.given(some_items(self._logs, items)))
 
+    def losses_of(self, models: Sequence[int], items: slice) -> Float[np.ndarray, "model some label"]:
+        """The same of some models and items that follow one another, on the host."""
+        some = (self._logs if callable(self.given) else self.given)[np.array(models), items]
+        return to_host(self.given(some) if callable(self.given) else some)
+
     @property
     def _logs(self) -> Float[Table, "model item label"]:
         if self.log_probs is None:

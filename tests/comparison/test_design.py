@@ -35,20 +35,9 @@ def test_groups_and_clusters_that_the_scores_carry():
     assert plan.structure.unit.tolist() == [0, 1, 2, 2]
 
 
-def test_weights_by_position_or_by_name():
-    """A list follows the groups as the caller's items come to them: y, then x; the names stand sorted in the plan."""
-    for groups in (["y", "x", "y", "y"], {"0": "y", "1": "x", "2": "y", "3": "y", "9": "z"}):
-        for weights in ([0.75, 0.25], {"x": 0.25, "y": 0.75}):
-            plan = design(SCORES, groups, None, weights)
-            assert dict(zip(plan.group_names, plan.weights.tolist(), strict=True)) == {"x": 0.25, "y": 0.75}
-
-
-def test_a_list_of_weights_for_groups_of_the_scores_own():
-    """The caller's rows were 3, 0, 2, 1: the groups came as q, p."""
-    own = {"groups": Partition(np.array([0, 0, 1, 1]), ("p", "q")), "item_rows": np.array([2, 1, 3, 0])}
-    assert design(make(SCORES.values, **own), None, None, [0.75, 0.25]).weights.tolist() == [0.25, 0.75]
-    with pytest.raises(InputError, match=r"weights as a list, for groups that came in no order.* \{group: weight\}"):
-        design(make(SCORES.values, **own, item_order=False), None, None, [0.75, 0.25])
+def test_weights_by_name():
+    plan = design(SCORES, ["y", "x", "y", "y"], None, {"y": 0.75, "x": 0.25})
+    assert dict(zip(plan.group_names, plan.weights.tolist(), strict=True)) == {"x": 0.25, "y": 0.75}
 
 
 def test_texts_that_look_like_nothing_are_names_of_groups():
@@ -72,9 +61,9 @@ def test_groups_of_one_item_each_are_answered_as_ungrouped_and_said():
         ({"clusters": ["a"]}, "got 1 clusters, expected 4"),
         ({"groups": list("aabb"), "clusters": list("xyyz")}, "clusters inside groups"),
         ({"weights": [1.0]}, "weights without groups"),
-        ({"groups": list("aabb"), "weights": [0.5, 0.6]}, "non-negative weights that sum to 1"),
-        ({"groups": list("aabb"), "weights": [1.5, -0.5]}, "non-negative weights that sum to 1"),
-        ({"groups": list("aabb"), "weights": [1.0]}, "got 1 weights, expected 2"),
+        ({"groups": list("aabb"), "weights": {"a": 0.5, "b": 0.6}}, "non-negative weights that sum to 1"),
+        ({"groups": list("aabb"), "weights": {"a": 1.5, "b": -0.5}}, "non-negative weights that sum to 1"),
+        ({"groups": list("aabb"), "weights": [0.5, 0.5]}, "expected weights by name"),
         ({"groups": list("aabb"), "weights": {"a": 1.0}}, "no weight for group 'b'"),
         ({"groups": list("aabb"), "weights": {"a": 0.5, "c": 0.5}}, "group 'c'"),
     ],

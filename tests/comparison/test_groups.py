@@ -27,14 +27,14 @@ def groups():
 
 
 def posterior_of(mean, variance, power=1.0) -> Hierarchy:
-    summed = Groups.of(np.asarray(mean, float), np.asarray(variance, float))
+    summed = Groups(np.asarray(mean, float), np.asarray(variance, float))
     return quadrature(summed, Prior.of(summed), power)
 
 
 @pytest.mark.parametrize("power", [1.0, 0.5, pytest.param(2.0, marks=pytest.mark.long)])
 def test_quadrature_is_that_of_adaptive_integration(groups, power):
     mean, variance = groups
-    prior = Prior.of(Groups.of(mean, variance))
+    prior = Prior.of(Groups(mean, variance))
 
     def densities(log_tau):
         tau = np.exp(log_tau)
@@ -42,7 +42,7 @@ def test_quadrature_is_that_of_adaptive_integration(groups, power):
         # over the centre by the trapezoidal rule: nothing is integrated out by algebra
         centre = np.linspace(-15, 15, 3001)
         log = stats.norm.logpdf(mean[:, 0], centre[:, None], sd).sum(1)
-        density = np.exp(log) * (tau + prior.knee[0]) ** -power * tau
+        density = np.exp(log) * (tau + prior.scale[0]) ** -power * tau
         return density.sum(), density[centre < 0].sum() + density[1500] / 2
 
     evidence = integrate.quad(lambda x: densities(x)[0], -12, 3, limit=200)[0]
@@ -120,7 +120,7 @@ def test_a_groups_own_answer_is_its_conditional_averaged_over_the_draws(groups):
     mean, variance = groups
     posterior = posterior_of(mean, variance)
     (centre,), (between,) = posterior.draws(200_000, 0)
-    by_draws = from_draws(Groups.of(mean, variance), between[:, None])
+    by_draws = from_draws(Groups(mean, variance), between[:, None])
     for mixture in (
         posterior.of_groups(0, mean[:, 0], variance[:, 0]),
         by_draws.of_groups(0, mean[:, 0], variance[:, 0]),
@@ -131,17 +131,6 @@ def test_a_groups_own_answer_is_its_conditional_averaged_over_the_draws(groups):
             at = (mean[group, 0] / variance[group, 0] + centre / between**2) / precision
             theta = at + np.random.default_rng(group).normal(size=len(at)) / precision**0.5
             assert mixture.below(0.1)[group] == pytest.approx((theta < 0.1).mean(), abs=0.01)
-
-
-def test_groups_of_one_size_are_summed_up_without_loss():
-    rng = np.random.default_rng(2)
-    mean, variance = rng.normal(0.3, 0.5, (40, 2)), np.repeat([[0.1, 0.02], [0.05, 0.01]], 20, axis=0)
-    summed = Groups.of(mean, variance)
-    apart = Groups.of(mean, variance * (1 + 1e-12 * np.arange(40)[:, None]))
-    assert (summed.count.tolist(), apart.count.tolist()) == ([20, 20], [1] * 40)
-    few, many = (quadrature(one, Prior.of(one)) for one in (summed, apart))
-    for name in ("between", "weight", "centre", "variance"):
-        assert_allclose(getattr(few, name), getattr(many, name), rtol=1e-7, atol=1e-11)
 
 
 def groups_of(values, n_groups):

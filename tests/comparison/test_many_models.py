@@ -11,7 +11,7 @@ from made_scores import make, rows_by_name
 import probtruth as pt
 from probtruth.comparison import tests
 from probtruth.comparison.draws import blocks
-from probtruth.comparison.pairs import LEADING, all_pairs, leading, pair_row
+from probtruth.comparison.pairs import LEADING, all_pairs, leading, pair_rows_of, pairs_of
 
 MANY = 40
 
@@ -58,7 +58,7 @@ def test_two_models_of_many_are_judged_as_they_are_alone(counted):
 
 
 def test_pairs_stand_where_all_pairs_has_them():
-    assert [pair_row(a, b, 7) for a, b in all_pairs(7)] == list(range(21))
+    assert pair_rows_of(pairs_of(np.arange(7)), 7).tolist() == list(range(21))
 
 
 def test_leading_models_have_the_lowest_means():

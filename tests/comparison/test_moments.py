@@ -128,18 +128,6 @@ def test_annotators_that_items_share_merge_by_name():
     )
 
 
-@pytest.mark.parametrize("kind", ["plain", "both"])
-def test_saved_and_loaded(tmp_path, kind):
-    columns, structure = table(kind)
-    sums = pt.Moments.of(pt.Scores.from_frame(columns, higher_is_better=False), **structure)
-    sums.save(tmp_path / "sums.npz")
-    loaded = pt.Moments.load(tmp_path / "sums.npz")
-    assert numbers(pt.compare(loaded, engine="exact")) == numbers(pt.compare(sums, engine="exact"))
-    (tmp_path / "other.npz").write_bytes(b"no sums")
-    with pytest.raises(InputError, match="saved Moments"):
-        pt.Moments.load(tmp_path / "other.npz")
-
-
 def test_what_cannot_be_merged_or_compared():
     columns, structure = table("groups")
     scores = pt.Scores.from_frame(columns, higher_is_better=False)

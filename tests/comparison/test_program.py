@@ -16,18 +16,18 @@ MONTE_CARLO = 5.0
 """Standard errors of a mean of draws."""
 
 
-def of_prior(knee, end):
+def of_prior(scale, end):
     """tau from e^-20 to its end, its density 1/(tau + k) on the scale of its logarithm."""
-    log = numpyro.sample("log", dist.Uniform(-20.0, jnp.log(end)).expand(knee.shape).to_event(1))
+    log = numpyro.sample("log", dist.Uniform(-20.0, jnp.log(end)).expand(scale.shape).to_event(1))
     between = numpyro.deterministic("between", jnp.exp(log))
-    numpyro.factor("prior", (log - jnp.log(between + knee)).sum())
+    numpyro.factor("prior", (log - jnp.log(between + scale)).sum())
     return between
 
 
-def unmarginalised_hierarchy(mean, variance, knee, end):
+def unmarginalised_hierarchy(mean, variance, scale, end):
     """Every group's own theta is a site, mu has a prior flat for these data, tau the density of its prior."""
-    between = of_prior(knee, end)
-    centre = numpyro.sample("centre", dist.Normal(0.0, 100.0).expand(knee.shape).to_event(1))
+    between = of_prior(scale, end)
+    centre = numpyro.sample("centre", dist.Normal(0.0, 100.0).expand(scale.shape).to_event(1))
     shift = numpyro.sample("shift", dist.Normal(0, 1).expand(mean.shape).to_event(2))
     numpyro.sample("mean", dist.Normal(centre + between * shift, variance**0.5).to_event(2), obs=mean)
 
@@ -58,21 +58,22 @@ def assert_close(draws, wanted):
 @pytest.mark.long
 def test_hierarchy_with_and_without_its_group_means_is_the_quadrature(data):
     mean, variance = data["mean"], data["variance"]
-    groups = Groups.of(data["mean"], data["variance"])
+    groups = Groups(data["mean"], data["variance"])
     prior = Prior.of(groups)
     wanted = quadrature(groups, prior)
-    data = {**vars(groups), "knee": prior.knee, "reach": prior.reach}
+    data = {**vars(groups), "prior_scale": prior.scale, "log_range": prior.log_range}
     sites = nuts.sample(program.comparison, data, 0, draws=2500).sites
     drawn = from_draws(groups, sites["between"].reshape(-1, 2))
     centre = drawn.draws(10_000, 0)[0].T.reshape(4, 2500, 2)
     agree({"between": sites["between"], "centre": centre}, wanted)
-    whole = {"mean": mean, "variance": variance, "knee": prior.knee, "end": (prior.knee * np.expm1(prior.reach)).max()}
+    end = (prior.scale * np.expm1(prior.log_range)).max()
+    whole = {"mean": mean, "variance": variance, "scale": prior.scale, "end": end}
     agree(nuts.sample(unmarginalised_hierarchy, whole, 0, draws=3000, target_accept=0.95).sites, wanted)
 
 
-def full_data(value, group, within, knee, end):
+def full_data(value, group, within, scale, end):
     """Every item is observed; nothing is summed up."""
-    between = of_prior(knee, end)
+    between = of_prior(scale, end)
     centre = numpyro.sample("centre", dist.Normal(0.0, 100.0).expand([1]).to_event(1))
     shift = numpyro.sample("shift", dist.Normal(0, 1).expand([4]).to_event(1))
     numpyro.sample("value", dist.Normal((centre + between * shift)[group], within).to_event(1), obs=value)
@@ -85,10 +86,10 @@ def test_sufficient_statistics_are_sufficient():
     value, within = rng.normal(np.array([0.6, -0.2, 0.1, 0.4])[group], 0.8), 0.8
     n_items = np.bincount(group)
     mean, variance = np.bincount(group, value) / n_items, within**2 / n_items
-    groups = Groups.of(mean[:, None], variance[:, None])
+    groups = Groups(mean[:, None], variance[:, None])
     prior = Prior.of(groups)
-    end = (prior.knee * np.expm1(prior.reach))[0]
-    data = {"value": value, "group": group, "within": np.asarray(within), "knee": prior.knee, "end": end}
+    end = (prior.scale * np.expm1(prior.log_range))[0]
+    data = {"value": value, "group": group, "within": np.asarray(within), "scale": prior.scale, "end": end}
     drawn = nuts.sample(full_data, data, 0, draws=4000, target_accept=0.99)
     agree(drawn.sites, quadrature(groups, prior))
 

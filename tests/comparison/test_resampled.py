@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose
 from probtruth.comparison import resampled as module
 from probtruth.comparison.design import Structure
 from probtruth.comparison.location import combine, moments
-from probtruth.comparison.resampled import bootstrap_p_below, bundled, locations, resampled
+from probtruth.comparison.resampled import bundled, locations, resampled
 
 SCORES = np.random.default_rng(0).normal(size=(3, 48))
 GROUP, CLUSTER = np.arange(48) % 3, np.arange(48) % 3 + 3 * (np.arange(48) // 12 + np.arange(48) % 2)
@@ -33,7 +33,7 @@ def mean_of(within, scores=SCORES):
 @pytest.mark.parametrize("design", DESIGNS)
 def test_a_mean_has_the_location_that_compare_gives_it(design):
     within = DESIGNS[design]
-    found = resampled(mean_of(within), within, 0)
+    found = resampled(mean_of(within), within)
     parts = moments(SCORES, within)
     wanted = combine(parts, parts.pairs, within.n_items / 48)
     place, levels = locations(found, within, np.arange(3))
@@ -47,7 +47,7 @@ def test_few_items_that_carry_a_difference_leave_few_degrees_of_freedom():
     scores = np.zeros((2, 48))
     scores[0, 5] = 1.0
     within = DESIGNS["items"]
-    place, _ = locations(resampled(mean_of(within, scores), within, 0), within, np.arange(2))
+    place, _ = locations(resampled(mean_of(within, scores), within), within, np.arange(2))
     # one residual of 47/48 and 47 of -1/48: 2 (sum r^2)^2 / (sum r^4 - (sum r^2)^2 / 48) is 2.09
     residual = scores[0] - 1 / 48
     square, fourth = (residual**2).sum(), (residual**4).sum()
@@ -55,36 +55,11 @@ def test_few_items_that_carry_a_difference_leave_few_degrees_of_freedom():
     assert place.df[0] < 3
 
 
-def test_the_bootstrap_keeps_what_groups_weigh_and_has_the_moments_of_dirichlet_weights():
-    within = DESIGNS["groups"]
-    seen = []
-
-    def values(weights):
-        seen.append(weights)
-        return weights[:, :1]
-
-    resampled(values, within, 0)
-    drawn = np.concatenate(seen)[49:]
-    for group in range(3):
-        assert_allclose(drawn[:, group == GROUP].sum(1), 16)
-    # Dirichlet(1, ..., 1) of 16, times 16: the variance of a weight is 15/17; 1,000 draws
-    assert drawn[:, 0].var() == pytest.approx(15 / 17, rel=0.15)
-
-
 def test_undefined_without_one_unit_is_not_whole():
     within = DESIGNS["items"]
-    found = resampled(lambda weights: np.where(weights[:, [3]] == 0, np.nan, 1.0), within, 0)
+    found = resampled(lambda weights: np.where(weights[:, [3]] == 0, np.nan, 1.0), within)
     assert np.isfinite(found.estimate).all()
     assert not found.whole.any()
-
-
-def test_where_nothing_varies_the_bootstrap_knows_nothing():
-    within = DESIGNS["items"]
-    found = resampled(mean_of(within), within, 0)
-    assert bootstrap_p_below(found, np.arange(2), np.array([False])) == [None]
-    (chance,) = bootstrap_p_below(found, np.array([0, 1]), np.array([True]))
-    assert chance is not None
-    assert 0 < chance < 1
 
 
 def test_too_many_units_are_bundled_inside_their_groups(monkeypatch):

@@ -26,7 +26,7 @@ def sums(tables, groups=None):
 
 
 def excess(table):
-    return sums(table).under(np.ones(1)).excess(0)
+    return sums(table).under(np.ones(1)).excess(np.array([0]))
 
 
 # reference
@@ -119,8 +119,8 @@ def test_few_units_are_biased_to_one_side():
 def test_models_that_hardly_differ_have_a_part_of_their_size():
     table = np.random.default_rng(9).normal(size=(50, 6)) + np.arange(6.0)
     units = sums([table, table + 1e-9 * table**2, table]).under(np.ones(1))
-    assert 0 < units.excess(0, 1).extra < 1e-15
-    assert units.excess(0, 2).extra == 0
+    assert 0 < units.excess(np.array([0]), np.array([1])).extra < 1e-15
+    assert units.excess(np.array([0]), np.array([2])).extra == 0
 
 
 @pytest.mark.parametrize(("units", "least"), [(2, 0.91), (3, 0.935)])
@@ -217,7 +217,7 @@ def test_it_goes_with_groups_clusters_and_these_items(study):
     annotations, predictions = study
     scores = pt.score(predictions, pt.infer_truth(annotations, method="vote-share"))
     for options in (
-        {"groups": np.arange(200) % 4, "weights": [0.1, 0.2, 0.3, 0.4]},
+        {"groups": np.arange(200) % 4, "weights": {"0": 0.1, "1": 0.2, "2": 0.3, "3": 0.4}},
         {"clusters": np.arange(200) // 4},
         {"population": "these-items"},
     ):

@@ -69,7 +69,7 @@ def test_infinite_scores_name_their_items():
 
 
 def test_many_constant_pairs_are_one_warning():
-    rows = [{"a": "a", "b": str(b), "difference": 0.0, "low": 0.0, "high": 0.0} for b in range(9)]
+    rows = [{"a": "a", "b": str(b), "difference": 0.0, "low": 0.0, "high": 0.0, "reason": "why"} for b in range(9)]
     (warning,) = said(pairs=rows)
     assert "'a' and '0'" in warning
     assert "and 6 more pairs" in warning
@@ -96,11 +96,11 @@ def test_the_weight_of_the_prior_of_the_spread_between_groups(power):
     """By sums over a grid of tau: prior (1/(tau + k))^power, a flat one of the mean, normal groups."""
     rng = np.random.default_rng(1)
     mean, variance = rng.normal(-0.2, 0.3, 5), 0.02
-    groups = Groups.of(mean[:, None], np.full((5, 1), variance))
+    groups = Groups(mean[:, None], np.full((5, 1), variance))
     prior = Prior.of(groups)
-    tau = np.geomspace(1e-7, prior.knee[0] * np.expm1(prior.reach[0]), 200_000)
+    tau = np.geomspace(1e-7, prior.scale[0] * np.expm1(prior.log_range[0]), 200_000)
     total = tau**2 + variance
-    log = -2.0 * np.log(total) - ((mean - mean.mean()) ** 2).sum() / (2 * total) - power * np.log(tau + prior.knee[0])
+    log = -2.0 * np.log(total) - ((mean - mean.mean()) ** 2).sum() / (2 * total) - power * np.log(tau + prior.scale[0])
     weight = np.exp(log) * np.gradient(tau)
     wanted = weight @ stats.norm.cdf(-mean.mean() / np.sqrt(total / 5)) / weight.sum()
     found = quadrature(groups, prior, power).mixture().below(0.0)[0]

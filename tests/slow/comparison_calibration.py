@@ -40,13 +40,13 @@ def hierarchy(many: int) -> Ranks:
     """The sds between groups from their prior, the groups' means from those; the prior of the centre is flat, so that
     its rank is even at every true centre: 0 is as good as any. The prior itself and how unsure each mean is stay."""
     rng, ranks = np.random.default_rng(1), Ranks()
-    variance = np.outer([0.05, 0.05, 0.05, 0.3, 1.0], [1.3, 0.7])  # three sizes: the first three groups are summed up
+    variance = np.outer([0.05, 0.05, 0.05, 0.3, 1.0], [1.3, 0.7])  # three sizes
     prior = Prior(np.array([0.2, 0.5]), np.array([4.0, 2.0]))
     for seed in range(many):
-        between = prior.knee * np.expm1(rng.uniform(size=2) * prior.reach)
+        between = prior.scale * np.expm1(rng.uniform(size=2) * prior.log_range)
         mean = np.sqrt(variance + between**2) * rng.standard_normal((GROUPS, 2))
-        groups = Groups.of(mean, variance)
-        drawn = draws({**vars(groups), **vars(prior)}, seed)
+        groups = Groups(mean, variance)
+        drawn = draws({**vars(groups), "prior_scale": prior.scale, "log_range": prior.log_range}, seed)
         drawn["centre"] = from_draws(groups, drawn["between"]).draws(KEPT, seed)[0].T
         for pair, word in enumerate(("first", "second")):
             note(ranks, f"between, {word} pair", drawn["between"][:, pair], between[pair])

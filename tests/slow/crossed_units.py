@@ -53,7 +53,7 @@ def intervals(item: np.ndarray, unit: np.ndarray, values: np.ndarray, n_items: i
     names = tuple(map(str, range(n_units)))
     sums = UnitSums.of(names, item, unit, lambda cells: values[:, cells], np.zeros(n_items, int), 1)
     shared = sums.under(np.ones(1))
-    found = margins(wider(place, [(shared.excess(row),) for row in range(len(values))]))
+    found = margins(wider(place, [(np.full(len(values), True), 1.0, shared.excess(np.arange(len(values))))]))
     return np.array([margin.interval() for margin in found])
 
 

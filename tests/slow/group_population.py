@@ -132,7 +132,7 @@ def quantile(weight: np.ndarray, mean: np.ndarray, sd: np.ndarray, p: float) -> 
 
 def check(data: Data, below: np.ndarray) -> None:
     for run in range(CHECKED):
-        groups = Groups.of(data.mean[run][:, None], data.variance[run][:, None])
+        groups = Groups(data.mean[run][:, None], data.variance[run][:, None])
         ours = float(hierarchy(groups, Prior.of(groups)).mixture().below(0.0)[0])
         if abs(ours - below[run]) > AGREE:
             raise ValueError(f"got P = {ours} from the package, {below[run]} here")

@@ -102,14 +102,16 @@ def intervals(aligned: Aligned, metric: str, seed: int) -> list[tuple[float, flo
     chosen = weighted_metric(aligned, np.arange(len(aligned.items)), metric)
     if chosen.events.min() < FEWEST_EVENTS:
         return None
-    found = engine.resampled(chosen.values, within, seed)
+    found = engine.resampled(chosen.values, within)
     if not found.whole.all():
         return None
     place, _ = engine.locations(found, within, np.arange(2))
     if place.variance[0] == 0:
         return None
     ours = margins(place)[0]
-    low, high = np.quantile(found.drawn[:, 0] - found.drawn[:, 1], [0.025, 0.975])
+    weights = np.random.default_rng(seed).standard_exponential((BOOTSTRAPS, len(aligned.items)))
+    values = chosen.values(weights * len(aligned.items) / weights.sum(1, keepdims=True))
+    low, high = np.quantile(values[:, 0] - values[:, 1], [0.025, 0.975])
     plain = Margin(ours.mean, ours.scale, len(aligned.items) - 1.0)
     return [(float(low), float(high)), plain.interval(), ours.interval()]
 
@@ -138,7 +140,7 @@ def drawn(metric: str, runs: int = 100 * SCALE) -> str:
     within, ends = Structure.ungrouped(n), []
     for seed in range(runs):
         aligned = world(rng, n, 0.5, True, False)
-        found = engine.resampled(weighted_metric(aligned, np.arange(n), metric).values, within, seed)
+        found = engine.resampled(weighted_metric(aligned, np.arange(n), metric).values, within)
         ours = margins(engine.locations(found, within, np.arange(2))[0])[0]
         under = [
             weighted_metric(replace(aligned, truth=table), np.arange(n), metric).values(np.ones((1, n)))[0]
@@ -154,7 +156,6 @@ def drawn(metric: str, runs: int = 100 * SCALE) -> str:
 
 
 def main() -> None:
-    engine.BOOTSTRAPS = BOOTSTRAPS
     print(OPENING)
     for n, metric, rate in product(RUNS, get_args(MetricName.__value__), RATES):
         print(row(metric, n, rate), flush=True)

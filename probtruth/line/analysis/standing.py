@@ -94,7 +94,7 @@ def standing_of(
         _answers(comparison, lead, truth, other),
         _answers(comparison, lead, truth, method),
         _unseen(comparison, lead) if p is None or p >= CLAIMED else None,
-        pair.get("reason") is not None,
+        chance is None and pair.get("reason") is not None,
     )
 
 

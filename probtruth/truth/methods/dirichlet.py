@@ -89,10 +89,11 @@ _Histogram = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 def _histograms(counts: Int[np.ndarray, "item label"]) -> tuple[_Histogram, _Histogram]:
     """(label, count, how many items) of the counts above 0, and (0, votes, how many items) of the items' totals."""
-    rows, labels = np.nonzero(counts)
-    cells, many = np.unique(np.stack([labels, counts[rows, labels]]), axis=1, return_counts=True)
+    cells = [np.unique(column[column > 0], return_counts=True) for column in counts.T]
+    label = np.repeat(np.arange(len(cells)), [len(count) for count, _ in cells])
+    count, many = (np.concatenate(parts) for parts in zip(*cells, strict=True))
     totals, often = np.unique(counts.sum(1), return_counts=True)
-    return (cells[0], cells[1], many.astype(float)), (np.zeros_like(totals), totals, often.astype(float))
+    return (label, count, many.astype(float)), (np.zeros_like(totals), totals, often.astype(float))
 
 
 def _log_likelihood(log_alpha: np.ndarray, cells: _Histogram, totals: _Histogram) -> float:
