@@ -59,7 +59,6 @@ def read_content(spec: str, items: Collection[str] | None, item: str = "item") -
 
 
 def _image(folder: Path, path: str, where: str) -> str:
-    """An image as a data URI."""
     if "://" in path or path.startswith("data:"):
         raise InputError(check.quote(path), "the path of a local file", "Fetch the images first.", where)
     regular(folder / path)

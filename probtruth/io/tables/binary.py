@@ -18,7 +18,6 @@ BYTES_PER_ROW, BYTES_PER_CELL = 100, 8  # What a row takes at least once it is r
 
 
 def whole(path: Path) -> polars.DataFrame:
-    """All of a file."""
     with _sound(path):
         opened = _opened(path)
         if path.suffix.lower() == ".parquet":
@@ -29,7 +28,6 @@ def whole(path: Path) -> polars.DataFrame:
 
 
 def batches(path: Path, columns: Sequence[str] | None) -> Iterator[polars.DataFrame]:
-    """Some columns of a file, some rows at a time."""
     with _sound(path):
         opened = _opened(path)
         wanted = None if columns is None else [name for name in columns if name in opened.schema.names]
@@ -40,20 +38,17 @@ def batches(path: Path, columns: Sequence[str] | None) -> Iterator[polars.DataFr
 
 
 def columns_of(path: Path) -> list[str]:
-    """The names of the columns, from the metadata."""
     with _sound(path):
         return list(_opened(path).schema.names)
 
 
 def size_of(path: Path) -> float:
-    """The bytes of the cells as float64."""
     with _sound(path):
         opened = _opened(path)
         return float(8 * opened.count_rows() * len(opened.schema.names))
 
 
 def metadata_of(path: Path) -> dict[bytes, bytes]:
-    """The metadata of a Parquet file."""
     import pyarrow.parquet
 
     with _sound(path):
