@@ -100,7 +100,9 @@ def standing_of(
     )
 
 
-def _answers(comparison: Comparison, lead: str, truth: Truth | None, other: "OtherEstimand | None") -> tuple[Answer, ...]:
+def _answers(
+    comparison: Comparison, lead: str, truth: Truth | None, other: "OtherEstimand | None"
+) -> tuple[Answer, ...]:
     if truth is None or other is None:
         return ()
     theirs = Answer.of(other.truth, other.comparison)

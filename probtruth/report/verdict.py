@@ -9,8 +9,8 @@ from probtruth.check import as_float, count
 from probtruth.comparison.unseen import NO_BOUND, highest_rate
 from probtruth.errors import ProbtruthError
 from probtruth.inference.diagnostics import MAX_RHAT, MIN_ESS
-from probtruth.line.standing import CLAIMED, Standing
 from probtruth.line.result import Result
+from probtruth.line.standing import CLAIMED, Standing
 from probtruth.report.numbers import (
     advantage,
     decimals,
