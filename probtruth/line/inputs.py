@@ -102,7 +102,10 @@ def reference_of(
             return stored_labels(table, predictions, LabelReading(item, format="table"), labels)
         if stored:
             return read_soft(table, item, estimand, _names_beside(predictions, item))
-        if item not in columns and any(str(kind) == "String" for kind in table.dtypes):
+        texts = sum(str(kind) == "String" for kind in table.dtypes)
+        if texts > 1:
+            return stored_labels(table, predictions, LabelReading(item, format="table"), labels)
+        if item not in columns and texts:
             own, _ = item_column(table, item, _names_beside(predictions, item), Source())
             reference = table.rename({own: item})
     elif _axes(reference) == 1:

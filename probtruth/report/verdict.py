@@ -9,8 +9,8 @@ from probtruth.check import as_float, count
 from probtruth.comparison.unseen import NO_BOUND, highest_rate
 from probtruth.errors import ProbtruthError
 from probtruth.inference.diagnostics import MAX_RHAT, MIN_ESS
-from probtruth.line.analysis.standing import Standing
 from probtruth.line.result import Result
+from probtruth.line.standing import CLAIMED, Standing
 from probtruth.report.numbers import (
     advantage,
     decimals,
@@ -38,6 +38,7 @@ RARE = 0.01  # Outcomes of this rate are named where scores without a known boun
 SURE = 0.95  # From which probability on a group counts as decided
 LONGEST_NAME = 48  # Columns of a name in a sentence
 MOST_NAMED = 6  # Models that a sentence names
+POSSIBLE = 0.05  # From which probability on a model may be the best
 WORSE = 1.5  # How many times the miscalibration of another model is called larger
 NEARER = 0.005  # Accuracies nearer than this are not said to disagree with the score
 
@@ -134,7 +135,8 @@ def _alone(result: Result) -> Verdict:
 
 def _orientation(result: Result) -> str:
     better = "Higher" if result.comparison.higher_is_better else "Lower"
-    return f"{better} is better ({measure(result.comparison.rule)})."
+    scale = "; the Brier score is summed over labels, 0 to 2: for two labels twice scikit-learn's"
+    return f"{better} is better{scale if result.comparison.rule == 'brier' else ''}."
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,10 +171,17 @@ class _SeveralModels:
         counts = dict(zip(scores.models, scores.n_infinite.tolist(), strict=True))
         return {str(row["model"]): counts[str(row["model"])] for row in self.ranked if counts[str(row["model"])]}
 
+    @property
+    def hangs_on_infinite(self) -> bool:
+        """Whether models of infinite mean lead, or may be the best under the Brier score."""
+        rows = () if self.result.bounded is None else self.result.bounded.ranks
+        best = sum(as_float(row["p_best"]) or 0.0 for row in rows if row["model"] in self.infinite)
+        return bool(self.infinite) and (not self.finite or best >= POSSIBLE)
+
     def headline(self) -> tuple[str, str]:
         """How settled the verdict is, and its first sentence: what the answer hangs on."""
         standing, n_models = self.standing, len(self.ranked)
-        if self.infinite and not self.finite:
+        if self.hangs_on_infinite:
             return "open", self.because_infinite()
         for what, answers in (("question", standing.answers), ("truth method", standing.methods)):
             if answers:
@@ -253,7 +262,7 @@ class _SeveralModels:
         standing = self.standing
         if level == "invalid":
             return "Sample longer, or use the exact engine, before you use any number."
-        if self.infinite and not self.finite:
+        if self.hangs_on_infinite:
             if self.result.labelled is None:
                 return "Look at the items of infinite score."
             return "Set --floor or use --rule brier, and look at these items."
@@ -284,7 +293,8 @@ class _SeveralModels:
         n_items = len(self.result.scores.items)
         if not wanted or not math.isfinite(wanted[0]) or not n_items < wanted[0] < 1000 * n_items:
             return "Collect more items."
-        return f"About {significant(wanted[0], 2)} items in all would probably decide (80%); here are {n_items:,}."
+        n_wanted = round(wanted[0], 1 - math.floor(math.log10(wanted[0])))
+        return f"About {n_wanted:,.0f} items in all would probably decide (80%); here are {n_items:,}."
 
     def details(self) -> Iterator[str]:
         """The sentences below the headline."""
@@ -326,7 +336,7 @@ class _SeveralModels:
             )
         places = decimals([high - low or abs(size) / 10 or None], ends=(low, high))
         ahead = "higher" if comparison.higher_is_better else "lower"
-        following += ", the next," if len(self.ranked) > 2 else ""
+        following += ", the next likeliest," if len(self.ranked) > 2 else ""
         return (
             f"The {mean} of {lead} is {ahead} than that of {following} by {fixed(size, places)}{units} "
             f"(95% interval {interval(low, high, places)}); P({ahead}) {equals(gap['p_better'])}."
@@ -355,12 +365,16 @@ class _SeveralModels:
 
     def accuracy(self) -> Iterator[str]:
         """Why the model of the highest accuracy is not the one of the best score, where these disagree."""
+        if self.result.labelled is None:
+            return
         accuracy, calibration = self.result.analysis.accuracy, self.result.analysis.calibration
         frame = self.result.analysis.items
         if accuracy is None or calibration is None or frame is None or not self.result.scores.known.proper:
             return
         lead, first = self.standing.lead, max(accuracy, key=accuracy.__getitem__)
         if first == lead or accuracy[first] - accuracy[lead] < NEARER or self.result.comparison.rule == "zero-one":
+            return
+        if not (advantage(self.result.comparison, lead, first)["p_better"] or 0.0) >= CLAIMED:
             return
         means = [row["model"] for row in self.result.comparison.ranks]
         place = "the worst" if means[-1] == first else "a worse"
@@ -395,6 +409,13 @@ class _SeveralModels:
             more = f" and {len(rest) - 3} more" if len(rest) > 3 else ""
             said += f"; not ahead in {joined(list(names.values()))}{more} (least: P {equals(rest[0][0])})"
         yield f"{said}."
+        comparison, pair = self.result.comparison, {str(row["model"]) for row in self.ranked[:2]}
+        row = next(r for r in comparison.group_results["population of groups"] if {r["a"], r["b"]} == pair)
+        p, gates = row["p_a_better" if row["a"] == self.ranked[0]["model"] else "p_b_better"], comparison.diagnostics
+        sampler = gates.get("sampler") and (
+            f" ({gates['sampler']}: R-hat {fixed(gates['max_rhat'], 3)}, effective sample size {gates['min_ess']:,.0f})"
+        )
+        yield f"In the population of groups P({self.lead} is better than {self.following}) {equals(p)}{sampler or ''}."
 
     def sources(self) -> Iterator[str]:
         """Where the uncertainty of the difference comes from, the largest part first."""

@@ -8,7 +8,7 @@ import pytest
 
 import probtruth as pt
 from probtruth.comparison.rows import NO_SPREAD
-from probtruth.line.analysis.standing import Answer, Unseen
+from probtruth.line.standing import Answer, Unseen
 from probtruth.report.numbers import NAME, advantage, unmarked
 from probtruth.report.verdict import LONGEST_NAME, failing_diagnostics, verdict
 
@@ -89,9 +89,9 @@ def test_numbers_are_given_from_the_side_of_the_leader(make):
 def test_higher_is_better_says_higher_and_names_the_metric_once(make):
     said = details(two(make, 0.96, higher_is_better=True))
     assert "model-00 is higher than that of model-01 by 1.8" in said[0]
-    assert said[1] == "Higher is better (accuracy)."
+    assert said[1] == "Higher is better."
     named = make["rewrite"](two(make, 0.96, higher_is_better=True), rule="includes")
-    assert details(named)[1] == "Higher is better (includes)."
+    assert details(named)[1] == "Higher is better."
 
 
 def test_equivalence_beats_a_certain_difference(make):
@@ -180,6 +180,10 @@ def test_one_infinite_loss_is_the_first_sentence_and_another_rule_is_computed():
     )
     assert numbers(result)["What to do next"] == "Set --floor or use --rule brier, and look at these items."
     assert verdict(result).level == "open"
+    twin = pt.evaluate(truth.tolist(), {**models, "twin": 0.15 + 0.7 * right}, engine="exact")
+    assert headline(twin).startswith("xgb gave probability 0"), "nothing else speaks against xgb"
+    poor = pt.evaluate(truth.tolist(), {**models, "xgb": right[:, ::-1], "twin": 0.15 + 0.7 * right}, engine="exact")
+    assert headline(poor).startswith("twin leads"), "xgb loses under either rule"
 
 
 @pytest.mark.parametrize(

@@ -83,7 +83,7 @@ def test_a_large_table_of_a_bare_score_is_refused(tmp_path: Path):
         pt.Result.of(pt.compare(tmp_path / "s.parquet", engine="exact"))
 
 
-@pytest.mark.parametrize(("way", "said"), [(True, "Higher is better (score)."), (False, "Lower is better (score).")])
+@pytest.mark.parametrize(("way", "said"), [(True, "Higher is better."), (False, "Lower is better.")])
 def test_the_report_says_first_which_way_is_better(way: bool, said: str):
     from probtruth.report.verdict import verdict
 

@@ -31,7 +31,7 @@ def plot_nelson(risk: RiskProfile, model: str | None = None, ax: Axes | None = N
 
     >>> import probtruth as pt
     >>> pred = pt.Predictions.from_probs({"a": [[0.9, 0.1], [0.8, 0.2], [0.3, 0.7], [0.4, 0.6]]})
-    >>> risk = pt.risk_profile(pred, pt.Truth.from_labels([0, 1, 1, 0], n_labels=2))
+    >>> risk = pt.nelson.risk_profile(pred, pt.Truth.from_labels([0, 1, 1, 0], n_labels=2))
     >>> pt.figures.plot_nelson(risk).get_xlabel()
     'source probability'
     """
@@ -78,7 +78,7 @@ def plot_divergence(risk: RiskProfile, model: str | None = None, power: float = 
 
     >>> import probtruth as pt
     >>> pred = pt.Predictions.from_probs({"a": [[0.9, 0.1], [0.8, 0.2], [0.3, 0.7], [0.4, 0.6]]})
-    >>> risk = pt.risk_profile(pred, pt.Truth.from_labels([0, 1, 1, 0], n_labels=2))
+    >>> risk = pt.nelson.risk_profile(pred, pt.Truth.from_labels([0, 1, 1, 0], n_labels=2))
     >>> [entry.get_text() for entry in pt.figures.plot_divergence(risk).texts]
     ['P_model 0.474', 'P_source 0.707', 'P_div 0.670']
     """
