@@ -11,7 +11,7 @@ from probtruth.check import Source
 from probtruth.errors import InputError
 from probtruth.frame_numbers import labelled
 from probtruth.types.arguments import Frame, Numbers
-from probtruth.types.index import Index, as_names, match_items, match_labels, no_repeats, positions, sort_names
+from probtruth.types.index import Index, as_names, no_repeats, positions, sort_names
 from probtruth.types.shown import Brief
 
 
@@ -75,16 +75,8 @@ class Annotations(Brief):
 
     def named_by(self, other: Index, what: str) -> "Annotations":
         """The same annotations; if they have no names, with the names of another index, in its caller's order."""
-        index, item, label = self.index, self.item, self.label
-        if index.positional_items and not other.positional_items:
-            names, rows, _ = match_items(index, other, what)
-            index = replace(index, items=names, positional_items=False, item_rows=rows)
-            item = np.argsort(rows)[item]
-        if index.positional_labels and not other.positional_labels:
-            names, columns, _ = match_labels(index, other, what)
-            index = replace(index, labels=names, positional_labels=False, label_columns=np.argsort(columns))
-            label = columns[label]
-        return replace(self, item=item, label=label, index=index)
+        index, rows, columns = self.index.named_by(other, what)
+        return replace(self, item=np.argsort(rows)[self.item], label=np.argsort(columns)[self.label], index=index)
 
     def annotated(self) -> tuple["Annotations", tuple[str, ...]]:
         """The annotations without items that nobody annotated, and the names of those items."""

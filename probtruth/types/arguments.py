@@ -11,54 +11,37 @@ if TYPE_CHECKING:
 else:
     IntoFrame = Any  # narwhals loads where a frame is read, not before
 
-type StrPath = str | Path
-"""A path of a file or folder."""
-
+type StrPath = str | Path  # A path of a file or folder
+# Log files: a file, a folder, a list of them, or these for each model
 type Files = StrPath | Sequence[StrPath] | Mapping[str, StrPath | Sequence[StrPath]]
-"""Log files: a file, a folder, a list of them, or these for each model."""
-
+# A table with named columns: any dataframe that narwhals knows, or a dict of columns
 type Frame = IntoFrame | Mapping[str, Iterable[object]]
-"""A table with named columns: any dataframe that narwhals knows, or a dict of columns."""
-
+# Numbers by item and label: an array of any library, nested lists, or a dataframe with a column for each label
 type Numbers = ArrayLike | IntoFrame
-"""Numbers by item and label: an array of any library, nested lists, or a dataframe with a column for each label."""
-
-type Tables = Mapping[str, Numbers]
-"""A table for each model."""
-
+type Tables = Mapping[str, Numbers]  # A table for each model
+# Experts' answers on a few items: {item: label}, or a table with columns `item`, `label` and perhaps `probability`
 type ExpertLabels = Mapping[Any, Any] | StrPath | IntoFrame
-"""Experts' answers on a few items: {item: label}, or a table with columns `item`, `label` and perhaps `probability`."""
-
+# The group or cluster of each item: by the item's name (a dict, a Series of pandas), or in the order of the items
 type Groups = Mapping[str, str] | Sequence[object]
-"""The group or cluster of each item: by the item's name (a dict, a Series of pandas), or in the order of the items."""
-
+# The weight of each group: the same, by the group's name, or in the order in which the items come to the groups
 type Weights = Literal["equal"] | Mapping[str, float]
-"""The weight of each group: the same, by the group's name, or in the order in which the items come to the groups."""
-
+# Which event a forecast is judged by: each label against the others, or the most probable label being right
 type JudgedBy = Literal["label", "top-label"]
-"""Which event a forecast is judged by: each label against the others, or the most probable label being right."""
-
-type Binning = Literal["uniform", "quantile"]
-"""Bins of equal width, or of equal numbers of forecasts."""
-
+type Binning = Literal["uniform", "quantile"]  # Bins of equal width, or of equal numbers of forecasts
+# How the source probability of Nelson's risk profile is estimated
 type SourceMethod = Literal["isotonic", "bins", "bayes-bins", "kernel", "neighbours", "truth"]
-"""How the source probability of Nelson's risk profile is estimated."""
-
-type ResponseMode = Literal["sample", "argmax", "threshold"]
-"""How a model answers with one label."""
-
+type ResponseMode = Literal["sample", "argmax", "threshold"]  # How a model answers with one label
+# The scoring rules that have names
 type RuleName = Literal["log", "brier", "quadratic", "spherical", "ranked-probability", "zero-one", "linear"]
-"""The scoring rules that have names."""
-
+# What a truth is about: how annotators would answer, those of them who read the item, or which label is true
 type Estimand = Literal["distribution", "class"]
-"""What a truth is about: how annotators would answer, those of them who read the item, or which label is true."""
-
 ESTIMANDS: tuple[Estimand, ...] = ("distribution", "class")  # Every estimand
 QUESTIONS = {
     "distribution": "how annotators would answer",
     "class": "the one true class of each item",
 }  # What each estimand asks for
 
+# The truth methods
 type MethodName = Literal[
     "vote-share",
     "dirichlet",
@@ -73,21 +56,13 @@ type MethodName = Literal[
     "perceived-class",
     "pooled",
 ]
-"""The truth methods."""
-
+# The metrics that `compare_metric` knows
 type MetricName = Literal[
     "accuracy", "precision", "recall", "f1", "macro-f1", "kappa", "roc-auc", "average-precision", "ece"
 ]
-"""The metrics that `compare_metric` knows."""
-
-type Engine = Literal["auto", "nuts", "exact"]
-"""How a posterior is computed: by sampling, or by quadrature."""
-
+type Engine = Literal["auto", "nuts", "exact"]  # How a posterior is computed: by sampling, or by quadrature
+# Which items an answer is about: new ones like these, or these
 type ItemPopulation = Literal["new-items", "these-items"]
-"""Which items an answer is about: new ones like these, or these."""
-
-type ReplicateKind = Literal["independent", "crossed", "folds"]
-"""What the repeated scores of an item are."""
-
+type ReplicateKind = Literal["independent", "crossed", "folds"]  # What the repeated scores of an item are
+# What speaks for the class of an item: its annotators, or the models' forecasts too
 type ClassEvidence = Literal["auto", "annotators", "annotators-and-models"]
-"""What speaks for the class of an item: its annotators, or the models' forecasts too."""

@@ -5,14 +5,15 @@ import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from jaxtyping import Bool, Int, Integer
 
-from probtruth import check, frames
+from probtruth import check, check_arrays, frames
 from probtruth.errors import InputError
 from probtruth.frames import Names, compact, name_text, rising, text
+from probtruth.kernels.arrays import on_device, to_host
 from probtruth.types.shown import Brief
 
 if TYPE_CHECKING:
@@ -67,6 +68,24 @@ class Index(Brief):
         item_names, rows = _in_order(shape[0], as_names(items, "items"), "items")
         label_names, columns = _in_order(shape[1], as_names(labels, "labels"), "labels")
         return cls(item_names, label_names, (), items is None, labels is None, rows, columns), rows, columns
+
+    def named_by(
+        self, other: "Index", array: str
+    ) -> tuple["Index", Int[np.ndarray, " item"], Int[np.ndarray, " label"]]:
+        """The index with names in place of positions, from another one in its caller's order.
+
+        Returns it with the rows and columns that bring `array` (in words) into its order.
+        """
+        index, rows, columns = self, np.arange(len(self.items)), np.arange(len(self.labels))
+        if self.positional_items and not other.positional_items:
+            check.length(len(self.items), len(other.items), f"items in {array}")
+            rows = _rows_of(other.items, other.item_rows, False, "items", array)
+            index = replace(index, items=tuple(other.items), positional_items=False, item_rows=rows)
+        if self.positional_labels and not other.positional_labels:
+            check.length(len(self.labels), len(other.labels), f"labels in {array}")
+            columns = _rows_of(other.labels, other.label_columns, False, "labels", array)
+            index = replace(index, labels=other.labels, positional_labels=False, label_columns=columns)
+        return index, rows, columns
 
     def with_items(self, positions: Int[np.ndarray, " item"]) -> "Index":
         """The index of some of the items (their positions, ascending), still in the caller's order."""
@@ -196,6 +215,31 @@ def look_alikes(names: Iterable[str]) -> tuple[tuple[str, ...], ...]:
     for name in names:
         alike.setdefault(" ".join(unicodedata.normalize("NFKC", name).casefold().split()), []).append(name)
     return tuple(tuple(several) for several in alike.values() if len(several) > 1)
+
+
+def label_positions(
+    labels: object, classes: Sequence[str] | None, what: str = "label"
+) -> tuple[Any, Sequence[str] | None]:
+    """Labels as positions, and the names at these positions; None where the labels are positions without names.
+
+    Integers are positions, unless the names of the classes are integers too.
+    """
+    check_arrays.no_masked(labels, "labels")
+    array = to_host(labels) if on_device(labels) else np.asarray(frames.as_array(labels))
+    if array.dtype.kind == "b":
+        array = array.astype(object if classes is not None else np.int64)
+    whole = array.dtype.kind in "iu"
+    if whole and (classes is None or not any(name.lstrip("-").isdigit() for name in classes)):
+        return array, classes
+    if array.ndim != 1 or array.dtype.kind == "f":
+        return array, classes  # refused where positions are checked
+    written = as_names(array.tolist(), "labels") or ()
+    names = sort_names(set(written)) if classes is None else classes
+    known = set(names)
+    absent = next((name for name in written if name not in known), None)
+    if absent is not None:
+        check.one_of(absent, names, what)
+    return positions(names, written), names
 
 
 def positions(names: Sequence[str], wanted: Sequence[str]) -> Int[np.ndarray, " wanted"]:

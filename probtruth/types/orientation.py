@@ -27,8 +27,6 @@ LOWER = frozenset({
     "regret", "rmse", "squared_error", "ter", "wer", "word_perplexity", "zero_one_loss",
 })  # fmt: skip
 
-BY_WAY = {"higher is better": HIGHER, "lower is better": LOWER}  # The known names, by orientation
-
 
 def known(metric: str) -> bool | None:
     """Whether higher is better, by the name of the metric; None if the name is unknown.
@@ -48,8 +46,11 @@ def known(metric: str) -> bool | None:
 
 def upward(metric: str, higher_is_better: object, where: str = "") -> bool:
     """Whether higher is better: as the caller says, else by the name of the metric."""
+    if isinstance(higher_is_better, (bool, np.bool_)):
+        return bool(higher_is_better)
     if higher_is_better is not None:
-        return is_yes(higher_is_better)
+        hint = "True where more of the score is better."
+        raise InputError(f"higher_is_better={check.quote(higher_is_better)}", "True or False", hint)
     by_name = known(metric)
     if by_name is None:
         raise InputError(
@@ -60,12 +61,3 @@ def upward(metric: str, higher_is_better: object, where: str = "") -> bool:
             where,
         )
     return by_name
-
-
-def is_yes(higher_is_better: object) -> bool:
-    """The caller's word as a truth value."""
-    if isinstance(higher_is_better, (bool, np.bool_)):
-        return bool(higher_is_better)
-    raise InputError(
-        f"higher_is_better={check.quote(higher_is_better)}", "True or False", "True where more of the score is better."
-    )

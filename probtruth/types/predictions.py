@@ -16,7 +16,7 @@ from probtruth.frame_numbers import labelled
 from probtruth.frames import name_text
 from probtruth.kernels.arrays import Table, exponential, on_device, reordered, stacked, together
 from probtruth.types.arguments import Tables
-from probtruth.types.index import Audit, Index, as_names, match_items, match_labels
+from probtruth.types.index import Audit, Index, as_names, label_positions
 from probtruth.types.shown import Brief
 
 
@@ -49,19 +49,8 @@ class Predictions(Brief):
 
     def named_by(self, other: Index) -> "Predictions":
         """The same predictions; if they have no names, with the names of another index, in its caller's order."""
-        items = self.index.positional_items and not other.positional_items
-        labels = self.index.positional_labels and not other.positional_labels
-        logs = self.log_probs
-        index, rows, columns = self.index, *map(np.arange, logs.shape[1:])
-        if items:
-            names, _, rows = match_items(other, index, "the predictions")
-            index = replace(index, items=names, positional_items=False, item_rows=rows)
-        if labels:
-            names, _, columns = match_labels(other, index, "the predictions")
-            index = replace(index, labels=names, positional_labels=False, label_columns=columns)
-        if not items and not labels:
-            return self
-        return replace(self, log_probs=reordered(logs, rows, columns), index=index)
+        index, rows, columns = self.index.named_by(other, "the predictions")
+        return replace(self, log_probs=reordered(self.log_probs, rows, columns), index=index)
 
     @classmethod
     def from_probs(
@@ -135,11 +124,10 @@ class Predictions(Brief):
         if names is None and n_labels is None:
             hint = "Pass labels=[...], all names, or n_labels=..., how many there are."
             raise InputError("no labels", "the names or the number of all labels", hint)
-        coded = {
-            name: values if names is None else _positions(values, names, name) for name, values in predicted.items()
-        }
-        size = n_labels if names is None else len(names)
-        one_hot = {name: check_arrays.one_hot(own, size, f"labels of model {name!r}") for name, own in coded.items()}
+        size, one_hot = n_labels if names is None else len(names), {}
+        for name, values in predicted.items():
+            coded = label_positions(values, names, f"model {check.quote(name)}: label")[0] if names else values
+            one_hot[name] = check_arrays.one_hot(coded, size, f"labels of model {name!r}")
         return cls.from_probs(one_hot, items=items, index=index, labels=names)
 
     @classmethod
@@ -194,19 +182,6 @@ class Predictions(Brief):
 
 # What cells are, by their kind.
 WORDS = {"probs": "probabilities", "log-probs": "log-probabilities", "logits": "logits"}
-
-
-def _positions(values: Any, names: Sequence[str], model: str) -> np.ndarray:
-    """The position of each named label; integers are positions already, unless the names are integers too."""
-    array = np.asarray(values)
-    position = {name: at for at, name in enumerate(names)}
-    if array.dtype.kind in "iu" and not set(map(str, array.ravel().tolist())) <= set(names):
-        return array
-    written = [name_text(value) for value in array.ravel().tolist()]
-    odd = next((name for name in written if name not in position), None)
-    if odd is not None:
-        check.one_of(odd, names, f"model {check.quote(model)}: label")
-    return np.array([position[name] for name in written], int)
 
 
 def _of_event(values: object) -> bool:

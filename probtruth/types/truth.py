@@ -3,7 +3,7 @@
 A truth as an ArviZ DataTree with named dimensions.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -14,10 +14,9 @@ from numpy.typing import ArrayLike
 from probtruth import check, check_arrays, frames
 from probtruth.errors import InputError
 from probtruth.frame_numbers import labelled
-from probtruth.frames import as_array
 from probtruth.kernels.arrays import Table, on_device, reordered, to_host
 from probtruth.types.arguments import ESTIMANDS, Estimand, Numbers
-from probtruth.types.index import Index, as_names, sort_names
+from probtruth.types.index import Index, as_names, label_positions
 from probtruth.types.shown import Brief
 
 if TYPE_CHECKING:
@@ -164,7 +163,7 @@ class Truth(Brief):
         >>> pt.Truth.from_labels(["dog", "cat"], classes=["cat", "dog", "owl"]).probs.tolist()
         [[0.0, 1.0, 0.0], [1.0, 0.0, 0.0]]
         """
-        coded, names = _coded(labels, as_names(classes, "classes"))
+        coded, names = label_positions(labels, as_names(classes, "classes"))
         if names is not None and n_labels not in (None, len(names)):
             raise InputError(
                 f"{len(names)} labels ({check.shortlist(names)})",
@@ -184,26 +183,6 @@ class Truth(Brief):
             if names is None or classes is not None
             else replace(made, index=replace(made.index, label_columns=None))
         )
-
-
-def _coded(labels: object, classes: Sequence[str] | None) -> tuple[object, Sequence[str] | None]:
-    """Labels as positions, and the names at these positions; None where the labels are positions without names."""
-    check_arrays.no_masked(labels, "labels")
-    array = to_host(labels) if on_device(labels) else np.asarray(as_array(labels))
-    if array.dtype.kind == "b":
-        array = array.astype(object if classes is not None else np.int64)
-    whole = array.dtype.kind in "iu"
-    if whole and (classes is None or not any(name.lstrip("-").isdigit() for name in classes)):
-        return array, classes
-    if array.ndim != 1 or array.dtype.kind == "f":
-        return array, classes  # refused where positions are checked
-    written = as_names(array.tolist(), "labels") or ()
-    names = sort_names(set(written)) if classes is None else classes
-    known = {name: position for position, name in enumerate(names)}
-    absent = [name for name in written if name not in known]
-    if absent:
-        check.one_of(absent[0], names, "label")
-    return np.array([known[name] for name in written], np.int64), names
 
 
 DIMENSIONS = {
