@@ -10,7 +10,7 @@ from jaxtyping import Float
 from probtruth import check
 from probtruth.errors import InputError
 from probtruth.frames import name_text
-from probtruth.truth.fit import MethodRequest, need_annotations
+from probtruth.truth.fit import MethodRequest
 from probtruth.truth.flat import flatten, need_votes
 from probtruth.truth.infer import METHODS, infer_truth
 from probtruth.types import Annotations, Truth
@@ -62,7 +62,7 @@ def infer_multilabel(
         >>> pt.infer_multilabel(sets, "vote-share").probs.round(2).tolist()
         [[1.0, 0.5], [0.33, 0.67]]
     """
-    need_annotations(annotations)
+    check.instance(annotations, Annotations, "Annotations.from_long, Annotations.from_counts or read_annotations")
     check.one_of(method, tuple(METHODS), "method")
     first = check.whole(seed, 0, "seed")
     need_votes(annotations, annotations.counts().sum(1))

@@ -74,7 +74,7 @@ TWO_SAID = pt.Annotations.from_long(
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda: pt.infer_multilabel([[1]]), "got annotations of type list"),
+        (lambda: pt.infer_multilabel([[1]]), "got list, expected Annotations"),
         (lambda: pt.infer_multilabel(CROWD, "abilty"), "Did you mean 'ability'"),
         (lambda: pt.infer_multilabel(CROWD, none="nothing"), "none: label 'nothing'"),
         (lambda: pt.infer_multilabel(CROWD, none="l0"), "label 'l0' beside others"),
