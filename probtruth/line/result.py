@@ -10,14 +10,15 @@ from probtruth.frames import from_rows
 from probtruth.kernels.host import versions
 from probtruth.line.analysis import Analysis
 from probtruth.line.analysis.standing import Standing, standing_of
-from probtruth.line.labelled import Labelled
-from probtruth.line.other_estimand import OtherEstimand
 from probtruth.study.choose_gold import choose_gold
 from probtruth.types import Annotations, Audit, Comparison, NotKept, Scores, Truth
 from probtruth.types.shown import Reported
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # they load JAX, which bare scores do without
     import polars
+
+    from probtruth.line.labelled import Labelled
+    from probtruth.line.other_estimand import OtherEstimand
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -34,7 +35,7 @@ class Result(Reported):
     scores: Scores | NotKept
     comparison: Comparison
     warnings: tuple[str, ...]
-    labelled: Labelled | None = None
+    labelled: "Labelled | None" = None
     note: str | None = None
     item_text: Mapping[str, str] = field(default_factory=dict, repr=False)
     item_images: Mapping[str, str] = field(default_factory=dict, repr=False)
@@ -66,7 +67,7 @@ class Result(Reported):
         return None if self.labelled is None else self.labelled.annotations
 
     @property
-    def other(self) -> OtherEstimand | None:
+    def other(self) -> "OtherEstimand | None":
         """The verdict under the estimand that was not asked for, where the annotations allow it."""
         return None if self.labelled is None else self.labelled.other
 

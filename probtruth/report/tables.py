@@ -28,8 +28,6 @@ from probtruth.report.numbers import (
 )
 from probtruth.report.table import Table, table
 from probtruth.report.words import mean_of, measure, with_unit
-from probtruth.scoring.nelson.risk import MARKS
-from probtruth.truth.annotators.quality import NO_SKILL
 from probtruth.types.arguments import QUESTIONS
 from probtruth.types.comparison import leaders, leading_pair
 
@@ -268,6 +266,8 @@ def calibration(result: Result) -> Table | None:
     analysis = result.analysis.calibration
     if analysis is None:
         return None
+    from probtruth.scoring.nelson.risk import MARKS  # with JAX, which bare scores do without
+
     names, rows, risk = marked(analysis.models, LONGEST_NAME), analysis.rows, analysis.risk
     accuracy = risk.powers.index(MARKS["accuracy"])
     split = "miscalibration" in rows[0]
@@ -377,6 +377,8 @@ def annotators(result: Result) -> Table | None:
     truth, rows = result.analysis.annotators.truth, result.analysis.annotators.rows
     if truth is None:
         return None
+    from probtruth.truth.annotators.quality import NO_SKILL  # with JAX
+
     shown, half = list(rows), MOST_ANNOTATORS // 2
     if len(rows) > MOST_ANNOTATORS:
         flagged = [row for row in rows[half:-half] if row["flag"]][:MOST_ANNOTATORS]

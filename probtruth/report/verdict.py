@@ -366,8 +366,7 @@ class _SeveralModels:
     def accuracy(self) -> Iterator[str]:
         """Why the model of the highest accuracy is not the one of the best score, where these disagree."""
         accuracy, calibration = self.result.analysis.accuracy, self.result.analysis.calibration
-        frame = self.result.analysis.items
-        if accuracy is None or calibration is None or frame is None or not self.result.scores.known.proper:
+        if accuracy is None or calibration is None or not self.result.scores.known.proper:
             return
         lead, first = self.standing.lead, max(accuracy, key=accuracy.__getitem__)
         if first == lead or accuracy[first] - accuracy[lead] < NEARER or self.result.comparison.rule == "zero-one":
@@ -381,8 +380,8 @@ class _SeveralModels:
             f"{fixed(accuracy[lead], 3)} of {self.lead}, but {place} {measure(self.result.comparison.rule)}"
         )
         off = {str(row["model"]): as_float(row.get("miscalibration")) for row in calibration.rows}
-        mine, its = off.get(first), off.get(lead)
-        if mine is None or its is None or mine < WORSE * its:
+        mine, its, frame = off.get(first), off.get(lead), self.result.analysis.items
+        if frame is None or mine is None or its is None or mine < WORSE * its:
             yield f"{said}: it is right more often, but its probabilities say less about where it is wrong."
             return
         bold = float(frame[f"p_{first}"].to_numpy().mean()) > accuracy[first]
