@@ -407,12 +407,14 @@ class _SeveralModels:
             said += f"; not ahead in {joined(list(names.values()))}{more} (least: P {equals(rest[0][0])})"
         yield f"{said}."
         comparison, pair = self.result.comparison, {str(row["model"]) for row in self.ranked[:2]}
-        row = next(r for r in comparison.group_results["population of groups"] if {r["a"], r["b"]} == pair)
-        p, gates = row["p_a_better" if row["a"] == self.ranked[0]["model"] else "p_b_better"], comparison.diagnostics
-        sampler = gates.get("sampler") and (
-            f" ({gates['sampler']}: R-hat {fixed(gates['max_rhat'], 3)}, effective sample size {gates['min_ess']:,.0f})"
-        )
-        yield f"In the population of groups P({self.lead} is better than {self.following}) {equals(p)}{sampler or ''}."
+        for row in comparison.group_results.get("population of groups", ()):
+            if {row["a"], row["b"]} == pair:
+                p = row["p_a_better" if row["a"] == self.standing.lead else "p_b_better"]
+                gates, sampler = comparison.diagnostics, ""
+                if gates.get("sampler"):
+                    sampler = f" ({gates['sampler']}: R-hat {fixed(gates['max_rhat'], 3)}, effective sample size "
+                    sampler += f"{gates['min_ess']:,.0f})"
+                yield f"In the population of groups P({self.lead} is better than {self.following}) {equals(p)}{sampler}."
 
     def sources(self) -> Iterator[str]:
         """Where the uncertainty of the difference comes from, the largest part first."""
