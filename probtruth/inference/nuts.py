@@ -51,7 +51,7 @@ def sample(
     start_width: float = 1.0,
     on_progress: Callable[[int, int], None] | None = None,
 ) -> Draws:
-    """Posterior draws of `program(**data)` by the No-U-Turn sampler; `start_width` is how far from 0 chains may start."""
+    """Posterior draws of `program(**data)` by the No-U-Turn sampler; `start_width`: how far from 0 chains may start."""
     warm_chunks, draw_chunks = -(-warmup // CHUNK), -(-draws // CHUNK)
     report = on_progress or (lambda done, total: None)
     with float64_on_cpu():

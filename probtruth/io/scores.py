@@ -83,16 +83,16 @@ def read_scores(
     on_disk = stored is not None and replicate is None and EXPANSION * size_of(stored) > limit
     frame, source = next(batches(table)) if on_disk else read_table(table)
     names = frame.columns
-    if stored is not None:
-        known = notes_in(stored, score, higher_is_better)
-    else:
-        known = ScoreNotes(False, orientation.upward(score, higher_is_better, source.name), score)
-    group, cluster = (known.column(own, name, names) for own, name in ((group, "group"), (cluster, "cluster")))
     named = {"item": item, "model": model, "group": group, "cluster": cluster, "replicate": replicate}
     if not {item, model, score} <= set(names):
         refuse_others(names, source.name)
         refuse_wide(frame, named | {"score": score}, source.name)
     frames.need_columns(names, named | {"score": score}, source.name)
+    if stored is not None:
+        known = notes_in(stored, score, higher_is_better)
+    else:
+        known = ScoreNotes(False, orientation.upward(score, higher_is_better, source.name), score)
+    named |= {name: known.column(named[name], name, names) for name in ("group", "cluster")}
     columns = {option: column for option, column in named.items() if column is not None}
     parts = partial(batches, stored, [*columns.values(), score]) if stored and on_disk else lambda: [(frame, source)]
     scores = Scores.from_parts(parts, columns, score, known.higher_is_better, on_disk)

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 from probtruth.errors import InputError
 from probtruth.frames import from_rows
 from probtruth.kernels.host import versions
-from probtruth.line.analysis import Analysis
-from probtruth.line.analysis.standing import Standing, standing_of
+from probtruth.line.standing import Standing, standing_of
 from probtruth.study.choose_gold import choose_gold
 from probtruth.types import Annotations, Audit, Comparison, NotKept, Scores, Truth
 from probtruth.types.shown import Reported
 
-if TYPE_CHECKING:  # they load JAX, which bare scores do without
+if TYPE_CHECKING:  # a comparison of bare scores does without what has labels, and without JAX
     import polars
 
+    from probtruth.line.analysis import Analysis
     from probtruth.line.labelled import Labelled
     from probtruth.line.other_estimand import OtherEstimand
 
@@ -83,8 +83,10 @@ class Result(Reported):
         return self.scores.audit
 
     @cached_property
-    def analysis(self) -> Analysis:
+    def analysis(self) -> "Analysis":
         """Everything that a report shows beyond the comparison; each part is computed when it is first asked for."""
+        from probtruth.line.analysis import Analysis
+
         return Analysis(self.scores, self.comparison, self.labelled)
 
     @property

@@ -1,22 +1,18 @@
-"""What a report shows beyond the comparison, computed once; `result.analysis` holds it.
-
-What labels need is imported where it is used: it loads JAX, which a comparison of bare scores does without.
-"""
+"""What a report shows beyond the comparison, computed once; `result.analysis` holds it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from probtruth.line.analysis import annotators, calibration, items
+from probtruth.line.labelled import Labelled
+from probtruth.scoring.calibration.decompositions import decompose
 from probtruth.types import Comparison, NotKept, Scores
 from probtruth.types.shown import Brief
 
 if TYPE_CHECKING:
     import polars
-
-    from probtruth.line.analysis.annotators import AnnotatorAnalysis
-    from probtruth.line.analysis.calibration import CalibrationAnalysis
-    from probtruth.line.labelled import Labelled
 
 MOST_LISTED = 2_000  # Items that a page lists: those on which the two leading models differ most
 
@@ -30,30 +26,24 @@ class Analysis(Brief):
 
     scores: Scores | NotKept
     comparison: Comparison
-    labelled: "Labelled | None"
+    labelled: Labelled | None
 
     @property
-    def _labelled_items(self) -> "Labelled | None":
+    def _labelled_items(self) -> Labelled | None:
         """What is known of every item because it has labels."""
         return self.labelled if isinstance(self.scores, Scores) else None
 
     @cached_property
-    def calibration(self) -> "CalibrationAnalysis | None":
+    def calibration(self) -> calibration.CalibrationAnalysis | None:
         """Reliability curves, risk profile and calibration error of the best models."""
         if self.labelled is None:
             return None
-        from probtruth.line.analysis.calibration import calibration_of
-
-        return calibration_of(self.labelled, self.scores, self.comparison)
+        return calibration.calibration_of(self.labelled, self.scores, self.comparison)
 
     @cached_property
     def accuracy(self) -> Mapping[str, float] | None:
         """Each model's expected accuracy: 1 minus the mean zero-one score."""
-        if self._labelled_items is None:
-            return None
-        from probtruth.line.analysis.items import expected_accuracy
-
-        return expected_accuracy(self._labelled_items)
+        return None if self._labelled_items is None else items.expected_accuracy(self._labelled_items)
 
     @cached_property
     def decomposition(self) -> Sequence[Mapping[str, Any]] | None:
@@ -61,39 +51,27 @@ class Analysis(Brief):
         known = self._labelled_items
         if known is None:
             return None
-        from probtruth.scoring.calibration.decompositions import decompose
-
         sides: tuple[Any, Any] = (known.aligned, None)  # what stands side by side takes the place of both
         return decompose(*sides, known.rule, self.scores.known.floor).to_dicts()
 
     @cached_property
-    def annotators(self) -> "AnnotatorAnalysis":
+    def annotators(self) -> annotators.AnnotatorAnalysis:
         """How far annotators agree, and how good each is."""
-        from probtruth.line.analysis.annotators import annotators_of
-
-        return annotators_of(self.labelled)
+        return annotators.annotators_of(self.labelled)
 
     @cached_property
     def items(self) -> "polars.DataFrame | None":
         """What is known of each item (see `Result.items`); None where scores were not kept."""
-        from probtruth.line.analysis.items import items_frame
-
-        return items_frame(self.scores, self.comparison, self.labelled)
+        return items.items_frame(self.scores, self.comparison, self.labelled)
 
     @cached_property
     def listed(self) -> "polars.DataFrame | None":
         """The items that a page lists, those first on which the two leading models differ most."""
         if self.items is None:
             return None
-        from probtruth.line.analysis.items import most_telling
-
-        rows = most_telling(self.items, MOST_LISTED)
+        rows = items.most_telling(self.items, MOST_LISTED)
         return self.items[rows].with_row_index().with_columns(index=rows)
 
     def named_shares(self, rows: Sequence[int]) -> list[list[tuple[str, float]]]:
         """The labels of items, by their positions, with their shares of the votes, the largest first."""
-        if self.labelled is None:
-            return []
-        from probtruth.line.analysis.items import named_shares
-
-        return named_shares(self.labelled.aligned, rows)
+        return [] if self.labelled is None else items.named_shares(self.labelled.aligned, rows)

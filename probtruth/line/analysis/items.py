@@ -8,20 +8,20 @@ from jaxtyping import Float, Int
 
 from probtruth import frames
 from probtruth.kernels.arrays import to_host
+from probtruth.line.labelled import Labelled
+from probtruth.scoring.align import Aligned
+from probtruth.scoring.calibration.binning import events
 from probtruth.types import Comparison, NotKept, Scores
 from probtruth.types.comparison import leaders
 
-if TYPE_CHECKING:  # with JAX, which items of bare scores do without
+if TYPE_CHECKING:
     import polars
-
-    from probtruth.line.labelled import Labelled
-    from probtruth.scoring.align import Aligned
 
 MOST_LABELS = 4  # Labels of an item that are named
 
 
 def items_frame(
-    scores: Scores | NotKept, comparison: Comparison, labelled: "Labelled | None"
+    scores: Scores | NotKept, comparison: Comparison, labelled: Labelled | None
 ) -> "polars.DataFrame | None":
     """One row for each item, in the order of the scores; None where scores were not kept.
 
@@ -56,7 +56,7 @@ def items_frame(
     return frames.as_polars(columns)
 
 
-def vote_shares(aligned: "Aligned") -> Float[np.ndarray, "item label"]:
+def vote_shares(aligned: Aligned) -> Float[np.ndarray, "item label"]:
     """The shares of the votes, or without votes what the labels are taken to be."""
     return to_host(aligned.truth) if aligned.shares is None else aligned.shares
 
@@ -68,7 +68,7 @@ def most_telling(frame: "polars.DataFrame", most: int) -> Int[np.ndarray, " row"
     return np.argsort(-np.abs(frame["difference"].to_numpy()), kind="stable")[:most]
 
 
-def named_shares(aligned: "Aligned", rows: Sequence[int]) -> list[list[tuple[str, float]]]:
+def named_shares(aligned: Aligned, rows: Sequence[int]) -> list[list[tuple[str, float]]]:
     """The labels of some items with their shares, the largest first, four at most."""
     shares = vote_shares(aligned)[np.asarray(rows, np.int64)]
     order = np.argsort(-shares, axis=1, kind="stable")[:, :MOST_LABELS]
@@ -78,13 +78,11 @@ def named_shares(aligned: "Aligned", rows: Sequence[int]) -> list[list[tuple[str
     ]
 
 
-def expected_accuracy(labelled: "Labelled") -> dict[str, float]:
+def expected_accuracy(labelled: Labelled) -> dict[str, float]:
     """How often each model's most probable label is right, expected under the reference; ties share the choice.
 
     The reference is the votes for the estimand `distribution`, and the inferred classes for `class`.
     """
-    from probtruth.scoring.calibration.binning import events
-
     aligned = labelled.aligned
     accuracy = {}
     for model, logs in aligned.tables():
