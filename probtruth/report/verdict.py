@@ -9,8 +9,8 @@ from probtruth.check import as_float, count
 from probtruth.comparison.unseen import NO_BOUND, highest_rate
 from probtruth.errors import ProbtruthError
 from probtruth.inference.diagnostics import MAX_RHAT, MIN_ESS
-from probtruth.line.analysis.standing import CLAIMED, Standing
 from probtruth.line.result import Result
+from probtruth.line.standing import CLAIMED, Standing
 from probtruth.report.numbers import (
     advantage,
     decimals,
@@ -365,9 +365,10 @@ class _SeveralModels:
 
     def accuracy(self) -> Iterator[str]:
         """Why the model of the highest accuracy is not the one of the best score, where these disagree."""
+        if self.result.labelled is None:
+            return
         accuracy, calibration = self.result.analysis.accuracy, self.result.analysis.calibration
-        frame = self.result.analysis.items
-        if accuracy is None or calibration is None or frame is None or not self.result.scores.known.proper:
+        if accuracy is None or calibration is None or not self.result.scores.known.proper:
             return
         lead, first = self.standing.lead, max(accuracy, key=accuracy.__getitem__)
         if first == lead or accuracy[first] - accuracy[lead] < NEARER or self.result.comparison.rule == "zero-one":
@@ -381,8 +382,8 @@ class _SeveralModels:
             f"{fixed(accuracy[lead], 3)} of {self.lead}, but {place} {measure(self.result.comparison.rule)}"
         )
         off = {str(row["model"]): as_float(row.get("miscalibration")) for row in calibration.rows}
-        mine, its = off.get(first), off.get(lead)
-        if mine is None or its is None or mine < WORSE * its:
+        mine, its, frame = off.get(first), off.get(lead), self.result.analysis.items
+        if frame is None or mine is None or its is None or mine < WORSE * its:
             yield f"{said}: it is right more often, but its probabilities say less about where it is wrong."
             return
         bold = float(frame[f"p_{first}"].to_numpy().mean()) > accuracy[first]
@@ -408,12 +409,14 @@ class _SeveralModels:
             said += f"; not ahead in {joined(list(names.values()))}{more} (least: P {equals(rest[0][0])})"
         yield f"{said}."
         comparison, pair = self.result.comparison, {str(row["model"]) for row in self.ranked[:2]}
-        row = next(r for r in comparison.group_results["population of groups"] if {r["a"], r["b"]} == pair)
-        p, gates = row["p_a_better" if row["a"] == self.ranked[0]["model"] else "p_b_better"], comparison.diagnostics
-        sampler = gates.get("sampler") and (
-            f" ({gates['sampler']}: R-hat {fixed(gates['max_rhat'], 3)}, effective sample size {gates['min_ess']:,.0f})"
-        )
-        yield f"In the population of groups P({self.lead} is better than {self.following}) {equals(p)}{sampler or ''}."
+        for row in comparison.group_results.get("population of groups", ()):
+            if {row["a"], row["b"]} == pair:
+                p = row["p_a_better" if row["a"] == self.standing.lead else "p_b_better"]
+                gates, sampler = comparison.diagnostics, ""
+                if gates.get("sampler"):
+                    sampler = f" ({gates['sampler']}: R-hat {fixed(gates['max_rhat'], 3)}, effective sample size "
+                    sampler += f"{gates['min_ess']:,.0f})"
+                yield f"In the population of groups P({self.lead} better than {self.following}) {equals(p)}{sampler}."
 
     def sources(self) -> Iterator[str]:
         """Where the uncertainty of the difference comes from, the largest part first."""
