@@ -49,8 +49,7 @@ def warnings_of(
             more = f" and {count - len(items)} more" if count > len(items) else ""
             warnings.append(
                 f"model {model!r} has an infinite score on {count} of {plan.n_items} items "
-                f"({check.shortlist(items)}{more}): its mean is infinite; a floor, or another rule, would be a choice "
-                "of yours"
+                f"({check.shortlist(items)}{more}): its mean is infinite; set --floor, or use a bounded rule (brier)"
             )
     if facts.known.floor is not None:
         warnings.append(f"probabilities below {facts.known.floor:g} were raised to it: a floored rule is not proper")

@@ -17,7 +17,7 @@ from probtruth.report import tables
 from probtruth.report.contents import alignment
 from probtruth.report.numbers import NAME, exact, fixed, marked, plain, short_names, unmarked
 from probtruth.report.table import Table, table
-from probtruth.report.verdict import verdict
+from probtruth.report.verdict import facts, verdict
 from probtruth.types import Truth
 
 MOST_ROWS = 20  # Rows of a table; the files have all
@@ -40,6 +40,7 @@ SHORT = {
     "P(b better)": "P(b)",
     "Accuracy": "acc.",
     "Divergence": "diverg.",
+    "Infinite on": "inf.",
     "Expected rank": "rank",
     "Regret": "regret",
 }  # Heads that leave room on 80 columns
@@ -50,9 +51,10 @@ def summary(result: Result) -> tuple[RenderableType, ...]:
     said = verdict(result)
     parts: list[RenderableType] = [Text(unmarked(said.headline), COLOURS[said.level])]
     parts += [Text(f"  {line}", style="red") for line in said.failing]
-    parts += [_text(f"{what}: {value}") for what, value in said.numbers if what == "What to do next"]
-    parts += map(_text, (*said.accuracy, *said.details, *said.groups))
-    parts += [Text(alignment(result)), titled(tables.models(result), MODEL_NAME)]
+    parts += [_text(f"{what}: {value}") for what, value in said.numbers]
+    about = f"{', '.join(facts(result))}."
+    parts += map(_text, (*said.accuracy, *said.details, *said.groups, about, alignment(result)))
+    parts += [titled(tables.models(result), MODEL_NAME)]
     pairs = tables.pairs(result)
     parts += [] if pairs is None else [titled(pairs, PAIR_NAME)]
     parts += [Text(f"! {plain(line)}", style="yellow") for line in dict.fromkeys(result.warnings)]

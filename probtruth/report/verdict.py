@@ -29,7 +29,7 @@ from probtruth.report.numbers import (
 from probtruth.report.words import mean_of, measure, unit
 from probtruth.study.plan import plan
 from probtruth.types.arguments import QUESTIONS
-from probtruth.types.comparison import Row, leaders
+from probtruth.types.comparison import leaders
 
 # From which probability on the verdict uses these words, and how settled it is then.
 CERTAINTY = ((0.99, "almost certainly", "certain"), (0.95, "very probably", "likely"), (0.8, "probably", "likely"))
@@ -83,10 +83,7 @@ def verdict(result: Result) -> Verdict:
     standing = result.standing
     if standing is None:
         return _alone(result)
-    ranked = leaders(result.comparison.ranks)
-    names = marked((row["model"] for row in ranked), LONGEST_NAME)
-    gap = advantage(result.comparison, standing.lead, standing.next)
-    made = _SeveralModels(result, standing, ranked, names, gap)
+    made = _SeveralModels(result, standing)
     failing = failing_diagnostics(result.comparison.diagnostics)
     level, headline = ("invalid", "No verdict: the diagnostics of the sampling fail.") if failing else made.headline()
     gold = result.comparison.gold
@@ -115,7 +112,7 @@ def _alone(result: Result) -> Verdict:
     places = decimals([high - low], ends=(low, high))
     headline = f"{whose} is {fixed(mean, places)}{units} (95% interval {interval(low, high, places)})."
     numbers = [(f"{mean_of(comparison)}, 95% interval".capitalize(), f"{interval(low, high, places)}{units}")]
-    details = [f"{_orientation(result)} One model alone: nothing is compared."]
+    details = ["One model alone: nothing is compared."]
     if known.entropy is not None and known.baseline is not None and math.isfinite(known.baseline):
         best, flat = (fixed(value, places) for value in (known.entropy, known.baseline))
         details.append(
@@ -132,72 +129,48 @@ def _alone(result: Result) -> Verdict:
     return Verdict("alone", headline, tuple(numbers), (*details, *about))
 
 
-def _orientation(result: Result) -> str:
-    better = "Higher" if result.comparison.higher_is_better else "Lower"
-    return f"{better} is better ({measure(result.comparison.rule)})."
-
-
-@dataclass(frozen=True, eq=False)
 class _SeveralModels:
     """Several models, the one that leads first, with their names as sentences show them."""
 
-    result: Result
-    standing: Standing
-    ranked: Sequence[Row]
-    names: Mapping[str, str]
-    gap: Mapping[str, Any]
-
-    @property
-    def lead(self) -> str:
-        """The name of the leading model."""
-        return self.names[self.standing.lead]
-
-    @property
-    def following(self) -> str:
-        """The name of the next model."""
-        return self.names[self.standing.next]
-
-    @property
-    def finite(self) -> bool:
-        """Whether the difference of the two leading models is a number."""
-        return self.gap["difference"] is not None and math.isfinite(self.gap["difference"])
-
-    @property
-    def infinite(self) -> dict[str, int]:
-        """The models of infinite mean, with the number of items on which they score so."""
-        scores = self.result.scores
-        counts = dict(zip(scores.models, scores.n_infinite.tolist(), strict=True))
-        return {str(row["model"]): counts[str(row["model"])] for row in self.ranked if counts[str(row["model"])]}
+    def __init__(self, result: Result, standing: Standing) -> None:
+        self.result, self.standing = result, standing
+        self.ranked = leaders(result.comparison.ranks)
+        self.names = marked((row["model"] for row in self.ranked), LONGEST_NAME)
+        self.lead, self.following = self.names[standing.lead], self.names[standing.next]
+        self.gap = advantage(result.comparison, standing.lead, standing.next)
+        counts = dict(zip(result.scores.models, result.scores.n_infinite.tolist(), strict=True))
+        models = [str(row["model"]) for row in self.ranked]
+        self.infinite = {model: counts[model] for model in models if counts[model]}  # items of infinite score
+        size = self.gap["difference"]
+        self.because_infinite = bool(self.infinite) and (size is None or math.isinf(size))
 
     def headline(self) -> tuple[str, str]:
         """How settled the verdict is, and its first sentence: what the answer hangs on."""
-        standing, n_models = self.standing, len(self.ranked)
-        if self.infinite and not self.finite:
-            return "open", self.because_infinite()
+        standing, lead, following = self.standing, self.lead, self.following
+        if self.because_infinite:
+            return "open", self.infinite_means()
         for what, answers in (("question", standing.answers), ("truth method", standing.methods)):
             if answers:
-                by = [QUESTIONS[one.estimand] if what == "question" else one.method for one in answers]
-                first, second = (self.names[answer.best] for answer in answers)
-                return "open", f"It depends on the {what}: {first} is best by {by[0]}, {second} by {by[1]}."
+                best = [
+                    f"{self.names[one.best]} {'leads' if (one.p_best or 0) < CERTAINTY[-1][0] else 'is best'} by {QUESTIONS[one.estimand] if what == 'question' else one.method}"
+                    + ("" if one.p_best is None else f" (P {equals(one.p_best)})")
+                    for one in answers
+                ]
+                return "open", f"It depends on the {what}: {', '.join(best)}."
         if standing.unseen is not None:
-            other = self.names[standing.unseen.other]
-            ahead = f"{self.lead} leads {other} on what was observed (P {equals(standing.p)})"
+            ahead = f"{lead} leads {self.names[standing.unseen.other]} on what was observed (P {equals(standing.p)})"
             return "open", f"{ahead}, but rare outcomes that were not observed could reverse it."
         if standing.same:
-            return "open", f"{self.lead} leads {self.following} by the same difference on every item: how sure is open."
+            return "open", f"{lead} leads {following} by the same difference on every item: how sure is open."
         if standing.p is None:
-            return "invalid", f"No verdict: the difference between {self.lead} and {self.following} is not known."
-        return self.sure(standing.p, self.gap["p_equivalent"], n_models)
-
-    def sure(self, p: float, p_equivalent: float | None, n_models: int) -> tuple[str, str]:
-        """The verdict where nothing turns it."""
-        lead, following = self.lead, self.following
+            return "invalid", f"No verdict: the difference between {lead} and {following} is not known."
+        n_models, p_equivalent = len(self.ranked), self.gap["p_equivalent"]
         if p_equivalent is not None and p_equivalent >= EQUIVALENT:
             both = f"{lead} and {following} are practically equivalent."
             return "equivalent", both if n_models == 2 else f"{lead} leads, but {following} is practically equivalent."
         what = f"the best of the {n_models} models" if n_models > 2 else f"better than {following}"
         for bound, words, level in CERTAINTY:
-            if p >= bound:
+            if standing.p >= bound:
                 return level, f"{lead} is {words} {what}{self.unless()}."
         if n_models > 2:
             return "open", f"Which of the {n_models} models is best is open; {lead} leads."
@@ -211,41 +184,37 @@ class _SeveralModels:
         kind = "items" if self.result.comparison.settings.get("clusters") is None else "clusters"
         return f", unless rare outcomes that these {known['n_units']} {kind} do not show cost it much more"
 
-    def because_infinite(self) -> str:
+    def infinite_means(self) -> str:
         """Which models' means are infinite and why, and what another rule says."""
         result, comparison, bounded = self.result, self.result.comparison, self.result.bounded
-        n_items = f"{len(result.scores.items):,}"
         listed = list(self.infinite.items())[:MOST_NAMED]
-        who = joined([self.names[model] for model, _ in listed])
-        on = joined([f"{n:,}" for _, n in listed])
-        several = len(self.infinite) > 1
+        who, several = joined([self.names[model] for model, _ in listed]), len(self.infinite) > 1
+        on = f"{joined([f'{n:,}' for _, n in listed])} of {len(result.scores.items):,} items"
         if result.labelled is None:
-            why = f"{who} {'have infinite scores' if several else 'has an infinite score'} on {on} of {n_items} items"
+            why = f"{who} {'have infinite scores' if several else 'has an infinite score'} on {on}"
         else:
             what = "outcomes" if several or listed[0][1] > 1 else "an outcome"
-            why = f"{who} gave probability 0 to {what} that happened ({on} of {n_items} items)"
+            why = f"{who} gave probability 0 to {what} that happened ({on})"
         whose = f"their {mean_of(comparison)}s are" if several else f"its {mean_of(comparison)} is"
         said = f"{why}: {whose} infinite, whatever {'they do' if several else 'it does'} elsewhere."
         if bounded is None:
             return said
         first = leaders(bounded.ranks)[0]
-        return (
-            f"{said} Under the {measure(bounded.rule)} {self.names[str(first['model'])]} leads, "
-            f"P(best) {equals(first['p_best'])}."
-        )
+        best = f"{self.names[str(first['model'])]} leads, P(best) {equals(first['p_best'])}"
+        return f"{said} Under the {measure(bounded.rule)} {best}."
 
     def numbers(self, level: str) -> Iterator[tuple[str, str]]:
         """The difference with its interval, how probable it is, and what to do next."""
-        gap, comparison = self.gap, self.result.comparison
-        low, high, size = gap["low"], gap["high"], gap["difference"]
+        low, high, size = self.gap["low"], self.gap["high"], self.gap["difference"]
+        ahead = f"{self.lead} ahead of {self.following} in {mean_of(self.result.comparison)}"
         if size is not None and low is not None and high is not None and math.isfinite(size):
             places = decimals([high - low], ends=(low, high))
-            value = f"{fixed(size, places)}{unit(comparison.rule, ' ')} ({interval(low, high, places)})"
-            yield f"{self.lead} ahead of {self.following}, with 95% interval", value
+            units = unit(self.result.comparison.rule, " ")
+            yield ahead, f"{fixed(size, places)}{units} (95% interval {interval(low, high, places)})"
         else:
-            yield f"{self.lead} ahead of {self.following}", "infinite" if size is not None else "not known"
-        what = f"P({self.lead} is best)" if len(self.ranked) > 2 else f"P({self.lead} is better)"
-        yield what, probability(self.standing.p)
+            yield ahead, "not known" if size is None else f"{exact(float(f'{size:.3g}'))} (interval not known)"
+        what = "best" if len(self.ranked) > 2 else "better"
+        yield f"P({self.lead} is {what})", probability(self.standing.p)
         yield "What to do next", self.next_step(level)
 
     def next_step(self, level: str) -> str:
@@ -253,7 +222,7 @@ class _SeveralModels:
         standing = self.standing
         if level == "invalid":
             return "Sample longer, or use the exact engine, before you use any number."
-        if self.infinite and not self.finite:
+        if self.because_infinite:
             if self.result.labelled is None:
                 return "Look at the items of infinite score."
             return "Set --floor or use --rule brier, and look at these items."
@@ -284,53 +253,52 @@ class _SeveralModels:
         n_items = len(self.result.scores.items)
         if not wanted or not math.isfinite(wanted[0]) or not n_items < wanted[0] < 1000 * n_items:
             return "Collect more items."
-        return f"About {significant(wanted[0], 2)} items in all would probably decide (80%); here are {n_items:,}."
+        return f"About {float(f'{wanted[0]:.2g}'):,.0f} items in all would probably decide (80%); here are {n_items:,}."
 
     def details(self) -> Iterator[str]:
-        """The sentences below the headline."""
-        result, comparison, standing = self.result, self.result.comparison, self.standing
-        for answer in (*standing.answers, *standing.methods):
-            p = "" if answer.p_best is None else f", P {equals(answer.p_best)}"
-            yield f"Question: {QUESTIONS[answer.estimand]} ({answer.method}). Best: {self.names[answer.best]}{p}."
+        """What the verdict rests on."""
+        comparison, standing, lead, following = self.result.comparison, self.standing, self.lead, self.following
         if standing.unseen is not None:
             yield self.unseen(standing.unseen)
-        yield self.difference()
-        yield _orientation(result)
+        yield from self.without_spread()
         if comparison.rope is not None and self.gap["p_equivalent"] is not None:
+            same = f"P({lead} and {following} are equivalent) {equals(self.gap['p_equivalent'])}"
+            yield f"Counting differences up to {exact(comparison.rope)} as equivalent, {same}."
+        chosen = comparison.decisions.get("credible_set")
+        if len(self.ranked) > 2 and isinstance(chosen, Sequence) and chosen and standing.p is not None:
             yield (
-                f"Counting differences up to {exact(comparison.rope)} as equivalent, P({self.lead} and "
-                f"{self.following} are equivalent) {equals(self.gap['p_equivalent'])}."
+                f"95% set of best models: {joined([self.names[str(model)] for model in chosen])}."
+                if len(chosen) <= MOST_NAMED
+                else f"95% set of best models: {len(chosen)} of the {len(self.ranked)}."
             )
-        yield from self.best_set()
-        yield from _about(result)
-        yield from self.sources()
+        yield from _about(self.result)
+        words = {"items": "the choice of items", "annotators": "the choice of annotators", "labels": "the labels"}
+        known = [(part, words.get(name, name)) for name, part in comparison.uncertainty.items() if part]
+        parts = sorted(known, reverse=True)
+        pair = f"the difference between {lead} and {following}"
+        if len(parts) > 1:
+            yield f"Of the variance of {pair}, {joined([f'{percent(p)} is due to {name}' for p, name in parts])}."
+        elif parts:
+            yield f"The interval of {pair} is that of {parts[0][1]}, which includes any noise of the labels."
 
-    def difference(self) -> str:
-        """How far the leading model is ahead, and how sure that is."""
+    def without_spread(self) -> Iterator[str]:
+        """Why nothing is known of the difference of the two leading models; nothing where it is known."""
         comparison, gap, lead, following = self.result.comparison, self.gap, self.lead, self.following
-        low, high, size = gap["low"], gap["high"], gap["difference"]
-        mean, units = mean_of(comparison), unit(comparison.rule, " ")
+        low, high, size, mean = gap["low"], gap["high"], gap["difference"], mean_of(comparison)
         if size is None:
-            return f"The {mean} of {lead} and of {following} is infinite or not known: nothing tells them apart."
-        if math.isinf(size):
-            return f"The {mean} of {following} is infinite; that of {lead} is finite."
-        if size == low == high == 0:
-            return f"On every item, {lead} and {following} have the same score, and so the same {mean}."
-        if low is None or high is None:
-            if comparison.settings.get("metric"):
-                return f"How sure the difference in {mean} between {lead} and {following} is, is not known."
-            return (
-                f"On every item the {measure(comparison.rule)} of {lead} is better than that of {following} by the "
-                f"same {exact(float(f'{abs(size):.3g}'))}{units}: without a spread, nothing tells how far other items "
-                "may differ."
+            yield f"The {mean} of {lead} and of {following} is infinite or not known: nothing tells them apart."
+        elif math.isinf(size):
+            yield f"The {mean} of {following} is infinite; that of {lead} is finite."
+        elif size == low == high == 0:
+            yield f"On every item, {lead} and {following} have the same score, and so the same {mean}."
+        elif low is None or high is None:
+            by = f"{exact(float(f'{abs(size):.3g}'))}{unit(comparison.rule, ' ')}"
+            yield (
+                f"How sure the difference in {mean} between {lead} and {following} is, is not known."
+                if comparison.settings.get("metric")
+                else f"On every item the {measure(comparison.rule)} of {lead} is better than that of {following} by "
+                f"the same {by}: without a spread, nothing tells how far other items may differ."
             )
-        places = decimals([high - low or abs(size) / 10 or None], ends=(low, high))
-        ahead = "higher" if comparison.higher_is_better else "lower"
-        following += ", the next," if len(self.ranked) > 2 else ""
-        return (
-            f"The {mean} of {lead} is {ahead} than that of {following} by {fixed(size, places)}{units} "
-            f"(95% interval {interval(low, high, places)}); P({ahead}) {equals(gap['p_better'])}."
-        )
 
     def unseen(self, unseen: Any) -> str:
         """What rare outcomes could do."""
@@ -343,16 +311,6 @@ class _SeveralModels:
             f"{self.names[unseen.other]} would be better {behind}."
         )
 
-    def best_set(self) -> Iterator[str]:
-        """The smallest set of models that holds the best with probability 0.95 or more; nothing for two models."""
-        chosen = self.result.comparison.decisions.get("credible_set")
-        if len(self.ranked) < 3 or not isinstance(chosen, Sequence) or not chosen or self.standing.p is None:
-            return
-        if len(chosen) > MOST_NAMED:
-            yield f"It takes {len(chosen)} of the {len(self.ranked)} models to hold the best with probability 0.95."
-        else:
-            yield f"95% set of best models: {joined([self.names[str(model)] for model in chosen])}."
-
     def accuracy(self) -> Iterator[str]:
         """Why the model of the highest accuracy is not the one of the best score, where these disagree."""
         accuracy, calibration = self.result.analysis.accuracy, self.result.analysis.calibration
@@ -362,23 +320,24 @@ class _SeveralModels:
         lead, first = self.standing.lead, max(accuracy, key=accuracy.__getitem__)
         if first == lead or accuracy[first] - accuracy[lead] < NEARER or self.result.comparison.rule == "zero-one":
             return
-        means = [row["model"] for row in self.result.comparison.ranks]
-        place = "the worst" if means[-1] == first else "a worse"
+        place = "the worst" if self.result.comparison.ranks[-1]["model"] == first else "a worse"
         said = (
             f"{self.names[first]} has the highest accuracy, {fixed(accuracy[first], 3)} against "
             f"{fixed(accuracy[lead], 3)} of {self.lead}, but {place} {measure(self.result.comparison.rule)}"
         )
         off = {str(row["model"]): as_float(row.get("miscalibration")) for row in calibration.rows}
         mine, its = off.get(first), off.get(lead)
-        if mine is None or its is None or mine < WORSE * its:
+        if first in self.infinite:
+            yield f"{said}: it gave probability 0 to outcomes that happened, which --floor mends."
+        elif mine is None or its is None or mine < WORSE * its:
             yield f"{said}: it is right more often, but its probabilities say less about where it is wrong."
-            return
-        bold = float(frame[f"p_{first}"].to_numpy().mean()) > accuracy[first]
-        yield (
-            f"{said}: it says {'more' if bold else 'less'} than it knows (miscalibration {significant(mine, 2)} "
-            f"against {significant(its, 2)}). Recalibrating its probabilities, by temperature scaling for example, "
-            "would mend that."
-        )
+        else:
+            bold = float(frame[f"p_{first}"].to_numpy().mean()) > accuracy[first]
+            yield (
+                f"{said}: it says {'more' if bold else 'less'} than it knows (miscalibration {significant(mine, 2)} "
+                f"against {significant(its, 2)}). Recalibrating its probabilities, by temperature scaling for example, "
+                "would mend that."
+            )
 
     def groups(self) -> Iterator[str]:
         """In how many groups the leading model is ahead, and where the other is; nothing without groups."""
@@ -396,17 +355,6 @@ class _SeveralModels:
             said += f"; not ahead in {joined(list(names.values()))}{more} (least: P {equals(rest[0][0])})"
         yield f"{said}."
 
-    def sources(self) -> Iterator[str]:
-        """Where the uncertainty of the difference comes from, the largest part first."""
-        words = {"items": "the choice of items", "annotators": "the choice of annotators", "labels": "the labels"}
-        known = [(as_float(part), name) for name, part in self.result.comparison.uncertainty.items()]
-        parts = sorted(((part, words.get(name, name)) for part, name in known if part is not None), reverse=True)
-        pair = f"the difference between {self.lead} and {self.following}"
-        if len(parts) > 1:
-            yield f"Of the variance of {pair}, {joined([f'{percent(p)} is due to {name}' for p, name in parts])}."
-        elif parts:
-            yield f"The interval of {pair} is that of {parts[0][1]}, which includes any noise of the labels."
-
 
 def _about(result: Result) -> Iterator[str]:
     """The estimand, the reference, and the expert labels."""
@@ -419,16 +367,12 @@ def _about(result: Result) -> Iterator[str]:
         kind = "" if truth.estimand == "class" else " (a distribution of labels for each item)"
         yield f"Reference: {QUESTIONS[truth.estimand]}{kind}, {how}."
     if gold is not None:
-        said = f"{_answers(gold)} correct the comparison"
-        if gold["sample"] == "uniform":
-            said += ", as a uniform sample of all items"
-        else:
-            said += f"; they count as much as {gold['effective']:.0f} items drawn at random"
-        yield said + (
-            "."
-            if truth is None
-            else ". Accuracy and calibration rest on the inferred classes, without that correction."
-        )
+        worth = "a uniform sample of all items"
+        if gold["sample"] != "uniform":
+            worth = f"which count as much as {gold['effective']:.0f} items drawn at random"
+        yield f"{_answers(gold)}, {worth}, correct the comparison."
+        if truth is not None:
+            yield "Accuracy and calibration rest on the inferred classes, without the correction by expert labels."
 
 
 def _answers(gold: Mapping[str, Any]) -> str:
