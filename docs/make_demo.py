@@ -127,7 +127,7 @@ def _draw(random: np.random.Generator, probs: Float[np.ndarray, "row label"]) ->
 
 
 def make(folder: Path) -> None:
-    """Writes `annotations.parquet` and one `predictions-<model>.parquet` for each classifier."""
+    """Writes `annotations.parquet`, `digits.parquet` and one `predictions-<model>.parquet` for each classifier."""
     _, digits = images()
     names = np.array([f"image-{number:04d}" for number in range(N_TRAIN, len(digits))])
     item, annotator, label = simulate_annotations(digits[N_TRAIN:], looks_like())
@@ -139,6 +139,7 @@ def make(folder: Path) -> None:
         }
     )
     _write(table, folder / "annotations.parquet")
+    _write(polars.DataFrame({"item": names, "digit": digits[N_TRAIN:].astype(np.uint8)}), folder / "digits.parquet")
     for model, probs in predict().items():
         if not (probs > 0).all():
             raise RuntimeError(f"{model} gives a digit no probability: its log loss could be infinite")

@@ -51,7 +51,7 @@ def profile(world: dict[str, tuple[float, float]], x: np.ndarray | None = None, 
     x = points() if x is None else x
     predictions = pt.Predictions.from_probs({"model": posterior(x, world)})
     truth = pt.Truth.from_probs(posterior(x, SOURCE))
-    return pt.risk_profile(predictions, truth, Q_LIM, source=source, smoothing=100 if source == "bins" else None)
+    return pt.nelson.risk_profile(predictions, truth, Q_LIM, source=source, smoothing=100 if source == "bins" else None)
 
 
 def areas(world: dict[str, tuple[float, float]]) -> dict[str, Curve]:

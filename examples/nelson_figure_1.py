@@ -47,7 +47,7 @@ def main() -> None:
         for dim in DIMENSIONS:
             for kappa in KAPPAS:
                 probs = jax.vmap(reported, (0, 0, None))(training[..., :dim], test[..., :dim], kappa)
-                means = [np.asarray(pt.generalized_mean(probs, power)) for power in powers]
+                means = [np.asarray(pt.nelson.generalized_mean(probs, power)) for power in powers]
                 results[kappa, dim] = [np.median(row) for row in (*means, (probs > 0.5).mean(1))]
     rows = [
         (f"kappa {kappa:6}, {dim:2} dimensions: accuracy", results[kappa, dim][1], PUBLISHED.get((kappa, dim), ""))

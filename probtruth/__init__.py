@@ -10,7 +10,6 @@ if TYPE_CHECKING:
     from probtruth.io.annotations import read_annotations as read_annotations
     from probtruth.io.predictions import read_predictions as read_predictions
     from probtruth.io.scores import read_scores as read_scores
-    from probtruth.kernels.power_mean import generalized_mean as generalized_mean
     from probtruth.line.compare import compare as compare
     from probtruth.line.compare_metric import compare_metric as compare_metric
     from probtruth.line.evaluate import evaluate as evaluate
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
     from probtruth.scoring.calibration.decompositions import decompose as decompose
     from probtruth.scoring.confusion.expected import expected_confusion as expected_confusion
     from probtruth.scoring.means import mean_scores as mean_scores
-    from probtruth.scoring.nelson.profile import risk_profile as risk_profile
     from probtruth.scoring.rules.proper import brier_score as brier_score
     from probtruth.scoring.rules.proper import entropy as entropy
     from probtruth.scoring.rules.proper import kl_divergence as kl_divergence
@@ -33,7 +31,6 @@ if TYPE_CHECKING:
     from probtruth.scoring.rules.proper import ranked_probability_score as ranked_probability_score
     from probtruth.scoring.rules.proper import spherical_score as spherical_score
     from probtruth.scoring.rules.proper import zero_one_score as zero_one_score
-    from probtruth.scoring.rules.propriety import check_proper as check_proper
     from probtruth.scoring.rules.rule import ScoringRule as ScoringRule
     from probtruth.study.monitor import monitor as monitor
     from probtruth.study.monitor_state import read_monitor as read_monitor
@@ -61,14 +58,12 @@ _HOME = {
     "ScoringRule": "scoring.rules.rule",
     "Truth": "types",
     "brier_score": "scoring.rules.proper",
-    "check_proper": "scoring.rules.propriety",
     "compare": "line.compare",
     "compare_metric": "line.compare_metric",
     "decompose": "scoring.calibration.decompositions",
     "entropy": "scoring.rules.proper",
     "evaluate": "line.evaluate",
     "expected_confusion": "scoring.confusion.expected",
-    "generalized_mean": "kernels.power_mean",
     "infer_multilabel": "truth.multilabel",
     "infer_truth": "truth.infer",
     "kl_divergence": "scoring.rules.proper",
@@ -82,7 +77,6 @@ _HOME = {
     "read_monitor": "study.monitor_state",
     "read_predictions": "io.predictions",
     "read_scores": "io.scores",
-    "risk_profile": "scoring.nelson.profile",
     "score": "line.score",
     "spherical_score": "scoring.rules.proper",
     "validate": "study.validate",

@@ -183,21 +183,6 @@ def surely_simplex(probs: Float[Table, "item label"]) -> bool:
     return bool(np.abs(totals - 1).max() <= SUM_TOLERANCE / 2)  # NaN and infinities fail one of the two
 
 
-def columns_surely_simplex(columns: Sequence[Float[np.ndarray, " item"]]) -> bool:
-    """`surely_simplex` of rows of which each cell lies in a column of its own."""
-    kinds = np.result_type(np.float32, *columns), np.dtype(np.float64)
-    lost = [len(columns) * float(np.finfo(kind).eps) for kind in kinds]  # what adding up in each can lose
-    kind, slack = (kinds[0], lost[0]) if lost[0] <= SUM_TOLERANCE / 10 else (kinds[1], lost[1])
-    least, totals = columns[0].copy(), columns[0].astype(kind)
-    for column in columns[1:]:
-        np.minimum(least, column, out=least)
-        totals += column
-    if not len(least) or not least.min() >= 0:
-        return False
-    totals -= 1
-    return bool(np.abs(totals, out=totals).max() <= SUM_TOLERANCE / 2 - slack)  # NaN and infinities fail one of the two
-
-
 def one_hot(values: object, n_labels: object, what: str) -> Float[np.ndarray, "item label"]:
     """Integer labels as rows with a single 1; anything but integers from 0 to n_labels - 1 is an error."""
     no_masked(values, what)

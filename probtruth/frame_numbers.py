@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from jaxtyping import Float, Int
 
-from probtruth import check, check_arrays
+from probtruth import check
 from probtruth.check import Source
 from probtruth.errors import InputError
 from probtruth.frames import as_array, as_polars, cells, encode, flat, name_text, single
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     import polars
 
 EXACT = 2.0**53  # Up to this size float64 holds every integer
-LONG = 1 << 15  # Cells of a column that are looked at at once
 
 
 def numbers(frame: "polars.DataFrame", column: str, source: Source, option: str = "score") -> Float[np.ndarray, " row"]:
@@ -90,12 +89,6 @@ class FloatColumns:
         whole = is_own(rows, self.n_rows)
         chosen = [self.columns[at] if whole else self.columns[at][rows] for at in order.tolist()]
         return FloatColumns(chosen, len(rows), self.unread)
-
-    def surely_simplex(self) -> bool:
-        """Whether every row is a distribution over the columns beyond doubt; see `check_arrays.surely_simplex`."""
-        blocks = (slice(start, start + LONG) for start in range(0, self.n_rows, LONG))
-        sure = (check_arrays.columns_surely_simplex([column[block] for column in self.columns]) for block in blocks)
-        return self.n_rows > 0 and all(sure)
 
     def all_rows(self) -> Float[np.ndarray, "row column"]:
         """All rows as float64."""

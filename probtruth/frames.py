@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
-from jaxtyping import Int, Integer
+from jaxtyping import Int
 
 from probtruth import check, check_arrays
 from probtruth.check import Source
@@ -251,21 +251,7 @@ def compact(names: "polars.Series") -> "polars.Series":
     if names.dtype != polars.String:
         return names
     numbers = names.cast(polars.Int64, strict=False)
-    if numbers.has_nulls() or (names.str.len_bytes().to_numpy() != _text_lengths(numbers.to_numpy())).any():
-        return names  # `007` and `+7` are longer than the text of their number
-    return numbers
-
-
-def _text_lengths(numbers: Int[np.ndarray, " row"]) -> Integer[np.ndarray, " row"]:
-    """How many characters the decimal text of each integer has."""
-    lengths = 1 + (numbers < 0).astype(np.uint32)
-    least, most = (int(numbers.min()), int(numbers.max())) if len(numbers) else (0, 0)
-    for digits in range(1, 19):
-        if most >= 10**digits:
-            lengths += numbers >= 10**digits
-        if least <= -(10**digits):
-            lengths += numbers <= -(10**digits)
-    return lengths
+    return names if numbers.has_nulls() or (numbers.cast(polars.String) != names).any() else numbers
 
 
 def rising(names: "polars.Series") -> bool:

@@ -18,7 +18,7 @@ PRED = pt.Predictions.from_probs(
         "b": [[0.6, 0.4], [0.5, 0.5], [0.4, 0.6], [0.45, 0.55], [0.5, 0.5]],
     }
 )
-RISK = pt.risk_profile(PRED, TRUTH, source="truth")
+RISK = pt.nelson.risk_profile(PRED, TRUTH, source="truth")
 CALLS = {
     "plot_rule": lambda **kw: pt.figures.plot_rule(**kw),
     "plot_rules": lambda **kw: pt.figures.plot_rules(**kw),

@@ -137,11 +137,6 @@ def test_columns_keep_their_type_and_come_in_any_order():
     np.testing.assert_array_equal(floats.rows(1, 3), floats.all_rows()[1:])
     some = floats.of(np.array([2, 0]), np.array([1, 0]))
     np.testing.assert_array_equal(some.all_rows(), floats.all_rows()[[2, 0]][:, [1, 0]])
-    assert not floats.surely_simplex()
-    block = frame_numbers.LONG + 1
-    halves = polars.DataFrame({"a": [0.5] * block, "b": [0.5] * (block - 1) + [0.6]})
-    assert frame_numbers.float_columns(halves[:-1], ["a", "b"]).surely_simplex()
-    assert not frame_numbers.float_columns(halves, ["a", "b"]).surely_simplex()  # the last row, behind the first block
 
 
 @pytest.mark.parametrize("columns", [["text", "words", "lists"], ["lists", "words"], ["whole", "lists"]])

@@ -18,7 +18,7 @@ def _build(app: Any, failure: Exception | None) -> None:
 def write(out: Path) -> None:
     """What `probtruth demo` writes."""
     annotations, predictions = demo.load()
-    result = probtruth.evaluate(annotations, predictions, rope=0.01)
+    result = probtruth.evaluate(annotations, predictions, groups=demo.digits(), rope=0.01)
     probtruth.write_report(replace(result, note=demo.NOTE), out)
 
 

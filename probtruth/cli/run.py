@@ -56,7 +56,7 @@ def demo(context: opt.Context, out: str = "probtruth-demo", seed: int = 0, json:
     check_output(out)
     cache_compiled_code()
     with console.progress("inferring, scoring, sampling"):
-        result = evaluate(annotations, predictions, rope=0.01, seed=seed)
+        result = evaluate(annotations, predictions, groups=data.digits(), rope=0.01, seed=seed)
     conclude(replace(result, note=data.NOTE), out, None, "item", console, None)
 
 

@@ -152,8 +152,8 @@ def _estimand(evidence: Evidence, options: Options) -> str:
         over += ", items dependent within clusters"
     if evidence.gold is not None:
         over += f", anchored by expert labels on {evidence.gold.n_answered} of {plan.n_items} items"
-    of_rule = "expected " if facts.known.proper is not None else ""
-    of_rule += "scores" if facts.rule == "score" else f"{facts.rule} scores"
+    known = facts.known.proper is not None
+    of_rule = f"expected {facts.rule} scores" if known else "scores" if facts.rule == "score" else facts.rule
     if len(facts.models) == 1:
         return f"mean of {of_rule} over {over}"
     sides = f"a minus b, {'positive' if facts.higher_is_better else 'negative'} favours a"

@@ -54,8 +54,8 @@ class Rectified:
         made = cls(gold, plan, values, weights, tuned, *_seldom(scores, gold, values, tuned))
         if made.effective < LEAST_EFFECTIVE:
             raise InputError(
-                f"expert labels that are worth {made.effective:.2g} chosen alike",
-                f"worth at least {LEAST_EFFECTIVE:g}: a few with small probabilities outweigh all others",
+                f"expert labels that count as much as {made.effective:.2g} drawn at random",
+                f"at least {LEAST_EFFECTIVE:g}: a few with small probabilities outweigh all others",
                 "Choose items with probabilities that differ less (command line: probtruth plan --gold N).",
             )
         return made

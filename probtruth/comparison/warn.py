@@ -13,8 +13,8 @@ from probtruth.comparison.rectified import FEW_OF_LABEL
 from probtruth.inference.diagnostics import MAX_RHAT, MIN_ESS
 
 FEW_UNITS = 10
-# With fewer items that have an expert's answer, or fewer that they are worth chosen alike, intervals did not hold their
-# coverage in every simulated world.
+# With fewer items that have an expert's answer, or fewer that they count as if drawn at random, intervals did not
+# hold their coverage in every simulation setting.
 FEW_ANSWERS, FEW_EFFECTIVE = 40, 20
 UNEVEN = 2  # Clusters of which one is so many times larger than another are uneven
 UNEVEN_CLUSTERS = (
@@ -49,7 +49,7 @@ def warnings_of(
             more = f" and {count - len(items)} more" if count > len(items) else ""
             warnings.append(
                 f"model {model!r} has an infinite score on {count} of {plan.n_items} items "
-                f"({check.shortlist(items)}{more}): its mean is infinite; set --floor, or use a bounded rule (brier)"
+                f"({check.shortlist(items)}{more}): its mean is infinite; set a floor, or use a rule such as 'brier'"
             )
     if facts.known.floor is not None:
         warnings.append(f"probabilities below {facts.known.floor:g} were raised to it: a floored rule is not proper")
@@ -76,7 +76,7 @@ def warnings_of(
     if gold is not None and gold.n_answered < FEW_ANSWERS:
         warnings.append(_few_answers(f"{gold.n_answered} items only", FEW_ANSWERS))
     elif gold is not None and gold.effective < FEW_EFFECTIVE:
-        worth = f"{gold.n_answered} items, worth {gold.effective:.0f} chosen alike"
+        worth = f"{gold.n_answered} items, which count as much as {gold.effective:.0f} drawn at random"
         warnings.append(_few_answers(worth, FEW_EFFECTIVE))
     if gold is not None and gold.seldom:
         warnings.append(

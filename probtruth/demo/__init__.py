@@ -19,6 +19,18 @@ def paths() -> tuple[Path, dict[str, Path]]:
     return folder / "annotations.parquet", {name: folder / f"predictions-{name}.parquet" for name in MODELS}
 
 
+def digits() -> dict[str, str]:
+    """The true digit of each image, by its name: ten groups of items.
+
+    >>> list(digits().items())[0]
+    ('image-0898', '8')
+    """
+    import polars
+
+    table = polars.read_parquet(Path(__file__).parent / "digits.parquet")
+    return dict(zip(table["item"].to_list(), map(str, table["digit"].to_list()), strict=True))
+
+
 def load() -> tuple[Annotations, Predictions]:
     """The annotations (3,570 by 12 annotators, of 899 items with 10 labels) and the predictions of four models.
 

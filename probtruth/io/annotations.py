@@ -2,14 +2,13 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Literal
 
 import numpy as np
 import polars
 from jaxtyping import Int
 
-from probtruth import check, frame_numbers, frames
+from probtruth import check, frame_numbers
 from probtruth.check import Source
 from probtruth.errors import InputError
 from probtruth.io.formats import refuse_others
@@ -56,8 +55,7 @@ def read_annotations(
     [[3, 0], [1, 2]]
     """
     check.literal(format, Form, "format")
-    stored = isinstance(table, str | Path | Block)
-    frame, source = read_table(table) if stored else (frames.as_polars(table), Source())  # type: ignore[arg-type]
+    frame, source = read_table(table)
     columns = f"the columns {check.shortlist(frame.columns, 12)}"
     wants_long = (annotator, label) != ("annotator", "label") or {annotator, label} & set(frame.columns)
     is_whole = format == "auto" and {annotator, label} <= set(frame.columns)

@@ -38,10 +38,7 @@ def gold_file(spec: str) -> tuple[str, str | None]:
 
 def gold_table(table: ExpertLabels, probability: str | None = None) -> tuple[polars.DataFrame, Source]:
     """A file or dataframe of answers, its column of probabilities under the name `probability`."""
-    if isinstance(table, str | Path):
-        frame, source = read_table(table)
-    else:
-        frame, source = frames.as_polars(table), Source("gold")
+    frame, source = read_table(table, "gold")
     if probability is not None and probability != PROBABILITY:
         frames.need(frame, probability, source, "gold")
         frame = frame.drop(PROBABILITY, strict=False).rename({probability: PROBABILITY})

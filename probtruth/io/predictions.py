@@ -9,18 +9,19 @@ import numpy as np
 import polars
 from jaxtyping import Float, Int
 
-from probtruth import check, frames
+from probtruth import check, check_arrays, frames
 from probtruth.check import Source
 from probtruth.errors import InputError
 from probtruth.frame_numbers import is_frame
 from probtruth.io import groups
 from probtruth.io.addresses import named
-from probtruth.io.tables.columns import Chosen, binary, choose, first_rows
+from probtruth.io.tables.columns import Chosen, binary, choose
 from probtruth.io.tables.on_disk import batches, memory_limit, size_of
 from probtruth.io.tables.read import Block, read_table
 from probtruth.io.tables.wide import (
     REPEATED,
     CellKind,
+    WideTable,
     check_rows,
     distinct,
     known_kind,
@@ -82,7 +83,7 @@ def read_predictions(
             )
     tables_of = _named(files)
     kind, models = known_kind(kind), list(tables_of)
-    on_disk = COPIES * sum(map(_size, tables_of.values())) > memory_limit(memory)
+    on_disk = COPIES * sum(map(size_of, tables_of.values())) > memory_limit(memory)
     tables = [_Table.of(model, table, item, index, kind, on_disk) for model, table in tables_of.items()]
     labels = tables[0].labels
     for own in tables:
@@ -94,9 +95,9 @@ def read_predictions(
     logs = empty_array((len(models), len(order), len(labels)), on_disk)
     divided, like_probs = [], []
     for array, own, rows in zip(logs, tables, shared.rows, strict=True):
-        sums, sure = own.write(array, rows[order], made.labels, renormalise)
+        sums, plainly = own.write(array, rows[order], made.labels, renormalise)
         divided += [(own.model, len(sums), float(sums.min()), float(sums.max()))] if len(sums) else []
-        like_probs += [own.model] if sure and kind == "logits" else []
+        like_probs += [own.model] if plainly else []
     in_one_order = all((np.diff(rows) > 0).all() for rows in shared.rows)
     index = replace(
         made,
@@ -111,13 +112,6 @@ def read_predictions(
 COPIES = 2  # of the numbers that are in memory at once while files are read: the cells and their logarithms
 
 
-def _size(table: StrPath | Frame | Block) -> float:
-    if isinstance(table, str | Path | Block):
-        return size_of(table)
-    frame = frames.as_polars(table)
-    return 8.0 * frame.height * frame.width
-
-
 @dataclass(frozen=True, eq=False)
 class _Table:
     """The table of a model: its columns, and its items in the order of its rows."""
@@ -128,7 +122,7 @@ class _Table:
     chosen: Chosen
     items: frames.Names
     source: Source
-    frame: polars.DataFrame | None
+    whole: tuple[polars.DataFrame, Source] | None
     kind: str
 
     @classmethod
@@ -142,16 +136,11 @@ class _Table:
         on_disk: bool,
     ) -> "_Table":
         """The table after its items were read, each of which it has once."""
-        stored = isinstance(table, str | Path | Block)
-        whole: polars.DataFrame | None = None
-        if not stored:
-            whole, source = frames.as_polars(table), Source(f"the table of model {check.quote(model)}")
-        elif not on_disk:
-            whole, source = read_table(table)  # type: ignore[arg-type]
-        first, source = (whole, source) if whole is not None else first_rows(table)
+        whole = None if on_disk else read_table(table, f"the table of model {check.quote(model)}")
+        first, source = whole or next(batches(table))
         chosen = choose(first, source, item, index, kind, isinstance(table, Block))
         names, parts = [], []
-        for frame, part in [(whole, source)] if whole is not None else batches(table, [chosen.item]):  # type: ignore[arg-type]
+        for frame, part in [whole] if whole else batches(table, [chosen.item]):
             names.append(frames.keys(frame, chosen.item, part, "item"))
             parts.append((part, frame.height))
         alike = len({one.dtype for one in names}) == 1
@@ -174,39 +163,44 @@ class _Table:
         labels: Sequence[str],
         renormalise: bool,
     ) -> tuple[Float[np.ndarray, " divided"], bool]:
-        """Writes the log-probabilities of the rows, whose cells it checks."""
+        """Writes the log-probabilities of the rows, whose cells it checks; whether logits are plainly probabilities."""
         kind, place = self.kind, np.full(len(self.items), -1)
         place[rows] = np.arange(len(rows))
-        divided, sure, start = [], True, 0
+        divided, like_probs, start = [], True, 0
         for frame, source in self._pieces():
             table = wide_table(frame, source, self.chosen.item, self.labels, self.used)
             if renormalise:
                 table, sums = renormalised(table, kind)
                 divided.append(sums)
-            try:
-                check_rows(table, kind)
-            except InputError as error:
-                hint = " ".join((error.hint, *self.chosen.notes))
-                raise InputError(error.got, error.expected, hint, error.where, error.options) from None
-            sure = sure and kind == "logits" and table.columns.surely_simplex()
             at = place[start : start + frame.height]
             start += frame.height
             ordered = table.of(np.flatnonzero(at >= 0), tuple(labels))
-            at = at[at >= 0]
-            for first, cells in ordered.blocks(kind):
-                some = at[first : first + len(cells)]
-                if (np.diff(some) == 1).all():  # much quicker than row by row
-                    as_logs(kind, cells, logs[some[0] : some[0] + len(some)])
-                else:
-                    logs[some] = as_logs(kind, cells, cells)
-        return np.concatenate(divided) if divided else np.empty(0), sure
+            at, probable = at[at >= 0], True
+            with np.errstate(all="ignore"):  # of what is refused below
+                for first, cells in ordered.blocks(kind):
+                    probable = probable and check_arrays.surely_simplex(cells)
+                    some = at[first : first + len(cells)]
+                    if (np.diff(some) == 1).all():  # much quicker than row by row
+                        as_logs(kind, cells, logs[some[0] : some[0] + len(some)])
+                    else:
+                        logs[some] = as_logs(kind, cells, cells)
+            if not probable or kind in ("logits", "log-probs") or len(at) < frame.height:
+                self._check(table)
+            like_probs = like_probs and probable
+        return np.concatenate(divided) if divided else np.empty(0), kind == "logits" and like_probs
+
+    def _check(self, table: WideTable) -> None:
+        try:
+            check_rows(table, self.kind)
+        except InputError as error:
+            hint = " ".join((error.hint, *self.chosen.notes))
+            raise InputError(error.got, error.expected, hint, error.where, error.options) from None
 
     def _pieces(self) -> Iterator[tuple[polars.DataFrame, Source]]:
         """The table some rows at a time, its columns under the names of the labels."""
         chosen = self.chosen
         wanted = [chosen.item, *dict.fromkeys(chosen.labels.values())]
-        pieces = [(self.frame, self.source)] if self.frame is not None else batches(self.table, wanted)  # type: ignore[arg-type]
-        for frame, source in pieces:
+        for frame, source in [self.whole] if self.whole else batches(self.table, wanted):
             if chosen.event is not None:
                 yield binary(frame, chosen, source, self.kind), replace(source, columns=chosen.labels)
             elif any(label != name for label, name in chosen.labels.items()):

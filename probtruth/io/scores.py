@@ -9,12 +9,11 @@ import numpy as np
 import polars
 
 from probtruth import check, frame_numbers, frames
-from probtruth.check import Source
 from probtruth.errors import InputError
 from probtruth.io.formats import refuse_others
 from probtruth.io.loaders.wide_tables import read_wide_scores
 from probtruth.io.tables import parquet_notes
-from probtruth.io.tables.on_disk import batches, columns_of, memory_limit, size_of
+from probtruth.io.tables.on_disk import batches, memory_limit, size_of
 from probtruth.io.tables.read import read_table, shown
 from probtruth.types import RuleFacts, Scores, orientation
 from probtruth.types.arguments import Frame, StrPath
@@ -32,20 +31,15 @@ def write_scores(scores: Scores, path: str | Path) -> None:
         if partition is not None:
             names = [partition.names[code] for code in partition.codes.tolist()]
             columns[what] = polars.Series(names * n_models, dtype=polars.String)
-    notes = notes_of(scores.rule, scores.higher_is_better, scores.known)
-    parquet_notes.write(polars.DataFrame(columns), path, notes)
-
-
-def notes_of(rule: str, higher_is_better: bool, known: RuleFacts) -> Mapping[str, object]:
-    """What the file's metadata say of the scores."""
-    return {
+    notes = {
         "content": "scores",
-        "rule": rule,
-        "higher_is_better": higher_is_better,
-        "floor": known.floor,
-        "proper": known.proper,
-        "entropy": known.entropy,
+        "rule": scores.rule,
+        "higher_is_better": scores.higher_is_better,
+        "floor": scores.known.floor,
+        "proper": scores.known.proper,
+        "entropy": scores.known.entropy,
     }
+    parquet_notes.write(polars.DataFrame(columns), path, notes)
 
 
 def read_scores(
@@ -86,29 +80,22 @@ def read_scores(
             )
         return read_wide_scores(table, models, item, group, cluster, higher_is_better, score)
     stored, limit = table if isinstance(table, str | Path) else None, memory_limit(memory)
-    if stored is not None and replicate is None and EXPANSION * size_of(stored) > limit:
-        names = columns_of(stored)
-        known = notes_in(stored, score, higher_is_better)
-        of_items = {"group": known.column(group, "group", names), "cluster": known.column(cluster, "cluster", names)}
-        wanted = {"item": item, "model": model, **{name: own for name, own in of_items.items() if own is not None}}
-        frames.need_columns(names, {**wanted, "score": score}, shown(stored))
-        parts = partial(batches, stored, [*wanted.values(), score])
-        made = Scores.from_parts(parts, wanted, score, known.higher_is_better, on_disk=True)
-        return replace(made, rule=known.rule, known=known.facts)
-    frame, source = read_table(stored) if stored is not None else (frames.as_polars(table), Source())
-    named = {"item": item, "model": model, "score": score, "group": group, "cluster": cluster, "replicate": replicate}
-    if not {item, model, score} <= set(frame.columns):
-        refuse_others(frame.columns, source.name)
-        refuse_wide(frame, named, source.name)
-    frames.need_columns(frame.columns, named, source.name)
+    on_disk = stored is not None and replicate is None and EXPANSION * size_of(stored) > limit
+    frame, source = next(batches(table)) if on_disk else read_table(table)
+    names = frame.columns
+    named = {"item": item, "model": model, "group": group, "cluster": cluster, "replicate": replicate}
+    if not {item, model, score} <= set(names):
+        refuse_others(names, source.name)
+        refuse_wide(frame, named | {"score": score}, source.name)
+    frames.need_columns(names, named | {"score": score}, source.name)
     if stored is not None:
         known = notes_in(stored, score, higher_is_better)
     else:
         known = ScoreNotes(False, orientation.upward(score, higher_is_better, source.name), score)
-    group, cluster = (known.column(own, name, frame.columns) for own, name in ((group, "group"), (cluster, "cluster")))
-    scores = Scores.from_frame(
-        frame, item, model, score, group, cluster, replicate, source, higher_is_better=known.higher_is_better
-    )
+    named |= {name: known.column(named[name], name, names) for name in ("group", "cluster")}
+    columns = {option: column for option, column in named.items() if column is not None}
+    parts = partial(batches, stored, [*columns.values(), score]) if stored and on_disk else lambda: [(frame, source)]
+    scores = Scores.from_parts(parts, columns, score, known.higher_is_better, on_disk)
     return replace(scores, rule=known.rule, known=known.facts)
 
 

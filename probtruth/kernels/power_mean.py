@@ -36,7 +36,7 @@ def generalized_mean(probs: Values, power: Power, weights: Weights | None = None
     Source: Nelson (2017), doi:10.3390/e19060286, Equations 2, 5 and 13.
 
     >>> import numpy as np, probtruth as pt
-    >>> [round(float(pt.generalized_mean(np.array([0.2, 0.8]), power)), 4) for power in (1, 0, -1)]
+    >>> [round(float(pt.nelson.generalized_mean(np.array([0.2, 0.8]), power)), 4) for power in (1, 0, -1)]
     [0.5, 0.4, 0.32]
     """
     (values,) = simplex.as_floats(probs)

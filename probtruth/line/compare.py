@@ -48,7 +48,7 @@ def compare(
     holds their noise), "crossed" (the same training seeds on every item: their own variance is added, so that the
     answer is about new seeds too) or "folds" (items, or replicates of items, are folds that share training data, with
     `fold_correlation`, 1/k for k folds, as Nadeau and Bengio correct for it). `annotations` are those behind the
-    scores: where the same few annotators labelled every item, their leanings are added in the same way.
+    scores: where the same few annotators labelled every item, their own variance is added in the same way.
 
     `engine` is "auto" (the closed form, and with groups NUTS for their population), "nuts" (every probability and
     interval is from its draws) or "exact" (closed form and quadrature). `population` "these-items" holds the items

@@ -70,11 +70,11 @@ def evaluate(
 
     `gold` are experts' answers on a few items, {item: label} or a table with the columns `item` and `label`: the
     comparison under the estimand "class" (which they imply) is then anchored by them, also where annotators err
-    together; from 40 answers on its intervals held in almost all worlds of `docs/validity/expert-labels.md`.
-    A column `probability` says with which probability each item was chosen (see `Result.choose_gold`); without it they
-    count as a uniform sample. Where a few small probabilities outweigh all others, so that the answers are worth fewer
-    than 3 chosen alike, they are an error. A column `annotator` tells several experts of one item apart, whose answers
-    are averaged.
+    together; from 40 answers on its intervals held in almost all simulation settings of
+    `docs/validity/expert-labels.md`. A column `probability` says with which probability each item was chosen (see
+    `Result.choose_gold`); without it they count as a uniform sample. Where a few small probabilities outweigh all
+    others, so that the answers count as much as fewer than 3 drawn at random, they are an error. A column `annotator`
+    tells several experts of one item apart, whose answers are averaged.
 
     `item` names the column of items in tables, `labels` the columns of arrays without names (scikit-learn's
     `classes_`). Predictions whose cells are no probabilities, or whose rows do not sum to 1, go through

@@ -18,8 +18,8 @@ from probtruth.io.annotations import read_annotations
 from probtruth.io.formats import LabelReading
 from probtruth.io.loaders.readers import label_format, read_label_file
 from probtruth.io.predictions import read_predictions
-from probtruth.io.tables.columns import first_rows, item_column, label_columns, names_in
-from probtruth.io.tables.on_disk import columns_of
+from probtruth.io.tables.columns import item_column, label_columns, names_in
+from probtruth.io.tables.on_disk import batches, columns_of
 from probtruth.io.tables.read import Block, read_table
 from probtruth.io.tables.wide import distinct_items
 from probtruth.io.truth import read_soft
@@ -102,7 +102,10 @@ def reference_of(
             return stored_labels(table, predictions, LabelReading(item, format="table"), labels)
         if stored:
             return read_soft(table, item, estimand, _names_beside(predictions, item))
-        if item not in columns and any(str(kind) == "String" for kind in table.dtypes):
+        texts = sum(str(kind) == "String" for kind in table.dtypes)
+        if texts > 1:
+            return stored_labels(table, predictions, LabelReading(item, format="table"), labels)
+        if item not in columns and texts:
             own, _ = item_column(table, item, _names_beside(predictions, item), Source())
             reference = table.rename({own: item})
     elif _axes(reference) == 1:
@@ -184,7 +187,7 @@ def _labels_of(predictions: Models, item: str, used: Iterable[object]) -> tuple[
         return None
     first = next(iter(predictions.values()))
     if _names_items(first, item):
-        frame, source = first_rows(first)  # type: ignore[arg-type]
+        frame, source = next(batches(first))  # type: ignore[arg-type]
         names = tuple(sorted({frames.name_text(name) for name in used}))
         return tuple(label_columns(frame, source, item, names, isinstance(first, Block)).labels)
     table = labelled(first, item)

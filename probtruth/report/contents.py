@@ -8,9 +8,10 @@ from typing import Literal
 from probtruth.check import count
 from probtruth.line.result import Result
 from probtruth.report import tables, words
+from probtruth.report.about import facts
 from probtruth.report.numbers import decimals, fixed, marked, plain
 from probtruth.report.table import LONGEST, Table
-from probtruth.report.verdict import Verdict, facts, verdict
+from probtruth.report.verdict import Verdict, verdict
 
 LONGEST_LINE = 80  # Columns of a command that stands on one line
 MOST_WARNINGS = 3  # Warnings that stand open, the first in the order of the result; the others are folded

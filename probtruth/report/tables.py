@@ -255,7 +255,8 @@ def items(result: Result) -> Table | None:
     if labelled:
         note += f" ✓ where a model's most probable label is that of the item; its {measure(result.comparison.rule)} "
         note += "depends on all its probabilities."
-    caption = "Items on which the two leading models differ most" if len(shown) > 1 else "Items"
+    caption = "Items on which the " + ("two leading models differ most" if len(shown) > 1 else "labels disagree most")
+    caption = caption if labelled or len(shown) > 1 else "Items"
     return table(caption, columns, note, left=tuple(left), kind="items")
 
 

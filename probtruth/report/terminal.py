@@ -14,10 +14,11 @@ from probtruth.check import count
 from probtruth.kernels.arrays import to_host
 from probtruth.line.result import Result
 from probtruth.report import tables
-from probtruth.report.contents import alignment
+from probtruth.report.about import facts
+from probtruth.report.contents import MOST_WARNINGS, alignment
 from probtruth.report.numbers import NAME, exact, fixed, marked, plain, short_names, unmarked
 from probtruth.report.table import Table, table
-from probtruth.report.verdict import facts, verdict
+from probtruth.report.verdict import verdict
 from probtruth.types import Truth
 
 MOST_ROWS = 20  # Rows of a table; the files have all
@@ -57,7 +58,10 @@ def summary(result: Result) -> tuple[RenderableType, ...]:
     parts += [titled(tables.models(result), MODEL_NAME)]
     pairs = tables.pairs(result)
     parts += [] if pairs is None else [titled(pairs, PAIR_NAME)]
-    parts += [Text(f"! {plain(line)}", style="yellow") for line in dict.fromkeys(result.warnings)]
+    warnings = [*dict.fromkeys(result.warnings)]
+    parts += [Text(f"! {plain(line)}", style="yellow") for line in warnings[:MOST_WARNINGS]]
+    more = count(len(warnings) - MOST_WARNINGS, "more warning")
+    parts += [Text(f"! {more}: --out or --json shows them", style="yellow")] if warnings[MOST_WARNINGS:] else []
     return (*parts, *([Text(plain(result.note), style="dim")] if result.note else []))
 
 

@@ -9,8 +9,9 @@ from probtruth.check import as_float, count
 from probtruth.comparison.unseen import NO_BOUND, highest_rate
 from probtruth.errors import ProbtruthError
 from probtruth.inference.diagnostics import MAX_RHAT, MIN_ESS
-from probtruth.line.analysis.standing import Standing
+from probtruth.line.analysis.standing import CLAIMED, Standing
 from probtruth.line.result import Result
+from probtruth.report.about import about, answers
 from probtruth.report.numbers import (
     advantage,
     decimals,
@@ -22,7 +23,6 @@ from probtruth.report.numbers import (
     marked,
     of_leaders,
     percent,
-    plain,
     probability,
     significant,
 )
@@ -38,6 +38,7 @@ RARE = 0.01  # Outcomes of this rate are named where scores without a known boun
 SURE = 0.95  # From which probability on a group counts as decided
 LONGEST_NAME = 48  # Columns of a name in a sentence
 MOST_NAMED = 6  # Models that a sentence names
+POSSIBLE = 0.05  # From which probability on a model may be the best
 WORSE = 1.5  # How many times the miscalibration of another model is called larger
 NEARER = 0.005  # Accuracies nearer than this are not said to disagree with the score
 
@@ -88,7 +89,7 @@ def verdict(result: Result) -> Verdict:
     level, headline = ("invalid", "No verdict: the diagnostics of the sampling fail.") if failing else made.headline()
     gold = result.comparison.gold
     if gold is not None and level != "invalid" and not standing.answers:
-        headline = f"{headline[:-1]} (corrected by {_answers(gold)})."
+        headline = f"{headline[:-1]} (corrected by {answers(gold)})."
     numbers, details = tuple(made.numbers(level)), tuple(made.details())
     return Verdict(level, headline, numbers, details, failing, tuple(made.accuracy()), tuple(made.groups()))
 
@@ -100,15 +101,15 @@ def _alone(result: Result) -> Verdict:
     name = marked([row["model"]], LONGEST_NAME)[str(row["model"])]
     mean, low, high = (as_float(row[key]) for key in ("score", "low", "high"))
     whose, units = f"The {mean_of(comparison)} of {name}", unit(comparison.rule, " ")
-    about = tuple(_about(result))
+    rest = tuple(about(result))
     if mean is None:
-        return Verdict("invalid", f"{whose} is not known.", (), about)
+        return Verdict("invalid", f"{whose} is not known.", (), rest)
     if math.isinf(mean):
         n = count(int(result.scores.n_infinite[0]), "item")
         why = f"Its score is infinite on {n} of {len(result.scores.items):,}."
-        return Verdict("alone", f"{whose} is infinite.", (), (why, *about))
+        return Verdict("alone", f"{whose} is infinite.", (), (why, *rest))
     if low is None or high is None:
-        return Verdict("invalid", f"{whose} is {significant(mean)}{units}; its interval is not known.", (), about)
+        return Verdict("invalid", f"{whose} is {significant(mean)}{units}; its interval is not known.", (), rest)
     places = decimals([high - low], ends=(low, high))
     headline = f"{whose} is {fixed(mean, places)}{units} (95% interval {interval(low, high, places)})."
     numbers = [(f"{mean_of(comparison)}, 95% interval".capitalize(), f"{interval(low, high, places)}{units}")]
@@ -126,7 +127,7 @@ def _alone(result: Result) -> Verdict:
                 if closed >= 0
                 else "The model does worse than these frequencies, given for every item."
             )
-    return Verdict("alone", headline, tuple(numbers), (*details, *about))
+    return Verdict("alone", headline, tuple(numbers), (*details, *rest))
 
 
 class _SeveralModels:
@@ -141,20 +142,24 @@ class _SeveralModels:
         counts = dict(zip(result.scores.models, result.scores.n_infinite.tolist(), strict=True))
         models = [str(row["model"]) for row in self.ranked]
         self.infinite = {model: counts[model] for model in models if counts[model]}  # items of infinite score
-        size = self.gap["difference"]
-        self.because_infinite = bool(self.infinite) and (size is None or math.isinf(size))
+        size, rows = self.gap["difference"], () if result.bounded is None else result.bounded.ranks
+        finite = size is not None and math.isfinite(size)
+        best = sum(as_float(row["p_best"]) or 0.0 for row in rows if row["model"] in self.infinite)
+        # whether models of infinite mean lead, or may be the best under the Brier score
+        self.hangs_on_infinite = bool(self.infinite) and (not finite or best >= POSSIBLE)
 
     def headline(self) -> tuple[str, str]:
         """How settled the verdict is, and its first sentence: what the answer hangs on."""
         standing, lead, following = self.standing, self.lead, self.following
-        if self.because_infinite:
+        if self.hangs_on_infinite:
             return "open", self.infinite_means()
-        for what, answers in (("question", standing.answers), ("truth method", standing.methods)):
-            if answers:
+        for what, turned in (("question", standing.answers), ("truth method", standing.methods)):
+            if turned:
                 best = [
-                    f"{self.names[one.best]} {'leads' if (one.p_best or 0) < CERTAINTY[-1][0] else 'is best'} by {QUESTIONS[one.estimand] if what == 'question' else one.method}"
+                    f"{self.names[one.best]} {'is best' if (one.p_best or 0.0) >= CLAIMED else 'leads'} by "
+                    f"{QUESTIONS[one.estimand] if what == 'question' else one.method}"
                     + ("" if one.p_best is None else f" (P {equals(one.p_best)})")
-                    for one in answers
+                    for one in turned
                 ]
                 return "open", f"It depends on the {what}: {', '.join(best)}."
         if standing.unseen is not None:
@@ -222,7 +227,7 @@ class _SeveralModels:
         standing = self.standing
         if level == "invalid":
             return "Sample longer, or use the exact engine, before you use any number."
-        if self.because_infinite:
+        if self.hangs_on_infinite:
             if self.result.labelled is None:
                 return "Look at the items of infinite score."
             return "Set --floor or use --rule brier, and look at these items."
@@ -271,7 +276,7 @@ class _SeveralModels:
                 if len(chosen) <= MOST_NAMED
                 else f"95% set of best models: {len(chosen)} of the {len(self.ranked)}."
             )
-        yield from _about(self.result)
+        yield from about(self.result)
         words = {"items": "the choice of items", "annotators": "the choice of annotators", "labels": "the labels"}
         known = [(part, words.get(name, name)) for name, part in comparison.uncertainty.items() if part]
         parts = sorted(known, reverse=True)
@@ -320,6 +325,8 @@ class _SeveralModels:
         lead, first = self.standing.lead, max(accuracy, key=accuracy.__getitem__)
         if first == lead or accuracy[first] - accuracy[lead] < NEARER or self.result.comparison.rule == "zero-one":
             return
+        if not (advantage(self.result.comparison, lead, first)["p_better"] or 0.0) >= CLAIMED:
+            return
         place = "the worst" if self.result.comparison.ranks[-1]["model"] == first else "a worse"
         said = (
             f"{self.names[first]} has the highest accuracy, {fixed(accuracy[first], 3)} against "
@@ -354,46 +361,12 @@ class _SeveralModels:
             more = f" and {len(rest) - 3} more" if len(rest) > 3 else ""
             said += f"; not ahead in {joined(list(names.values()))}{more} (least: P {equals(rest[0][0])})"
         yield f"{said}."
-
-
-def _about(result: Result) -> Iterator[str]:
-    """The estimand, the reference, and the expert labels."""
-    yield f"Estimand: {result.comparison.estimand}."
-    truth, gold = result.truth, result.comparison.gold
-    if truth is not None:
-        how = "given with the data" if truth.method == "given" else f"inferred by {truth.method}"
-        if truth.diagnostics.get("evidence") == "annotators and models":
-            how += ", with the models' own forecasts, weighted, as further evidence"
-        kind = "" if truth.estimand == "class" else " (a distribution of labels for each item)"
-        yield f"Reference: {QUESTIONS[truth.estimand]}{kind}, {how}."
-    if gold is not None:
-        worth = "a uniform sample of all items"
-        if gold["sample"] != "uniform":
-            worth = f"which count as much as {gold['effective']:.0f} items drawn at random"
-        yield f"{_answers(gold)}, {worth}, correct the comparison."
-        if truth is not None:
-            yield "Accuracy and calibration rest on the inferred classes, without the correction by expert labels."
-
-
-def _answers(gold: Mapping[str, Any]) -> str:
-    """`40 expert labels`; of several experts, on how many items."""
-    n_items, n_answers = gold["n_items"], gold["n_answers"]
-    return f"{n_answers} expert labels" + ("" if n_items == n_answers else f" on {count(n_items, 'item')}")
-
-
-def facts(result: Result) -> list[str]:
-    """What was compared, in a few words each."""
-    scores, settings = result.scores, result.comparison.settings
-    said = [count(len(scores.models), "model"), count(len(scores.items), "item")]
-    if result.labelled is not None:
-        said.append(count(len(result.labelled.aligned.labels), "label"))
-    if result.annotations is not None and result.annotations.index.annotators:
-        said.append(count(len(result.annotations.index.annotators), "annotator"))
-    for key, noun in (("groups", "group"), ("clusters", "cluster")):
-        if isinstance(number := settings.get(key), int):
-            said.append(count(number, noun))
-    if result.truth is not None:
-        said.append(f"truth: {result.truth.method}, estimand {result.truth.estimand}")
-    better = "higher" if result.comparison.higher_is_better else "lower"
-    units = f" in {unit(scores.rule)}" if unit(scores.rule) else ""
-    return [*said, f"{plain(measure(scores.rule))}{units}, {better} is better"]
+        gates = self.result.comparison.diagnostics
+        for row in self.result.comparison.group_results.get("population of groups", ()):
+            if {row["a"], row["b"]} == {self.standing.lead, self.standing.next}:
+                p_better = row["p_a_better" if row["a"] == self.standing.lead else "p_b_better"]
+                said = f"In the population of groups P({self.lead} is better than {self.following}) {equals(p_better)}"
+                if gates.get("sampler"):
+                    ess = f"effective sample size {gates['min_ess']:,.0f}"
+                    said += f" ({gates['sampler']}: R-hat {fixed(gates['max_rhat'], 3)}, {ess})"
+                yield f"{said}."

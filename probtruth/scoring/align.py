@@ -1,6 +1,6 @@
 """Predictions and truth side by side, by the names of items and labels."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -104,6 +104,8 @@ def align(predictions: object, truth: object) -> Aligned:
     """Both sides on the items that both have and the labels that the predictions have; these where they are aligned."""
     if isinstance(predictions, Aligned):
         return predictions
+    if isinstance(predictions, Mapping) and predictions:
+        predictions = Predictions.from_probs(predictions)
     if not isinstance(predictions, Predictions):
         raise InputError(
             f"predictions of type {type(predictions).__name__}",

@@ -204,6 +204,26 @@ class Scores(Brief):
         """How many items have an infinite score, for each model."""
         return np.isinf(self.values).sum(1)
 
+    def differences(self, a: str, b: str) -> "polars.DataFrame":
+        """The differences of two models item by item, a minus b in the score's own units, for a model of your own.
+
+        Returns: columns `item`, `difference`, and `group` and `cluster` where the scores have them.
+
+        Errors: `InputError` for a name that is no model's.
+
+        >>> table = {"item": ["p", "q"] * 2, "model": ["a", "a", "b", "b"], "score": [1.0, 2.0, 4.0, 2.5]}
+        >>> scores = Scores.from_frame(table, higher_is_better=False)
+        >>> scores.differences("a", "b").rows()
+        [('p', -3.0), ('q', -0.5)]
+        """
+        first, second = (self.values[self.models.index(check.one_of(name, self.models, "model"))] for name in (a, b))
+        with np.errstate(invalid="ignore"):
+            columns: dict[str, Any] = {"item": self.items, "difference": first - second}
+        for what, part in (("group", self.groups), ("cluster", self.clusters)):
+            if part is not None:
+                columns[what] = np.array(part.names, object)[part.codes]
+        return frames.as_polars(columns)
+
     def in_order(self, listed: Sequence[Any], what: str) -> Sequence[Any]:
         """What is listed by item in the caller's order, in the order of `items`.
 

@@ -202,16 +202,16 @@ def test_answers_that_one_weight_swamps_are_refused() -> None:
     # nineteen items of probability 1 and one of 1 in 1,000: the estimate is that one answer, and its spread unknown
     scores, expert = made()
     anchored = with_gold(scores, expert, np.arange(20), np.r_[np.ones(19), 0.001])
-    with pytest.raises(pt.InputError, match=r"worth 1 chosen alike"):
+    with pytest.raises(pt.InputError, match=r"as much as 1 drawn at random"):
         compare(anchored, draws=50)
 
 
-def test_answers_that_are_worth_few_chosen_alike_are_said() -> None:
+def test_answers_that_count_as_few_drawn_at_random_are_said() -> None:
     scores, expert = made()
     for low, said in ((0.5, False), (0.05, True)):
         chance = np.r_[np.full(55, 1.0), np.full(5, low)]
         warnings = compare(with_gold(scores, expert, np.arange(60), chance), engine="exact", draws=50).warnings
-        assert any("60 items, worth" in line for line in warnings) == said
+        assert any("60 items, which count as much as" in line for line in warnings) == said
 
 
 def test_up_to_one_answer_more_is_counted_of_a_label_that_few_have() -> None:

@@ -72,7 +72,7 @@ def test_a_section_has_a_line_and_a_page_for_each_object() -> None:
     assert "| {py:obj}`log_score <probtruth.log_score>` | " in kernels
     assert "\nreference/log_score\n" in kernels
     assert "{py:obj}`rules.power <probtruth.rules.power>`" in public_names.as_markdown("rules")
-    assert "{py:obj}`check_proper <probtruth.check_proper>`" in public_names.as_markdown("rules")
+    assert "{py:obj}`rules.check_proper <probtruth.rules.check_proper>`" in public_names.as_markdown("rules")
 
 
 def test_a_page_of_what_is_gone_is_removed(tmp_path: Path) -> None:

@@ -19,12 +19,12 @@ N_SMALL, N_LARGE = 240, 2500
 class Case:
     """`run` makes the result; `same` are other ways to it that promise the same numbers.
 
-    `private` cases need the folder PROBTRUTH_DATA; `drawn` are those whose probabilities and intervals NUTS makes.
+    `private` cases need the folder PROBTRUTH_DATA; `drawn`: NUTS makes the numbers whose path begins so.
     """
 
     run: Callable[[Path], Result]
     private: bool = False
-    drawn: bool = False
+    drawn: str | None = None
     same: tuple[str, ...] = ()
 
 
@@ -98,9 +98,9 @@ def folds(folder: Path) -> Result:
 
 
 CASES = {
-    "demo": Case(demo),
+    "demo": Case(demo, drawn="groups/"),
     "structured": Case(partial(structured, engine="exact")),
-    "structured-nuts": Case(partial(structured, engine="nuts"), drawn=True),
+    "structured-nuts": Case(partial(structured, engine="nuts"), drawn=""),
     "predictions": Case(predictions, same=("disk",)),
     "scores": Case(scores, same=("disk",)),
     "chaosnli_snli": Case(chaosnli, private=True),

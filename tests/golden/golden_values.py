@@ -25,15 +25,18 @@ def frozen(result: Mapping[str, Any]) -> str:
     return json.dumps(flat(result), indent=0, sort_keys=True) + "\n"
 
 
-def differences(before: Mapping[str, Leaf], after: Mapping[str, Leaf], drawn: bool = False) -> list[str]:
-    """One line for each path whose value is another, gone or new; `drawn`: NUTS made probabilities and intervals."""
+def differences(before: Mapping[str, Leaf], after: Mapping[str, Leaf], drawn: str | None = None) -> list[str]:
+    """One line for each path whose value is another, gone or new; `drawn`: NUTS made what begins so."""
     lines = []
     for path in sorted({*before, *after}):
         if path not in after:
             lines.append(f"{path}: {before[path]!r} -> gone")
         elif path not in before:
             lines.append(f"{path}: new -> {after[path]!r}")
-        elif not (_same(path, before[path], after[path]) or (drawn and _near(path, before, after))):
+        elif not (
+            _same(path, before[path], after[path])
+            or (drawn is not None and path.startswith(drawn) and _near(path, before, after))
+        ):
             lines.append(f"{path}: {before[path]!r} -> {after[path]!r}")
     return lines
 

@@ -29,7 +29,7 @@ def decimal_mean(values, power, weights=None):
         return float(((sum(weight * (power * log).exp() for weight, log in logs) / total).ln() / power).exp())
 
 
-MEANS = jax.jit(pt.generalized_mean)
+MEANS = jax.jit(pt.nelson.generalized_mean)
 
 SAMPLES = {
     "five": [0.2, 0.9, 0.7, 0.5, 0.6],
@@ -51,7 +51,7 @@ def test_every_power_against_sixty_digits(dtype):
     values = np.array([sample + [0.5] * (size - len(sample)) for sample in SAMPLES.values()], dtype)
     weights = np.array([[1.0] * len(sample) + [0.0] * (size - len(sample)) for sample in SAMPLES.values()], dtype)
     with jax.enable_x64(dtype is np.float64):
-        means = jax.jit(jax.vmap(pt.generalized_mean, (None, 0, None)))(values, powers, weights)
+        means = jax.jit(jax.vmap(pt.nelson.generalized_mean, (None, 0, None)))(values, powers, weights)
     assert means.dtype == dtype
     for found, sample in zip(np.asarray(means).T, SAMPLES.values(), strict=True):
         sample = np.array(sample, dtype)
@@ -64,19 +64,19 @@ def test_the_neighbourhood_of_zero_where_the_formula_breaks():
     values, power = np.array([0.2, 0.9, 0.7, 0.5, 0.765], np.float32), np.float32(1e-8)
     plain = jnp.mean(jnp.asarray(values) ** power) ** (1 / power)
     assert float(plain) == 1.0
-    assert float(pt.generalized_mean(values, power)) == pytest.approx(0.545, abs=5e-4)  # three digits as printed
+    assert float(pt.nelson.generalized_mean(values, power)) == pytest.approx(0.545, abs=5e-4)  # three digits as printed
 
 
 def test_very_negative_powers_where_the_formula_overflows():
     values = np.array([1e-3, 0.5], np.float32)
     with np.errstate(over="ignore"):
         assert np.isinf(np.mean(values ** np.float32(-20)))
-    assert float(pt.generalized_mean(values, -20.0)) == pytest.approx(decimal_mean(values, -20.0), rel=1e-6)
+    assert float(pt.nelson.generalized_mean(values, -20.0)) == pytest.approx(decimal_mean(values, -20.0), rel=1e-6)
 
 
 def test_subnormal_probabilities_count():
     values = np.array([1e-40, 0.5], np.float32)
-    assert float(pt.generalized_mean(values, 0.0)) == pytest.approx(decimal_mean(values, 0.0), rel=1e-5)
+    assert float(pt.nelson.generalized_mean(values, 0.0)) == pytest.approx(decimal_mean(values, 0.0), rel=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_subnormal_probabilities_count():
 )
 def test_one_zero_kills_the_mean_unless_the_power_is_positive(power, expected):
     """Remark 1 of Nelson (2017)."""
-    assert float(pt.generalized_mean(np.array([0, 0.5, 1]), power)) == pytest.approx(expected, rel=1e-6)
+    assert float(pt.nelson.generalized_mean(np.array([0, 0.5, 1]), power)) == pytest.approx(expected, rel=1e-6)
 
 
 def test_values_without_weight_take_no_part():
@@ -97,13 +97,13 @@ def test_values_without_weight_take_no_part():
 
 def test_all_zero_is_zero():
     for power in (-np.inf, -1, 0, 1, np.inf):
-        assert float(pt.generalized_mean(np.zeros(3), power)) == 0
+        assert float(pt.nelson.generalized_mean(np.zeros(3), power)) == 0
 
 
 def test_theorem_1_the_average_is_the_root_of_the_total():
     """Nelson (2017), Theorem 1: geometric mean = N-th root of the product."""
     values = np.array([0.9, 0.4, 0.75])
-    assert float(pt.generalized_mean(values, 0)) == pytest.approx(np.prod(values) ** (1 / 3), rel=1e-6)
+    assert float(pt.nelson.generalized_mean(values, 0)) == pytest.approx(np.prod(values) ** (1 / 3), rel=1e-6)
 
 
 # properties
@@ -139,12 +139,12 @@ def test_homogeneous_and_mirrored(values, power, factor):
 def test_jit_vmap_and_a_power_for_each_batch():
     values = np.random.default_rng(0).uniform(size=(4, 3, 6)).astype(np.float32)
     power = np.linspace(-2, 2, 12).reshape(4, 3).astype(np.float32)
-    eager = pt.generalized_mean(values, power)
+    eager = pt.nelson.generalized_mean(values, power)
     one_ulp = 2e-7
     np.testing.assert_allclose(MEANS(values, power), eager, rtol=one_ulp)
-    each = jax.jit(jax.vmap(pt.generalized_mean))(values, power)
+    each = jax.jit(jax.vmap(pt.nelson.generalized_mean))(values, power)
     np.testing.assert_allclose(each, eager, rtol=one_ulp)
-    spectrum = jax.jit(jax.vmap(pt.generalized_mean, (None, 0)))(values[0, 0], power[0])
+    spectrum = jax.jit(jax.vmap(pt.nelson.generalized_mean, (None, 0)))(values[0, 0], power[0])
     np.testing.assert_allclose(spectrum[0], eager[0, 0], rtol=one_ulp)
 
 
@@ -153,7 +153,7 @@ def test_gradients_are_differences():
     values, weights = np.tile([0.2, 0.9, 0.7], (8, 1)), np.tile([1.0, 2.0, 0.5], (8, 1))
     step, allowed = 1e-6, 1e-7  # central differences: step^2 and rounding/step
     with jax.enable_x64(True):
-        found = jax.jit(jax.vmap(jax.grad(pt.generalized_mean, (0, 1, 2))))(values, power, weights)
+        found = jax.jit(jax.vmap(jax.grad(pt.nelson.generalized_mean, (0, 1, 2))))(values, power, weights)
         for argument, gradient in enumerate(found):
             for place in range(gradient.size // 8):
                 given = [[values, power, weights], [values, power, weights]]
@@ -166,7 +166,7 @@ def test_gradients_are_differences():
 
 
 EDGES = np.float32([-np.inf, -1e30, -1.0, 0.0, 0.5, 1.0, 1e30, np.inf])
-SLOPES = jax.jit(jax.vmap(jax.grad(pt.generalized_mean, (0, 1)), (None, 0)))
+SLOPES = jax.jit(jax.vmap(jax.grad(pt.nelson.generalized_mean, (0, 1)), (None, 0)))
 
 
 def test_gradients_are_finite_at_the_edges():

@@ -29,7 +29,7 @@ def test_all_scores_of_numpy_arrays_are_those_of_x64(name):
 
 
 def test_the_mean_of_small_numbers():
-    np.testing.assert_allclose(pt.generalized_mean(np.array([1e-50, 1e-50]), 1.0), 1e-50, rtol=1e-14)
+    np.testing.assert_allclose(pt.nelson.generalized_mean(np.array([1e-50, 1e-50]), 1.0), 1e-50, rtol=1e-14)
 
 
 def test_float32_arrays_of_jax_and_x64_are_left_alone():

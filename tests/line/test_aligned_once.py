@@ -48,7 +48,7 @@ def test_the_counter_counts(calls):
     predictions = pt.Predictions.from_probs({"a": [[0.5, 0.5], [0.2, 0.8]]})
     pt.score(predictions, truth)
     pt.decompose(predictions, truth)
-    pt.risk_profile(predictions, truth)
+    pt.nelson.risk_profile(predictions, truth)
     assert len(calls) == 3
 
 

@@ -44,7 +44,7 @@ def made() -> dict[str, Any]:
         "rule": pt.rules.brier,
         "plan": pt.plan(bare),
         "monitor": pt.monitor(rows, bounds=(0, 1), higher_is_better=True),
-        "risk": pt.risk_profile(predictions, truth),
+        "risk": pt.nelson.risk_profile(predictions, truth),
         "confusion": pt.expected_confusion(predictions, truth),
         "curves": pt.confusion.roc_curves(predictions, truth),
         "index": annotations.index,

@@ -9,8 +9,9 @@ import pytest
 import probtruth as pt
 from probtruth.comparison.rows import NO_SPREAD
 from probtruth.line.analysis.standing import Answer, Unseen
+from probtruth.report.about import facts
 from probtruth.report.numbers import NAME, advantage, unmarked
-from probtruth.report.verdict import LONGEST_NAME, facts, failing_diagnostics, verdict
+from probtruth.report.verdict import LONGEST_NAME, failing_diagnostics, verdict
 
 ROW = {"a": "a", "b": "b", "difference": -0.2, "low": -0.3, "high": -0.1, "p_a_better": 0.999, "p_equivalent": 0.01}
 
@@ -176,6 +177,10 @@ def test_one_infinite_loss_is_the_first_sentence_and_another_rule_is_computed():
     )
     assert numbers(result)["What to do next"] == "Set --floor or use --rule brier, and look at these items."
     assert verdict(result).level == "open"
+    twin = pt.evaluate(truth.tolist(), {**models, "twin": 0.15 + 0.7 * right}, engine="exact")
+    assert headline(twin).startswith("xgb gave probability 0"), "nothing else speaks against xgb"
+    poor = pt.evaluate(truth.tolist(), {**models, "xgb": right[:, ::-1], "twin": 0.15 + 0.7 * right}, engine="exact")
+    assert headline(poor).startswith("twin leads"), "xgb loses under either rule"
 
 
 @pytest.mark.parametrize(

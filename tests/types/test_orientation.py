@@ -85,7 +85,7 @@ def test_a_large_table_of_a_bare_score_is_refused(tmp_path: Path):
 
 @pytest.mark.parametrize(("way", "said"), [(True, "score, higher is better"), (False, "score, lower is better")])
 def test_the_report_says_first_which_way_is_better(way: bool, said: str):
-    from probtruth.report.verdict import facts
+    from probtruth.report.about import facts
 
     scores = pt.Scores.from_frame(MARKS, higher_is_better=way)
     assert facts(pt.Result.of(pt.compare(scores, engine="exact")))[-1] == said

@@ -34,6 +34,18 @@ def test_scores_stay_as_given_and_losses_are_their_negatives() -> None:
     assert scores.higher_is_better
 
 
+def test_differences_have_the_units_and_the_sign_of_the_scores() -> None:
+    scores = Scores.from_frame(FRAME, group="group", higher_is_better=True)
+    table = scores.differences("a", "b")
+    assert table.rows(named=True) == [
+        {"item": "x", "difference": 1.0, "group": "g2"},
+        {"item": "y", "difference": -1.0, "group": "g1"},
+    ]
+    assert scores.differences("b", "a")["difference"].to_list() == [-1.0, 1.0]
+    with pytest.raises(InputError, match="got model 'c'"):
+        scores.differences("a", "c")
+
+
 def test_replicates_are_averaged_within_the_item() -> None:
     table = {"item": [1, 1, 1, 2], "model": ["m"] * 4, "score": [1, 2, 6, 4], "seed": [0, 1, 2, 0]}
     scores = Scores.from_frame(table, replicate="seed", higher_is_better=False)

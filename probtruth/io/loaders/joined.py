@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from probtruth import check, frames
+from probtruth.check import Source
 from probtruth.errors import InputError
 from probtruth.io.tables.on_disk import columns_of
 from probtruth.io.tables.read import Block, Joined, shown
@@ -38,12 +39,8 @@ def joined_table(
     >>> pt.score(models, reference).values.round(3).tolist()
     [[0.693, 0.288]]
     """
-    joined = Joined(table if isinstance(table, str | Path) else frames.as_polars(table))
-    if isinstance(joined.table, str | Path):
-        where = shown(joined.table)
-        names = columns_of(joined.table)
-    else:
-        where, names = shown(None), joined.table.columns
+    joined, names = Joined(table), columns_of(table)
+    where = shown(table) if isinstance(table, str | Path) else Source().name
     frames.need_columns(names, {"item": item}, where)
     others, chosen = [name for name in names if name != item], dict(columns or {})
     reference, counts = _reference(others, chosen, where)

@@ -2,18 +2,18 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
 import polars
-from polars import selectors
 
-from probtruth import check, frame_numbers, frames
+from probtruth import check, frames
 from probtruth.check import Source
 from probtruth.errors import InputError
 from probtruth.io.tables.read import read_table
 from probtruth.io.tables.wide import distinct_items
 from probtruth.types import Annotations, Scores, orientation
 from probtruth.types.arguments import Frame, StrPath
+
+MODEL, SCORE = "model ", "score "  # Names that columns of a file do not have
 
 
 def read_wide_scores(
@@ -45,24 +45,16 @@ def read_wide_scores(
     frame, source, columns = _opened(table, item, models, [group, cluster], "model")
     upward = orientation.upward(rule, higher_is_better, source.name)
     parts = []
-    of_items = [name for name in (item, group, cluster) if name is not None]
+    of_items = {"item": item, "group": group, "cluster": cluster}
+    named = {option: column for option, column in of_items.items() if column is not None}
+    lines = range(1, len(frame) + 1) if source.lines is None else source.lines
     for model in columns:
-        full = (~_blank(frames.cells(frame, model))).arg_true()
-        part = frame.select(selectors.by_name(*of_items, model))[full]
-        lines = range(1, len(frame) + 1) if source.lines is None else source.lines
-        where = replace(source, lines=[lines[row] for row in full.to_list()])
-        values = polars.Series("score ", frame_numbers.numbers(part, model, where))
-        parts.append(part.select(selectors.by_name(*of_items)).with_columns(polars.lit(model).alias("model "), values))
-    scores = Scores.from_frame(
-        polars.concat(parts),
-        item,
-        "model ",
-        "score ",
-        group,
-        cluster,
-        source=Source(source.name),
-        higher_is_better=upward,
-    )
+        there = polars.DataFrame({name: frame.get_column(name) for name in named.values()})
+        there = there.with_columns(frame.get_column(model).alias(SCORE), polars.lit(model).alias(MODEL))
+        full = ~_blank(there[SCORE])
+        where = replace(source, lines=[lines[row] for row in full.arg_true().to_list()], columns={SCORE: model})
+        parts.append((there.filter(full), where))
+    scores = Scores.from_parts(lambda: parts, {**named, "model": MODEL}, SCORE, upward)
     return replace(scores, rule=rule)
 
 
@@ -88,18 +80,18 @@ def read_wide_annotations(
     frame, source, columns = _opened(table, item, annotators, [], "annotator")
     parts = []
     for annotator in columns:
-        part = frame.select(
-            selectors.by_name(item), polars.lit(annotator).alias("annotator "), _names(frame, annotator, source)
-        )
-        parts.append(part.filter(~_blank(frames.cells(frame, annotator))))
-    return Annotations.from_long(polars.concat(parts), item, "annotator ", "label ", "", labels, Source(source.name))
+        labels_given = _names(frame, annotator, source)
+        of_one = {"item": frame.get_column(item), "label": labels_given}
+        part = polars.DataFrame(of_one).with_columns(polars.lit(annotator).alias("annotator"))
+        parts.append(part.filter(~_blank(labels_given)))
+    return Annotations.from_long(polars.concat(parts), labels=labels, source=Source(source.name))
 
 
 def _opened(
-    table: object, item: str, chosen: Sequence[str] | None, others: Sequence[str | None], what: str
+    table: StrPath | Frame, item: str, chosen: Sequence[str] | None, others: Sequence[str | None], what: str
 ) -> tuple[polars.DataFrame, Source, list[str]]:
     """The table, where its rows stand, and the columns of the models or annotators."""
-    frame, source = read_table(table) if isinstance(table, (str, Path)) else (frames.as_polars(table), Source())
+    frame, source = read_table(table)
     hint = f"For one row for each item and {what}, read the table in long form."
     distinct_items(frame, item, source, "one row for each item", hint)
     taken = {item, *others}

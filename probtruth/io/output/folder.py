@@ -156,8 +156,8 @@ def _put_back(aside: Path, target: Path) -> None:
     """The earlier result at its place again, unless another run has put its own there."""
     try:
         os.rename(aside, target)
-    except OSError:
-        if is_result(target) and is_result(aside):
+    except OSError as error:
+        if error.errno in (errno.ENOTEMPTY, errno.EEXIST) and is_result(aside):
             _discard(aside)
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import numpy as np
 import polars
@@ -36,16 +35,9 @@ class Chosen:
     notes: tuple[str, ...] = ()
 
 
-def first_rows(table: StrPath | Block | Frame) -> tuple[polars.DataFrame, Source]:
-    """The first rows of a table, enough to tell its columns."""
-    if isinstance(table, str | Path | Block):
-        return next(batches(table))
-    return frames.as_polars(table), Source()
-
-
 def names_in(table: StrPath | Block | Frame, item: str) -> list[polars.Series]:
     """The column of items; without one, every column whose cells differ, since any of them may be it."""
-    frame, _ = first_rows(table)
+    frame, _ = next(batches(table))
     if item in frame.columns:
         return [_text(frame, item)]
     return [_text(frame, name) for name in frame.columns if _may_name(frame, name) and frame[name].is_unique().all()]
@@ -81,7 +73,8 @@ def choose(
     frame: polars.DataFrame, source: Source, item: str, index: Index | None, kind: str, sure: bool = False
 ) -> Chosen:
     """The columns of a table of predictions, by its first rows; `sure`: each column but the items' is a label."""
-    known, notes = [], ()
+    known: list[polars.Series] = []
+    notes: tuple[str, ...] = ()
     if item not in frame.columns:
         if index is not None and not index.positional_items:
             known = [frames.text(frames.as_series(index.items))]

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import polars
 
+from probtruth import frames
 from probtruth.check import Source
 from probtruth.errors import InputError
 from probtruth.io.addresses import location
@@ -22,7 +23,7 @@ from probtruth.io.tables.read import (
     text_table,
 )
 from probtruth.kernels.host import free_memory
-from probtruth.types.arguments import StrPath
+from probtruth.types.arguments import Frame, StrPath
 
 SHARE = 0.5  # of the memory that is free, what predictions or scores take unless it is said
 CHUNK = 1 << 24  # bytes of a text that become a batch
@@ -36,13 +37,13 @@ def memory_limit(memory: float | None) -> float:
     return float(limit)
 
 
-def size_of(table: StrPath | Block) -> float:
+def size_of(table: StrPath | Block | Frame) -> float:
     """The bytes that the numbers of a table take as float64, roughly."""
     if isinstance(table, Block):
         whole = table.joined.table
-        if isinstance(whole, polars.DataFrame):
-            return 8.0 * len(table.columns) * whole.height
         return size_of(whole) * len(table.columns) / len(columns_of(whole))
+    if not isinstance(table, str | Path):
+        return 8.0 * frames.as_polars(table).height * frames.as_polars(table).width
     return sum(_size(file) for file in members(location(table)))
 
 
@@ -51,25 +52,27 @@ def _size(file: Path) -> float:
     return binary.size_of(file) if file.suffix.lower() in binary.SUFFIXES else float(file.stat().st_size)
 
 
-def columns_of(table: StrPath | Block) -> Sequence[str]:
+def columns_of(table: StrPath | Block | Frame) -> Sequence[str]:
     """The columns of a table; of Parquet and Arrow without reading its rows."""
     if isinstance(table, Block):
         return (table.item, *table.columns)
+    if not isinstance(table, str | Path):
+        return frames.as_polars(table).columns
     file = members(location(table))[0]
     regular(file)
     return binary.columns_of(file) if file.suffix.lower() in binary.SUFFIXES else next(batches(file))[0].columns
 
 
-def batches(table: StrPath | Block, columns: Sequence[str] | None = None) -> Iterator[tuple[polars.DataFrame, Source]]:
+def batches(
+    table: StrPath | Block | Frame, columns: Sequence[str] | None = None
+) -> Iterator[tuple[polars.DataFrame, Source]]:
     """A table some rows at a time, each with where its rows stand; `columns` are those that are needed."""
     if isinstance(table, Block):
-        whole = table.joined.table
-        if isinstance(whole, polars.DataFrame):
-            yield table.renamed(whole, Source())
-            return
         wanted = [table.item, *(table.columns[name] for name in columns or table.columns if name != table.item)]
-        for frame, source in batches(whole, wanted):
-            yield table.renamed(frame, source)
+        yield from (table.renamed(*part) for part in batches(table.joined.table, wanted))
+        return
+    if not isinstance(table, str | Path):
+        yield read_table(table)
         return
     files = members(location(table))
     first: Sequence[str] | None = None

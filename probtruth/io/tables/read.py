@@ -10,11 +10,12 @@ from pathlib import Path
 
 import polars
 
-from probtruth import check
+from probtruth import check, frames
 from probtruth.check import Source
 from probtruth.errors import InputError
 from probtruth.io.addresses import location, matching, origin
 from probtruth.io.tables import binary, csv_text, json_lines
+from probtruth.types.arguments import Frame, StrPath
 
 MAGIC = {
     b"PAR1": "a Parquet file; name it .parquet",
@@ -32,12 +33,12 @@ BOM = b"\xef\xbb\xbf"  # The byte-order mark in UTF-8
 class Joined:
     """A table from which several blocks of columns are read: a file, or a frame; memory reads it once."""
 
-    table: str | Path | polars.DataFrame
+    table: StrPath | Frame
 
     @cached_property
     def whole(self) -> tuple[polars.DataFrame, Source]:
         """The frame, and where its rows stand."""
-        return (self.table, Source()) if isinstance(self.table, polars.DataFrame) else read_table(self.table)
+        return read_table(self.table)
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,11 +60,13 @@ class Block:
         return polars.DataFrame(series), replace(source, columns=self.columns)
 
 
-def read_table(path: str | Path | Block) -> tuple[polars.DataFrame, Source]:
-    """A file, or a block of columns, as a polars frame, and where its rows stand."""
-    if isinstance(path, Block):
-        return path.renamed(*path.joined.whole)
-    where = location(path)
+def read_table(table: StrPath | Block | Frame, what: str = "the table") -> tuple[polars.DataFrame, Source]:
+    """A file, a block of columns, or a dataframe (called `what`) as a polars frame, and where its rows stand."""
+    if isinstance(table, Block):
+        return table.renamed(*table.joined.whole)
+    if not isinstance(table, str | Path):
+        return frames.as_polars(table), Source(what)
+    where = location(table)
     files = members(where)
     if len(files) > 1:
         return _joined([read_table(file) for file in files], shown(where), [shown(file) for file in files])
@@ -129,10 +132,8 @@ def same_columns(columns: Sequence[str], first: Sequence[str], name: str, first_
         )
 
 
-def shown(path: str | Path | None) -> str:
+def shown(path: str | Path) -> str:
     """A path as messages show it: as it is, unless it holds characters that would break the line."""
-    if path is None:
-        return Source().name
     text = origin(path)
     return text if text.isprintable() else repr(text)
 

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
 from typing import Literal, get_args
 
 import numpy as np
@@ -62,10 +61,7 @@ class WideTable:
 
 def read_wide(table: StrPath | Frame | Block, item: str, like: Sequence[polars.Series] = ()) -> WideTable:
     """A file or a dataframe as a wide table: every item once, every other column full of numbers."""
-    if isinstance(table, str | Path | Block):
-        frame, source = read_table(table)
-    else:
-        frame, source = frames.as_polars(table), Source()
+    frame, source = read_table(table)
     item, _ = item_column(frame, item, like, source)
     items = distinct_items(frame, item, source, "every item once", REPEATED)
     made = wide_table(frame, source, item, labels_of(frame, item, source), None)
@@ -98,8 +94,6 @@ def distinct(names: polars.Series, item: str, source: Source, expected: str, hin
 
 def check_rows(table: WideTable, kind: str, what: str = "probabilities") -> None:
     """Raises at the first cell or row that cannot be used, with its line, and what the numbers look like."""
-    if kind == "probs" and table.columns.surely_simplex():
-        return
     plain = "probs" if kind == "percent" else kind
     columns = [table.source.columns.get(label, label) for label in table.labels]
     try:

@@ -23,7 +23,7 @@ def plot_nelson(risk: RiskProfile, model: str | None = None, ax: Axes | None = N
 
     Returns: the axes. Bubbles on the dashed line are calibrated; their area is the number of true events. The line
     through robustness, accuracy and decisiveness has an angle of 45 degrees where the model is calibrated, more where
-    it is over-confident, less where it is under-confident. With two labels the second has rings, and each its own small marks.
+    it is over-confident, less where it is under-confident. Of two labels each has small marks, the second in rings.
 
     Errors: `InputError` for an unknown model.
 
@@ -31,7 +31,7 @@ def plot_nelson(risk: RiskProfile, model: str | None = None, ax: Axes | None = N
 
     >>> import probtruth as pt
     >>> pred = pt.Predictions.from_probs({"a": [[0.9, 0.1], [0.8, 0.2], [0.3, 0.7], [0.4, 0.6]]})
-    >>> risk = pt.risk_profile(pred, pt.Truth.from_labels([0, 1, 1, 0], n_labels=2))
+    >>> risk = pt.nelson.risk_profile(pred, pt.Truth.from_labels([0, 1, 1, 0], n_labels=2))
     >>> pt.figures.plot_nelson(risk).get_xlabel()
     'source probability'
     """
@@ -84,7 +84,7 @@ def plot_divergence(risk: RiskProfile, model: str | None = None, power: float = 
 
     >>> import probtruth as pt
     >>> pred = pt.Predictions.from_probs({"a": [[0.9, 0.1], [0.8, 0.2], [0.3, 0.7], [0.4, 0.6]]})
-    >>> risk = pt.risk_profile(pred, pt.Truth.from_labels([0, 1, 1, 0], n_labels=2))
+    >>> risk = pt.nelson.risk_profile(pred, pt.Truth.from_labels([0, 1, 1, 0], n_labels=2))
     >>> [entry.get_text() for entry in pt.figures.plot_divergence(risk).texts]
     ['P_model 0.474', 'P_source 0.707', 'P_div 0.670']
     """

@@ -19,6 +19,7 @@ from probtruth.scoring.rules import ScoringRule
 from probtruth.scoring.rules.named import RuleLike
 from probtruth.scoring.score import asked, floored
 from probtruth.types import Predictions, Truth
+from probtruth.types.arguments import Tables
 
 if TYPE_CHECKING:
     import polars
@@ -29,7 +30,7 @@ EXACT_SUM = 1e-12
 
 
 def decompose(
-    predictions: Predictions, truth: Truth, rule: RuleLike = "log", floor: float | None = None
+    predictions: Predictions | Tables, truth: Truth, rule: RuleLike = "log", floor: float | None = None
 ) -> "polars.DataFrame":
     """Mean expected loss of each model as entropy plus divergence, and as miscalibration, discrimination, uncertainty.
 
@@ -46,7 +47,7 @@ def decompose(
     expected loss itself needs no correction. Votes that scatter look like grouping loss too: subtract
     `entropy_corrected` there.
 
-    Arguments: as in `score`.
+    Arguments: as in `score`; `predictions` may be {model: array or dataframe}.
 
     Returns: one row for each model in units of the rule: `model`, `expected`, `entropy`, `divergence`,
     `entropy_corrected`, `divergence_corrected` (both NaN without votes, or where an item has a single one),
@@ -59,8 +60,7 @@ def decompose(
     doi:10.2307/1936227, for the jackknife
 
     >>> import probtruth as pt
-    >>> pred = pt.Predictions.from_probs({"a": [[0.6, 0.4]]})
-    >>> row = pt.decompose(pred, pt.Truth.from_probs([[0.7, 0.3]]), rule="brier").row(0, named=True)
+    >>> row = pt.decompose({"a": [[0.6, 0.4]]}, pt.Truth.from_probs([[0.7, 0.3]]), rule="brier").row(0, named=True)
     >>> [round(row[part], 2) for part in ("expected", "entropy", "divergence")]
     [0.44, 0.42, 0.02]
     """

@@ -1,5 +1,6 @@
 """Generalised means of probabilities (Nelson's risk profile), coupled Gaussians and their powers."""
 
+from probtruth.kernels.power_mean import generalized_mean
 from probtruth.scoring.nelson import coupled_gaussian
 from probtruth.scoring.nelson.coupled_gaussian import (
     coupling_from_power,
@@ -14,6 +15,7 @@ __all__ = (
     "coupled_gaussian",
     "coupling_from_power",
     "explain_metric",
+    "generalized_mean",
     "perplexity",
     "power_from_coupling",
     "power_from_risk_bias",

@@ -51,7 +51,7 @@ def risk_profile(
 
     >>> import probtruth as pt
     >>> pred = pt.Predictions.from_probs({"a": [[0.5, 0.5], [0.2, 0.8]]})
-    >>> risk = pt.risk_profile(pred, pt.Truth.from_labels(np.array([0, 1]), n_labels=2))
+    >>> risk = pt.nelson.risk_profile(pred, pt.Truth.from_labels(np.array([0, 1]), n_labels=2))
     >>> [round(float(value[0]), 3) for value in (risk.decisiveness, risk.accuracy, risk.robustness)]
     [0.65, 0.632, 0.621]
     """

@@ -20,7 +20,7 @@ def two(y):
 
 
 def profile(q, y, **options):
-    return pt.risk_profile(pt.Predictions.from_probs({"a": q}), pt.Truth.from_probs(y), **options)
+    return pt.nelson.risk_profile(pt.Predictions.from_probs({"a": q}), pt.Truth.from_probs(y), **options)
 
 
 def two_class_world(half_range=None):
@@ -181,7 +181,7 @@ def test_decisiveness_and_robustness_are_not_proper():
 def test_tables_say_the_same():
     rng = np.random.default_rng(0)
     q, y = rng.dirichlet(np.ones(3), (2, 30)), rng.dirichlet(np.ones(3), 30)
-    found = pt.risk_profile(pt.Predictions.from_probs({"a": q[0], "b": q[1]}), pt.Truth.from_probs(y))
+    found = pt.nelson.risk_profile(pt.Predictions.from_probs({"a": q[0], "b": q[1]}), pt.Truth.from_probs(y))
     table = found.table()
     np.testing.assert_allclose(table["accuracy"], found.accuracy)
     np.testing.assert_allclose(table["source_accuracy"] * table["divergence_accuracy"], found.accuracy)
@@ -234,5 +234,5 @@ def test_means_are_those_of_the_kernel():
     for reported in (q, np.where(q < 1e-8, 0, q)):
         found = profile(reported / reported.sum(1, keepdims=True), y, powers=powers)
         shown = np.broadcast_to((reported / reported.sum(1, keepdims=True)).ravel(), (len(powers), 180))
-        exact = pt.generalized_mean(shown, powers, y.ravel())
+        exact = pt.nelson.generalized_mean(shown, powers, y.ravel())
         np.testing.assert_allclose(found.model[0], exact, rtol=1e-10)
