@@ -83,13 +83,8 @@ def _choice(sample: LmEvalSample, normalise: str) -> _Choice:
     logs = [_log_likelihood(entry, where) for entry in row.list_at("filtered_resps")]
     requests, half = _requests(row, len(logs)), len(logs) // 2
     words = None if requests is None else [word for _, word in requests]
-    if (
-        requests
-        and words
-        and half >= 2
-        and words == 2 * words[:half]
-        and {asked for asked, _ in requests[half:]} == {""}
-    ):
+    contexts = None if requests is None else [context for context, _ in requests]
+    if words and contexts and half >= 2 and words == 2 * words[:half] and all(one == "" for one in contexts[half:]):
         logs, words = logs[:half], words[:half]  # acc_mutual_info asks for the choices again, without the question
     if normalise == "characters":
         if words is None:
