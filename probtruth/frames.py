@@ -76,41 +76,22 @@ def _native(frame: Any) -> Any:
 
         return polars.DataFrame(frame)
     if kind == "datasets" or (hasattr(frame, "to_polars") and hasattr(frame, "features")):
+        import polars
+
         table = as_polars(frame.to_polars() if hasattr(frame, "to_polars") else frame.to_pandas())
-        return _with_names(table, getattr(frame, "features", None))
+        features = getattr(frame, "features", None)
+        for column, feature in features.items() if isinstance(features, Mapping) else ():
+            names = getattr(feature, "names", None)
+            if isinstance(names, list | tuple) and column in table.columns and table[column].dtype.is_integer():
+                known = {-1: None, **dict(enumerate(map(str, names)))}  # -1 says that there is no label
+                named = table.get_column(column).replace_strict(known, return_dtype=polars.String)
+                table = table.with_columns(named)
+        return table
     if kind == "xarray":
-        made = (
-            frame.to_dataframe(name=frame.name or "score")
-            if hasattr(frame, "dims") and hasattr(frame, "name")
-            else (frame.to_dataframe())
-        )
-        return made.reset_index()
+        return (
+            frame.to_dataframe(name=frame.name or "score") if hasattr(frame, "name") else frame.to_dataframe()
+        ).reset_index()
     return frame
-
-
-def _with_names(table: "polars.DataFrame", features: object) -> "polars.DataFrame":
-    """Columns of integers, with the names that the features of a dataset give them."""
-    import polars
-
-    for column, feature in features.items() if isinstance(features, Mapping) else ():
-        labels = getattr(feature, "names", None)
-        if not isinstance(labels, list | tuple) or column not in table.columns:
-            continue
-        series = table.get_column(column)
-        if not series.dtype.is_integer():
-            continue
-        values = series.drop_nulls().to_numpy()
-        odd = values[(values < -1) | (values >= len(labels))]
-        if len(odd):
-            raise InputError(
-                f"{odd[0]} in the column {check.quote(column)}",
-                f"one of 0 to {len(labels) - 1}, which the features of the dataset name",
-                "Check that column.",
-            )
-        known = dict(enumerate(map(str, labels)))
-        named = [known.get(value) for value in series.to_list()]
-        table = table.with_columns(polars.Series(column, named, dtype=polars.String))
-    return table
 
 
 def _series(name: str, column: Any) -> "polars.Series":
@@ -133,7 +114,6 @@ def _series(name: str, column: Any) -> "polars.Series":
 
 
 def need(frame: "polars.DataFrame", column: str, source: Source, option: str) -> None:
-    """Raises if a column is absent."""
     need_columns(frame.columns, {option: column}, source.name)
 
 
@@ -173,7 +153,6 @@ def cells(frame: "polars.DataFrame", column: str) -> "polars.Series":
 
 
 def single(kind: "polars.DataType") -> bool:
-    """Whether such cells are single values that have a text."""
     import polars
 
     return not (kind.is_nested() or kind in (polars.Binary, polars.Object, polars.Duration))
@@ -238,7 +217,6 @@ def keys(frame: "polars.DataFrame", column: str, source: Source, option: str) ->
 
 
 def text(names: "polars.Series") -> "polars.Series":
-    """Names as text."""
     import polars
 
     return names if names.dtype == polars.String else names.cast(polars.String)
@@ -295,7 +273,6 @@ class Names(Sequence[str]):
     column: "polars.Series"
 
     def __len__(self) -> int:
-        """Number of names."""
         return len(self.column)
 
     @overload
@@ -303,11 +280,9 @@ class Names(Sequence[str]):
     @overload
     def __getitem__(self, index: slice) -> "Names": ...
     def __getitem__(self, index: int | slice) -> "str | Names":
-        """One name, or some of them."""
         return Names(self.column[index]) if isinstance(index, slice) else str(self.column[index])
 
     def __iter__(self) -> Iterator[str]:
-        """All names as text."""
         return iter(text(self.column))
 
 
@@ -321,7 +296,6 @@ def as_series(listed: Sequence[str]) -> "polars.Series":
 
 
 def from_rows(rows: Sequence[Mapping[str, object]], columns: Sequence[str] | None = None) -> "polars.DataFrame":
-    """Rows (dicts with the same keys) as a polars frame; `columns` names the columns if there may be no row."""
     import polars
 
     return polars.DataFrame(list(rows), schema=list(columns) if columns is not None else None, infer_schema_length=None)

@@ -69,20 +69,16 @@ def location(path: str | Path) -> Path:
 
 
 def origin(path: str | Path) -> str:
-    """The path as it is shown: of a copy, the address that it was copied from."""
     return _ORIGINS.get(str(path)) or redacted(str(path))
 
 
 def is_address(text: str) -> bool:
-    """Whether a text begins like an address."""
     match = SCHEME.match(text)
     return match is not None and match[2] == "//"
 
 
 def _check(url: str, is_path: bool) -> None:
-    """Raises for an address that cannot be read, in words that hold nothing secret."""
-    scheme, shown, path = url.partition(":")[0], redacted(url), _path(url)
-    suffix, wild = Path(path).suffix.lower(), WILD.search(path.partition("://")[2].partition("/")[2])
+    scheme = url.partition(":")[0]
     faults = {
         "an address with a blank in it": ("Write %20 for a blank.", not url.isprintable() or " " in url),
         f"the scheme {scheme}://": (
@@ -95,20 +91,11 @@ def _check(url: str, is_path: bool) -> None:
             "Without TLS anybody on the way reads and changes it: write https://.",
             scheme == "http" and not LOOPBACK.match(url),
         ),
-        "a folder or a pattern": (
-            "Web servers list nothing: name each file.",
-            scheme in ("http", "https") and (path.endswith("/") or wild),
-        ),
-        "a pattern without an extension": ("End it in one, such as *.parquet.", not suffix and WILD.search(path)),
-        f"the extension {suffix!r} at an address": (
-            f"Copy it here first; read at addresses are {', '.join(TABLES)}.",
-            suffix and suffix not in TABLES and not re.fullmatch(r"\.\d+", suffix) and not path.endswith("/"),
-        ),
     }
     for fault, (hint, found) in faults.items():
         if found:
             wanted = f"a path, or the address of a table: {', '.join(f'{name}://' for name in SCHEMES)}"
-            raise InputError(fault, wanted, hint, f"{scheme}://..." if "blank" in fault else shown)
+            raise InputError(fault, wanted, hint, f"{scheme}://..." if "blank" in fault else redacted(url))
 
 
 def _path(url: str) -> str:
@@ -148,7 +135,6 @@ def _of_store(url: str) -> Path:
 
 
 def _copy(files: list[Any], store: Any, url: str, name: str | None) -> Path:
-    """The copies of objects: that of the one of this name, else the folder of all."""
     key = (url, *((info.path, info.size, info.mtime_ns) for info in files))
     if key not in _COPIES:
         folder = _new_folder()
@@ -163,7 +149,6 @@ def _copy(files: list[Any], store: Any, url: str, name: str | None) -> Path:
 
 
 def _downloaded(url: str) -> Path:
-    """The copy of a file of a web server, which is loaded once for each version that it names."""
     user, host = re.match(r"https?://(?:([^/@]*)@)?(.*)", url).groups()  # type: ignore[union-attr]
     request = urllib.request.Request(f"{url.partition('://')[0]}://{host.partition('#')[0]}")
     if user:
@@ -189,7 +174,6 @@ def _save(source: Any, target: Path, size: int | None) -> None:
 
 
 def _of_lake(table: str) -> Path:
-    """One version of a Delta or Iceberg table, written as Parquet."""
     import polars
 
     if table.lower().endswith(ICEBERG):
@@ -261,6 +245,5 @@ def with_column(spec: str) -> tuple[str, str]:
 
 
 def refuse(path: object) -> None:
-    """Raises for an address where only a local path will do."""
     if isinstance(path, str) and is_address(path):
         raise InputError("an address", "a local path", "Write it here, and copy it afterwards.", redacted(path))

@@ -83,6 +83,12 @@ def lost_as_log(probs: Float[np.ndarray, "..."], kind: np.dtype[Any]) -> Float[n
     return lost
 
 
+def shared_by_ties[Values: Array | np.ndarray](values: Values) -> Values:
+    """1 at the largest value of each row; values that tie for it share it evenly."""
+    largest = (values == values.max(-1, keepdims=True)).astype(values.dtype)
+    return cast(Values, largest / largest.sum(-1, keepdims=True))
+
+
 def _weighed(weights: Array, values: Array) -> Array:
     """The values, 0 where the weight is 0, whatever the value."""
     return jnp.where(weights != 0, values, jnp.zeros_like(values))

@@ -9,8 +9,8 @@ from probtruth.check import as_float, count
 from probtruth.comparison.unseen import NO_BOUND, highest_rate
 from probtruth.errors import ProbtruthError
 from probtruth.inference.diagnostics import MAX_RHAT, MIN_ESS
-from probtruth.line.analysis.standing import CLAIMED, Standing
 from probtruth.line.result import Result
+from probtruth.line.standing import CLAIMED, Standing
 from probtruth.report.about import about, answers
 from probtruth.report.numbers import (
     advantage,
@@ -318,9 +318,10 @@ class _SeveralModels:
 
     def accuracy(self) -> Iterator[str]:
         """Why the model of the highest accuracy is not the one of the best score, where these disagree."""
+        if self.result.labelled is None:
+            return
         accuracy, calibration = self.result.analysis.accuracy, self.result.analysis.calibration
-        frame = self.result.analysis.items
-        if accuracy is None or calibration is None or frame is None or not self.result.scores.known.proper:
+        if accuracy is None or calibration is None or not self.result.scores.known.proper:
             return
         lead, first = self.standing.lead, max(accuracy, key=accuracy.__getitem__)
         if first == lead or accuracy[first] - accuracy[lead] < NEARER or self.result.comparison.rule == "zero-one":
@@ -333,10 +334,10 @@ class _SeveralModels:
             f"{fixed(accuracy[lead], 3)} of {self.lead}, but {place} {measure(self.result.comparison.rule)}"
         )
         off = {str(row["model"]): as_float(row.get("miscalibration")) for row in calibration.rows}
-        mine, its = off.get(first), off.get(lead)
+        mine, its, frame = off.get(first), off.get(lead), self.result.analysis.items
         if first in self.infinite:
             yield f"{said}: it gave probability 0 to outcomes that happened, which --floor mends."
-        elif mine is None or its is None or mine < WORSE * its:
+        elif frame is None or mine is None or its is None or mine < WORSE * its:
             yield f"{said}: it is right more often, but its probabilities say less about where it is wrong."
         else:
             bold = float(frame[f"p_{first}"].to_numpy().mean()) > accuracy[first]

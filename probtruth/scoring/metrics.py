@@ -13,7 +13,7 @@ from probtruth.scoring.align import AlignedOnHost
 from probtruth.scoring.calibration.binning import ForecastBins, events
 from probtruth.scoring.confusion.curves import RATES, chosen_labels, ranking, ranks_of
 from probtruth.scoring.confusion.expected import response_probs
-from probtruth.scoring.confusion.measures import average_column, cohens_kappa, first_column, measure, ratio
+from probtruth.scoring.confusion.measures import average_column, cohens_kappa, label_columns, measure, ratio
 from probtruth.types.arguments import MetricName
 
 Weights = Float[np.ndarray, "draw unit"]
@@ -108,7 +108,7 @@ def _measure_column(name: str, position: int, n_labels: int) -> int:
         return 0
     if name == "macro-f1":
         return average_column("f", "macro", n_labels)
-    return first_column("f" if name == "f1" else name, n_labels) + position
+    return int(label_columns("f" if name == "f1" else name, n_labels).start) + position
 
 
 def _unit_totals(cells: np.ndarray, unit: Int[np.ndarray, " item"]) -> np.ndarray:

@@ -87,6 +87,11 @@ def expectations(label_values: Rows, weights: Rows) -> Items:
     return means
 
 
+def expected_losses(rule: ScoringRule, floor: float | None, log_probs: Rows, truth: Rows) -> Items:
+    """The expected loss of one model on each item, on the host."""
+    return _by_block(partial(_expected_here, rule, floor), log_probs, truth)
+
+
 def sampled_items(n_items: int, n_labels: int) -> Int[np.ndarray, " sampled"]:
     """Positions of the items that are looked at, in order: all, or the same random ones for the same numbers."""
     most = min(MOST_ITEMS, max(1, MOST_CELLS // n_labels))
@@ -113,8 +118,7 @@ def _expected(
     """The expected loss of every model on every item, computed where they lie."""
     if on_device(log_probs):
         return _expected_there(rule, floor, log_probs, truth)
-    truth = to_host(truth)
-    return np.stack([_by_block(partial(_expected_here, rule, floor), table, truth) for table in log_probs])
+    return np.stack([expected_losses(rule, floor, table, to_host(truth)) for table in log_probs])
 
 
 def _mean_forecast(aligned: Aligned) -> Rows:
@@ -129,7 +133,7 @@ def _rule_facts(rule: ScoringRule, floor: float | None, truth: Float[Table, "ite
         entropy, mean = _by_block(partial(_entropies_here, rule), truth), truth.mean(0, dtype=np.float64)
     here = jax.local_devices(backend="cpu")[0]
     with jax.default_device(here), jax.transfer_guard("allow"), np.errstate(divide="ignore"):
-        baseline = _expected_here(rule, None, np.log(mean)[None], mean[None])
+        baseline = expected_losses(rule, None, np.log(mean)[None], mean[None])
     return RuleFacts(
         floor=floor,
         label_order=rule.order,

@@ -30,11 +30,10 @@ Sites = Mapping[str, jax.Array]
 
 def features(sites: Sites) -> jax.Array:
     """What is ranked: class marginals, cells of confusion, its average over annotators, accuracy."""
-    rows = programs.log_confusion(sites["log_answers"], sites["log_places"])
-    accuracy, _, told = quality(jnp.exp(rows), sites["log_marginals"])
-    said = jnp.exp(rows)
+    said = jnp.exp(sites["log_confusion"])
+    accuracy, _, information = quality(said, sites["log_marginals"])
     first = [sites["log_marginals"][0], sites["log_marginals"][-1], said[0, 0, 0], said[0, -1, 0], said[:, 1, 1].mean()]
-    return jnp.stack([*first, accuracy[0], accuracy.mean(), told.mean()])
+    return jnp.stack([*first, accuracy[0], accuracy.mean(), information.mean()])
 
 
 FEATURES = (
@@ -50,11 +49,10 @@ FEATURES = (
 
 
 def answers(key: jax.Array, sites: Sites) -> tuple[jax.Array, jax.Array]:
-    """Classes and places of the items, then what every annotator says of every item."""
-    class_key, place_key, answer_key = jax.random.split(key, 3)
+    """Classes of the items, then what every annotator says of every item."""
+    class_key, answer_key = jax.random.split(key)
     classes = jax.random.categorical(class_key, sites["log_marginals"], shape=(N_ITEMS,))
-    place = jax.random.categorical(place_key, sites["log_places"][classes])
-    return classes, jax.random.categorical(answer_key, sites["log_answers"][ANNOTATOR, place[ITEM]])
+    return classes, jax.random.categorical(answer_key, sites["log_confusion"][ANNOTATOR, classes[ITEM]])
 
 
 def simulations(
@@ -63,23 +61,18 @@ def simulations(
     """Ranks (simulation, feature), and P(class of the first item) less its indicator (simulation, label)."""
 
     def data(cell: jax.Array | np.ndarray, weight: float) -> dict[str, Any]:
-        weights = jnp.full(len(ITEM), weight)
-        kinds, annotators = jnp.tile(jnp.eye(N_LABELS + 1)[0], (N_ITEMS, 1)), jnp.zeros(N_ANNOTATORS)
-        table = jnp.zeros((N_ITEMS, N_ANNOTATORS * N_LABELS)).at[ITEM, cell].set(weight)
         return {
             "item": jnp.asarray(ITEM),
             "cell": jnp.asarray(cell),
-            "weight": weights,
-            "kinds": kinds,
-            "annotators": annotators,
-            "table": jnp.concatenate([table, kinds], axis=1).T,
-            "times": jnp.ones(N_ITEMS),
+            "weight": jnp.full(len(ITEM), weight),
+            "known": jnp.zeros((N_ITEMS, N_LABELS)),
+            "annotators": jnp.zeros(N_ANNOTATORS),
         }
 
     def one(key: jax.Array) -> tuple[jax.Array, jax.Array]:
         prior_key, answer_key, nuts_key = jax.random.split(key, 3)
         trace = handlers.trace(handlers.seed(program, prior_key)).get_trace(**data(ANNOTATOR * N_LABELS, 0.0))
-        true = {name: trace[name]["value"] for name in ("log_marginals", "log_places", "log_answers")}
+        true = {name: trace[name]["value"] for name in ("log_marginals", "log_confusion")}
         classes, said = answers(answer_key, true)
         seen = data(ANNOTATOR * N_LABELS + said, 1.0)
         chain = Chain.of(program, seen, warmup, 0.8, NEAR)
@@ -92,10 +85,9 @@ def simulations(
         def kept(state: Any, _: None) -> tuple[Any, tuple[jax.Array, jax.Array]]:
             state = lax.fori_loop(0, thin, lambda _, now: step(now), state)
             sites = chain.sites(state.z, seen)
-            parts = [seen[name] for name in ("item", "cell", "weight", "kinds")]
-            joint = programs.log_joint(*parts, sites["log_places"], sites["log_answers"])
-            of_items = programs.classes(jax.nn.softmax(joint, axis=1), seen["kinds"], sites["log_places"])
-            return state, (features(sites), of_items[0])
+            parts = [seen[name] for name in ("known", "item", "cell", "weight")]
+            joint = programs.log_joint(sites["log_marginals"], sites["log_confusion"], *parts)
+            return state, (features(sites), jax.nn.softmax(joint, axis=1)[0])
 
         _, (drawn, probs) = lax.scan(kept, state, None, THINNED)
         return (drawn < features(true)).sum(0), probs.mean(0) - (jnp.arange(N_LABELS) == classes[0])

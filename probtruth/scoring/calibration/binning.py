@@ -57,16 +57,10 @@ def against_rest(log_probs: Rows, truth: Rows, label: int) -> tuple[Pairs, Pairs
 
 def top_label(log_probs: Rows, truth: Rows) -> tuple[Pairs, Pairs]:
     """Log-probabilities and truth of being wrong and of being right with the most probable label; ties share."""
-    right = top_label_right(log_probs, truth)
+    right = (truth * simplex.shared_by_ties(log_probs)).sum(1)
     first = np.arange(truth.shape[1]) == log_probs.argmax(1)[:, None]
     rest = _log_sum(np.where(first, -np.inf, log_probs))
     return np.stack([rest, log_probs.max(1)], 1), np.stack([1 - right, right], 1)
-
-
-def top_label_right(log_probs: Rows, truth: Rows) -> Float[np.ndarray, " item"]:
-    """The probability that the most probable label of each item is right; ties share."""
-    best = log_probs == log_probs.max(1, keepdims=True)
-    return np.asarray((truth * best).sum(1) / best.sum(1))
 
 
 def _log_sum(logs: np.ndarray) -> np.ndarray:
@@ -80,7 +74,7 @@ def events(
     """For each label (or the most probable one): its name (or None), forecast probability and outcome of every item."""
     log_probs, truth = to_host(log_probs).astype(np.float64, copy=False), to_host(truth)
     if by == "top-label":
-        yield None, np.exp(log_probs.max(1)), top_label_right(log_probs, truth)
+        yield None, np.exp(log_probs.max(1)), (truth * simplex.shared_by_ties(log_probs)).sum(1)
         return
     for position, label in enumerate(labels):
         yield label, np.exp(log_probs[:, position]), truth[:, position]

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-import jax
 import numpy as np
 from jaxtyping import Float, Int
 from numpy.typing import ArrayLike
@@ -15,8 +14,7 @@ from probtruth.scoring.align import align
 from probtruth.scoring.calibration.binning import Items, Rows, against_rest, bands, item_weights, resamples, top_label
 from probtruth.scoring.rules import ScoringRule, get_rule
 from probtruth.scoring.rules.named import RuleLike
-from probtruth.scoring.rules.rule import expected_from_log_of
-from probtruth.scoring.score import check_floor, floored
+from probtruth.scoring.score import check_floor, expected_losses, floored
 from probtruth.types import Predictions, Truth
 from probtruth.types.arguments import JudgedBy
 
@@ -160,8 +158,7 @@ class Problem:
         with np.errstate(divide="ignore"):
             plain = np.broadcast_to(np.log(shares @ self.truth), self.truth.shape)
             tables = (self.log_probs, np.log(calibrated, out=calibrated), plain)
-        with jax.enable_x64(True):
-            losses = [np.asarray(expected_from_log_of(self.rule, table, self.truth)) for table in tables]
+        losses = [expected_losses(self.rule, None, table, self.truth) for table in tables]
         score, fitted, same = (float(np.where(shares > 0, one, 0) @ shares) for one in losses)
         best = min(score, fitted, same)
         return score, score - best, same - best, same

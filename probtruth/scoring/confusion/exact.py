@@ -19,6 +19,7 @@ from probtruth.scoring.confusion.measures import (
     average_column,
     label_columns,
     measure,
+    measure_table,
     ratio,
     summarise,
 )
@@ -26,13 +27,12 @@ from probtruth.scoring.confusion.measures import (
 Rows = Float[np.ndarray, "item label"]
 Answers = Float[np.ndarray, "model item label"]
 ByLabel = Float[np.ndarray, " label"]
-
 SURE = 1e-15  # Probabilities below this are rounding
-
 CELLS = 2**21  # Drawn labels in memory at a time (16 MiB of random numbers); a different number gives different draws
-
-# Up to this many labels a draw is compared with each cumulative probability; above, it is found by a search.
-FEW_LABELS = 16
+# With x = 1 - u the integrand falls like exp(-x sum E[b]): beyond this exponent it is below 1e-17 of the whole.
+REACH = 40.0
+NODES = 32  # The rule's relative error is below REACH^(2n+1) (n!)^4 / ((2n+1) (2n)!^3) = 1e-22 for n = 32
+FEW_LABELS = 16  # Up to these a draw is compared with each cumulative probability; above, it is found by a search
 
 
 def draw_labels(probs: Rows, draws: int, generator: np.random.Generator) -> Int[np.ndarray, "item draw"]:
@@ -40,44 +40,41 @@ def draw_labels(probs: Rows, draws: int, generator: np.random.Generator) -> Int[
     steps = np.cumsum(probs, axis=1)
     steps /= steps[:, -1:]
     chance = generator.random((len(probs), draws))
-    n_labels = probs.shape[1]
-    if n_labels <= FEW_LABELS:
-        labels = np.zeros(chance.shape, np.int64)
-        for step in steps[:, :-1].T:
-            labels += chance >= step[:, None]
-        return labels
-    positions = [np.searchsorted(row, numbers, side="right") for row, numbers in zip(steps, chance, strict=True)]
-    return np.stack(positions)
+    if probs.shape[1] > FEW_LABELS:
+        return np.stack(
+            [np.searchsorted(row, numbers, side="right") for row, numbers in zip(steps, chance, strict=True)]
+        )
+    labels = np.zeros(chance.shape, np.int64)
+    for step in steps[:, :-1].T:
+        labels += chance >= step[:, None]
+    return labels
 
 
 def sampled_measures(truth: Rows, answers: Answers, draws: int, seed: int, respond: bool) -> Summary:
     """The measures over independent draws of every item's label, the same for all models."""
     n_items, n_labels = truth.shape
-    generator = np.random.default_rng(seed)
+    generator, offset = np.random.default_rng(seed), n_labels * np.arange(draws)
     shape = (draws, len(answers), n_labels)
     right, of_response, of_label = np.zeros(shape), np.zeros(shape), np.zeros((draws, 1, n_labels))
+
+    def totals(code: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
+        return np.bincount(code, weights, draws * n_labels).reshape(draws, n_labels)
+
     block = max(1, CELLS // draws)
     for start in range(0, n_items, block):
         rows = slice(start, start + block)
         labels = draw_labels(truth[rows], draws, generator)
-        code = (labels + n_labels * np.arange(draws)).ravel()
-        of_label[:, 0] += _sums(code, None, draws, n_labels)
+        code = (labels + offset).ravel()
+        of_label[:, 0] += totals(code)
         for model, answer in enumerate(answers[:, rows]):
-            if not respond:
-                weights = np.take_along_axis(answer, labels, axis=1).ravel()
-                right[:, model] += _sums(code, weights, draws, n_labels)
+            if respond:
+                responses = draw_labels(answer, draws, generator)
+                right[:, model] += totals(code[(responses == labels).ravel()])
+                of_response[:, model] += totals((responses + offset).ravel())
+            else:
+                right[:, model] += totals(code, np.take_along_axis(answer, labels, axis=1).ravel())
                 of_response[:, model] += answer.sum(0)
-                continue
-            responses = draw_labels(answer, draws, generator)
-            right[:, model] += _sums(code[(responses == labels).ravel()], None, draws, n_labels)
-            of_response[:, model] += _sums((responses + n_labels * np.arange(draws)).ravel(), None, draws, n_labels)
     return summarise(*measure(right, np.broadcast_to(of_label, shape), of_response))
-
-
-def _sums(
-    code: Int[np.ndarray, " cell"], weights: Float[np.ndarray, " cell"] | None, draws: int, n_labels: int
-) -> np.ndarray:
-    return np.bincount(code, weights, draws * n_labels).reshape(draws, n_labels)
 
 
 def posterior_measures(tables: Float[np.ndarray, "draw item label"], answers: Answers) -> Summary:
@@ -88,49 +85,33 @@ def posterior_measures(tables: Float[np.ndarray, "draw item label"], answers: An
     return summarise(*measure(right, np.broadcast_to(of_label, shape), np.broadcast_to(answers.sum(1), shape)))
 
 
-# With x = 1 - u the integrand falls like exp(-x sum E[b]): beyond this exponent it is below 1e-17 of the whole.
-REACH = 40.0
-
-NODES = 32  # The rule's relative error is below REACH^(2n+1) (n!)^4 / ((2n+1) (2n)!^3) = 1e-22 for n = 32
-
-
 def exact_measures(truth: Rows, answers: Answers, draws: int, seed: int) -> Summary:
     """Expectation of each measure, given that it is defined; some averages, and the spread, from drawn tables."""
-    n_labels = truth.shape[1]
+    n_items, n_labels = truth.shape
     summary = sampled_measures(truth, answers, draws, seed, respond=True)
     mean, undefined = summary.values.copy(), summary.undefined.copy()
     error = np.maximum(summary.mc_error, 1 / draws)  # draws that all agree are not an exact answer
+    linear = [0, *(average_column(metric, "micro", n_labels) for metric in METRICS)]  # in the counts
+    mean[:, linear], undefined[:, linear], error[:, linear] = measure_table(truth.T @ answers)[0][:, linear], 0.0, 0.0
+    absent = truth.max(0) == 0
     for model, answer in enumerate(answers):
-        for position, number in _linear(float((truth * answer).sum() / len(truth)), n_labels).items():
-            mean[model, position], undefined[model, position], error[model, position] = number, 0.0, 0.0
         for metric in METRICS:
             value, hole, by_label = _expected(metric, truth, answer)
             positions = label_columns(metric, n_labels)
             mean[model, positions], undefined[model, positions], error[model, positions] = value, hole, 0.0
-            for average, exact in _averages(metric, value, hole, by_label, truth).items():
+            # averages are exact where every label is certainly defined or certainly left out
+            surely, never = hole <= SURE, hole >= 1
+            exact = {}
+            if (surely | never).all() and surely.any():
+                exact["macro"] = value[surely].mean()
+            if metric == "recall" or (surely | absent).all():  # recall weighted by label totals is accuracy
+                exact["weighted"] = by_label[~absent].sum() / n_items
+            for average in ("macro", "weighted"):
                 position = average_column(metric, average, n_labels)
                 undefined[model, position] = hole.sum()
-                if exact is not None:
-                    mean[model, position], error[model, position] = exact, 0.0
+                if average in exact:
+                    mean[model, position], error[model, position] = exact[average], 0.0
     return replace(summary, values=mean, undefined=undefined, mc_error=error)
-
-
-def _linear(accuracy: float, n_labels: int) -> dict[int, float]:
-    """The measures that are linear in the counts, by position."""
-    values = {average_column(metric, "micro", n_labels): accuracy for metric in METRICS}
-    values[average_column("specificity", "micro", n_labels)] = (
-        np.nan if n_labels == 1 else 1 - (1 - accuracy) / (n_labels - 1)
-    )
-    return values | {0: accuracy, average_column("recall", "weighted", n_labels): accuracy}
-
-
-def _averages(metric: str, value: ByLabel, hole: ByLabel, by_label: ByLabel, truth: Rows) -> dict[str, float | None]:
-    """Macro and weighted averages that are exact, because every label is certainly defined or certainly left out."""
-    surely, never = hole <= SURE, hole >= 1
-    macro = float(value[surely].mean()) if (surely | never).all() and surely.any() else None
-    absent = truth.max(0) == 0
-    exact = metric == "recall" or (surely | absent).all()  # recall weighted by label totals is accuracy
-    return {"macro": macro, "weighted": float(by_label[~absent].sum() / len(truth)) if exact else None}
 
 
 def _expected(metric: str, truth: Rows, answer: Rows) -> tuple[ByLabel, ByLabel, ByLabel]:

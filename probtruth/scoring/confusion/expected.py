@@ -20,7 +20,6 @@ from probtruth.scoring.confusion.measures import (
     Measure,
     Summary,
     average_column,
-    first_column,
     label_columns,
     measure_names,
     measure_table,
@@ -66,25 +65,22 @@ class Confusion(Brief, Summary):
     @property
     def precision(self) -> Float[np.ndarray, "model label"]:
         """Precision of each label."""
-        return self._of_labels("precision")
+        return self.values[:, label_columns("precision", len(self.labels))]
 
     @property
     def recall(self) -> Float[np.ndarray, "model label"]:
         """Recall (sensitivity) of each label."""
-        return self._of_labels("recall")
+        return self.values[:, label_columns("recall", len(self.labels))]
 
     @property
     def specificity(self) -> Float[np.ndarray, "model label"]:
         """Specificity of each label."""
-        return self._of_labels("specificity")
+        return self.values[:, label_columns("specificity", len(self.labels))]
 
     @property
     def f(self) -> Float[np.ndarray, "model label"]:
         """F-measure of each label, the harmonic mean of its precision and recall."""
-        return self._of_labels("f")
-
-    def _of_labels(self, metric: str) -> Float[np.ndarray, "model label"]:
-        return self.values[:, label_columns(metric, len(self.labels))]
+        return self.values[:, label_columns("f", len(self.labels))]
 
     def metric(self, metric: object, label: object = None, average: object = None) -> Float[np.ndarray, " model"]:
         """One metric of every model: accuracy, or precision, recall, specificity or f of a label or averaged.
@@ -107,15 +103,14 @@ class Confusion(Brief, Summary):
         if average is not None:
             return average_column(name, check.one_of(average, AVERAGES, "average"), len(self.labels))
         position = self.labels.index(check.one_of(str(label), self.labels, "label"))
-        return first_column(name, len(self.labels)) + position
+        return int(label_columns(name, len(self.labels)).start) + position
 
     def table(self) -> "polars.DataFrame":
         """A row for each model and metric, with its `label` or `average`; `undefined` counts undefined labels."""
         others = {name: getattr(self, name) for name in ("sd", "low", "high", "plug_in", "undefined", "mc_error")}
         numbers: dict[str, Float[np.ndarray, "model measure"]] = {"value": self.values, **others}
         rows = [
-            {"model": model, "metric": name.metric, "label": name.label, "average": name.average}
-            | {column: float(array[i, j]) for column, array in numbers.items()}
+            {"model": model, **vars(name)} | {column: float(array[i, j]) for column, array in numbers.items()}
             for i, model in enumerate(self.models)
             for j, name in enumerate(self.measures)
         ]
@@ -205,20 +200,14 @@ def response_probs(
         probs: Table = xp.exp(log_probs.astype(np.float64))
         return probs
     if chosen is None:
-        return _shared_by_ties(log_probs)
+        return simplex.shared_by_ties(log_probs.astype(np.float64))
     if len(chosen) == 1:
         limit = np.array(chosen)
         limit *= 1 - simplex.lost_as_log(limit, log_probs.dtype)
         positive = xp.exp(log_probs[..., 1].astype(np.float64)) >= limit
         both: Table = xp.stack([~positive, positive], -1).astype(np.float64)
         return both
-    return _shared_by_ties(log_probs - np.log(chosen).astype(log_probs.dtype))
-
-
-def _shared_by_ties(values: Float[Table, "model item label"]) -> Float[Table, "model item label"]:
-    winners = values == values.max(-1, keepdims=True)
-    shared: Table = winners.astype(np.float64) / winners.sum(-1, keepdims=True)
-    return shared
+    return simplex.shared_by_ties((log_probs - np.log(chosen).astype(log_probs.dtype)).astype(np.float64))
 
 
 def check_threshold(response: str, threshold: object, n_labels: int) -> tuple[float, ...] | None:

@@ -32,20 +32,15 @@ def measure_names(labels: tuple[str, ...]) -> tuple[Measure, ...]:
     return tuple(names)
 
 
-def first_column(metric: str, n_labels: int) -> int:
-    """Position of the first label of a metric among the measures."""
-    return 1 + METRICS.index(metric) * (n_labels + len(AVERAGES))
-
-
 def label_columns(metric: str, n_labels: int) -> slice:
     """Positions of the labels of a metric among the measures."""
-    start = first_column(metric, n_labels)
+    start = 1 + METRICS.index(metric) * (n_labels + len(AVERAGES))
     return slice(start, start + n_labels)
 
 
 def average_column(metric: str, average: str, n_labels: int) -> int:
     """Position of an average of a metric among the measures."""
-    return first_column(metric, n_labels) + n_labels + AVERAGES.index(average)
+    return int(label_columns(metric, n_labels).stop) + AVERAGES.index(average)
 
 
 def measure(right: Labels, of_label: Labels, of_response: Labels) -> tuple[Measures, Measures]:

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from probtruth import check, check_arrays
 from probtruth.errors import InputError
+from probtruth.kernels import simplex
 from probtruth.scoring.align import align
 from probtruth.scoring.nelson.risk import MARKS, RiskProfile
 from probtruth.scoring.nelson.source_probability import equal_count_bins, source_probability, whole
@@ -195,9 +196,8 @@ class MetricExplanation:
         """The report that the metric rewards most if labels follow `truth`; ties share certainty."""
         probs = np.asarray(truth, np.float64)
         if self.exponent == inf:
-            weights = (probs == probs.max(-1, keepdims=True)).astype(np.float64)
-        else:
-            weights = np.where(probs > 0, probs, 1) ** self.exponent * (probs > 0)
+            return simplex.shared_by_ties(probs)
+        weights = np.where(probs > 0, probs, 1) ** self.exponent * (probs > 0)
         return np.asarray(weights / weights.sum(-1, keepdims=True))
 
 

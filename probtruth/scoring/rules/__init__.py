@@ -1,7 +1,6 @@
 """Scoring rules: named rules as values, families as functions that return a rule, and what a rule rewards."""
 
-from probtruth.scoring.rules.beta import beta
-from probtruth.scoring.rules.bregman import bregman
+from probtruth.scoring.rules.families import beta, bregman, power, pseudospherical
 from probtruth.scoring.rules.loss_curves import loss_curve
 from probtruth.scoring.rules.named import (
     RULES,
@@ -14,7 +13,6 @@ from probtruth.scoring.rules.named import (
     spherical,
     zero_one,
 )
-from probtruth.scoring.rules.power import power, pseudospherical
 from probtruth.scoring.rules.proper import log_score_from_log_probs, log_score_from_logits
 from probtruth.scoring.rules.propriety import best_report, check_proper
 from probtruth.scoring.rules.rule import ScoringRule

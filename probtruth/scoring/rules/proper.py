@@ -180,7 +180,7 @@ def zero_one_score(probs: Probs, truth: Probs) -> Losses:
     0.3
     """
     floats, weights = simplex.as_floats(probs, truth)
-    return 1 - (weights * chosen(floats)).sum(-1)
+    return 1 - (weights * simplex.shared_by_ties(floats)).sum(-1)
 
 
 @float64_for_numpy
@@ -221,9 +221,3 @@ def kl_divergence(probs: Probs, truth: Probs) -> Losses:
     """
     weights, floats = simplex.as_floats(truth, probs)
     return simplex.relative_entropy_terms(weights, floats).sum(-1)
-
-
-def chosen(probs: Float[Array, "*batch label"]) -> Float[Array, "*batch label"]:
-    """The most probable label as a one-hot row; labels that tie share it evenly."""
-    best = (probs == probs.max(-1, keepdims=True)).astype(probs.dtype)
-    return best / best.sum(-1, keepdims=True)

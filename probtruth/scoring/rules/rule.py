@@ -185,12 +185,6 @@ def _gap(rule: ScoringRule, probs: Array, truth: Array, logs: Array | None = Non
     return jnp.maximum(jnp.where(near[..., 0], together, expected - rule.entropy(truth)), 0)
 
 
-@partial(jax.jit, static_argnums=0)
-def expected_from_log_of(rule: ScoringRule, log_probs: Probs, truth: Probs) -> Losses:
-    """`rule.expected_from_log`, compiled once for each rule and shape."""
-    return rule.expected_from_log(log_probs, truth)
-
-
 def _by_value(rule: str, labels: Sequence[str]) -> tuple[str, ...]:
     """Labels that are numbers, in ascending order."""
     try:

@@ -1,17 +1,18 @@
 """Losses for soft labels in the form that scikit-learn's `make_scorer` takes; scikit-learn is not imported."""
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
-from jaxtyping import Float
 
-from probtruth import check, check_arrays
+from probtruth import check
 from probtruth.errors import InputError
 from probtruth.frame_numbers import labelled
 from probtruth.kernels.arrays import to_host
 from probtruth.scoring.rules.named import RuleLike, get_rule
 from probtruth.scoring.rules.rule import ScoringRule
 from probtruth.types.index import as_names, sort_names
+from probtruth.types.predictions import Predictions
 from probtruth.types.truth import Truth
 
 
@@ -45,65 +46,44 @@ def soft_label_loss(
     0.25
     """
     if not isinstance(rule, str | ScoringRule) and np.ndim(rule):  # make_scorer(soft_label_loss), which passes labels
-        raise InputError(
-            "labels in place of a rule", "the name of a rule", "Write make_scorer(soft_label_loss('log'))."
-        )
+        hint = "Write make_scorer(soft_label_loss('log'))."
+        raise InputError("labels in place of a rule", "the name of a rule", hint)
     chosen = get_rule(rule)
     classes = as_names(labels, "labels")
 
-    def loss(truth: object, probs: object) -> float:
-        forecast = _forecasts(probs)
-        soft, names = _soft(truth, forecast.shape[1], classes)
-        if soft.shape != forecast.shape:
-            raise InputError(f"labels with shape {soft.shape}", f"{forecast.shape}", "Give a row for each item.")
-        if chosen.order is not None:
-            check.length(len(chosen.order), forecast.shape[1], "labels in the order")
-            names = names or tuple(sort_names(chosen.order))
-        elif names is None and chosen.ordered and forecast.shape[1] > 2 and np.ndim(truth) != 1:  # type: ignore[arg-type]
+    def loss(truth: Any, probs: Any) -> float:
+        table, hard = np.asarray(labelled(probs).values), np.ndim(truth) == 1
+        if table.ndim == 1 and table.dtype.kind in "biuSU":
+            hint = "Pass response_method='predict_proba' to make_scorer."
+            raise InputError("predicted classes", "probabilities", hint)
+        n_labels = 2 if table.ndim == 1 else table.shape[1]
+        names = classes
+        if names is None and hard and np.asarray(truth).dtype.kind not in "iu":
+            names = tuple(sorted(set(as_names(np.asarray(truth).tolist(), "labels") or ())))
+        if names is not None and len(names) != n_labels:
+            raise InputError(
+                f"{len(names)} classes ({check.shortlist(names)}) for {n_labels} columns of probabilities",
+                "a class for each column",
+                "Pass all classes: soft_label_loss(rule, labels=np.unique(y)).",
+            )
+        if names is None and chosen.order is not None:
+            check.length(len(chosen.order), n_labels, "labels in the order")
+            names = sort_names(chosen.order)
+        elif names is None and chosen.ordered and n_labels > 2 and not hard:
             raise InputError(
                 f"the rule {chosen.name!r} for soft labels in columns without names",
                 "the order of their labels",
                 f"Pass probtruth.rules.RULES[{chosen.name!r}].in_order([lowest, ..., highest]), names of the classes.",
             )
-        of_columns = chosen.for_labels(names or tuple(map(str, range(forecast.shape[1]))))
-        return float(np.mean(of_columns.expected(forecast.astype(np.float64), soft)))
+        models = Predictions.from_probs({"model": table}, labels=names)
+        if hard:
+            soft = Truth.from_labels(truth, None if names else n_labels, classes=names).probs
+        else:
+            soft = Truth.from_probs(truth, labels=names).probs
+        logs = models.log_probs[0].astype(np.float64)
+        if soft.shape != logs.shape:
+            raise InputError(f"labels with shape {soft.shape}", f"{logs.shape}", "Give a row for each item.")
+        return float(np.mean(chosen.for_labels(models.index.labels).expected_from_log(logs, to_host(soft))))
 
     loss.__name__ = f"soft_label_{chosen.name}_loss"
     return loss
-
-
-def _forecasts(probs: object) -> Float[np.ndarray, "item label"]:
-    """Checked probabilities; a single column holds those of the second of two classes."""
-    values = labelled(probs).values
-    if np.ndim(values) == 1:  # type: ignore[arg-type]
-        if np.asarray(values).dtype.kind in "biuSU":
-            raise InputError(
-                "predicted classes", "probabilities", "Pass response_method='predict_proba' to make_scorer."
-            )
-        second = check_arrays.as_floats(values, "item", "probabilities")
-        values = np.stack([1 - second, second], 1)
-    forecast = check_arrays.as_floats(values, "item label", "probabilities")
-    check_arrays.simplex(forecast, "probabilities", lambda row: f"item {row}")
-    return forecast
-
-
-def _soft(
-    truth: object, n_labels: int, classes: Sequence[str] | None
-) -> tuple[Float[np.ndarray, "item label"], Sequence[str] | None]:
-    """The distribution of each item's label, and the names of the columns where they are known."""
-    if np.ndim(truth) != 1:  # type: ignore[arg-type]
-        soft = check_arrays.as_floats(labelled(truth).values, "item label", "soft labels")
-        check_arrays.simplex(soft, "soft labels", lambda row: f"item {row}")
-        return soft, classes
-    values = np.asarray(truth)
-    if classes is None and values.dtype.kind in "iu":
-        return check_arrays.one_hot(truth, n_labels, "labels"), None
-    classes = classes or tuple(sorted(set(as_names(values.tolist(), "labels") or ())))
-    if len(classes) != n_labels:
-        raise InputError(
-            f"{len(classes)} classes ({check.shortlist(classes)}) for {n_labels} columns of probabilities",
-            "a class for each column",
-            "Pass all classes: soft_label_loss(rule, labels=np.unique(y)).",
-        )
-    made = Truth.from_labels(values, classes=classes)
-    return to_host(made.probs)[:, [made.index.labels.index(name) for name in classes]], classes

@@ -104,10 +104,10 @@ TEXT = pt.Annotations.from_long({"item": [0, 0], "annotator": ["p", "q"], "label
         (lambda: pt.annotators.agreement(labelled("1.0", "1", "2"), level="ordinal"), "each another one"),
         (lambda: pt.annotators.agreement(labelled("a", "b"), level="ordinal", order="ab"), "order as a str"),
         (lambda: pt.annotators.agreement(labelled("a", "b"), level="ordinal", order=5), "order as a int"),
-        (lambda: pt.annotators.agreement([["yes", "no"]]), "annotations of type list"),
-        (lambda: pt.annotators.human_ceiling([["yes", "no"]]), "annotations of type list"),
+        (lambda: pt.annotators.agreement([["yes", "no"]]), "got list, expected Annotations"),
+        (lambda: pt.annotators.human_ceiling([["yes", "no"]]), "got list, expected Annotations"),
         (lambda: pt.annotators.human_ceiling(labelled("a", "b"), TEXT), "predictions of type Annotations"),
-        (lambda: pt.annotators.alternative_annotator_test([["yes"]], TEXT), "annotations of type list"),
+        (lambda: pt.annotators.alternative_annotator_test([["yes"]], TEXT), "got list, expected Annotations"),
         (lambda: pt.annotators.agreement(pt.Annotations.from_counts([[1, 0]])), "no item with two annotations"),
     ],
 )

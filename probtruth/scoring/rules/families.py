@@ -1,0 +1,284 @@
+"""Families of rules: power (log to Brier), pseudospherical, beta (two labels), and one from any convex function."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import lru_cache, partial
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array, lax
+from jax.scipy.special import betainc
+from scipy import special
+
+from probtruth import check
+from probtruth.errors import InputError
+from probtruth.kernels import simplex
+from probtruth.scoring.rules.named import INFINITE, log
+from probtruth.scoring.rules.rule import Interval, ScoringRule
+
+JOSE_NAU_WINKLER = "Jose, Nau and Winkler (2008), doi:10.1287/opre.1070.0498"
+HINT = "1 is the log score; larger is more forgiving."
+N_NODES = 16  # Gauss-Jacobi nodes: the integrands are analytic up to twice the interval, so 16 reach float64 rounding
+SMALL, LARGE = 0.1, 10.0  # Below b = 0.1 `betainc` loses digits; from a or b = 10 the nodes are too few
+
+Raised = Callable[[float], Array]  # the entries of a table to a power: of probabilities, or from their logarithms
+Generator = Callable[[Array], Array]
+
+
+def power(beta: float) -> ScoringRule:
+    """The power family of rules, strictly proper for every beta > 0; beta = 2 - t is the tempered log loss at t.
+
+    Formula: -(p_y^(beta-1) - 1)/(beta - 1) + (sum_k p_k^beta - 1)/beta; entropy (1 - sum t^beta)/(beta (beta - 1)).
+    At beta = 1 it is the log score, at beta = 2 half the Brier score.
+
+    Arguments: `beta` weighs rare labels: the lower, the more a small probability of what happens costs.
+
+    Returns: a `ScoringRule`; losses from 0 to 1/(beta - 1), or to inf for beta <= 1; lower is better.
+
+    Errors: `InputError` for a beta that is not above 0.
+
+    Source: Jose, Nau and Winkler (2008), doi:10.1287/opre.1070.0498; Amid, Warmuth, Anil and Koren (2019),
+    doi:10.48550/arXiv.1906.03361
+
+    >>> import numpy as np, probtruth as pt
+    >>> round(float(pt.rules.power(2).expected(np.array([0.6, 0.4]), np.array([0.7, 0.3]))), 4)
+    0.22
+    """
+    return _power(check.number(beta, "beta", HINT, above=0))
+
+
+def pseudospherical(beta: float) -> ScoringRule:
+    """The pseudospherical family of rules, strictly proper for every beta > 0.
+
+    Formula: -((p_y / |p|)^(beta-1) - 1)/(beta - 1), with |p| = (sum_k p_k^beta)^(1/beta); entropy (1 - |t|)/(beta - 1).
+    At beta = 1 it is the log score, at beta = 2 the spherical score plus 1.
+
+    Arguments: `beta` weighs rare labels: the lower, the more a small probability of what happens costs.
+
+    Returns: a `ScoringRule`; losses from 0 to 1/(beta - 1), or to inf for beta <= 1; lower is better.
+
+    Errors: `InputError` for a beta that is not above 0.
+
+    Source: Jose, Nau and Winkler (2008), doi:10.1287/opre.1070.0498
+
+    >>> import numpy as np, probtruth as pt
+    >>> round(float(pt.rules.pseudospherical(2).expected(np.array([0.6, 0.4]), np.array([0.7, 0.3]))), 4)
+    0.2512
+    """
+    return _pseudospherical(check.number(beta, "beta", HINT, above=0))
+
+
+@lru_cache
+def _power(beta: float) -> ScoringRule:
+    rise = beta - 1
+
+    def losses(raised: Raised) -> Array:
+        return (raised(beta).sum(-1, keepdims=True) - 1) / beta - (raised(rise) - 1) / rise
+
+    return _member(
+        f"power({beta:g})",
+        f"-(p_y^{rise:g} - 1)/{rise:g} + (sum_k p_k^{beta:g} - 1)/{beta:g}",
+        beta,
+        lambda probs: losses(partial(simplex.power, probs)),
+        lambda logs: losses(lambda exponent: jnp.exp(exponent * logs)),
+    )
+
+
+@lru_cache
+def _pseudospherical(beta: float) -> ScoringRule:
+    rise = beta - 1
+
+    def losses(raised: Raised) -> Array:
+        return (1 - raised(rise) / raised(beta).sum(-1, keepdims=True) ** (rise / beta)) / rise
+
+    # the loss is the same for any multiple of p: that whose largest entry is 1 neither overflows nor vanishes
+    def from_logs(logs: Array) -> Array:
+        relative = logs - lax.stop_gradient(logs.max(-1, keepdims=True))
+        return losses(lambda exponent: jnp.exp(exponent * relative))
+
+    return _member(
+        f"pseudospherical({beta:g})",
+        f"-((p_y / |p|)^{rise:g} - 1)/{rise:g}, |p| = (sum_k p_k^{beta:g})^(1/{beta:g})",
+        beta,
+        lambda probs: losses(partial(simplex.power, probs / lax.stop_gradient(probs.max(-1, keepdims=True)))),
+        from_logs,
+    )
+
+
+def _member(
+    name: str, formula: str, beta: float, losses: Callable[[Array], Array], log_losses: Callable[[Array], Array]
+) -> ScoringRule:
+    """The rule of a family, which is the log score at 1 (where its own formulas are 0/0)."""
+    if beta == 1:
+        return replace(log, name=name, source=JOSE_NAU_WINKLER)
+    return ScoringRule(
+        name=name,
+        formula=formula,
+        source=JOSE_NAU_WINKLER,
+        losses=losses,
+        range=(0.0, 1 / (beta - 1) if beta > 1 else INFINITE),
+        log_losses=log_losses,
+    )
+
+
+def beta(a: float, b: float) -> ScoringRule:
+    """The beta family of rules for two labels, strictly proper for a, b > -1.
+
+    Formula: with p the probability of the second label, the loss is the integral of u^(a-1) (1 - u)^b over u from p to
+    1 if the second label comes, and of u^a (1 - u)^(b-1) from 0 to p if the first does. a = b = 0 is the log score,
+    a = b = 1 a quarter of the Brier score, a = b = -1/2 the loss behind boosting; a/(a + b) is the threshold (the share
+    of costs) around which a rule with large a + b concentrates.
+
+    Arguments: `a` and `b` shape the weight u^(a-1) (1 - u)^(b-1) on the threshold u.
+
+    Returns: a `ScoringRule` for two labels; losses from 0 to B(a, b + 1) or B(a + 1, b), or inf; lower is better.
+
+    Errors: `InputError` for a or b at or below -1, or a rule used on another number of labels.
+
+    Source: Merkle and Steyvers (2013), doi:10.1287/deca.2013.0280; after Buja, Stuetzle and Shen (2005)
+
+    >>> import numpy as np, probtruth as pt
+    >>> round(float(pt.rules.beta(1, 1).expected(np.array([0.4, 0.6]), np.array([0.3, 0.7]))), 4)
+    0.11
+    """
+    hint = "0, 0 is the log score; 1, 1 the Brier score."
+    return _beta(check.number(a, "a", hint, above=-1), check.number(b, "b", hint, above=-1))
+
+
+@lru_cache
+def _beta(a: float, b: float) -> ScoringRule:
+    loss_of_first, loss_of_second = _incomplete(a, b), _incomplete(b, a)
+
+    def losses(first: Array, second: Array) -> Array:
+        each = [loss_of_first(first[..., 1], first[..., 0]), loss_of_second(second[..., 0], second[..., 1])]
+        return jnp.stack(each, -1)
+
+    def expected(probs: Array, truth: Array) -> Array:
+        first, second = (jnp.where(truth[..., label, None] != 0, probs, 0.5) for label in (0, 1))
+        return (truth * losses(first, second)).sum(-1)
+
+    return ScoringRule(
+        name=f"beta({a:g}, {b:g})",
+        formula=f"integral of u^{a - 1:g} (1 - u)^{b:g} from p to 1, or of u^{a:g} (1 - u)^{b - 1:g} from 0 to p",
+        source="Merkle and Steyvers (2013), doi:10.1287/deca.2013.0280",
+        losses=lambda probs: losses(probs, probs),
+        expected_kernel=expected,
+        range=(0.0, max(_whole(a, b), _whole(b, a))),
+        local=a == b == 0,
+        n_labels=2,
+    )
+
+
+def _whole(a: float, b: float) -> float:
+    """The integral of u^a (1 - u)^(b-1) from 0 to 1."""
+    return float(special.beta(a + 1, b)) if b > 0 else INFINITE
+
+
+def _incomplete(a: float, b: float) -> Callable[[Array, Array], Array]:
+    """The integral of u^a (1 - u)^(b-1) over u from 0 to p, as a function of p and 1 - p; a, b > -1."""
+    if b < SMALL or max(a, b) < LARGE:
+        return _quadrature(a, b)
+    whole, middle = _whole(a, b), (a + 1) / (a + 1 + b)
+
+    def value(p: Array, q: Array) -> Array:  # from whichever end holds less of the integral
+        low = p <= middle
+        below, above = jnp.where(low, p, middle), jnp.where(low, 1 - middle, q)
+        return whole * jnp.where(low, betainc(a + 1, b, below), 1 - betainc(b, a + 1, above))
+
+    return value
+
+
+def _quadrature(a: float, b: float) -> Callable[[Array, Array], Array]:
+    """`_incomplete` where the integrand bends little or has no finite integral: beyond 1/2 of what v^(b-1) leaves."""
+    n_nodes = N_NODES + int(np.ceil(max(a, 0) / 2))
+
+    def nodes(power: float) -> tuple[np.ndarray, np.ndarray]:
+        roots, weights = special.roots_jacobi(n_nodes, 0, power)
+        return (1 + roots) / 2, weights / 2 ** (power + 1)
+
+    below, above = nodes(a), nodes(b)
+
+    def start(p: Array) -> Array:
+        places, weights = (jnp.asarray(column, p.dtype) for column in below)
+        return p ** (a + 1) * (weights * (1 - p[..., None] * places) ** (b - 1)).sum(-1)
+
+    def rest(v: Array) -> Array:
+        places, weights = (jnp.asarray(column, v.dtype) for column in above)
+        some = jnp.where(v > 0, v, 0.5)
+        steps = some[..., None] * places
+        whole = some ** (b + 1) * (weights * jnp.expm1(a * jnp.log1p(-steps)) / steps).sum(-1)
+        return jnp.where(v > 0, whole, 0)
+
+    def value(p: Array, q: Array) -> Array:
+        low = p <= 0.5
+        half = jnp.full_like(p, 0.5)
+        small, large = jnp.where(low, p, half), jnp.where(low, half, q)
+        log_ratio = simplex.log(large) + np.log(2.0).astype(p.dtype)
+        singular = -log_ratio if b == 0 else -jnp.expm1(b * log_ratio) / b * 0.5**b  # of v^(b-1), from v to 1/2
+        return jnp.where(low, start(small), start(half) + singular + rest(half) - rest(large))
+
+    return value
+
+
+def bregman(
+    generator: Generator, name: str | None = None, strictly_proper: bool = True, range: Interval = (-INFINITE, INFINITE)
+) -> ScoringRule:
+    """The proper scoring rule of a convex function G on distributions.
+
+    Formula: -G(p) - (dG/dp_y - sum_k p_k dG/dp_k); entropy -G(t); divergence G(t) - G(p) - <dG(p), t - p>.
+
+    Arguments: `generator` takes one distribution (the label axis alone) to a number, with JAX operations that are
+    twice differentiable inside the simplex; on the edge its value is the limit from inside, possibly with an infinite
+    slope, so `(p * jnp.log(p)).sum()` is the log score. `name` is what outputs call the rule.
+    `strictly_proper` says that it is strictly convex; `range` bounds the loss if that is known. Nothing is verified:
+    use `check_proper`.
+
+    Returns: a `ScoringRule`, lower is better, in the units of G.
+
+    Errors: `InputError` for a generator that cannot be called.
+
+    Source: Savage (1971), doi:10.1080/01621459.1971.10482346; Gneiting and Raftery (2007),
+    doi:10.1198/016214506000001437
+
+    >>> import numpy as np, probtruth as pt
+    >>> rule = pt.rules.bregman(lambda p: (p**2).sum())  # the quadratic score
+    >>> round(float(rule.expected(np.array([0.6, 0.4]), np.array([0.7, 0.3]))), 4)
+    -0.56
+    """
+    if not callable(generator):
+        raise InputError(
+            f"generator of type {type(generator).__name__}",
+            "a function of one distribution",
+            "bregman(lambda p: (p**2).sum()) is the quadratic score.",
+        )
+
+    def losses(probs: Array) -> Array:
+        value, slope = _value_and_slope(generator, probs)
+        along = jnp.where(probs != 0, slope, 0) * probs  # 0 along an infinite slope counts 0
+        return along.sum() - value - slope
+
+    return ScoringRule(
+        name=name or f"bregman({getattr(generator, '__name__', 'G')})",
+        formula="-G(p) - (dG/dp_y - sum_k p_k dG/dp_k)",
+        source="Savage (1971), doi:10.1080/01621459.1971.10482346",
+        losses=jnp.vectorize(losses, signature="(k)->(k)"),
+        entropy_kernel=jnp.vectorize(lambda truth: -generator(_inside(truth)), signature="(k)->()"),
+        range=range,
+        strictly_proper=strictly_proper,
+    )
+
+
+def _inside(probs: Array) -> Array:
+    """The point, its zeros replaced by the least normal number."""
+    return jnp.maximum(probs, jnp.finfo(probs.dtype).tiny)  # type: ignore[no-untyped-call]
+
+
+def _value_and_slope(generator: Generator, probs: Array) -> tuple[Array, Array]:
+    """Value and gradient; along a label of probability 0 the limit from inside."""
+    point = _inside(probs)
+    value, slope = jax.value_and_grad(generator)(point)
+    kind = jnp.finfo(point.dtype)  # type: ignore[no-untyped-call]
+    second, third = (jax.grad(generator)(jnp.maximum(probs, kind.tiny**root)) for root in (0.5, 0.25))
+    falls = (second - slope > 1.5 * (third - second)) & (third - slope > kind.eps**0.5 * (1 + jnp.abs(third)))
+    return value, jnp.where((probs == 0) & falls, -jnp.inf, slope)
