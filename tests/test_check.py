@@ -201,7 +201,17 @@ def test_a_child_of_a_process_that_used_jax_says_so_instead_of_hanging(before, s
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_a_forked_process_is_refused_by_each_function_that_computes():
     pt.entropy(np.array([0.5, 0.5]))  # JAX starts its threads
-    names = ("evaluate", "score", "compare", "infer_truth", "decompose", "plan", "validate", "monitor")
+    names = (
+        "evaluate",
+        "score",
+        "compare",
+        "infer_truth",
+        "decompose",
+        "plan",
+        "validate",
+        "monitor",
+        "expected_confusion",
+    )
     # what they do first themselves: where annotations are checked, the arguments of `_is_refused` would not come as far
     functions = [inspect.unwrap(getattr(pt, name)) for name in names]
     with warnings.catch_warnings():

@@ -13,7 +13,7 @@ from probtruth.truth import programs
 @pytest.mark.long
 def test_ranks_of_the_hierarchical_program_are_even() -> None:
     """Forty simulations, ranks in four bins of ten: gross errors only; the slow form has the power for small ones."""
-    ranks, errors = simulations(programs.hierarchical_dawid_skene, 40, warmup=100, thin=2, batch=10, seed=0)
+    ranks, errors = simulations(programs.hierarchical_dawid_skene, 40, warmup=100, thin=2, seed=0)
     assert ranks.shape == (40, 8)
     chance = 0.001  # of one p-value; eight are looked at, of a fixed seed
     assert p_values(ranks, bins=4).min() > chance
