@@ -50,8 +50,8 @@ def dawid_skene_em(
     unknown = em.answers_by_class(solution.probs, flat).sum(1) < KNOWN_MASS
     confusion = np.exp(solution.parameters[0]).transpose(0, 2, 1)
     confusion = np.where(unknown[:, :, None], np.nan, confusion)
-    solution.diagnostics["n_unidentified_rows"] = int(unknown.sum())
-    return em.as_fit(request, flat, solution, confusion, {})
+    diagnostics = {**solution.diagnostics, "n_unidentified_rows": int(unknown.sum())}
+    return em.as_fit(request, flat, solution._replace(diagnostics=diagnostics), confusion, {})
 
 
 def _maximise(probs: np.ndarray, parameters: em.Parameters, flat: FlatAnnotations, priors: em.Priors) -> em.Parameters:
