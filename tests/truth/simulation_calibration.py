@@ -64,7 +64,8 @@ def simulations(
     @jax.jit
     def prior(key: jax.Array) -> tuple[dict[str, jax.Array], jax.Array, jax.Array]:
         prior_key, class_key, answer_key = jax.random.split(key, 3)
-        trace = handlers.trace(handlers.seed(program, prior_key)).get_trace(**data(ANNOTATOR * N_LABELS))
+        nothing = jax.tree.map(jnp.asarray, data(ANNOTATOR * N_LABELS))
+        trace = handlers.trace(handlers.seed(program, prior_key)).get_trace(**nothing)
         true = {name: trace[name]["value"] for name in ("log_marginals", "log_confusion")}
         classes = jax.random.categorical(class_key, true["log_marginals"], shape=(N_ITEMS,))
         return true, classes, jax.random.categorical(answer_key, true["log_confusion"][ANNOTATOR, classes[ITEM]])

@@ -1,6 +1,7 @@
 """A short form of the calibration in tests/slow/truth_calibration.py, and what its ranks can and cannot see."""
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 from numpyro import handlers
@@ -37,7 +38,9 @@ def test_contrasts_have_the_prior_of_independent_logits() -> None:
     nothing |= {"known": np.zeros((0, n_labels)), "annotators": np.zeros(n_annotators)}
 
     def differences(key: jax.Array) -> jax.Array:
-        trace = handlers.trace(handlers.seed(programs.hierarchical_dawid_skene, key)).get_trace(**nothing)
+        trace = handlers.trace(handlers.seed(programs.hierarchical_dawid_skene, key)).get_trace(
+            **jax.tree.map(jnp.asarray, nothing)
+        )
         rows = trace["log_confusion"]["value"]
         return rows[:, :, 1:] - rows[:, :, :1]
 
