@@ -126,16 +126,6 @@ def confusion_cells(annotations: Annotations) -> int:
     return (annotations.n_annotators or 0) * annotations.n_labels**2
 
 
-def need_room(annotations: Annotations, method: str) -> None:
-    """Raises where the annotators' confusion matrices are too large for memory."""
-    if confusion_cells(annotations) > LARGEST_CONFUSION:
-        raise InputError(
-            f"{annotations.n_annotators:,} annotators and {annotations.n_labels:,} labels for method {method!r}",
-            f"at most {LARGEST_CONFUSION:,} cells of confusion matrices (annotators x labels x labels)",
-            "Choose 'majority' or a method of the estimand 'distribution', which need none, or merge labels.",
-        )
-
-
 def need_votes(annotations: Annotations, n_votes: Int[np.ndarray, " item"]) -> None:
     """Raises where an item has no annotation."""
     empty = np.flatnonzero(n_votes == 0)

@@ -10,7 +10,15 @@ from jaxtyping import Float, Int
 from probtruth import check
 from probtruth.errors import InputError
 from probtruth.truth.fit import MethodFit, MethodRequest
-from probtruth.truth.flat import Gold, known_answers, need_room, need_votes, plurality, vote_shares
+from probtruth.truth.flat import (
+    LARGEST_CONFUSION,
+    Gold,
+    confusion_cells,
+    known_answers,
+    need_votes,
+    plurality,
+    vote_shares,
+)
 from probtruth.truth.methods.ability import ability
 from probtruth.truth.methods.dawid_skene import dawid_skene, dawid_skene_em, hierarchical_dawid_skene
 from probtruth.truth.methods.dirichlet import dirichlet
@@ -103,8 +111,12 @@ def infer_truth(
     known = known_answers(gold, annotations, name, chosen.estimand)
     if options.get("prior") is None:
         need_votes(annotations, np.where(known >= 0, 1, n_votes))
-    if chosen.estimand == "class" and not chosen.only_counts:
-        need_room(annotations, name)
+    if chosen.estimand == "class" and not chosen.only_counts and confusion_cells(annotations) > LARGEST_CONFUSION:
+        raise InputError(
+            f"{annotations.n_annotators:,} annotators and {annotations.n_labels:,} labels for method {name!r}",
+            f"at most {LARGEST_CONFUSION:,} cells of confusion matrices (annotators x labels x labels)",
+            "Choose 'majority' or a method of the estimand 'distribution', which need none, or merge labels.",
+        )
     seen = replace(annotations, annotator=None) if chosen.only_counts else annotations
     request = MethodRequest(seen, n_draws, check.whole(seed, 0, "seed"), known)
     result = chosen.fit(request, **options)

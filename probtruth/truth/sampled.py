@@ -1,7 +1,6 @@
 """Methods whose classes are summed out and whose parameters are sampled by NUTS: from a program to a fit."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 
 import jax
@@ -34,29 +33,18 @@ TIE = 1e-9  # Statistics closer than this are equal
 NEAR = 0.1
 
 
-@dataclass(frozen=True)
-class NutsSettings:
-    """How long to sample: `samples` draws in each of `chains` chains, after `warmup` that do not count."""
-
-    samples: int
-    warmup: int
-    chains: int
-
-    def __post_init__(self) -> None:
-        check.whole(self.samples, 4, "samples")
-        check.whole(self.warmup, 1, "warmup")
-        check.whole(self.chains, 1, "chains")
-
-
-def fit_by_nuts(request: MethodRequest, program: str, settings: NutsSettings) -> MethodFit:
-    """Samples the program of that name in `probtruth.truth.programs`."""
+def fit_by_nuts(request: MethodRequest, program: str, samples: int, warmup: int, chains: int) -> MethodFit:
+    """Samples the program of that name in `probtruth.truth.programs`: `samples` draws in each chain, after `warmup`."""
     # numpyro loads here, not with the module: the other methods do without it and start a third of a second sooner
     from probtruth.inference import nuts
     from probtruth.inference.diagnostics import convergence
     from probtruth.truth import programs
 
+    check.whole(samples, 4, "samples")
+    check.whole(warmup, 1, "warmup")
+    check.whole(chains, 1, "chains")
     flat = flatten(request)
-    size = 8 * settings.samples * settings.chains * flat.n_annotators * flat.n_labels**2
+    size = 8 * samples * chains * flat.n_annotators * flat.n_labels**2
     if size > MOST_BYTES:
         raise InputError(
             f"{flat.n_annotators} annotators and {flat.n_labels} labels, whose draws take {size / 2**30:.1f} GiB",
@@ -68,9 +56,9 @@ def fit_by_nuts(request: MethodRequest, program: str, settings: NutsSettings) ->
         getattr(programs, program),
         data | {"annotators": np.zeros(flat.n_annotators)},
         request.seed,
-        draws=settings.samples,
-        warmup=settings.warmup,
-        chains=settings.chains,
+        draws=samples,
+        warmup=warmup,
+        chains=chains,
         target_accept=0.8,
         start_width=NEAR,
     )
@@ -85,7 +73,7 @@ def fit_by_nuts(request: MethodRequest, program: str, settings: NutsSettings) ->
     rhat, ess = convergence({"log_marginals": log_marginals, "log_confusion": log_rows})
     diagnostics = {
         "converged": settled(rhat, ess),
-        "n_iterations": settings.samples + settings.warmup,
+        "n_iterations": samples + warmup,
         "max_rhat": rhat,
         "min_ess": ess,
         "divergences": int(drawn.stats["diverging"].sum()),

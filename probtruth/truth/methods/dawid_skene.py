@@ -10,19 +10,19 @@ from probtruth import check
 from probtruth.truth import em
 from probtruth.truth.fit import MethodFit, MethodRequest
 from probtruth.truth.flat import FlatAnnotations, flatten
-from probtruth.truth.sampled import NutsSettings, fit_by_nuts
+from probtruth.truth.sampled import fit_by_nuts
 
 
 def dawid_skene(request: MethodRequest, *, samples: int = 500, warmup: int = 300, chains: int = 4) -> MethodFit:
     """theta_jk ~ Dirichlet, heavier on the diagonal (8 pseudo-counts, 60 per cent of them right), pi ~ Dirichlet(2)."""
-    return fit_by_nuts(request, "dawid_skene", NutsSettings(samples, warmup, chains))
+    return fit_by_nuts(request, "dawid_skene", samples, warmup, chains)
 
 
 def hierarchical_dawid_skene(
     request: MethodRequest, *, samples: int = 500, warmup: int = 300, chains: int = 4
 ) -> MethodFit:
     """theta_jk = softmax(beta_k + sigma_k z_jk): annotators' confusion partially pooled towards a shared one."""
-    return fit_by_nuts(request, "hierarchical_dawid_skene", NutsSettings(samples, warmup, chains))
+    return fit_by_nuts(request, "hierarchical_dawid_skene", samples, warmup, chains)
 
 
 # Expected annotations on items of a class below which an annotator's row of confusion is unknown (NaN).
