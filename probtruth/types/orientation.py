@@ -27,6 +27,12 @@ LOWER = frozenset({
     "regret", "rmse", "squared_error", "ter", "wer", "word_perplexity", "zero_one_loss",
 })  # fmt: skip
 
+# Metrics whose values lie between 0 and 1.
+PROPORTIONS = frozenset({
+    "acc", "acc_norm", "accuracy", "correct", "em", "exact", "exact_match", "pass@1", "pass_rate", "success",
+    "success_rate", "win_rate",
+})  # fmt: skip
+
 BY_WAY = {"higher is better": HIGHER, "lower is better": LOWER}  # The known names, by orientation
 
 

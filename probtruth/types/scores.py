@@ -13,9 +13,9 @@ from probtruth.check import Source
 from probtruth.errors import InputError
 from probtruth.kernels.arrays import Table, is_own, some_items, to_host
 from probtruth.kernels.disk import empty_array
-from probtruth.types import orientation
 from probtruth.types.arguments import Frame
 from probtruth.types.index import Audit, NameCodes, no_repeats, one_each, order_of, positions, ranks, sort_names
+from probtruth.types.orientation import upward
 from probtruth.types.shown import Brief
 
 if TYPE_CHECKING:
@@ -266,7 +266,7 @@ class Scores(Brief):
         table = frames.as_polars(frame)
         named = {"item": item, "model": model, "group": group, "cluster": cluster, "replicate": replicate}
         frames.need_columns(table.columns, {**named, "score": score}, source.name)
-        higher_is_better = orientation.upward(score, higher_is_better, source.name)
+        higher_is_better = upward(score, higher_is_better, source.name)
         columns = {option: column for option, column in named.items() if column is not None}
         return cls.from_parts(lambda: [(table, source)], columns, score, higher_is_better)
 
