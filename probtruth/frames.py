@@ -76,41 +76,22 @@ def _native(frame: Any) -> Any:
 
         return polars.DataFrame(frame)
     if kind == "datasets" or (hasattr(frame, "to_polars") and hasattr(frame, "features")):
+        import polars
+
         table = as_polars(frame.to_polars() if hasattr(frame, "to_polars") else frame.to_pandas())
-        return _with_names(table, getattr(frame, "features", None))
+        features = getattr(frame, "features", None)
+        for column, feature in features.items() if isinstance(features, Mapping) else ():
+            names = getattr(feature, "names", None)
+            if isinstance(names, list | tuple) and column in table.columns and table[column].dtype.is_integer():
+                known = {-1: None, **dict(enumerate(map(str, names)))}  # -1 says that there is no label
+                named = table.get_column(column).replace_strict(known, return_dtype=polars.String)
+                table = table.with_columns(named)
+        return table
     if kind == "xarray":
-        made = (
-            frame.to_dataframe(name=frame.name or "score")
-            if hasattr(frame, "dims") and hasattr(frame, "name")
-            else (frame.to_dataframe())
-        )
-        return made.reset_index()
+        return (
+            frame.to_dataframe(name=frame.name or "score") if hasattr(frame, "name") else frame.to_dataframe()
+        ).reset_index()
     return frame
-
-
-def _with_names(table: "polars.DataFrame", features: object) -> "polars.DataFrame":
-    """Columns of integers, with the names that the features of a dataset give them."""
-    import polars
-
-    for column, feature in features.items() if isinstance(features, Mapping) else ():
-        labels = getattr(feature, "names", None)
-        if not isinstance(labels, list | tuple) or column not in table.columns:
-            continue
-        series = table.get_column(column)
-        if not series.dtype.is_integer():
-            continue
-        values = series.drop_nulls().to_numpy()
-        odd = values[(values < -1) | (values >= len(labels))]
-        if len(odd):
-            raise InputError(
-                f"{odd[0]} in the column {check.quote(column)}",
-                f"one of 0 to {len(labels) - 1}, which the features of the dataset name",
-                "Check that column.",
-            )
-        known = dict(enumerate(map(str, labels)))
-        named = [known.get(value) for value in series.to_list()]
-        table = table.with_columns(polars.Series(column, named, dtype=polars.String))
-    return table
 
 
 def _series(name: str, column: Any) -> "polars.Series":

@@ -8,14 +8,13 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from probtruth.comparison.design import Design, known_weights
-from probtruth.comparison.labels import FixedLabels
-from probtruth.comparison.location import GroupMeans, Location
+from probtruth.comparison.fixed_items import FixedLabels, FixedReplicates
+from probtruth.comparison.location import GroupMeans, Location, correlated_folds
 from probtruth.comparison.moments import Moments
 from probtruth.comparison.options import Options
 from probtruth.comparison.rectified import Rectified
-from probtruth.comparison.replicates import FixedReplicates, correlated_folds, shared_of
 from probtruth.comparison.serial import serial_notes
-from probtruth.comparison.shared_units import Shared, of_replicates
+from probtruth.comparison.shared_units import Shared, of_annotators, of_replicates
 from probtruth.comparison.unseen import Outcomes, Worst
 from probtruth.errors import InputError
 from probtruth.kernels.arrays import some_items
@@ -148,11 +147,22 @@ def of_scores(scores: Scores, plan: Design, options: Options, annotations: objec
     order, back = by_name[sums.finite], np.argsort(by_name)
     means, n_infinite = sums.means(plan.weights)[back], sums.infinite.sum((0, 2))[back]
     moments = sums.group_means() if len(order) else None
-    shared = shared_of(scores, order, plan, options, annotations)
+    shared, kind = None, options.replicates
+    if annotations is not None:
+        if kind is not None:
+            hint = "Scores against annotators' labels have no replicates."
+            raise InputError(f"annotations with replicates={kind!r}", "one of the two", hint)
+        shared = of_annotators(scores, annotations, order, plan)
+    elif kind == "crossed":
+        shared = of_replicates(scores, order, plan)
+    elif kind == "folds" and plan.n_clusters is not None:
+        raise InputError("replicates='folds' with clusters", "folds that are not clustered", "Leave clusters out.")
+    elif kind == "independent" and scores.replicates is None:
+        raise InputError("replicates='independent' without replicates", "repeated scores", "Give replicate=COLUMN.")
     notes = () if shared is None else shared.notes()
-    if options.replicates == "folds" and scores.replicates is not None and not options.these_items:
+    if kind == "folds" and scores.replicates is not None and not options.these_items:
         notes += ("folds are replicates of the items here: their correlation stays inside each item's mean",)
-    if options.replicates is None and scores.replicates is not None and scores.replicates.names:
+    if kind is None and scores.replicates is not None and scores.replicates.names:
         notes += of_replicates(scores, order, plan).beyond_chance(scores.models)
     if moments is not None and gold is not None:
         moments = gold.corrected(moments, order)

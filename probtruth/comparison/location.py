@@ -175,6 +175,21 @@ def combine(parts: GroupMeans, means: Means, weights: Float[np.ndarray, " group"
     )
 
 
+def correlated_folds(parts: GroupMeans, correlation: float) -> GroupMeans:
+    r"""The moments of each group whose items are folds: every variance times $1 + n \rho/(1 - \rho)$."""
+    factor = 1 + parts.n_items * correlation / (1 - correlation)
+    pairs, levels = (
+        replace(
+            means,
+            plain_variance=means.plain_variance * factor,
+            variance=means.variance * factor,
+            third=np.zeros_like(means.third),
+        )
+        for means in (parts.pairs, parts.levels)
+    )
+    return replace(parts, n_items=parts.n_items / factor, pairs=pairs, levels=levels)
+
+
 def pool(parts: GroupMeans, means: Means) -> tuple[PerRow, float]:
     """The pooled within-group variance of one item, for each row, and its degrees of freedom."""
     known = parts.df > 0

@@ -146,7 +146,9 @@ def bootstrap_p_below(residuals: Units, centres: Float[np.ndarray, " pair"], see
     return [float(count / WEIGHTS) if some else None for count, some in zip(below, varies, strict=True)]
 
 
-def _split(units: Units) -> tuple[Units, Float[np.ndarray, " pair"], Float[np.ndarray, " pair"]]:
+def _split(
+    units: Units,
+) -> tuple[Float[np.ndarray, "pair largest"], Float[np.ndarray, " pair"], Float[np.ndarray, " pair"]]:
     """The largest units of every pair, by value; the sum and the sum of squares of the others."""
     rest = units.copy()
     chosen = np.argpartition(np.abs(units), -min(EXPLICIT, units.shape[1]), axis=1)[:, -EXPLICIT:]

@@ -11,6 +11,7 @@ from probtruth.comparison.groups import Population, quadrature
 from probtruth.comparison.options import Options
 from probtruth.comparison.rectified import FEW_OF_LABEL
 from probtruth.inference.diagnostics import MAX_RHAT, MIN_ESS
+from probtruth.types import orientation
 
 FEW_UNITS = 10
 # With fewer items that have an expert's answer, or fewer that they count as if drawn at random, intervals did not
@@ -50,6 +51,15 @@ def warnings_of(
             warnings.append(
                 f"model {model!r} has an infinite score on {count} of {plan.n_items} items "
                 f"({check.shortlist(items)}{more}): its mean is infinite; set a floor, or use a rule such as 'brier'"
+            )
+    if facts.rule in orientation.PROPORTIONS and evidence.values is not None and evidence.gold is None:
+        low, high = (-1.0 if facts.higher_is_better else 1.0) * np.array([evidence.values.min(), evidence.values.max()])
+        low, high = min(low, high), max(low, high)
+        if low < 0 or high > 1:
+            way = "more" if facts.higher_is_better else "less"
+            warnings.append(
+                f"values of {facts.rule!r} run from {low:g} to {high:g}, not from 0 to 1: check that {way} of it is "
+                "better"
             )
     if facts.known.floor is not None:
         warnings.append(f"probabilities below {facts.known.floor:g} were raised to it: a floored rule is not proper")

@@ -78,8 +78,7 @@ def is_address(text: str) -> bool:
 
 
 def _check(url: str, is_path: bool) -> None:
-    scheme, shown, path = url.partition(":")[0], redacted(url), _path(url)
-    suffix, wild = Path(path).suffix.lower(), WILD.search(path.partition("://")[2].partition("/")[2])
+    scheme = url.partition(":")[0]
     faults = {
         "an address with a blank in it": ("Write %20 for a blank.", not url.isprintable() or " " in url),
         f"the scheme {scheme}://": (
@@ -92,20 +91,11 @@ def _check(url: str, is_path: bool) -> None:
             "Without TLS anybody on the way reads and changes it: write https://.",
             scheme == "http" and not LOOPBACK.match(url),
         ),
-        "a folder or a pattern": (
-            "Web servers list nothing: name each file.",
-            scheme in ("http", "https") and (path.endswith("/") or wild),
-        ),
-        "a pattern without an extension": ("End it in one, such as *.parquet.", not suffix and WILD.search(path)),
-        f"the extension {suffix!r} at an address": (
-            f"Copy it here first; read at addresses are {', '.join(TABLES)}.",
-            suffix and suffix not in TABLES and not re.fullmatch(r"\.\d+", suffix) and not path.endswith("/"),
-        ),
     }
     for fault, (hint, found) in faults.items():
         if found:
             wanted = f"a path, or the address of a table: {', '.join(f'{name}://' for name in SCHEMES)}"
-            raise InputError(fault, wanted, hint, f"{scheme}://..." if "blank" in fault else shown)
+            raise InputError(fault, wanted, hint, f"{scheme}://..." if "blank" in fault else redacted(url))
 
 
 def _path(url: str) -> str:

@@ -8,9 +8,10 @@ from typing import Literal
 from probtruth.check import count
 from probtruth.line.result import Result
 from probtruth.report import tables, words
+from probtruth.report.about import facts
 from probtruth.report.numbers import decimals, fixed, marked, plain
 from probtruth.report.table import LONGEST, Table
-from probtruth.report.verdict import Verdict, facts, verdict
+from probtruth.report.verdict import Verdict, verdict
 
 LONGEST_LINE = 80  # Columns of a command that stands on one line
 MOST_WARNINGS = 3  # Warnings that stand open, the first in the order of the result; the others are folded
@@ -75,12 +76,11 @@ def contents(result: Result) -> Contents:
     """What the report says of a result."""
     said = verdict(result)
     parts = (
-        ("models", "Models", (tables.models(result), *said.accuracy, tables.other_estimand(result))),
+        ("models", "Models", tuple(_models(result, said))),
         ("pairs", "Pairs", tuple(_pairs(result))),
         ("groups", "By group", (*said.groups, *_groups(result))),
-        ("ranks", "Ranks", tuple(_ranks(result))),
         ("calibration", "Calibration", tuple(_calibration(result))),
-        ("items", "Items", (tables.items(result), tables.disputed(result))),
+        ("items", "Items", (tables.items(result),)),
         ("annotators", "Annotators", tuple(_annotators(result))),
         ("checks", "Checks", tuple(_checks(result))),
         ("made", "How this was made", tuple(_made(result))),
@@ -101,9 +101,16 @@ def contents(result: Result) -> Contents:
 
 def _folded(block: Block) -> Block:
     """A long table opens at a click."""
-    if isinstance(block, Table) and block.kind != "matrix" and len(block.rows) > LONGEST:
+    if isinstance(block, Table) and len(block.rows) > LONGEST:
         return Fold(f"{block.caption} ({count(len(block.rows), 'row')})", (block,))
     return block
+
+
+def _models(result: Result, said: Verdict) -> Iterator[Block | None]:
+    yield tables.models(result)
+    yield from said.accuracy
+    yield Figure(("ranks",), "Posterior probability that a model has each rank, from joint draws of all means.")
+    yield tables.other_estimand(result)
 
 
 def _pairs(result: Result) -> Iterator[Block | None]:
@@ -116,7 +123,6 @@ def _pairs(result: Result) -> Iterator[Block | None]:
             "Differences with 95% intervals. An interval on one side of 0 favours the model named on that side; a "
             "hollow point is that of an interval that holds 0.",
         )
-    yield tables.matrix(result)
     yield known
     for name, rows in result.comparison.group_results.items():
         if (of_groups := tables.pairs(result, rows, f"Differences, {name}")) is not None:
@@ -127,14 +133,6 @@ def _groups(result: Result) -> Iterator[Block | None]:
     known = tables.by_group(result)
     if known is not None:
         yield Figure(("by-group",), "The two leading models in every group, with 95% intervals, partially pooled.")
-        yield known
-        yield tables.group_matrix(result)
-
-
-def _ranks(result: Result) -> Iterator[Block | None]:
-    known = tables.ranks(result)
-    if known is not None:
-        yield Figure(("ranks",), "Posterior probability that a model has each rank, from joint draws of all means.")
         yield known
 
 
@@ -196,7 +194,6 @@ def _checks(result: Result) -> Iterator[Block | None]:
         ("item-differences",), "Differences of the two leading models on each item, next to a normal population."
     )
     yield tables.tests(result)
-    yield tables.audit(result)
 
 
 def _made(result: Result) -> Iterator[Block | None]:
@@ -216,16 +213,15 @@ def _made(result: Result) -> Iterator[Block | None]:
 
 def alignment(result: Result) -> str:
     """The items that were compared, and what became of the others, in one line."""
-    left_out = result.audit
-    kinds = (
-        (left_out.missing, "missing from some model"),
-        (left_out.extra, "extra"),
-        (left_out.different, "different"),
-    )
+    audit = result.audit
+    kinds = ((audit.missing, "missing from some model"), (audit.extra, "extra"), (audit.different, "another question"))
     gone = ", ".join(f"{len(names):,} {what}" for names, what in kinds if names)
-    left = f"left out for all models: {left_out.dropped:,} ({gone})" if gone else "none missing, extra or twice"
-    prompts = f"; with other words for some models: {len(left_out.prompts):,}" if left_out.prompts else ""
-    return f"Items compared: {len(result.scores.items):,}; {left}{prompts}."
+    said = f"left out for all models: {audit.dropped:,} ({gone})" if gone else "none missing, extra or twice"
+    names = marked((model for model, _, _ in audit.by_model), tables.LONGEST_NAME)
+    lacks = ", ".join(f"{names[model]} lacks {missing:,}" for model, missing, _ in audit.by_model if missing)
+    said += f"; {lacks}" if lacks else ""
+    said += f"; asked in other words of some models, and kept: {len(audit.prompts):,}" if audit.prompts else ""
+    return f"Items compared: {len(result.scores.items):,}; {said}."
 
 
 def lines_of(command: str | None) -> str | None:

@@ -19,8 +19,6 @@ from probtruth.types.comparison import leaders
 
 WIDE = 3  # Columns up to which a table stays one on a narrow screen; wider ones become a card for each row
 CLASS = ' class="num"'  # Of a cell that is set flush right
-MANY = 8  # Columns from which on the cells of a matrix are set small
-STEPS = 10  # Shades of a cell from P = 0 to P = 1
 FILES = (
     "This folder also holds report.md (this page for a pull request), report.tex (tables for a paper), result.json "
     "(all numbers), models.csv, pairwise.csv, items.parquet (each item), posterior.nc (draws, for ArviZ) and figures/."
@@ -139,20 +137,17 @@ class _Page:
         """A table that a narrow screen scrolls or, where it is wide, shows as a card for each row."""
         cards = len(table.heads) > WIDE and table.kind in ("", "items")
         kinds = [table.kind] if table.kind else []
-        kinds += ["cards"] if cards else ["many"] if len(table.heads) > MANY else []
+        kinds += ["cards"] if cards else []
         kinds += ["sortable"] if table.kind in ("", "items") and len(table.rows) > 1 else []
         heads = "".join(
-            f'<th scope="col"{' class="num"' if numeric else ""}>{shown(head)}</th>'
+            f'<th scope="col"{CLASS if numeric else ""}>{shown(head)}</th>'
             for head, numeric in zip(table.heads, table.numeric, strict=True)
         )
         titles = [f' data-title="{escape(unmarked(head))}"' if cards else "" for head in table.heads]
-        rows, matrix = [], table.kind == "matrix"
+        rows = []
         for first, *rest in table.rows:
             columns = zip(rest, table.numeric[1:], titles[1:], strict=True)
-            cells = [
-                f"<td{(_shade(cell) if matrix else CLASS) if numeric else ''}{title}>{shown(cell)}</td>"
-                for cell, numeric, title in columns
-            ]
+            cells = [f"<td{CLASS if numeric else ''}{title}>{shown(cell)}</td>" for cell, numeric, title in columns]
             rows.append(f'<tr><th scope="row">{shown(first)}</th>{"".join(cells)}</tr>')
         note = f'<p class="note">{shown(table.note)}</p>' if table.note else ""
         return (
@@ -160,12 +155,6 @@ class _Page:
             f'<table class="{" ".join(kinds)}"><caption>{shown(table.caption)}</caption><thead><tr>{heads}</tr></thead>'
             f"<tbody>{''.join(rows)}</tbody></table></div>{note}"
         )
-
-
-def _shade(cell: str) -> str:
-    """The class of a cell of a matrix: its shade is as deep as the cell is sure."""
-    number = cell.strip("<>")
-    return f' class="num s{round(STEPS * float(number))}"' if number.replace(".", "").isdigit() else CLASS
 
 
 def _asset(name: str) -> str:

@@ -12,11 +12,7 @@ from probtruth.report import tables
 from probtruth.report.numbers import NAME, unmarked, width
 from probtruth.report.table import Table
 
-TABLES: dict[str, Callable[[Result], Table | None]] = {
-    "models": tables.models,
-    "pairs": tables.pairs,
-    "matrix": tables.matrix,
-}  # The tables by name
+TABLES: dict[str, Callable[[Result], Table | None]] = {"models": tables.models, "pairs": tables.pairs}
 WIDE = 30  # Columns from which on a name is set in a paragraph that may break anywhere
 ESCAPES = str.maketrans(
     {
@@ -47,8 +43,8 @@ ESCAPES = str.maketrans(
 def latex_table(result: Result, table: str = "models") -> str:
     r"""A table of the result as LaTeX, to be read in with `\input`; the document loads the package `booktabs`.
 
-    Arguments: `table` is "models" (mean score, interval, P(best), ranks), "pairs" (differences, intervals and
-    P(a better)) or "matrix" (P(row is better than column), of three models or more).
+    Arguments: `table` is "models" (mean score, interval, P(best), ranks) or "pairs" (differences, intervals and
+    P(a better)), of two models or more.
 
     Returns: the text of a `table` environment with caption, label (`tab:probtruth-models`, ...) and note.
 

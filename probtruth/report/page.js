@@ -104,8 +104,8 @@ function listItems(table) {
     const words = search.value.trim().toLowerCase();
     const chosen = words ? order.filter(({ found }) => found.includes(words)) : order;
     table.tBodies[0].replaceChildren(...chosen.slice(0, most).map(row));
-    const listed = data.all > all.length ? `${all.length} most telling of ${data.all} (items.parquet has all)` : all.length;
-    count.textContent = `${Math.min(most, chosen.length)} of ${chosen.length} items; listed: ${listed}`;
+    const rest = data.all > all.length ? `: the most telling of ${data.all}, which items.parquet has` : "";
+    count.textContent = `${Math.min(most, chosen.length)} of ${chosen.length} items${rest}`;
     more.hidden = chosen.length <= most;
   }
 

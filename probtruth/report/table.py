@@ -10,7 +10,7 @@ LONGEST = 15  # Rows of a table that stands open; longer ones are folded
 class Table:
     """Columns of shown strings by their heads, under a caption, over a note; `left` are the heads set flush left.
 
-    `kind` is "matrix" for cells of P(row beats column), "list" for facts without an order.
+    `kind` is "items" for the list that the page's script continues, "list" for facts without an order.
     """
 
     caption: str

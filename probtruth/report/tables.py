@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from probtruth.check import as_float, count
+from probtruth.check import as_float
 from probtruth.inference.diagnostics import MAX_RHAT, MIN_ESS
 from probtruth.kernels.host import versions
 from probtruth.line.result import Result
@@ -17,13 +17,11 @@ from probtruth.report.numbers import (
     fixed,
     interval,
     marked,
-    minus,
     of_leaders,
     percent,
     places_of,
     plain,
     probability,
-    rank_chances,
     significant,
 )
 from probtruth.report.table import Table, table
@@ -34,11 +32,8 @@ from probtruth.types.comparison import leaders, leading_pair
 LONGEST_NAME = 40  # Columns of a name in a cell; the table of models shows names whole
 MOST_MODELS = 25
 MOST_PAIRS = math.comb(MOST_MODELS, 2)  # Pairs that the page shows; the files have all
-MOST_IN_MATRIX = 30  # Models that the matrix of pairs shows
-MOST_NAMED = 6  # Models whose names stand above the columns of a matrix; of more, their numbers do
 MOST_GROUPS = 100  # Groups that the page shows; `result.json` has all
 MOST_ANNOTATORS = 20  # The best and the worst half of them, and all that are flagged, up to so many again
-SURE = 0.95  # From this probability on a group is marked as decided
 MOST_ITEMS = 10  # Items of a list that stands on the page without a script
 
 
@@ -64,7 +59,9 @@ def models(result: Result) -> Table:
             "the best possible forecast would score."
         )
     if accuracy is not None:
-        note += " Accuracy is how often the most probable label is right, expected under the labels."
+        classes = result.truth is not None and result.truth.estimand == "class"
+        right = "inferred classes" if classes else "labels"
+        note += f" Accuracy is how often the most probable label is right, expected under the {right}."
     if several:
         note += (
             " Whether two models differ is read from their difference, not from the overlap of these intervals. "
@@ -156,27 +153,6 @@ def pairs(result: Result, rows: Sequence[Row] | None = None, caption: str = "Dif
     )
 
 
-def matrix(result: Result) -> Table | None:
-    """P(row is better than column), best model first; None for fewer than three models."""
-    comparison = result.comparison
-    order = [row["model"] for row in comparison.ranks][:MOST_IN_MATRIX]
-    if len(order) < 3:
-        return None
-    better = {(row["a"], row["b"]): row["p_a_better"] for row in comparison.pairs}
-    better |= {(row["b"], row["a"]): row["p_b_better"] for row in comparison.pairs}
-    names, short = names_of(result), marked(order, 14)
-    numbered = len(order) > MOST_NAMED
-    cells = {
-        str(place) if numbered else short[b]: ["" if a == b else probability(better[a, b]) for a in order]
-        for place, b in enumerate(order, 1)
-    }
-    first = [f"{place} {names[a]}" if numbered else names[a] for place, a in enumerate(order, 1)]
-    note = "Columns are numbered as the rows are. " if numbered else ""
-    if len(order) < len(comparison.ranks):
-        note += f"The {len(order)} best of {len(comparison.ranks)} models; pairwise.csv has all."
-    return table("P(row is better than column)", {"Model": first, **cells}, note.strip(), kind="matrix")
-
-
 def by_group(result: Result) -> Table | None:
     """One row for each group: the difference of the two leading models; None without groups."""
     rows = of_leaders(result.comparison)
@@ -201,71 +177,12 @@ def by_group(result: Result) -> Table | None:
     )
 
 
-def group_matrix(result: Result) -> Table | None:
-    """Every model minus the leading one in every group; None for fewer than three models, or without groups."""
-    comparison = result.comparison
-    order = [str(row["model"]) for row in leaders(comparison.ranks)][: MOST_NAMED + 1]
-    if len(order) < 3 or not comparison.groups:
-        return None
-    lead, *others = order
-    cells: dict[tuple[str, str], Row] = {}
-    for row in comparison.groups:
-        if lead in (row["a"], row["b"]):
-            found = minus(row, row["b"] if row["a"] == lead else row["a"])
-            cells[str(row["group"]), str(found["a"])] = found
-    groups = list(dict.fromkeys(group for group, _ in cells))[:MOST_GROUPS]
-    places = places_of([row for row in cells.values() if row["a"] in others])
-    names, short, shown = names_of(result), marked(others, 14), marked(groups, LONGEST_NAME)
-
-    def cell(row: Row) -> str:
-        p = as_float(row["p_a_better"])
-        sure = p is not None and max(p, 1 - p) >= SURE
-        return fixed(row["difference"], places, sign=True) + ("*" if sure else "")
-
-    columns = {short[model]: [cell(cells[group, model]) for group in groups] for model in others}
-    sign = favouring_a(comparison.higher_is_better)
-    return table(
-        "Models against the leading one, by group",
-        {"Group": [shown[group] for group in groups], **columns},
-        f"Each cell is the model's mean minus that of {names[lead]}, partially pooled; {sign} favours the model. "
-        f"* where P(one of the two is better) is at least {SURE}.",
-    )
-
-
-def ranks(result: Result) -> Table | None:
-    """One row for each model: P(best) and the ranks that are possible; None for fewer than three models."""
-    chances = rank_chances(result.comparison)
-    if len(chances) < 3:
-        return None
-    names, rows = names_of(result), leaders(result.comparison.ranks)
-
-    def possible(model: str) -> str:
-        if model not in chances:
-            return UNKNOWN
-        below, low, high = 0.0, 0, 0
-        for rank, p in enumerate(chances[model], 1):
-            below += p
-            low = low or (rank if below > 0.025 + 1e-12 else 0)
-            high = high or (rank if below >= 0.975 - 1e-12 else 0)
-        return str(low) if low == high else f"{low} to {high}"
-
-    return table(
-        "P(best) and the ranks that are possible",
-        {
-            "Model": [names[row["model"]] for row in rows],
-            "P(best)": [probability(row["p_best"]) for row in rows],
-            "Ranks, 95%": [possible(str(row["model"])) for row in rows],
-            "Expected rank": [fixed(row["expected_rank"], 2) for row in rows],
-        },
-        "Rank 1 is best; below and above the ranks that are named lie at most 2.5% each.",
-    )
-
-
 def calibration(result: Result) -> Table | None:
     """Miscalibration and discrimination in the rule's units, Nelson's means, and the calibration error."""
     analysis = result.analysis.calibration
     if analysis is None:
         return None
+
     names, rows, risk = marked(analysis.models, LONGEST_NAME), analysis.rows, analysis.risk
     accuracy = risk.powers.index(0.0)  # the power of the geometric mean
     split = "miscalibration" in rows[0]
@@ -337,7 +254,8 @@ def items(result: Result) -> Table | None:
     if labelled:
         note += f" ✓ where a model's most probable label is that of the item; its {measure(result.comparison.rule)} "
         note += "depends on all its probabilities."
-    caption = "Items on which the two leading models differ most" if len(shown) > 1 else "Items"
+    caption = "Items on which the " + ("two leading models differ most" if len(shown) > 1 else "labels disagree most")
+    caption = caption if labelled or len(shown) > 1 else "Items"
     return table(caption, columns, note, left=tuple(left), kind="items")
 
 
@@ -347,29 +265,6 @@ def _labels(result: Result, rows: Sequence[int]) -> list[str]:
     return [", ".join(f"\x02{plain(label)}\x03 ({percent(share)})" for label, share in shares) for shares in named]
 
 
-def disputed(result: Result) -> Table | None:
-    """The items on which the labels disagree most; None without labels or disagreement."""
-    frame = result.analysis.items
-    if frame is None or "entropy" not in frame.columns:
-        return None
-    frame = frame.with_row_index()
-    rows = frame.filter(frame["entropy"] > 0).sort("entropy", descending=True, maintain_order=True).head(MOST_ITEMS)
-    if not rows.height:
-        return None
-    known = rows.to_dicts()
-    names = marked((row["item"] for row in known), LONGEST_NAME)
-    return table(
-        "Items on which the labels disagree most",
-        {
-            "Item": [names[row["item"]] for row in known],
-            "Labels": _labels(result, [row["index"] for row in known]),
-            "Votes": [fixed(row["votes"], 0) for row in known] if "votes" in rows.columns else None,
-            "Entropy (nats)": [fixed(row["entropy"], 3) for row in known],
-        },
-        left=("Labels",),
-    )
-
-
 def annotators(result: Result) -> Table | None:
     """The best and the worst annotators, and those with a flag; None where nothing is known of annotators."""
     from probtruth.truth.annotators.quality import NO_SKILL  # with JAX, which bare scores do without
@@ -377,6 +272,7 @@ def annotators(result: Result) -> Table | None:
     truth, rows = result.analysis.annotators.truth, result.analysis.annotators.rows
     if truth is None:
         return None
+
     shown, half = list(rows), MOST_ANNOTATORS // 2
     if len(rows) > MOST_ANNOTATORS:
         flagged = [row for row in rows[half:-half] if row["flag"]][:MOST_ANNOTATORS]
@@ -467,30 +363,6 @@ def tests(result: Result) -> Table | None:
         },
         note,
         left=("b",),
-    )
-
-
-def audit(result: Result) -> Table | None:
-    """Items that matching by name left out, by model; None where none was."""
-    left_out = result.audit
-    if not left_out.dropped and not left_out.prompts:
-        return None
-    names = marked((model for model, _, _ in left_out.by_model), LONGEST_NAME)
-    notes = []
-    if left_out.dropped:
-        notes.append(f"{count(left_out.dropped, 'item')} took no part, for any model.")
-    if left_out.different:
-        notes.append(f"{count(len(left_out.different), 'item')} of these: another question under the same name.")
-    if left_out.prompts:
-        notes.append(f"{count(len(left_out.prompts), 'item')} kept though some models got other words.")
-    return table(
-        "Items left out",
-        {
-            "Model": [names[model] for model, _, _ in left_out.by_model],
-            "Items missing": [fixed(missing, 0) for _, missing, _ in left_out.by_model],
-            "Items extra": [fixed(extra, 0) for _, _, extra in left_out.by_model],
-        },
-        " ".join(notes),
     )
 
 

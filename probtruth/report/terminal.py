@@ -14,6 +14,7 @@ from probtruth.check import count
 from probtruth.kernels.arrays import to_host
 from probtruth.line.result import Result
 from probtruth.report import tables
+from probtruth.report.about import facts
 from probtruth.report.contents import MOST_WARNINGS, alignment
 from probtruth.report.numbers import NAME, exact, fixed, marked, plain, short_names, unmarked
 from probtruth.report.table import Table, table
@@ -40,6 +41,7 @@ SHORT = {
     "P(b better)": "P(b)",
     "Accuracy": "acc.",
     "Divergence": "diverg.",
+    "Infinite on": "inf.",
     "Expected rank": "rank",
     "Regret": "regret",
 }  # Heads that leave room on 80 columns
@@ -50,9 +52,10 @@ def summary(result: Result) -> tuple[RenderableType, ...]:
     said = verdict(result)
     parts: list[RenderableType] = [Text(unmarked(said.headline), COLOURS[said.level])]
     parts += [Text(f"  {line}", style="red") for line in said.failing]
-    parts += [_text(f"{what}: {value}") for what, value in said.numbers if what == "What to do next"]
-    parts += map(_text, (*said.accuracy, *said.details, *said.groups))
-    parts += [Text(alignment(result)), titled(tables.models(result), MODEL_NAME)]
+    parts += [_text(f"{what}: {value}") for what, value in said.numbers]
+    about = f"{', '.join(facts(result))}."
+    parts += map(_text, (*said.accuracy, *said.details, *said.groups, about, alignment(result)))
+    parts += [titled(tables.models(result), MODEL_NAME)]
     pairs = tables.pairs(result)
     parts += [] if pairs is None else [titled(pairs, PAIR_NAME)]
     warnings = [*dict.fromkeys(result.warnings)]

@@ -78,20 +78,6 @@ def monitor_headline(watch: Monitor) -> str:
     return f"{better} is better than {worse}."
 
 
-def monitor_words(watch: Monitor) -> str:
-    """What a reader who cannot see the figure needs."""
-    if watch.difference is None:
-        return monitor_headline(watch)
-    low, high = watch.interval
-    places = decimals([high - low])
-    return (
-        f"{monitor_headline(watch)} After {count(watch.n_items, 'item')} the mean difference "
-        f"({plain(watch.a)} minus {plain(watch.b)}, {favouring_a(watch.higher_is_better)} favours {plain(watch.a)}) is "
-        f"{fixed(watch.difference, places, sign=True)}; the confidence sequence at {exact(1 - watch.alpha)} is "
-        f"{interval(low, high, places)}."
-    )
-
-
 def monitor_summary(watch: Monitor) -> tuple[RenderableType, ...]:
     """Headline, numbers and warnings."""
     rows = _grid()
@@ -108,7 +94,8 @@ def _rows(watch: Monitor) -> Iterator[tuple[str, str]]:
         return
     low, high = watch.interval
     places = decimals([high - low])
-    yield "mean difference", f"{fixed(watch.difference, places, sign=True)} ({plain(watch.a)} minus {plain(watch.b)})"
+    pair = f"{plain(watch.a)} minus {plain(watch.b)}; {favouring_a(watch.higher_is_better)} favours {plain(watch.a)}"
+    yield "mean difference", f"{fixed(watch.difference, places, sign=True)} ({pair})"
     yield f"{exact(100 * (1 - watch.alpha))}% at all times", interval(low, high, places)
     for name, value in ((watch.a, watch.e_a_better), (watch.b, watch.e_b_better)):
         yield f"evidence for {plain(name)}", f"e-value {significant(value, 3)}"
@@ -127,20 +114,6 @@ def monitor_notes(watch: Monitor) -> Iterator[str]:
     pending = len(watch.differences) - watch.n_items
     if pending:
         yield f"{count(pending, 'item')} of the last cluster wait until the next begins, or for --close"
-
-
-def plan_words(plan: Plan) -> str:
-    """What the study, and the cheapest design, would show."""
-    return " ".join(_design_words(plan, row) for row in plan.designs if row["design"] in ("study", "cheapest"))
-
-
-def _design_words(plan: Plan, row: Mapping[str, Any]) -> str:
-    head = "The cheapest such study" if row["design"] == "cheapest" else "A study"
-    return (
-        f"{head} of {_size(row)} says with certainty {exact(plan.certainty)} which is better, {plain(plan.a)} or "
-        f"{plain(plan.b)}, with probability {probability(row['p_certain'])}; its 95% interval is expected to be "
-        f"{significant(row['width'], 3)} wide."
-    )
 
 
 def _size(row: Mapping[str, Any]) -> str:
@@ -167,5 +140,11 @@ def plan_summary(plan: Plan) -> tuple[RenderableType, ...]:
         cells = [row["design"], *("" if row[name] is None else _few(row[name]) for name in shown)]
         cells += [significant(row["width"], 3), probability(row["p_certain"])]
         table.add_row(*cells, *([significant(row["cost"], 4)] if priced else []))
-    head = Text(" ".join(_design_words(plan, row) for row in plan.designs if row["design"] == "study"), "bold")
-    return (head, table, *_warnings(plan))
+    said = (
+        f"A study of {_size(row)} says with certainty {exact(plan.certainty)} which is better, {plain(plan.a)} or "
+        f"{plain(plan.b)}, with probability {probability(row['p_certain'])}; its 95% interval is expected to be "
+        f"{significant(row['width'], 3)} wide."
+        for row in designs
+        if row["design"] == "study"
+    )
+    return (Text(" ".join(said), "bold"), table, *_warnings(plan))

@@ -71,16 +71,7 @@ class EmRun(NamedTuple):
     smallest_gain: float
     n_iterations: int
     converged: bool
-
-
-@dataclass(frozen=True, eq=False)
-class EmSolution:
-    """The best run."""
-
-    probs: Float[np.ndarray, "item label"]
-    log_marginals: Float[np.ndarray, " label"]
-    parameters: Parameters
-    diagnostics: dict[str, object]
+    diagnostics: Mapping[str, object] = {}
 
 
 def solve(
@@ -91,7 +82,7 @@ def solve(
     priors: Priors,
     class_counts: Float[np.ndarray, " label"],
     limits: EmLimits,
-) -> EmSolution:
+) -> EmRun:
     """Climbs from every start, and returns the best run."""
 
     def step(run: EmRun) -> EmRun:
@@ -132,7 +123,7 @@ def solve(
     }
     if len(runs) > 1:
         diagnostics |= {"restarts_log_posterior": reached, "best_restart": best}
-    return EmSolution(chosen.probs, chosen.log_marginals, chosen.parameters, diagnostics)
+    return chosen._replace(diagnostics=diagnostics)
 
 
 def _extrapolated(before: Float[np.ndarray, "item label"], run: EmRun, step: Callable[[EmRun], EmRun]) -> EmRun:
@@ -218,7 +209,7 @@ def class_counts(prior: ArrayLike | None, n_labels: int) -> Float[np.ndarray, " 
 def as_fit(
     request: MethodRequest,
     flat: FlatAnnotations,
-    solution: EmSolution,
+    solution: EmRun,
     confusion: Float[np.ndarray, "annotator label label"],
     columns: Mapping[str, np.ndarray],
     item_results: Mapping[str, np.ndarray] | None = None,

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 import numpy as np
 from jaxtyping import Float, Int, UInt
 
-from probtruth.errors import InputError
 from probtruth.types import Annotations
 
 DRAW_BYTES = 2**28  # Memory budget for posterior draws: 256 MiB of float32, that is 67 million probabilities
@@ -28,16 +27,6 @@ class MethodRequest:
     def without_draws(cls, annotations: Annotations) -> "MethodRequest":
         """A request for no draws, without known answers."""
         return cls(annotations, 0, 0, np.full(annotations.n_items, -1))
-
-
-def need_annotations(annotations: object) -> None:
-    """Raises for anything but annotations."""
-    if not isinstance(annotations, Annotations):
-        raise InputError(
-            f"annotations of type {type(annotations).__name__}",
-            "a probtruth.Annotations",
-            "Make them with Annotations.from_long, or Annotations.from_counts.",
-        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,11 +69,8 @@ def class_draws(
 ) -> Float[np.ndarray, "draw item label"] | None:
     """Draws of the one true class of every item, as rows with a single 1, independent over items."""
     cumulative, rows = np.cumsum(probs, axis=1), np.eye(probs.shape[1], dtype=np.float32)
-
-    def draw(generator: np.random.Generator) -> np.ndarray:
-        return np.asarray(rows[categorical(generator, cumulative)])
-
-    return draw_tables(draw, probs.shape, draws, np.random.default_rng(seed))
+    generator = np.random.default_rng(seed)
+    return draw_tables(lambda random: np.asarray(rows[categorical(random, cumulative)]), probs.shape, draws, generator)
 
 
 def class_rows(
@@ -113,17 +99,12 @@ def dirichlet_draws(
     counts: Float[np.ndarray, "item label"], draws: int, seed: int
 ) -> Float[np.ndarray, "draw item label"] | None:
     """Draws from the Dirichlet distribution of every row of (pseudo-)counts."""
-    return draw_tables(lambda random: dirichlet_rows(random, counts), counts.shape, draws, np.random.default_rng(seed))
 
+    def draw(generator: np.random.Generator) -> np.ndarray:
+        gammas = generator.standard_gamma(counts)
+        lost = gammas.sum(1) == 0  # all underflowed: the limit of a Dirichlet of vanishing counts is a corner
+        if lost.any():
+            gammas[lost] = np.eye(counts.shape[1])[categorical(generator, np.cumsum(counts[lost], axis=1))]
+        return np.asarray(gammas / gammas.sum(1, keepdims=True))
 
-def dirichlet_rows(
-    generator: np.random.Generator, counts: Float[np.ndarray, "item label"]
-) -> Float[np.ndarray, "item label"]:
-    """One draw from the Dirichlet distribution of every row of (pseudo-)counts."""
-    gammas = generator.standard_gamma(counts)
-    totals = gammas.sum(1, keepdims=True)
-    lost = totals[:, 0] == 0  # all gammas underflowed: the limit of a Dirichlet of vanishing counts is a corner
-    if lost.any():
-        gammas[lost] = np.eye(counts.shape[1])[categorical(generator, np.cumsum(counts[lost], axis=1))]
-        totals = gammas.sum(1, keepdims=True)
-    return np.asarray(gammas / totals)
+    return draw_tables(draw, counts.shape, draws, np.random.default_rng(seed))

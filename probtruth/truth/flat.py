@@ -121,25 +121,9 @@ def plurality(counts: Shaped[np.ndarray, "item label"]) -> Float[np.ndarray, "it
     return np.asarray(most / most.sum(1, keepdims=True))
 
 
-def far_from(expected: Float[np.ndarray, " label"], voted: Float[np.ndarray, " label"]) -> Int[np.ndarray, " label"]:
-    """1 for labels that far more items are expected to have than most votes name, -1 for far fewer, else 0."""
-    far = np.abs(expected - voted) > 0.25 * voted + 3 * np.sqrt(voted + 1)
-    return np.where(far, np.sign(expected - voted), 0).astype(int)
-
-
 def confusion_cells(annotations: Annotations) -> int:
     """Cells of the confusion matrices of all annotators."""
     return (annotations.n_annotators or 0) * annotations.n_labels**2
-
-
-def need_room(annotations: Annotations, method: str) -> None:
-    """Raises where the annotators' confusion matrices are too large for memory."""
-    if confusion_cells(annotations) > LARGEST_CONFUSION:
-        raise InputError(
-            f"{annotations.n_annotators:,} annotators and {annotations.n_labels:,} labels for method {method!r}",
-            f"at most {LARGEST_CONFUSION:,} cells of confusion matrices (annotators x labels x labels)",
-            "Choose 'majority' or a method of the estimand 'distribution', which need none, or merge labels.",
-        )
 
 
 def need_votes(annotations: Annotations, n_votes: Int[np.ndarray, " item"]) -> None:

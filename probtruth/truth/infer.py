@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from inspect import Parameter, signature
+from inspect import signature
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -10,7 +10,15 @@ from jaxtyping import Float, Int
 from probtruth import check
 from probtruth.errors import InputError
 from probtruth.truth.fit import MethodFit, MethodRequest
-from probtruth.truth.flat import Gold, far_from, known_answers, need_room, need_votes, plurality, vote_shares
+from probtruth.truth.flat import (
+    LARGEST_CONFUSION,
+    Gold,
+    confusion_cells,
+    known_answers,
+    need_votes,
+    plurality,
+    vote_shares,
+)
 from probtruth.truth.methods.ability import ability
 from probtruth.truth.methods.dawid_skene import dawid_skene, dawid_skene_em, hierarchical_dawid_skene
 from probtruth.truth.methods.dirichlet import dirichlet
@@ -31,13 +39,6 @@ class TruthMethod:
     fit: Callable[..., MethodFit]
     estimand: Estimand
     only_counts: bool = False
-
-    @property
-    def options(self) -> tuple[str, ...]:
-        """Names of the options it takes."""
-        return tuple(
-            name for name, option in signature(self.fit).parameters.items() if option.kind is Parameter.KEYWORD_ONLY
-        )
 
 
 METHODS: Mapping[MethodName, TruthMethod] = {
@@ -94,22 +95,28 @@ def infer_truth(
         [[1.0, 0.0], [0.333, 0.667]]
     """
     check.own_threads()
-    if not isinstance(annotations, Annotations):
-        raise InputError(
-            f"{type(annotations).__name__}",
-            "Annotations",
-            "Make them with Annotations.from_long, Annotations.from_counts or read_annotations.",
-        )
+    check.instance(annotations, Annotations, "Annotations.from_long, Annotations.from_counts or read_annotations")
     name = choose(method, estimand)
     chosen = METHODS[name]
-    _known_options(name, chosen, options)
+    known_options = [name for name, kind in signature(chosen.fit).parameters.items() if kind.kind is kind.KEYWORD_ONLY]
+    for option in options:
+        if option not in known_options:
+            raise InputError(
+                f"option {option!r} for method {name!r}",
+                f"one of {check.shortlist(known_options, 40)}",
+                check.did_you_mean(option, known_options),
+            )
     n_draws = check.whole(draws, 0, "draws")
     shares, n_votes = vote_shares(annotations)
     known = known_answers(gold, annotations, name, chosen.estimand)
     if options.get("prior") is None:
         need_votes(annotations, np.where(known >= 0, 1, n_votes))
-    if chosen.estimand == "class" and not chosen.only_counts:
-        need_room(annotations, name)
+    if chosen.estimand == "class" and not chosen.only_counts and confusion_cells(annotations) > LARGEST_CONFUSION:
+        raise InputError(
+            f"{annotations.n_annotators:,} annotators and {annotations.n_labels:,} labels for method {name!r}",
+            f"at most {LARGEST_CONFUSION:,} cells of confusion matrices (annotators x labels x labels)",
+            "Choose 'majority' or a method of the estimand 'distribution', which need none, or merge labels.",
+        )
     seen = replace(annotations, annotator=None) if chosen.only_counts else annotations
     request = MethodRequest(seen, n_draws, check.whole(seed, 0, "seed"), known)
     result = chosen.fit(request, **options)
@@ -121,8 +128,8 @@ def infer_truth(
         **({"drifted_labels": _drifted(annotations, result.probs, known)} if chosen.estimand == "class" else {}),
         **({"excluded_annotators": annotations.excluded} if annotations.excluded else {}),
     }
-    told = {**vars(result), "diagnostics": diagnostics, "shares": shares, "n_votes": np.asarray(n_votes)}
-    return Truth(index=annotations.index, estimand=chosen.estimand, method=name, **told)
+    fitted = {**vars(result), "diagnostics": diagnostics, "shares": shares, "n_votes": np.asarray(n_votes)}
+    return Truth(index=annotations.index, estimand=chosen.estimand, method=name, **fitted)
 
 
 def choose(method: MethodName | None, estimand: Estimand | None) -> MethodName:
@@ -151,17 +158,8 @@ def _drifted(
     open_items = (counts.sum(1) > 0) & (known < 0)
     expected, voted = probs[open_items].sum(0), plurality(counts[open_items]).sum(0)
     n_items = max(int(open_items.sum()), 1)
+    far = np.abs(expected - voted) > 0.25 * voted + 3 * np.sqrt(voted + 1)
     return {
         annotations.index.labels[label]: (float(expected[label] / n_items), float(voted[label] / n_items))
-        for label in np.flatnonzero(far_from(expected, voted)).tolist()
+        for label in np.flatnonzero(far).tolist()
     }
-
-
-def _known_options(name: str, chosen: TruthMethod, options: Mapping[str, object]) -> None:
-    for option in options:
-        if option not in chosen.options:
-            raise InputError(
-                f"option {option!r} for method {name!r}",
-                f"one of {check.shortlist(chosen.options, 40)}",
-                check.did_you_mean(option, chosen.options),
-            )

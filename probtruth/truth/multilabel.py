@@ -1,25 +1,22 @@
 """Several labels for an item: whether each applies, label by label."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
 
-from probtruth import check, frames
+from probtruth import check
 from probtruth.errors import InputError
 from probtruth.frames import name_text
-from probtruth.truth.fit import MethodRequest, need_annotations
+from probtruth.truth.fit import MethodRequest
 from probtruth.truth.flat import flatten, need_votes
 from probtruth.truth.infer import METHODS, infer_truth
 from probtruth.types import Annotations, Truth
-from probtruth.types.arguments import Estimand, MethodName
+from probtruth.types.arguments import MethodName
 from probtruth.types.index import Index
 from probtruth.types.shown import Brief
-
-if TYPE_CHECKING:
-    import polars
 
 NO_YES = ("no", "yes")  # the two labels of the truth about one label
 
@@ -34,31 +31,7 @@ class MultilabelTruth(Brief):
 
     probs: Float[np.ndarray, "item label"]
     index: Index
-    estimand: Estimand
-    method: str
     truths: Mapping[str, Truth]
-    diagnostics: Mapping[str, object] = field(default_factory=dict)
-
-    def annotators(self) -> "polars.DataFrame":
-        """One row for each annotator and label: `annotator`, `label`, `sensitivity`, `specificity`.
-
-        `sensitivity` is the chance of giving the label where it applies, `specificity` of leaving it out where not.
-
-        Errors: `InputError` where the method knows nothing of annotators' errors.
-        """
-        rows: dict[str, list[object]] = {"annotator": [], "label": [], "sensitivity": [], "specificity": []}
-        for label, truth in self.truths.items():
-            if truth.confusion is None:
-                raise InputError(
-                    f"truth of the method {self.method!r}, which knows nothing of annotators",
-                    "truth of a method with annotators",
-                    "Use a method of the estimand 'class' other than 'majority'.",
-                )
-            rows["annotator"] += self.index.annotators
-            rows["label"] += [label] * len(self.index.annotators)
-            rows["sensitivity"] += truth.confusion[:, 1, 1].tolist()
-            rows["specificity"] += truth.confusion[:, 0, 0].tolist()
-        return frames.as_polars(rows)
 
 
 def infer_multilabel(
@@ -89,8 +62,8 @@ def infer_multilabel(
         >>> pt.infer_multilabel(sets, "vote-share").probs.round(2).tolist()
         [[1.0, 0.5], [0.33, 0.67]]
     """
-    need_annotations(annotations)
-    name = check.one_of(method, tuple(METHODS), "method")
+    check.instance(annotations, Annotations, "Annotations.from_long, Annotations.from_counts or read_annotations")
+    check.one_of(method, tuple(METHODS), "method")
     first = check.whole(seed, 0, "seed")
     need_votes(annotations, annotations.counts().sum(1))
     flat = flatten(MethodRequest.without_draws(annotations))
@@ -98,14 +71,13 @@ def infer_multilabel(
     answers = np.zeros((len(pairs), flat.n_labels), np.int64)
     answers[row, flat.label] = 1
     item, annotator = np.divmod(pairs, flat.n_annotators)
-    labels, items = list(annotations.index.labels), tuple(annotations.index.items)
+    labels, items, people = list(annotations.index.labels), annotations.index.items, annotations.index.annotators
     if none is not None:
         nothing = labels.index(check.one_of(name_text(none), tuple(labels), "none: label"))
         both = np.flatnonzero((answers[:, nothing] == 1) & (answers.sum(1) > 1))
         if both.size:
             raise InputError(
-                f"label {labels[nothing]!r} beside others, by annotator "
-                f"{annotations.index.annotators[annotator[both[0]]]!r}",
+                f"label {labels[nothing]!r} beside others, by annotator {people[annotator[both[0]]]!r}",
                 "no other label beside the one that says that none applies",
                 "Remove one of the two.",
                 f"item {items[item[both[0]]]!r}",
@@ -114,31 +86,18 @@ def infer_multilabel(
         del labels[nothing]
     if not labels:
         raise InputError("no label but the one for none", "at least one", "Give labels=[...] of all that can apply.")
-    known = _known_sets(gold, items, tuple(labels))
+    known = {}
+    for one, applying in (gold or {}).items():
+        if isinstance(applying, str):
+            raise InputError(f"gold {applying!r} of item {one!r}", "a set of labels", f"Write {{{applying!r}}}.")
+        known[one] = {check.one_of(name_text(name), tuple(labels), f"gold of item {one!r}: label") for name in applying}
     truths = {}
     for column, label in enumerate(labels):
-        index = Index(items, NO_YES, annotations.index.annotators)
-        votes = Annotations(item, answers[:, column], annotator, np.ones(len(item), np.int64), index)
+        votes = Annotations(
+            item, answers[:, column], annotator, np.ones(len(item), np.int64), Index(items, NO_YES, people)
+        )
         applies = {name: NO_YES[label in those] for name, those in known.items()} or None
         start = first * len(labels) + column
-        truths[label] = infer_truth(votes, name, draws=0, seed=start, gold=applies, **options)
-    return MultilabelTruth(
-        np.stack([truth.probs[:, 1] for truth in truths.values()], 1),
-        Index(items, tuple(labels), annotations.index.annotators),
-        METHODS[name].estimand,
-        name,
-        truths,
-        {label: truth.diagnostics for label, truth in truths.items()},
-    )
-
-
-def _known_sets(
-    gold: Mapping[object, Iterable[object]] | None, items: tuple[str, ...], labels: tuple[str, ...]
-) -> dict[str, set[str]]:
-    known = {}
-    for item, applying in (gold or {}).items():
-        if isinstance(applying, str):
-            raise InputError(f"gold {applying!r} of item {item!r}", "a set of labels", f"Write {{{applying!r}}}.")
-        name = check.one_of(name_text(item), items, "gold for item")
-        known[name] = {check.one_of(name_text(one), labels, f"gold of item {name!r}: label") for one in applying}
-    return known
+        truths[label] = infer_truth(votes, method, draws=0, seed=start, gold=applies, **options)
+    probs = np.stack([truth.probs[:, 1] for truth in truths.values()], 1)
+    return MultilabelTruth(probs, Index(items, tuple(labels), people), truths)

@@ -1,10 +1,7 @@
-"""Methods whose classes are summed out and whose parameters are sampled by NUTS: from a program to a `Fit`."""
+"""Methods whose classes are summed out and whose parameters are sampled by NUTS: from a program to a fit."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable
 from functools import partial
-from types import ModuleType
-from typing import TYPE_CHECKING
 
 import jax
 import jax.numpy as jnp
@@ -18,10 +15,7 @@ from probtruth.kernels.precision import float64_on_cpu
 from probtruth.truth import em
 from probtruth.truth.annotators.quality import quality, sampled_columns
 from probtruth.truth.fit import DRAW_BYTES, MethodFit, MethodRequest, class_rows
-from probtruth.truth.flat import FlatAnnotations, flatten
-
-if TYPE_CHECKING:
-    from probtruth.inference.nuts import Draws
+from probtruth.truth.flat import flatten
 
 # R-hat at which sampling counts as converged: the largest over hundreds of parameters is seldom below 1.01.
 SETTLED = 1.05
@@ -33,101 +27,58 @@ MOST_BYTES = 2**31  # Memory that all draws of the parameters may take while a m
 
 CHECKS = ("agreement", "agreement_spread")  # Statistics of answers that are compared with those of replicated ones
 
-FULL = 16  # Cells of a table for each annotation up to which a product of matrices is quicker than sums along the list
-
-ROWS = 32  # Tables of distinct items have a multiple of so many rows
-
 TIE = 1e-9  # Statistics closer than this are equal
 
 # How far from the middle of the priors chains start: from far away, some stay where hardly any probability is.
 NEAR = 0.1
 
 
-@dataclass(frozen=True)
-class NutsSettings:
-    """How long to sample: `samples` draws in each of `chains` chains, after `warmup` that do not count."""
-
-    samples: int
-    warmup: int
-    chains: int
-
-    def __post_init__(self) -> None:
-        """Checks the values."""
-        check.whole(self.samples, 4, "samples")
-        check.whole(self.warmup, 1, "warmup")
-        check.whole(self.chains, 1, "chains")
-
-    def need_memory(self, numbers_a_draw: int, what: str, hint: str) -> None:
-        """Raises where all draws, with 8 bytes a number, take more than `MOST_BYTES`."""
-        size = 8 * self.samples * self.chains * numbers_a_draw
-        if size > MOST_BYTES:
-            raise InputError(
-                f"{what}, whose draws take {size / 2**30:.1f} GiB", f"at most {MOST_BYTES / 2**30:.0f} GiB", hint
-            )
-
-    def draw(
-        self,
-        program: Callable[..., None],
-        data: Mapping[str, np.ndarray],
-        seed: int,
-        target_accept: float,
-        start_width: float = 1.0,
-    ) -> "Draws":
-        """Draws of the program's parameters, and how the sampling went; the last two are those of `nuts.sample`."""
-        # numpyro loads here, not with the module: the other methods do without it and start a third of a second sooner
-        from probtruth.inference import nuts
-
-        return nuts.sample(
-            program,
-            data,
-            seed,
-            draws=self.samples,
-            warmup=self.warmup,
-            chains=self.chains,
-            target_accept=target_accept,
-            start_width=start_width,
-        )
-
-    def diagnostics(self, drawn: "Draws", by_chain: Mapping[str, np.ndarray]) -> dict[str, object]:
-        """Convergence of these quantities, whose axes start with chain and draw, and what the sampler tells."""
-        from probtruth.inference.diagnostics import convergence
-
-        rhat, ess = convergence(dict(by_chain))
-        return {
-            "converged": settled(rhat, ess),
-            "n_iterations": self.samples + self.warmup,
-            "max_rhat": rhat,
-            "min_ess": ess,
-            "divergences": int(drawn.stats["diverging"].sum()),
-        }
-
-
-def fit_by_nuts(request: MethodRequest, program: str, settings: NutsSettings) -> MethodFit:
-    """Samples the program of that name in `probtruth.truth.programs`."""
-    # numpyro loads here, as above
+def fit_by_nuts(request: MethodRequest, program: str, samples: int, warmup: int, chains: int) -> MethodFit:
+    """Samples the program of that name in `probtruth.truth.programs`: `samples` draws in each chain, after `warmup`."""
+    # numpyro loads here, not with the module: the other methods do without it and start a third of a second sooner
+    from probtruth.inference import nuts
+    from probtruth.inference.diagnostics import convergence
     from probtruth.truth import programs
 
+    check.whole(samples, 4, "samples")
+    check.whole(warmup, 1, "warmup")
+    check.whole(chains, 1, "chains")
     flat = flatten(request)
-    settings.need_memory(
-        flat.n_annotators * flat.n_labels**2,
-        f"{flat.n_annotators} annotators and {flat.n_labels} labels",
-        "This method samples every annotator's confusion: lower samples, or use 'ability' or 'pooled'.",
+    size = 8 * samples * chains * flat.n_annotators * flat.n_labels**2
+    if size > MOST_BYTES:
+        raise InputError(
+            f"{flat.n_annotators} annotators and {flat.n_labels} labels, whose draws take {size / 2**30:.1f} GiB",
+            f"at most {MOST_BYTES / 2**30:.0f} GiB",
+            "This method samples every annotator's confusion: lower samples, or use 'ability' or 'pooled'.",
+        )
+    data = {"item": flat.item, "cell": flat.cell, "weight": flat.weight, "known": flat.known}
+    drawn = nuts.sample(
+        getattr(programs, program),
+        data | {"annotators": np.zeros(flat.n_annotators)},
+        request.seed,
+        draws=samples,
+        warmup=warmup,
+        chains=chains,
+        target_accept=0.8,
+        start_width=NEAR,
     )
-    data = {"item": flat.item, "cell": flat.cell, "weight": flat.weight, "kinds": _kinds(request.gold, flat.n_labels)}
-    crowd = {"annotators": np.zeros(flat.n_annotators), **distinct_items(_table(flat), data["kinds"])}
-    drawn = settings.draw(getattr(programs, program), data | crowd, request.seed, target_accept=0.8, start_width=NEAR)
-    log_marginals = drawn.sites["log_marginals"]
+    log_marginals, log_rows = drawn.sites["log_marginals"], drawn.sites["log_confusion"]
     with float64_on_cpu():
         arrays = {name: jnp.asarray(part) for name, part in data.items()}
-        arrays["each"] = jnp.asarray(flat.each())
-        sites = (drawn.sites[name] for name in ("log_marginals", "log_places", "log_answers"))
-        parts = (jnp.asarray(part.reshape(-1, *part.shape[2:])) for part in sites)
-        probs, of_draw = jax.tree.map(np.asarray, _summaries(jax.random.key(request.seed), *parts, programs, **arrays))
+        each = jnp.asarray(flat.each())
+        parts = (jnp.asarray(part.reshape(-1, *part.shape[2:])) for part in (log_marginals, log_rows))
+        key = jax.random.key(request.seed)
+        probs, of_draw = jax.tree.map(np.asarray, _summaries(key, *parts, programs.log_joint, each, **arrays))
     by_chain = {name: part.reshape(*log_marginals.shape[:2], *part.shape[1:]) for name, part in of_draw.items()}
-    log_rows = by_chain["log_confusion"]
-    columns = sampled_columns(flat.n_annotations, *(of_draw[name] for name in ("accuracy", "skill", "information")))
-    diagnostics = settings.diagnostics(drawn, {"log_marginals": log_marginals, "log_confusion": log_rows})
-    diagnostics["label_switching"] = switching(log_rows) or em.label_switching(probs, flat)
+    rhat, ess = convergence({"log_marginals": log_marginals, "log_confusion": log_rows})
+    diagnostics = {
+        "converged": settled(rhat, ess),
+        "n_iterations": samples + warmup,
+        "max_rhat": rhat,
+        "min_ess": ess,
+        "divergences": int(drawn.stats["diverging"].sum()),
+        "label_switching": switching(log_rows) or em.label_switching(probs, flat),
+    }
     item, label = (jnp.asarray(part[flat.each()]) for part in (flat.item, flat.label))
     for name, observed in zip(CHECKS, _agreement(item, label, flat.n_items, flat.n_labels), strict=True):
         above, same = of_draw[name] > observed + TIE, np.abs(of_draw[name] - observed) <= TIE
@@ -146,79 +97,47 @@ def fit_by_nuts(request: MethodRequest, program: str, settings: NutsSettings) ->
         np.exp(log_marginals).mean((0, 1)),
         np.exp(log_rows).mean((0, 1)),
         diagnostics,
-        columns,
+        sampled_columns(flat.n_annotations, *(of_draw[name] for name in ("accuracy", "skill", "information"))),
         sampled=sampled,
     )
 
 
-def distinct_items(
-    table: Float[np.ndarray, "row cell"], kinds: Float[np.ndarray, "item kind"]
-) -> dict[str, np.ndarray]:
-    """Items with the same annotations and known answer once, and how many `times` they are there."""
-    if not len(table):
-        return {"table": table, "kinds": kinds, "times": np.ones(len(kinds))}
-    rows, times = np.unique(np.concatenate([table, kinds], axis=1), axis=0, return_counts=True)
-    none = ((0, -len(rows) % ROWS), (0, 0))
-    rows = np.pad(rows, none)
-    by_column = np.ascontiguousarray(rows.T)
-    return {"table": by_column, "kinds": rows[:, table.shape[1] :], "times": np.pad(times, none[0]).astype(np.float64)}
-
-
-def _kinds(gold: Int[np.ndarray, " item"], n_labels: int) -> Float[np.ndarray, "item kind"]:
-    """A 1 in the first column for an item whose class is not known, else in the one after that of its label."""
-    kinds: np.ndarray = np.eye(n_labels + 1)[gold + 1]
-    return kinds
-
-
-def _table(flat: FlatAnnotations) -> Float[np.ndarray, "row cell"]:
-    """The annotations as a table of items and cells; without rows where most of it would be zeros."""
-    n_cells = flat.n_annotators * flat.n_labels
-    table = np.zeros((flat.n_items if flat.n_items * n_cells <= FULL * len(flat.item) else 0, n_cells))
-    if len(table):
-        table[flat.item, flat.cell] = flat.weight
-    return table
-
-
-@partial(jax.jit, static_argnames="of")
+@partial(jax.jit, static_argnames="log_joint")
 def _summaries(
     key: Array,
     log_marginals: Float[Array, "draw label"],
-    log_places: Float[Array, "draw label place"],
-    log_answers: Float[Array, "draw annotator place label"],
-    of: ModuleType,
+    log_confusion: Float[Array, "draw annotator label label"],
+    log_joint: Callable[..., Array],
     each: Int[Array, " answer"],
     item: Int[Array, " annotation"],
     cell: Int[Array, " annotation"],
     weight: Float[Array, " annotation"],
-    kinds: Float[Array, "item kind"],
+    known: Float[Array, "item label"],
 ) -> tuple[Float[Array, "item label"], dict[str, Array]]:
     """Mean over draws of P(class), and of every draw its classes, annotators' quality and checks."""
-    n_items, n_labels = len(kinds), log_marginals.shape[1]
+    n_items, n_labels = known.shape
 
     def one(total: Array, now: tuple[Array, ...]) -> tuple[Array, dict[str, Array]]:
-        key, marginals, places_now, log_now = now
-        place_key, class_key, answer_key = jax.random.split(key, 3)
-        joint = of.log_joint(item, cell, weight, kinds, places_now, log_now)
-        at_places = jax.nn.softmax(joint, axis=1)
-        place = categorical(place_key, at_places)
-        there = of.classes(jax.nn.one_hot(place, joint.shape[1], dtype=joint.dtype), kinds, places_now)
-        rows = of.log_confusion(log_now, places_now)
+        key, marginals, rows = now
+        class_key, answer_key = jax.random.split(key)
+        joint = log_joint(marginals, rows, known, item, cell, weight)
+        probs = jax.nn.softmax(joint, axis=1)
+        classes = categorical(class_key, probs)
         accuracy, skill, information = quality(jnp.exp(rows), marginals)
-        answers = categorical(answer_key, jnp.exp(log_now[cell[each] // n_labels, place[item[each]]]))
+        answers = categorical(answer_key, jnp.exp(rows[cell[each] // n_labels, classes[item[each]]]))
         by_draw = {
-            "class": categorical(class_key, there).astype(jnp.uint16),
-            "log_confusion": rows,
+            "class": classes.astype(jnp.uint16),
             "log_likelihood": jax.nn.logsumexp(joint, axis=1),
             "accuracy": jnp.asarray(accuracy),
             "skill": jnp.asarray(skill),
             "information": jnp.asarray(information),
             **dict(zip(CHECKS, _agreement(item[each], answers, n_items, n_labels), strict=True)),
         }
-        return total + of.classes(at_places, kinds, places_now), by_draw
+        return total + probs, by_draw
 
     n_draws = len(log_marginals)
     keys = jax.random.split(key, n_draws)
-    total, by_draw = jax.lax.scan(one, jnp.zeros((n_items, n_labels)), (keys, log_marginals, log_places, log_answers))
+    total, by_draw = jax.lax.scan(one, jnp.zeros((n_items, n_labels)), (keys, log_marginals, log_confusion))
     return total / n_draws, by_draw
 
 

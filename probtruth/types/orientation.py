@@ -27,6 +27,12 @@ LOWER = frozenset({
     "regret", "rmse", "squared_error", "ter", "wer", "word_perplexity", "zero_one_loss",
 })  # fmt: skip
 
+# Metrics whose values lie between 0 and 1.
+PROPORTIONS = frozenset({
+    "acc", "acc_norm", "accuracy", "correct", "em", "exact", "exact_match", "pass@1", "pass_rate", "success",
+    "success_rate", "win_rate",
+})  # fmt: skip
+
 
 def known(metric: str) -> bool | None:
     """Whether higher is better, by the name of the metric; None if the name is unknown.

@@ -141,7 +141,7 @@ ERRORS = {
     "wrong task": (["lm_eval", "--task", "quizz"], "Did you mean 'quiz'?"),
     "task of none": (["inspect/small_quiz.eval", "--task", "x"], "--task with files of inspect"),
     "filter of none": (["inspect/small_quiz.eval", "--filter", "x"], "--filter with files of inspect"),
-    "columns": (["inspect/small_quiz.eval", "--group", "x"], "--group with a log of inspect"),
+    "columns": (["inspect/small_quiz.eval", "--group", "x"], "--group with files of inspect"),
     "missing": (["none.jsonl"], "no such file"),
     "one named": (["lm_eval", "x=lm_eval"], "without a name"),
 }

@@ -78,14 +78,23 @@ def test_shifted_draws_shift_every_shown_number(groups, monkeypatch):
 
 CODE = """
 import sys
+from probtruth.cli import main
 import probtruth as pt
-rows = {"item": [*range(6)] * 3, "model": [*"a" * 6, *"b" * 6, *"c" * 6], "score": [x * x % 7 for x in range(18)]}
-print(pt.compare(pt.Scores.from_frame(rows, higher_is_better=False)).diagnostics["engine"])
+rows = {"item": [*range(6)] * 3, "model": [*"a" * 6, *"b" * 6, *"c" * 6], "loss": [x * x % 7 for x in range(18)]}
+print(pt.compare(pt.Scores.from_frame(rows, score="loss", higher_is_better=False)).diagnostics["engine"])
+with open("scores.csv", "w") as file:
+    print("item,model,loss", *(",".join(map(str, row)) for row in zip(*rows.values())), sep="\\n", file=file)
+sys.argv = ["probtruth", "compare", "scores.csv", "--score", "loss", "--json"]
+try:
+    main()
+except SystemExit as end:
+    assert not end.code
+print()
 print([name for name in ("jax", "numpyro", "arviz_stats", "matplotlib") if name in sys.modules])
 """
 
 
 @pytest.mark.process
-def test_without_groups_nothing_loads_jax():
-    done = subprocess.run([sys.executable, "-c", CODE], capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines() == ["exact", "[]"]
+def test_without_groups_nothing_loads_jax(tmp_path):
+    done = subprocess.run([sys.executable, "-c", CODE], capture_output=True, text=True, check=True, cwd=tmp_path)
+    assert (done.stdout.splitlines()[0], done.stdout.splitlines()[-1]) == ("exact", "[]")

@@ -26,11 +26,7 @@ class TestLocation:
             ("http://example.org/a.csv", "Without TLS"),
             ("http://localhost.example.org/a.csv", "Without TLS"),
             ("http://localhost@example.org/a.csv", "Without TLS"),
-            ("https://host/folder/", "Web servers list nothing"),
-            ("https://host/*.parquet", "Web servers list nothing"),
-            ("s3://bucket/*", "a pattern without an extension"),
             ("s3://bucket/a b.csv", "a blank in it"),
-            ("s3://bucket/a.zip", "the extension '.zip' at an address"),
             (Path("s3://bucket/a.csv"), "Pass it as text"),
         ],
     )

@@ -53,7 +53,6 @@ def test_read_as_the_file_is(name: str, folder: Path, server: Served) -> None:
         ("a.parquet", "?secret=wrong", "no permission to read it"),
         ("labels.csv", "?secret=wrong", "no permission to read it"),
         ("broken.parquet", SECRET, "not sound Parquet"),
-        ("log.eval", SECRET, "the extension '.eval' at an address"),
     ],
 )
 def test_one_message_without_secret(name: str, query: str, message: str, server: Served) -> None:

@@ -14,7 +14,6 @@ def test_says_what_the_page_says(result):
     for said in (
         "annotators are simulated",
         "### Models",
-        "P(row is better than column)",
         "Diagnostics of the sampling",
         "```sh\n",
     ):

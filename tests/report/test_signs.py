@@ -3,6 +3,7 @@
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from rich.console import Console
 
 import probtruth as pt
 from probtruth.report import tables, terminal_study
@@ -41,8 +42,10 @@ def test_a_monitor_speaks_of_the_scores_as_they_were_given():
     rows = {"item": [*range(40)] * 2, "model": ["new"] * 40 + ["old"] * 40, "score": [1] * 40 + [0] * 40}
     watch = pt.monitor(rows, bounds=(0, 1), higher_is_better=True)
     assert watch.difference == 1
-    words = terminal_study.monitor_words(watch)
-    assert "positive favours new) is +1" in words
+    console = Console(width=100)
+    with console.capture() as shown:
+        console.print(*terminal_study.monitor_summary(watch))
+    assert "(new minus old; positive favours new)" in shown.get()
 
 
 def test_what_is_not_known_stays_so_and_zero_has_no_sign():

@@ -10,7 +10,6 @@ from probtruth.report import tables
 from probtruth.report.markdown import markdown
 from probtruth.report.numbers import unmarked
 from probtruth.report.terminal import summary
-from probtruth.types import Audit
 
 
 def shown(table):
@@ -79,48 +78,10 @@ def test_higher_is_better_says_so(make):
     assert "positive favours a" in tables.pairs(bare).note
 
 
-def test_matrix_is_antisymmetric(result):
-    table = tables.matrix(result)
-    better = {(row["a"], row["b"]): row["p_a_better"] for row in result.comparison.pairs}
-    order = [row["model"] for row in result.comparison.ranks]
-    for place, a in enumerate(order):
-        for other, b in enumerate(order):
-            cell = table.rows[place][other + 1]
-            p = better.get((a, b), 1 - better.get((b, a), 0.0))
-            assert cell == ("" if a == b else tables.probability(p))
-    assert tables.matrix(pt.Result.of(replace(result.comparison, ranks=result.comparison.ranks[:2]))) is None
-
-
-def test_matrix_and_pairs_of_many_models_are_cut_and_say_so(make):
+def test_pairs_of_many_models_are_cut_and_say_so(make):
     many = make["bare"](32)
-    matrix = tables.matrix(many)
-    assert len(matrix.rows) == tables.MOST_IN_MATRIX
-    assert titles(matrix)[1:4] == ["1", "2", "3"]
-    assert "of 32 models" in matrix.note
     assert len(tables.pairs(many).rows) == tables.MOST_PAIRS
     assert "of 496" in tables.pairs(many).note
-
-
-@pytest.mark.parametrize(
-    ("chances", "expected"),
-    [
-        ([0.0, 1.0, 0.0], "2"),
-        ([0.02, 0.96, 0.02], "2"),
-        ([0.03, 0.94, 0.03], "1 to 3"),
-        ([0.5, 0.5, 0.0], "1 to 2"),
-        ([0.025, 0.95, 0.025], "2"),
-    ],
-)
-def test_interval_of_ranks_by_hand(make, chances, expected):
-    bare = make["bare"](3)
-    rows = [{"model": row["model"], "probability": chances} for row in bare.comparison.ranks]
-    table = tables.ranks(make["rewrite"](bare, decisions={"rank_probability": rows}))
-    assert set(column(table, "Ranks, 95%").values()) == {expected}
-
-
-def test_no_ranks_without_a_joint_posterior(result, make):
-    assert tables.ranks(make["rewrite"](result, decisions={})) is None
-    assert tables.ranks(make["bare"](2)) is None
 
 
 def test_the_other_estimand_is_named_with_its_method(result, make):
@@ -171,27 +132,14 @@ def test_signs_of_groups_are_those_of_the_scores_that_were_given(grouped):
     assert "positive favours the first" in table.note
 
 
-def test_models_are_set_against_the_leading_one_by_group(grouped):
-    """By hand: model-01 minus model-00 is +0.2 where model-00 minus model-01 is -0.2; sure where P is 0.99 or more."""
-    table = tables.group_matrix(grouped())
-    assert titles(table) == ["Group", "model-01", "model-02"]
-    assert shown(table) == [
-        ["left", "+0.20*", "+1.00*"],
-        ["middle", "−0.10", "+1.00*"],
-        ["right", "+0.30*", "+1.00*"],
-    ]
-
-
 def test_without_groups_there_is_nothing(result):
     assert tables.by_group(result) is None
-    assert tables.group_matrix(result) is None
 
 
 def test_item_tables(result, make):
     table = tables.items(result)
     assert titles(table) == ["Item", "Labels", "Entropy", "nearest-neighbours says", "logistic says", "nearest-neighbours", "logistic"]  # fmt: skip  # noqa: E501
-    assert len(table.rows) == len(tables.disputed(result).rows) == 10
-    assert tables.disputed(make["bare"](2)) is None
+    assert len(table.rows) == 10
     assert titles(tables.items(make["bare"](2))) == ["Item", "model-00", "model-01"]
 
 
@@ -216,14 +164,6 @@ def test_many_annotators_are_the_best_the_worst_and_the_flagged(result):
     assert len(table.rows) <= 2 * tables.MOST_ANNOTATORS
     assert "of 55 annotators" in table.note
     assert table.columns["Flag"].count("spammer") >= 10
-
-
-def test_audit_counts_by_model(result):
-    assert tables.audit(result) is None
-    audit = Audit(("i1", "i2"), ("x",), (("logistic", 2, 0), ("other", 0, 1)))
-    table = tables.audit(replace(result, scores=replace(result.scores, audit=audit)))
-    assert shown(table) == [["logistic", "2", "0"], ["other", "0", "1"]]
-    assert table.note == "3 items took no part, for any model."
 
 
 def test_diagnostics_that_an_engine_does_not_have_are_left_out(make):

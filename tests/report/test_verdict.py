@@ -9,6 +9,7 @@ import pytest
 import probtruth as pt
 from probtruth.comparison.rows import NO_SPREAD
 from probtruth.line.standing import Answer, Unseen
+from probtruth.report.about import facts
 from probtruth.report.numbers import NAME, advantage, unmarked
 from probtruth.report.verdict import LONGEST_NAME, failing_diagnostics, verdict
 
@@ -76,22 +77,18 @@ def test_the_first_sentence_says_what_few_scores_without_a_bound_cannot_exclude(
 def test_numbers_are_given_from_the_side_of_the_leader(make):
     """z = -2.054: the interval of the advantage is 2.054 +- 1.96."""
     result = two(make, 0.02)
-    assert details(result)[0] == (
-        "The mean seconds of model-01 is lower than that of model-00 by 2.1 (95% interval 0.1 to 4.0); P(lower) = 0.98."
-    )
     assert numbers(result) == {
-        "model-01 ahead of model-00, with 95% interval": "2.1 (0.1 to 4.0)",
+        "model-01 ahead of model-00 in mean seconds": "2.1 (95% interval 0.1 to 4.0)",
         "P(model-01 is better)": "0.98",
         "What to do next": "Use model-01.",
     }
 
 
-def test_higher_is_better_says_higher_and_names_the_metric_once(make):
-    said = details(two(make, 0.96, higher_is_better=True))
-    assert "model-00 is higher than that of model-01 by 1.8" in said[0]
-    assert said[1] == "Higher is better."
-    named = make["rewrite"](two(make, 0.96, higher_is_better=True), rule="includes")
-    assert details(named)[1] == "Higher is better."
+def test_orientation_and_metric_are_named_once(make):
+    result = make["rewrite"](two(make, 0.96, higher_is_better=True), rule="includes")
+    assert numbers(result)["model-00 ahead of model-01 in mean includes"].startswith("1.8 (")
+    assert facts(result)[-1] == "accuracy, higher is better"
+    assert "better" not in " ".join(details(result))
 
 
 def test_equivalence_beats_a_certain_difference(make):
@@ -105,7 +102,7 @@ def test_equivalence_beats_a_certain_difference(make):
 
 def test_several_models_speak_of_the_best(result, make):
     assert headline(result) == "nearest-neighbours is almost certainly the best of the 4 models."
-    assert details(result)[0].startswith("The mean log loss of nearest-neighbours is lower than that of logistic")
+    assert "nearest-neighbours ahead of logistic in mean log loss" in numbers(result)
     assert numbers(result)["P(nearest-neighbours is best)"] == ">0.999"
     assert "95% set of best models: nearest-neighbours." in details(result)
     open_said = make["bare"](12)
@@ -252,13 +249,9 @@ def test_it_depends_where_the_questions_have_two_winners(result):
     )
     turned = with_standing(result, answers=answers)
     assert headline(turned) == (
-        "It depends on the question: logistic is best by how annotators would answer, neural-network by the one true "
-        "class of each item."
+        "It depends on the question: logistic is best by how annotators would answer (P = 0.99), neural-network is "
+        "best by the one true class of each item (P = 0.90)."
     )
-    assert details(turned)[:2] == [
-        "Question: how annotators would answer (vote-share). Best: logistic, P = 0.99.",
-        "Question: the one true class of each item (ability). Best: neural-network, P = 0.90.",
-    ]
     assert verdict(turned).level == "open"
 
 

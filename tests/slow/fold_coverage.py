@@ -10,9 +10,8 @@ from scipy.special import ndtr
 from scipy.stats import t
 
 from probtruth.comparison.design import Structure
-from probtruth.comparison.location import combine, means_of
+from probtruth.comparison.location import combine, correlated_folds, means_of
 from probtruth.comparison.margin import Margin, margins
-from probtruth.comparison.replicates import correlated_folds
 
 SIGNAL = np.array([0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.0, 0.0])
 SPREAD = 0.4 * np.ones((8, 8)) + 0.6 * np.eye(8)

@@ -4,16 +4,14 @@ Source: Talts et al. (2018), https://doi.org/10.48550/arXiv.1804.06788.
 """
 
 from collections.abc import Callable, Mapping
-from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax import lax
 from numpyro import handlers
 from scipy.stats import chisquare
 
-from probtruth.inference.nuts import STARTS, Chain
+from probtruth.inference import nuts
 from probtruth.truth import programs
 from probtruth.truth.annotators.quality import quality
 from probtruth.truth.sampled import NEAR
@@ -30,11 +28,10 @@ Sites = Mapping[str, jax.Array]
 
 def features(sites: Sites) -> jax.Array:
     """What is ranked: class marginals, cells of confusion, its average over annotators, accuracy."""
-    rows = programs.log_confusion(sites["log_answers"], sites["log_places"])
-    accuracy, _, told = quality(jnp.exp(rows), sites["log_marginals"])
-    said = jnp.exp(rows)
+    said = jnp.exp(sites["log_confusion"])
+    accuracy, _, information = quality(said, sites["log_marginals"])
     first = [sites["log_marginals"][0], sites["log_marginals"][-1], said[0, 0, 0], said[0, -1, 0], said[:, 1, 1].mean()]
-    return jnp.stack([*first, accuracy[0], accuracy.mean(), told.mean()])
+    return jnp.stack([*first, accuracy[0], accuracy.mean(), information.mean()])
 
 
 FEATURES = (
@@ -49,63 +46,49 @@ FEATURES = (
 )
 
 
-def answers(key: jax.Array, sites: Sites) -> tuple[jax.Array, jax.Array]:
-    """Classes and places of the items, then what every annotator says of every item."""
-    class_key, place_key, answer_key = jax.random.split(key, 3)
-    classes = jax.random.categorical(class_key, sites["log_marginals"], shape=(N_ITEMS,))
-    place = jax.random.categorical(place_key, sites["log_places"][classes])
-    return classes, jax.random.categorical(answer_key, sites["log_answers"][ANNOTATOR, place[ITEM]])
-
-
 def simulations(
-    program: Callable[..., None], many: int, warmup: int, thin: int, batch: int, seed: int
+    program: Callable[..., None], many: int, warmup: int, thin: int, seed: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Ranks (simulation, feature), and P(class of the first item) less its indicator (simulation, label)."""
 
-    def data(cell: jax.Array | np.ndarray, weight: float) -> dict[str, Any]:
-        weights = jnp.full(len(ITEM), weight)
-        kinds, annotators = jnp.tile(jnp.eye(N_LABELS + 1)[0], (N_ITEMS, 1)), jnp.zeros(N_ANNOTATORS)
-        table = jnp.zeros((N_ITEMS, N_ANNOTATORS * N_LABELS)).at[ITEM, cell].set(weight)
+    def data(cell: np.ndarray) -> dict[str, np.ndarray]:
+        known = np.zeros((N_ITEMS, N_LABELS))
         return {
-            "item": jnp.asarray(ITEM),
-            "cell": jnp.asarray(cell),
-            "weight": weights,
-            "kinds": kinds,
-            "annotators": annotators,
-            "table": jnp.concatenate([table, kinds], axis=1).T,
-            "times": jnp.ones(N_ITEMS),
+            "item": ITEM,
+            "cell": cell,
+            "weight": np.ones(len(ITEM)),
+            "known": known,
+            "annotators": np.zeros(N_ANNOTATORS),
         }
 
-    def one(key: jax.Array) -> tuple[jax.Array, jax.Array]:
-        prior_key, answer_key, nuts_key = jax.random.split(key, 3)
-        trace = handlers.trace(handlers.seed(program, prior_key)).get_trace(**data(ANNOTATOR * N_LABELS, 0.0))
-        true = {name: trace[name]["value"] for name in ("log_marginals", "log_places", "log_answers")}
-        classes, said = answers(answer_key, true)
-        seen = data(ANNOTATOR * N_LABELS + said, 1.0)
-        chain = Chain.of(program, seen, warmup, 0.8, NEAR)
-        start_key, nuts_key = jax.random.split(nuts_key)
-        points = jax.random.uniform(start_key, (STARTS, chain.n_parameters), minval=-NEAR, maxval=NEAR)
-        state = chain.start(nuts_key, points, seen)
-        step = chain.step(state, seen)
-        state = lax.fori_loop(0, warmup, lambda _, now: step(now), state)
+    @jax.jit
+    def prior(key: jax.Array) -> tuple[dict[str, jax.Array], jax.Array, jax.Array]:
+        prior_key, class_key, answer_key = jax.random.split(key, 3)
+        nothing = jax.tree.map(jnp.asarray, data(ANNOTATOR * N_LABELS))
+        trace = handlers.trace(handlers.seed(program, prior_key)).get_trace(**nothing)
+        true = {name: trace[name]["value"] for name in ("log_marginals", "log_confusion")}
+        classes = jax.random.categorical(class_key, true["log_marginals"], shape=(N_ITEMS,))
+        return true, classes, jax.random.categorical(answer_key, true["log_confusion"][ANNOTATOR, classes[ITEM]])
 
-        def kept(state: Any, _: None) -> tuple[Any, tuple[jax.Array, jax.Array]]:
-            state = lax.fori_loop(0, thin, lambda _, now: step(now), state)
-            sites = chain.sites(state.z, seen)
-            parts = [seen[name] for name in ("item", "cell", "weight", "kinds")]
-            joint = programs.log_joint(*parts, sites["log_places"], sites["log_answers"])
-            of_items = programs.classes(jax.nn.softmax(joint, axis=1), seen["kinds"], sites["log_places"])
-            return state, (features(sites), of_items[0])
+    @jax.jit
+    def found(sites: Sites, seen: Sites) -> tuple[jax.Array, jax.Array]:
+        parts = [seen[name] for name in ("known", "item", "cell", "weight")]
+        joint = programs.log_joint(sites["log_marginals"], sites["log_confusion"], *parts)
+        return features(sites), jax.nn.softmax(joint, axis=1)[0]
 
-        _, (drawn, probs) = lax.scan(kept, state, None, THINNED)
-        return (drawn < features(true)).sum(0), probs.mean(0) - (jnp.arange(N_LABELS) == classes[0])
-
+    ranks, errors = [], []
     with jax.enable_x64(True):
-        run = jax.jit(jax.vmap(one))
-        keys = jax.random.split(jax.random.key(seed), many).reshape(-1, batch)
-        found = [jax.device_get(run(part)) for part in keys]
-    ranks, errors = (np.concatenate(parts) for parts in zip(*found, strict=True))
-    return ranks, errors
+        for simulation in range(many):
+            true, classes, labels = jax.device_get(prior(jax.random.fold_in(jax.random.key(seed), simulation)))
+            seen = data(ANNOTATOR * N_LABELS + labels)
+            drawn = nuts.sample(
+                program, seen, simulation, draws=thin * THINNED, warmup=warmup, chains=1, start_width=NEAR
+            )
+            thinned = {name: drawn.sites[name][0, thin - 1 :: thin] for name in true}
+            ranked, probs = jax.vmap(found, in_axes=(0, None))(thinned, seen)
+            ranks.append(np.asarray((ranked < features(true)).sum(0)))
+            errors.append(np.asarray(probs.mean(0)) - (np.arange(N_LABELS) == classes[0]))
+    return np.stack(ranks), np.stack(errors)
 
 
 def p_values(ranks: np.ndarray, bins: int = BINS) -> np.ndarray:

@@ -104,16 +104,6 @@ def test_switched_labels_are_flagged() -> None:
     assert not em.label_switching(switched[:, ::-1], flat)
 
 
-def test_starts_differ_and_the_first_is_the_vote_shares(simulated) -> None:
-    annotations, _, _ = simulated
-    flat = flatten(MethodRequest.without_draws(annotations))
-    first, second, third = em.starts(flat, 3, seed=0)
-    counts = annotations.counts()
-    np.testing.assert_array_equal(first, counts / counts.sum(1, keepdims=True))
-    assert (second != third).all()
-    np.testing.assert_allclose(second.sum(1), 1, rtol=ROUNDING)
-
-
 @pytest.mark.parametrize("method", ALL)
 def test_one_annotator_one_item_one_label_used(method: str) -> None:
     """The least data there can be, and a label that nobody used."""

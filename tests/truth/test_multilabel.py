@@ -54,10 +54,10 @@ def test_shares_are_the_share_of_annotators_who_gave_the_label() -> None:
 
 
 def test_sensitivity_and_specificity_are_found() -> None:
-    table = pt.infer_multilabel(CROWD, none="none").annotators()
-    assert table.height == 8 * 6
-    assert abs(table["sensitivity"].mean() - 0.7) < 0.1  # type: ignore[operator]
-    assert abs(table["specificity"].mean() - 0.9) < 0.05  # type: ignore[operator]
+    truths = pt.infer_multilabel(CROWD, none="none").truths.values()
+    mean = np.mean([truth.confusion for truth in truths], axis=(0, 1))
+    assert abs(mean[1, 1] - 0.7) < 0.1
+    assert abs(mean[0, 0] - 0.9) < 0.05
 
 
 def test_known_sets() -> None:
@@ -74,7 +74,7 @@ TWO_SAID = pt.Annotations.from_long(
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda: pt.infer_multilabel([[1]]), "got annotations of type list"),
+        (lambda: pt.infer_multilabel([[1]]), "got list, expected Annotations"),
         (lambda: pt.infer_multilabel(CROWD, "abilty"), "Did you mean 'ability'"),
         (lambda: pt.infer_multilabel(CROWD, none="nothing"), "none: label 'nothing'"),
         (lambda: pt.infer_multilabel(CROWD, none="l0"), "label 'l0' beside others"),
@@ -82,7 +82,6 @@ TWO_SAID = pt.Annotations.from_long(
         (lambda: pt.infer_multilabel(CROWD, none="none", gold={"zz": []}), "gold for item 'zz'"),
         (lambda: pt.infer_multilabel(CROWD, none="none", gold={"1": "l0"}), "a set of labels"),
         (lambda: pt.infer_multilabel(pt.Annotations.from_counts([[1, 2]])), "counts, without annotators"),
-        (lambda: pt.infer_multilabel(CROWD, "vote-share").annotators(), "knows nothing of annotators"),
     ],
 )
 def test_errors(call, words: str) -> None:

@@ -2,14 +2,11 @@
 
 import itertools
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
 from simulated_annotations import simulate
 
 import probtruth as pt
-from probtruth.truth.sampled import categorical
 
 
 @pytest.mark.long
@@ -33,11 +30,3 @@ def test_data_that_a_program_made_agree_as_much_as_it_says() -> None:
     assert found.diagnostics["agreement_spread"] == pytest.approx(np.std(shares), rel=1e-6)
     for name in ("p_agreement", "p_agreement_spread"):
         assert 0.05 < found.diagnostics[name] < 0.95
-
-
-def test_categorical_draws_in_proportion_and_never_what_is_impossible() -> None:
-    weights = jnp.tile(jnp.array([0.0, 2.0, 6.0, 0.0]), (8000, 1))
-    drawn = np.asarray(jax.jit(categorical)(jax.random.key(3), weights))
-    assert set(drawn) == {1, 2}
-    five_errors = 5 * np.sqrt(0.25 * 0.75 / 8000)
-    assert abs((drawn == 1).mean() - 0.25) < five_errors

@@ -83,13 +83,12 @@ def test_a_large_table_of_a_bare_score_is_refused(tmp_path: Path):
         pt.Result.of(pt.compare(tmp_path / "s.parquet", engine="exact"))
 
 
-@pytest.mark.parametrize(("way", "said"), [(True, "Higher is better."), (False, "Lower is better.")])
+@pytest.mark.parametrize(("way", "said"), [(True, "score, higher is better"), (False, "score, lower is better")])
 def test_the_report_says_first_which_way_is_better(way: bool, said: str):
-    from probtruth.report.verdict import verdict
+    from probtruth.report.about import facts
 
     scores = pt.Scores.from_frame(MARKS, higher_is_better=way)
-    words = verdict(pt.Result.of(pt.compare(scores, engine="exact")))
-    assert words.details[1] == said
+    assert facts(pt.Result.of(pt.compare(scores, engine="exact")))[-1] == said
 
 
 def test_the_documented_list_is_the_list():

@@ -81,10 +81,11 @@ def _refuse_generated(samples: Sequence[LogSample]) -> None:
 def _choice(sample: LmEvalSample, normalise: str) -> _Choice:
     row, where = sample.values, sample.where
     logs = [_log_likelihood(entry, where) for entry in row.list_at("filtered_resps")]
-    words = _continuations(row, len(logs))
-    half = len(logs) // 2
-    if words is not None and half >= 2 and len(logs) % 2 == 0 and _unconditional(row, words, half):
-        logs, words = logs[:half], words[:half]  # of acc_mutual_info
+    requests, half = _requests(row, len(logs)), len(logs) // 2
+    words = None if requests is None else [word for _, word in requests]
+    contexts = None if requests is None else [context for context, _ in requests]
+    if words and contexts and half >= 2 and words == 2 * words[:half] and all(one == "" for one in contexts[half:]):
+        logs, words = logs[:half], words[:half]  # acc_mutual_info asks for the choices again, without the question
     if normalise == "characters":
         if words is None:
             raise InputError("samples without arguments", "the text of the choices", "Use normalise='none'.", where)
@@ -123,31 +124,18 @@ def _log_likelihood(entry: object, where: str) -> float:
     return value
 
 
-def _continuations(row: Record, n_choices: int) -> list[str] | None:
+def _requests(row: Record, n_choices: int) -> list[tuple[Any, str]] | None:
+    """Context and continuation of each choice, if the sample has its requests."""
     if "arguments" not in row:
         return None
-    words = [_argument(request, 1) for request in _requests(row)]
-    if len(words) != n_choices or not all(isinstance(word, str) for word in words):
-        problem = f"{len(words)} requests for {n_choices} answers"
-        raise InputError(problem, "one for each", "Check the file.", f"{row.where}, 'arguments'")
-    return [str(word).strip() for word in words]
-
-
-def _requests(row: Record) -> list[Any]:
     arguments = row["arguments"]
-    return list(arguments.values()) if isinstance(arguments, dict) else row.list_at("arguments")
-
-
-def _argument(request: Any, position: int) -> Any:
-    if isinstance(request, dict):
-        return request.get(f"arg_{position}")
-    return request[position] if isinstance(request, list) and len(request) > position else None
-
-
-def _unconditional(row: Record, words: list[str], half: int) -> bool:
-    """Whether the second half of the requests asks for the choices again, without the question."""
-    empty = all(_argument(request, 0) == "" for request in _requests(row)[half:])
-    return empty and words[:half] == words[half:]
+    requests = list(arguments.values()) if isinstance(arguments, dict) else row.list_at("arguments")
+    parts = [[one.get("arg_0"), one.get("arg_1")] if isinstance(one, dict) else one for one in requests]
+    pairs = [(one[0], one[1].strip()) for one in parts if isinstance(one, list) and isinstance((*one, 0, 0)[1], str)]
+    if len(pairs) != n_choices:
+        problem = f"{len(pairs)} requests for {n_choices} answers"
+        raise InputError(problem, "one for each", "Check the file.", f"{row.where}, 'arguments'")
+    return pairs
 
 
 def _chosen(target: object, words: Sequence[str] | None, n_choices: int, where: str) -> int:

@@ -15,6 +15,15 @@ from probtruth.io.scores import read_scores
 from probtruth.types import Annotations, Scores
 from probtruth.types.arguments import Files, StrPath
 
+# The options of each format of scores, beside those that all have.
+OPTIONS: Mapping[str, tuple[str, ...]] = {
+    "table": ("group", "cluster", "replicate"),
+    "wide": ("group", "cluster"),
+    "lm-eval": ("task", "metric", "filter"),
+    "inspect": (),
+    "helm": (),
+}
+
 
 def score_format(files: Sequence[StrPath], format: str = "auto") -> str:
     if check.one_of(format, SCORE_FORMATS, "--format") != "auto":
@@ -34,26 +43,29 @@ def label_format(path: StrPath, format: str = "auto") -> str:
 
 
 def read_score_files(files: Files, how: ScoreReading, memory: float | None = None) -> Scores:
+    """Scores from a table or from the logs of a harness."""
     listed: Sequence[Any] = [*files.values()] if isinstance(files, Mapping) else [files]
     paths = [path for one in listed for path in ([one] if isinstance(one, str | Path) else one)]
     format = score_format(paths, how.format)
-    reader = SCORE_READERS.get(format)
-    if reader is None:
+    if format not in OPTIONS:
         hint = "Give it as --annotations of `probtruth run`."
         raise InputError(f"an export of {format}", "scores", hint, str(paths[0]))
-    of_logs = {name: getattr(how, name) for name in ("task", "metric", "filter") if getattr(how, name)}
-    if of_logs and format != "lm-eval":
-        name = next(iter(of_logs))
-        raise InputError(f"--{name} with files of {format}", "files of lm-eval", f"Leave --{name} out.")
+    for name in dict.fromkeys(name for names in OPTIONS.values() for name in names):
+        if getattr(how, name) and name not in OPTIONS[format]:
+            hint = "Leave it out: of logs, tasks are the groups, epochs and trials the replicates."
+            fits = " or ".join(other for other, names in OPTIONS.items() if name in names)
+            raise InputError(f"--{name} with files of {format}", f"files of {fits}", hint, str(paths[0]))
     if format in ("table", "wide"):
         if len(paths) > 1:
             raise InputError(f"{len(paths)} tables", "one table of scores", "Put the models into one table.")
-        return reader(paths[0], how, memory)
-    columns = [name for name in ("group", "cluster", "replicate") if getattr(how, name) is not None]
-    if columns:
-        hint = "Tasks are the groups, epochs and trials the replicates."
-        raise InputError(f"--{columns[0]} with a log of {format}", "no column: logs have none", hint, str(paths[0]))
-    return reader(files, how, None if how.score == "score" else how.score)
+        return _table(paths[0], how, format, memory)
+    metric, upward = None if how.score == "score" else how.score, how.higher_is_better
+    if format == "inspect":
+        return loaders.read_inspect(files, metric, upward)
+    if format == "helm":
+        return loaders.read_helm(files, metric, higher_is_better=upward)
+    metrics = _by_task(how.metric, metric)
+    return loaders.read_lm_eval_samples(files, metrics, _by_task(how.filter, None), upward, how.task)
 
 
 def read_label_file(path: StrPath, how: LabelReading, labels: Sequence[str] | None = None) -> Annotations:
@@ -63,27 +75,18 @@ def read_label_file(path: StrPath, how: LabelReading, labels: Sequence[str] | No
     if reader is None:
         hint = "Logs hold scores: give them to `probtruth compare`."
         raise InputError(f"a log of {format}", "annotations", hint, str(path))
+    if format == "prodigy" and how.label != "label":
+        raise InputError("--label with an export of Prodigy", "one answer a line", "Leave it out.", str(path))
     return reader(path, how, labels)
 
 
-def _table(path: StrPath, how: ScoreReading, memory: float | None) -> Scores:
+def _table(path: StrPath, how: ScoreReading, format: str, memory: float | None) -> Scores:
+    of_items = how.item, how.group, how.cluster, how.higher_is_better
+    if format == "wide":
+        models = None if how.model == "model" else _listed(how.model)
+        return loaders.read_wide_scores(path, models, *of_items, rule=how.score)
     columns = {name: getattr(how, name) for name in ("item", "model", "score", "group", "cluster", "replicate")}
     return read_scores(path, **columns, higher_is_better=how.higher_is_better, memory=memory)
-
-
-def _wide(path: StrPath, how: ScoreReading, memory: float | None) -> Scores:
-    models = None if how.model == "model" else _listed(how.model)
-    if how.replicate is not None:
-        hint = "Read the table in long form."
-        raise InputError("--replicate with a wide table", "one row for each item", hint, str(path))
-    return loaders.read_wide_scores(
-        path, models, how.item, how.group, how.cluster, how.higher_is_better, rule=how.score
-    )
-
-
-def _lm_eval(files: Files, how: ScoreReading, metric: str | None) -> Scores:
-    metrics = _by_task(how.metric, metric)
-    return loaders.read_lm_eval_samples(files, metrics, _by_task(how.filter, None), how.higher_is_better, how.task)
 
 
 def _by_task(words: Sequence[str] | None, every: str | None) -> str | dict[str, str] | None:
@@ -101,46 +104,24 @@ def _listed(names: str) -> list[str]:
     return [name.strip() for name in names.split(",")]
 
 
-# How each format of scores is read: a table with the limit of memory, logs with the metric.
-SCORE_READERS: Mapping[str, Callable[[Any, ScoreReading, Any], Scores]] = {
-    "table": _table,
-    "wide": _wide,
-    "lm-eval": _lm_eval,
-    "inspect": lambda files, how, metric: loaders.read_inspect(files, metric, how.higher_is_better),
-    "helm": lambda files, how, metric: loaders.read_helm(files, metric, higher_is_better=how.higher_is_better),
-}
-
-
-def _columns(how: LabelReading) -> tuple[str, str, str, str]:
-    return how.item, how.annotator, how.label, how.replicate
-
-
 def _other(name: str, default: str) -> str | None:
     return None if name == default else name
 
 
-def _annotators(path: StrPath, how: LabelReading, labels: object) -> Annotations:
-    annotators = None if how.annotator == "annotator" else _listed(how.annotator)
-    return loaders.read_wide_annotations(path, annotators, how.item)
-
-
-def _prodigy(path: StrPath, how: LabelReading, labels: object) -> Annotations:
-    if how.label != "label":
-        expected = "nothing to choose: it holds one answer a line"
-        raise InputError("--label with an export of Prodigy", expected, "Leave it out.", str(path))
-    return loaders.read_prodigy(path)
-
-
 # How each format of annotations is read.
 LABEL_READERS: Mapping[str, Callable[[StrPath, LabelReading, Sequence[str] | None], Annotations]] = {
-    "table": lambda path, how, labels: read_annotations(path, *_columns(how), labels=labels),
-    "counts": lambda path, how, labels: read_annotations(path, *_columns(how), format="counts"),
-    "wide": _annotators,
+    "table": lambda path, how, labels: read_annotations(
+        path, how.item, how.annotator, how.label, how.replicate, labels=labels
+    ),
+    "counts": lambda path, how, labels: read_annotations(path, how.item, format="counts"),
+    "wide": lambda path, how, labels: loaders.read_wide_annotations(
+        path, None if how.annotator == "annotator" else _listed(how.annotator), how.item
+    ),
     "label-studio": lambda path, how, labels: loaders.read_label_studio(
         path, _other(how.label, "label"), _other(how.item, "item")
     ),
     "argilla": lambda path, how, labels: loaders.read_argilla(path, _other(how.label, "label")),
-    "prodigy": _prodigy,
+    "prodigy": lambda path, how, labels: loaders.read_prodigy(path),
     "chaosnli": lambda path, how, labels: loaders.read_chaosnli(
         path, item=_other(how.item, "item"), votes=_other(how.label, "label")
     ),

@@ -62,10 +62,11 @@ def vote_shares(aligned: Aligned) -> Float[np.ndarray, "item label"]:
 
 
 def most_telling(frame: "polars.DataFrame", most: int) -> Int[np.ndarray, " row"]:
-    """The rows on which the two leading models differ most, the first of them first."""
-    if "difference" not in frame.columns:
+    """The rows on which the two leading models differ most or, of one model, the labels disagree most."""
+    column = next((name for name in ("difference", "entropy") if name in frame.columns), None)
+    if column is None:
         return np.arange(min(most, frame.height))
-    return np.argsort(-np.abs(frame["difference"].to_numpy()), kind="stable")[:most]
+    return np.argsort(-np.abs(frame[column].to_numpy()), kind="stable")[:most]
 
 
 def named_shares(aligned: Aligned, rows: Sequence[int]) -> list[list[tuple[str, float]]]:

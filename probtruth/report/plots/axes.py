@@ -97,7 +97,7 @@ def finish(ax: Axes, rows: int | None, title: str) -> None:
         ax.set_yticks([])
         ax.set_ylim(rows - 0.5, -0.5)
         ax.margins(x=0.06)
-        ax.xaxis.set_major_locator(MaxNLocator(6, steps=[1, 2, 5, 10]))
+        ax.xaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10]))
         formatter = ScalarFormatter(useOffset=False)
         formatter.set_scientific(False)
         ax.xaxis.set_major_formatter(formatter)

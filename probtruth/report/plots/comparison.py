@@ -91,11 +91,11 @@ def plot_groups(comparison: Comparison, ax: Axes | None = None) -> Axes:
     rows = of_leaders(known)[:MOST_GROUPS]
     if not rows:
         raise InputError("a comparison without groups", "one with groups", "Pass groups= to compare.")
-    a, b = short_names(leading_pair(known.ranks)).values()
+    a, b = short_names(leading_pair(known.ranks), 16).values()
     names = short_names(str(row["group"]) for row in rows)
     ax = ax or figures.panel_of_rows(len(rows), left=figures.name_margin(names), right=96)
     words = [(names[str(row["group"])], probability(row["p_a_better"])) for row in rows]
-    title = f"{a} − {b}: difference of {mean_of(known, with_units=True)}"
+    title = f"{a} − {b}, {mean_of(known, with_units=True)}"
     colours = (RED, BLUE) if known.higher_is_better else (BLUE, RED)
     return intervals(ax, rows, words, ("", "P(first)"), title, known.rope, colours)
 

@@ -23,7 +23,7 @@ def plot_nelson(risk: RiskProfile, model: str | None = None, ax: Axes | None = N
 
     Returns: the axes. Bubbles on the dashed line are calibrated; their area is the number of true events. The line
     through robustness, accuracy and decisiveness has an angle of 45 degrees where the model is calibrated, more where
-    it is over-confident, less where it is under-confident. With two labels each has its colour and its own small marks.
+    it is over-confident, less where it is under-confident. Of two labels each has small marks, the second in rings.
 
     Errors: `InputError` for an unknown model.
 
@@ -48,13 +48,19 @@ def plot_nelson(risk: RiskProfile, model: str | None = None, ax: Axes | None = N
         colour = COLOURS[order if two else 0]
         size = [BUBBLE * row["n_true"] / largest for row in mine]
         x, y = ([row[key] for row in mine] for key in ("source", "reported"))
-        ax.scatter(x, y, s=size, color=colour, alpha=max(0.3 if two else 0.2, min(0.6, 6 / len(mine))), linewidths=0)
+        solid = max(0.3 if two else 0.2, min(0.6, 6 / len(mine)))
+        if order and two:  # rings, which are told apart without colour
+            ax.scatter(x, y, s=size, facecolors="none", edgecolors=colour, alpha=min(1, 2 * solid), linewidths=1.2)
+        else:
+            ax.scatter(x, y, s=size, color=colour, alpha=solid, linewidths=0)
         if two:
-            _marks(ax, risk.source_by_label[position, order], risk.model_by_label[position, order], risk, colour, 5)
-            text(ax, 0.03, 0.965 - 0.06 * order, f"label {label}", colour)
+            means = risk.source_by_label[position, order], risk.model_by_label[position, order]
+            _marks(ax, *means, risk, colour, 5, "none" if order else "full")
+            text(ax, 0.03, 0.965 - 0.06 * order, f"{'○' if order else '●'} label {label}", colour)
     source, reported = risk.source[position], risk.model[position]
     marks = _marks(ax, source, reported, risk, INK, 8)
-    across, top, align = (0.97, 0.22, "right") if two else (0.03, 0.95, "left")  # the marks of a bold model are low
+    low = any(x > 0.5 and y < 0.3 for x, y in marks.values())
+    across, top, align = (0.97, 0.22, "right") if two and not low else (0.03, 0.83 if two else 0.95, "left")
     for row, (name, (_, mean)) in enumerate(marks.items()):
         text(ax, across, top - 0.06 * row, f"{SHAPES[name][1]} {name} {fixed(mean, 2)}", INK, align)
     words = "not known" if not np.isfinite(risk.angle[position]) else f"{risk.angle[position]:.0f}°"
@@ -107,12 +113,12 @@ def _profile(risk: object, model: object) -> tuple[RiskProfile, int]:
 
 
 def _marks(
-    ax: Axes, source: np.ndarray, reported: np.ndarray, risk: RiskProfile, colour: str, size: int
+    ax: Axes, source: np.ndarray, reported: np.ndarray, risk: RiskProfile, colour: str, size: int, fill: Any = "full"
 ) -> dict[str, tuple[float, float]]:
     """The three marks joined by a line."""
     marks = {name: risk.powers.index(power) for name, power in MARKS.items()}
     points = {name: (float(source[at]), float(reported[at])) for name, at in marks.items()}
     ax.plot(*zip(*points.values(), strict=True), color=colour, linewidth=1.6, zorder=3)
     for name, (x, y) in points.items():
-        ax.plot(x, y, SHAPES[name][0], color=colour, markersize=size, zorder=4, clip_on=False)
+        ax.plot(x, y, SHAPES[name][0], color=colour, markersize=size, fillstyle=fill, zorder=4, clip_on=False)
     return points

@@ -10,7 +10,6 @@ from jaxtyping import Float, Int
 from probtruth import check
 from probtruth.errors import InputError
 from probtruth.frames import name_text
-from probtruth.truth.fit import need_annotations
 from probtruth.types import Annotations
 
 type MeasurementLevel = Literal["nominal", "ordinal", "interval", "ratio"]
@@ -59,7 +58,7 @@ def agreement(
         >>> round(pt.annotators.agreement(votes).value, 3)
         0.6
     """
-    need_annotations(annotations)
+    check.instance(annotations, Annotations, "Annotations.from_long, Annotations.from_counts or read_annotations")
     check.literal(level, MeasurementLevel, "level")
     resamples, generator = check.whole(bootstrap, 0, "bootstrap"), np.random.default_rng(check.whole(seed, 0, "seed"))
     answers, values = _answers(annotations), _values(annotations, level, order)

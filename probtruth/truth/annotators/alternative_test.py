@@ -10,7 +10,6 @@ from scipy.special import stdtr
 from probtruth import check, frames
 from probtruth.errors import InputError
 from probtruth.truth.annotators.human_ceiling import aligned_probs
-from probtruth.truth.fit import need_annotations
 from probtruth.truth.flat import votes_of_others
 from probtruth.types import Annotations, Predictions
 
@@ -79,7 +78,7 @@ def alternative_annotator_test(
         >>> pt.annotators.alternative_annotator_test(votes, judge).models.row(0)
         ('judge', 3, 0.0, 0.65, False)
     """
-    need_annotations(annotations)
+    check.instance(annotations, Annotations, "Annotations.from_long, Annotations.from_counts or read_annotations")
     check.one_of(alignment, ("accuracy", "rmse"), "alignment")
     check.number(epsilon, "epsilon", least=0)
     level = check.number(false_discovery_rate, "false_discovery_rate", least=0, below=1, hint="The authors use 0.05.")

@@ -9,7 +9,6 @@ from jaxtyping import Float, Int
 from probtruth import check, frames
 from probtruth.errors import InputError
 from probtruth.kernels.arrays import to_host
-from probtruth.truth.fit import need_annotations
 from probtruth.truth.flat import votes_of_others
 from probtruth.types import Annotations, Predictions
 from probtruth.types.index import match_items, match_labels
@@ -71,7 +70,7 @@ def human_ceiling(
         >>> pt.annotators.human_ceiling(votes, draws=100).select("who", "loss").rows()[0]
         ('a random annotator', 0.2222222222222222)
     """
-    need_annotations(annotations)
+    check.instance(annotations, Annotations, "Annotations.from_long, Annotations.from_counts or read_annotations")
     check.literal(rule, HumanRule, "rule")
     votes = _votes(annotations)
     human = 1 - votes.others[np.arange(len(votes.item)), votes.label]

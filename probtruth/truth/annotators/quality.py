@@ -73,14 +73,9 @@ def sampled_columns(
     """The columns that every method with draws of confusion has: means with 95% intervals, and the flag."""
     columns = {"n_annotations": n_annotations}
     for name, draws in (("accuracy", accuracy), ("skill", skill), ("information", information)):
-        columns |= with_interval(name, draws)
+        low, high = np.quantile(draws, [0.025, 0.975], axis=0)
+        columns |= {name: draws.mean(0, dtype=float), f"{name}_low": low, f"{name}_high": high}
     return columns | {"flag": flags(columns["skill_low"], columns["skill_high"])}
-
-
-def with_interval(name: str, draws: Float[np.ndarray, "draw annotator"]) -> dict[str, np.ndarray]:
-    """A column of means, and the ends of its equal-tailed 95% interval."""
-    low, high = np.quantile(draws, [0.025, 0.975], axis=0)
-    return {name: draws.mean(0, dtype=float), f"{name}_low": low, f"{name}_high": high}
 
 
 def skill_columns(truth: Truth) -> Mapping[str, np.ndarray]:

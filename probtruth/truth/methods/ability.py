@@ -38,11 +38,7 @@ def ability(
     """P(y_n = l | z_i = k) = softmax_l(a_j G_kl + b_jl + D_jkl), at the maximum of the posterior by EM."""
     flat = flatten(request)
     solution = fit_ability(request, flat, prior, max_iterations, tolerance)
-    strength, confusion = solution.parameters[0], confusion_of(solution)
-    mass = em.answers_by_class(solution.probs, flat).sum(1)
-    half = 1.96 * _standard_errors(mass, confusion, solution.parameters[3])
-    columns = {"ability": strength, "ability_low": strength - half, "ability_high": strength + half}
-    return em.as_fit(request, flat, solution, confusion, columns)
+    return em.as_fit(request, flat, solution, confusion_of(solution), {"ability": solution.parameters[0]})
 
 
 def fit_ability(
@@ -51,7 +47,7 @@ def fit_ability(
     prior: ArrayLike = 1,
     max_iterations: int = 500,
     tolerance: float = 1e-6,
-) -> em.EmSolution:
+) -> em.EmRun:
     """The solution, with parameters as in `MODEL`."""
     class_counts = check_arrays.positive_row(prior, flat.n_labels, "prior")
     n_annotators, n_labels = flat.n_annotators, flat.n_labels
@@ -60,7 +56,7 @@ def fit_ability(
     return em.solve(request, flat, MODEL, first, (), class_counts, em.EmLimits(max_iterations, tolerance))
 
 
-def fit_anchored(request: MethodRequest, flat: FlatAnnotations) -> em.EmSolution:
+def fit_anchored(request: MethodRequest, flat: FlatAnnotations) -> em.EmRun:
     """As `fit_ability`, with class marginals drawn a little towards what most votes name."""
     voted = plurality(np.where(flat.known == 0, flat.votes(), -1.0)).sum(0)  # a known answer stands for the votes
     return fit_ability(request, flat, 1 + ANCHOR * voted)
@@ -116,18 +112,6 @@ MODEL = em.EmModel(
 )
 
 
-def confusion_of(solution: em.EmSolution) -> Float[np.ndarray, "annotator label label"]:
+def confusion_of(solution: em.EmRun) -> Float[np.ndarray, "annotator label label"]:
     """P(label | class) by annotator, class and label."""
     return np.exp(_log_confusion(solution.parameters)).transpose(2, 0, 1)
-
-
-def _standard_errors(
-    mass: Float[np.ndarray, "annotator label"],
-    confusion: Float[np.ndarray, "annotator label label"],
-    shared: Float[np.ndarray, "label label"],
-) -> Float[np.ndarray, " annotator"]:
-    """Of ability, from the curvature of the expected log posterior with the other parameters held."""
-    mean = (confusion * shared).sum(2)
-    variance = (confusion * shared**2).sum(2) - mean**2
-    errors: np.ndarray = 1 / np.sqrt((mass * variance).sum(1) + ABILITY_PRECISION)
-    return errors

@@ -10,19 +10,19 @@ from probtruth import check
 from probtruth.truth import em
 from probtruth.truth.fit import MethodFit, MethodRequest
 from probtruth.truth.flat import FlatAnnotations, flatten
-from probtruth.truth.sampled import NutsSettings, fit_by_nuts
+from probtruth.truth.sampled import fit_by_nuts
 
 
 def dawid_skene(request: MethodRequest, *, samples: int = 500, warmup: int = 300, chains: int = 4) -> MethodFit:
     """theta_jk ~ Dirichlet, heavier on the diagonal (8 pseudo-counts, 60 per cent of them right), pi ~ Dirichlet(2)."""
-    return fit_by_nuts(request, "dawid_skene", NutsSettings(samples, warmup, chains))
+    return fit_by_nuts(request, "dawid_skene", samples, warmup, chains)
 
 
 def hierarchical_dawid_skene(
     request: MethodRequest, *, samples: int = 500, warmup: int = 300, chains: int = 4
 ) -> MethodFit:
     """theta_jk = softmax(beta_k + sigma_k z_jk): annotators' confusion partially pooled towards a shared one."""
-    return fit_by_nuts(request, "hierarchical_dawid_skene", NutsSettings(samples, warmup, chains))
+    return fit_by_nuts(request, "hierarchical_dawid_skene", samples, warmup, chains)
 
 
 # Expected annotations on items of a class below which an annotator's row of confusion is unknown (NaN).
@@ -50,8 +50,8 @@ def dawid_skene_em(
     unknown = em.answers_by_class(solution.probs, flat).sum(1) < KNOWN_MASS
     confusion = np.exp(solution.parameters[0]).transpose(0, 2, 1)
     confusion = np.where(unknown[:, :, None], np.nan, confusion)
-    solution.diagnostics["n_unidentified_rows"] = int(unknown.sum())
-    return em.as_fit(request, flat, solution, confusion, {})
+    diagnostics = {**solution.diagnostics, "n_unidentified_rows": int(unknown.sum())}
+    return em.as_fit(request, flat, solution._replace(diagnostics=diagnostics), confusion, {})
 
 
 def _maximise(probs: np.ndarray, parameters: em.Parameters, flat: FlatAnnotations, priors: em.Priors) -> em.Parameters:

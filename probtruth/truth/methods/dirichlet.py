@@ -15,9 +15,6 @@ from probtruth.truth.fit import MethodFit, MethodRequest, dirichlet_draws
 
 # Prior sd of the log concentration around 0, where two annotators agree half the time beyond chance.
 CONCENTRATION_SPREAD = 1.0
-# Labels up to which each Newton step is solved exactly; beyond, by products with the Hessian, which is diagonal plus
-# one outer product.
-MOST_EXACT = 200
 
 
 def dirichlet(request: MethodRequest, *, prior: ArrayLike | Literal["learned"] | None = None) -> MethodFit:
@@ -50,28 +47,20 @@ def learn_dirichlet(counts: Int[np.ndarray, "item label"]) -> tuple[Float[np.nda
     cells, totals = _histograms(counts)
     start = np.log((counts.sum(0) + 1.0) / (counts.sum() + n_labels) * n_labels)
 
-    def objective(log_alpha: np.ndarray) -> float:
-        return -float(_log_likelihood(log_alpha, cells, totals) + _log_prior(log_alpha)[0])
-
     def gradient(log_alpha: np.ndarray) -> np.ndarray:
         slope: np.ndarray = _derivatives(log_alpha, cells, totals)[0] + _log_prior(log_alpha)[1]
         return -slope
 
-    def hessian(log_alpha: np.ndarray) -> np.ndarray:
-        own, common = _curvature(log_alpha, cells, totals)
-        return common * np.outer(np.exp(log_alpha), np.exp(log_alpha)) - np.diag(own)
-
     def hessian_times(log_alpha: np.ndarray, step: np.ndarray) -> np.ndarray:
-        own, common = _curvature(log_alpha, cells, totals)
+        (_, own, common), (_, _, more, shared) = _derivatives(log_alpha, cells, totals), _log_prior(log_alpha)
         alpha = np.exp(log_alpha)
-        return np.asarray(common * alpha * (alpha @ step) - own * step)
+        return np.asarray((common + shared) * alpha * (alpha @ step) - (own + more) * step)
 
     scale = max(float(counts.sum()), 1.0)
-    options = {"gtol": 1e-9 * scale}
-    if n_labels <= MOST_EXACT:
-        best = minimize(objective, start, jac=gradient, hess=hessian, method="trust-exact", options=options)
-    else:
-        best = minimize(objective, start, jac=gradient, hessp=hessian_times, method="trust-ncg", options=options)
+    density, options = log_posterior(counts), {"gtol": 1e-9 * scale}
+    best = minimize(
+        lambda x: -density(x), start, jac=gradient, hessp=hessian_times, method="trust-ncg", options=options
+    )
     if not np.isfinite(best.x).all():
         raise InputError("counts whose Dirichlet cannot be fitted", "finite counts", "Give prior=[...] yourself.")
     at_rest = float(np.abs(best.jac).max()) < 1e-6 * scale
@@ -103,12 +92,6 @@ def _log_likelihood(log_alpha: np.ndarray, cells: _Histogram, totals: _Histogram
     _, votes, often = totals
     own = many @ (gammaln(alpha[label] + count) - gammaln(alpha[label]))
     return float(own - often @ (gammaln(alpha.sum() + votes) - gammaln(alpha.sum())))
-
-
-def _curvature(log_alpha: np.ndarray, cells: _Histogram, totals: _Histogram) -> tuple[np.ndarray, float]:
-    """The Hessian of the log posterior in log alpha: diag(first) - second alpha alpha'."""
-    (_, own, common), (_, _, ours, shared) = _derivatives(log_alpha, cells, totals), _log_prior(log_alpha)
-    return own + ours, common + shared
 
 
 def _derivatives(log_alpha: np.ndarray, cells: _Histogram, totals: _Histogram) -> tuple[np.ndarray, np.ndarray, float]:

@@ -68,7 +68,7 @@ def perceived_class(
 
 
 def fit_perceived(
-    request: MethodRequest, flat: FlatAnnotations, ability: em.EmSolution, settings: PerceptionSettings
+    request: MethodRequest, flat: FlatAnnotations, ability: em.EmRun, settings: PerceptionSettings
 ) -> MethodFit:
     """Runs the chains from starts spread around the solution of `ability`, and averages over them."""
     n_labels, centres = flat.n_labels, np.log([settings.delta, settings.epsilon])
@@ -112,7 +112,7 @@ def fit_perceived(
 
 
 def _start(
-    random: np.random.Generator, flat: FlatAnnotations, ability: em.EmSolution, centres: Float[np.ndarray, "2"]
+    random: np.random.Generator, flat: FlatAnnotations, ability: em.EmRun, centres: Float[np.ndarray, "2"]
 ) -> gibbs.GibbsState:
     """A chain's start: items' perceptions drawn around ability's classes, annotators as ability has them."""
     n_labels = flat.n_labels

@@ -133,16 +133,3 @@ def test_prodigy_of_two_interfaces(tmp_path: Path) -> None:
     path.write_text(json.dumps(prodigy()) + "\n" + json.dumps(other))
     with pytest.raises(InputError, match="two interfaces"):
         read_prodigy(path)
-
-
-@pytest.mark.parametrize(
-    ("name", "read"),
-    [
-        ("label_studio.json", lambda path: read_label_studio(path, "mood")),
-        ("label_studio_min.json", lambda path: read_label_studio(path, "mood")),
-        ("argilla.json", lambda path: read_argilla(path, "sentiment")),
-        ("prodigy.jsonl", read_prodigy),
-    ],
-)
-def test_mutated_files(files: Path, fuzz: Callable[..., int], name: str, read: Callable[[Path], object]) -> None:
-    assert fuzz((files / "annotations" / name).read_bytes(), name, read) > 0

@@ -1,7 +1,6 @@
 """Votes in one cell. The keys and their order are those of ChaosNLI's `chaosNLI_snli.jsonl`; the votes are made up."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -70,8 +69,3 @@ def test_what_cannot_be_used(tmp_path: Path, row: dict[str, object], options: di
 def test_a_table_of_such_lines_says_who_reads_them(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"pt\.loaders\.read_chaosnli .command line: --format chaosnli"):
         pt.read_annotations(write(tmp_path / "a.jsonl", [{"item": "x", "old_labels": ["n"]}]))
-
-
-def test_mutated_files(tmp_path: Path, fuzz: Callable[..., int]) -> None:
-    data = "".join(f"{json.dumps(row)}\n" for row in (ROW, OTHER)).encode()
-    assert fuzz(data, "a.jsonl", read_chaosnli) > 0

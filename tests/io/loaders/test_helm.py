@@ -5,7 +5,6 @@ for the first underscore of a folder, which Windows refuses.
 
 import json
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -81,8 +80,3 @@ def test_errors(tmp_path: Path, content: object, options: dict[str, str], messag
 def test_a_run_without_a_model(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"without run_spec\.json"):
         read_helm(run(tmp_path, rows(), "quiz"))
-
-
-def test_mutated_files(files: Path, fuzz: Callable[..., int]) -> None:
-    (path,) = (files / "helm").glob("*small*/per_instance_stats.json")
-    assert fuzz(path.read_bytes(), path.name, lambda path: read_helm({"m": path}, "exact_match")) > 0

@@ -4,7 +4,6 @@ From the `.json` logs the events, messages and outputs were taken out, to keep t
 """
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -132,10 +131,3 @@ def test_deep_nesting_and_repeated_keys(tmp_path: Path) -> None:
         path.write_text(content)
         with pytest.raises(InputError, match=message):
             read_inspect(path)
-
-
-@pytest.mark.parametrize("name", ["small_quiz.json", "small_quiz.eval"])
-def test_mutated_files(files: Path, fuzz: Callable[..., int], name: str) -> None:
-    data = (files / "inspect" / name).read_bytes()
-    options = {} if name.endswith("json") else {"edits": (fuzz.byte_edits,)}  # type: ignore[attr-defined]
-    assert fuzz(data, name, lambda path: read_inspect(path, "match"), **options) > 0

@@ -2,7 +2,6 @@
 
 import json
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -305,11 +304,3 @@ def test_errors_of_files(tmp_path: Path) -> None:
             read_lm_eval_samples(files)
     with pytest.raises(InputError, match="'none', 'characters'"):
         read_lm_eval_choices(whole, "bytes")
-
-
-@pytest.mark.parametrize(
-    "reader", [lambda path: read_lm_eval_samples({"m": path}, "acc"), lambda path: read_lm_eval_choices({"m": path})]
-)
-def test_mutated_files(files: Path, fuzz: Callable[..., int], reader: Callable[[Path], object]) -> None:
-    path = next((files / "lm_eval" / "first").glob("samples_quiz_mi*"))
-    assert fuzz(path.read_bytes(), path.name, reader) > 0

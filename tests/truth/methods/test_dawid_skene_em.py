@@ -1,7 +1,5 @@
 """Published solutions, a direct dense twin, monotone climbs, ties of names, unidentified rows."""
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
 
@@ -80,15 +78,6 @@ def test_restarts_differ_and_the_best_is_kept(simulated) -> None:
     assert diagnostics["log_posterior"] == max(reached)  # type: ignore[call-overload]
 
 
-def test_confusion_is_recovered(simulated) -> None:
-    annotations, classes, confusion = simulated
-    truth = pt.infer_truth(annotations, "dawid-skene-em", diagonal=2, off_diagonal=1)
-    each = np.arange(len(classes))
-    assert truth.probs[each, classes].mean() > pt.infer_truth(annotations, "majority").probs[each, classes].mean()
-    sampling = 0.12  # 75 annotations an annotator, 25 a row: standard errors near .08, root mean square over 72 cells
-    assert np.sqrt(np.mean((truth.confusion - confusion) ** 2)) < sampling
-
-
 def test_repeats_count_as_annotations() -> None:
     once = {"item": ["a", "a", "b"], "annotator": ["p", "q", "p"], "label": ["x", "y", "y"], "replicate": [0, 0, 0]}
     twice = {name: [*column, column[0]] for name, column in once.items()}
@@ -117,13 +106,3 @@ def test_600_annotators_an_item_do_not_underflow() -> None:
     truth = pt.infer_truth(pt.Annotations.from_long(rows), "dawid-skene-em", diagonal=2, off_diagonal=1)
     np.testing.assert_array_equal(truth.probs.argmax(1), [0, 1, 0, 1])
     assert np.isfinite(truth.diagnostics["log_likelihood"])  # type: ignore[arg-type]
-
-
-def test_kernel_is_compiled_once_a_shape_and_leaves_precision_alone(simulated, compiled) -> None:
-    annotations, _, _ = simulated
-    pt.infer_truth(annotations, "dawid-skene-em")
-    compiled.clear()
-    pt.infer_truth(annotations, "dawid-skene-em", diagonal=1)
-    assert compiled == []
-    assert jax.config.jax_enable_x64 is False
-    assert jnp.zeros(1).dtype == jnp.float32

@@ -54,10 +54,8 @@ def test_posterior_density_is_likelihood_times_prior() -> None:
     np.testing.assert_allclose(ours, expected, rtol=1e-11)
 
 
-@pytest.mark.parametrize("n_labels", [40, 250])
-def test_few_steps_end_where_the_posterior_is_flat(n_labels: int) -> None:
-    """Beyond 200 labels each step is solved by products with the Hessian, not with the whole of it."""
-    counts = sample(np.full(n_labels, 0.3), 5, 100, seed=4)
+def test_few_steps_end_where_the_posterior_is_flat() -> None:
+    counts = sample(np.full(40, 0.3), 5, 100, seed=4)
     alpha, n_steps, converged = learn_dirichlet(counts)
     assert converged
     assert n_steps < 50  # with a wrong curvature it takes thousands
@@ -87,13 +85,6 @@ def test_learned_prior_is_the_maximum() -> None:
     )
     simplex_search = 1e-4  # relative accuracy of the slow twin
     np.testing.assert_allclose(alpha, np.exp(slow.x), rtol=simplex_search)
-
-
-def test_learned_prior_recovers_the_generator() -> None:
-    alpha = np.array([0.5, 1.5, 0.2])
-    learned, _, _ = learn_dirichlet(sample(alpha, 20, 4000, seed=4))
-    sampling = 0.1  # 4,000 items of 20 votes: relative standard errors near .02
-    np.testing.assert_allclose(learned, alpha, rtol=sampling)
 
 
 def test_one_vote_an_item_does_not_identify_the_concentration() -> None:

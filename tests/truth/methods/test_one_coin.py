@@ -30,13 +30,13 @@ def test_accuracies_are_recovered() -> None:
 
 
 def test_a_label_that_is_lost_is_warned_of() -> None:
-    """Annotators who lean to yes: one accuracy for both labels explains their votes by items that are all yes."""
+    """Annotators who prefer yes: one accuracy for both labels explains their votes by items that are all yes."""
     from probtruth.line.labelled import drifts
 
     generator = np.random.default_rng(0)
     rows = {"item": np.repeat(np.arange(100), 6), "annotator": np.tile(np.arange(6), 100)}
-    leaning = pt.Annotations.from_long({**rows, "label": np.where(generator.random(600) < 0.75, "yes", "no")})
-    lost = pt.infer_truth(leaning, "one-coin", draws=0)
+    biased = pt.Annotations.from_long({**rows, "label": np.where(generator.random(600) < 0.75, "yes", "no")})
+    lost = pt.infer_truth(biased, "one-coin", draws=0)
     assert lost.marginals is not None
     assert lost.marginals.min() < 0.05
     assert any("labels may have switched" in words and "'no'" in words for words in drifts(lost))

@@ -34,16 +34,6 @@ def test_not_confident_where_everybody_is_wrong() -> None:
 
 
 @pytest.mark.long
-def test_draws_have_the_probabilities_as_frequencies() -> None:
-    annotations, _ = misperceived(2)
-    truth = pt.infer_truth(annotations, "perceived-class", draws=400, sweeps=100)
-    assert truth.draws is not None
-    assert len(truth.draws) == 400
-    mixing = 0.15  # 400 correlated sweeps, the largest of 600 cells
-    np.testing.assert_allclose(truth.draws.mean(0, dtype=float), truth.probs, atol=mixing)
-
-
-@pytest.mark.long
 def test_known_answers_hold_and_teach_how_often_items_mislead() -> None:
     annotations, classes = misperceived(3, share=0.4)
     names, labels = annotations.index.items, annotations.index.labels

@@ -5,7 +5,7 @@ import pytest
 from made_scores import make, rows_by_name
 
 from probtruth.comparison.compare import compare
-from probtruth.comparison.labels import LARGE_DF, FixedLabels, label_variance
+from probtruth.comparison.fixed_items import LARGE_DF, FixedLabels
 from probtruth.comparison.margin import margins
 from probtruth.errors import InputError, PosteriorError
 from probtruth.types import LabelsBehind
@@ -32,7 +32,7 @@ def test_label_variance_is_unbiased_over_repeated_votes(setting):
     probs, loss = setting
     rng = np.random.default_rng(1)
     votes = np.full(N, 4)
-    estimates = [label_variance(scored(probs, loss, votes, rng), 0, 1, EQUAL) for _ in range(500)]
+    estimates = [FixedLabels(scored(probs, loss, votes, rng), EQUAL).variance(0, 1) for _ in range(500)]
     difference = loss[0] - loss[1]
     truth = sum(((probs * difference**2).sum(1) - (probs * difference).sum(1) ** 2) / 4 / N**2)
     assert abs(np.mean(estimates) - truth) < MONTE_CARLO * np.std(estimates) / np.sqrt(len(estimates))
@@ -72,11 +72,11 @@ def test_single_votes_are_as_uncertain_as_the_models_say(setting):
     scores = scored(probs, loss, np.full(N, 1), rng, forecast=forecast)
     difference = loss[0] - loss[1]
     wanted = ((forecast * difference**2).sum(1) - (forecast * difference).sum(1) ** 2).sum() / N**2
-    assert label_variance(scores, 0, 1, EQUAL) == pytest.approx(wanted, rel=1e-12)
+    assert FixedLabels(scores, EQUAL).variance(0, 1) == pytest.approx(wanted, rel=1e-12)
     comparison = compare(scores, engine="exact", population="these-items")
     assert any("single vote" in warning for warning in comparison.warnings)
     naive = scored(probs, loss, np.full(N, 1), rng)
-    assert label_variance(naive, 0, 1, EQUAL) is None
+    assert FixedLabels(naive, EQUAL).variance(0, 1) is None
 
 
 def test_under_one_true_class_the_posterior_of_the_class_is_what_is_unsure(setting):
@@ -84,7 +84,7 @@ def test_under_one_true_class_the_posterior_of_the_class_is_what_is_unsure(setti
     scores = make((loss * probs).sum(-1), labels=LabelsBehind(loss, probs, "class", probs, np.full(N, 3)))
     difference = loss[0] - loss[1]
     wanted = ((probs * difference**2).sum(1) - (probs * difference).sum(1) ** 2).sum() / N**2
-    assert label_variance(scores, 0, 1, EQUAL) == pytest.approx(wanted, rel=1e-12)
+    assert FixedLabels(scores, EQUAL).variance(0, 1) == pytest.approx(wanted, rel=1e-12)
     pairs, _ = FixedLabels(scores, EQUAL).locations(np.arange(3))
     assert pairs.df[0] == LARGE_DF
 
@@ -119,7 +119,7 @@ def test_split_of_the_variance_predicts_other_numbers_of_votes():
     probs, loss = rng.dirichlet(np.ones(3), n), rng.normal(size=(2, n, 3))
     few, many = (scored(probs, loss, np.full(n, m), rng) for m in (3, 12))
     equal = np.full(n, 1 / n)
-    labels = label_variance(few, 0, 1, equal)
+    labels = FixedLabels(few, equal).variance(0, 1)
     total = [np.var(s.values[0] - s.values[1], ddof=1) / n for s in (few, many)]
     assert total[1] == pytest.approx(total[0] - labels + labels * 3 / 12, rel=0.07)  # a variance of 4,000: 2.2% each
 
@@ -131,7 +131,7 @@ def test_labels_of_unknown_uncertainty_are_an_error(from_labels, setting):
     scores = make(loss[..., 0], labels=behind)
     with pytest.raises(InputError, match="population='these-items'"):
         compare(scores, population="these-items")
-    assert label_variance(scores, 0, 1, EQUAL) is None
+    assert FixedLabels(scores, EQUAL).variance(0, 1) is None
 
 
 def test_infinite_loss_counts_only_under_labels_that_may_be():
@@ -140,8 +140,8 @@ def test_infinite_loss_counts_only_under_labels_that_may_be():
     loss = np.array([[[0.0, np.inf], [1.0, 0.0]], [[0.0, 0.0], [0.0, 0.0]]])
     half = np.full(2, 0.5)
     scores = make(loss[..., 0], labels=LabelsBehind(loss, shares, "distribution", shares, votes))
-    assert label_variance(scores, 0, 1, half) == 0.0625
+    assert FixedLabels(scores, half).variance(0, 1) == 0.0625
     loss[0, 1, 1] = np.inf
-    assert label_variance(scores, 0, 1, half) is None
+    assert FixedLabels(scores, half).variance(0, 1) is None
     with pytest.raises(PosteriorError, match="model '000' has an infinite loss under a label that item '1' may have"):
         FixedLabels(scores, half).locations(np.arange(2))

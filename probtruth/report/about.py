@@ -1,0 +1,55 @@
+"""What was compared: the estimand, the reference, the expert labels, in sentences and in a few words."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from probtruth.check import count
+from probtruth.line.result import Result
+from probtruth.report.numbers import plain
+from probtruth.report.words import measure, unit
+from probtruth.types.arguments import QUESTIONS
+
+
+def about(result: Result) -> Iterator[str]:
+    """The estimand, the reference, and the expert labels."""
+    yield f"Estimand: {result.comparison.estimand}."
+    if result.comparison.rule == "brier":
+        yield "The Brier score is summed over labels, 0 to 2: for two labels twice scikit-learn's."
+    truth, gold = result.truth, result.comparison.gold
+    if truth is not None:
+        how = "given with the data" if truth.method == "given" else f"inferred by {truth.method}"
+        if truth.diagnostics.get("evidence") == "annotators and models":
+            how += ", with the models' own forecasts, weighted, as further evidence"
+        kind = "" if truth.estimand == "class" else " (a distribution of labels for each item)"
+        yield f"Reference: {QUESTIONS[truth.estimand]}{kind}, {how}."
+    if gold is not None:
+        worth = "a uniform sample of all items"
+        if gold["sample"] != "uniform":
+            worth = f"which count as much as {gold['effective']:.0f} items drawn at random"
+        yield f"{answers(gold)}, {worth}, correct the comparison."
+        if truth is not None:
+            yield "Accuracy and calibration rest on the inferred classes, without the correction by expert labels."
+
+
+def answers(gold: Mapping[str, Any]) -> str:
+    """`40 expert labels`; of several experts, on how many items."""
+    n_items, n_answers = gold["n_items"], gold["n_answers"]
+    return f"{n_answers} expert labels" + ("" if n_items == n_answers else f" on {count(n_items, 'item')}")
+
+
+def facts(result: Result) -> list[str]:
+    """What was compared, in a few words each."""
+    scores, settings = result.scores, result.comparison.settings
+    said = [count(len(scores.models), "model"), count(len(scores.items), "item")]
+    if result.labelled is not None:
+        said.append(count(len(result.labelled.aligned.labels), "label"))
+    if result.annotations is not None and result.annotations.index.annotators:
+        said.append(count(len(result.annotations.index.annotators), "annotator"))
+    for key, noun in (("groups", "group"), ("clusters", "cluster")):
+        if isinstance(number := settings.get(key), int):
+            said.append(count(number, noun))
+    if result.truth is not None:
+        said.append(f"truth: {result.truth.method}, estimand {result.truth.estimand}")
+    better = "higher" if result.comparison.higher_is_better else "lower"
+    units = f" in {unit(scores.rule)}" if unit(scores.rule) else ""
+    return [*said, f"{plain(measure(scores.rule))}{units}, {better} is better"]
