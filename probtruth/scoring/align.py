@@ -129,7 +129,7 @@ def align(predictions: object, truth: object) -> Aligned:
         labels=labels,
         rows=rows,
         columns=columns,
-        audit=predictions.audit + _audit(ours, theirs, predictions),
+        audit=_audit(ours, theirs, predictions),
         item_rows=_written(ours, theirs, rows, their_rows),
         **_reference(truth, log_probs, rows, columns),
     )
@@ -163,11 +163,12 @@ def _written(
 
 
 def _audit(ours: Index, theirs: Index, predictions: Predictions) -> Audit:
-    """What one side has and the other lacks, except what the audit of the predictions counts already."""
+    """The predictions' audit with what else one side has and the other lacks."""
     if ours.positional_items or theirs.positional_items or ours.items == theirs.items:
-        return Audit()
+        return predictions.audit
     counted = set(predictions.audit.missing) | set(predictions.audit.extra)
     theirs_or_counted, known = set(theirs.items) | counted, set(ours.items) | counted
     missing = tuple(name for name in ours.items if name not in theirs_or_counted)
     extra = tuple(name for name in theirs.items if name not in known)
-    return Audit(missing, extra, tuple((model, len(missing), len(extra)) for model in predictions.models))
+    by_model = tuple((model, len(missing), len(extra)) for model in predictions.models)
+    return predictions.audit + Audit(missing, extra, by_model)
