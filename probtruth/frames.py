@@ -84,8 +84,12 @@ def _native(frame: Any) -> Any:
             names = getattr(feature, "names", None)
             if isinstance(names, list | tuple) and column in table.columns and table[column].dtype.is_integer():
                 known = {-1: None, **dict(enumerate(map(str, names)))}  # -1 says that there is no label
-                named = table.get_column(column).replace_strict(known, return_dtype=polars.String)
-                table = table.with_columns(named)
+                codes = table.get_column(column)
+                odd = codes.filter(codes.is_not_null() & ~codes.is_in(list(known)))
+                if len(odd):
+                    problem, wanted = f"{odd[0]} in the column {check.quote(column)}", f"one of 0 to {len(names) - 1}"
+                    raise InputError(problem, wanted, "Those numbers alone have names in the data set's features.")
+                table = table.with_columns(codes.replace_strict(known, return_dtype=polars.String))
         return table
     if kind == "xarray":
         return (

@@ -17,6 +17,7 @@ DATA = {
     "probtruth/report/page.js",
     "probtruth/report/style.css",
     "probtruth/demo/annotations.parquet",
+    "probtruth/demo/digits.parquet",
     *(
         f"probtruth/demo/predictions-{name}.parquet"
         for name in ("logistic", "nearest-neighbours", "neural-network", "support-vector")
