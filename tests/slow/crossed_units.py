@@ -1,8 +1,8 @@
 """Coverage where the same annotators (or seeds) stand behind many items: tables in Markdown.
 
-    PYTHONPATH=. python tests/slow/crossed_units.py 200
+    PYTHONPATH=. python tests/slow/crossed_units.py 500
 
-takes about fifteen minutes on one idle core. Designs of few cells are drawn five times as often.
+takes about twenty minutes on one idle core. Designs of few cells are drawn twice as often.
 """
 
 import itertools
@@ -16,7 +16,7 @@ from probtruth.comparison.location import GroupMeans, combine, means_of
 from probtruth.comparison.margin import margins
 from probtruth.comparison.shared_units import UnitSums, wider
 
-RUNS = int(sys.argv[1]) if len(sys.argv) > 1 else 200
+RUNS = int(sys.argv[1]) if len(sys.argv) > 1 else 500
 ITEMS, SPREADS, MANY = (60, 300, 5000), (0.0, 0.1, 0.3, 1.0, 3.0), 50_000
 UNITS: dict[int, tuple[float, ...]] = {
     2: (1.0,),
@@ -53,7 +53,7 @@ def intervals(item: np.ndarray, unit: np.ndarray, values: np.ndarray, n_items: i
     names = tuple(map(str, range(n_units)))
     sums = UnitSums.of(names, item, unit, lambda cells: values[:, cells], np.zeros(n_items, int), 1)
     shared = sums.under(np.ones(1))
-    found = margins(wider(place, [(np.full(len(values), True), 1.0, shared.excess(np.arange(len(values))))]))
+    found = margins(wider(place, [(shared.excess(row),) for row in range(len(values))]))
     return np.array([margin.interval() for margin in found])
 
 
@@ -61,7 +61,7 @@ def study(n_units: int, share: float, n_items: int) -> dict[tuple[str, float], t
     """Coverage, and mean width against that of an interval which knows the true variance."""
     rng = np.random.default_rng([n_units, round(100 * share), n_items])
     holds, width = [], []
-    for _ in range(RUNS if n_items * n_units * share > MANY else 5 * RUNS):
+    for _ in range(RUNS if n_items * n_units * share > MANY else 2 * RUNS):
         seen = rng.random((n_items, n_units)) < share
         seen[np.arange(n_items), rng.integers(0, n_units, n_items)] |= ~seen.any(1)
         item, unit = np.nonzero(seen)
