@@ -24,9 +24,8 @@ def imports() -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
     for name, path in names.items():
         nodes = [node for node in ast.parse(path.read_text(encoding="utf-8")).body if isinstance(node, ast.ImportFrom)]
-        wanted = {f"{node.module}.{alias.name}" for node in nodes for alias in node.names}
-        wanted |= {node.module or "" for node in nodes}
-        found[name] = {one for one in wanted if one in names} - {name}
+        wanted = {(node.module or "", f"{node.module}.{alias.name}") for node in nodes for alias in node.names}
+        found[name] = {part if part in names else whole for whole, part in wanted} & set(names) - {name}
     return found
 
 
