@@ -101,7 +101,6 @@ def choose(option: str, value: str, flag: str) -> str:
 
 
 def unique(names: Sequence[str], what: str) -> None:
-    """Raises if a name occurs twice."""
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
         raise InputError(

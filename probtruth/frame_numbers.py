@@ -91,7 +91,6 @@ class FloatColumns:
         return FloatColumns(chosen, len(rows), self.unread)
 
     def all_rows(self) -> Float[np.ndarray, "row column"]:
-        """All rows as float64."""
         return self.rows(0, self.n_rows)
 
 
@@ -123,7 +122,6 @@ def float_columns(frame: "polars.DataFrame", columns: Sequence[str]) -> FloatCol
 
 
 def _float_columns(flat: "polars.DataFrame", columns: Sequence[str]) -> FloatColumns:
-    """Those of a frame of floats."""
     unread = np.array(flat.null_count().row(0)) > 0
     refused = columns[int(unread.argmax())] if unread.any() else None
     return FloatColumns([series.to_numpy() for series in flat], flat.height, refused)

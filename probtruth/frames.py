@@ -133,7 +133,6 @@ def _series(name: str, column: Any) -> "polars.Series":
 
 
 def need(frame: "polars.DataFrame", column: str, source: Source, option: str) -> None:
-    """Raises if a column is absent."""
     need_columns(frame.columns, {option: column}, source.name)
 
 
@@ -173,7 +172,6 @@ def cells(frame: "polars.DataFrame", column: str) -> "polars.Series":
 
 
 def single(kind: "polars.DataType") -> bool:
-    """Whether such cells are single values that have a text."""
     import polars
 
     return not (kind.is_nested() or kind in (polars.Binary, polars.Object, polars.Duration))
@@ -238,7 +236,6 @@ def keys(frame: "polars.DataFrame", column: str, source: Source, option: str) ->
 
 
 def text(names: "polars.Series") -> "polars.Series":
-    """Names as text."""
     import polars
 
     return names if names.dtype == polars.String else names.cast(polars.String)
@@ -295,7 +292,6 @@ class Names(Sequence[str]):
     column: "polars.Series"
 
     def __len__(self) -> int:
-        """Number of names."""
         return len(self.column)
 
     @overload
@@ -303,11 +299,9 @@ class Names(Sequence[str]):
     @overload
     def __getitem__(self, index: slice) -> "Names": ...
     def __getitem__(self, index: int | slice) -> "str | Names":
-        """One name, or some of them."""
         return Names(self.column[index]) if isinstance(index, slice) else str(self.column[index])
 
     def __iter__(self) -> Iterator[str]:
-        """All names as text."""
         return iter(text(self.column))
 
 
@@ -321,7 +315,6 @@ def as_series(listed: Sequence[str]) -> "polars.Series":
 
 
 def from_rows(rows: Sequence[Mapping[str, object]], columns: Sequence[str] | None = None) -> "polars.DataFrame":
-    """Rows (dicts with the same keys) as a polars frame; `columns` names the columns if there may be no row."""
     import polars
 
     return polars.DataFrame(list(rows), schema=list(columns) if columns is not None else None, infer_schema_length=None)

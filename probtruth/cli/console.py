@@ -75,9 +75,9 @@ def check_output(out: str | None, show: str | None = None, item: str = "item") -
 
         check_out(out)
     if show is not None:
-        from probtruth.io.item_content import check_item_content
+        from probtruth.io.item_content import read_content
 
-        check_item_content(show, item)
+        read_content(show, None, item)
 
 
 def conclude(result: Any, out: str | None, show: str | None, item: str, console: Console, gate: Gate | None) -> None:

@@ -69,18 +69,15 @@ def location(path: str | Path) -> Path:
 
 
 def origin(path: str | Path) -> str:
-    """The path as it is shown: of a copy, the address that it was copied from."""
     return _ORIGINS.get(str(path)) or redacted(str(path))
 
 
 def is_address(text: str) -> bool:
-    """Whether a text begins like an address."""
     match = SCHEME.match(text)
     return match is not None and match[2] == "//"
 
 
 def _check(url: str, is_path: bool) -> None:
-    """Raises for an address that cannot be read, in words that hold nothing secret."""
     scheme, shown, path = url.partition(":")[0], redacted(url), _path(url)
     suffix, wild = Path(path).suffix.lower(), WILD.search(path.partition("://")[2].partition("/")[2])
     faults = {
@@ -148,7 +145,6 @@ def _of_store(url: str) -> Path:
 
 
 def _copy(files: list[Any], store: Any, url: str, name: str | None) -> Path:
-    """The copies of objects: that of the one of this name, else the folder of all."""
     key = (url, *((info.path, info.size, info.mtime_ns) for info in files))
     if key not in _COPIES:
         folder = _new_folder()
@@ -163,7 +159,6 @@ def _copy(files: list[Any], store: Any, url: str, name: str | None) -> Path:
 
 
 def _downloaded(url: str) -> Path:
-    """The copy of a file of a web server, which is loaded once for each version that it names."""
     user, host = re.match(r"https?://(?:([^/@]*)@)?(.*)", url).groups()  # type: ignore[union-attr]
     request = urllib.request.Request(f"{url.partition('://')[0]}://{host.partition('#')[0]}")
     if user:
@@ -189,7 +184,6 @@ def _save(source: Any, target: Path, size: int | None) -> None:
 
 
 def _of_lake(table: str) -> Path:
-    """One version of a Delta or Iceberg table, written as Parquet."""
     import polars
 
     if table.lower().endswith(ICEBERG):
@@ -261,6 +255,5 @@ def with_column(spec: str) -> tuple[str, str]:
 
 
 def refuse(path: object) -> None:
-    """Raises for an address where only a local path will do."""
     if isinstance(path, str) and is_address(path):
         raise InputError("an address", "a local path", "Write it here, and copy it afterwards.", redacted(path))

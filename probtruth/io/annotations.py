@@ -140,7 +140,6 @@ def _guess(frame: polars.DataFrame, item: str, annotator: str, label: str) -> tu
 
 
 def _counts(table: polars.DataFrame, names: Sequence[str], source: Source) -> Int[np.ndarray, "item label"]:
-    """The columns of counts as integers."""
     values, unread = frame_numbers.matrix(table, names)
     if unread is not None:
         frame_numbers.numbers(table, unread, source, "label")

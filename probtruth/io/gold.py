@@ -53,7 +53,6 @@ def write_gold(table: polars.DataFrame, path: str | Path) -> None:
 
 
 def check_gold_out(path: str | Path) -> None:
-    """Raises where chosen items cannot be written, before long work."""
     if Path(path).suffix.lower() != ".csv":
         raise InputError(f"the path {str(path)!r}", "a path that ends in .csv", "Name the output so.")
     check_free(path)
@@ -90,7 +89,6 @@ def expert_answers(gold: ExpertLabels, item: str = "item", probability: str | No
 
 
 def _answered(table: polars.DataFrame, source: Source) -> None:
-    """Raises where an answer is still missing."""
     blank = [row for row, label in enumerate(table["label"].to_list()) if label is None or not str(label).strip()]
     if blank:
         raise InputError(

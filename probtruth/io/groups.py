@@ -65,48 +65,26 @@ def common(models: Sequence[str], items: Sequence[Sequence[str]], index: Index |
         known = frames.as_series(index.items)
         listed.append(frames.compact(known) if listed[0].dtype.is_integer() else known)
     columns = [column.alias("item") for column in frames.alike(listed)]
-    reference = columns.pop() if named else None
-    distinct: list[polars.Series] = []
-    for column in columns:
-        if not any(frames.same(column, other) for other in distinct):
-            distinct.append(column)
-    if reference is None:
-        reference = distinct[0] if len(distinct) == 1 else polars.concat(distinct).unique(maintain_order=True)
-    matches = [_Match.of(column, reference) for column in distinct]
-    match_of = [
-        matches[next(at for at, other in enumerate(distinct) if frames.same(column, other))] for column in columns
-    ]
-    shared = np.logical_and.reduce([match.rows >= 0 for match in matches])
+    reference = columns.pop() if named else columns[0]
+    if not (named or all(frames.same(column, reference) for column in columns)):
+        reference = polars.concat(columns).unique(maintain_order=True)
+    rows = [frames.positions(reference, column) for column in columns]
+    shared = np.logical_and.reduce([own >= 0 for own in rows])
     if not shared.any():
         raise _nothing(models, items, index if named else None)
-    order = np.argsort(match_of[0].rows[shared])
-    rows = {id(match): match.rows[shared][order] for match in matches}
-    counts = tuple(
-        (model, int((match.rows < 0).sum()), len(match.extra)) for model, match in zip(models, match_of, strict=True)
-    )
+    order, extra = np.argsort(rows[0][shared]), []
+    for own, column in zip(rows, columns, strict=True):
+        is_extra = np.ones(len(column), bool)
+        is_extra[own[own >= 0]] = False
+        extra.append(column.filter(is_extra))
     audit = Audit(
         sort_names(frames.text(reference.filter(~shared)).to_list()),
-        sort_names({name for match in matches for name in frames.text(match.extra).to_list()}),
-        counts,
+        sort_names({name for names in extra for name in frames.text(names).to_list()}),
+        tuple((model, int((own < 0).sum()), len(more)) for model, own, more in zip(models, rows, extra, strict=True)),
     )
-    shared_items = columns[0].gather(rows[id(match_of[0])])
-    as_known = named and frames.same(shared_items, reference)
-    return Common(frames.Names(shared_items), [rows[id(one)] for one in match_of], audit, as_known)
-
-
-@dataclass(frozen=True, eq=False)
-class _Match:
-    """The row of each item of a reference in a table, -1 where it has none, and the table's other items."""
-
-    rows: Int[np.ndarray, " item"]
-    extra: polars.Series
-
-    @classmethod
-    def of(cls, own: polars.Series, reference: polars.Series) -> "_Match":
-        rows = frames.positions(reference, own)
-        is_extra = np.ones(len(own), bool)
-        is_extra[rows[rows >= 0]] = False
-        return cls(rows, own.filter(is_extra))
+    rows = [own[shared][order] for own in rows]
+    shared_items = columns[0].gather(rows[0])
+    return Common(frames.Names(shared_items), rows, audit, named and frames.same(shared_items, reference))
 
 
 def _nothing(models: Sequence[str], items: Sequence[Sequence[str]], index: Index | None) -> InputError:

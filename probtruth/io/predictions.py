@@ -153,7 +153,6 @@ class _Table:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The labels in the order of their columns."""
         return tuple(self.chosen.labels)
 
     def write(

@@ -102,7 +102,6 @@ def read_soft(
 
 
 def _restored(truth: Truth, notes: Mapping[str, object], frame: polars.DataFrame) -> Truth:
-    """The truth with what the notes, and columns of our own, know of it."""
     votes = shares = marginals = None
     if VOTES in frame.columns:
         votes = frame[VOTES].cast(polars.Int64).to_numpy()

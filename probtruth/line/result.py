@@ -8,16 +8,17 @@ from typing import TYPE_CHECKING, Any
 from probtruth.errors import InputError
 from probtruth.frames import from_rows
 from probtruth.kernels.host import versions
-from probtruth.line.analysis import Analysis
-from probtruth.line.analysis.standing import Standing, standing_of
-from probtruth.line.labelled import Labelled
-from probtruth.line.other_estimand import OtherEstimand
+from probtruth.line.standing import Standing, standing_of
 from probtruth.study.choose_gold import choose_gold
 from probtruth.types import Annotations, Audit, Comparison, NotKept, Scores, Truth
 from probtruth.types.shown import Reported
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # a comparison of bare scores does without what has labels, and without JAX
     import polars
+
+    from probtruth.line.analysis import Analysis
+    from probtruth.line.labelled import Labelled
+    from probtruth.line.other_estimand import OtherEstimand
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -34,7 +35,7 @@ class Result(Reported):
     scores: Scores | NotKept
     comparison: Comparison
     warnings: tuple[str, ...]
-    labelled: Labelled | None = None
+    labelled: "Labelled | None" = None
     note: str | None = None
     item_text: Mapping[str, str] = field(default_factory=dict, repr=False)
     item_images: Mapping[str, str] = field(default_factory=dict, repr=False)
@@ -66,7 +67,7 @@ class Result(Reported):
         return None if self.labelled is None else self.labelled.annotations
 
     @property
-    def other(self) -> OtherEstimand | None:
+    def other(self) -> "OtherEstimand | None":
         """The verdict under the estimand that was not asked for, where the annotations allow it."""
         return None if self.labelled is None else self.labelled.other
 
@@ -82,8 +83,10 @@ class Result(Reported):
         return self.scores.audit
 
     @cached_property
-    def analysis(self) -> Analysis:
+    def analysis(self) -> "Analysis":
         """Everything that a report shows beyond the comparison; each part is computed when it is first asked for."""
+        from probtruth.line.analysis import Analysis
+
         return Analysis(self.scores, self.comparison, self.labelled)
 
     @property

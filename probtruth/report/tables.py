@@ -28,8 +28,6 @@ from probtruth.report.numbers import (
 )
 from probtruth.report.table import Table, table
 from probtruth.report.words import mean_of, measure, with_unit
-from probtruth.scoring.nelson.risk import MARKS
-from probtruth.truth.annotators.quality import NO_SKILL
 from probtruth.types.arguments import QUESTIONS
 from probtruth.types.comparison import leaders, leading_pair
 
@@ -55,7 +53,7 @@ def models(result: Result) -> Table:
     several = len(ranks) > 1
     places = places_of(ranks)
     infinite = dict(zip(result.scores.models, result.scores.n_infinite.tolist(), strict=True))
-    accuracy = result.analysis.accuracy
+    accuracy = None if result.labelled is None else result.analysis.accuracy
     divergences = [row["divergence"] for row in ranks]
     metric = bool(comparison.settings.get("metric"))
     better = "higher" if comparison.higher_is_better else "lower"
@@ -269,7 +267,7 @@ def calibration(result: Result) -> Table | None:
     if analysis is None:
         return None
     names, rows, risk = marked(analysis.models, LONGEST_NAME), analysis.rows, analysis.risk
-    accuracy = risk.powers.index(MARKS["accuracy"])
+    accuracy = risk.powers.index(0.0)  # the power of the geometric mean
     split = "miscalibration" in rows[0]
     places = decimals([row["miscalibration"] for row in rows if split], at_most=4)
     note = ""
@@ -374,6 +372,8 @@ def disputed(result: Result) -> Table | None:
 
 def annotators(result: Result) -> Table | None:
     """The best and the worst annotators, and those with a flag; None where nothing is known of annotators."""
+    from probtruth.truth.annotators.quality import NO_SKILL  # with JAX, which bare scores do without
+
     truth, rows = result.analysis.annotators.truth, result.analysis.annotators.rows
     if truth is None:
         return None

@@ -9,8 +9,8 @@ from probtruth.check import as_float, count
 from probtruth.comparison.unseen import NO_BOUND, highest_rate
 from probtruth.errors import ProbtruthError
 from probtruth.inference.diagnostics import MAX_RHAT, MIN_ESS
-from probtruth.line.analysis.standing import CLAIMED, Standing
 from probtruth.line.result import Result
+from probtruth.line.standing import CLAIMED, Standing
 from probtruth.report.numbers import (
     advantage,
     decimals,
@@ -365,6 +365,8 @@ class _SeveralModels:
 
     def accuracy(self) -> Iterator[str]:
         """Why the model of the highest accuracy is not the one of the best score, where these disagree."""
+        if self.result.labelled is None:
+            return
         accuracy, calibration = self.result.analysis.accuracy, self.result.analysis.calibration
         frame = self.result.analysis.items
         if accuracy is None or calibration is None or frame is None or not self.result.scores.known.proper:

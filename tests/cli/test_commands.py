@@ -305,6 +305,17 @@ def test_importing_and_helping_load_nothing_heavy():
     assert printed.strip() == "[]"
 
 
+@pytest.mark.process
+def test_comparing_scores_without_groups_loads_no_jax(files):
+    code = (
+        "import sys; from probtruth.cli import app\n"
+        f"app(['compare', {str(files['scores'])!r}, '--lower-is-better'], standalone_mode=False)\n"
+        "print([name for name in ('jax', 'numpyro', 'arviz', 'matplotlib') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
 def test_run_with_one_model(run, files, tmp_path):
     outcome = run(
         "run", "--annotations", files["labels"], "--predictions", f"sharp={files['sharp']}", "--out", tmp_path / "o"

@@ -6,7 +6,7 @@ import pytest
 
 from probtruth.errors import InputError
 from probtruth.io import item_content
-from probtruth.io.item_content import check_item_content, read_item_images, read_item_text
+from probtruth.io.item_content import read_content
 
 PNG = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
@@ -25,13 +25,13 @@ def table(tmp_path):
 
 def test_texts_are_those_of_the_items_asked_for(table):
     spec = table(["a,<b>bold</b>", "b,two", "b,two", "c,", "d,four"])
-    assert read_item_text(spec, ("a", "b", "c")) == {"a": "<b>bold</b>", "b": "two"}
+    assert read_content(spec, ("a", "b", "c")) == ({"a": "<b>bold</b>", "b": "two"}, {})
 
 
 def test_images_become_data_uris_from_beside_the_table(table, tmp_path):
     (tmp_path / "one.png").write_bytes(PNG)
     spec = table(["a,one.png"], "path")
-    (uri,) = read_item_images(spec, ("a",)).values()
+    (uri,) = read_content(spec, ("a",))[1].values()
     kind, _, content = uri.partition(",")
     assert kind == "data:image/png;base64"
     assert base64.b64decode(content) == PNG
@@ -41,18 +41,18 @@ def test_images_become_data_uris_from_beside_the_table(table, tmp_path):
     ("path", "said"),
     [
         ("https://example.org/a.png", "path of a local file"),
-        ("data:image/png;base64,AA", "path of a local file"),
-        ("missing.png", "no file"),
-        (".", "no file"),
-        ("drawing.svg", "no image"),
+        ("missing.png", "no such file"),
+        ("folder.png", "a folder"),
+        ("drawing.png", "no image"),
         ("large.png", "larger"),
     ],
 )
 def test_anything_but_a_small_local_image_is_refused(table, tmp_path, path, said):
-    (tmp_path / "drawing.svg").write_text("<svg onload='alert(1)'/>")
+    (tmp_path / "folder.png").mkdir()
+    (tmp_path / "drawing.png").write_text("<svg onload='alert(1)'/>")
     (tmp_path / "large.png").write_bytes(PNG + bytes(item_content.LARGEST_IMAGE))
     with pytest.raises(InputError, match=said):
-        read_item_images(table([f'a,"{path}"'], "path"), ("a",))
+        read_content(table([f'a,"{path}"'], "path"), ("a",))
 
 
 @pytest.mark.parametrize(
@@ -61,15 +61,15 @@ def test_anything_but_a_small_local_image_is_refused(table, tmp_path, path, said
 def test_a_column_that_cannot_be_read_is_known_before_long_work(table, spec, said):
     known = table(["a,one", "a,two"])
     with pytest.raises(InputError, match=said):
-        check_item_content(spec.format(known.rpartition(":")[0]))
+        read_content(spec.format(known.rpartition(":")[0]), None)
 
 
 def test_too_much_for_a_page_is_refused(table, monkeypatch):
     monkeypatch.setattr(item_content, "LARGEST_TOTAL", 5)
     with pytest.raises(InputError, match="in a page"):
-        read_item_text(table(["a,one", "b,two"]), ("a", "b"))
+        read_content(table(["a,one", "b,two"]), ("a", "b"))
 
 
 def test_no_item_in_common_is_an_error(table):
     with pytest.raises(InputError, match="no text of any item"):
-        read_item_text(table(["a,one"]), ("z",))
+        read_content(table(["a,one"]), ("z",))

@@ -6,8 +6,6 @@ from pathlib import Path
 import numpy as np
 import polars
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import probtruth as pt
 from probtruth.errors import InputError
@@ -83,25 +81,6 @@ class TestAlignment:
         frame.write_ndjson(tmp_path / "j.jsonl")
         pred = read_predictions({"a": files["a"], "p": tmp_path / "p.parquet", "j": tmp_path / "j.jsonl"})
         assert (pred.log_probs == pred.log_probs[0]).all()
-
-    @settings(max_examples=20, deadline=None, derandomize=True)
-    @given(rows=st.permutations(range(4)), columns=st.permutations(["item", "a", "b", "c"]))
-    def test_permuted_files_are_the_same(
-        self, tmp_path_factory: pytest.TempPathFactory, rows: list[int], columns: list[str]
-    ) -> None:
-        frame = polars.DataFrame(
-            {
-                "item": ["1", "02", "x", "é"],
-                "a": [0.5, 0.0, 0.25, 1.0],
-                "b": [0.5, 1.0, 0.5, 0.0],
-                "c": [0.0, 0.0, 0.25, 0.0],
-            }
-        )
-        folder = tmp_path_factory.mktemp("p")
-        frame.write_csv(folder / "one.csv")
-        frame[rows].select(columns).write_csv(folder / "two.csv")
-        pred = read_predictions({"one": folder / "one.csv", "two": folder / "two.csv"})
-        assert (pred.log_probs[0] == pred.log_probs[1]).all()
 
 
 class TestKinds:

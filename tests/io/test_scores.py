@@ -45,11 +45,6 @@ def test_the_file_holds_scores_as_they_were_given(tmp_path: Path, scores: Scores
     assert {(item, model): score for item, model, score, _, _ in frame.rows()} == given
 
 
-def test_bare_scores_have_three_columns(tmp_path: Path) -> None:
-    write_scores(Scores.from_frame(FRAME, higher_is_better=False), tmp_path / "s.parquet")
-    assert polars.read_parquet(tmp_path / "s.parquet").columns == ["item", "model", "score"]
-
-
 def test_orientation_conflicts_with_the_file(tmp_path: Path, scores: Scores) -> None:
     write_scores(scores, tmp_path / "s.parquet")
     with pytest.raises(InputError, match="as the file says"):

@@ -8,8 +8,6 @@ from pathlib import Path
 import numpy as np
 import polars
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from probtruth.errors import InputError
 from probtruth.io.tables import parquet_notes
@@ -52,11 +50,6 @@ class TestParquet:
         notes = json.loads(polars.read_parquet_metadata(tmp_path / "soft.parquet")["probtruth"])
         assert (notes["method"], notes["estimand"]) == ("dirichlet", "distribution")
 
-    def test_the_same_truth_has_the_same_bytes(self, tmp_path: Path, truth: Truth) -> None:
-        for name in ("a.parquet", "b.parquet"):
-            write_soft(truth, tmp_path / name)
-        assert (tmp_path / "a.parquet").read_bytes() == (tmp_path / "b.parquet").read_bytes()
-
     def test_positional_names_stay_positional(self, tmp_path: Path) -> None:
         truth = Truth.from_labels(np.array([1, 0]), n_labels=3)
         write_soft(truth, tmp_path / "soft.parquet")
@@ -67,19 +60,6 @@ class TestParquet:
         truth = replace(truth, **{part: None})
         write_soft(truth, tmp_path / "soft.parquet")
         assert same(read_soft(tmp_path / "soft.parquet"), truth)
-
-    @settings(max_examples=15, deadline=None, derandomize=True)
-    @given(
-        names=st.lists(st.text(min_size=1).filter(lambda t: t.strip() and "\0" not in t), min_size=1, unique=True),
-        seed=st.integers(0, 99),
-    )
-    def test_any_names(self, tmp_path_factory: pytest.TempPathFactory, names: list[str], seed: int) -> None:
-        encodable = [name for name in names if name.isprintable()] or ["x"]
-        probs = np.random.default_rng(seed).dirichlet([1, 1], len(encodable))
-        truth = Truth.from_probs(probs, encodable, ["=a", "b,\"'"], estimand="class")
-        path = tmp_path_factory.mktemp("s") / "soft.parquet"
-        write_soft(truth, path)
-        assert same(read_soft(path), truth)
 
     def test_an_earlier_file_of_ours_is_replaced_but_no_other(self, tmp_path: Path, truth: Truth) -> None:
         path = tmp_path / "soft.parquet"
@@ -109,11 +89,6 @@ class TestParquet:
         with pytest.raises(InputError, match="a label called 'item'"):
             write_soft(Truth.from_probs(PROBS, labels=["item", "x"]), tmp_path / "soft.parquet")
         assert list(tmp_path.iterdir()) == []
-
-    def test_the_folder_cannot_be_written(self, tmp_path: Path, truth: Truth) -> None:
-        (tmp_path / "file").write_text("x")
-        with pytest.raises(InputError, match="not a directory"):
-            write_soft(truth, tmp_path / "file" / "soft.parquet")
 
 
 class TestOtherFiles:

@@ -8,7 +8,7 @@ import pytest
 
 import probtruth as pt
 from probtruth.comparison.rows import NO_SPREAD
-from probtruth.line.analysis.standing import Answer, Unseen
+from probtruth.line.standing import Answer, Unseen
 from probtruth.report.numbers import NAME, advantage, unmarked
 from probtruth.report.verdict import LONGEST_NAME, failing_diagnostics, verdict
 

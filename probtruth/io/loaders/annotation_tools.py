@@ -140,7 +140,6 @@ def _annotator(value: Any, where: str) -> str:
 
 
 def _of_minimal_task(task: Record, item: str | None, question: str | None) -> Iterator[Vote]:
-    """The vote of a JSON-MIN task, which is one annotation."""
     if "annotator" not in task:
         raise InputError(
             f"a task with the keys {check.shortlist(task)}",
@@ -213,7 +212,6 @@ def read_prodigy(path: StrPath, labels: Iterable[str | int] | None = None) -> An
 
 
 def _session(row: Record) -> str:
-    """Who answered, or in which session."""
     annotator = row.get("_annotator_id") or row.get("_session_id")
     if annotator is None:
         raise InputError(

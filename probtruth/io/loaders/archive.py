@@ -12,8 +12,6 @@ LARGEST, SPARE, TIMES = 2 << 30, 64 << 20, 200  # All members may take the spare
 
 
 class Archive:
-    """A zip file, whose members are read by name."""
-
     def __init__(self, data: bytes, name: str) -> None:
         self.name = name
         self.file: Any = _sound(lambda: _zipfile().ZipFile(io.BytesIO(data)), name)
@@ -24,7 +22,6 @@ class Archive:
             raise InputError(f"an archive that grows from {len(data)} to {size} bytes", f"at most {most}", hint, name)
 
     def read(self, member: str) -> bytes:
-        """The bytes of a member."""
         where = f"{self.name}, member {check.quote(member)}"
         content: bytes = _sound(lambda: self.file.read(self.members[member]), where)
         return content
@@ -39,7 +36,6 @@ def _zipfile() -> Any:
 
 
 def _sound(read: Callable[[], Any], where: str) -> Any:
-    """What reading returns; errors of the formats as errors of input."""
     try:
         return read()
     except NotImplementedError:

@@ -64,7 +64,6 @@ def read_chaosnli(
 
 
 def _first(row: Record, keys: tuple[str, ...], option: str) -> str:
-    """The first of the keys that the object has."""
     name = next((key for key in keys if key in row), None)
     if name is None:
         raise InputError(
@@ -77,7 +76,6 @@ def _first(row: Record, keys: tuple[str, ...], option: str) -> str:
 
 
 def _counts(cell: Any, labels: list[str] | None, where: str) -> Mapping[str, int]:
-    """How often each label was given."""
     if isinstance(cell, dict):
         return {as_name(label, where, "label"): _whole(count, where) for label, count in cell.items()}
     if not isinstance(cell, list) or not cell:

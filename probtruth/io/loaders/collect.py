@@ -48,7 +48,6 @@ class Listing:
 
     @property
     def filters(self) -> tuple[str, ...]:
-        """The filters of all tasks."""
         return sort_names({filter for filters in self.of_tasks.values() for filter in filters})
 
 
@@ -70,7 +69,6 @@ def listing(
 def choose(
     names: Collection[str], wanted: str | None, option: str, flag: str, where: str, none: str = "", hint: str = ""
 ) -> str:
-    """The name that the caller wants, or the only one."""
     known = sorted(names)
     if not known:
         raise InputError(none, f"one {option}", hint, where)
@@ -145,7 +143,6 @@ def once[K: tuple[str, ...]](
 
 
 def digest(value: object) -> str:
-    """A digest of a JSON value, the same for the same value."""
     return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
 
 

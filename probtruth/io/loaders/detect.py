@@ -62,13 +62,11 @@ def _of_value(value: Any) -> str | None:
 
 
 def _keys(value: Any) -> set[str]:
-    """The keys of an object, or of the first in a list."""
     first = value[0] if isinstance(value, list) and value else value
     return set(first) if isinstance(first, Mapping) else set()
 
 
 def _of_folder(path: Path) -> str:
-    """By the names that the tools give to their files."""
     for tool, pattern in (("lm-eval", lm_eval.PATTERNS[0]), ("helm", helm.PATTERNS[0]), ("inspect", "*.eval")):
         if next(path.rglob(pattern), None) is not None:
             return tool

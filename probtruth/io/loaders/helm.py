@@ -57,7 +57,6 @@ def read_helm(
 
 
 def listed(files: Files) -> Listing:
-    """What there is to compare: models, runs and the statistics that were counted."""
     return listing(_instances(files, None))
 
 
@@ -66,7 +65,6 @@ def _instances(files: Files, perturbation: str | None) -> list[LogSample]:
 
 
 def _of_file(model: str | None, path: Path, perturbation: str | None) -> Iterator[LogSample]:
-    """The instances of a file that have the perturbation."""
     records = list(read_objects(path, "instance"))
     run = path.resolve().parent.name
     model = model or _model(path, run)
@@ -89,7 +87,6 @@ def _of_file(model: str | None, path: Path, perturbation: str | None) -> Iterato
 
 
 def _stats(record: Record) -> dict[str, float]:
-    """The means of an instance's statistics that were counted."""
     stats: dict[str, float | None] = {}
     for stat in record.objects_at("stats"):
         name = stat.object_at("name").name_at("name")

@@ -65,7 +65,6 @@ def read_inspect(files: Files, scorer: str | None = None, higher_is_better: bool
 
 
 def listed(files: Files) -> Listing:
-    """What there is to compare: models, tasks and scorers."""
     return listing(_samples(files))
 
 

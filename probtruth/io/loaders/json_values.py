@@ -25,34 +25,27 @@ class Record(dict[str, Any]):
         self.where = where
 
     def need(self, key: str, hint: str = CHECK) -> Any:
-        """The value under a key that must be there."""
         if key not in self:
             raise InputError(f"an object with the keys {check.shortlist(self)}", f"a key {key!r}", hint, self.where)
         return self[key]
 
     def name_at(self, key: str, hint: str = CHECK) -> str:
-        """The name under a key that must be there."""
         return as_name(self.need(key, hint), self.where, key)
 
     def number_at(self, key: str, hint: str = CHECK) -> float:
-        """The number under a key that must be there."""
         return as_number(self.need(key, hint), self.where, key)
 
     def object_at(self, key: str, absent: Mapping[str, Any] | None = None) -> "Record":
-        """The object under a key that must be there; with `absent`, that one for none, null or an empty one."""
         return as_object(self.need(key) if absent is None else self.get(key) or absent, self.where, key)
 
     def list_at(self, key: str, absent: list[Any] | None = None) -> list[Any]:
-        """The list under a key, likewise."""
         return as_list(self.need(key) if absent is None else self.get(key) or absent, self.where, key)
 
     def objects_at(self, key: str, absent: list[Any] | None = None) -> "Iterator[Record]":
-        """The objects in the list under a key, likewise."""
         return (as_object(one, self.where, key) for one in self.list_at(key, absent))
 
 
 def read_json(path: str | Path) -> tuple[Any, str]:
-    """The value of a JSON file, and the file's name in messages."""
     name = shown(path)
     return strict(utf8(read_bytes(path), name), name), name
 
@@ -64,7 +57,6 @@ def read_objects(path: str | Path, what: str) -> Iterator[Record]:
 
 
 def read_lines(path: str | Path) -> Iterator[Record]:
-    """The objects of a file of JSON lines; blank lines are skipped."""
     name = shown(path)
     for number, line in enumerate(utf8(read_bytes(path), name).split(b"\n"), 1):
         if line.strip():
@@ -73,14 +65,12 @@ def read_lines(path: str | Path) -> Iterator[Record]:
 
 
 def as_object(value: Any, where: str, key: str | None = None) -> Record:
-    """The value, if it is an object."""
     if not isinstance(value, dict):
         raise InputError(described(value), "an object", CHECK, _at(where, key))
     return Record(value, where)
 
 
 def as_list(value: Any, where: str, key: str | None = None) -> list[Any]:
-    """The value, if it is a list."""
     if not isinstance(value, list):
         raise InputError(described(value), "a list", CHECK, _at(where, key))
     return value
@@ -120,7 +110,6 @@ def as_number(value: Any, where: str, key: str) -> float:
 
 
 def described(value: Any) -> str:
-    """A JSON value in a message: what it is, and the start of it."""
     if value is None:
         return "null"
     if isinstance(value, (dict, list)):

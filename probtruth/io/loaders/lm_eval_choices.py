@@ -62,7 +62,6 @@ def read_lm_eval_choices(
 
 
 def _refuse_generated(samples: Sequence[LogSample]) -> None:
-    """Raises where some tasks have no choices but generated answers, with the names of the others."""
     generated: dict[str, bool] = {}
     for sample in samples:
         answers = sample.values.get("filtered_resps")
@@ -80,7 +79,6 @@ def _refuse_generated(samples: Sequence[LogSample]) -> None:
 
 
 def _choice(sample: LmEvalSample, normalise: str) -> _Choice:
-    """One item's distribution over its choices, and the right one."""
     row, where = sample.values, sample.where
     logs = [_log_likelihood(entry, where) for entry in row.list_at("filtered_resps")]
     words = _continuations(row, len(logs))
@@ -126,7 +124,6 @@ def _log_likelihood(entry: object, where: str) -> float:
 
 
 def _continuations(row: Record, n_choices: int) -> list[str] | None:
-    """The texts of the choices, if the sample has its requests."""
     if "arguments" not in row:
         return None
     words = [_argument(request, 1) for request in _requests(row)]

@@ -17,7 +17,6 @@ from probtruth.types.arguments import Files, StrPath
 
 
 def score_format(files: Sequence[StrPath], format: str = "auto") -> str:
-    """The format of files of scores: the one that is named or, with `auto`, that of their content."""
     if check.one_of(format, SCORE_FORMATS, "--format") != "auto":
         return format
     formats = {path: format_of(path) for path in files}
@@ -29,14 +28,12 @@ def score_format(files: Sequence[StrPath], format: str = "auto") -> str:
 
 
 def label_format(path: StrPath, format: str = "auto") -> str:
-    """The format of a file of labels, likewise."""
     if check.one_of(format, ANNOTATION_FORMATS, "--format") != "auto":
         return format
     return format_of(path) if location(path).suffix.lower() in (".json", ".jsonl", ".ndjson") else "table"
 
 
 def read_score_files(files: Files, how: ScoreReading, memory: float | None = None) -> Scores:
-    """Scores from a table or from the logs of a harness."""
     listed: Sequence[Any] = [*files.values()] if isinstance(files, Mapping) else [files]
     paths = [path for one in listed for path in ([one] if isinstance(one, str | Path) else one)]
     format = score_format(paths, how.format)

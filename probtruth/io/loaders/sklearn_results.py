@@ -60,7 +60,6 @@ def _is_results(value: object) -> bool:
 
 
 def _table(data: str, results: object, metric: str, names: Iterable[object] | None) -> dict[str, list[object]]:
-    """The scores of one search in long form."""
     columns = _columns(results)
     folds = {int(match[1]): key for key in columns if (match := FOLD.fullmatch(key)) and match[2] == metric}
     if not folds:
@@ -101,7 +100,6 @@ def _columns(results: object) -> Mapping[str, object]:
 
 
 def _candidates(columns: Mapping[str, object], n_models: int, names: Iterable[object] | None) -> list[str]:
-    """A name for each candidate: that of the caller, or its parameters."""
     if names is not None:
         candidates = list(as_names(names, "names") or ())
         check.length(len(candidates), n_models, "names")

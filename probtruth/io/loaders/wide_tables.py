@@ -90,7 +90,6 @@ def read_wide_annotations(
 def _opened(
     table: StrPath | Frame, item: str, chosen: Sequence[str] | None, others: Sequence[str | None], what: str
 ) -> tuple[polars.DataFrame, Source, list[str]]:
-    """The table, where its rows stand, and the columns of the models or annotators."""
     frame, source = read_table(table)
     hint = f"For one row for each item and {what}, read the table in long form."
     distinct_items(frame, item, source, "one row for each item", hint)

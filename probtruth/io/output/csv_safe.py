@@ -57,7 +57,6 @@ def csv_text(frame: polars.DataFrame) -> str:
 
 
 def write_csv(frame: polars.DataFrame, path: str | Path) -> None:
-    """Writes the frame with `csv_text`."""
     Path(path).write_bytes(csv_text(frame).encode())
 
 

@@ -10,26 +10,21 @@ import polars
 from probtruth import check
 from probtruth.errors import InputError
 from probtruth.io.addresses import origin
-from probtruth.kernels.host import free_memory
 
 SUFFIXES = (".parquet", ".arrow", ".ipc", ".feather")
 ROWS = 1 << 16  # of a batch
-BYTES_PER_ROW, BYTES_PER_CELL = 100, 8  # What a row takes at least once it is read: its names as text, and its cells
+INSIDE = ("unwrap()", "panicked", "called `", "assertion", "0x", "/")  # Words of a library about its own code
 
 
 def whole(path: Path) -> polars.DataFrame:
-    """All of a file."""
     with _sound(path):
         opened = _opened(path)
-        if path.suffix.lower() == ".parquet":
-            check_fits(opened.count_rows(), len(opened.schema.names), origin(path))
         table = opened.to_table()
         table.validate(full=True)
         return _frame(table)
 
 
 def batches(path: Path, columns: Sequence[str] | None) -> Iterator[polars.DataFrame]:
-    """Some columns of a file, some rows at a time."""
     with _sound(path):
         opened = _opened(path)
         wanted = None if columns is None else [name for name in columns if name in opened.schema.names]
@@ -40,37 +35,21 @@ def batches(path: Path, columns: Sequence[str] | None) -> Iterator[polars.DataFr
 
 
 def columns_of(path: Path) -> list[str]:
-    """The names of the columns, from the metadata."""
     with _sound(path):
         return list(_opened(path).schema.names)
 
 
 def size_of(path: Path) -> float:
-    """The bytes of the cells as float64."""
     with _sound(path):
         opened = _opened(path)
         return float(8 * opened.count_rows() * len(opened.schema.names))
 
 
 def metadata_of(path: Path) -> dict[bytes, bytes]:
-    """The metadata of a Parquet file."""
     import pyarrow.parquet
 
     with _sound(path):
         return dict(pyarrow.parquet.read_metadata(path).metadata or {})
-
-
-def check_fits(rows: int, columns: int, name: str) -> None:
-    """Raises where so many rows would fill the memory."""
-    least, free = BYTES_PER_ROW * rows + BYTES_PER_CELL * rows * columns, free_memory()
-    if least > free:
-        raise InputError(
-            f"{check.count(rows, 'row')}, which take some {least / 1e9:.3g} GB when they are read whole",
-            f"what fits into the memory that is free, {free / 1e9:.3g} GB",
-            "Split the file. Predictions and scores are read some rows at a time with a lower memory= (command line: "
-            "--memory).",
-            name,
-        )
 
 
 def _opened(path: Path) -> Any:
@@ -106,34 +85,18 @@ def _frame(table: Any) -> polars.DataFrame:
 @contextmanager
 def _sound(path: Path) -> Iterator[None]:
     """What goes wrong while a file is decoded becomes one error, without the words of a library about its own code."""
-    import pyarrow
-
     form = "Parquet" if path.suffix.lower() == ".parquet" else "Arrow"
     try:
         yield
     except InputError as error:
         raise InputError(error.got, error.expected, error.hint, error.where or origin(path)) from None
-    except (
-        pyarrow.ArrowException,
-        polars.exceptions.PolarsError,
-        polars.exceptions.PanicException,
-        OSError,
-        ValueError,
-        TypeError,
-        MemoryError,
-        OverflowError,
-    ) as error:
-        kind = type(error).__name__
+    except (Exception, polars.exceptions.PanicException) as error:  # of two libraries, and of what they call
+        reason = str(error).strip().split("\n")[0][:100]
+        if not reason.isprintable() or any(word in reason for word in INSIDE):
+            reason = type(error).__name__
         raise InputError(
-            f"something that is not sound {form} ({_reason(str(error)) or kind})",
+            f"something that is not sound {form} ({reason or type(error).__name__})",
             f"a {form} file",
             "Write it again, or check the extension.",
             origin(path),
         ) from None
-
-
-def _reason(words: str) -> str:
-    """The first line of a library's words, where it is text."""
-    line = words.strip().split("\n")[0][:100]
-    inside = any(word in line for word in ("unwrap()", "panicked", "called `", "assertion", "0x", "/"))
-    return "" if inside or not line.isprintable() else line

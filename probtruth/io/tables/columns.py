@@ -173,7 +173,6 @@ def _event(item: str, label: str, column: str, used: Sequence[str], notes: tuple
 
 
 def binary(frame: polars.DataFrame, chosen: Chosen, source: Source, kind: str) -> polars.DataFrame:
-    """The table with a column for the label that is not the event."""
     column = chosen.labels[str(chosen.event)]
     values = frame_numbers.numbers(frame, column, source, "label")
     top = {"probs": 1.0, "percent": 100.0}.get(kind)
@@ -198,7 +197,6 @@ def _text(frame: polars.DataFrame, name: str) -> polars.Series:
 
 
 def _some_number(frame: polars.DataFrame, name: str) -> bool:
-    """Whether a column is one of numbers; text of which most are numbers has damaged cells."""
     cells = frames.cells(frame, name)
     if cells.dtype == polars.String:
         is_number = cells.str.strip_chars().cast(polars.Float64, strict=False).is_not_null().to_numpy()

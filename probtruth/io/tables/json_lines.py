@@ -18,7 +18,6 @@ Cell = str | int | float | bool | None
 
 
 def strict(text: bytes | str, where: str, expected: str = "JSON", hint: str = "Check that file.") -> Any:
-    """One JSON value."""
 
     def distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         row = dict(pairs)
@@ -51,7 +50,6 @@ def parse(data: bytes, name: str, before: int = 0) -> tuple[polars.DataFrame, So
 
 
 def _object(line: bytes, where: str) -> dict[str, Cell]:
-    """One line as a flat object."""
     row = strict(line, where, "one JSON object a line", "Check that line.")
     if not isinstance(row, dict):
         got = "a list" if isinstance(row, list) else check.quote(row)

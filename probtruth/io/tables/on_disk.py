@@ -30,7 +30,6 @@ CHUNK = 1 << 24  # bytes of a text that become a batch
 
 
 def memory_limit(memory: float | None) -> float:
-    """The bytes that arrays may take in memory."""
     limit = SHARE * free_memory() if memory is None else memory
     if isinstance(limit, bool) or not isinstance(limit, int | float) or not limit > 0:
         raise InputError(f"memory={memory!r}", "a positive number of bytes", "Write memory=2e9.")

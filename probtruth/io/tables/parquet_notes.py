@@ -55,7 +55,6 @@ def read(path: str | Path) -> dict[str, object]:
 
 
 def damaged(why: str, path: str | Path) -> InputError:
-    """The error for metadata that says it is ours and cannot be used."""
     return InputError(
         f"metadata that cannot be used ({why})", "a file as probtruth writes it", "Write it again.", shown(path)
     )

@@ -37,7 +37,6 @@ class Joined:
 
     @cached_property
     def whole(self) -> tuple[polars.DataFrame, Source]:
-        """The frame, and where its rows stand."""
         return read_table(self.table)
 
 
@@ -105,7 +104,6 @@ def has_several(path: Path) -> bool:
 def _joined(
     parts: Sequence[tuple[polars.DataFrame, Source]], name: str, names: Sequence[str]
 ) -> tuple[polars.DataFrame, Source]:
-    """The files of a pattern one below the other."""
     first, _ = parts[0]
     for (frame, _), own in zip(parts, names, strict=True):
         same_columns(frame.columns, first.columns, own, names[0])
@@ -122,7 +120,6 @@ def _joined(
 
 
 def same_columns(columns: Sequence[str], first: Sequence[str], name: str, first_name: str) -> None:
-    """Raises where a file has other columns than the first."""
     if sorted(columns) != sorted(first):
         raise InputError(
             f"the columns {check.shortlist(columns)}",
@@ -139,7 +136,6 @@ def shown(path: str | Path) -> str:
 
 
 def read_bytes(path: str | Path) -> bytes:
-    """All of a regular file."""
     where = location(path)
     regular(where)
     return guarded(where, where.read_bytes)
@@ -192,7 +188,6 @@ def utf8(data: bytes, name: str, before: int = 0) -> bytes:
 
 
 def text_table(data: bytes, suffix: str, name: str, before: int = 0) -> tuple[polars.DataFrame, Source]:
-    """The table of a text by the extension of its file."""
     data = utf8(data, name, before)
     if suffix in SEPARATED:
         separator = csv_text.separator_of(data, SEPARATED[suffix])

@@ -26,7 +26,6 @@ REPEATED = "Remove one of its rows; if the table has a row for each item and lab
 
 
 def known_kind(kind: str) -> CellKind:
-    """The kind of the cells, one of `KINDS`."""
     known: CellKind = check.one_of("log-probs" if kind == "log_probs" else kind, KINDS, "kind")
     return known
 
@@ -44,7 +43,6 @@ class WideTable:
 
     @cached_property
     def values(self) -> Float[np.ndarray, "item label"]:
-        """The cells."""
         return self.columns.all_rows()
 
     def of(self, rows: Int[np.ndarray, " some"], labels: tuple[str, ...]) -> "WideTable":
@@ -147,7 +145,6 @@ def looks_like(table: WideTable, kind: str, what: str) -> tuple[str, tuple[str, 
 
 
 def _guess(values: Float[np.ndarray, "item label"], kind: str) -> tuple[str, str] | None:
-    """What the numbers look like, and the kind that they would be."""
     with np.errstate(over="ignore"):
         sums, exponentials = values.sum(1), np.exp(values).sum(1)
     if (values >= 0).all():

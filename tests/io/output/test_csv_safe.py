@@ -2,15 +2,11 @@
 
 import math
 from io import StringIO
-from pathlib import Path
 
 import polars
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from probtruth.io.output.csv_safe import FORMULA, csv_text, safe_text, write_csv
-from probtruth.io.tables.read import read_table
+from probtruth.io.output.csv_safe import csv_text, safe_text
 
 
 @pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1"])
@@ -46,18 +42,3 @@ def test_numbers_read_back_and_unknown_ones_are_blank() -> None:
     assert [float(row[0]) for row in rows[:5]] == numbers[:5]
     assert rows[3][0] == "inf"
     assert rows[6][1:] == ["6", "true"]
-
-
-def test_a_table_without_text_or_rows() -> None:
-    assert csv_text(polars.DataFrame({"a": [1]})) == "a\n1\n"
-    assert csv_text(polars.DataFrame({"a": []}, schema={"a": polars.String})) == "a\n"
-
-
-@settings(max_examples=50, deadline=None, derandomize=True)
-@given(st.lists(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1), min_size=1))
-def test_any_text_reads_back_with_the_apostrophe(tmp_path_factory: pytest.TempPathFactory, cells: list[str]) -> None:
-    path: Path = tmp_path_factory.mktemp("c") / "t.csv"
-    write_csv(polars.DataFrame({"n": range(len(cells)), "x": cells}), path)
-    frame, _ = read_table(path)
-    assert frame["x"].to_list() == [safe_text(cell) for cell in cells]
-    assert not any(cell.startswith(FORMULA) for cell in frame["x"])

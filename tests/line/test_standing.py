@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 
 import probtruth as pt
-from probtruth.line.analysis.standing import standing_of
 from probtruth.line.other_estimand import changed
+from probtruth.line.standing import standing_of
 
 
 def one_class(n, bold=0.999):

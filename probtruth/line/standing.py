@@ -1,12 +1,14 @@
 """How far the leading model's lead stands: under other questions, methods and rules, and if what was not seen came."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from probtruth.check import as_float
-from probtruth.line.other_estimand import OtherEstimand
 from probtruth.types import Comparison, Truth
 from probtruth.types.comparison import leaders
+
+if TYPE_CHECKING:
+    from probtruth.line.other_estimand import OtherEstimand
 
 CLAIMED = 0.8  # From this probability on a verdict says that a model is better; what turns it below matters
 
@@ -77,7 +79,7 @@ class Standing:
 
 
 def standing_of(
-    comparison: Comparison, truth: Truth | None, other: OtherEstimand | None, method: OtherEstimand | None = None
+    comparison: Comparison, truth: Truth | None, other: "OtherEstimand | None", method: "OtherEstimand | None" = None
 ) -> Standing | None:
     """How far the lead of a comparison stands; None for one model."""
     ranked = leaders(comparison.ranks)
@@ -98,7 +100,9 @@ def standing_of(
     )
 
 
-def _answers(comparison: Comparison, lead: str, truth: Truth | None, other: OtherEstimand | None) -> tuple[Answer, ...]:
+def _answers(
+    comparison: Comparison, lead: str, truth: Truth | None, other: "OtherEstimand | None"
+) -> tuple[Answer, ...]:
     if truth is None or other is None:
         return ()
     theirs = Answer.of(other.truth, other.comparison)
