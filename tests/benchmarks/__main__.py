@@ -209,7 +209,8 @@ def posterior() -> Subject:
 def crowd() -> Subject:
     """Dawid-Skene EM and MACE, crowd-kit beside MACE where it is installed."""
     rng, n_annotators, n = np.random.default_rng(0), 200_000, 1_000_000
-    item, annotator = np.repeat(np.arange(n // 5), 5), rng.permutation(n) % n_annotators
+    item = np.repeat(np.arange(n // 5), 5)
+    annotator = (rng.permutation(n // 5)[item] + np.tile(np.arange(5), n // 5) * 40_001) % n_annotators
     label = np.where(rng.random(n) < 0.7, rng.integers(0, 4, n // 5)[item], rng.integers(0, 4, n))
     votes = pt.Annotations.from_long({"item": item, "annotator": annotator, "label": label})
     some = pt.Annotations.from_long(
