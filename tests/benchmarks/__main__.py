@@ -3,11 +3,14 @@
 Tables that are not named stay as they are on the page. Run it on an otherwise idle machine.
 """
 
+import io
 import os
 import platform
 import re
 import sys
 import tempfile
+import time
+from collections.abc import Iterable
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
@@ -82,18 +85,34 @@ def kernel(items: int, labels: int) -> Subject:
 
     probs, truth = (jnp.asarray(soft(items, labels, seed)) for seed in (0, 1))
     logits = jnp.log(probs)
-    works = {}
+    works, rivals = {}, {}
     for what, whole in {"value": jax.jit, "gradient": lambda f: jax.jit(jax.value_and_grad(f))}.items():
-        for name, score, given in (
-            ("XLA, -(t * log p).sum(-1), zeros wrong", lambda p, t: -(t * jnp.log(p)).sum(-1), probs),
-            ("**log_score**", pt.log_score, probs),
-            ("XLA, log_softmax and a product", lambda z, t: -(t * jax.nn.log_softmax(z)).sum(-1), logits),
-            ("**log_score_from_logits**", pt.rules.log_score_from_logits, logits),
-        ):
-            compiled = whole(lambda p, t, score=score: score(p, t).mean())
-            works[f"{name}, {what}"] = lambda f=compiled, p=given: f(p, truth)
-    goals = {"**log_score**, value": 1.35}
-    return Subject(f"Log score under jit, {items:,} x {labels:,}", works, goals, "Mean over items, float32.", 15)
+        for rival, naive, name, score, given in (
+            ("-(t * log p).sum(-1)", lambda p, t: -(t * jnp.log(p)).sum(-1), "**log_score**", pt.log_score, probs),
+            (
+                "-(t * log_softmax z).sum(-1)", lambda z, t: -(t * jax.nn.log_softmax(z)).sum(-1),
+                "**log_score_from_logits**", pt.rules.log_score_from_logits, logits,
+            ),
+        ):  # fmt: skip
+            for shown, function in ((rival, naive), (name, score)):
+                compiled = whole(lambda p, t, function=function: function(p, t).mean())
+                works[f"{shown}, {what}"] = lambda f=compiled, p=given: f(p, truth)
+                rivals[f"{shown}, {what}"] = f"{rival}, {what}"
+    wide = {"**log_score_from_logits**, gradient": ("1.49", "1.2")} if labels > 10 else {}
+    asked = {"**log_score**, value": ("1.35", "1.35"), **wide}
+    text = "Mean over items, float32; each against the line of JAX above it."
+    return Subject(f"Log score under jit, {items:,} x {labels:,}", works, asked, text, rivals=rivals, rounds=15)
+
+
+def several_rules() -> Subject:
+    """Three rules in one pass beside one."""
+    probs, truth = (soft(1_000_000, 10, seed) for seed in (0, 1))
+    works = {
+        "mean_scores, log": lambda: pt.mean_scores(probs, truth, "log") and None,
+        "**mean_scores**, log, brier, spherical": lambda: pt.mean_scores(probs, truth) and None,
+    }
+    asked = {"**mean_scores**, log, brier, spherical": ("2.5", "1.6")}
+    return Subject("Several rules in one pass, 1,000,000 x 10", works, asked, "Against the log score alone.", rounds=9)
 
 
 def run_on_parquet(counts: bool) -> Subject:
@@ -110,11 +129,10 @@ def run_on_parquet(counts: bool) -> Subject:
         "**evaluate**, in memory": evaluate,
         "**evaluate**, from disk": lambda: evaluate(1e6),
     }
-    goals = {"**evaluate**, in memory": 6 if counts else 2.5, "**evaluate**, from disk": 6 if counts else 4}
+    asked = {"**evaluate**, in memory": ("23.9", "6") if counts else ("5.2 to 5.6", "2.5")}
+    asked |= {} if counts else {"**evaluate**, from disk": ("5.2 to 5.6", "4")}
     title = f"{'Counts of votes' if counts else 'Soft labels'} in Parquet, 1,000,000 x 10 x 5 models"
-    import time
-
-    return Subject(title, works, goals, "Processor time, imports not included.", 3, clock=time.process_time)
+    return Subject(title, works, asked, "Processor time, imports not included.", rounds=3, clock=time.process_time)
 
 
 def first_table() -> Subject:
@@ -131,8 +149,10 @@ def first_table() -> Subject:
         "import probtruth": process("-c", "import probtruth"),
         "**probtruth --help**": process("-m", "probtruth", "--help"),
     }
-    goals = {"**probtruth compare**, --json": 1.5}
-    return Subject("A first table of scores", works, goals, "Processor time of new processes.", 5, clock=of_processes)
+    asked = {"**probtruth compare**, --json": ("3.1", "1.5")}
+    asked |= dict.fromkeys(("import probtruth", "**probtruth --help**"), ("0.5 s", "0.2 s"))
+    text = "1,000 items, 3 models. Processor time of new processes."
+    return Subject("A first table of scores", works, asked, text, clock=of_processes)
 
 
 def first_answer() -> Subject:
@@ -144,14 +164,13 @@ def first_answer() -> Subject:
         "**probtruth run**, 20 groups": process(*words, *groups),
         "**probtruth run**, 20 groups, compiled before": process(*words, *groups, cache=f"{PLACE.name}/cache"),
     }
-    goals = dict(zip(list(works)[1:], (1.1, 1.9, 1.3), strict=True))
-    return Subject("A first answer", works, goals, "1,200 items, 3 models. Processor time.", 3, clock=of_processes)
+    asked = dict(zip(list(works)[1:], (("1.28", "1.1"), ("1.94", "1.9"), ("1.44", "1.3")), strict=True))
+    text = "1,200 items, 3 models. Processor time of new processes."
+    return Subject("A first answer", works, asked, text, rounds=3, clock=of_processes)
 
 
 def annotations() -> Subject:
     """`evaluate` from annotations, both estimands."""
-    import time
-
     rng, n = np.random.default_rng(0), 20_000
     item = np.repeat(np.arange(n), 5)
     label = np.where(rng.random(5 * n) < 0.7, rng.integers(0, 4, n)[item], rng.integers(0, 4, 5 * n))
@@ -168,44 +187,74 @@ def annotations() -> Subject:
         )
         for estimand in ("distribution", "class")
     }
-    text = "20,000 items x 4 labels, 100,000 annotations, two models. Processor time; wanted are 1.5 s and 4 s."
-    return Subject("From annotations", works, {}, text, 2, clock=time.process_time)
+    asked = {"**evaluate**, distribution": ("4.2 s", "1.5 s"), "**evaluate**, class": ("9.3 to 13.8 s", "4 s")}
+    text = "20,000 items x 4 labels, 100,000 annotations, two models. Processor time."
+    return Subject("From annotations", works, asked, text, rounds=2, clock=time.process_time)
 
 
 def posterior() -> Subject:
     """`compare` warm, as the items grow."""
+    made = {n: (scores(n), twenty(n)) for n in (1_000, 1_000_000)}
     works = {
-        f"{n:,} items, {engine}": lambda n=n, engine=engine: (
-            pt.compare(scores(n), groups=twenty(n), engine=engine) and None
+        f"**compare**, {n:,} items, {engine}": lambda n=n, engine=engine: (
+            pt.compare(made[n][0], groups=made[n][1], engine=engine) and None
         )
         for engine in ("nuts", "exact")
-        for n in (1_000, 1_000_000)
+        for n in made
     }
-    return Subject("Posterior of 5 models in 20 groups, warm", works, {}, "Wanted are 0.5 s at a million items.", 3)
+    asked = {"**compare**, 1,000,000 items, exact": ("1.3 to 2.6 s", "0.5 s")}
+    return Subject("Posterior of 5 models in 20 groups, warm", works, asked, rounds=3)
 
 
 def crowd() -> Subject:
     """Dawid-Skene EM and MACE, crowd-kit beside MACE where it is installed."""
     rng, n_annotators, n = np.random.default_rng(0), 200_000, 1_000_000
-    item, annotator = np.repeat(np.arange(n // 5), 5), rng.permutation(n) % n_annotators
+    item = np.repeat(np.arange(n // 5), 5)
+    annotator = (rng.permutation(n // 5)[item] + np.tile(np.arange(5), n // 5) * 40_001) % n_annotators
     label = np.where(rng.random(n) < 0.7, rng.integers(0, 4, n // 5)[item], rng.integers(0, 4, n))
     votes = pt.Annotations.from_long({"item": item, "annotator": annotator, "label": label})
     some = pt.Annotations.from_long(
         {"item": item[:20_000], "annotator": annotator[:20_000] % 500, "label": label[:20_000]}
     )
+    em, mace, rival = "**dawid-skene-em**, 200,000 annotators", "**mace**, 20,000 annotations", "crowd-kit, MACE"
     works = {
-        "**dawid-skene-em**, 200,000 annotators": lambda: pt.infer_truth(votes, method="dawid-skene-em") and None,
-        "**mace**, 20,000 annotations": lambda: pt.infer_truth(some, method="mace") and None,
+        em: lambda: pt.infer_truth(votes, method="dawid-skene-em") and None,
+        mace: lambda: pt.infer_truth(some, method="mace") and None,
     }
+    asked = {em: ("88 s", "15 s"), mace: ("1.2", "0.5")}
     try:
-        import crowdkit.aggregation
         import pandas
+        from crowdkit.aggregation.classification.mace import MACE
 
         frame = pandas.DataFrame({"task": item[:20_000], "worker": annotator[:20_000] % 500, "label": label[:20_000]})
-        works["crowd-kit MACE, 20,000 annotations"] = lambda: crowdkit.aggregation.MACE().fit(frame) and None
+        works[rival] = lambda: MACE(random_state=0).fit(frame) and None
     except ImportError:
         pass
-    return Subject("Truth from annotators", works, {}, "Wanted for Dawid-Skene are 15 s.", 1)
+    rivals = {mace: rival if rival in works else mace, rival: rival}
+    text = "A million annotations for Dawid-Skene; second calls."
+    return Subject("Truth from annotators", works, asked, text, rivals, 1)
+
+
+def report() -> Subject:
+    """`write_report` beside matplotlib drawing twelve empty figures."""
+    import matplotlib
+
+    matplotlib.use("svg")
+    import matplotlib.pyplot
+
+    rng, out = np.random.default_rng(0), Path(PLACE.name) / "report"
+    models = {name: soft(1_200, 3, seed) for seed, name in enumerate("abc")}
+    result = pt.evaluate(pt.Truth.from_labels(rng.integers(0, 3, 1_200), n_labels=3), models, engine="exact")
+
+    def empty() -> None:
+        for _ in list((out / "figures").glob("*.svg")):
+            figure, _ = matplotlib.pyplot.subplots()
+            figure.savefig(io.StringIO(), format="svg")
+            matplotlib.pyplot.close(figure)
+
+    pt.write_report(result, out)
+    works = {"matplotlib, as many empty figures": empty, "**write_report**": lambda: pt.write_report(result, out)}
+    return Subject("A report", works, {}, "1,200 items, 3 labels, 3 models. Processor time.", clock=time.process_time)
 
 
 ON_DISK = """
@@ -214,30 +263,32 @@ from pathlib import Path
 import probtruth as pt
 folder = Path(sys.argv[1])
 models = {path.stem: path for path in sorted(folder.glob("m*.parquet"))}
-pt.evaluate(folder / "reference.parquet", models, engine="exact", memory=2e8)
+votes = pt.read_annotations(folder / "reference.parquet", format="counts")
+pt.evaluate(votes, models, engine="exact", memory=2e8)
 """
 READ = """
 import sys, polars
 from pathlib import Path
-for path in sorted(Path(sys.argv[1]).glob("m*.parquet")):
+for path in sorted(Path(sys.argv[1]).glob("*.parquet")):
     polars.read_parquet(path)
 """
 
 
-def larger_than_memory(items: int = 2_000_000) -> str:
-    """Time and anonymous memory of `evaluate` from disk beside polars reading the same files, as a table."""
-    reference, _ = tables(items, 10, 5)
-    lines = ["| work | time | most anonymous memory |", "|---|---|---|"]
+def larger_than_memory(items: int = 10_000_000) -> list[tuple[str, ...]]:
+    """Time and anonymous memory of `evaluate` from disk beside polars reading the same files."""
+    reference, _ = tables(items, 10, 5, counts=True)
+    rows = []
     for name, code in (("polars.read_parquet, a file at a time", READ), ("**evaluate**, from disk", ON_DISK)):
         seconds, peak = anonymous_peak(code, str(reference.parent))
-        lines.append(f"| {name} | {seconds:.1f} s | {peak:.2f} GB |")
-    text = f"{5 * items:,} rows of 10 labels, five models, imports included; `memory=` 0.2 GB."
-    return f"## Larger than memory\n\n{text}\n\n" + "\n".join(lines) + "\n"
+        asked = ("not bounded", "2 GB") if code is ON_DISK else ("", "")
+        rows.append((name, f"{peak:.2f} GB", f"in {seconds:.0f} s", *asked))
+    return rows
 
 
 SUBJECTS = {
     "kernels": lambda: kernel(1_000_000, 10),
     "kernels-wide": lambda: kernel(4_096, 1_000),
+    "rules": several_rules,
     "soft-parquet": lambda: run_on_parquet(False),
     "counts-parquet": lambda: run_on_parquet(True),
     "first-table": first_table,
@@ -245,35 +296,54 @@ SUBJECTS = {
     "annotations": annotations,
     "posterior": posterior,
     "crowd": crowd,
-}
+    "report": report,
+    "larger": lambda: Subject(
+        "Larger than memory, 10,000,000 x 10 counts of votes, 5 models", {}, {},
+        "Most anonymous memory of a process, imports included; `memory=` 0.2 GB.",
+    ),
+}  # fmt: skip
 
 
 def table(subject: Subject) -> str:
     """A subject as Markdown."""
     lines = [f"## {subject.title}", "", *([subject.text, ""] if subject.text else [])]
-    lines += ["| work | time | ratio to the first (quartiles) | wanted |", "|---|---|---|---|"]
-    return "\n".join([*lines, *("| " + " | ".join(row) + " |" for row in measured(subject))]) + "\n"
+    lines += ["| work | taken | ratio (quartiles) | before | asked |", "|---|---|---|---|---|"]
+    rows = measured(subject) if subject.works else larger_than_memory()
+    return "\n".join([*lines, *("| " + " | ".join(row) + " |" for row in rows)]) + "\n"
+
+
+def summary(parts: Iterable[str]) -> str:
+    """All that was asked, from the tables: the time where seconds were asked, else the ratio."""
+    lines = ["## What was asked", "", "| work | before | asked | today |", "|---|---|---|---|"]
+    for part in parts:
+        title = part.split("\n", 1)[0].removeprefix("## ")
+        for line in re.findall(r"(?m)^\| (.*) \|$", part):
+            work, taken, ratio, before, asked, *_ = [*line.split(" | "), "", "", "", ""]
+            if asked.strip() and asked != "asked":
+                today = taken if asked.endswith("s") or asked.endswith("GB") else ratio.split(" ")[0]
+                lines.append(f"| {title}: {work} | {before} | {asked} | {today} |")
+    return "\n".join(lines) + "\n"
 
 
 def main() -> int:
     """Measures the subjects named, or all."""
-    known = [*SUBJECTS, "larger"]
-    names = sys.argv[1:] or known
-    if unknown := [name for name in names if name not in known]:
-        print(f"unknown: {' '.join(unknown)}; known: {' '.join(known)}", file=sys.stderr)
+    names = sys.argv[1:] or list(SUBJECTS)
+    if unknown := [name for name in names if name not in SUBJECTS]:
+        print(f"unknown: {' '.join(unknown)}; known: {' '.join(SUBJECTS)}", file=sys.stderr)
         return 2
     head, _, earlier = PAGE.read_text(encoding="utf-8").partition(BEGIN)
     parts = {part.split("\n", 1)[0]: part for part in re.split(r"(?m)^(?=## )", earlier)[1:]}
+    parts.pop("## What was asked", None)
     packages = ", ".join(f"{name} {version(name)}" for name in ("numpy", "jax", "numpyro", "polars"))
     machine = (
         f"{os.cpu_count()} cores, Python {platform.python_version()}, {packages}; load {os.getloadavg()[0]:.1f}.\n"
     )
     for name in names:
-        part = larger_than_memory() if name == "larger" else table(SUBJECTS[name]())
+        part = table(SUBJECTS[name]())
         print(part, flush=True)
         parts[part.split("\n", 1)[0]] = part.rstrip() + "\n"
-        text = f"{BEGIN}\nMachine of the last run: {machine}\n" + "\n".join(parts.values())
-        PAGE.write_text(head + text, encoding="utf-8")
+        pages = "\n".join([summary(parts.values()), *parts.values()])
+        PAGE.write_text(f"{head}{BEGIN}\nMachine of the last run: {machine}\n{pages}", encoding="utf-8")
     return 0
 
 

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 NOISY = 0.25  # quartiles of a ratio further apart than this share of it: the machine was not quiet
@@ -19,12 +19,13 @@ type Work = Callable[[], object]
 
 @dataclass(frozen=True)
 class Subject:
-    """A table of the page: the rival comes first, and the other works are measured against it."""
+    """A table of the page: the first work is the rival of all that `rivals` does not name."""
 
     title: str
     works: dict[str, Work]
-    goals: dict[str, float]  # by work, as a ratio to the rival
+    asked: dict[str, tuple[str, str]]  # by work: what it took before and what was asked, a ratio or seconds
     text: str = ""
+    rivals: dict[str, str] = field(default_factory=dict)
     rounds: int = 5
     warm_up: bool = True
     clock: Callable[[], float] = time.perf_counter
@@ -65,7 +66,7 @@ def anonymous_peak(code: str, *words: str) -> tuple[float, float]:
 
 
 def measured(subject: Subject) -> list[Sequence[str]]:
-    """The rows of the subject's table: work, time, ratio to the rival with quartiles, goal."""
+    """The rows of the subject's table: work, time, ratio to its rival with quartiles, before, asked."""
     import jax
 
     taken: dict[str, list[float]] = {name: [] for name in subject.works}
@@ -75,13 +76,14 @@ def measured(subject: Subject) -> list[Sequence[str]]:
             jax.block_until_ready(work())
             if turn:
                 taken[name].append(subject.clock() - start)
-    rival, *_ = taken.values()
+    first = next(iter(taken))
     rows = []
     for name, seconds in taken.items():
+        rival = taken[subject.rivals.get(name, first)]
         ratios = sorted(own / other for own, other in zip(seconds, rival, strict=True))
         low, middle, high = statistics.quantiles(ratios, n=4) if len(ratios) > 1 else (ratios[0],) * 3
         spread = f"{middle:.2f} ({low:.2f} to {high:.2f}{', noisy' if high - low > NOISY * middle else ''})"
         time_taken = statistics.median(seconds)
         shown = f"{1e3 * time_taken:.3g} ms" if time_taken < 1 else f"{time_taken:.2f} s"
-        rows.append((name, shown, spread, f"{subject.goals[name]:g}" if name in subject.goals else ""))
+        rows.append((name, shown, spread, *subject.asked.get(name, ("", ""))))
     return rows
