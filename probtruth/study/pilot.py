@@ -5,19 +5,19 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float, Int
 from scipy.special import stdtrit
 
 from probtruth import check
 from probtruth.comparison.compare import compare
 from probtruth.comparison.design import Design as Grouping
 from probtruth.comparison.design import design as grouping_of
+from probtruth.comparison.fixed_items import FixedLabels
+from probtruth.comparison.shared_units import Shared, of_annotators, of_replicates
 from probtruth.errors import InputError, PosteriorError
-from probtruth.kernels.arrays import to_host
 from probtruth.types import Annotations, Comparison, Scores
 from probtruth.types.comparison import leading_pair
 
-SAME = 1e-6  # Vote shares closer than this are the same (they may have passed through float32)
+Rows = tuple[int, int]  # Where the two models stand among those of the scores
 
 
 @dataclass(frozen=True)
@@ -92,15 +92,13 @@ def _joined_df(own: float, df: float, shared: float, shared_df: float) -> float:
 
 def scores_of(
     value: object, a: str | None, b: str | None, groups: object, clusters: object
-) -> tuple[Scores | None, Comparison | None, str, str, Grouping | None]:
+) -> tuple[Scores, Comparison | None, str, str, Grouping]:
     """The scores, the comparison, the two models (the leaders, if none are named), and which items belong together."""
     comparison = value if isinstance(value, Comparison) else getattr(value, "comparison", None)
     scores = value if isinstance(value, Scores) else getattr(value, "scores", getattr(value, "scored", None))
     if not isinstance(scores, Scores):
-        if not isinstance(comparison, Comparison):
-            got = type(value).__name__
-            raise InputError(got, "Scores, a Comparison or a Result", "Give what score or compare returned.")
-        return None, comparison, *_two(comparison.models, comparison, a, b), None
+        got = "a comparison of sums" if isinstance(comparison, Comparison) else type(value).__name__
+        raise InputError(got, "Scores, a Comparison or a Result", "Give what score or compare of Scores returned.")
     whole = comparison if isinstance(comparison, Comparison) else None
     first, second = _two(scores.models, whole or scores, a, b)
     grouping = grouping_of(scores, groups, clusters, None)
@@ -156,11 +154,6 @@ def _as_compared(scores: Scores, whole: Comparison, grouping: Grouping, a: str, 
 def pilot_of(value: object, a: str | None, b: str | None, groups: object, clusters: object, votes: object) -> Pilot:
     """What scores, a result or a comparison say about two of their models."""
     scores, comparison, first, second, grouping = scores_of(value, a, b, groups, clusters)
-    if scores is None or grouping is None:
-        if not (groups is None and clusters is None and votes is None):
-            raise InputError("groups, clusters or annotations with sums of scores", "scores", "Plan from Scores.")
-        assert comparison is not None
-        return _of_interval(comparison, first, second)
     rows = scores.models.index(first), scores.models.index(second)
     pilot = _of_items(scores, rows, grouping)
     pair = replace(
@@ -182,16 +175,11 @@ def pilot_of(value: object, a: str | None, b: str | None, groups: object, cluste
     if of_votes:
         pilot = _with_labels(pilot, scores, rows)
         if isinstance(votes, Annotations) and votes.annotator is not None:
-            pilot = _with_shared(pilot, "annotator", *_by_annotator(scores, rows, votes))
+            pilot = _with_shared(pilot, of_annotators(scores, votes, np.array(rows), grouping), rows)
     if scores.replicates is not None:
         pilot = _with_replicates(pilot, scores, rows)
         if comparison is not None and comparison.settings.get("replicates_are") == "crossed":
-            one, other = scores.replicates.values[list(rows)]
-            paired = bool((np.isnan(one) == np.isnan(other)).all())
-            table = np.stack([one - other] if paired else [one, other])
-            side, item, unit = np.nonzero(~np.isnan(table))
-            places = side * table.shape[1] + item, side * table.shape[2] + unit
-            pilot = _with_shared(pilot, "replicate", table[side, item, unit], *places, len(table))
+            pilot = _with_shared(pilot, of_replicates(scores, np.array(rows), grouping), rows)
     if not isinstance(votes, Annotations) and comparison is not None and comparison.uncertainty.get("annotators"):
         raise InputError(
             "a comparison of the same annotators on many items, without their annotations",
@@ -200,7 +188,7 @@ def pilot_of(value: object, a: str | None, b: str | None, groups: object, cluste
     return pilot
 
 
-def _of_items(scores: Scores, rows: tuple[int, int], grouping: Grouping) -> Pilot:
+def _of_items(scores: Scores, rows: Rows, grouping: Grouping) -> Pilot:
     """The variance within groups of items, or of clusters and of items within them."""
     difference = scores.values[rows[0]] - scores.values[rows[1]]
     structure, n = grouping.structure, len(difference)
@@ -233,23 +221,17 @@ def _of_items(scores: Scores, rows: tuple[int, int], grouping: Grouping) -> Pilo
     return replace(known, design=design, clusters=between, items=each, uneven=uneven)
 
 
-def _with_labels(pilot: Pilot, scores: Scores, rows: tuple[int, int]) -> Pilot:
-    """The pilot with the variance of one annotation, from the votes of items that have two or more."""
-    labels = scores.labels
-    assert labels is not None
-    assert labels.shares is not None
-    n_votes = labels.n_votes
-    if n_votes is None or not (n_votes > 1).any():
+def _with_labels(pilot: Pilot, scores: Scores, rows: Rows) -> Pilot:
+    """The pilot with the variance of one annotation, where every item has two or more."""
+    n, votes = len(scores.items), None if scores.labels is None else scores.labels.n_votes
+    variance = FixedLabels(scores, np.full(n, 1 / n)).variance(*rows)
+    if votes is None or variance is None:
         return pilot
-    share, votes = labels.shares[n_votes > 1], n_votes[n_votes > 1]
-    loss = to_host(labels.losses[rows[0]] - labels.losses[rows[1]])[n_votes > 1]
-    loss = np.where(share > 0, loss, 0.0)
-    spread = (share * loss**2).sum(1) - (share * loss).sum(1) ** 2
-    each = float((spread * votes / (votes - 1)).mean())
-    return _without(pilot, "annotation", each, float(np.mean(1 / np.maximum(n_votes, 1))))
+    inverse = float(np.mean(1 / np.maximum(votes, 1)))
+    return _without(pilot, "annotation", variance * n / inverse, inverse)
 
 
-def _with_replicates(pilot: Pilot, scores: Scores, rows: tuple[int, int]) -> Pilot:
+def _with_replicates(pilot: Pilot, scores: Scores, rows: Rows) -> Pilot:
     """The pilot with the variance of one replicate of both models, from the items that have two or more."""
     assert scores.replicates is not None
     each, inverse = 0.0, 0.0
@@ -271,72 +253,16 @@ def _without(pilot: Pilot, what: str, each: float, inverse: float) -> Pilot:
     return replace(pilot, design=replace(pilot.design, **counts), **parts)
 
 
-def _by_annotator(
-    scores: Scores, rows: tuple[int, int], votes: Annotations
-) -> tuple[Float[np.ndarray, " annotation"], Int[np.ndarray, " annotation"], Int[np.ndarray, " annotation"]]:
-    """The difference of the losses under each annotation, its item and its annotator."""
-    labels = scores.labels
-    assert labels is not None
-    assert labels.shares is not None
-    assert votes.annotator is not None
-    row_named = {name: row for row, name in enumerate(scores.items)}
-    row_of = np.array([row_named.get(name, -1) for name in votes.index.items])[votes.item]
-    used, named = np.flatnonzero((labels.shares > 0).any(0)), np.unique(votes.label[row_of >= 0])
-    item, unit = row_of[row_of >= 0], votes.annotator[row_of >= 0]
-    counts = np.zeros(labels.shares.shape)
-    if len(used) == len(named):
-        label = used[np.searchsorted(named, votes.label[row_of >= 0])]
-        np.add.at(counts, (item, label), 1)
-    if not np.allclose(counts / np.maximum(counts.sum(1, keepdims=True), 1), labels.shares, rtol=0, atol=SAME):
-        raise InputError("annotations other than those behind the scores", "the same", "Score against their truth.")
-    losses = to_host(labels.losses[rows[0]] - labels.losses[rows[1]])
-    return losses[item, label], item, unit
-
-
-def _with_shared(
-    pilot: Pilot, what: str, difference: Float[np.ndarray, " answer"], item: Int[np.ndarray, " answer"],
-    unit: Int[np.ndarray, " answer"], tables: int = 1,
-) -> Pilot:  # fmt: skip
+def _with_shared(pilot: Pilot, shared: Shared, rows: Rows) -> Pilot:
     """The pilot with the two-way variance: of annotators or replicates that stand behind many items."""
-    # r: residuals of each answer from its item's mean. The sums of one unit's vary by more than their parts where it
-    # has a bias of its own; the factor makes up for the means being made of the same answers.
-    count, seen = np.bincount(item), np.bincount(unit)
-    count_of, seen = count[item], seen[seen > 0]
-    per_item = len(item) / (count > 0).sum()
-    if per_item <= 1 or len(seen) < 2 * tables:
+    first, second = np.array(rows)[:, None]
+    parts = [one for *_, one in shared.parts(first, second) if one.raw.any()]
+    if not parts:
         return pilot
-    mean = np.bincount(item, difference) / np.maximum(count, 1)
-    residual = (difference - mean[item]) / (count_of * pilot.design.n_items)
-    raw = float((np.bincount(unit, residual) ** 2).sum() - (residual**2).sum())
-    extra = max(raw, 0.0) / (1 - 1 / per_item)
-    units = float(seen.sum() ** 2 / (seen**2).sum()) / tables
-    own, one = pilot.error**2, extra * units
-    answer = "annotation" if what == "annotator" else "replicate"
-    noise: dict[str, Any] = {answer: max((getattr(pilot, answer) or 0.0) - one, 0.0)}
-    answers = (pilot.design.n_annotators if what == "annotator" else pilot.design.n_replicates) or per_item
-    return replace(
-        pilot, error=math.sqrt(own + extra), df=_joined_df(own, pilot.df, extra, units - 1), shared=one,
-        shared_by=what, per_label=units / answers, **noise,
-    )  # fmt: skip
-
-
-def _of_interval(comparison: Comparison, a: str, b: str) -> Pilot:
-    """A pilot from the interval of a comparison of sums, whose items are not known."""
-    settings = comparison.settings
-    n_items, clusters, groups = (settings.get(name) for name in ("n_items", "clusters", "groups"))
-    if settings.get("population") != "new-items" or settings.get("crossed") or not isinstance(n_items, int):
-        raise InputError(
-            "a comparison of these very items or shared units", "one of new items", "Plan from the scores."
-        )
-    row = next(row for row in comparison.pairs if {row["a"], row["b"]} == {a, b})
-    units = clusters if isinstance(clusters, int) else n_items
-    df = units - (groups if isinstance(groups, int) else 1)
-    width = row["high"] - row["low"]
-    if df < 1 or not math.isfinite(width):
-        raise PosteriorError(f"got no finite difference of {a!r} and {b!r}. Hint: score with a floor.")
-    error = width / 2 / float(stdtrit(df, 0.975))
-    design = Design(n_items, n_clusters=clusters if isinstance(clusters, int) else None)
-    shared = design.n_clusters is not None  # how much items of a cluster share is not known: more clusters only
-    sign = 1.0 if row["a"] == a else -1.0
-    each = error**2 * units
-    return Pilot(a, b, design, sign * row["difference"], error, df, each if shared else None, 0.0 if shared else each)
+    extra, units = shared.extra(*rows), sum(one.df + 1 for one in parts) / len(parts)
+    own, each = pilot.error**2, extra * units
+    answer, n_answers = ("annotation", "n_annotators") if shared.what == "annotator" else ("replicate", "n_replicates")
+    noise: dict[str, Any] = {answer: max((getattr(pilot, answer) or 0.0) - each, 0.0)}
+    df, per_label = _joined_df(own, pilot.df, extra, units - 1), units / (getattr(pilot.design, n_answers) or 1.0)
+    error = math.sqrt(own + extra)
+    return replace(pilot, error=error, df=df, shared=each, shared_by=shared.what, per_label=per_label, **noise)

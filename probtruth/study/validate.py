@@ -107,8 +107,6 @@ def validate(
     """
     check.own_threads()
     scores, _, first, second, grouping = scores_of(source, a, b, groups, clusters)
-    if scores is None or grouping is None:
-        raise InputError("a comparison of sums", "the scores of single items", "Give what score or evaluate returned.")
     rows = [scores.models.index(name) for name in (first, second)]
     structure, n = grouping.structure, len(scores.items)
     pair = replace(scores, values=scores.values[rows], models=(first, second), labels=None, replicates=None, gold=None)
