@@ -2,9 +2,9 @@
 
 import ast
 import inspect
+import itertools
 import re
 from collections.abc import Callable, Sequence
-from itertools import pairwise
 from typing import Any
 from urllib.parse import quote
 
@@ -65,13 +65,21 @@ def methods() -> tuple[Sequence[str], list[Sequence[str]]]:
 
 def types() -> tuple[Sequence[str], list[Sequence[str]]]:
     """The names of the types that several functions take, from the module that defines them."""
-    body = ast.parse(inspect.getsource(arguments)).body
-    named = [(node, text) for node, text in pairwise(body) if isinstance(node, ast.TypeAlias)]
+    source = inspect.getsource(arguments)
+    lines = source.splitlines()
+    named = [node for node in ast.parse(source).body if isinstance(node, ast.TypeAlias)]
     return ("name", "meaning", "values"), [
-        (f"`{node.name.id}`", inspect.cleandoc(ast.literal_eval(text.value)), f"`{ast.unparse(node.value)}`")
-        for node, text in named
-        if isinstance(text, ast.Expr)
+        (f"`{node.name.id}`", _comment(lines, node), f"`{ast.unparse(node.value)}`") for node in named
     ]
+
+
+def _comment(lines: Sequence[str], node: ast.TypeAlias) -> str:
+    """The comment at the end of a definition, or in the lines above it."""
+    found = [lines[(node.end_lineno or 0) - 1][node.end_col_offset or 0 :].strip()]
+    if not found[0]:
+        above = itertools.takewhile(lambda line: line.startswith("#"), reversed(lines[: node.lineno - 1]))
+        found = list(above)[::-1]
+    return " ".join(line.strip("# ") for line in found)
 
 
 TABLES: dict[str, Callable[[], tuple[Sequence[str], list[Sequence[str]]]]] = {

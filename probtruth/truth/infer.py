@@ -40,6 +40,11 @@ class TruthMethod:
     estimand: Estimand
     only_counts: bool = False
 
+    @property
+    def options(self) -> list[str]:
+        """The names of the options that the method takes."""
+        return [name for name, kind in signature(self.fit).parameters.items() if kind.kind is kind.KEYWORD_ONLY]
+
 
 METHODS: Mapping[MethodName, TruthMethod] = {
     "vote-share": TruthMethod(vote_share, "distribution", only_counts=True),
@@ -98,9 +103,8 @@ def infer_truth(
     check.instance(annotations, Annotations, "Annotations.from_long, Annotations.from_counts or read_annotations")
     name = choose(method, estimand)
     chosen = METHODS[name]
-    known_options = [name for name, kind in signature(chosen.fit).parameters.items() if kind.kind is kind.KEYWORD_ONLY]
     for option in options:
-        if option not in known_options:
+        if option not in (known_options := chosen.options):
             raise InputError(
                 f"option {option!r} for method {name!r}",
                 f"one of {check.shortlist(known_options, 40)}",
