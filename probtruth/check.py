@@ -140,8 +140,8 @@ def number(
         return real
     limits = {"of at least": least, "above": above, "below": below, "of at most": most}
     bounds = [f"{word} {limit:g}" for word, limit in limits.items() if isfinite(limit)]
-    told = " ".join(["a number", " and ".join(bounds)]) if bounds else "a finite number"
-    raise InputError(f"{what} {value!r}", wanted or told, hint or f"Check {what}.")
+    default = " ".join(["a number", " and ".join(bounds)]) if bounds else "a finite number"
+    raise InputError(f"{what} {value!r}", wanted or default, hint or f"Check {what}.")
 
 
 def as_float(value: object) -> float | None:

@@ -75,8 +75,8 @@ class Structure:
         # Bell and McCaffrey 2002: the freedom of the variance under which this one has no bias
         group = self.of_unit()
         share = self.unit_sizes / self.n_items[group]
-        pull = share**2 / np.where(share < 1, 1 - share, 1.0)
-        square, one, two = (np.bincount(group, values, self.n_groups) for values in (share**2, pull, pull**2))
+        leverage = share**2 / np.where(share < 1, 1 - share, 1.0)
+        square, one, two = (np.bincount(group, values, self.n_groups) for values in (share**2, leverage, leverage**2))
         even = np.full(self.n_groups, True)
         even[group[self.unit_sizes * self.n_units[group] != self.n_items[group]]] = False
         return np.asarray(np.where(even | (plain <= 0), plain, 1 / np.where(square > 0, square + one**2 - two, 1.0)))

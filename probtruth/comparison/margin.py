@@ -160,8 +160,8 @@ def margins(location: Location) -> list[Margin]:
         skewness = np.clip(np.divide(location.third, size, out=skewness, where=size > 0), -most, most)
     columns = (location.mean, location.centre, np.sqrt(location.variance), location.df, skewness)
     return [
-        Margin(centre, scale, df, bent, None if mean == centre else mean)
-        for mean, centre, scale, df, bent in zip(*(column.tolist() for column in columns), strict=True)
+        Margin(centre, scale, df, skewness, None if mean == centre else mean)
+        for mean, centre, scale, df, skewness in zip(*(column.tolist() for column in columns), strict=True)
     ]
 
 

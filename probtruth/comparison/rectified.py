@@ -85,13 +85,13 @@ class Rectified:
     def _few(self, means: Means, rows: list[Float[np.ndarray, " unit"]]) -> Means:
         structure, answered = self.design.structure, self._unit_weights() > 0
         of_unit, n_groups = structure.of_unit(), structure.n_groups
-        few, (room, few_df) = self._effective(), self._weighing()
+        few, (remaining, few_df) = self._effective(), self._weighing()
         other = structure.n_units - np.bincount(of_unit, answered, n_groups)
         variance, df = np.ones((len(rows), n_groups)), np.empty((len(rows), n_groups))
         used = 1.0 - 1.0 / max(float(few_df.sum()) + n_groups - 1, LEAST_EFFECTIVE - 1)
         for row, deviations in enumerate(rows):
             square = deviations**2
-            squares = np.stack([np.where(answered, square / room, 0.0), square * ~answered, square])
+            squares = np.stack([np.where(answered, square / remaining, 0.0), square * ~answered, square])
             own, rest, plain = totals(squares, of_unit, n_groups)
             own, rest = own / used, rest * _grown(other)
             with np.errstate(divide="ignore", invalid="ignore"):
@@ -100,12 +100,12 @@ class Rectified:
             varies = plain > 0
             variance[row] = np.where(varies, ratio, 1.0)
             df[row] = np.where(varies, np.maximum(freedom, 1.0), structure.n_units - 1)
-        bent = np.where(other > 0, few / (few + SKEWNESS_FROM), 1.0)
+        shrunk = np.where(other > 0, few / (few + SKEWNESS_FROM), 1.0)
         return replace(
             means,
             plain_variance=means.plain_variance * variance,
             variance=means.variance * variance,
-            third=means.third * variance**1.5 * bent,
+            third=means.third * variance**1.5 * shrunk,
             df=df,
         )
 
@@ -118,13 +118,13 @@ class Rectified:
         of_unit, n_groups = structure.of_unit(), structure.n_groups
         share = weights / totals(weights[None], of_unit, n_groups)[0, of_unit]
         square = totals(share[None] ** 2, of_unit, n_groups)[0]
-        room = 1 - 2 * share + square[of_unit]
-        pull = share**2 / room
-        own = share**4 - (pull * (square[of_unit] - 2 * share)) ** 2
-        rows = np.stack([own, pull, pull * share, pull * share**2])
+        remaining = 1 - 2 * share + square[of_unit]
+        leverage = share**2 / remaining
+        own = share**4 - (leverage * (square[of_unit] - 2 * share)) ** 2
+        rows = np.stack([own, leverage, leverage * share, leverage * share**2])
         total, zero, one, two = totals(rows, of_unit, n_groups)
         df = square**2 / (total + (square * zero) ** 2 + 2 * two * zero + 2 * one**2 - 4 * square * one * zero)
-        return room, np.where(square > OUTWEIGHS, 1.0, df)
+        return remaining, np.where(square > OUTWEIGHS, 1.0, df)
 
     def _effective(self) -> Float[np.ndarray, " group"]:
         """The effective number of units with an answer in each group (Kish)."""

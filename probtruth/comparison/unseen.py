@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 LEVEL = 0.95  # Confidence of the upper bound for the rate of what was not seen
-# From this weight on a label came on an item: a share of the opinions, or the more probable class.
+# From this weight on a label counts as observed on an item: a share of the opinions, or the more probable class.
 SEEN = {"distribution": 0.01, "class": 0.5}
 LEAST = 1e-6  # Mean probability below which an infinite difference is taken for rounding of the forecasts
 
@@ -26,11 +26,11 @@ def highest_rate(n_units: int) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Outcomes:
-    """What every label would cost on some of the items, how probable the models took it to be, and where it came."""
+    """What every label would cost on some of the items, how probable the models took it, and which were observed."""
 
     losses: Float[np.ndarray, "model item label"]
     log_probs: Float[np.ndarray, "model item label"]
-    came: Bool[np.ndarray, "item label"]
+    observed: Bool[np.ndarray, "item label"]
 
     @classmethod
     def of(
@@ -45,11 +45,11 @@ class Outcomes:
 
     @cached_property
     def _places(self) -> Int[np.ndarray, " cell"]:
-        """Where labels came, among all cells."""
-        return np.flatnonzero(self.came)
+        """Where labels were observed, among all cells."""
+        return np.flatnonzero(self.observed)
 
     def size(self, lead: int, other: int) -> float | None:
-        """The mean of the differences, lead minus other, that are larger than any that came."""
+        """The mean of the differences, lead minus other, that are larger than any observed."""
         with np.errstate(invalid="ignore"):
             difference = (self.losses[lead] - self.losses[other]).ravel()
             largest = difference[self._places].max(initial=0.0)
@@ -57,7 +57,7 @@ class Outcomes:
         sizes = difference[unseen]
         probs = np.exp(self.log_probs[other].ravel()[unseen].astype(np.float64))
         infinite = np.isinf(sizes)
-        if infinite.any() and probs[infinite].sum() >= LEAST * len(self.came):
+        if infinite.any() and probs[infinite].sum() >= LEAST * len(self.observed):
             return float("inf")
         total = float((np.where(infinite, 0.0, probs)).sum(-1))
         if total == 0:

@@ -135,12 +135,12 @@ def informed_by(truth: Truth, aligned: AlignedOnHost, seed: int) -> InformedTrut
             "Models say nothing of how annotators would answer; leave evidence out.",
         )
     own = to_host(truth.probs)
-    told = [own, truth.evidence[INDEPENDENT]] if INDEPENDENT in truth.evidence else [own]
-    marginals = [own.mean(0) if truth.marginals is None else truth.marginals, *(t.mean(0) for t in told[1:])]
+    inferred = [own, truth.evidence[INDEPENDENT]] if INDEPENDENT in truth.evidence else [own]
+    marginals = [own.mean(0) if truth.marginals is None else truth.marginals, *(t.mean(0) for t in inferred[1:])]
     order = _models_in_order(aligned.log_probs, aligned.truth)
     views = [
         _view(aligned.of_truth(probs), _widened(freq, aligned.columns, len(aligned.labels)), aligned.log_probs[order])
-        for probs, freq in zip(told, marginals, strict=True)
+        for probs, freq in zip(inferred, marginals, strict=True)
     ]
     fitted = tuple(view for view in views if view is not None)
     if len(fitted) < len(views):
@@ -159,12 +159,12 @@ def informed_by(truth: Truth, aligned: AlignedOnHost, seed: int) -> InformedTrut
 
 
 def _view(
-    told: Float[np.ndarray, "item label"],
+    inferred: Float[np.ndarray, "item label"],
     marginals: Float[np.ndarray, " label"],
     log_probs: Float[np.ndarray, "model item label"],
 ) -> PoolView | None:
     """The class posterior of annotators, joined with the models; None where no pool can be fitted."""
-    likelihood = np.where(marginals > 0, told / np.where(marginals > 0, marginals, 1), told)
+    likelihood = np.where(marginals > 0, inferred / np.where(marginals > 0, marginals, 1), inferred)
     features = features_of(log_probs, marginals)
     chosen = _fitted_items(likelihood, features)
     pool = fit_log_pool(likelihood[chosen], features[:, chosen])
@@ -188,8 +188,8 @@ def _models_in_order(
     log_probs: Float[np.ndarray, "model item label"], likelihood: Float[np.ndarray, "item label"]
 ) -> Int[np.ndarray, " model"]:
     """An order of the models that depends on what they predict, not on their names or on the order of the items."""
-    told = [np.sort((likelihood * np.exp(logs.astype(np.float64))).sum(1)) for logs in log_probs]
-    return np.argsort([row.sum() for row in told], kind="stable")
+    totals = [np.sort((likelihood * np.exp(logs.astype(np.float64))).sum(1)) for logs in log_probs]
+    return np.argsort([row.sum() for row in totals], kind="stable")
 
 
 def _fitted_items(

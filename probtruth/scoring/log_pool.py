@@ -77,10 +77,10 @@ def _objective(
     likelihood: np.ndarray, features: np.ndarray, centre: np.ndarray, weights: np.ndarray
 ) -> tuple[float, np.ndarray]:
     forecast = _pooled(features, weights)
-    told = np.maximum((likelihood * forecast).sum(1), 1e-300)
+    mixed = np.maximum((likelihood * forecast).sum(1), 1e-300)
     slope = np.einsum("ik,fik->f", posterior(likelihood, forecast) - forecast, features, optimize=True)
     away = (weights - centre) / PRIOR_SD**2
-    return float(0.5 * away @ (weights - centre) - np.log(told).sum()), away - slope
+    return float(0.5 * away @ (weights - centre) - np.log(mixed).sum()), away - slope
 
 
 def _precision(likelihood: np.ndarray, features: np.ndarray, weights: np.ndarray) -> np.ndarray:

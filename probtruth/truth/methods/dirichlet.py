@@ -112,8 +112,8 @@ def _log_prior(log_alpha: np.ndarray) -> tuple[float, np.ndarray, np.ndarray, fl
     """Value and gradient in log alpha of: base measure ~ Dirichlet(2), log concentration ~ normal; Hessian as above."""
     alpha = np.exp(log_alpha)
     size, base = len(alpha), alpha / alpha.sum()
-    pull = np.log(alpha.sum()) / CONCENTRATION_SPREAD**2
-    value = float(np.log(base).sum() - 0.5 * pull**2 * CONCENTRATION_SPREAD**2)
-    gradient = 1 - size * base - pull * base
-    common = (1 / CONCENTRATION_SPREAD**2 - size - pull) / alpha.sum() ** 2
-    return value, gradient, -(size + pull) * base, float(common)
+    slope = np.log(alpha.sum()) / CONCENTRATION_SPREAD**2
+    value = float(np.log(base).sum() - 0.5 * slope**2 * CONCENTRATION_SPREAD**2)
+    gradient = 1 - size * base - slope * base
+    common = (1 / CONCENTRATION_SPREAD**2 - size - slope) / alpha.sum() ** 2
+    return value, gradient, -(size + slope) * base, float(common)
