@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from probtruth.comparison.draws import blocks
-from probtruth.kernels.ranks import first_and_last
+from probtruth.comparison.pairs import first_and_last
 
 PerModel = Float[np.ndarray, " model"]
 

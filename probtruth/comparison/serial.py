@@ -8,7 +8,7 @@ from scipy.special import ndtri
 
 from probtruth import check
 from probtruth.comparison.design import Design
-from probtruth.kernels.ranks import first_and_last
+from probtruth.comparison.pairs import first_and_last
 from probtruth.types import Scores
 
 FALSE_ALARMS = 0.005  # Nominal rate of false alarms of one comparison; simulated, it is below 0.01

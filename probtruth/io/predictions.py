@@ -29,7 +29,7 @@ from probtruth.io.tables.wide import (
     wide_table,
 )
 from probtruth.kernels.arrays import is_own
-from probtruth.kernels.disk import empty_array
+from probtruth.kernels.host import empty_array
 from probtruth.types import Index, Predictions
 from probtruth.types.arguments import Frame, StrPath
 from probtruth.types.index import match_labels, order_of

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from jaxtyping import Int
 
-from probtruth.kernels.disk import empty_array, lies_on_disk
+from probtruth.kernels.host import empty_array, lies_on_disk
 
 if TYPE_CHECKING:
     from jax import Array

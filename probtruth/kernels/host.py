@@ -1,8 +1,14 @@
-"""The host: free memory, how much is worked on at once, versions of packages."""
+"""The host: memory and arrays on disk, how much is worked on at once, versions of packages."""
 
 import os
 import platform
 import sys
+import tempfile
+from collections.abc import Sequence
+
+import numpy as np
+
+from probtruth.errors import InputError
 
 # Rows of a table that are worked on at once, and the numbers that they hold at most; no less than one row.
 BLOCK, CELLS = 4096, 1 << 20
@@ -21,6 +27,36 @@ def free_memory() -> float:
         return float(table["MemAvailable"].split()[0]) * 1024
     except (OSError, KeyError, ValueError):
         return float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")) if hasattr(os, "sysconf") else 4e9
+
+
+def empty_array(shape: Sequence[int], on_disk: bool) -> np.ndarray:
+    """An array of float64 without values; on disk it takes its space at once, and frees it when nobody holds it."""
+    if not on_disk:
+        return np.empty(shape)
+    size = 8 * int(np.prod(shape))
+    with tempfile.TemporaryFile(prefix="probtruth-") as file:
+        try:
+            if hasattr(os, "posix_fallocate"):  # else a full disk would end the process where the array is written
+                os.posix_fallocate(file.fileno(), 0, size)
+            else:
+                file.truncate(size)
+        except OSError as error:
+            raise InputError(
+                f"no space for {size / 1e9:.3g} GB of numbers ({os.strerror(error.errno or 0).lower()})",
+                "a disk with that much space, or more memory",
+                "Set TMPDIR to a folder on another disk, or raise memory= (command line: --memory).",
+                tempfile.gettempdir(),
+            ) from None
+        return np.memmap(file, np.float64, "r+", shape=tuple(shape))
+
+
+def lies_on_disk(table: object) -> bool:
+    """Whether an array, or the one that it is a view of, is such a file."""
+    while isinstance(table, np.ndarray):
+        if isinstance(table, np.memmap):
+            return True
+        table = table.base
+    return False
 
 
 PACKAGES = ("jax", "numpyro", "arviz", "numpy")  # The packages whose versions a result names

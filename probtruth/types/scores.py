@@ -12,7 +12,7 @@ from probtruth import check, frame_numbers, frames
 from probtruth.check import Source
 from probtruth.errors import InputError
 from probtruth.kernels.arrays import Table, is_own, some_items, to_host
-from probtruth.kernels.disk import empty_array
+from probtruth.kernels.host import empty_array
 from probtruth.types.arguments import Frame
 from probtruth.types.index import Audit, NameCodes, no_repeats, one_each, order_of, positions, ranks, sort_names
 from probtruth.types.orientation import upward

@@ -6,7 +6,7 @@ import pytest
 
 import probtruth as pt
 from probtruth.io.tables import binary, on_disk
-from probtruth.kernels.disk import lies_on_disk
+from probtruth.kernels.host import lies_on_disk
 
 N = 700
 

@@ -11,7 +11,7 @@ import pytest
 import probtruth as pt
 from probtruth.errors import InputError
 from probtruth.io.tables import binary, on_disk
-from probtruth.kernels.disk import empty_array, lies_on_disk
+from probtruth.kernels.host import empty_array, lies_on_disk
 
 N, LABELS = 500, ("cat", "dog, big", "owl")
 RNG = np.random.default_rng(0)
@@ -145,12 +145,12 @@ def test_files_of_a_folder_have_the_same_columns(tmp_path: Path) -> None:
         pt.read_predictions({"ours": path}, memory=1.0)
 
 
-def test_a_disk_without_room(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_disk_without_space(monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("os.posix_fallocate", full)
-    with pytest.raises(InputError, match=r"no room for 0\.008 GB of numbers \(no space left on device\)"):
+    with pytest.raises(InputError, match=r"no space for 0\.008 GB of numbers \(no space left on device\)"):
         empty_array((1000, 1000), on_disk=True)
 
 
