@@ -222,10 +222,10 @@ def _of_items(scores: Scores, rows: Rows, grouping: Grouping) -> Pilot:
 
 
 def _with_labels(pilot: Pilot, scores: Scores, rows: Rows) -> Pilot:
-    """The pilot with the variance of one annotation, where every item has two or more."""
+    """The pilot with the variance of one annotation, where items have two or more."""
     n, votes = len(scores.items), None if scores.labels is None else scores.labels.n_votes
     variance = FixedLabels(scores, np.full(n, 1 / n)).variance(*rows)
-    if votes is None or variance is None:
+    if votes is None or not (votes > 1).any() or variance is None:
         return pilot
     inverse = float(np.mean(1 / np.maximum(votes, 1)))
     return _without(pilot, "annotation", variance * n / inverse, inverse)
