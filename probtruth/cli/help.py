@@ -63,7 +63,8 @@ def _with_option(parameter: inspect.Parameter, command: str) -> inspect.Paramete
         one = OPTIONS.get(f"{command}.{name}") or OPTIONS[name]
         flags = one.flags or (f"--{name.replace('_', '-')}",)
         how = typer.Option(*flags, metavar=one.metavar, help=one.help, rich_help_panel=one.panel)
-    return parameter.replace(annotation=Annotated[kind, how])
+    # a word that the library checks is `Any`, which typer knows as text from 0.28 on alone
+    return parameter.replace(annotation=Annotated[str if kind is Any else kind, how])
 
 
 class PanelCommand(TyperCommand):
