@@ -174,9 +174,8 @@ def annotations() -> Subject:
     rng, n = np.random.default_rng(0), 20_000
     item = np.repeat(np.arange(n), 5)
     label = np.where(rng.random(5 * n) < 0.7, rng.integers(0, 4, n)[item], rng.integers(0, 4, 5 * n))
-    votes = pt.Annotations.from_long(
-        {"item": item, "annotator": rng.permuted(np.tile(np.arange(100), n // 20)), "label": label}
-    )
+    annotator = (rng.integers(0, 100, n)[item] + np.tile(20 * np.arange(5), n)) % 100
+    votes = pt.Annotations.from_long({"item": item, "annotator": annotator, "label": label})
     models = {name: soft(n, 4, seed) for seed, name in enumerate("ab")}
     made = pt.read_predictions(
         {m: polars.DataFrame({"item": np.arange(n)} | {str(k): p[:, k] for k in range(4)}) for m, p in models.items()}
