@@ -9,6 +9,7 @@ from probtruth import check
 from probtruth.errors import InputError, MissingExtraError
 
 LARGEST, SPARE, TIMES = 2 << 30, 64 << 20, 200  # All members may take the spare bytes, or so many times the archive's
+PLAIN = (0, 8, 12, 14)  # Stored, deflate, bzip2, lzma: what every zipfile reads
 
 
 class Archive:
@@ -23,6 +24,12 @@ class Archive:
 
     def read(self, member: str) -> bytes:
         where = f"{self.name}, member {check.quote(member)}"
+        info, known = self.members.get(member), getattr(_zipfile(), "ZIP_ZSTANDARD", None)
+        if info is not None and info.compress_type not in (*PLAIN, known):
+            raise MissingExtraError(
+                f"{where}: got a compression that is not read here, expected deflate, or zstandard and the package "
+                "backports.zstd. Hint: pip install 'probtruth[inspect]', or `inspect log convert --to json`"
+            )
         content: bytes = _sound(lambda: self.file.read(self.members[member]), where)
         return content
 
@@ -38,11 +45,6 @@ def _zipfile() -> Any:
 def _sound(read: Callable[[], Any], where: str) -> Any:
     try:
         return read()
-    except NotImplementedError:
-        raise MissingExtraError(
-            f"{where}: got a compression that is not read here, expected deflate, or zstandard and the package "
-            "backports.zstd. Hint: pip install 'probtruth[inspect]', or `inspect log convert --to json`"
-        ) from None
     except Exception as error:  # zip files and each compression have their own, none of them a common one
         hint = "Copy or write it again."
         raise InputError(f"a zip archive that is not sound ({error})", "a whole one", hint, where) from None
