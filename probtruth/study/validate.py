@@ -12,7 +12,7 @@ from scipy.optimize import brentq
 from probtruth import check, frames
 from probtruth.comparison.compare import compare
 from probtruth.errors import InputError, PosteriorError
-from probtruth.study.pilot import scores_of
+from probtruth.study.pilot import pair_of, scores_of
 from probtruth.types import Comparison, Partition, Scores
 from probtruth.types.arguments import Groups
 from probtruth.types.shown import Brief
@@ -106,10 +106,8 @@ def validate(
     True
     """
     check.own_threads()
-    scores, _, first, second, grouping = scores_of(source, a, b, groups, clusters)
-    rows = [scores.models.index(name) for name in (first, second)]
-    structure, n = grouping.structure, len(scores.items)
-    pair = replace(scores, values=scores.values[rows], models=(first, second), labels=None, replicates=None, gold=None)
+    scores, _, rows, grouping = scores_of(source, a, b, groups, clusters)
+    structure, n, pair = grouping.structure, len(scores.items), pair_of(scores, rows)
     unit = np.arange(n) if structure.unit is None else structure.unit
     size = np.bincount(unit)
     units = Units(
@@ -145,7 +143,7 @@ def validate(
         "be seen here."
     )
     warnings = tuple(_warnings(found, len(units.total), structure.unit is not None, set(targets) - set(reached)))
-    return Validation(first, second, target, int(drawn.sum()), wanted, count, seed, found, note, warnings)
+    return Validation(*pair.models, target, int(drawn.sum()), wanted, count, seed, found, note, warnings)
 
 
 @dataclass(frozen=True, eq=False)
