@@ -174,7 +174,7 @@ def plan(
 
     Arguments: `pilot` is what `score`, `evaluate` or `compare` returned; `a` and `b` name two models, by default the
     two leaders. `n_items`, `n_annotators`, `n_clusters` and `n_replicates` are the study's, by default as in the pilot.
-    `groups` and `clusters` as in `compare` (a result has its own). `annotations` are those behind the scores (so too). The study
+    `groups` and `clusters` as in `compare`. `annotations` are those behind the scores (a result has its own). The study
     decides if P(a better) or P(b better) is above `certainty`. `costs` gives the price of an `item`, an `annotation`, a
     `cluster` and a `replicate` (of one item); then the plan includes the cheapest design that decides with
     probability `power`, or whose expected interval is no wider than `width`. `difference` is a true difference to plan
@@ -273,7 +273,8 @@ def _costs(prices: object) -> Mapping[str, float]:
         raise InputError(f"costs {check.quote(prices)}", "prices by name", "costs={'item': 1, 'annotation': 0.1}.")
     for name in prices:
         check.one_of(name, RESOURCES, "cost")
-    return {name: check.number(prices.get(name, 0.0), f"{name} cost", "Check the price.", least=0) for name in RESOURCES}
+    known = {name: prices.get(name, 0.0) for name in RESOURCES}
+    return {name: check.number(price, f"{name} cost", "Check the price.", least=0) for name, price in known.items()}
 
 
 def _doubled(pilot: Pilot, study: Design) -> Iterator[tuple[str, Design]]:

@@ -64,7 +64,7 @@ def state(tmp_path_factory):
     return json.loads(path.read_text())
 
 
-@pytest.mark.parametrize("change", [{"content": "diary"}, {"alpha": 0.04}, {"differences": [0]}, {"items": "0" * 96}])
+@pytest.mark.parametrize("change", [{"content": "diary"}, {"alpha": 0.04}, {"differences": [0]}, {"items": ["i"] * 6}])
 def test_damaged_states_are_refused(change, state, tmp_path):
     path = tmp_path / "state.json"
     path.write_text(json.dumps({**state, **change}))
@@ -79,7 +79,7 @@ HOSTILE = {
     "a list": b"[1]",
     "deeply nested": b"[" * 200_000,
     "NaN": b'{"content": NaN}',
-    "truncated": b'{"content": "probtruth monitor, version 2", "a": "x',
+    "truncated": b'{"content": "probtruth monitor, version 3", "a": "x',
     "many digits": b'{"content": ' + b"9" * 10_000 + b"}",
 }
 
