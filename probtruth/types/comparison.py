@@ -37,8 +37,9 @@ def leading_pair(ranks: Sequence[Row]) -> tuple[str, str]:
 class Comparison(Reported):
     """Which model is better, and how certain that is.
 
-    `pairs` and `ranks` are the rows of `pairwise()` and `ranking()`; `estimand` says in words what the differences are; `diagnostics` must pass for a sound result (max_rhat,
-    min_ess, divergences, engines_agree; None if an engine has none); `warnings` are in plain words; `decisions` holds
+    `pairs` and `ranks` are the rows of `pairwise()` and `ranking()`; `estimand` says in words what the differences are;
+    `diagnostics` must pass for a sound result (max_rhat, min_ess, divergences, engines_agree; None if an engine has
+    none); `warnings` are in plain words; `decisions` holds
     the smallest set of models that contains the best with probability 0.95 (`credible_set`), the `chosen` model
     (best mean score) with its `score`, and each model's `rank_probability`; `parts` makes the `uncertainty`, `tree` the
     `datatree`, and `tests` the model-free tests of the pairs of some models. `unseen` is what the columns of that name
