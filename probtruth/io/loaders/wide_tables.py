@@ -96,7 +96,7 @@ def _opened(
     taken = {item, *others}
     columns = [name for name in frame.columns if name not in taken] if chosen is None else list(chosen)
     for name in columns:
-        frames.need(frame, name, source, what)
+        frames.need_columns(frame.columns, {what: name}, source.name)
     if not columns or any(name in taken for name in columns):
         raise InputError(
             f"no column of a {what}",
