@@ -4,6 +4,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -11,17 +12,18 @@ import numpy as np
 from probtruth import check, frame_numbers, frames
 from probtruth.check import Source
 from probtruth.errors import InputError
-from probtruth.study.monitor_state import Monitor
+from probtruth.io.scores import as_table
+from probtruth.study.monitor_state import Monitor, read_monitor
 from probtruth.study.pilot import two_models
 from probtruth.types import Scores, orientation
-from probtruth.types.arguments import Frame
+from probtruth.types.arguments import Frame, StrPath
 
 LARGEST = 1e60  # The largest absolute score without bounds
 
 
 def monitor(
-    batch: Frame | Scores,
-    earlier: Monitor | None = None,
+    batch: Frame | Scores | None = None,
+    earlier: Monitor | StrPath | None = None,
     *,
     a: str | None = None,
     b: str | None = None,
@@ -45,21 +47,21 @@ def monitor(
     most if the mean difference is 0. The confidence sequence contains every mean that has not been rejected so.
 
     Arguments: `batch` is a table with one row for each item and model, in order, or `Scores`; `earlier` is the monitor
-    so far, whose options stay: it skips items that it knows, so that a growing file can be passed again and again, and
-    the batches do not change the result; an item counts from the batch on that holds both its scores. `a` and `b` name
-    the models if there are more than two. `bounds` are the smallest and largest possible score (known for `Scores` of a
-    bounded rule); without bounds, `method` "asymptotic" uses a central limit theorem for the whole path from the 100th
-    unit on. `alpha` is the level (0.05), `rope` the largest difference that does not matter, `higher_is_better` the
-    orientation (not needed if the score's column has the name of a known metric, such as accuracy or loss). `item`,
-    `model`, `score` and `cluster` are columns; the items of a cluster follow each other, `largest_cluster` is the most
-    items that one can have; a cluster counts once the next one begins, or with `close`. `source` names the table in
-    errors.
+    so far, or the file that its `save` wrote, whose options stay (alone it is returned as it is): it skips items that
+    it knows, so that a growing file can be passed again and again, and the batches do not change the result; an item
+    counts from the batch on that holds both its scores. `a` and `b` name the models if there are more than two.
+    `bounds` are the smallest and largest possible score (known for `Scores` of a bounded rule); without bounds,
+    `method` "asymptotic" uses a central limit theorem for the whole path from the 100th unit on. `alpha` is the level
+    (0.05), `rope` the largest difference that does not matter, `higher_is_better` the orientation (not needed if the
+    score's column has the name of a known metric, such as accuracy or loss). `item`, `model`, `score` and `cluster` are
+    columns; the items of a cluster follow each other, `largest_cluster` is the most items that one can have; a cluster
+    counts once the next one begins, or with `close`. `source` names the table in errors.
 
     Returns: a `Monitor` with the confidence sequence, e-values, an anytime p-value and the decision so far; its `save`
-    writes it to a file, for `read_monitor`.
+    writes it to a file.
 
-    Errors: `InputError` for scores outside the bounds, an item that returns with another score, clusters in pieces, or
-    options that differ from the earlier monitor's.
+    Errors: `InputError` for scores outside the bounds, an item that returns with another score, clusters in pieces,
+    options that differ from the earlier monitor's, or a damaged file.
 
     Source: Waudby-Smith and Ramdas 2024, doi:10.1093/jrsssb/qkad009; Ramdas, Grünwald, Vovk and Shafer 2023, "Game-
     theoretic statistics and safe anytime-valid inference", doi:10.1214/23-STS894.
@@ -73,12 +75,15 @@ def monitor(
     """
     check.own_threads()
     source = source or Source()
+    earlier = read_monitor(earlier) if isinstance(earlier, str | Path) else earlier
+    if batch is None:
+        return check.instance(earlier, Monitor, "monitor")
     if isinstance(batch, Scores):
         higher_is_better = batch.higher_is_better if higher_is_better is None else higher_is_better
         known = batch.known.range if earlier is None and method is None else None
         bounds = known if bounds is None and known is not None and all(map(math.isfinite, known)) else bounds
         item, model, score, cluster = "item", "model", "score", None if batch.clusters is None else "cluster"
-        batch = _rows_of(batch)
+        batch = as_table(batch)
     table = frames.as_polars(batch)
     named = {
         "a": a,
@@ -95,7 +100,7 @@ def monitor(
     if earlier is None:
         watch = _new(named, tuple(models.unique().sort()), score, source)
     else:
-        watch = check.instance(earlier, Monitor, "monitor or read_monitor")
+        watch = check.instance(earlier, Monitor, "monitor")
         for name, value in named.items():
             if value != getattr(watch, name):
                 raise InputError(
@@ -114,19 +119,6 @@ def monitor(
     clusters = [None] * len(items) if cluster is None else frames.names(table, cluster, source, "cluster").to_list()
     fed = _fed(watch, zip(items.to_list(), models.to_list(), scores.tolist(), clusters, strict=True), source)
     return replace(fed, closed=True) if close and fed.clusters is not None else fed
-
-
-def _rows_of(scores: Scores) -> dict[str, list[Any]]:
-    """Scores as a table, in the order of the items."""
-    n_models, clusters = len(scores.models), scores.clusters
-    rows = {
-        "item": [*scores.items] * n_models,
-        "model": [name for name in scores.models for _ in scores.items],
-        "score": scores.values.ravel().tolist(),
-    }
-    if clusters is not None:
-        rows["cluster"] = [clusters.names[code] for code in clusters.codes.tolist()] * n_models
-    return rows
 
 
 def _bounds(value: object) -> tuple[float, float]:

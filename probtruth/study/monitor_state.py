@@ -216,7 +216,7 @@ class Monitor(Brief):
         >>> rows = {"item": [1, 1, 2, 2], "model": ["x", "y"] * 2, "score": [0, 1, 1, 1]}
         >>> path = pathlib.Path(tempfile.mkdtemp()) / "state.json"
         >>> pt.monitor(rows, bounds=(0, 1), higher_is_better=False).save(path)
-        >>> pt.read_monitor(path).difference
+        >>> pt.monitor(earlier=path).difference
         -0.5
         """
         state = {name: value for name, value in vars(self).items() if name in STORED}
@@ -228,17 +228,7 @@ STORED = tuple(field.name for field in fields(Monitor) if field.name not in ("sk
 
 
 def read_monitor(path: StrPath) -> Monitor:
-    """The monitor whose state its method `save` wrote.
-
-    Errors: `InputError` for a damaged file, or any other content.
-
-    >>> import probtruth as pt
-    >>> try:
-    ...     pt.read_monitor("no-such-state.json")
-    ... except pt.InputError as error:
-    ...     error.got
-    'no such file'
-    """
+    """The monitor whose state its method `save` wrote."""
     file = Path(str(path))
     content = read_bytes(file)
     try:

@@ -11,7 +11,7 @@ from probtruth import check
 from probtruth.comparison.compare import compare
 from probtruth.comparison.design import Design as Grouping
 from probtruth.comparison.design import design as grouping_of
-from probtruth.comparison.fixed_items import FixedLabels
+from probtruth.comparison.fixed_items import FixedLabels, FixedReplicates
 from probtruth.comparison.location import combine, moments
 from probtruth.comparison.shared_units import Shared, joined_df, of_annotators, of_replicates
 from probtruth.errors import InputError, PosteriorError
@@ -66,7 +66,9 @@ class Pilot:
             return math.sqrt(own), df
         units = design.n_answers * self.per_answer
         shared = self.shared / units
-        return math.sqrt(own + shared), float(joined_df(np.array(own), np.array(df), shared, max(units - 1, 1)))
+        return math.sqrt(own + shared), float(
+            joined_df(np.array(own), np.array(df), np.array(shared), max(units - 1, 1))
+        )
 
     def stretch_of(self, design: Design) -> float:
         """How much wider than that of a t the interval is for skewness, which falls with more units."""
@@ -150,22 +152,19 @@ def pilot_of(value: object, a: str | None, b: str | None, groups: object, cluste
         pilot = _with_clusters(pilot, difference, grouping.structure.unit)
     if variance > 0:
         pilot = replace(pilot, stretch=(row["high"] - row["low"]) / (2 * pilot.half_width(pilot.design)))
-    named = votes is not None
+    pilot, named = _with_answers(pilot, scores, rows), votes is not None
     votes = votes if named else getattr(value, "annotations", None)
-    labels, crossed = scores.labels, whole is not None and whole.settings["replicates_are"] == "crossed"
-    if votes is None and whole is not None and whole.uncertainty.get("annotators"):
+    if whole is not None and whole.settings["replicates_are"] == "crossed":
+        return _with_shared(pilot, of_replicates(scores, rows, grouping), rows)
+    of_opinions = scores.labels is not None and scores.labels.estimand == "distribution"
+    if named or (of_opinions and getattr(votes, "annotator", None) is not None):
+        return _with_shared(pilot, of_annotators(scores, votes, rows, grouping), rows)
+    if whole is not None and whole.uncertainty.get("annotators"):
         raise InputError(
             "a comparison of the same annotators on many items, without their annotations",
             "the annotations, whose biases more items do not average out", "Give annotations=...",
         )  # fmt: skip
-    of_votes = labels is not None and labels.shares is not None and labels.estimand == "distribution"
-    if of_votes:
-        pilot = _with_labels(pilot, scores, rows)
-    if scores.replicates is not None:
-        pilot = _with_replicates(pilot, scores.replicates.values[rows], scores.n_replicates)
-    if named or (of_votes and getattr(votes, "annotator", None) is not None):
-        return _with_shared(pilot, of_annotators(scores, votes, rows, grouping), rows)
-    return _with_shared(pilot, of_replicates(scores, rows, grouping), rows) if crossed else pilot
+    return pilot
 
 
 def _with_clusters(pilot: Pilot, difference: Float[np.ndarray, " item"], unit: Int[np.ndarray, " item"]) -> Pilot:
@@ -180,32 +179,23 @@ def _with_clusters(pilot: Pilot, difference: Float[np.ndarray, " item"], unit: I
     return replace(pilot, design=Design(n, 1, n_units), clusters=between, items=each, uneven=uneven)
 
 
-def _with_labels(pilot: Pilot, scores: Scores, rows: Int[np.ndarray, " two"]) -> Pilot:
-    """The pilot with the variance of one annotation, where items have two or more."""
-    n, votes = len(scores.items), scores.n_votes
-    variance = FixedLabels(scores, np.full(n, 1 / n)).variance(*rows.tolist())
-    if votes is None or not (votes > 1).any() or variance is None:
+def _with_answers(pilot: Pilot, scores: Scores, rows: Int[np.ndarray, " two"]) -> Pilot:
+    """The pilot with the variance of one answer apart from that of the items, where items have two or more."""
+    n, labels, repeated, counts = len(scores.items), scores.labels, scores.replicates, scores.n_votes
+    weights, first, second = np.full(n, 1 / n), int(rows[0]), int(rows[1])
+    if repeated is not None:
+        counts = np.isfinite(repeated.values[rows]).sum(2)
+        variance = FixedReplicates(scores, repeated, weights, None).variance(first, second)
+    elif labels is not None and labels.shares is not None and labels.estimand == "distribution":
+        variance = FixedLabels(scores, weights).variance(first, second)
+    else:
         return pilot
-    inverse = float(np.mean(1 / np.maximum(votes, 1)))
-    return _without(pilot, "annotator", variance * n / inverse, inverse)
-
-
-def _with_replicates(pilot: Pilot, tables: Float[np.ndarray, "two item replicate"], most: int) -> Pilot:
-    """The pilot with the variance of one replicate of both models, from the items that have two or more."""
-    count = (~np.isnan(tables)).sum(2)
-    df = np.maximum(count - 1, 0).sum(1)
-    if not df.all():
-        return replace(pilot, answer="replicate", design=replace(pilot.design, n_answers=most))
-    rest = tables - (np.nansum(tables, 2) / np.maximum(count, 1))[:, :, None]
-    each = float((np.nansum(rest**2, (1, 2)) / df).sum())
-    return _without(pilot, "replicate", each, float(np.mean(1 / np.maximum(count, 1))))
-
-
-def _without(pilot: Pilot, answer: str, each: float, inverse: float) -> Pilot:
-    """The pilot with what one answer adds to an item's variance, 1/`inverse` answers an item, apart from the items."""
-    each = min(each, pilot.items / inverse)
+    if counts is None or not (counts > 1).any() or variance is None:
+        return pilot
+    inverse, answer = float(np.mean(1 / np.maximum(counts, 1))), "annotator" if repeated is None else "replicate"
+    noise = min(variance * n, pilot.items)
     design = replace(pilot.design, n_answers=1 / inverse)
-    return replace(pilot, design=design, answer=answer, noise=each, items=pilot.items - each * inverse)
+    return replace(pilot, design=design, answer=answer, noise=noise / inverse, items=pilot.items - noise)
 
 
 def _with_shared(pilot: Pilot, shared: Shared, rows: Int[np.ndarray, " two"]) -> Pilot:

@@ -100,8 +100,9 @@ class Aim:
         counts = (design.n_items, annotators, n_clusters, answers if pilot.answer == "replicate" else 1)
         cost = None
         if self.costs is not None:
-            used = (1, annotators or 0, (n_clusters or 0) / design.n_items, counts[3])
-            cost = design.n_items * sum(self.costs[what] * each for what, each in zip(RESOURCES, used, strict=True))
+            item, annotation, cluster, replicate = (self.costs.get(what, 0.0) for what in RESOURCES)
+            cost = design.n_items * (item + annotation * (annotators or 0) + replicate * counts[3])
+            cost += cluster * (n_clusters or 0)
         width = 2 * pilot.half_width(design)
         return dict(zip(COLUMNS, (name, *counts, width, p_a + p_b, p_a, p_b, cost), strict=True))
 
@@ -112,14 +113,16 @@ class Aim:
         if error == 0:
             return float(sign * (pilot.difference if self.difference is None else self.difference) > 0)
         bar = pilot.stretch_of(design) * stdtrit(df, self.certainty)
-        weights, centre, variance, kept = np.ones(1), self.difference, np.zeros(1), 0.0
-        if centre is None:  # a normal posterior for each scale, and the weight of the pilot among the study's items
+        weights, variance, kept, centre = np.ones(1), np.zeros(1), 0.0, np.array([self.difference], float)
+        if (
+            self.difference is None
+        ):  # a normal posterior for each scale, and the weight of the pilot among the study's items
             z = pilot.difference / pilot.error
             weights = np.exp(-(z**2) / 2 * (1 / (1 + square) - 1 / (1 + square.max()))) / np.sqrt(1 + square)
             kept = min((error / pilot.error) ** 2, 1.0) if self.keep else 0.0
             centre = kept * pilot.difference + (1 - kept) * pilot.difference * square / (1 + square)
             variance = (1 - kept) ** 2 * pilot.error**2 * square / (1 + square)
-        ahead = sign * np.atleast_1d(centre)[:, None] / error
+        ahead = sign * centre[:, None] / error
         if kept == 1:
             return float(ahead[0, 0] > bar)
         # the bar varies as the estimated error does, relative to the true one
@@ -176,9 +179,10 @@ def plan(
     two leaders. `n_items`, `n_annotators`, `n_clusters` and `n_replicates` are the study's, by default as in the pilot.
     `groups` and `clusters` as in `compare`. `annotations` are those behind the scores (a result has its own). The study
     decides if P(a better) or P(b better) is above `certainty`. `costs` gives the price of an `item`, an `annotation`, a
-    `cluster` and a `replicate` (of one item); then the plan includes the cheapest design that decides with
-    probability `power`, or whose expected interval is no wider than `width`. `difference` is a true difference to plan
-    for instead of the pilot's. With `keep` the study's items include the pilot's.
+    `cluster` and a `replicate` (of one item); then the plan includes the cheapest design that decides with probability
+    `power`, or whose expected interval is no wider than `width`. Annotators and replicates of an item vary where they
+    have a price, items of a cluster where both have one; what has none stays as in the study. `difference` is a true
+    difference to plan for instead of the pilot's. With `keep` the study's items include the pilot's.
 
     Returns: a `Plan`; its `table()` has the pilot repeated, the study, twice as much of each, and the cheapest.
 
@@ -273,8 +277,7 @@ def _costs(prices: object) -> Mapping[str, float]:
         raise InputError(f"costs {check.quote(prices)}", "prices by name", "costs={'item': 1, 'annotation': 0.1}.")
     for name in prices:
         check.one_of(name, RESOURCES, "cost")
-    known = {name: prices.get(name, 0.0) for name in RESOURCES}
-    return {name: check.number(price, f"{name} cost", "Check the price.", least=0) for name, price in known.items()}
+    return {name: check.number(price, f"{name} cost", "Check the price.", least=0) for name, price in prices.items()}
 
 
 def _doubled(pilot: Pilot, study: Design) -> Iterator[tuple[str, Design]]:
@@ -295,11 +298,14 @@ def _of_size(study: Design, n: float) -> Design:
 
 
 def _sufficient(aim: Aim, study: Design) -> Iterator[Row]:
-    """The sufficient designs with the fewest units for every number of answers and size of clusters."""
-    pilot = aim.pilot
-    least = 2 if pilot.shared is not None else 1  # one annotator alone shows no bias
-    answers = TRIED[least - 1 :] if pilot.noise is not None else (study.n_answers,)
-    sizes = (None,) if study.n_clusters is None else TRIED if pilot.items > 0 else (study.n_items / study.n_clusters,)
+    """The sufficient designs with the fewest units, for all numbers of answers and sizes of clusters with a price."""
+    pilot, priced = aim.pilot, {what for what, price in (aim.costs or {}).items() if price > 0}
+    answers: Sequence[float] = (study.n_answers,)
+    if pilot.noise is not None and any(who == pilot.answer and what in priced for what, who in ANSWERS.items()):
+        answers = TRIED if pilot.shared is None else TRIED[1:]  # one annotator alone shows no bias
+    sizes: Sequence[float | None] = (study.n_items / study.n_clusters if study.n_clusters else None,)
+    if study.n_clusters and pilot.items > 0 and priced >= {"item", "cluster"}:
+        sizes = TRIED
     for n_answers, size in product(answers, sizes):
 
         def of(units: int, m: float = n_answers, size: float | None = size) -> Design:

@@ -91,8 +91,8 @@ def validate(
 
     Returns: a `Validation`; its `table()` has a row for each true difference, with Monte Carlo standard errors.
 
-    Errors: `InputError` for a difference that the scores cannot have, and a result whose groups, clusters, weights or
-    expert labels its scores do not carry; `PosteriorError` if an infinite score, a single unit or the same difference
+    Errors: `InputError` for a difference that the scores cannot have, and a result with weights or expert labels;
+    `PosteriorError` if an infinite score, a single unit or the same difference
     everywhere leaves nothing to draw from.
 
     Source: Gelman and Carlin 2014, "Beyond power calculations: assessing type S (sign) and type M (magnitude) errors",
@@ -148,8 +148,8 @@ def validate(
     covered, error = min((float(row["coverage"] or 0), float(row["coverage_error"] or 0)) for row in found)
     if covered + SIGNIFICANT * error < LOW_COVERAGE:
         warnings.append(f"95% intervals hold the true difference in {covered:.3f} of such studies only")
-    names, sizes = pair.models, (target, int(drawn.sum()))
-    return Validation(*names, *sizes, wanted, count, seed, found, note, tuple(warnings))
+    first, second = pair.models
+    return Validation(first, second, target, int(drawn.sum()), wanted, count, seed, found, note, tuple(warnings))
 
 
 @dataclass(frozen=True, eq=False)

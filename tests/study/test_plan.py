@@ -229,6 +229,14 @@ def test_the_cheapest_design_buys_seeds_where_items_do_not_help():
     assert only["replicates x 2"]["width"] < 0.7 * only["study"]["width"]
 
 
+def test_what_has_no_price_stays_as_in_the_study():
+    scores, names = labelled(np.random.default_rng(1), 150, 4), np.repeat(np.arange(50), 3).astype(str).tolist()
+    best = rows(pt.plan(scores, clusters=names, n_annotators=6, width=0.05, costs={"item": 1}))["cheapest"]
+    assert (best["n_annotators"], best["n_items"]) == (6, 3 * best["n_clusters"])
+    priced = rows(pt.plan(scores, n_annotators=6, width=0.05, costs={"item": 1, "annotation": 9}))["cheapest"]
+    assert priced["n_annotators"] == 1
+
+
 def test_curve_grows():
     curve = pt.plan(SCORES, n_items=200).curve()
     assert (np.diff(curve["width"].to_numpy()) < 0).all()

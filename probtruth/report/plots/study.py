@@ -96,7 +96,7 @@ def plot_monitor(
     >>> pt.figures.plot_monitor(pt.monitor(rows, bounds=(0, 1), higher_is_better=True)).get_xlabel()
     'items'
     """
-    watch = check.instance(watch, Monitor, "monitor or read_monitor")
+    watch = check.instance(watch, Monitor, "monitor")
     if not watch.n_items:
         raise InputError("a monitor without items", "at least one item", "Feed it first.")
     what = check.one_of(show, ("difference", "evidence"), "show")
