@@ -15,7 +15,7 @@ from probtruth.report.plots.comparison import MOST_MODELS, best_pairs, plot_behi
 from probtruth.report.plots.differences import can_differ, plot_differences
 from probtruth.report.plots.nelson import plot_nelson
 from probtruth.report.plots.svg import Picture, picture, plain_style
-from probtruth.scoring.nelson.risk import MARKS
+from probtruth.scoring.nelson.profile import MARKS
 from probtruth.types import Scores
 from probtruth.types.comparison import leaders, leading_pair
 
