@@ -8,7 +8,7 @@ import numpy as np
 
 from probtruth.line.labelled import Labelled
 from probtruth.scoring.align import AlignedOnHost
-from probtruth.scoring.calibration.corp import calibration_decomposition
+from probtruth.scoring.calibration.decompositions import calibration_decomposition
 from probtruth.scoring.calibration.reliability import calibration_error, reliability_curve
 from probtruth.scoring.nelson.profile import MARKS, RiskProfile, risk_profile
 from probtruth.scoring.rules import RULES, ScoringRule

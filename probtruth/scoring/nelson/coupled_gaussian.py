@@ -137,7 +137,8 @@ def _log_density(squares: Array, log_volume: Array, kappa: Array, dim: int) -> A
     product = kappa * squares
     inside = product > -1
     kernel = -0.5 * (1 + dim * kappa) * squares * log1p_ratio(jnp.where(inside, product, 0.0))
-    return jnp.where(inside, kernel, -jnp.inf) - log_normalizer(kappa, dim) - log_volume
+    value: Array = jnp.where(inside, kernel, -jnp.inf) - log_normalizer(kappa, dim) - log_volume
+    return value
 
 
 def _gamma_excess(w: Float[Array, "..."], a: float) -> Float[Array, "..."]:
