@@ -13,7 +13,7 @@ from probtruth.scoring.align import AlignedOnHost
 from probtruth.scoring.calibration.events import bins_of, events
 from probtruth.scoring.confusion.curves import RATES, chosen_labels, ranking, ranks_of
 from probtruth.scoring.confusion.expected import response_probs
-from probtruth.scoring.confusion.measures import average_column, cohens_kappa, label_columns, measure, ratio
+from probtruth.scoring.confusion.measures import cohens_kappa, label_columns, measure, ratio
 from probtruth.types.arguments import MetricName
 
 Weights = Float[np.ndarray, "draw unit"]
@@ -107,7 +107,7 @@ def _measure_column(name: str, position: int, n_labels: int) -> int:
     if name == "accuracy":
         return 0
     if name == "macro-f1":
-        return average_column("f", "macro", n_labels)
+        return int(label_columns("f", n_labels).stop)
     return int(label_columns("f" if name == "f1" else name, n_labels).start) + position
 
 
