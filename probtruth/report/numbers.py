@@ -16,6 +16,7 @@ from probtruth.types.comparison import leaders, leading_pair
 
 UNKNOWN, INFINITE, MINUS = "–", "∞", "−"
 LONGEST = 20  # Columns of a name in a figure
+LONGEST_NAME = 40  # Columns of a name in a cell; the table of models shows names whole
 LONGEST_SETTING = 8  # Characters of a fraction that is shown as it was given
 NAME = re.compile("\x02([^\x03]*)\x03")  # A marked name; `NAME.split` has the names at odd positions
 

@@ -14,10 +14,9 @@ from probtruth.check import count
 from probtruth.kernels.arrays import to_host
 from probtruth.line.result import Result
 from probtruth.report import tables
-from probtruth.report.about import facts
-from probtruth.report.contents import MOST_WARNINGS, alignment
+from probtruth.report.about import MOST_WARNINGS, alignment, facts
 from probtruth.report.numbers import NAME, exact, fixed, marked, plain, short_names, unmarked
-from probtruth.report.table import Table, table
+from probtruth.report.table import Table
 from probtruth.report.verdict import verdict
 from probtruth.types import Truth
 
@@ -99,7 +98,7 @@ def truth_summary(truth: Truth, quality: Quality | None = None) -> tuple[Rendera
     names = marked(labels, LONGEST_NAME)
     head = f"{truth.method}, estimand {truth.estimand}: {count(truth.n_items, 'item')}, {count(len(labels), 'label')}"
     shares = {"label": [names[label] for label in labels], "probability": _fixed(_label_shares(truth))}
-    parts = [table("class marginals", shares)]
+    parts = [Table("class marginals", shares)]
     if quality is not None:
         worst = np.argsort(quality["agreement"], kind="stable")
         shown = marked(annotators, LONGEST_NAME)
@@ -109,12 +108,12 @@ def truth_summary(truth: Truth, quality: Quality | None = None) -> tuple[Rendera
             "agreement": _fixed(quality["agreement"][worst]),
             "skill": _fixed(quality["skill"][worst]),
         }
-        parts.append(table("agreement with the others on the same items; skill is that beyond chance", columns))
+        parts.append(Table("agreement with the others on the same items; skill is that beyond chance", columns))
     confusion = () if truth.confusion is None else truth.confusion[:MOST_ANNOTATORS]
     for name, rows in zip(annotators, confusion, strict=False):
         of_answer = {names[label]: _fixed(column) for label, column in zip(labels, rows.T, strict=True)}
         title = f"annotator {short_names([name], LONGEST_NAME)[name]}: P(answer | truth)"
-        parts.append(table(title, {"truth": [names[label] for label in labels], **of_answer}))
+        parts.append(Table(title, {"truth": [names[label] for label in labels], **of_answer}))
     rest = []
     if truth.confusion is not None and len(annotators) > MOST_ANNOTATORS:
         rest.append(f"{len(annotators) - MOST_ANNOTATORS} more annotators: --json has all")
