@@ -117,11 +117,13 @@ def contents(result: Result) -> Contents:
         "Checks": _checks(result),
         "How this was made": _made(result),
     }
-    sections = ((title, tuple(_folded(block) for block in blocks if block is not None)) for title, blocks in parts.items())
+    sections = (
+        (title, tuple(_folded(block) for block in blocks if block is not None)) for title, blocks in parts.items()
+    )
     note = None if result.note is None else plain(result.note)
     lines = tuple(dict.fromkeys(map(plain, result.warnings)))
     first, rest = lines[:MOST_WARNINGS], lines[MOST_WARNINGS:]
-    warnings = (*([first] if first else []), *([Fold(f"{len(rest)} more", (rest,))] if rest else []))
+    warnings: tuple[Block, ...] = (*([first] if first else []), *([Fold(f"{len(rest)} more", (rest,))] if rest else []))
     shown = tuple(Fold(title, blocks) for title, blocks in sections if blocks)
     return Contents(tuple(facts(result)), said, note, _behind(result), warnings, shown)
 

@@ -96,9 +96,7 @@ def block(part: Block) -> str:
             return f"<figure>{part.svg}<figcaption>{shown(part.caption)}</figcaption></figure>"
         case Panels():
             panels = "".join(f"<div><p>{shown(one.caption)}</p>{one.svg}</div>" for one in part.figures)
-            return (
-                f'<figure class="panels"><div>{panels}</div><figcaption>{shown(part.caption)}</figcaption></figure>'
-            )
+            return f'<figure class="panels"><div>{panels}</div><figcaption>{shown(part.caption)}</figcaption></figure>'
         case Fold():
             inside = "".join(map(block, part.blocks))
             return f"<details><summary>{shown(part.title)}</summary>{inside}</details>"

@@ -1,7 +1,7 @@
 """The tables of a report, each a frame of shown strings made from a result; None where there is nothing to say."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from probtruth.check import as_float
@@ -23,6 +23,7 @@ from probtruth.report.numbers import (
     places_of,
     plain,
     probability,
+    setting,
     significant,
 )
 from probtruth.report.table import Table
@@ -372,17 +373,5 @@ def settings(result: Result) -> Table:
     chosen: dict[str, object] = {"rule": comparison.rule, "seed": comparison.seed, "rope": comparison.rope}
     chosen |= comparison.settings
     chosen |= {f"version of {name}": version for name, version in versions().items()}
-    columns = {"Setting": [name.replace("_", " ") for name in chosen], "Value": list(map(_value, chosen.values()))}
+    columns = {"Setting": [name.replace("_", " ") for name in chosen], "Value": list(map(setting, chosen.values()))}
     return Table("Settings", columns, left=("Value",), kind="list")
-
-
-def _value(value: object) -> str:
-    if value is None:
-        return UNKNOWN
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, float):
-        return exact(value)
-    if isinstance(value, Mapping):
-        return ", ".join(f"{plain(key)}: {_value(inner)}" for key, inner in value.items())
-    return f"\x02{plain(value)}\x03"

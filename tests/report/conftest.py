@@ -4,9 +4,9 @@ from collections.abc import Mapping
 
 import pytest
 from line_results import make, odd, result
+from probtruth.report.plots.pictures import pictures
 
 from probtruth.line.result import Result
-from probtruth.report.plots.pictures import pictures
 from probtruth.report.plots.svg import Picture
 
 __all__ = ("drawn", "make", "odd", "result")

@@ -8,13 +8,13 @@ from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
+from probtruth.report.plots.pictures import pictures
 
 import probtruth as pt
 from probtruth.report.contents import contents
 from probtruth.report.html import html
 from probtruth.report.latex import latex
 from probtruth.report.markdown import markdown
-from probtruth.report.plots.pictures import pictures
 from probtruth.types import Audit
 
 MOST_CALLS = 10_000

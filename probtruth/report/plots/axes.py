@@ -12,10 +12,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 from matplotlib.transforms import Transform
+from rich.cells import cell_len
 
 from probtruth import check
 from probtruth.errors import InputError
-from probtruth.report.numbers import plain, width
+from probtruth.report.numbers import plain
 
 INK = "#767b83"  # Text, axes and points: 4.2 to 1 or more against white and against near-black
 BLUE, RED, GREEN, PURPLE = "#0072b2", "#d55e00", "#009e73", "#b06a9a"  # the last a little darker than theirs
@@ -34,7 +35,7 @@ class NotebookAxes(Axes):
 
     def _repr_png_(self) -> bytes:
         with BytesIO() as stream:
-            self.figure.savefig(stream, format="png", dpi=100, bbox_inches="tight")
+            self.get_figure(root=True).savefig(stream, format="png", dpi=100, bbox_inches="tight")
             return stream.getvalue()
 
 
@@ -76,7 +77,7 @@ def rows(ax: Axes | None, n: int, x: str, left: Number, right: Number, row: Numb
 
 def margin_for(names: Iterable[str], least: int = 0) -> float:
     """Points that the widest name needs beside the axes."""
-    return 14 + 7.4 * max(least, *map(width, names))
+    return 14 + 7.4 * max(least, *map(cell_len, names))
 
 
 def square(ax: Axes | None, x: str, y: str, side: Number = 240, right: Number = 20, diagonal: bool = True) -> Axes:

@@ -71,7 +71,8 @@ def plot_differences(scores: Scores, a: str, b: str, *, ax: Axes | None = None) 
 
 def _differences(scores: Scores, a: str, b: str) -> np.ndarray:
     with np.errstate(invalid="ignore"):
-        return np.subtract(*(scores.values[scores.models.index(name)] for name in (a, b)))
+        real: np.ndarray = scores.values[scores.models.index(a)] - scores.values[scores.models.index(b)]
+        return real
 
 
 def can_differ(scores: Scores, a: str, b: str) -> bool:

@@ -1,9 +1,9 @@
 """Which figures a result gets, and the words that stand for them."""
 
 import pytest
+from probtruth.report.plots.pictures import pictures
 
 import probtruth as pt
-from probtruth.report.plots.pictures import pictures
 
 
 def test_figures_of_a_result_with_labels(drawn):
