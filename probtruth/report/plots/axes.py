@@ -35,7 +35,7 @@ class NotebookAxes(Axes):
 
     def _repr_png_(self) -> bytes:
         with BytesIO() as stream:
-            self.get_figure(root=True).savefig(stream, format="png", dpi=100, bbox_inches="tight")
+            self.get_figure(root=True).savefig(stream, format="png", dpi=100, bbox_inches="tight")  # type: ignore[union-attr]
             return stream.getvalue()
 
 
