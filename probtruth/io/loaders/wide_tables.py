@@ -90,7 +90,7 @@ def _long(
     distinct_items(frame, item, source, "one row for each item", f"Read a row for each item and {what} in long form.")
     columns = [name for name in frame.columns if name not in kept] if chosen is None else list(chosen)
     for name in (*kept, *columns):
-        frames.need(frame, name, source, what)
+        frames.need_columns(frame.columns, {what: name}, source.name)
     if not columns or not {*columns}.isdisjoint(kept):
         hint = f"Name them: {what}s=[...] (command line: --{what} x,y)."
         raise InputError(f"no column of a {what}", f"one for each {what}", hint, source.name)
@@ -103,7 +103,10 @@ def _long(
         lines = [(source.lines or numbers)[row] for row in here]
         where = replace(source, lines=lines, columns={VALUE: name}, parts=())
         own = cells.filter(full)
-        values = _labels(own) if what == "annotator" else frame_numbers.numbers(own.to_frame(VALUE), VALUE, where)
+        if what == "annotator" and own.dtype.is_float() and (own % 1 == 0).all():
+            own = own.cast(polars.Int64)  # pandas makes floats of integers
+        read = frames.names if what == "annotator" else frame_numbers.numbers
+        values = read(own.to_frame(VALUE), VALUE, where, what)
         rows = polars.DataFrame([frame.get_column(one).filter(full) for one in kept])
         parts.append(rows.with_columns(polars.Series(VALUE, values), polars.lit(name).alias(NAME)))
         sources.append((where, len(here)))
@@ -114,10 +117,3 @@ def _blank(series: polars.Series) -> polars.Series:
     if series.dtype == polars.String:
         return series.fill_null("").str.strip_chars() == ""
     return series.is_null() | series.is_nan() if series.dtype.is_float() else series.is_null()
-
-
-def _labels(cells: polars.Series) -> polars.Series:
-    """Labels as text; floats that all hold integers are integers (pandas makes floats of them)."""
-    if cells.dtype.is_float() and (cells % 1 == 0).all():
-        cells = cells.cast(polars.Int64)
-    return polars.Series([frames.name_text(value) for value in cells.to_list()], dtype=polars.String)
