@@ -166,9 +166,7 @@ def test_names_of_models_and_orientation_are_those_of_the_run(harness: Path) -> 
     assert read_lm_eval_samples(harness).higher_is_better is True
     for path in harness.rglob("results_*.json"):
         path.write_text(path.read_text().replace('"novel": true', '"novel": false'))
-    with pytest.raises(
-        InputError, match=r"'acc' of 'hellaswag', of which more is better, and 'novel' of 'arc_easy'"
-    ):
+    with pytest.raises(InputError, match=r"'acc' of 'hellaswag', of which more is better, and 'novel' of 'arc_easy'"):
         read_lm_eval_samples(harness)
     for path in harness.rglob("results_*.json"):
         path.write_text("{}")
