@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+import polars as pl
 from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.table import Table as RichTable
@@ -87,7 +88,7 @@ def _text(sentence: str) -> Text:
     return Text.assemble(*((piece, "bold") if place % 2 else piece for place, piece in pieces))
 
 
-def truth_dict(truth: Truth, quality: Mapping[str, np.ndarray] | None = None) -> dict[str, Any]:
+def truth_dict(truth: Truth, quality: pl.DataFrame | None = None) -> dict[str, Any]:
     """Method, estimand, marginals by label, quality (`with_others`) and confusion by annotator, for `--json`."""
     labels, annotators = truth.index.labels, truth.index.annotators
     shares = to_host(truth.probs).mean(0) if truth.marginals is None else truth.marginals
@@ -97,8 +98,7 @@ def truth_dict(truth: Truth, quality: Mapping[str, np.ndarray] | None = None) ->
 
     known = confusion = None
     if quality is not None:
-        columns = {what: [None if one != one else one for one in values.tolist()] for what, values in quality.items()}
-        known = {name: {what: of[row] for what, of in columns.items()} for row, name in enumerate(annotators)}
+        known = {row.pop("annotator"): row for row in quality.fill_nan(None).iter_rows(named=True)}
     if truth.confusion is not None:
         rows = zip(annotators, truth.confusion, strict=True)
         confusion = {name: dict(zip(labels, map(by_label, of), strict=True)) for name, of in rows}

@@ -9,7 +9,7 @@ from probtruth.line.analysis.annotators import annotator_rows
 from probtruth.report.numbers import short_names
 from probtruth.report.plots.axes import BLUE, DASHES, INK, RED, margin_for
 from probtruth.report.plots.comparison import intervals
-from probtruth.truth.annotators.quality import NO_SKILL
+from probtruth.truth.annotators import NO_SKILL
 from probtruth.types import Truth
 from probtruth.types.comparison import Row
 
