@@ -80,8 +80,10 @@ def _failure(error: Exception) -> tuple[str, str, str]:
     return "no answer, or one that broke off", "a store that can be reached", hint
 
 
-def origin(path: str | Path) -> str:
-    return _ORIGINS.get(str(path)) or redacted(str(path))
+def shown(path: str | Path) -> str:
+    """A path or address as messages show it: without secrets, and on one line."""
+    text = _ORIGINS.get(str(path)) or redacted(str(path))
+    return text if text.isprintable() else repr(text)
 
 
 def is_address(text: str) -> bool:
