@@ -106,8 +106,8 @@ class Confusion(Brief, Summary):
             )
         part = label_columns(name, len(self.labels))
         if average is not None:
-            return part.stop + AVERAGES.index(check.one_of(average, AVERAGES, "average"))
-        return part.start + self.labels.index(check.one_of(str(label), self.labels, "label"))
+            return int(part.stop) + AVERAGES.index(check.one_of(average, AVERAGES, "average"))
+        return int(part.start) + self.labels.index(check.one_of(str(label), self.labels, "label"))
 
     def table(self) -> "polars.DataFrame":
         """A row for each model and metric, with its `label` or `average`; `undefined` counts undefined labels."""

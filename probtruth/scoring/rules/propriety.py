@@ -35,6 +35,7 @@ EXPONENTS = (0.0, 0.25, 0.5, 0.8, 0.95, 1.05, 1.25, 2.0, 4.0, 16.0)
 def expected_loss(rule: object, n_labels: int, annotators: int | None) -> tuple[ExpectedLoss, str]:
     """The expected loss of many reports under one distribution of labels, and its name."""
     check.whole(n_labels, 2, "n_labels", "A rule judges between labels.")
+    loss: Loss
     if callable(rule) and not isinstance(rule, ScoringRule):
         loss, name = rule, getattr(rule, "__name__", "the function")
     else:
