@@ -44,7 +44,8 @@ def intervals(item: np.ndarray, unit: np.ndarray, values: np.ndarray, n_items: i
     names = tuple(map(str, range(n_units)))
     sums = UnitSums.of(names, item, unit, lambda cells: values[:, cells], np.zeros(n_items, int), 1)
     shared = sums.under(np.ones(1))
-    found = margins(wider(place, [(shared.excess(row),) for row in range(len(values))]))
+    rows = np.arange(len(values))
+    found = margins(wider(place, [(rows, 1.0, shared.excess(rows))]))
     return np.array([margin.interval() for margin in found])
 
 
