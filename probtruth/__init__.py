@@ -36,7 +36,8 @@ if TYPE_CHECKING:
     from probtruth.study.monitor_state import read_monitor as read_monitor
     from probtruth.study.plan import plan as plan
     from probtruth.study.validate import validate as validate
-    from probtruth.truth import annotators as annotators
+    from probtruth.truth import agreement as agreement
+    from probtruth.truth.annotators import annotators as annotators
     from probtruth.truth.infer import infer_truth as infer_truth
     from probtruth.truth.multilabel import infer_multilabel as infer_multilabel
     from probtruth.types import Annotations as Annotations
@@ -57,6 +58,7 @@ _HOME = {
     "Scores": "types",
     "ScoringRule": "scoring.rules.rule",
     "Truth": "types",
+    "annotators": "truth.annotators",
     "brier_score": "scoring.rules.proper",
     "compare": "line.compare",
     "compare_metric": "line.compare_metric",
@@ -85,7 +87,7 @@ _HOME = {
 }  # Where each public name lives; loaded at first use, so that `import probtruth` is quick
 
 _MODULES = {
-    "annotators": "truth.annotators",
+    "agreement": "truth.agreement",
     "calibration": "scoring.calibration",
     "confusion": "scoring.confusion",
     "errors": "errors",

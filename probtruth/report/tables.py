@@ -267,7 +267,7 @@ def _labels(result: Result, rows: Sequence[int]) -> list[str]:
 
 def annotators(result: Result) -> Table | None:
     """The best and the worst annotators, and those with a flag; None where nothing is known of annotators."""
-    from probtruth.truth.annotators.quality import NO_SKILL  # with JAX, which bare scores do without
+    from probtruth.truth.annotators import NO_SKILL  # with JAX, which bare scores do without
 
     truth, rows = result.analysis.annotators.truth, result.analysis.annotators.rows
     if truth is None:

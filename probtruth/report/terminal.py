@@ -1,9 +1,10 @@
 """Results for a terminal: rich text and tables, with names as plain text (no markup, no control characters)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
+import polars as pl
 from jaxtyping import Float
 from rich.console import Group, RenderableType
 from rich.padding import Padding
@@ -89,11 +90,7 @@ def _text(sentence: str) -> Text:
     return Text.assemble(*((piece, "bold") if place % 2 else piece for place, piece in pieces))
 
 
-# For each annotator `n_annotations`, `agreement` with the others on the same items, and `skill` beyond chance.
-Quality = Mapping[str, np.ndarray]
-
-
-def truth_summary(truth: Truth, quality: Quality | None = None) -> tuple[RenderableType, ...]:
+def truth_summary(truth: Truth, quality: pl.DataFrame | None = None) -> tuple[RenderableType, ...]:
     """Method, class marginals, annotators' quality, and each one's confusion where the method has it."""
     labels, annotators = truth.index.labels, truth.index.annotators
     names = marked(labels, LONGEST_NAME)
@@ -101,13 +98,12 @@ def truth_summary(truth: Truth, quality: Quality | None = None) -> tuple[Rendera
     shares = {"label": [names[label] for label in labels], "probability": _fixed(_label_shares(truth))}
     parts = [table("class marginals", shares)]
     if quality is not None:
-        worst = np.argsort(quality["agreement"], kind="stable")
-        shown = marked(annotators, LONGEST_NAME)
+        shown, worst = marked(annotators, LONGEST_NAME), quality.sort("agreement", maintain_order=True)
         columns = {
-            "annotator": [shown[annotators[row]] for row in worst],
-            "annotations": [str(quality["n_annotations"][row]) for row in worst],
-            "agreement": _fixed(quality["agreement"][worst]),
-            "skill": _fixed(quality["skill"][worst]),
+            "annotator": [shown[name] for name in worst["annotator"]],
+            "annotations": [str(n) for n in worst["n_annotations"]],
+            "agreement": _fixed(worst["agreement"]),
+            "skill": _fixed(worst["skill"]),
         }
         parts.append(table("agreement with the others on the same items; skill is that beyond chance", columns))
     confusion = () if truth.confusion is None else truth.confusion[:MOST_ANNOTATORS]
@@ -123,7 +119,7 @@ def truth_summary(truth: Truth, quality: Quality | None = None) -> tuple[Rendera
     return (Text(head, "bold"), *(titled(part, LONGEST_NAME) for part in parts), *(Text(line, "dim") for line in rest))
 
 
-def truth_dict(truth: Truth, quality: Quality | None = None) -> dict[str, Any]:
+def truth_dict(truth: Truth, quality: pl.DataFrame | None = None) -> dict[str, Any]:
     """The same for `--json`: method, estimand, marginals by label, quality and confusion by annotator."""
     labels, annotators = truth.index.labels, truth.index.annotators
 
@@ -132,8 +128,7 @@ def truth_dict(truth: Truth, quality: Quality | None = None) -> dict[str, Any]:
 
     known = None
     if quality is not None:
-        columns = {what: [None if one != one else one for one in values.tolist()] for what, values in quality.items()}
-        known = {name: {what: of[row] for what, of in columns.items()} for row, name in enumerate(annotators)}
+        known = {row.pop("annotator"): row for row in quality.fill_nan(None).iter_rows(named=True)}
     confusion = None
     if truth.confusion is not None:
         confusion = {
@@ -153,7 +148,7 @@ def truth_dict(truth: Truth, quality: Quality | None = None) -> dict[str, Any]:
     }
 
 
-def _fixed(values: Sequence[float] | np.ndarray) -> list[str]:
+def _fixed(values: Iterable[float]) -> list[str]:
     return [fixed(float(value), 3) for value in values]
 
 

@@ -14,7 +14,7 @@ from jaxtyping import Float
 from scipy.optimize import linear_sum_assignment
 
 from probtruth import check, check_arrays
-from probtruth.truth.annotators.quality import annotator_columns
+from probtruth.truth.annotators import annotator_columns
 from probtruth.truth.fit import MethodFit, MethodRequest, class_draws
 from probtruth.truth.flat import FlatAnnotations
 

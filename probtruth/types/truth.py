@@ -134,8 +134,8 @@ class Truth(Brief):
         names = table.items if items is None else as_names(items, "items")
         labels = table.labels if labels is None else labels
         index, rows, columns = Index.of_array(array.shape, names, labels)
-        check_arrays.simplex(
-            array, "soft labels", lambda row: f"item {row if names is None else check.quote(names[row])}"
+        check_arrays.distributions(
+            array, lambda row: f"item {row if names is None else check.quote(names[row])}", "soft labels"
         )
         check.one_of(estimand, ESTIMANDS, "estimand")
         own = reordered(array, rows, columns)

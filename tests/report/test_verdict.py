@@ -133,7 +133,7 @@ def test_the_next_step_of_an_open_comparison_is_a_size(make):
 
 
 def test_the_largest_source_of_uncertainty_decides_what_to_get(make):
-    result = make["rewrite"](two(make, 0.7), uncertainty={"items": 0.2, "annotators": 0.7, "labels": 0.1})
+    result = make["rewrite"](two(make, 0.7), parts=lambda: {"items": 0.2, "annotators": 0.7, "labels": 0.1})
     assert numbers(result)["What to do next"] == (
         "Get more annotators: 70% of the uncertainty is due to the annotators."
     )

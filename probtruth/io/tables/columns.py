@@ -151,7 +151,7 @@ def _not_labels(frame: polars.DataFrame, labels: dict[str, str], used: Sequence[
 
 def _sums_to_one(frame: polars.DataFrame, names: list[str]) -> bool:
     floats = frame_numbers.float_columns(frame, names) if names else None
-    return floats is not None and floats.unread is None and check_arrays.surely_simplex(floats.all_rows())
+    return floats is not None and floats.unread is None and check_arrays.surely_simplex(floats.rows())
 
 
 def _event(item: str, label: str, column: str, used: Sequence[str], notes: tuple[str, ...], source: Source) -> Chosen:

@@ -10,7 +10,7 @@ from probtruth.line.analysis.annotators import annotator_rows
 from probtruth.report.numbers import short_names
 from probtruth.report.plots import axes as figures
 from probtruth.report.plots.axes import BLUE, DASHES, INK, RED
-from probtruth.truth.annotators.quality import NO_SKILL
+from probtruth.truth.annotators import NO_SKILL
 from probtruth.types import Truth
 from probtruth.types.comparison import Row
 
