@@ -76,7 +76,7 @@ def _checked(file: str, reading: LabelReading, cells: opt.Cells, score: str) -> 
 def _table(path: Any, reading: LabelReading, cells: opt.Cells, score: str) -> Checked:
     from probtruth.io.loaders.readers import read_label_file
     from probtruth.io.predictions import read_predictions
-    from probtruth.io.tables.on_disk import columns_of
+    from probtruth.io.tables.read import columns_of
     from probtruth.line.inputs import stored_labels
 
     item, columns = reading.item, columns_of(path)

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 from probtruth import check
 from probtruth.check import Source
 from probtruth.errors import InputError
+from probtruth.io.addresses import shown
 from probtruth.io.loaders.collect import choose, once
 from probtruth.io.loaders.json_values import (
     Record,
@@ -18,7 +19,6 @@ from probtruth.io.loaders.json_values import (
     read_lines,
     read_objects,
 )
-from probtruth.io.tables.read import shown
 from probtruth.types import Annotations
 from probtruth.types.arguments import StrPath
 

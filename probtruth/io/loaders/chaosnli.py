@@ -8,8 +8,8 @@ import numpy as np
 
 from probtruth import check
 from probtruth.errors import InputError
+from probtruth.io.addresses import shown
 from probtruth.io.loaders.json_values import Record, as_name, described, read_lines
-from probtruth.io.tables.read import shown
 from probtruth.types import Annotations
 from probtruth.types.arguments import StrPath
 

@@ -14,9 +14,9 @@ from typing import Any
 from probtruth import check
 from probtruth.check import Source
 from probtruth.errors import InputError
-from probtruth.io.addresses import is_address, location, matching
+from probtruth.io.addresses import is_address, location, matching, shown
 from probtruth.io.loaders.json_values import as_name
-from probtruth.io.tables.read import guarded, shown
+from probtruth.io.tables.read import guarded
 from probtruth.redaction import redacted
 from probtruth.types import Audit, Scores
 from probtruth.types.arguments import Files, StrPath

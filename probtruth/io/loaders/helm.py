@@ -5,9 +5,9 @@ from pathlib import Path
 
 from probtruth import check
 from probtruth.errors import InputError
+from probtruth.io.addresses import shown
 from probtruth.io.loaders.collect import Listing, LogSample, choose, digest, listing, log_files, scores_of
 from probtruth.io.loaders.json_values import Record, as_name, as_number, as_object, as_objects, read_json, read_objects
-from probtruth.io.tables.read import shown
 from probtruth.types import Scores, orientation
 from probtruth.types.arguments import Files
 

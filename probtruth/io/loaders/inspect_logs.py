@@ -7,10 +7,11 @@ from typing import Any
 
 from probtruth import check
 from probtruth.errors import InputError
+from probtruth.io.addresses import shown
 from probtruth.io.loaders.archive import Archive
 from probtruth.io.loaders.collect import Listing, LogSample, choose, digest, listing, log_files, scores_of
 from probtruth.io.loaders.json_values import Record, as_list, as_name, as_number, as_object, described, parsed
-from probtruth.io.tables.read import read_bytes, shown
+from probtruth.io.tables.read import read_bytes
 from probtruth.types import Scores, orientation
 from probtruth.types.arguments import Files
 

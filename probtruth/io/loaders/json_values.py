@@ -9,8 +9,9 @@ from typing import Any
 from probtruth import check
 from probtruth.errors import InputError
 from probtruth.frames import name_text
+from probtruth.io.addresses import shown
 from probtruth.io.tables.json_lines import strict
-from probtruth.io.tables.read import read_bytes, shown, utf8
+from probtruth.io.tables.read import read_bytes, utf8
 
 CHECK = "Check that the file is what it should be."
 

@@ -7,7 +7,7 @@ from typing import Any
 from probtruth import check
 from probtruth.errors import InputError
 from probtruth.io import loaders
-from probtruth.io.addresses import location
+from probtruth.io.addresses import location, shown
 from probtruth.io.annotations import read_annotations
 from probtruth.io.formats import (
     ANNOTATION_FORMATS,
@@ -22,7 +22,7 @@ from probtruth.io.loaders import helm, inspect_logs, json_values, lm_eval
 from probtruth.io.scores import read_scores
 from probtruth.io.tables.binary import SUFFIXES
 from probtruth.io.tables.json_lines import strict
-from probtruth.io.tables.read import has_several, read_bytes, shown, utf8
+from probtruth.io.tables.read import has_several, read_bytes, utf8
 from probtruth.types import Annotations, Scores
 from probtruth.types.arguments import Files, StrPath
 
