@@ -16,14 +16,14 @@ TABLES = HERE.parents[1] / "docs" / "validity"
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument(
-        "name", choices=sorted(path.stem for path in HERE.glob("*.py") if "\ndef study(" in path.read_text())
-    )
+    names = sorted(path.stem for path in HERE.glob("*.py") if "\ndef study(" in path.read_text())
+    parser.add_argument("name", choices=names)
     parser.add_argument("runs", type=int, nargs="?", help="data sets for each cell")
     parser.add_argument("--out", type=Path, default=TABLES)
+    parser.add_argument("--load-all", action="store_true", help="load every study, to see that all it uses is there")
     asked = parser.parse_args()
     sys.path[:0] = [str(HERE), *(str(HERE.parent / room) for room in ("comparison", "study", "truth"))]
-    study = importlib.import_module(asked.name)
+    study = [importlib.import_module(name) for name in (*(names if asked.load_all else ()), asked.name)][-1]
     rows: dict[str, list[list[str]]] = {}
     for table, row in study.study(asked.runs or study.RUNS):
         rows.setdefault(table, []).append([str(cell) for cell in row])
