@@ -10,11 +10,11 @@ import polars
 
 from probtruth import check, frame_numbers, frames
 from probtruth.errors import InputError
+from probtruth.io.addresses import shown
 from probtruth.io.formats import refuse_others
 from probtruth.io.loaders.wide_tables import read_wide_scores
 from probtruth.io.tables import parquet_notes
-from probtruth.io.tables.on_disk import batches, memory_limit, size_of
-from probtruth.io.tables.read import read_table, shown
+from probtruth.io.tables.read import batches, memory_limit, read_table, size_of
 from probtruth.types import RuleFacts, Scores, orientation
 from probtruth.types.arguments import Frame, StrPath
 

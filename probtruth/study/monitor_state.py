@@ -16,8 +16,9 @@ from probtruth import frames
 from probtruth.comparison.compare import compare
 from probtruth.comparison.serial import FALSE_ALARMS, lag_one
 from probtruth.errors import InputError
+from probtruth.io.addresses import shown
 from probtruth.io.output.folder import whole_file
-from probtruth.io.tables.read import read_bytes, shown
+from probtruth.io.tables.read import read_bytes
 from probtruth.study.confidence_sequence import SequentialEvidence, Units, far_from_normal
 from probtruth.types import Partition, RuleFacts, Scores
 from probtruth.types.arguments import StrPath
