@@ -41,7 +41,7 @@ Priors = tuple[np.ndarray, ...]  # What a method's M step and log prior need to 
 
 @dataclass(frozen=True)
 class EmModel:
-    """What a method adds to the scaffold: pure functions; `counts` are those that its M step adds to the first prior."""
+    """What a method adds to the scaffold: pure functions; `counts` are what its M step adds to the first prior."""
 
     maximise: Callable[[np.ndarray, Parameters, FlatAnnotations, Priors], Parameters]
     log_joint: Callable[[Parameters, FlatAnnotations], np.ndarray]
@@ -120,8 +120,8 @@ def solve(
             part = run._replace(probs=run.probs[moving], objective=-np.inf)
             part = climb(part, some, (counts,), class_counts + others.sum(0))
             others[moving] = part.probs
-            rest = {"n_iterations": part.n_iterations, "smallest_gain": part.smallest_gain}
-            run = step(run._replace(probs=others, **rest), *problem)
+            run = run._replace(probs=others, n_iterations=part.n_iterations, smallest_gain=part.smallest_gain)
+            run = step(run, *problem)
         return run
 
     with np.errstate(all="ignore"):  # the log of 0 is -inf
