@@ -28,8 +28,8 @@ PLAIN = 100  # Iterations after which a climb is extrapolated
 
 LONGEST = 16.0  # Step length of an extrapolation at most
 
-# Items from which on a climb goes on with those whose classes still move, where these are at most half; the others count
-# as prior knowledge until they have settled.
+# Items from which on a climb goes on with those whose classes still move, where these are at most half; the others
+# count as prior knowledge until they have settled.
 MANY = 10_000
 
 LEAST_LEFT = 0.01  # Share of a class probability that an extrapolation leaves: what is 0 stays 0
