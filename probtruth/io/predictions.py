@@ -16,8 +16,7 @@ from probtruth.frame_numbers import is_frame
 from probtruth.io import groups
 from probtruth.io.addresses import named
 from probtruth.io.tables.columns import Chosen, binary, choose
-from probtruth.io.tables.on_disk import batches, memory_limit, size_of
-from probtruth.io.tables.read import Block, read_table
+from probtruth.io.tables.read import Block, batches, memory_limit, read_table, size_of
 from probtruth.io.tables.wide import (
     REPEATED,
     CellKind,

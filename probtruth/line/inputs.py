@@ -19,8 +19,7 @@ from probtruth.io.formats import LabelReading
 from probtruth.io.loaders.readers import label_format, read_label_file
 from probtruth.io.predictions import read_predictions
 from probtruth.io.tables.columns import item_column, label_columns, names_in
-from probtruth.io.tables.on_disk import batches, columns_of
-from probtruth.io.tables.read import Block, read_table
+from probtruth.io.tables.read import Block, batches, columns_of, read_table
 from probtruth.io.tables.wide import distinct_items
 from probtruth.io.truth import read_soft
 from probtruth.kernels.arrays import on_device, to_host

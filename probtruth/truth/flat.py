@@ -12,6 +12,7 @@ from scipy.sparse import csr_array
 from probtruth import check
 from probtruth.errors import InputError
 from probtruth.frames import name_text
+from probtruth.kernels.host import empty_like
 from probtruth.truth.fit import MethodRequest
 from probtruth.types import Annotations
 
@@ -96,7 +97,7 @@ def vote_shares(
     counts = annotations.counts()
     n_votes = counts.sum(1)
     with np.errstate(invalid="ignore"):
-        return counts / n_votes[:, None], n_votes
+        return np.divide(counts, n_votes[:, None], out=empty_like(counts)), n_votes
 
 
 def votes_of_others(annotations: Annotations) -> Int[np.ndarray, "annotation label"]:
@@ -118,7 +119,7 @@ def votes_of_others(annotations: Annotations) -> Int[np.ndarray, "annotation lab
 def plurality(counts: Shaped[np.ndarray, "item label"]) -> Float[np.ndarray, "item label"]:
     """1 for the label that most votes of an item name, shared equally by ties."""
     most = counts == counts.max(1, keepdims=True)
-    return np.asarray(most / most.sum(1, keepdims=True))
+    return np.asarray(np.divide(most, most.sum(1, keepdims=True), out=empty_like(counts)))
 
 
 def confusion_cells(annotations: Annotations) -> int:

@@ -25,6 +25,7 @@ def counted():
         patch.setattr(tests, "signed_rank_p", lambda values: ranked.append(1) or own(values))
         values = np.random.default_rng(0).normal(size=(MANY, 30)) + 0.02 * np.arange(MANY)[:, None]
         comparison = pt.compare(make(values), engine="exact")
+        assert comparison.companions
     return comparison, len(ranked)
 
 

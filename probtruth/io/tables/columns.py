@@ -10,8 +10,7 @@ from probtruth import check, check_arrays, frame_numbers, frames
 from probtruth.check import Source
 from probtruth.errors import InputError
 from probtruth.io.formats import refuse_others
-from probtruth.io.tables.on_disk import batches
-from probtruth.io.tables.read import Block
+from probtruth.io.tables.read import Block, batches
 from probtruth.types import Index
 from probtruth.types.arguments import Frame, StrPath
 
