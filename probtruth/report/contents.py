@@ -30,7 +30,7 @@ from probtruth.report.plots.nelson import plot_nelson
 from probtruth.report.plots.svg import inline, plain_style
 from probtruth.report.table import Table
 from probtruth.report.verdict import Verdict, verdict
-from probtruth.scoring.nelson.risk import MARKS
+from probtruth.scoring.nelson.profile import MARKS
 from probtruth.types import Scores
 from probtruth.types.comparison import leaders, leading_pair
 

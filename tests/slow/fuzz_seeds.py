@@ -86,7 +86,7 @@ def _of_ours() -> Iterator[Target]:
     plain = pt.monitor(rows, bounds=(0, 1), higher_is_better=False)
     clustered = pt.monitor(rows, method="asymptotic", cluster="c", largest_cluster=2, higher_is_better=False)
     states = tuple(_written(watch.save, "s.json") for watch in (plain, clustered))
-    yield Target("monitor state", "s.json", pt.read_monitor, states)
+    yield Target("monitor state", "s.json", lambda path: pt.monitor(earlier=path), states)
     truth = pt.infer_truth(pt.Annotations.from_long(LONG), method="vote-share")
     yield Target("soft.parquet", "t.parquet", read_soft, (_written(lambda path: write_soft(truth, path), "t.parquet"),))
     names = {"items": truth.index.items, "labels": truth.index.labels}

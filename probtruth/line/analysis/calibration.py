@@ -8,10 +8,9 @@ import numpy as np
 
 from probtruth.line.labelled import Labelled
 from probtruth.scoring.align import AlignedOnHost
-from probtruth.scoring.calibration.corp import calibration_decomposition
+from probtruth.scoring.calibration.decompositions import calibration_decomposition
 from probtruth.scoring.calibration.reliability import calibration_error, reliability_curve
-from probtruth.scoring.nelson.profile import risk_profile
-from probtruth.scoring.nelson.risk import MARKS, RiskProfile
+from probtruth.scoring.nelson.profile import MARKS, RiskProfile, risk_profile
 from probtruth.scoring.rules import RULES, ScoringRule
 from probtruth.scoring.score import sampled_items
 from probtruth.types import Comparison, NotKept, Scores
