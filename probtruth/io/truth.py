@@ -10,7 +10,7 @@ import polars
 
 from probtruth import check, check_arrays
 from probtruth.errors import InputError
-from probtruth.io.output.csv_safe import check_free, write_new_csv
+from probtruth.io.output.csv_safe import check_new_csv, write_new_csv
 from probtruth.io.tables import parquet_notes
 from probtruth.io.tables.columns import OWN, item_column, labels_of
 from probtruth.io.tables.read import Block, read_table
@@ -56,10 +56,7 @@ def check_soft_out(path: str | Path) -> None:
     suffix = Path(path).suffix.lower()
     if suffix not in (".csv", ".parquet"):
         raise InputError(f"the path {str(path)!r}", "a path that ends in .parquet or .csv", "Name the output so.")
-    if suffix == ".csv":
-        check_free(path)
-    else:
-        parquet_notes.check_out(path)
+    (check_new_csv if suffix == ".csv" else parquet_notes.check_out)(path)
 
 
 def read_soft(
