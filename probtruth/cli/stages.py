@@ -55,9 +55,10 @@ def truth(
         notes.append(f"soft labels of {inferred.n_items} items written to {out}")
     for note in (*alike_labels(annotations.index.labels), *unsettled(inferred), *drifts(inferred), *notes):
         console.note(note)
+    known = terminal.truth_dict(inferred, quality)
     if out is None:
-        console.show(*terminal.truth_summary(inferred, quality))
-    console.emit(terminal.truth_dict(inferred, quality))
+        console.show(*terminal.truth_summary(known))
+    console.emit(known)
 
 
 def score(

@@ -54,7 +54,7 @@ class FixedLabels:
         for start in range(0, len(self.item_weights), BLOCK):
             rows = slice(start, start + BLOCK)
             own, share = to_host(weight[rows]), self.item_weights[rows]
-            loss = np.where(own > 0, behind.losses_of(models, rows), 0.0)
+            loss = np.where(own > 0, to_host(behind.losses_of(np.array(models), rows)), 0.0)
             if not np.isfinite(loss).all():
                 model, item, _ = np.argwhere(~np.isfinite(loss))[0]
                 raise PosteriorError(

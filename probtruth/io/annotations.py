@@ -133,7 +133,8 @@ def _guess(frame: polars.DataFrame, item: str, annotator: str, label: str) -> tu
         return ()
     items, labels = item if item in own else own[-1], label if label in own else own[0]
     others = [name for name in own if name not in (items, labels)]
-    once = [name for name in others if frame.select(items, name).n_unique() == frame.height]
+    # Columns, not names, which may be patterns
+    once = [name for name in others if frame.select(frame[items], frame[name]).n_unique() == frame.height]
     found = {"--item": (item, items), "--annotator": (annotator, once[0] if once else ""), "--label": (label, labels)}
     if not once or annotator in own:
         return ()

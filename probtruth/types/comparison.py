@@ -17,12 +17,16 @@ Row = Mapping[str, Any]
 Tests = Callable[[Collection[str] | None], Sequence[Row]]  # The model-free tests of the pairs of some models
 
 
+LEAST_CHANCE = 0.001  # Below it, who is likelier to be the best hangs on a few draws
+
+
 def leaders(ranks: Sequence[Row]) -> list[Row]:
-    """The models by probability of being the best, then by expected rank."""
+    """The models by probability of being the best and, where that is less than 0.001, by expected rank."""
 
     def order(row: Row) -> tuple[float, float]:
         best, rank = check.as_float(row["p_best"]), check.as_float(row["expected_rank"])
-        return (-best if best is not None else 1.0, rank if rank is not None else float("inf"))
+        chance = 1.0 if best is None else -best if best >= LEAST_CHANCE else 0.0
+        return (chance, rank if rank is not None else float("inf"))
 
     return sorted(ranks, key=order)
 
