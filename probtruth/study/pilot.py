@@ -11,7 +11,7 @@ from probtruth import check
 from probtruth.comparison.compare import compare
 from probtruth.comparison.design import Design as Grouping
 from probtruth.comparison.design import design as grouping_of
-from probtruth.comparison.fixed_items import FixedLabels
+from probtruth.comparison.fixed_items import fixed_variance
 from probtruth.comparison.shared_units import Shared, of_annotators, of_replicates
 from probtruth.errors import InputError, PosteriorError
 from probtruth.types import Annotations, Comparison, Scores
@@ -191,13 +191,12 @@ def pilot_of(value: object, a: str | None, b: str | None, groups: object, cluste
 def _of_items(scores: Scores, rows: Rows, grouping: Grouping) -> Pilot:
     """The variance within groups of items, or of clusters and of items within them."""
     difference = scores.values[rows[0]] - scores.values[rows[1]]
-    structure, n = grouping.structure, len(difference)
-    group = structure.of_item()
+    n, group = len(difference), grouping.of_item()
     residual = difference - (np.bincount(group, difference) / np.bincount(group))[group]
-    unit = np.arange(n) if structure.unit is None else structure.unit
+    unit = np.arange(n) if grouping.unit is None else grouping.unit
     sizes, totals = np.bincount(unit), np.bincount(unit, residual)
     n_units = len(sizes)
-    of_unit = structure.of_unit()
+    of_unit = grouping.of_unit()
     counts = np.bincount(of_unit)
     if n_units - len(counts) < 1:
         raise PosteriorError("got one unit in all, expected at least two to see a spread. Hint: add to the pilot.")
@@ -207,7 +206,7 @@ def _of_items(scores: Scores, rows: Rows, grouping: Grouping) -> Pilot:
         scores.models[rows[0]], scores.models[rows[1]], Design(n, n_replicates=scores.n_replicates),
         float(difference.mean()), math.sqrt(variance), n_units - len(counts), None, variance * n,
     )  # fmt: skip
-    if structure.unit is None:
+    if grouping.unit is None:
         return known
     uneven = float(sizes.var() / sizes.mean() ** 2)
     inner = difference - (np.bincount(unit, difference) / sizes)[unit]
@@ -224,7 +223,7 @@ def _of_items(scores: Scores, rows: Rows, grouping: Grouping) -> Pilot:
 def _with_labels(pilot: Pilot, scores: Scores, rows: Rows) -> Pilot:
     """The pilot with the variance of one annotation, where items have two or more."""
     n, votes = len(scores.items), None if scores.labels is None else scores.labels.n_votes
-    variance = FixedLabels(scores, np.full(n, 1 / n)).variance(*rows)
+    variance = fixed_variance(scores, np.full(n, 1 / n), None, *rows)
     if votes is None or not (votes > 1).any() or variance is None:
         return pilot
     inverse = float(np.mean(1 / np.maximum(votes, 1)))
@@ -256,7 +255,7 @@ def _without(pilot: Pilot, what: str, each: float, inverse: float) -> Pilot:
 def _with_shared(pilot: Pilot, shared: Shared, rows: Rows) -> Pilot:
     """The pilot with the two-way variance: of annotators or replicates that stand behind many items."""
     first, second = np.array(rows)[:, None]
-    parts = [one for *_, one in shared.parts(first, second) if one.raw.any()]
+    parts = [one for one in shared.parts(first, second) if one.raw.any()]
     if not parts:
         return pilot
     extra, units = shared.extra(*rows), sum(one.df + 1 for one in parts) / len(parts)

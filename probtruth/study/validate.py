@@ -108,16 +108,16 @@ def validate(
     check.own_threads()
     scores, _, first, second, grouping = scores_of(source, a, b, groups, clusters)
     rows = [scores.models.index(name) for name in (first, second)]
-    structure, n = grouping.structure, len(scores.items)
+    n = len(scores.items)
     pair = replace(scores, values=scores.values[rows], models=(first, second), labels=None, replicates=None, gold=None)
-    unit = np.arange(n) if structure.unit is None else structure.unit
+    unit = np.arange(n) if grouping.unit is None else grouping.unit
     size = np.bincount(unit)
     units = Units(
-        np.bincount(unit, pair.values[0] - pair.values[1]), size, structure.of_unit(),
+        np.bincount(unit, pair.values[0] - pair.values[1]), size, grouping.of_unit(),
         np.split(np.argsort(unit, kind="stable"), np.cumsum(size)[:-1]),
     )  # fmt: skip
     target = n if n_items is None else check.whole(n_items, 2, "n_items")
-    drawn = np.maximum(np.round(structure.n_units * target / n), 1).astype(int)
+    drawn = np.maximum(np.round(grouping.group_units * target / n), 1).astype(int)
     if len(units.total) == 1 or drawn.max() < 2:
         raise PosteriorError("got studies of one unit, expected at least two. Hint: ask for more items.")
     own = units.mean(np.ones(len(units.total)))
@@ -136,7 +136,7 @@ def validate(
     for at, (name, chance) in enumerate(reached.items()):
         studies = np.empty((count, 3))
         for run in range(count):
-            studies[run] = _study(pair, units, chance, drawn, rng, structure.unit is not None)
+            studies[run] = _study(pair, units, chance, drawn, rng, grouping.unit is not None)
             if on_progress is not None and (run + 1) % 10 == 0:
                 on_progress(at * count + run + 1, len(reached) * count)
         found.append({"truth": name, "difference": targets[name], **_measures(targets[name], *studies.T)})
@@ -144,7 +144,7 @@ def validate(
         f"Outcomes that are not among these {n:,} items are not in these studies: what is rarer than 1 in {n:,} cannot "
         "be seen here."
     )
-    warnings = tuple(_warnings(found, len(units.total), structure.unit is not None, set(targets) - set(reached)))
+    warnings = tuple(_warnings(found, len(units.total), grouping.unit is not None, set(targets) - set(reached)))
     return Validation(first, second, target, int(drawn.sum()), wanted, count, seed, found, note, warnings)
 
 

@@ -37,14 +37,13 @@ def leading_pair(ranks: Sequence[Row]) -> tuple[str, str]:
 class Comparison(Reported):
     """Which model is better, and how certain that is.
 
-    `pairs` and `ranks` are the rows of `pairwise()` and `ranking()`; `companions` are the model-free tests beside the
-    posterior; `estimand` says in words what the differences are; `diagnostics` must pass for a sound result (max_rhat,
-    min_ess, divergences, engines_agree; None if an engine has none); `warnings` are in plain words; `decisions` holds
-    the smallest set of models that contains the best with probability 0.95 (`credible_set`), the `chosen` model
-    (best mean score) with its `score`, and each model's `rank_probability`; `uncertainty` gives the shares of variance
-    due to items and to labels; `tree` makes the `datatree`, and `tests` the model-free tests of the pairs of some
-    models. `unseen` is what the columns of that name rest on (`confidence`, independent `n_units`), or the `reason` why
-    they are unknown. `gold` says on how many items
+    `pairs` and `ranks` are the rows of `pairwise()` and `ranking()`; `estimand` says in words what the differences are;
+    `diagnostics` must pass for a sound result (max_rhat, min_ess, divergences, engines_agree; None if an engine has
+    none); `warnings` are in plain words; `decisions` holds the smallest set of models that contains the best with
+    probability 0.95 (`credible_set`), the `chosen` model (best mean score) with its `score`, and each model's
+    `rank_probability`; `uncertainty` gives the shares of variance due to items and to labels; `tree` makes the
+    `datatree`, and `tests` the model-free tests of the pairs of some models. `unseen` is what the columns of that name
+    rest on (`confidence`, independent `n_units`), or the `reason` why they are unknown. `gold` says on how many items
     experts' answers anchor the comparison, how these were chosen, and what weight the inferred scores have beside
     them; None without such answers. `scored` are the scores that were compared, for the report; None where they are
     not known.
@@ -53,7 +52,6 @@ class Comparison(Reported):
     models: tuple[str, ...]
     pairs: Sequence[Row]
     ranks: Sequence[Row]
-    companions: Sequence[Row]
     estimand: str
     rule: str
     higher_is_better: bool
@@ -76,6 +74,11 @@ class Comparison(Reported):
     def datatree(self) -> "xarray.DataTree":
         """The draws and their data as an ArviZ DataTree, made on first use."""
         return self.tree()
+
+    @cached_property
+    def companions(self) -> Sequence[Row]:
+        """The rows of `companion_tests()`, made on first use."""
+        return self.tests(None)
 
     @cached_property
     def groups(self) -> Sequence[Row]:
