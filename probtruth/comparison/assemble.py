@@ -13,7 +13,7 @@ from probtruth.comparison.options import Options
 from probtruth.comparison.pairs import LEADING, pair_rows_of, pairs_of
 from probtruth.comparison.posterior import Posterior
 from probtruth.comparison.rows import Row, group_rows, pair_rows, population_rows, rank_rows
-from probtruth.comparison.tests import MOST, rows_of_tests, tests_of
+from probtruth.comparison.tests import MOST, paired_tests, rows_of_tests
 from probtruth.comparison.unseen import LEVEL, NO_BOUND, NOT_SAMPLED
 from probtruth.comparison.warn import prior_of_groups, warnings_of
 from probtruth.errors import PosteriorError
@@ -112,7 +112,7 @@ def _tests(evidence: Evidence, post: Posterior, options: Options, models: Collec
         dependent = options.these_items or options.replicates in ("crossed", "folds") or evidence.shared is not None
         alone = dependent or evidence.values is None or evidence.gold is not None or plan.n_items > MOST
         values = None if alone or evidence.values is None else evidence.values[evidence.order[chosen]]
-        tests = tests_of(location, values, plan, -1.0 if evidence.higher_is_better else 1.0)
+        tests = paired_tests(location, values, plan, -1.0 if evidence.higher_is_better else 1.0)
         known = dict(zip(combinations([names[at] for at in chosen], 2), tests, strict=True))
     return rows_of_tests(known, list(combinations(sorted(models), 2)), len(evidence.models))
 

@@ -127,13 +127,12 @@ def totals(rows: Float[np.ndarray, "row item"], codes: Int[np.ndarray, " item"],
 
 def design(scores: Scores, groups: object, clusters: object, weights: object) -> Design:
     """The design from what the caller gives, a list in the caller's order of the items, or what the scores carry."""
-    given = []
-    for listed, what in ((groups, "groups"), (clusters, "clusters")):
+    given = {"groups": groups, "clusters": clusters}
+    for what, listed in given.items():
         if listed is not None and not isinstance(listed, Mapping):
             listed = list(np.asarray(listed).ravel()) if not isinstance(listed, list | tuple) else listed
-            listed = scores.in_order(listed, what)
-        given.append(listed)
-    return design_of(scores.items, *given, weights, scores.groups, scores.clusters)
+            given[what] = scores.in_order(listed, what)
+    return design_of(scores.items, **given, weights=weights, own_groups=scores.groups, own_clusters=scores.clusters)
 
 
 def design_of(

@@ -135,8 +135,8 @@ class Means:
 
     def of(self, rows: slice) -> "Means":
         """Those of some rows."""
-        of_rows = {field.name: getattr(self, field.name) for field in fields(self)[3:]}
-        return replace(self, **{name: None if one is None else one[rows] for name, one in of_rows.items()})
+        of_rows = [getattr(self, field.name) for field in fields(self)[3:]]
+        return Means(self.n_items, self.n_units, self.df, *(None if one is None else one[rows] for one in of_rows))
 
     @property
     def row_df(self) -> PerGroup:

@@ -1,7 +1,6 @@
 """`Moments`: all that a comparison takes from the items, in sums that add up over parts of them."""
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -182,7 +181,7 @@ class Moments:
             annotators=None if units is None or two.annotators is None else units + two.annotators,
         )
 
-    def _among(self, groups: Sequence[str], cells: Sequence[str]) -> "Moments":
+    def _among(self, groups: tuple[str, ...], cells: tuple[str, ...]) -> "Moments":
         """The same under more names."""
         group, cell = (positions(among, names) for names, among in ((self.groups, groups), (self.cells, cells)))
         return replace(

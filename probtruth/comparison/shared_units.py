@@ -114,10 +114,16 @@ class UnitSums:
                 inside = parts if n_groups == 1 else parts[:, group_of[cells] == at]
                 square[at] += inside @ inside.T
         contrast = np.where(several, share * (1 - share), 0.0)
-        of_row = (np.bincount(row_of, cells, len(rows)) for cells in (share, contrast, ~several))
-        of_group = (np.bincount(group_of, cells, n_groups) for cells in (share**2, contrast * share))
-        unit_of = rows % len(names)
-        return cls(tuple(names), rows // len(names), unit_of, *of_row, total.T, *of_group, alone_total, square)
+        return cls(
+            tuple(names),
+            rows // len(names),
+            rows % len(names),
+            *(np.bincount(row_of, cells, len(rows)) for cells in (share, contrast, ~several)),
+            total.T,
+            *(np.bincount(group_of, cells, n_groups) for cells in (share**2, contrast * share)),
+            alone_total=alone_total,
+            square=square,
+        )
 
     def __add__(self, other: "UnitSums") -> "UnitSums":
         """Those of both parts, units by name."""

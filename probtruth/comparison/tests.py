@@ -32,7 +32,7 @@ Row = dict[str, Any]
 Units = Float[np.ndarray, "pair unit"]
 
 
-def tests_of(
+def paired_tests(
     location: Location, values: Float[np.ndarray, "model item"] | None, plan: Design, sign: float
 ) -> list[Row]:
     """The tests of every pair, a minus b; of the t-test alone without values. None where a test does not exist."""

@@ -80,7 +80,7 @@ def compare(scores: Scores, rope: float | None, diagnostics: dict[str, Any]) -> 
         models=names,
         pairs=pairs,
         ranks=rows,
-        companions=[{"a": row["a"], "b": row["b"], **dict.fromkeys(tests, 0.02)} for row in pairs],
+        tests=lambda _: [{"a": row["a"], "b": row["b"], **dict.fromkeys(tests, 0.02)} for row in pairs],
         estimand=f"mean paired difference of expected {scores.rule} scores over new items like these",
         rule=scores.rule,
         higher_is_better=scores.higher_is_better,

@@ -12,9 +12,9 @@ import numpy as np
 from scipy.stats import chisquare, kstest
 
 from probtruth.comparison import program
-from probtruth.comparison.design import Structure
+from probtruth.comparison.design import Design
 from probtruth.comparison.groups import Groups, Prior, from_draws
-from probtruth.comparison.location import combine, means_of
+from probtruth.comparison.location import Sums, combine, means_from
 from probtruth.comparison.margin import margins
 from probtruth.inference import nuts
 
@@ -71,9 +71,8 @@ def location(many: int) -> Ranks:
 def matching(many: int, n_items: int) -> float:
     """p-value: of the plain t, P(difference < the true one) is uniform for normal differences, as the prior is flat."""
     rows = np.random.default_rng(3).standard_normal((many, n_items))
-    within = Structure.of(np.zeros(n_items, np.int64), None)
-    means = means_of(rows, np.abs(rows).max(1), within, None)
-    place = combine(GroupMeans.of(within, means, means), means, np.ones(1))
+    plan = Design.of(np.zeros(n_items, np.int64))
+    place = combine(means_from(Sums.of(rows, plan), plan, np.abs(rows).max(1)), np.ones(1))
     plain = [type(one)(one.centre, one.scale, one.df) for one in margins(place)]
     return float(kstest([one.below(0.0) for one in plain], "uniform").pvalue)
 

@@ -137,7 +137,7 @@ def interval(scores: pt.Scores) -> tuple[float, float]:
     """The reported interval of a minus b."""
     plan = design(scores, None, None, None)
     evidence = of_scores(scores, plan, checked_options("nuts", "new-items", None, 1, 0, False))
-    low, high = margins(combine(evidence.moments, evidence.moments.pairs, plan.weights))[0].interval()
+    low, high = margins(combine(evidence.rows, plan.weights))[-1].interval()
     return (low, high) if evidence.order[0] == 0 else (-high, -low)
 
 

@@ -9,8 +9,8 @@ import numpy as np
 from scipy.special import ndtr
 from scipy.stats import t
 
-from probtruth.comparison.design import Structure
-from probtruth.comparison.location import combine, correlated_folds, means_of
+from probtruth.comparison.design import Design
+from probtruth.comparison.location import Sums, combine, correlated_folds, means_from
 from probtruth.comparison.margin import Margin, margins
 
 SIGNAL = np.array([0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.0, 0.0])
@@ -71,10 +71,9 @@ def cross_validated(rng: np.random.Generator, n: int, repeats: int) -> tuple[np.
 
 def reported(by_fold: np.ndarray) -> Margin:
     """What `compare(..., replicates="folds", fold_correlation=1/10)` reports."""
-    within = Structure.of(np.zeros(len(by_fold), int), None)
-    means = means_of(by_fold[None], np.abs(by_fold).max(keepdims=True), within, None)
-    parts = correlated_folds(GroupMeans.of(within, means, means), 1 / FOLDS)
-    return margins(combine(parts, parts.pairs, np.ones(1)))[0]
+    plan = Design.of(np.zeros(len(by_fold), int))
+    means = means_from(Sums.of(by_fold[None], plan), plan, np.abs(by_fold).max(keepdims=True))
+    return margins(combine(correlated_folds(means, 1 / FOLDS), np.ones(1)))[0]
 
 
 def paired(values: np.ndarray) -> tuple[float, float]:

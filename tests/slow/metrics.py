@@ -15,7 +15,7 @@ import numpy as np
 
 import probtruth as pt
 from probtruth.comparison import resampled as engine
-from probtruth.comparison.design import Structure
+from probtruth.comparison.design import Design
 from probtruth.comparison.margin import Margin, margins
 from probtruth.line.compare_metric import FEWEST_EVENTS, label_draws
 from probtruth.scoring.align import Aligned, align
@@ -98,14 +98,14 @@ def true_difference(metric: str, rate: float, equal: bool) -> float:
 
 def intervals(aligned: Aligned, metric: str, seed: int) -> list[tuple[float, float]] | None:
     """Those of the bootstrap, the jackknife's t and ours; None where the difference is unknown."""
-    within = Structure.ungrouped(len(aligned.items))
+    within = Design.of(np.zeros(len(aligned.items), int))
     chosen = weighted_metric(aligned, np.arange(len(aligned.items)), metric)
     if chosen.events.min() < FEWEST_EVENTS:
         return None
     found = engine.resampled(chosen.values, within)
     if not found.whole.all():
         return None
-    place, _ = engine.locations(found, within, np.arange(2))
+    place = engine.located(found, within, np.arange(2)).of(slice(2, None))
     if place.variance[0] == 0:
         return None
     ours = margins(place)[0]
@@ -137,11 +137,11 @@ def row(metric: str, n: int, rate: float) -> str:
 def drawn(metric: str, runs: int = 100 * SCALE) -> str:
     """Coverage and widths with and without the variance over drawn classes."""
     true, rng, n = true_difference(metric, 0.5, False), np.random.default_rng(0), 50
-    within, ends = Structure.ungrouped(n), []
+    within, ends = Design.of(np.zeros(n, int)), []
     for seed in range(runs):
         aligned = world(rng, n, 0.5, True, False)
         found = engine.resampled(weighted_metric(aligned, np.arange(n), metric).values, within)
-        ours = margins(engine.locations(found, within, np.arange(2))[0])[0]
+        ours = margins(engine.located(found, within, np.arange(2)))[2]
         under = [
             weighted_metric(replace(aligned, truth=table), np.arange(n), metric).values(np.ones((1, n)))[0]
             for table in label_draws(aligned, seed)

@@ -9,9 +9,8 @@ import sys
 
 import numpy as np
 from best import best_draws, highest_density
-from coverage_study import fitted
+from coverage_study import GENERATORS, Generator, fitted
 from scipy.special import ndtr, ndtri
-from score_generators import GENERATORS, Generator
 
 QUICK = "--quick" in sys.argv
 REPLICATIONS, SAMPLED, RESAMPLES = (100, 20, 200) if QUICK else (2_000, 1_000, 1_000)
