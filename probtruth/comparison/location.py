@@ -4,6 +4,7 @@ A row is a model's own mean or a pair's difference, a minus b; `rows_of` has the
 """
 
 from dataclasses import dataclass, fields, replace
+from typing import Any
 
 import numpy as np
 from jaxtyping import Bool, Float, Int, Num, Shaped
@@ -135,8 +136,8 @@ class Means:
 
     def of(self, rows: slice) -> "Means":
         """Those of some rows."""
-        of_rows = [getattr(self, field.name) for field in fields(self)[3:]]
-        return Means(self.n_items, self.n_units, self.df, *(None if one is None else one[rows] for one in of_rows))
+        kept: dict[str, Any] = {field.name: getattr(self, field.name)[rows] for field in fields(self)[3:-1]}
+        return replace(self, **kept, own_df=None if self.own_df is None else self.own_df[rows])
 
     @property
     def row_df(self) -> PerGroup:

@@ -114,16 +114,10 @@ class UnitSums:
                 inside = parts if n_groups == 1 else parts[:, group_of[cells] == at]
                 square[at] += inside @ inside.T
         contrast = np.where(several, share * (1 - share), 0.0)
-        return cls(
-            tuple(names),
-            rows // len(names),
-            rows % len(names),
-            *(np.bincount(row_of, cells, len(rows)) for cells in (share, contrast, ~several)),
-            total.T,
-            *(np.bincount(group_of, cells, n_groups) for cells in (share**2, contrast * share)),
-            alone_total=alone_total,
-            square=square,
-        )
+        weight, own, alone = (np.bincount(row_of, cells, len(rows)) for cells in (share, contrast, ~several))
+        inverse, chance = (np.bincount(group_of, cells, n_groups) for cells in (share**2, contrast * share))
+        at = rows // len(names), rows % len(names)
+        return cls(tuple(names), *at, weight, own, alone, total.T, inverse, chance, alone_total, square)
 
     def __add__(self, other: "UnitSums") -> "UnitSums":
         """Those of both parts, units by name."""
