@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from probtruth.report.plots.svg import picture, plain_style
+from probtruth.report.plots.svg import alone, inline, plain_style
 
 PAGE = Path(__file__).parent / "gallery.md"
 PARTS = re.compile(
@@ -27,9 +27,8 @@ def main(folder: Path) -> None:
                 exec(compile(part["code"], str(PAGE), "exec"), names)
             else:
                 name = Path(part["file"]).stem
-                title, _, description = part["text"].partition(": ")
-                made = picture(names["ax"], name, title, description)
-                (folder / f"{name}.svg").write_text(made.alone, encoding="utf-8")
+                made = inline(names["ax"], name, part["text"])
+                (folder / f"{name}.svg").write_text(alone(made), encoding="utf-8")
                 print(f"wrote {name}.svg")
 
 

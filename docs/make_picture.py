@@ -11,7 +11,7 @@ import probtruth as pt
 from probtruth import demo
 from probtruth.report.numbers import equals
 from probtruth.report.plots.axes import BLUE, INK, RED, SIZE
-from probtruth.report.plots.svg import picture, plain_style
+from probtruth.report.plots.svg import alone, inline, plain_style
 
 WIDTH, HEIGHT = 880, 306
 ITEMS = 9
@@ -19,9 +19,10 @@ ITEMS = 9
 ROPE = 0.01
 SHOWN = ("nearest-neighbours", "logistic")
 TEXT = (
-    "Votes of annotators on nine images as shades by digit, beside the probabilities of two classifiers; and the "
-    "posterior of how much higher the mean log loss of three classifiers is than that of the best, nearest-neighbours: "
-    "about 0.09 for logistic and neural-network, 0.30 for support-vector."
+    "From labels that people disagree about to a verdict: votes of annotators on nine images as shades by digit, "
+    "beside the probabilities of two classifiers; and the posterior of how much higher the mean log loss of three "
+    "classifiers is than that of the best, nearest-neighbours: about 0.09 for logistic and neural-network, 0.30 for "
+    "support-vector."
 )
 
 
@@ -129,8 +130,8 @@ def main(path: Path) -> None:
             figure.text(x / WIDTH, 1 - 14 / HEIGHT, words, color=INK, size=SIZE + 2, weight="bold", va="center")
         ridge = axes(614, 250, 44, 214)
         ridges(ridge, result.comparison)
-        made = picture(ridge, "verdict", "From labels that people disagree about to a verdict", TEXT)
-    path.write_text(made.alone, encoding="utf-8")
+        made = inline(ridge, "verdict", TEXT)
+    path.write_text(alone(made), encoding="utf-8")
     print(f"wrote {path}")
 
 

@@ -33,10 +33,10 @@ if TYPE_CHECKING:
     from probtruth.scoring.rules.proper import zero_one_score as zero_one_score
     from probtruth.scoring.rules.rule import ScoringRule as ScoringRule
     from probtruth.study.monitor import monitor as monitor
-    from probtruth.study.monitor_state import read_monitor as read_monitor
     from probtruth.study.plan import plan as plan
     from probtruth.study.validate import validate as validate
-    from probtruth.truth import annotators as annotators
+    from probtruth.truth import agreement as agreement
+    from probtruth.truth.annotators import annotators as annotators
     from probtruth.truth.infer import infer_truth as infer_truth
     from probtruth.truth.multilabel import infer_multilabel as infer_multilabel
     from probtruth.types import Annotations as Annotations
@@ -57,6 +57,7 @@ _HOME = {
     "Scores": "types",
     "ScoringRule": "scoring.rules.rule",
     "Truth": "types",
+    "annotators": "truth.annotators",
     "brier_score": "scoring.rules.proper",
     "compare": "line.compare",
     "compare_metric": "line.compare_metric",
@@ -74,7 +75,6 @@ _HOME = {
     "quadratic_score": "scoring.rules.proper",
     "ranked_probability_score": "scoring.rules.proper",
     "read_annotations": "io.annotations",
-    "read_monitor": "study.monitor_state",
     "read_predictions": "io.predictions",
     "read_scores": "io.scores",
     "score": "line.score",
@@ -85,7 +85,7 @@ _HOME = {
 }  # Where each public name lives; loaded at first use, so that `import probtruth` is quick
 
 _MODULES = {
-    "annotators": "truth.annotators",
+    "agreement": "truth.agreement",
     "calibration": "scoring.calibration",
     "confusion": "scoring.confusion",
     "errors": "errors",

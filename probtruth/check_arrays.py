@@ -1,17 +1,21 @@
 """Checks of arrays, made once, on the host or where they lie, where data enter. Kernels check nothing."""
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 from jaxtyping import Float
 
 from probtruth import check
 from probtruth.errors import InputError
-from probtruth.kernels.arrays import Table, on_device
-
-if TYPE_CHECKING:
-    from jax import Array
+from probtruth.kernels.arrays import (
+    Table,
+    exponential,
+    first_faults,
+    log_softmax,
+    on_device,
+    some_items,
+    to_host,
+)
 
 # How far the sum of a row of probabilities may be from 1 (rounding in files with four or more decimals).
 SUM_TOLERANCE = 1e-4
@@ -50,7 +54,7 @@ def as_floats(values: object, axes: str, what: str) -> np.ndarray:
 def distribution(values: object, what: str) -> Float[np.ndarray, " label"]:
     """One distribution over labels in float64; anything else is an error."""
     row = as_floats(values, "label", what).astype(np.float64)
-    simplex(row[None], what, lambda _: f"the {what}")
+    distributions(row[None], lambda _: f"the {what}", what)
     return row
 
 
@@ -96,110 +100,56 @@ def masked_entry(values: object) -> tuple[int, ...] | None:
     return None
 
 
-def simplex(
-    probs: Float[Table, "item label"], what: str, where: Callable[[int], str], labels: Sequence[str] | None = None
+def distributions(
+    cells: Float[Table, "item label"],
+    where: Callable[[int], str],
+    what: str = "probabilities",
+    kind: str = "probs",
+    labels: Sequence[str] | None = None,
 ) -> None:
-    """Raises at the first row that is not a distribution: NaN, infinite, negative, above 1, or a sum other than 1."""
+    """Raises at the first row that is no distribution: NaN, infinite, negative, or a sum other than 1.
 
-    if probs.shape[-1] == 0 or probs.shape[0] == 0:
+    The cells are "probs", which are called `what`, "log-probs", or "logits", which need a softmax.
+    """
+    what = {"log-probs": "exponentials of log-probabilities", "logits": "logits"}.get(kind, what)
+    if 0 in cells.shape:
         raise InputError(f"an empty table of {what}", "at least one item and one label", "Check the file.")
-    if on_device(probs):
-        _rows_there(probs, "probs", lambda row, at: simplex(row, what, at, labels), where)
-        return
-
-    def cell(bad: np.ndarray, expected: str) -> None:
-        if bad.any():
-            row, column = (int(axis[0]) for axis in np.nonzero(bad))
-            name = labels[column] if labels is not None else str(column)
-            raise InputError(
-                f"{what} {probs[row, column]} for label {check.quote(name)}",
-                expected,
-                "Check that cell; nothing is clipped.",
-                where(row),
-            )
-
+    with np.errstate(over="ignore", invalid="ignore"):
+        probs = cells if kind == "probs" else exponential(cells if kind == "log-probs" else log_softmax(cells))
     if surely_simplex(probs):
         return
-    cell(~np.isfinite(probs), "a finite number")
-    cell(probs < 0, "a probability between 0 and 1")
-    totals = probs.sum(-1, dtype=np.float64)
-    off = np.abs(totals - 1) > SUM_TOLERANCE
-    if off.any():
-        row = int(np.argmax(off))
+    rows = to_host(first_faults(probs, np.float64(SUM_TOLERANCE))).tolist()
+    fault = next((fault for fault, row in enumerate(rows) if row < len(probs)), None)
+    if fault is None:
+        return
+    row = rows[fault]
+    given, own = (some_items(table, np.array([row]))[0] for table in (cells, probs))
+    if kind == "logits":
+        raise InputError(f"logits {given.tolist()}", "finite numbers", "Check that row.", where(row))
+    if fault == 2:
         raise InputError(
-            f"{what} that sum to {totals[row]:.6g}",
+            f"{what} that sum to {own.sum(dtype=np.float64):.6g}",
             f"a sum of 1 (tolerance {SUM_TOLERANCE:g})",
             "Divide each row by its sum if that is what you mean; probtruth does so for files of predictions when told "
             "(renormalise=True; command line: --renormalise).",
             where(row),
         )
-
-
-def exponentials(
-    log_probs: Float[Table, "item label"], what: str, where: Callable[[int], str], labels: Sequence[str] | None = None
-) -> None:
-    """`simplex` of the exponentials of a table."""
-    if on_device(log_probs):
-        _rows_there(log_probs, "log-probs", lambda row, at: exponentials(row, what, at), where)
-        return
-    with np.errstate(over="ignore"):
-        simplex(np.exp(log_probs), what, where, labels)
-
-
-def logits(array: Float[Table, "item label"], where: Callable[[int], str]) -> None:
-    """Raises at the first row that has no softmax: NaN, infinity, or minus infinity alone."""
-    if on_device(array):
-        _rows_there(array, "logits", logits, where)
-        return
-    bad = np.isnan(array).any(-1) | (array == np.inf).any(-1) | (array == -np.inf).all(-1)
-    if bad.any():
-        row = int(np.argmax(bad))
-        raise InputError(f"logits {array[row].tolist()}", "finite numbers", "Check that row.", where(row))
-
-
-def _rows_there(
-    cells: "Array", kind: str, refuse: Callable[[np.ndarray, Callable[[int], str]], None], where: Callable[[int], str]
-) -> None:
-    """Checks a table on devices: three numbers come back, and where a row is faulty that row, which is then refused."""
-    from probtruth.kernels.device import faulty_row
-
-    if not cells.size:
-        refuse(np.zeros(cells.shape), where)
-        return
-    fault = faulty_row(cells, kind, SUM_TOLERANCE)
-    if fault is not None:
-        refuse(fault[1][None], lambda _: where(fault[0]))
+    column = int(np.argmax(own < 0 if fault else ~np.isfinite(own)))
+    raise InputError(
+        f"{what} {own[column]} for label {check.quote(labels[column] if labels is not None else column)}",
+        "a probability between 0 and 1" if fault else "a finite number",
+        "Check that cell; nothing is clipped.",
+        where(row),
+    )
 
 
 def surely_simplex(probs: Float[Table, "item label"]) -> bool:
-    """Whether every row is well within the tolerance, in two quick passes; False means that `simplex` must decide."""
+    """Whether every row is well within the tolerance, in quick passes; False means that `distributions` must decide."""
     if on_device(probs):
-        from probtruth.kernels.device import faulty_row
-
-        return probs.size > 0 and faulty_row(probs, "probs", SUM_TOLERANCE / 2) is None
+        return probs.size > 0 and bool(
+            (to_host(first_faults(probs, np.float64(SUM_TOLERANCE / 2))) == len(probs)).all()
+        )
     if not probs.size or not probs.min() >= 0:
         return False
     totals = np.einsum("ij->i", probs, dtype=np.float64)
     return bool(np.abs(totals - 1).max() <= SUM_TOLERANCE / 2)  # NaN and infinities fail one of the two
-
-
-def one_hot(values: object, n_labels: object, what: str) -> Float[np.ndarray, "item label"]:
-    """Integer labels as rows with a single 1; anything but integers from 0 to n_labels - 1 is an error."""
-    no_masked(values, what)
-    size = check.whole(n_labels, 1, "n_labels")
-    array = np.asarray(values)
-    if array.ndim != 1 or not np.issubdtype(array.dtype, np.integer):
-        raise InputError(
-            f"{what} of type {array.dtype} and shape {array.shape}",
-            "one integer for each item",
-            "Give positions of labels, from 0.",
-        )
-    bad = (array < 0) | (array >= size)
-    if bad.any():
-        row = int(np.argmax(bad))
-        raise InputError(
-            f"label {array[row]}", f"an integer from 0 to {size - 1}", "Check n_labels.", f"{what}, item {row}"
-        )
-    rows: np.ndarray = np.zeros((len(array), size))
-    rows[np.arange(len(array)), array] = 1
-    return rows

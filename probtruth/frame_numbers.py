@@ -13,7 +13,7 @@ from jaxtyping import Float, Int
 from probtruth import check
 from probtruth.check import Source
 from probtruth.errors import InputError
-from probtruth.frames import as_array, as_polars, cells, encode, flat, name_text, single
+from probtruth.frames import as_array, as_polars, encode, flat, name_text
 from probtruth.kernels.arrays import is_own, on_device
 from probtruth.kernels.host import block_rows
 
@@ -28,41 +28,39 @@ def numbers(frame: "polars.DataFrame", column: str, source: Source, option: str 
     import polars
 
     series = flat(frame, column, source, option)
-    if series.dtype.is_numeric() or series.dtype == polars.Boolean:
-        values = series.cast(polars.Float64)
-    else:
-        text = series.cast(polars.String, strict=False).str.strip_chars()
-        values = text.cast(polars.Float64, strict=False)
+    values = _floats(series.to_frame()).to_series().cast(polars.Float64)
     bad = values.is_null()
     if bad.any():
         row = int(bad.arg_max() or 0)
         problem = "a blank cell" if series[row] is None else check.quote(series[row])
         raise InputError(problem, "a number", "Check that cell.", source.at(row, column))
-    _no_overflow(series, values, column, source)
+    lost = values.abs() >= EXACT  # where float64 rounds integers, or makes digits infinite
+    if lost.any() and not series.dtype.is_float():
+        text = series.cast(polars.String).str.strip_chars()
+        lost &= text.str.contains("^[+-]?[0-9]+$") | (values.is_infinite() & text.str.contains("[0-9]"))
+        if lost.any():
+            row = int(lost.arg_max() or 0)
+            raise InputError(
+                check.quote(series[row]),
+                "a number that float64 holds: integers below 2^53, others up to 1.8e308",
+                "Check that cell; nothing is rounded or made infinite.",
+                source.at(row, column),
+            )
     return values.to_numpy()
 
 
-def _no_overflow(series: "polars.Series", values: "polars.Series", column: str, source: Source) -> None:
-    """Raises for an integer past 2^53, which float64 rounds, and for digits that it makes infinite."""
+def _floats(frame: "polars.DataFrame") -> "polars.DataFrame":
+    """All columns as floats, which keep their type; null where there is no number."""
     import polars
+    from polars import selectors
 
-    if series.dtype.is_integer():
-        lost = (values.abs() >= EXACT).arg_true()
-    elif series.dtype == polars.String:
-        digits = series.str.strip_chars()
-        lost = ((values.abs() >= EXACT) & digits.str.contains(r"^[+-]?[0-9]+$")).arg_true()
-        if not len(lost):
-            lost = (values.is_infinite() & digits.str.contains("[0-9]")).arg_true()
-    else:
-        return
-    if len(lost):
-        row = int(lost[0])
-        raise InputError(
-            check.quote(series[row]),
-            "a number that float64 holds: integers below 2^53, others up to 1.8e308",
-            "Check that cell; nothing is rounded or made infinite.",
-            source.at(row, column),
-        )
+    numbers = selectors.numeric() | selectors.boolean()
+    words = selectors.by_dtype(polars.String, polars.Categorical, polars.Enum)
+    return frame.with_columns(
+        (numbers - selectors.float()).cast(polars.Float64),
+        words.cast(polars.String).str.strip_chars().cast(polars.Float64, strict=False),
+        *(polars.lit(None, polars.Float64).alias(name) for name in frame.select(~(numbers | words)).columns),
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,8 +71,9 @@ class FloatColumns:
     n_rows: int
     unread: str | None
 
-    def rows(self, start: int, stop: int) -> Float[np.ndarray, "row column"]:
+    def rows(self, start: int = 0, stop: int | None = None) -> Float[np.ndarray, "row column"]:
         """Some rows as float64, a block of them at a time, which stays in the processor's cache."""
+        stop = self.n_rows if stop is None else stop
         size = min(block_rows(len(self.columns)), stop - start)
         values, across = np.empty((stop - start, len(self.columns))), np.empty((len(self.columns), size))
         for low in range(start, stop, size):
@@ -90,41 +89,22 @@ class FloatColumns:
         chosen = [self.columns[at] if whole else self.columns[at][rows] for at in order.tolist()]
         return FloatColumns(chosen, len(rows), self.unread)
 
-    def all_rows(self) -> Float[np.ndarray, "row column"]:
-        return self.rows(0, self.n_rows)
-
 
 def matrix(frame: "polars.DataFrame", columns: Sequence[str]) -> tuple[Float[np.ndarray, "row column"], str | None]:
     """Several columns as float64, all at once, and the first column that `numbers` refuses (None: it accepts all)."""
     floats = float_columns(frame, columns)
-    return floats.all_rows(), floats.unread
+    return floats.rows(), floats.unread
 
 
 def float_columns(frame: "polars.DataFrame", columns: Sequence[str]) -> FloatColumns:
     """Several columns as floats; float32 stays."""
     import polars
-    from polars import selectors
 
-    chosen = polars.DataFrame([frame.get_column(name) for name in columns])  # a selection reads `^x$` as a pattern
-    kinds = chosen.schema
-    if all(kind in (polars.Float32, polars.Float64) for kind in kinds.values()):
-        return _float_columns(chosen, columns)
-    for column, kind in kinds.items():
-        if not (kind == polars.String or kind.is_numeric() or kind == polars.Boolean):
-            read = single(kind) and not kind.is_temporal()
-            text = cells(chosen, column).cast(polars.String, strict=False) if read else polars.lit(None)
-            chosen = chosen.with_columns(text.cast(polars.String).alias(column))
-    flat = chosen.with_columns(
-        ((selectors.numeric() - selectors.float()) | selectors.boolean()).cast(polars.Float64),
-        selectors.string().str.strip_chars().cast(polars.Float64, strict=False),
-    )
-    return _float_columns(flat, columns)
-
-
-def _float_columns(flat: "polars.DataFrame", columns: Sequence[str]) -> FloatColumns:
-    unread = np.array(flat.null_count().row(0)) > 0
+    # a selection reads `^x$` as a pattern
+    floats = _floats(polars.DataFrame([frame.get_column(name) for name in columns]))
+    unread = np.array(floats.null_count().row(0)) > 0
     refused = columns[int(unread.argmax())] if unread.any() else None
-    return FloatColumns([series.to_numpy() for series in flat], flat.height, refused)
+    return FloatColumns([series.to_numpy() for series in floats], floats.height, refused)
 
 
 @dataclass(frozen=True, eq=False)

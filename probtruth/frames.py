@@ -44,20 +44,19 @@ def as_polars(frame: object) -> "polars.DataFrame":
         return frame.collect()
     try:
         frame = _native(frame)
+        if not isinstance(frame, polars.DataFrame | Mapping):
+            import narwhals
+
+            native: Any = narwhals.from_native(frame)
+            table = native.collect() if isinstance(native, narwhals.LazyFrame) else native
+            try:
+                frame = table.to_polars()
+            except (TypeError, ValueError, ImportError, polars.exceptions.PolarsError):
+                # pandas without pyarrow, or a column of several types
+                frame = {name: table[name].to_list() for name in table.columns}
         if isinstance(frame, polars.DataFrame):
             return frame
-        if isinstance(frame, Mapping):
-            return polars.DataFrame({str(name): _series(str(name), column) for name, column in frame.items()})
-        import narwhals
-
-        native: Any = narwhals.from_native(frame)  # type: ignore[call-overload]
-        table = native.collect() if isinstance(native, narwhals.LazyFrame) else native
-        try:
-            made: polars.DataFrame = table.to_polars()
-        except (TypeError, ValueError, ImportError, polars.exceptions.PolarsError):
-            # pandas without pyarrow, or a column of several types
-            made = polars.DataFrame({name: _series(name, table[name].to_list()) for name in table.columns})
-        return made
+        return polars.DataFrame({str(name): _series(str(name), column) for name, column in frame.items()})
     except InputError:
         raise
     except (TypeError, ValueError, polars.exceptions.PolarsError) as error:
@@ -117,10 +116,6 @@ def _series(name: str, column: Any) -> "polars.Series":
     return polars.Series(name, text, dtype=polars.String)
 
 
-def need(frame: "polars.DataFrame", column: str, source: Source, option: str) -> None:
-    need_columns(frame.columns, {option: column}, source.name)
-
-
 def need_columns(columns: Sequence[str], wanted: Mapping[str, str | None], where: str) -> None:
     """Raises at the first column that is absent; `wanted` is {option: column}, None for an option that is not used."""
     for option, column in wanted.items():
@@ -134,21 +129,21 @@ def need_columns(columns: Sequence[str], wanted: Mapping[str, str | None], where
 
 
 def flat(frame: "polars.DataFrame", column: str, source: Source, option: str) -> "polars.Series":
-    """A column whose cells are single values that Python can hold; categories as text."""
+    """A column whose cells are single values; categories and times as text."""
     import polars
 
-    need(frame, column, source, option)
+    need_columns(frame.columns, {option: column}, source.name)
     series = cells(frame, column)
-    if not single(series.dtype):
-        raise InputError(f"a column of type {series.dtype}", "text or numbers", "Convert it.", source.at(column=column))
-    if series.dtype in (polars.Date, polars.Datetime) and not (series.dt.year().is_between(2, 9998)).all():
+    kind = series.dtype
+    if kind.is_nested() or kind in (polars.Binary, polars.Object, polars.Duration):
+        raise InputError(f"a column of type {kind}", "text or numbers", "Convert it.", source.at(column=column))
+    if kind in (polars.Date, polars.Datetime) and not series.dt.year().is_between(2, 9998).all():  # polars would panic
         problem, hint = "a date outside the years 2 to 9998", "Correct it, or write it as text."
         raise InputError(problem, "one that a calendar has", hint, source.at(column=column))
-    fine = series.dtype == polars.Time or getattr(series.dtype, "time_unit", None) == "ns"
-    if fine and (series.to_physical() % 1000 != 0).any():  # Python's text lacks them, so that two could become one
-        problem, hint = "times that differ by nanoseconds", "Round them, or write them as text."
-        raise InputError(problem, "whole microseconds", hint, source.at(column=column))
-    return series.cast(polars.String) if series.dtype in (polars.Categorical, polars.Enum) else series
+    if kind in (polars.Datetime, polars.Time):  # with nanoseconds, which Python's own text lacks
+        day, zone = "" if kind == polars.Time else "%F ", "%:z" if getattr(kind, "time_zone", None) else ""
+        return series.dt.to_string(f"{day}%T%.f{zone}")
+    return series.cast(polars.String) if kind in (polars.Categorical, polars.Enum, polars.Date) else series
 
 
 def cells(frame: "polars.DataFrame", column: str) -> "polars.Series":
@@ -156,50 +151,13 @@ def cells(frame: "polars.DataFrame", column: str) -> "polars.Series":
     return frame.get_column(column).alias("cells")
 
 
-def single(kind: "polars.DataType") -> bool:
-    import polars
-
-    return not (kind.is_nested() or kind in (polars.Binary, polars.Object, polars.Duration))
-
-
 def encode(
     frame: "polars.DataFrame", column: str, source: Source, option: str
 ) -> tuple[Int[np.ndarray, " row"], list[str]]:
     """A column of names as integer codes and the distinct names in the order of the codes."""
-    import polars
-
-    series = _filled(frame, column, source, option)
+    series = keys(frame, column, source, option)
     distinct = series.unique(maintain_order=True)
-    _no_nul(series, distinct, column, source, option)
-    codes = series.replace_strict(distinct, np.arange(len(distinct)), return_dtype=polars.Int64).to_numpy()
-    names = [name_text(value) for value in distinct.to_list()]
-    return codes, names
-
-
-def _filled(frame: "polars.DataFrame", column: str, source: Source, option: str) -> "polars.Series":
-    """A column of names; a blank is an error."""
-    import polars
-
-    series = flat(frame, column, source, option)
-    blank = series.is_null()
-    if series.dtype == polars.String:
-        blank = blank | (series.str.strip_chars() == "")
-    elif series.dtype.is_float():
-        blank = blank | series.is_nan()
-    if blank.any():
-        row = int(blank.arg_max() or 0)
-        raise InputError(
-            "a blank cell", f"the name of the {option}", "Fill it in or remove the row.", source.at(row, column)
-        )
-    return series
-
-
-def _no_nul(series: "polars.Series", distinct: "polars.Series", column: str, source: Source, option: str) -> None:
-    import polars
-
-    if series.dtype == polars.String and (nul := distinct.str.contains("\0", literal=True)).any():
-        row = int((series == distinct[int(nul.arg_max() or 0)]).arg_max() or 0)
-        raise InputError("a NUL character", f"the name of the {option}", "Remove it.", source.at(row, column))
+    return positions(series, distinct), text(distinct).to_list()
 
 
 def names(frame: "polars.DataFrame", column: str, source: Source, option: str) -> "polars.Series":
@@ -211,13 +169,20 @@ def keys(frame: "polars.DataFrame", column: str, source: Source, option: str) ->
     """A column of names; integers stay integers, because they are the same as their decimal text."""
     import polars
 
-    series = _filled(frame, column, source, option)
-    _no_nul(series, series, column, source, option)
-    if series.dtype == polars.String or series.dtype.is_signed_integer():
-        return series
-    if series.dtype.is_integer():
-        return series.cast(polars.String)
-    return polars.Series(column, [name_text(value) for value in series.to_list()], dtype=polars.String)
+    series = flat(frame, column, source, option)
+    if series.dtype != polars.String and not series.dtype.is_signed_integer():
+        distinct = series.drop_nulls().unique()
+        named = [None if missing(value) else name_text(value) for value in distinct.to_list()]
+        series = series.replace_strict(distinct, named, default=None, return_dtype=polars.String)
+    faults = {"a blank cell": series.is_null()}
+    if series.dtype == polars.String:
+        faults["a blank cell"] |= series.str.strip_chars() == ""
+        faults["a NUL character"] = series.str.contains("\0", literal=True)
+    for fault, bad in faults.items():
+        if bad.any():
+            where = source.at(int(bad.arg_max() or 0), column)
+            raise InputError(fault, f"the name of the {option}", "Correct it or remove the row.", where)
+    return series
 
 
 def text(names: "polars.Series") -> "polars.Series":

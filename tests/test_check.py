@@ -125,12 +125,12 @@ class TestArrays:
     def test_the_tolerance_of_sums(self) -> None:
         inside, outside = 0.9 * check_arrays.SUM_TOLERANCE, 1.1 * check_arrays.SUM_TOLERANCE
         for sign in (1, -1):
-            check_arrays.simplex(np.array([[0.5, 0.5 + sign * inside]]), "x", str)
+            check_arrays.distributions(np.array([[0.5, 0.5 + sign * inside]]), str)
             with pytest.raises(InputError, match=r"2: got x that sum to .*does so for files of predictions when told"):
-                check_arrays.simplex(np.array([[0.5, 0.5]] * 2 + [[0.5, 0.5 + sign * outside]]), "x", str)
+                check_arrays.distributions(np.array([[0.5, 0.5]] * 2 + [[0.5, 0.5 + sign * outside]]), str, "x")
 
     def test_ten_thousand_single_precision_labels_are_summed_in_double(self) -> None:
-        check_arrays.simplex(np.full((1, 10_000), 1e-4, np.float32), "x", str)
+        check_arrays.distributions(np.full((1, 10_000), 1e-4, np.float32), str)
 
 
 def test_an_object_of_another_class_is_refused_with_what_makes_one():

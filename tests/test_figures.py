@@ -18,12 +18,14 @@ PRED = pt.Predictions.from_probs(
         "b": [[0.6, 0.4], [0.5, 0.5], [0.4, 0.6], [0.45, 0.55], [0.5, 0.5]],
     }
 )
+CURVE = pt.calibration.reliability_curve(PRED, TRUTH, method="quantile", n_bins=2)
 RISK = pt.nelson.risk_profile(PRED, TRUTH, source="truth")
 CALLS = {
     "plot_rule": lambda **kw: pt.figures.plot_rule(**kw),
     "plot_rules": lambda **kw: pt.figures.plot_rules(**kw),
     "plot_nelson": lambda **kw: pt.figures.plot_nelson(RISK, model="a", **kw),
     "plot_divergence": lambda **kw: pt.figures.plot_divergence(RISK, model="a", **kw),
+    "plot_reliability": lambda **kw: pt.figures.plot_reliability(CURVE, **kw),
     "plot_curves": lambda **kw: pt.figures.plot_curves(pt.confusion.roc_curves(PRED, TRUTH), **kw),
 }
 
@@ -124,6 +126,11 @@ def test_divergence_is_the_line_prolonged():
     assert end[1] * RISK.source[1, at] == pytest.approx(RISK.model[1, at], rel=SAME)
 
 
+def test_reliability_draws_its_table():
+    drawn = pt.figures.plot_reliability(CURVE, models=["a"]).lines[1]
+    assert drawn.get_ydata().tolist() == CURVE.filter(model="a", label="1")["observed"].to_list()
+
+
 @pytest.mark.parametrize("make", [pt.confusion.roc_curves, pt.confusion.precision_recall_curves])
 def test_curves_and_their_areas(make):
     curves = make(PRED, TRUTH)
@@ -143,6 +150,7 @@ def test_curves_and_their_areas(make):
         (lambda: pt.figures.plot_rules(match_at=1.0), "match_at 1.0"),
         (lambda: pt.figures.plot_rules(zoom=(1.0, 0.5)), "the lower first"),
         (lambda: pt.figures.plot_rules(["log"] * 5), "5 rules"),
+        (lambda: pt.figures.plot_reliability(pt.calibration.murphy_diagram(PRED, TRUTH)), "reliability_curve"),
         (lambda: pt.figures.plot_nelson(RISK), "model 'None'"),
         (lambda: pt.figures.plot_nelson(PRED, "a"), "a RiskProfile"),
         (lambda: pt.figures.plot_divergence(RISK, "a", power=0.123), "power 0.123"),
@@ -152,9 +160,3 @@ def test_curves_and_their_areas(make):
 def test_errors(call, message):
     with pytest.raises(pt.InputError, match=message.replace("(", r"\(").replace(".", r"\.")):
         call()
-
-
-@pytest.mark.parametrize("places", [[0.5, 0.5, 0.5], [0.1, 0.9], [0.3, 0.31, 0.32, 0.9]])
-def test_labels_stand_apart_in_their_order(places):
-    moved = style.spread(places, 0.05)
-    assert (np.diff(moved) > 0.05 - 1e-6).all()  # the sweep stops within 1e-9

@@ -61,8 +61,7 @@ def check(
 
 def _checked(file: str, reading: LabelReading, cells: opt.Cells, score: str) -> Checked:
     """What a file or folder is; `score` is the column of scores of a table."""
-    from probtruth.io.loaders.detect import format_of
-    from probtruth.io.loaders.readers import read_label_file
+    from probtruth.io.loaders.readers import format_of, read_label_file
 
     name, path = named_file(file)
     tool = format_of(path) if reading.format == "auto" else reading.format
@@ -77,7 +76,7 @@ def _checked(file: str, reading: LabelReading, cells: opt.Cells, score: str) -> 
 def _table(path: Any, reading: LabelReading, cells: opt.Cells, score: str) -> Checked:
     from probtruth.io.loaders.readers import read_label_file
     from probtruth.io.predictions import read_predictions
-    from probtruth.io.tables.on_disk import columns_of
+    from probtruth.io.tables.read import columns_of
     from probtruth.line.inputs import stored_labels
 
     item, columns = reading.item, columns_of(path)
@@ -137,14 +136,14 @@ def _labels(labels: Any, kind: str) -> Checked:
 
 
 def _log(tool: str, files: Any) -> Checked:
-    from probtruth.io.loaders.detect import LISTED
+    from probtruth.io.loaders.readers import LISTED
 
     log = LISTED[tool](files)
-    n_items = sum(number for _, number in log.tasks)
+    n_items, by_filter = sum(log.tasks.values()), {name for own in log.of_tasks.values() for name in own if name}
     lines = [f"models: {shortlist(log.models, 12)}"]
     if len(log.tasks) > 1:
-        lines.append(f"tasks: {shortlist((name for name, _ in log.tasks), 12)}")
-    if len(log.of_tasks) > 1:
+        lines.append(f"tasks: {shortlist(log.tasks, 12)}")
+    if len(log.tasks) > 1 and by_filter:  # lm-eval
         for task, filters in islice(log.of_tasks.items(), MOST_TASKS):
             metrics = dict.fromkeys(name for names in filters.values() for name in names)
             words = f"{checks.quote(task)}: metrics {shortlist(metrics)}"
@@ -152,8 +151,8 @@ def _log(tool: str, files: Any) -> Checked:
         lines.append("choose with --task TASK, --metric TASK=NAME and --filter TASK=NAME; else the first of each")
     else:
         lines.append(f"metrics: {shortlist(log.metrics, 20)} (choose with --score)")
-        if len(log.filters) > 1:
-            lines.append(f"filters: {shortlist(log.filters, 12)} (choose with --filter)")
-    facts: dict[str, Any] = {"models": list(log.models), "tasks": dict(log.tasks), "metrics": list(log.metrics)}
+        if len(by_filter) > 1:
+            lines.append(f"filters: {shortlist(sorted(by_filter), 12)} (choose with --filter)")
+    facts: dict[str, Any] = {"models": log.models, "tasks": log.tasks, "metrics": list(log.metrics)}
     sizes = [count(len(log.models), "model"), count(len(log.tasks), "task"), count(n_items, "item")]
-    return Checked(tool, sizes, lines, facts | {"filters": list(log.filters), "n_items": n_items})
+    return Checked(tool, sizes, lines, facts | {"filters": sorted(by_filter), "n_items": n_items})

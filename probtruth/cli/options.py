@@ -78,7 +78,7 @@ OPTIONS = {
     "certainty": Option(QUESTION, "X", "What P(a better) or P(b better) reaches."),
     "power": Option(QUESTION, "X", "Probability of it that --cost looks for."),
     "width": Option(QUESTION, "X", "Width of the interval, in place of --power."),
-    "cost": Option(QUESTION, "WHAT=PRICE", "item, annotation, cluster or replicate. Repeat."),
+    "cost": Option(QUESTION, "WHAT=PRICE", "item, annotation, cluster or replicate: what may vary. Repeat."),
     "keep": Option(QUESTION, None, "The items of the study include the pilot's."),
     "plan.gold": Option(QUESTION, "N", "Instead: N items for an expert, into --out."),
     "plan.out": Option(OUTPUT, "FILE", "With --gold: the CSV for the expert to fill in."),

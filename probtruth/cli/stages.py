@@ -31,7 +31,7 @@ def truth(
     from probtruth.io.truth import check_soft_out, write_soft
     from probtruth.line.labelled import alike_labels, drifts, unsettled
     from probtruth.report import terminal
-    from probtruth.truth.annotators.quality import with_others
+    from probtruth.truth.annotators import annotators
     from probtruth.truth.infer import infer_truth
 
     console = Console.of(context, json)
@@ -48,16 +48,17 @@ def truth(
     with console.progress("inferring"):
         options: dict[str, Any] = {"method": method, "estimand": estimand, "seed": seed}
         inferred = infer_truth(annotations, **options, draws=0)
-    quality = None if annotations.annotator is None else with_others(annotations)
+    quality = None if annotations.annotator is None else annotators(annotations)
     if out is not None:
         write_soft(inferred, out)
         notes += [CSV_LACKS] if Path(out).suffix.lower() == ".csv" else []
         notes.append(f"soft labels of {inferred.n_items} items written to {out}")
     for note in (*alike_labels(annotations.index.labels), *unsettled(inferred), *drifts(inferred), *notes):
         console.note(note)
+    known = terminal.truth_dict(inferred, quality)
     if out is None:
-        console.show(*terminal.truth_summary(inferred, quality))
-    console.emit(terminal.truth_dict(inferred, quality))
+        console.show(*terminal.truth_summary(known))
+    console.emit(known)
 
 
 def score(

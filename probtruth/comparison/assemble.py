@@ -51,7 +51,7 @@ def assemble(evidence: Evidence, post: Posterior, options: Options) -> Compariso
         rope=rope,
         seed=options.seed,
         diagnostics=diagnostics,
-        uncertainty=_uncertainty(evidence, post, ranks, options),
+        parts=partial(_uncertainty, evidence, post, ranks, options),
         tree=partial(tree_of, evidence, post, options.seed),
         settings={
             "engine": options.engine,

@@ -153,7 +153,7 @@ def of_scores(scores: Scores, plan: Design, options: Options, annotations: objec
     if behind is not None and behind.log_probs is not None and behind.sampled is not None:
         # what the labels that did not come would cost, on the items that stand for all
         log_probs, truth = (to_host(some_items(table, behind.sampled)) for table in (behind.log_probs, behind.truth))
-        outcomes = Outcomes(behind.some_losses(behind.sampled), log_probs, truth >= SEEN[behind.estimand])
+        outcomes = Outcomes(to_host(behind.losses_of(items=behind.sampled)), log_probs, truth >= SEEN[behind.estimand])
     within, fixed = partial(fixed_variance, scores, plan.item_weights, influence), None
     if gold is None:
         fixed = partial(fixed_location, scores, plan.item_weights, options.fold_correlation)

@@ -94,7 +94,7 @@ def _over_labels(scores: Scores, item_weights: ItemWeights, models: Sequence[int
     for start in range(0, len(item_weights), BLOCK):
         rows = slice(start, start + BLOCK)
         own, share = to_host(weight[rows]), item_weights[rows]
-        loss = np.where(own > 0, behind.losses_of(models, rows), 0.0)
+        loss = np.where(own > 0, to_host(behind.losses_of(np.array(models), rows)), 0.0)
         if not np.isfinite(loss).all():
             model, item, _ = np.argwhere(~np.isfinite(loss))[0]
             raise PosteriorError(

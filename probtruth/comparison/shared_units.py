@@ -251,11 +251,8 @@ def wider(location: Location, parts: Sequence[Excess]) -> Location:
     for one in parts:
         extra, raw, spread = extra + one.extra, raw + one.raw, spread + one.raw**2 / one.df
         third = third + one.skewness * one.extra**1.5
-    # Satterthwaite's rule has squared shares; a share estimated from two or three units is often small by chance
     with np.errstate(invalid="ignore", divide="ignore"):
-        unit_df = raw**2 / spread
-        share = (raw / (location.variance + raw)) ** (unit_df / (unit_df + 1))
-        joined = np.maximum(1 / (share / unit_df + (1 - share) / location.df), 1.0)
+        joined = joined_df(location.variance, location.df, raw, raw**2 / spread)
     return replace(
         location,
         plain_variance=location.plain_variance + extra,
@@ -263,6 +260,14 @@ def wider(location: Location, parts: Sequence[Excess]) -> Location:
         third=location.third + third,
         df=np.where(spread > 0, joined, location.df),
     )
+
+
+def joined_df(variance: Any, df: Any, raw: Any, unit_df: Any) -> Float[np.ndarray, "*batch"]:
+    """Degrees of freedom of a mean whose variance has a part from many items and one from few units."""
+    # Satterthwaite's rule has squared shares; a share estimated from two or three units is often small by chance
+    with np.errstate(invalid="ignore", divide="ignore"):
+        share = (raw / (variance + raw)) ** (unit_df / (unit_df + 1))
+        return np.asarray(np.maximum(1 / (share / unit_df + (1 - share) / df), 1.0))
 
 
 def of_annotators(scores: Scores, annotations: object, models: Models, plan: Design) -> Shared:

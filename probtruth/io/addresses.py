@@ -35,7 +35,7 @@ EXTRAS = {
 }
 
 _ORIGINS: dict[str, str] = {}  # What was copied, and the address from which, as it is shown
-_COPIES: dict[tuple[object, ...], Path] = {}  # The copy of each version of what lies at an address
+_COPIES: dict[tuple[str, object], Path] = {}  # The copy of each version of what lies at an address
 _FOLDERS: list["tempfile.TemporaryDirectory[str]"] = []  # Removed when the process ends
 
 
@@ -43,7 +43,6 @@ def location(path: str | Path) -> Path:
     """The local path of a table; what lies at an address, and a Delta or Iceberg table, is copied to one."""
     text = str(path)
     match = SCHEME.match(text)
-    read: Callable[[str], Path]
     if match is not None and (is_address(text) or (isinstance(path, Path) and not os.path.lexists(path))):
         text = match[1].lower() + text[match.end(1) :]
         _check(text, isinstance(path, Path))
@@ -62,14 +61,29 @@ def location(path: str | Path) -> Path:
             f"{redacted(text)}: got a table that needs the package {package}, expected it installed. "
             f"Hint: pip install {EXTRAS.get(package, package)}"
         ) from None
-    except Exception as error:  # each package has its own, none of them a common one
+    except Exception as error:  # each package has its own, none of them a common one; they may hold keys
         if isinstance(error, urllib.error.HTTPError):
             error.close()
-        raise _unreached(error, redacted(text)) from None
+        raise InputError(*_failure(error), redacted(text)) from None
 
 
-def origin(path: str | Path) -> str:
-    return _ORIGINS.get(str(path)) or redacted(str(path))
+def _failure(error: Exception) -> tuple[str, str, str]:
+    """What came, what was expected and what to do, in our words for those of a store or a server."""
+    words, status = str(error).lower(), getattr(error, "code", None)
+    if status in (404, 410) or isinstance(error, FileNotFoundError) or re.search(r"\b404\b|not found|no such", words):
+        return "no such object", "the address of an object", "Check the address."
+    if status in (401, 403) or isinstance(error, PermissionError) or re.search(r"denied|forbidden|\b40[13]\b", words):
+        got = "no permission to read it (a missing or wrong key, or none for this object)"
+        hint = "Check the credentials in the environment (AWS_ACCESS_KEY_ID and the like)."
+        return got, "an object that may be read", hint
+    hint = "Check the network and the address of the store (AWS_ENDPOINT_URL and the like), and repeat the command."
+    return "no answer, or one that broke off", "a store that can be reached", hint
+
+
+def shown(path: str | Path) -> str:
+    """A path or address as messages show it: without secrets, and on one line."""
+    text = _ORIGINS.get(str(path)) or redacted(str(path))
+    return text if text.isprintable() else repr(text)
 
 
 def is_address(text: str) -> bool:
@@ -98,14 +112,50 @@ def _check(url: str, is_path: bool) -> None:
             raise InputError(fault, wanted, hint, f"{scheme}://..." if "blank" in fault else redacted(url))
 
 
-def _path(url: str) -> str:
-    """The address without its query: behind `?` in a store, which lists objects, only where it has an `=`."""
-    cut = re.search(r"[?#]" if url.startswith("http") else r"\?.*=|#", url)
-    return url if cut is None else url[: cut.start()]
+def _copied(url: str, version: object, name: str, write: Callable[[Path], object]) -> Path:
+    """The copy of a version of what lies at an address, written if it is new; None is always new."""
+    if version is None or (url, version) not in _COPIES:
+        if not _FOLDERS:
+            _FOLDERS.append(tempfile.TemporaryDirectory(prefix="probtruth-"))
+        target = Path(tempfile.mkdtemp(dir=_FOLDERS[0].name)) / name
+        write(target)
+        _COPIES[url, version], _ORIGINS[str(target)] = target, redacted(url)
+    return _COPIES[url, version]
+
+
+def _save(source: Any, target: Path, size: int | None) -> None:
+    with target.open("wb") as sink:
+        shutil.copyfileobj(source, sink, 1 << 20)
+    if size is not None and target.stat().st_size != size:
+        raise ConnectionError  # it was cut
+
+
+def _downloaded(url: str) -> Path:
+    user, host = re.match(r"https?://(?:([^/@]*)@)?(.*)", url).groups()  # type: ignore[union-attr]
+    request = urllib.request.Request(f"{url.partition('://')[0]}://{host.partition('#')[0]}")
+    if user:
+        request.add_header("Authorization", f"Basic {base64.b64encode(urllib.parse.unquote(user).encode()).decode()}")
+    with urllib.request.urlopen(request, timeout=60) as answer:
+        stamp = answer.headers.get("ETag") or answer.headers.get("Last-Modified")
+        size = answer.headers.get("Content-Length")
+        name = Path(re.split(r"[?#]", url)[0]).name
+        version = (stamp, size) if stamp else None
+        return _copied(url, version, name, lambda target: _save(answer, target, size and int(size)))
+
+
+def _of_lake(table: str) -> Path:
+    import polars
+
+    if table.lower().endswith(ICEBERG):
+        return _copied(table, "", "table.parquet", polars.scan_iceberg(table).sink_parquet)
+    import deltalake
+
+    version = deltalake.DeltaTable(table).version()
+    return _copied(table, version, "table.parquet", polars.scan_delta(table, version=version).sink_parquet)
 
 
 def _of_store(url: str) -> Path:
-    """The copies of the object at an address, or of those of a folder or pattern; made again where they changed."""
+    """The copies of the object at an address, or of those of a folder or pattern."""
     from pyarrow import fs
 
     scheme, _, path = url.partition("://")
@@ -119,102 +169,31 @@ def _of_store(url: str) -> Path:
     else:
         store = fs.FileSystem.from_uri(f"{scheme}://{path.split('/')[0]}")[0]
     wild = WILD.search(path)
-    if wild is None and Path(path).suffix.lower() in TABLES:
-        return _copy([store.get_file_info(path)], store, url, Path(path).name)
-    folder = path[: wild.start()].rpartition("/")[0] if wild else path.rstrip("/")
-    if wild is None and store.get_file_info(f"{folder}/{DELTA_LOG}").type == fs.FileType.Directory:
-        return _of_lake(url)
-    pattern = path if wild else f"{folder}/*.parquet"
-    listed = store.get_file_info(fs.FileSelector(folder, allow_not_found=True, recursive=True))
-    depth = None if "**" in pattern else pattern.count("/")
-    files = [one for one in listed if fnmatchcase(one.path, pattern) and depth in (None, one.path.count("/"))]
+    single = wild is None and Path(path).suffix.lower() in TABLES
+    if single:
+        files = [store.get_file_info(path)]
+    else:
+        folder = path[: wild.start()].rpartition("/")[0] if wild else path.rstrip("/")
+        if wild is None and store.get_file_info(f"{folder}/{DELTA_LOG}").type == fs.FileType.Directory:
+            return _of_lake(url)
+        pattern = path if wild else f"{folder}/*.parquet"
+        listed = store.get_file_info(fs.FileSelector(folder, allow_not_found=True, recursive=True))
+        depth = None if "**" in pattern else pattern.count("/")
+        fits = [one for one in listed if fnmatchcase(one.path, pattern) and depth in (None, one.path.count("/"))]
+        files = sorted(fits, key=lambda one: str(one.path))
     if not files:
         what = "a pattern that matches no object" if wild else "a folder without Parquet files"
         raise InputError(what, "at least one", "Check the address.", redacted(url))
-    return _copy(sorted(files, key=lambda one: str(one.path)), store, url, None)
 
-
-def _copy(files: list[Any], store: Any, url: str, name: str | None) -> Path:
-    key = (url, *((info.path, info.size, info.mtime_ns) for info in files))
-    if key not in _COPIES:
-        folder = _new_folder()
+    def write(target: Path) -> None:
         for at, info in enumerate(files):
-            target = folder / (name or f"{at:06d}-{Path(info.path).name}")
+            own = target if single else target.with_name(f"{at:06d}-{Path(info.path).name}")
             with store.open_input_stream(info.path) as source:
-                _save(source, target, info.size or -1)  # a connection that is cut leaves none
-            _ORIGINS[str(target)] = redacted(url if name else f"{url.partition('://')[0]}://{info.path}")
-        _COPIES[key] = folder / (name or f"*{Path(files[0].path).suffix}")
-        _ORIGINS[str(_COPIES[key])] = redacted(url)
-    return _COPIES[key]
+                _save(source, own, info.size or -1)
+            _ORIGINS[str(own)] = redacted(f"{scheme}://{info.path}")
 
-
-def _downloaded(url: str) -> Path:
-    user, host = re.match(r"https?://(?:([^/@]*)@)?(.*)", url).groups()  # type: ignore[union-attr]
-    request = urllib.request.Request(f"{url.partition('://')[0]}://{host.partition('#')[0]}")
-    if user:
-        request.add_header("Authorization", f"Basic {base64.b64encode(urllib.parse.unquote(user).encode()).decode()}")
-    with urllib.request.urlopen(request, timeout=60) as answer:
-        stamp, size = (
-            answer.headers.get("ETag") or answer.headers.get("Last-Modified"),
-            answer.headers.get("Content-Length"),
-        )
-        key = (url, stamp, size)
-        if not stamp or key not in _COPIES:
-            _COPIES[key] = _new_folder() / Path(_path(url)).name
-            _save(answer, _COPIES[key], size and int(size))
-            _ORIGINS[str(_COPIES[key])] = redacted(url)
-    return _COPIES[key]
-
-
-def _save(source: Any, target: Path, size: int | None) -> None:
-    with target.open("wb") as sink:
-        shutil.copyfileobj(source, sink, 1 << 20)
-    if size is not None and target.stat().st_size != size:
-        raise ConnectionError
-
-
-def _of_lake(table: str) -> Path:
-    import polars
-
-    if table.lower().endswith(ICEBERG):
-        key: tuple[object, ...] = (table,)
-        lazy = polars.scan_iceberg(table)
-    else:
-        import deltalake
-
-        key = (table, deltalake.DeltaTable(table).version())
-        lazy = polars.scan_delta(table, version=key[1])  # type: ignore[arg-type]
-    if key not in _COPIES:
-        target = _new_folder() / "table.parquet"
-        lazy.sink_parquet(target)
-        _ORIGINS[str(target)], _COPIES[key] = redacted(table), target
-    return _COPIES[key]
-
-
-def _new_folder() -> Path:
-    if not _FOLDERS:
-        _FOLDERS.append(tempfile.TemporaryDirectory(prefix="probtruth-"))
-    return Path(tempfile.mkdtemp(dir=_FOLDERS[0].name))
-
-
-def _unreached(error: Exception, where: str) -> InputError:
-    """One message in our words for what a store or a server says, which may hold keys."""
-    words, status = str(error).lower(), getattr(error, "code", None)
-    if status in (404, 410) or isinstance(error, FileNotFoundError) or re.search(r"\b404\b|not found|no such", words):
-        return InputError("no such object", "the address of an object", "Check the address.", where)
-    if status in (401, 403) or isinstance(error, PermissionError) or re.search(r"denied|forbidden|\b40[13]\b", words):
-        return InputError(
-            "no permission to read it (a missing or wrong key, or none for this object)",
-            "an object that may be read",
-            "Check the credentials in the environment (AWS_ACCESS_KEY_ID and the like).",
-            where,
-        )
-    return InputError(
-        "no answer, or one that broke off",
-        "a store that can be reached",
-        "Check the network and the address of the store (AWS_ENDPOINT_URL and the like), and repeat the command.",
-        where,
-    )
+    version = tuple((info.path, info.size, info.mtime_ns) for info in files)
+    return _copied(url, version, Path(path).name if single else f"*{Path(files[0].path).suffix}", write)
 
 
 def matching(path: Path) -> list[Path] | None:

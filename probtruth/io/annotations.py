@@ -15,8 +15,9 @@ from probtruth.io.formats import refuse_others
 from probtruth.io.tables.columns import item_column, labels_of
 from probtruth.io.tables.read import Block, read_table
 from probtruth.io.tables.wide import distinct_items
+from probtruth.kernels.host import block_rows
 from probtruth.types import Annotations
-from probtruth.types.annotations import index_of_labels
+from probtruth.types.annotations import Counts, index_of_labels
 from probtruth.types.arguments import Frame, StrPath
 
 type Form = Literal["auto", "counts"]
@@ -85,7 +86,7 @@ def read_annotations(
         if known is None or not set(names) <= set(known.labels):
             _refuse_codes(frame, item, names, source)
             notes += (f"{source.name}: read as counts of votes: {check.shortlist(names)}",)
-    annotations = Annotations.from_counts(counts, items, names, source)
+    annotations: Annotations = Counts.of(counts, items, names, source)
     annotations = replace(annotations, notes=(*source.notes, *notes))
     return annotations if known is None else annotations.with_labels(known)
 
@@ -132,7 +133,8 @@ def _guess(frame: polars.DataFrame, item: str, annotator: str, label: str) -> tu
         return ()
     items, labels = item if item in own else own[-1], label if label in own else own[0]
     others = [name for name in own if name not in (items, labels)]
-    once = [name for name in others if frame.select(items, name).n_unique() == frame.height]
+    # Columns, not names, which may be patterns
+    once = [name for name in others if frame.select(frame[items], frame[name]).n_unique() == frame.height]
     found = {"--item": (item, items), "--annotator": (annotator, once[0] if once else ""), "--label": (label, labels)}
     if not once or annotator in own:
         return ()
@@ -140,12 +142,16 @@ def _guess(frame: polars.DataFrame, item: str, annotator: str, label: str) -> tu
 
 
 def _counts(table: polars.DataFrame, names: Sequence[str], source: Source) -> Int[np.ndarray, "item label"]:
-    values, unread = frame_numbers.matrix(table, names)
-    if unread is not None:
-        frame_numbers.numbers(table, unread, source, "label")
-    bad = ~((values >= 0) & (values == np.floor(values)) & (values < LARGEST))
-    if bad.any():
-        row, column = (int(axis[0]) for axis in np.nonzero(bad))
-        where = source.at(row, names[column])
-        raise InputError(check.quote(table[names[column]][row]), "a non-negative integer", "Check it.", where)
-    return values.astype(np.int64)
+    columns = frame_numbers.float_columns(table, names)
+    if columns.unread is not None:
+        frame_numbers.numbers(table, columns.unread, source, "label")
+    counts, size = np.empty((table.height, len(names)), np.int64), block_rows(len(names))
+    for start in range(0, table.height, size):
+        values = columns.rows(start, min(start + size, table.height))
+        bad = ~((values >= 0) & (values == np.floor(values)) & (values < LARGEST))
+        if bad.any():
+            row, column = (int(axis[0]) for axis in np.nonzero(bad))
+            got, where = table[names[column]][start + row], source.at(start + row, names[column])
+            raise InputError(check.quote(got), "a non-negative integer", "Check it.", where)
+        counts[start : start + size] = values
+    return counts

@@ -40,7 +40,7 @@ def gold_table(table: ExpertLabels, probability: str | None = None) -> tuple[pol
     """A file or dataframe of answers, its column of probabilities under the name `probability`."""
     frame, source = read_table(table, "gold")
     if probability is not None and probability != PROBABILITY:
-        frames.need(frame, probability, source, "gold")
+        frames.need_columns(frame.columns, {"gold": probability}, source.name)
         frame = frame.drop(PROBABILITY, strict=False).rename({probability: PROBABILITY})
     return frame, source
 

@@ -16,8 +16,7 @@ from probtruth.frame_numbers import is_frame
 from probtruth.io import groups
 from probtruth.io.addresses import named
 from probtruth.io.tables.columns import Chosen, binary, choose
-from probtruth.io.tables.on_disk import batches, memory_limit, size_of
-from probtruth.io.tables.read import Block, read_table
+from probtruth.io.tables.read import Block, batches, memory_limit, read_table, size_of
 from probtruth.io.tables.wide import (
     REPEATED,
     CellKind,
@@ -179,10 +178,8 @@ class _Table:
                 for first, cells in ordered.blocks(kind):
                     probable = probable and check_arrays.surely_simplex(cells)
                     some = at[first : first + len(cells)]
-                    if (np.diff(some) == 1).all():  # much quicker than row by row
-                        as_logs(kind, cells, logs[some[0] : some[0] + len(some)])
-                    else:
-                        logs[some] = as_logs(kind, cells, cells)
+                    follows = (np.diff(some) == 1).all()  # which is much quicker than row by row
+                    logs[slice(some[0], some[0] + len(some)) if follows else some] = as_logs(kind, cells)
             if not probable or kind in ("logits", "log-probs") or len(at) < frame.height:
                 self._check(table)
             like_probs = like_probs and probable

@@ -112,7 +112,7 @@ def _restored(truth: Truth, notes: Mapping[str, object], frame: polars.DataFrame
         shares = np.stack([frame.get_column(name).cast(polars.Float64).to_numpy() for name in names], 1)
         voted = shares if votes is None else shares[votes > 0]
         if len(voted):
-            check_arrays.simplex(voted, "vote shares", lambda row: f"row {row + 1}")
+            check_arrays.distributions(voted, lambda row: f"row {row + 1}", "vote shares")
     if notes["marginals"] is not None:
         marginals = check_arrays.as_floats(notes["marginals"], "label", "marginals")
         check.length(len(marginals), len(truth.index.labels), "marginals")

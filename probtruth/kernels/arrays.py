@@ -63,6 +63,23 @@ def exponential(xp: Any, table: Table) -> Table:
     return made
 
 
+@where_it_lies
+def log_softmax(xp: Any, logits: Table) -> Table:
+    apart = logits - logits.max(-1, keepdims=True)
+    made: Table = apart - xp.log(xp.exp(apart).sum(-1, keepdims=True))
+    return made
+
+
+@where_it_lies
+def first_faults(xp: Any, probs: Table, tolerance: Any) -> Table:
+    """The first row that is not finite, that is negative, and that has another sum than 1; their number for none."""
+    off = xp.abs(probs.sum(-1, dtype=xp.float64) - 1) > tolerance
+    flags = (~xp.isfinite(probs)).any(-1), (probs < 0).any(-1), off
+    rows = xp.arange(len(probs), dtype=xp.int32)
+    made: Table = xp.stack([xp.where(flag, rows, len(probs)).min() for flag in flags])
+    return made
+
+
 def together(tables: Iterable[Table]) -> list[Table]:
     """The tables on the host, or all where the first of them that lies on a device does."""
     listed = list(tables)

@@ -7,10 +7,9 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 from jax.sharding import AxisType, Mesh, NamedSharding, PartitionSpec, Sharding, SingleDeviceSharding
-from jaxtyping import Int
 
 from probtruth.kernels import simplex
-from probtruth.kernels.arrays import Table, on_device, some_items, to_host
+from probtruth.kernels.arrays import Table, on_device
 from probtruth.kernels.precision import compiled
 
 
@@ -31,33 +30,7 @@ def _cast(values: Array, kind: type) -> Array:
     return values.astype(kind)
 
 
-@partial(compiled, static_argnums=(1, 2))
-def _first_faults(cells: Array, kind: str, tolerance: float) -> Int[Array, " fault"]:
-    """The first row of each fault, the number of rows where there is none; one read of the table."""
-    n = len(cells)
-    if kind == "logits":
-        flags = [(jnp.isnan(cells) | (cells == jnp.inf)).any(-1) | (cells == -jnp.inf).all(-1)]
-    else:
-        probs = jnp.exp(cells) if kind == "log-probs" else cells
-        off = jnp.abs(probs.sum(-1, dtype=jnp.float64) - 1) > tolerance
-        flags = [(~jnp.isfinite(probs)).any(-1), (probs < 0).any(-1), off]
-    return jnp.stack([jnp.where(flag, jnp.arange(n, dtype=jnp.int32), n).min() for flag in flags])
-
-
-def faulty_row(cells: Array, kind: str, tolerance: float) -> tuple[int, np.ndarray] | None:
-    """The first row with the first kind of fault, and its numbers; None where every row is sound."""
-    first = next((int(row) for row in to_host(_first_faults(cells, kind, tolerance)) if row < len(cells)), None)
-    return None if first is None else (first, some_items(cells, np.array([first]))[0])
-
-
-def log_table(kind: str, cells: Array) -> Array:
-    """Log-probabilities from checked cells, which are "probs", "log-probs" or "logits"."""
-    return cells if kind == "log-probs" else _logs(kind, cells)
-
-
-@partial(compiled, static_argnums=0)
-def _logs(kind: str, cells: Array) -> Array:
-    return jax.nn.log_softmax(cells, axis=-1) if kind == "logits" else simplex.log(cells)
+logarithm = compiled(simplex.log)
 
 
 def beside(table: Table, other: Array) -> Array:

@@ -50,6 +50,11 @@ def empty_array(shape: Sequence[int], on_disk: bool) -> np.ndarray:
         return np.memmap(file, np.float64, "r+", shape=tuple(shape))
 
 
+def empty_like(table: np.ndarray) -> np.ndarray:
+    """An array of float64 without values, of the shape of a table and on disk where that is."""
+    return empty_array(table.shape, lies_on_disk(table))
+
+
 def lies_on_disk(table: object) -> bool:
     """Whether an array, or the one that it is a view of, is such a file."""
     while isinstance(table, np.ndarray):

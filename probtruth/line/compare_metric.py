@@ -21,7 +21,7 @@ from probtruth.line.evaluate import matched, read_both, truth_of
 from probtruth.line.informed_truth import evidence_for, informed_truth
 from probtruth.line.inputs import Models, Reference, by_item
 from probtruth.scoring.align import AlignedOnHost, align
-from probtruth.scoring.confusion.exact import draw_labels
+from probtruth.scoring.confusion.measures import draw_labels
 from probtruth.scoring.metrics import WeightedMetric, weighted_metric
 from probtruth.types import Annotations, Comparison, Predictions, Truth
 from probtruth.types.arguments import QUESTIONS, ClassEvidence, Engine, Estimand, Groups, MethodName, MetricName

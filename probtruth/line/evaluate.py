@@ -162,7 +162,7 @@ def concluded(reference: Annotations | Truth, predictions: Predictions, options:
         if options.gold is None:  # else experts decide, whatever a method infers
             method = other_method(scored.aligned, truth, comparison, evidence, options)
         if annotations.annotator is None and truth.estimand != "class" and len(predictions.models) > 1:
-            doubt = by_counts_alone(annotations, scored.aligned, comparison, options)
+            doubt = by_counts_alone(truth, scored.aligned, comparison, options)
         if inferred and len(predictions.models) == 1 and options.gold is None:
             doubt = by_annotators_alone(scored.aligned, truth, comparison, options)
     labelled = Labelled(scored.truth, scored.aligned, options.rule, annotations, other, method)

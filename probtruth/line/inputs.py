@@ -19,8 +19,7 @@ from probtruth.io.formats import LabelReading
 from probtruth.io.loaders.readers import label_format, read_label_file
 from probtruth.io.predictions import read_predictions
 from probtruth.io.tables.columns import item_column, label_columns, names_in
-from probtruth.io.tables.on_disk import batches, columns_of
-from probtruth.io.tables.read import Block, read_table
+from probtruth.io.tables.read import Block, batches, columns_of, read_table
 from probtruth.io.tables.wide import distinct_items
 from probtruth.io.truth import read_soft
 from probtruth.kernels.arrays import on_device, to_host
@@ -53,6 +52,7 @@ def predictions_of(
             "Predictions, or a dict {model: table of probabilities, or path}",
             "Wrap a single table: {'my model': table}.",
         )
+    predictions = {name: _with_items(table, item) for name, table in predictions.items()}
     stored = [name for name, table in predictions.items() if isinstance(table, STORED)]
     if all(_names_items(table, item) for table in predictions.values()):
         return read_predictions(predictions, index, item, memory=memory)  # type: ignore[arg-type]
@@ -66,6 +66,14 @@ def predictions_of(
         )
     own = labelled(next(iter(predictions.values())), item).labels
     return Predictions.from_probs(predictions, labels=labels if own is None else None)  # type: ignore[arg-type]
+
+
+def _with_items(table: Any, item: str) -> Any:
+    """A dataframe whose pandas index names the items, with a column of them; anything else as it is."""
+    names = row_names(table) if is_frame(table) else None
+    if names is None or item in table.columns:
+        return table
+    return frames.as_polars({item: list(names), **frames.as_polars(table).to_dict()})
 
 
 def _names_items(table: object, item: str) -> bool:
@@ -185,7 +193,7 @@ def _labels_of(predictions: Models, item: str, used: Iterable[object]) -> tuple[
         return len(index.labels) if index.positional_labels else tuple(index.labels)
     if not isinstance(predictions, Mapping) or not predictions:
         return None
-    first = next(iter(predictions.values()))
+    first = _with_items(next(iter(predictions.values())), item)
     if _names_items(first, item):
         frame, source = next(batches(first))  # type: ignore[arg-type]
         names = tuple(sorted({frames.name_text(name) for name in used}))
@@ -234,4 +242,4 @@ def by_item(listed: object, reference: Index, predictions: Index | None, what: s
     unordered = reference.positional_items or reference.item_rows is None
     index = predictions if predictions is not None and unordered and not predictions.positional_items else reference
     check.length(len(names), len(index.items), f"items in {what}")
-    return dict(zip(index.written_items(what), names, strict=True))
+    return dict(zip(index.written("items", what), names, strict=True))

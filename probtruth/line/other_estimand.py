@@ -11,7 +11,7 @@ from probtruth.line.options import Options
 from probtruth.scoring.align import Aligned
 from probtruth.scoring.score import score_aligned
 from probtruth.truth.fit import INDEPENDENT
-from probtruth.truth.flat import LARGEST_CONFUSION, confusion_cells
+from probtruth.truth.flat import LARGEST_CONFUSION, confusion_cells, plurality
 from probtruth.truth.infer import infer_truth
 from probtruth.types import Annotations, Comparison, Truth
 from probtruth.types.shown import Brief
@@ -78,9 +78,10 @@ def other_method(
     return _again(second, aligned, comparison, evidence, options)
 
 
-def by_counts_alone(annotations: Annotations, aligned: Aligned, comparison: Comparison, options: Options) -> str | None:
+def by_counts_alone(truth: Truth, aligned: Aligned, comparison: Comparison, options: Options) -> str | None:
     """A warning where the label that most votes name, taken as the class, would turn the order; None elsewhere."""
-    winning = infer_truth(annotations, method="majority", draws=0, seed=options.seed)
+    assert truth.shares is not None
+    winning = replace(truth, probs=plurality(truth.shares), estimand="class", method="majority", draws=None)
     rows = _again(winning, aligned, comparison, "annotators", options).changes
     if not rows:
         return None

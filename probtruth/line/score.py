@@ -5,7 +5,7 @@ from pathlib import Path
 
 from probtruth import check
 from probtruth.errors import InputError
-from probtruth.io.tables.read import shown
+from probtruth.io.addresses import shown
 from probtruth.line.inputs import Models, Reference, predictions_of, reference_of
 from probtruth.scoring.align import align
 from probtruth.scoring.rules import ScoringRule

@@ -5,9 +5,11 @@ from typing import Any
 
 from probtruth.check import count
 from probtruth.line.result import Result
-from probtruth.report.numbers import plain
+from probtruth.report.numbers import LONGEST_NAME, marked, plain
 from probtruth.report.words import measure, unit
 from probtruth.types.arguments import QUESTIONS
+
+MOST_WARNINGS = 3  # Warnings that stand open, the first in the order of the result; the others are folded
 
 
 def about(result: Result) -> Iterator[str]:
@@ -53,3 +55,16 @@ def facts(result: Result) -> list[str]:
     better = "higher" if result.comparison.higher_is_better else "lower"
     units = f" in {unit(scores.rule)}" if unit(scores.rule) else ""
     return [*said, f"{plain(measure(scores.rule))}{units}, {better} is better"]
+
+
+def alignment(result: Result) -> str:
+    """The items that were compared, and what became of the others, in one line."""
+    audit = result.audit
+    kinds = ((audit.missing, "missing from some model"), (audit.extra, "extra"), (audit.different, "another question"))
+    gone = ", ".join(f"{len(names):,} {what}" for names, what in kinds if names)
+    said = f"left out for all models: {audit.dropped:,} ({gone})" if gone else "none missing, extra or twice"
+    names = marked((model for model, _, _ in audit.by_model), LONGEST_NAME)
+    lacks = ", ".join(f"{names[model]} lacks {missing:,}" for model, missing, _ in audit.by_model if missing)
+    said += f"; {lacks}" if lacks else ""
+    said += f"; asked in other words of some models, and kept: {len(audit.prompts):,}" if audit.prompts else ""
+    return f"Items compared: {len(result.scores.items):,}; {said}."

@@ -1,34 +1,72 @@
-"""Everything that a report says, once, in the order in which the page and the Markdown say it."""
+"""Everything that a report says and draws, once, in the order in which the page and the Markdown say it."""
 
-import shlex
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Literal
+from functools import cached_property, partial
+
+from matplotlib.axes import Axes
 
 from probtruth.check import count
+from probtruth.line.analysis.calibration import CalibrationAnalysis
 from probtruth.line.result import Result
 from probtruth.report import tables, words
-from probtruth.report.about import facts
-from probtruth.report.numbers import decimals, fixed, marked, plain
-from probtruth.report.table import LONGEST, Table
+from probtruth.report.about import MOST_WARNINGS, alignment, facts
+from probtruth.report.numbers import (
+    LONGEST_NAME,
+    decimals,
+    fixed,
+    marked,
+    of_leaders,
+    plain,
+    probability,
+    rank_chances,
+)
+from probtruth.report.plots.annotators import draw_annotators
+from probtruth.report.plots.calibration import plot_reliability
+from probtruth.report.plots.comparison import MOST_MODELS, best_pairs, plot_behind, plot_forest, plot_groups, plot_ranks
+from probtruth.report.plots.differences import can_differ, plot_differences
+from probtruth.report.plots.nelson import plot_nelson
+from probtruth.report.plots.svg import inline, plain_style
+from probtruth.report.table import Table
 from probtruth.report.verdict import Verdict, verdict
+from probtruth.scoring.nelson.profile import MARKS
+from probtruth.types import Scores
+from probtruth.types.comparison import leaders, leading_pair
 
+LONGEST_TABLE = 15  # Rows of a table that stands open; longer ones are folded
 LONGEST_LINE = 80  # Columns of a command that stands on one line
-MOST_WARNINGS = 3  # Warnings that stand open, the first in the order of the result; the others are folded
+MOST_SHOWN = 15  # Models in the first figure
+MOST_PAIRS = 28  # Pairs that the forest plot shows: those among the best models
+
+
+@dataclass(frozen=True, eq=False)
+class Figure:
+    """A figure with a name that is unique in the report, and words that are read aloud; drawn when it is looked at."""
+
+    name: str
+    words: str
+    draw: Callable[[], Axes]
+    caption: str = ""
+
+    @cached_property
+    def svg(self) -> str:
+        """The figure as an element of a page."""
+        with plain_style():
+            return inline(self.draw(), self.name, self.words)
 
 
 @dataclass(frozen=True)
-class Figure:
-    """The figure of that name with a caption; several stand side by side, each under the name of its model."""
+class Panels:
+    """Figures side by side over one caption, each under its own."""
 
-    names: tuple[str, ...]
+    figures: tuple[Figure, ...]
     caption: str
-    models: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Fold:
-    """Blocks that open at a click."""
+    """Blocks that open at a click, or the blocks of a section."""
 
     title: str
     blocks: tuple["Block", ...]
@@ -39,125 +77,161 @@ class Code:
     """Text as a machine reads it."""
 
     text: str
-    language: Literal["sh", "bibtex"]
+    language: str
 
 
-@dataclass(frozen=True)
-class Lines:
-    """A list of sentences."""
-
-    lines: tuple[str, ...]
-
-
-Block = str | Table | Figure | Fold | Code | Lines
-
-
-@dataclass(frozen=True)
-class Section:
-    """A title, the anchor of the section, and what it says."""
-
-    anchor: str
-    title: str
-    blocks: tuple[Block, ...]
+Lines = tuple[str, ...]  # A list of sentences
+Block = str | Table | Figure | Panels | Fold | Code | Lines
 
 
 @dataclass(frozen=True)
 class Contents:
-    """The verdict with what stands next to it, the warnings, and the sections."""
+    """The verdict with what stands next to it, the warnings (those after the third folded), and the sections."""
 
-    facts: tuple[str, ...]
+    facts: Lines
     verdict: Verdict
     note: str | None
-    warnings: tuple[str, ...]
-    sections: tuple[Section, ...]
+    figure: Figure | None
+    warnings: tuple[Block, ...]
+    sections: tuple[Fold, ...]
+
+    @property
+    def figures(self) -> Iterator[Figure]:
+        """All figures, in the order of the page."""
+        yield from () if self.figure is None else (self.figure,)
+        for block in (block for section in self.sections for block in section.blocks):
+            if isinstance(block, Figure | Panels):
+                yield from (block,) if isinstance(block, Figure) else block.figures
 
 
 def contents(result: Result) -> Contents:
     """What the report says of a result."""
     said = verdict(result)
-    parts = (
-        ("models", "Models", tuple(_models(result, said))),
-        ("pairs", "Pairs", tuple(_pairs(result))),
-        ("groups", "By group", (*said.groups, *_groups(result))),
-        ("calibration", "Calibration", tuple(_calibration(result))),
-        ("items", "Items", (tables.items(result),)),
-        ("annotators", "Annotators", tuple(_annotators(result))),
-        ("checks", "Checks", tuple(_checks(result))),
-        ("made", "How this was made", tuple(_made(result))),
+    parts = {
+        "Models": _models(result, said),
+        "Pairs": _pairs(result),
+        "By group": _groups(result, said),
+        "Calibration": _calibration(result),
+        "Items": iter([tables.items(result)]),
+        "Annotators": _annotators(result),
+        "Checks": _checks(result),
+        "How this was made": _made(result),
+    }
+    sections = (
+        (title, tuple(_folded(block) for block in blocks if block is not None)) for title, blocks in parts.items()
     )
-    sections = []
-    for anchor, title, blocks in parts:
-        known = tuple(_folded(block) for block in blocks if block is not None)
-        if known:
-            sections.append(Section(anchor, title, known))
-    return Contents(
-        tuple(facts(result)),
-        said,
-        None if result.note is None else plain(result.note),
-        tuple(dict.fromkeys(plain(line) for line in result.warnings)),
-        tuple(sections),
-    )
+    note = None if result.note is None else plain(result.note)
+    lines = tuple(dict.fromkeys(map(plain, result.warnings)))
+    first, rest = lines[:MOST_WARNINGS], lines[MOST_WARNINGS:]
+    warnings: tuple[Block, ...] = (*([first] if first else []), *([Fold(f"{len(rest)} more", (rest,))] if rest else []))
+    shown = tuple(Fold(title, blocks) for title, blocks in sections if blocks)
+    return Contents(tuple(facts(result)), said, note, _behind(result), warnings, shown)
 
 
 def _folded(block: Block) -> Block:
     """A long table opens at a click."""
-    if isinstance(block, Table) and len(block.rows) > LONGEST:
+    if isinstance(block, Table) and len(block.rows) > LONGEST_TABLE:
         return Fold(f"{block.caption} ({count(len(block.rows), 'row')})", (block,))
     return block
+
+
+def _best(most: int, of: int) -> str:
+    return f" The {most} best of {of} models." if most < of else ""
+
+
+def _behind(result: Result) -> Figure | None:
+    """The first figure: how far each model is from the leading one."""
+    ranked = leaders(result.comparison.ranks)[:MOST_SHOWN]
+    if len(ranked) < 2:
+        return None
+    chances = "; ".join(f"{plain(row['model'])} {probability(row['p_best'])}" for row in ranked)
+    said = f"How much worse each model is than {plain(ranked[0]['model'])}. P(best): {chances}."
+    draw = partial(plot_behind, result.comparison, MOST_SHOWN)
+    return Figure("behind-leader", said, draw, _best(MOST_SHOWN, len(result.comparison.ranks)).strip())
 
 
 def _models(result: Result, said: Verdict) -> Iterator[Block | None]:
     yield tables.models(result)
     yield from said.accuracy
-    yield Figure(("ranks",), "Posterior probability that a model has each rank, from joint draws of all means.")
+    chances, n_models = rank_chances(result.comparison), len(result.comparison.ranks)
+    if len(chances) > 2:
+        ranks = "; ".join(f"{plain(model)}: {', '.join(map(probability, of))}" for model, of in chances.items())
+        caption = "Posterior probability that a model has each rank, from joint draws of all means."
+        infinite = " Models of infinite mean score are not ranked." if len(chances) < n_models else ""
+        caption += infinite or _best(MOST_MODELS, n_models)
+        draw = partial(plot_ranks, result.comparison)
+        yield Figure("ranks", f"Probability of each rank, from rank 1 on: {ranks}.", draw, caption)
     yield tables.other_estimand(result)
 
 
 def _pairs(result: Result) -> Iterator[Block | None]:
-    known = tables.pairs(result)
-    if known is None:
-        return
-    if len(result.scores.models) > 2:
-        yield Figure(
-            ("differences",),
+    comparison = result.comparison
+    if len(comparison.ranks) > 2:
+        caption = (
             "Differences with 95% intervals. An interval on one side of 0 favours the model named on that side; a "
-            "hollow point is that of an interval that holds 0.",
-        )
-    yield known
-    for name, rows in result.comparison.group_results.items():
+            "hollow point is that of an interval that holds 0."
+        ) + _best(best_pairs(comparison, MOST_PAIRS)[1], len(comparison.ranks))
+        draw = partial(plot_forest, comparison, most=MOST_PAIRS)
+        yield Figure("differences", "Differences of all pairs with 95% intervals.", draw, caption)
+    yield tables.pairs(result)
+    for name, rows in comparison.group_results.items():
         if (of_groups := tables.pairs(result, rows, f"Differences, {name}")) is not None:
             yield Fold(of_groups.caption, (of_groups,))
 
 
-def _groups(result: Result) -> Iterator[Block | None]:
-    known = tables.by_group(result)
-    if known is not None:
-        yield Figure(("by-group",), "The two leading models in every group, with 95% intervals, partially pooled.")
-        yield known
+def _groups(result: Result, said: Verdict) -> Iterator[Block | None]:
+    yield from said.groups
+    if of_leaders(result.comparison):
+        a, b = map(plain, leading_pair(result.comparison.ranks))
+        caption = "The two leading models in every group, with 95% intervals, partially pooled."
+        draw = partial(plot_groups, result.comparison)
+        yield Figure("by-group", f"{a} minus {b} in every group with 95% intervals.", draw, caption)
+        yield tables.by_group(result)
 
 
 def _calibration(result: Result) -> Iterator[Block | None]:
     analysis = result.analysis.calibration
     if analysis is None:
         return
-    names = tuple(marked(analysis.models, tables.LONGEST_NAME).values())
     event = "the most probable label is right" if analysis.event is None else f"{plain(analysis.event)} occurs"
-    places = range(1, len(names) + 1)
     yield tables.calibration(result)
-    yield Figure(
-        tuple(f"reliability-{place}" for place in places),
+    yield Panels(
+        tuple(_reliability(analysis, place) for place in range(len(analysis.models))),
         f"Reliability: how often {event} where it is forecast with a given probability. Below the dashed line a model "
         "says more than happens. The band, of 90%, is where the curve of a calibrated model would be by chance.",
-        names,
     )
-    yield Figure(
-        tuple(f"source-{place}" for place in places),
+    yield Panels(
+        tuple(_source(analysis, place) for place in range(len(analysis.models))),
         "Model against source (Nelson): each bubble holds forecasts of about the same probability. Its height is that "
         "probability; its place from left to right is how often such forecasts come true. Marks are averages over all "
         "forecasts: accuracy (geometric mean), decisiveness (arithmetic), robustness (power −2/3). A line through them "
         "that is steeper than 45° is that of a model that says more than it knows.",
-        names,
     )
+
+
+def _reliability(analysis: CalibrationAnalysis, place: int) -> Figure:
+    model = analysis.models[place]
+    curve = analysis.curve.filter(model=model)
+    rows = [row for row in curve.to_dicts() if analysis.event is None or row["label"] == analysis.event]
+    said = ", ".join(
+        f"{probability(row['forecast'])} {probability(row['observed'])}" for row in rows[:: max(1, len(rows) // 6)]
+    )
+    said = f"Reliability of {plain(model)}: observed frequency against forecast. Forecast and observed: {said}."
+    draw = partial(plot_reliability, curve, analysis.event)
+    return Figure(f"reliability-{place + 1}", said, draw, marked(analysis.models, LONGEST_NAME)[model])
+
+
+def _source(analysis: CalibrationAnalysis, place: int) -> Figure:
+    risk, model = analysis.risk, analysis.models[place]
+    row = risk.models.index(model)
+    marks = ((name, risk.powers.index(power)) for name, power in MARKS.items())
+    said = "; ".join(
+        f"{name}: model {probability(risk.model[row, at])}, source {probability(risk.source[row, at])}"
+        for name, at in marks
+    )
+    said = f"Model against source probability of {plain(model)}. {said}."
+    draw = partial(plot_nelson, risk, model)
+    return Figure(f"source-{place + 1}", said, draw, marked(analysis.models, LONGEST_NAME)[model])
 
 
 def _annotators(result: Result) -> Iterator[Block | None]:
@@ -177,64 +251,39 @@ def _annotators(result: Result) -> Iterator[Block | None]:
                 f"{fixed(low, 3)} to {fixed(high, 3)} (95%) would."
             )
         yield said
-    table = tables.annotators(result)
-    if table is not None:
-        yield Figure(
-            ("annotators",),
+    if len(known.rows) > 1:
+        caption = (
             "Skill of each annotator: agreement with the class beyond chance, with its 95% interval. Left of the "
-            "dashed line, an annotation says almost nothing of the class.",
+            "dashed line, an annotation says almost nothing of the class."
         )
-        yield table
+        draw = partial(draw_annotators, known.rows)
+        yield Figure("annotators", "Skill of each annotator (kappa) with 95% intervals.", draw, caption)
+    yield tables.annotators(result)
 
 
 def _checks(result: Result) -> Iterator[Block | None]:
     yield alignment(result)
     yield tables.diagnostics(result)
-    yield Figure(
-        ("item-differences",), "Differences of the two leading models on each item, next to a normal population."
-    )
+    if len(result.comparison.ranks) > 1 and isinstance(result.scores, Scores):
+        a, b = sorted(leading_pair(result.comparison.ranks))
+        if can_differ(result.scores, a, b):
+            said = f"Histogram of the differences of {plain(a)} and {plain(b)} on each item, and a normal curve."
+            caption = "Differences of the two leading models on each item, next to a normal population."
+            yield Figure("item-differences", said, partial(plot_differences, result.scores, a, b), caption)
     yield tables.tests(result)
 
 
 def _made(result: Result) -> Iterator[Block | None]:
-    command = lines_of(result.command)
-    if command is not None:
-        yield Code("\n".join(map(plain, command.split("\n"))), "sh")
+    if result.command is not None:
+        command = plain(result.command)
+        long = len(command) > LONGEST_LINE
+        yield Code(re.sub(" (?=--[a-z])", " \\\\\n  ", command) if long else command, "sh")
     settings = tables.settings(result)
     yield Fold(settings.caption, (settings,))
-    cited = Lines(tuple(words.sources(result)))
-    rest = ("Methods that this result used:", cited) if cited.lines else ()
-    yield Fold("How to cite", (words.citation(), Code(words.bibtex(), "bibtex"), *rest))
+    cited = tuple(words.sources(result))
+    rest = ("Methods that this result used:", cited) if cited else ()
+    yield Fold("How to cite", (Code(words.bibtex(), "bibtex"), *rest))
     yield (
         "Intervals hold 95% of the posterior, equal tails. P(a better) is the posterior probability that the mean of "
         "a is better than that of b (a difference of 0 counts half), over the population named in the estimand."
     )
-
-
-def alignment(result: Result) -> str:
-    """The items that were compared, and what became of the others, in one line."""
-    audit = result.audit
-    kinds = ((audit.missing, "missing from some model"), (audit.extra, "extra"), (audit.different, "another question"))
-    gone = ", ".join(f"{len(names):,} {what}" for names, what in kinds if names)
-    said = f"left out for all models: {audit.dropped:,} ({gone})" if gone else "none missing, extra or twice"
-    names = marked((model for model, _, _ in audit.by_model), tables.LONGEST_NAME)
-    lacks = ", ".join(f"{names[model]} lacks {missing:,}" for model, missing, _ in audit.by_model if missing)
-    said += f"; {lacks}" if lacks else ""
-    said += f"; asked in other words of some models, and kept: {len(audit.prompts):,}" if audit.prompts else ""
-    return f"Items compared: {len(result.scores.items):,}; {said}."
-
-
-def lines_of(command: str | None) -> str | None:
-    """The command with one option on each line, as a shell reads it; as it was where it cannot be taken apart."""
-    if command is None or len(command) <= LONGEST_LINE:
-        return command
-    try:
-        words_of = shlex.split(command)
-    except ValueError:
-        return command
-    lines: list[list[str]] = [[]]
-    for word in words_of:
-        if word.startswith("--"):
-            lines.append([])
-        lines[-1].append(word)
-    return " \\\n  ".join(map(shlex.join, lines))

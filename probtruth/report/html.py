@@ -4,16 +4,14 @@ import base64
 import hashlib
 import json
 import math
-from collections.abc import Mapping
 from html import escape
 from importlib.resources import files
 from typing import Any
 
 from probtruth.line.result import Result
-from probtruth.report.contents import MOST_WARNINGS, Block, Code, Contents, Figure, Fold, Lines, contents
+from probtruth.report.contents import Block, Code, Contents, Figure, Fold, Panels, contents
 from probtruth.report.numbers import NAME, plain, short_names, unmarked
-from probtruth.report.plots.pictures import pictures
-from probtruth.report.plots.svg import Picture
+from probtruth.report.plots.svg import STYLE
 from probtruth.report.table import Table
 from probtruth.types.comparison import leaders
 
@@ -25,48 +23,41 @@ FILES = (
 )
 
 
-def html(result: Result, drawn: Mapping[str, Picture] | None = None, content: Contents | None = None) -> str:
+def html(result: Result, content: Contents | None = None) -> str:
     """The page."""
     content = contents(result) if content is None else content
-    page = _Page(pictures(result) if drawn is None else drawn)
-    style, script = _asset("style.css"), _asset("page.js")
-    images = "img-src data:; " if result.item_images else ""
+    style, script = _asset("style.css") + STYLE, _asset("page.js")
     policy = (
         f"default-src 'none'; style-src {_hash(style)}; style-src-attr 'unsafe-inline'; "
-        f"script-src {_hash(script)}; {images}base-uri 'none'; form-action 'none'"
+        f"script-src {_hash(script)}; {'img-src data:; ' if result.item_images else ''}"
+        "base-uri 'none'; form-action 'none'"
     )
-    said, anchors = (
-        content.verdict,
-        "".join(f'<li><a href="#{section.anchor}">{section.title}</a></li>' for section in content.sections),
-    )
-    numbers = "".join(f"<div><dt>{shown(what)}</dt><dd>{shown(value)}</dd></div>" for what, value in said.numbers)
-    failing = "".join(f"<li>{shown(line)}</li>" for line in said.failing)
+    said = content.verdict
+    anchors = {section.title: section.title.lower().replace(" ", "-") for section in content.sections}
     parts = [
         f'<header class="{said.level}"><div>',
         f'<p class="facts">{"".join(f"<span>{shown(fact)}</span>" for fact in content.facts)}</p>',
-        f"<h1>{shown(said.headline)}</h1>",
-        f'<p class="note">{shown(content.note)}</p>' if content.note else "",
-        f'<div class="alert" role="alert"><strong>Do not rely on the numbers below.</strong><ul>{failing}</ul></div>'
-        if failing
+        opening(content),
+        f"</div>{'' if content.figure is None else block(content.figure)}</header>",
+        '<nav aria-label="Contents"><ol>',
+        *(f'<li><a href="#{anchor}">{title}</a></li>' for title, anchor in anchors.items()),
+        "</ol></nav>",
+        '<section class="alert" aria-labelledby="warnings"><h2 id="warnings">Before you use this</h2>'
+        f"{''.join(map(block, content.warnings))}</section>"
+        if content.warnings
         else "",
-        f"<dl>{numbers}</dl></div>",
-        page.block(Figure(("behind-leader",), "")),
-        "</header>",
-        f'<nav aria-label="Contents"><ol>{anchors}</ol></nav>',
-        page.warnings(content.warnings),
-        page.block(Fold("What this rests on", said.details)),
+        block(Fold("What this rests on", said.details)),
     ]
     for section in content.sections:
-        parts.append(f'<section aria-labelledby="{section.anchor}"><h2 id="{section.anchor}">{section.title}</h2>')
-        parts += map(page.block, section.blocks)
-        parts.append("</section>")
-    title = escape(unmarked(said.headline))
+        anchor = anchors[section.title]
+        parts.append(f'<section aria-labelledby="{anchor}"><h2 id="{anchor}">{section.title}</h2>')
+        parts += [*map(block, section.blocks), "</section>"]
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         '<meta name="color-scheme" content="light dark">\n<meta name="referrer" content="no-referrer">\n'
-        f"<title>{title}</title>\n<style>{style}</style>\n</head>\n<body>\n<main>\n"
+        f"<title>{escape(unmarked(said.headline))}</title>\n<style>{style}</style>\n</head>\n<body>\n<main>\n"
         + "\n".join(part for part in parts if part)
         + f'\n<p class="note">{FILES}</p>\n</main>\n'
         f'<script type="application/json" id="data">{_items(result)}</script>\n'
@@ -74,87 +65,63 @@ def html(result: Result, drawn: Mapping[str, Picture] | None = None, content: Co
     )
 
 
+def opening(content: Contents) -> str:
+    """The verdict, its note and its numbers; before these what fails."""
+    said = content.verdict
+    numbers = "".join(f"<div><dt>{shown(what)}</dt><dd>{shown(value)}</dd></div>" for what, value in said.numbers)
+    failing = f"<strong>Do not rely on the numbers below.</strong>{block(said.failing)}"
+    return (
+        f"<h1>{shown(said.headline)}</h1>"
+        + (f'<p class="note">{shown(content.note)}</p>' if content.note else "")
+        + (f'<div class="alert" role="alert">{failing}</div>' if said.failing else "")
+        + f"<dl>{numbers}</dl>"
+    )
+
+
 def shown(text: str) -> str:
     """Text as HTML, with names apart from the direction of the text around them."""
-    pieces = NAME.split(text)
-    if len(pieces) == 1:
-        return escape(text)
-    shown = [f"<bdi>{escape(piece)}</bdi>" if place % 2 else escape(piece) for place, piece in enumerate(pieces)]
-    return "".join(shown)
+    return NAME.sub(r"<bdi>\1</bdi>", escape(text))
 
 
-class _Page:
-    """Blocks as HTML; figures by their names."""
+def block(part: Block) -> str:
+    """One block."""
+    match part:
+        case str():
+            return f"<p>{shown(part)}</p>"
+        case tuple():
+            return f"<ul>{''.join(f'<li>{shown(line)}</li>' for line in part)}</ul>"
+        case Table():
+            return _table(part)
+        case Figure():
+            return f"<figure>{part.svg}<figcaption>{shown(part.caption)}</figcaption></figure>"
+        case Panels():
+            panels = "".join(f"<div><p>{shown(one.caption)}</p>{one.svg}</div>" for one in part.figures)
+            return f'<figure class="panels"><div>{panels}</div><figcaption>{shown(part.caption)}</figcaption></figure>'
+        case Fold():
+            inside = "".join(map(block, part.blocks))
+            return f"<details><summary>{shown(part.title)}</summary>{inside}</details>"
+        case Code():
+            return f'<pre tabindex="0" aria-label="{part.language}"><code>{shown(part.text)}</code></pre>'
 
-    def __init__(self, drawn: Mapping[str, Picture]) -> None:
-        self.drawn = drawn
 
-    def block(self, block: Block | None) -> str:
-        """One block."""
-        match block:
-            case None:
-                return ""
-            case str():
-                return f"<p>{shown(block)}</p>"
-            case Table():
-                return self.table(block)
-            case Figure():
-                return self.figure(block)
-            case Fold():
-                inside = "".join(map(self.block, block.blocks))
-                return f"<details><summary>{shown(block.title)}</summary>{inside}</details>"
-            case Code():
-                return f'<pre tabindex="0" aria-label="{block.language}"><code>{shown(block.text)}</code></pre>'
-            case Lines():
-                return f"<ul>{''.join(f'<li>{shown(line)}</li>' for line in block.lines)}</ul>"
-
-    def warnings(self, lines: tuple[str, ...]) -> str:
-        """The first three, and the rest folded."""
-        if not lines:
-            return ""
-        rest = Fold(f"{len(lines) - MOST_WARNINGS} more", (Lines(lines[MOST_WARNINGS:]),))
-        return (
-            '<section class="alert" aria-labelledby="warnings"><h2 id="warnings">Before you use this</h2>'
-            f"{self.block(Lines(lines[:MOST_WARNINGS]))}{self.block(rest) if lines[MOST_WARNINGS:] else ''}</section>"
-        )
-
-    def figure(self, figure: Figure) -> str:
-        """Figures side by side over their caption; nothing where one could not be drawn."""
-        found = [self.drawn[name] for name in figure.names if name in self.drawn]
-        if not found:
-            return ""
-        caption = shown(figure.caption)
-        if not figure.models:
-            note = f"{caption} {shown(found[0].note)}".strip()
-            return f"<figure>{found[0].inline}<figcaption>{note}</figcaption></figure>"
-        panels = "".join(
-            f"<div><p>{shown(model)}</p>{picture.inline}</div>"
-            for model, picture in zip(figure.models, found, strict=True)
-        )
-        return f'<figure class="panels"><div>{panels}</div><figcaption>{caption}</figcaption></figure>'
-
-    def table(self, table: Table) -> str:
-        """A table that a narrow screen scrolls or, where it is wide, shows as a card for each row."""
-        cards = len(table.heads) > WIDE and table.kind in ("", "items")
-        kinds = [table.kind] if table.kind else []
-        kinds += ["cards"] if cards else []
-        kinds += ["sortable"] if table.kind in ("", "items") and len(table.rows) > 1 else []
-        heads = "".join(
-            f'<th scope="col"{CLASS if numeric else ""}>{shown(head)}</th>'
-            for head, numeric in zip(table.heads, table.numeric, strict=True)
-        )
-        titles = [f' data-title="{escape(unmarked(head))}"' if cards else "" for head in table.heads]
-        rows = []
-        for first, *rest in table.rows:
-            columns = zip(rest, table.numeric[1:], titles[1:], strict=True)
-            cells = [f"<td{CLASS if numeric else ''}{title}>{shown(cell)}</td>" for cell, numeric, title in columns]
-            rows.append(f'<tr><th scope="row">{shown(first)}</th>{"".join(cells)}</tr>')
-        note = f'<p class="note">{shown(table.note)}</p>' if table.note else ""
-        return (
-            f'<div class="scroll" role="region" tabindex="0" aria-label="{escape(unmarked(table.caption))}">'
-            f'<table class="{" ".join(kinds)}"><caption>{shown(table.caption)}</caption><thead><tr>{heads}</tr></thead>'
-            f"<tbody>{''.join(rows)}</tbody></table></div>{note}"
-        )
+def _table(table: Table) -> str:
+    """A table that a narrow screen scrolls or, where it is wide, shows as a card for each row."""
+    plain_facts = table.kind == "list"
+    cards = len(table.heads) > WIDE and not plain_facts
+    kinds = [table.kind, "cards" * cards, "sortable" * (not plain_facts and len(table.rows) > 1)]
+    classes = [CLASS if numeric else "" for numeric in table.numeric]
+    titles = [f' data-title="{escape(unmarked(head))}"' if cards else "" for head in table.heads]
+    heads = "".join(f'<th scope="col"{of}>{shown(head)}</th>' for head, of in zip(table.heads, classes, strict=True))
+    rows = []
+    for first, *rest in table.rows:
+        columns = zip(rest, classes[1:], titles[1:], strict=True)
+        cells = "".join(f"<td{of}{title}>{shown(cell)}</td>" for cell, of, title in columns)
+        rows.append(f'<tr><th scope="row">{shown(first)}</th>{cells}</tr>')
+    return (
+        f'<div class="scroll" role="region" tabindex="0" aria-label="{escape(unmarked(table.caption))}">'
+        f'<table class="{" ".join(filter(None, kinds))}"><caption>{shown(table.caption)}</caption>'
+        f"<thead><tr>{heads}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
+    ) + (f'<p class="note">{shown(table.note)}</p>' if table.note else "")
 
 
 def _asset(name: str) -> str:

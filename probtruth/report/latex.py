@@ -6,10 +6,12 @@ that has them.
 
 from collections.abc import Callable
 
+from rich.cells import cell_len
+
 from probtruth import check
 from probtruth.line.result import Result
 from probtruth.report import tables
-from probtruth.report.numbers import NAME, unmarked, width
+from probtruth.report.numbers import NAME, unmarked
 from probtruth.report.table import Table
 
 TABLES: dict[str, Callable[[Result], Table | None]] = {"models": tables.models, "pairs": tables.pairs}
@@ -78,12 +80,12 @@ def shown(text: str) -> str:
 
 
 def _name(name: str) -> str:
-    pieces = [name] if width(name) <= WIDE else [name[start : start + 10] for start in range(0, len(name), 10)]
+    pieces = [name] if cell_len(name) <= WIDE else [name[start : start + 10] for start in range(0, len(name), 10)]
     return r"\allowbreak{}".join(piece.translate(ESCAPES) for piece in pieces)
 
 
 def _environment(table: Table, name: str) -> str:
-    wide = any(width(unmarked(row[0])) > WIDE for row in table.rows)
+    wide = any(cell_len(unmarked(row[0])) > WIDE for row in table.rows)
     columns = (r"p{0.3\linewidth}" if wide else "l") + "".join("r" if numeric else "l" for numeric in table.numeric[1:])
     rows = "\n".join(" & ".join(map(shown, row)) + r" \\" for row in table.rows)
     note = rf"\par\smallskip\parbox{{\linewidth}}{{\footnotesize {shown(table.note)}}}" + "\n" if table.note else ""

@@ -3,7 +3,7 @@
 import re
 
 from probtruth.line.result import Result
-from probtruth.report.contents import MOST_WARNINGS, Block, Code, Contents, Figure, Fold, Lines, contents
+from probtruth.report.contents import Block, Code, Contents, Fold, contents
 from probtruth.report.numbers import NAME
 from probtruth.report.table import Table
 
@@ -17,14 +17,10 @@ def markdown(result: Result, content: Contents | None = None) -> str:
     content = contents(result) if content is None else content
     said = content.verdict
     parts = [f"## {shown(said.headline)}"]
-    if said.failing:
-        parts.append("**Do not rely on the numbers below.**\n\n" + _block(Lines(said.failing)))
+    parts += ["**Do not rely on the numbers below.**", _block(said.failing)] if said.failing else []
     parts.append("\n".join(f"- {shown(what)}: {shown(value)}" for what, value in said.numbers))
     parts += [shown(content.note)] if content.note else []
-    if content.warnings:
-        parts += ["### Before you use this", _block(Lines(content.warnings[:MOST_WARNINGS]))]
-        rest = content.warnings[MOST_WARNINGS:]
-        parts += [_block(Fold(f"{len(rest)} more", (Lines(rest),)))] if rest else []
+    parts += ["### Before you use this", *map(_block, content.warnings)] if content.warnings else []
     parts.append(_block(Fold("What this rests on", said.details)))
     for section in content.sections:
         parts += [f"### {section.title}", *map(_block, section.blocks)]
@@ -33,29 +29,26 @@ def markdown(result: Result, content: Contents | None = None) -> str:
 
 def shown(text: str) -> str:
     """Text that Markdown shows as it is: no emphasis, no HTML, no table cell, no link, no mention."""
-    pieces = [
-        (IN_NAMES if place % 2 else SPECIAL).sub(r"\\\1", piece.translate(ENTITIES))
-        for place, piece in enumerate(NAME.split(text))
-    ]
-    return "".join(pieces)
+    pieces = enumerate(NAME.split(text.translate(ENTITIES)))
+    return "".join((IN_NAMES if place % 2 else SPECIAL).sub(r"\\\1", piece) for place, piece in pieces)
 
 
-def _block(block: Block) -> str:
-    match block:
+def _block(part: Block) -> str:
+    match part:
         case str():
-            return shown(block)
+            return shown(part)
+        case tuple():
+            return "\n".join(f"- {shown(line)}" for line in part)
         case Table():
-            return _table(block)
-        case Figure():
-            return ""
+            return _table(part)
         case Fold():
-            inside = "\n\n".join(map(_block, block.blocks))
-            return f"<details><summary>{shown(block.title)}</summary>\n\n{inside}\n\n</details>"
+            inside = "\n\n".join(map(_block, part.blocks))
+            return f"<details><summary>{shown(part.title)}</summary>\n\n{inside}\n\n</details>"
         case Code():
-            fence = "`" * max(3, 1 + max(map(len, re.findall("`+", block.text)), default=0))
-            return f"{fence}{block.language}\n{block.text}\n{fence}"
-        case Lines():
-            return "\n".join(f"- {shown(line)}" for line in block.lines)
+            fence = "`" * max(3, 1 + max(map(len, re.findall("`+", part.text)), default=0))
+            return f"{fence}{part.language}\n{part.text}\n{fence}"
+        case _:
+            return ""
 
 
 def _table(table: Table) -> str:

@@ -8,7 +8,10 @@ import math
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
+from os.path import commonprefix
 from typing import Any
+
+from rich.cells import cell_len, chop_cells
 
 from probtruth.check import as_float
 from probtruth.types import Comparison
@@ -16,6 +19,7 @@ from probtruth.types.comparison import leaders, leading_pair
 
 UNKNOWN, INFINITE, MINUS = "–", "∞", "−"
 LONGEST = 20  # Columns of a name in a figure
+LONGEST_NAME = 40  # Columns of a name in a cell; the table of models shows names whole
 LONGEST_SETTING = 8  # Characters of a fraction that is shown as it was given
 NAME = re.compile("\x02([^\x03]*)\x03")  # A marked name; `NAME.split` has the names at odd positions
 
@@ -92,6 +96,19 @@ def exact(value: object) -> str:
     return (f"{number:.4g}" if abs(number) < 1 and len(text) > LONGEST_SETTING else text).replace("-", MINUS)
 
 
+def setting(value: object) -> str:
+    """A setting, or several by their names, as it was given."""
+    if value is None:
+        return UNKNOWN
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return exact(value)
+    if isinstance(value, Mapping):
+        return ", ".join(f"{plain(key)} {setting(inner)}" for key, inner in value.items())
+    return f"\x02{plain(value)}\x03"
+
+
 def percent(value: object) -> str:
     """A share as whole per cent; <1% and >99% where rounding would say nothing or all."""
     number = as_float(value)
@@ -146,7 +163,7 @@ def short_names(names: Iterable[str], longest: int = LONGEST) -> dict[str, str]:
     whole = list(dict.fromkeys(names))
     texts = [_shorten(plain(name), longest) for name in whole]
     if len(set(texts)) < len(texts):
-        start = _same_start([plain(name) for name in whole])
+        start = len(commonprefix([plain(name) for name in whole]))  # noqa: RUF071 (of characters)
         texts = [_shorten(f"…{plain(name)[start:]}" if start > 1 else plain(name), longest) for name in whole]
     shown: dict[str, str] = {}
     used: set[str] = set()
@@ -160,40 +177,13 @@ def short_names(names: Iterable[str], longest: int = LONGEST) -> dict[str, str]:
     return shown
 
 
-def _same_start(names: Sequence[str]) -> int:
-    """How many characters all names begin with."""
-    first, last = min(names), max(names)
-    return next((at for at, (x, y) in enumerate(zip(first, last, strict=False)) if x != y), min(len(first), len(last)))
-
-
-def width(text: str) -> int:
-    """How wide a text is, in columns of a terminal: East Asian and emoji characters take two, combining marks none."""
-    return len(text) if text.isascii() else sum(map(_width, text))
-
-
-def _width(character: str) -> int:
-    if unicodedata.combining(character) or unicodedata.category(character) in ("Mn", "Me", "Cf"):
-        return 0
-    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
-
-
 def _shorten(text: str, longest: int) -> str:
-    if width(text) <= longest:
+    """Its beginning and its end, in so many columns of a terminal: East Asian and emoji characters take two."""
+    if cell_len(text) <= longest:
         return text
-    head = _fitting(text, longest // 2)
-    tail = _fitting(text[::-1], longest - 1 - width(head))[::-1]
+    head = chop_cells(text, longest // 2)[0]
+    tail = chop_cells(text[::-1], longest - 1 - cell_len(head))[0][::-1]
     return head.rstrip() + "…" + tail.lstrip()
-
-
-def _fitting(text: str, columns: int) -> str:
-    """As many of the first characters as fit."""
-    end, used = 0, 0
-    for character in text:
-        used += _width(character)
-        if used > columns:
-            break
-        end += 1
-    return text[:end]
 
 
 def minus(row: Row, first: object) -> Row:
@@ -206,13 +196,10 @@ def minus(row: Row, first: object) -> Row:
 
 
 def turned(row: Row) -> Row:
-    """The row with the difference and its interval of the other sign."""
-    return {**row, "difference": flipped(row["difference"]), "low": flipped(row["high"]), "high": flipped(row["low"])}
-
-
-def flipped(value: Any) -> float | None:
-    """The number with the other sign; what is not known stays so, and 0 has no sign."""
-    return None if value is None else 0.0 - float(value)
+    """The row with the difference and its interval of the other sign; what is not known stays so, 0 has no sign."""
+    known = (row["difference"], row["high"], row["low"])
+    difference, low, high = (None if value is None else 0.0 - float(value) for value in known)
+    return {**row, "difference": difference, "low": low, "high": high}
 
 
 def favouring_a(higher_is_better: bool) -> str:

@@ -1,6 +1,7 @@
 """What a result and a comparison show of themselves: a few lines, HTML for notebooks, a figure (`types.shown`)."""
 
 import hashlib
+from dataclasses import replace
 from io import StringIO
 from textwrap import indent
 from typing import TYPE_CHECKING
@@ -18,9 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 FIRST_ROWS = 4  # Models that the `repr` lists
-MOST_ROWS = 10  # Models of the table in a notebook
 LONGEST_NAME, COLUMNS = 32, 100
-MOST_PAIRS = 28  # Pairs that a notebook draws
 
 
 def first_lines(shown: Result | Comparison) -> str:
@@ -50,41 +49,15 @@ def first_lines(shown: Result | Comparison) -> str:
 
 
 def in_notebook(shown: Result | Comparison) -> str:
-    """The verdict, its three numbers, the ranking and the forest as HTML without style sheets."""
+    """What the page opens with, and its table of models, as HTML without style sheets."""
     from probtruth.report import html  # with Matplotlib
+    from probtruth.report.contents import contents
 
-    result = Result.of(shown)
-    said = verdict(result)
-    parts = [f'<p style="font-size:1.15em;font-weight:600">{html.shown(said.headline)}</p>']
-    parts += [f'<p style="color:#d55e00">{html.shown(line)}</p>' for line in said.failing]
-    parts += [f"<p>{html.shown(what)}: <b>{html.shown(value)}</b></p>" for what, value in said.numbers]
-    table = tables.models(result)
-    aligned = [f'style="text-align:{"right" if numeric else "left"};padding:0.15em 0.7em"' for numeric in table.numeric]
-
-    def row(tag: str, cells: tuple[str, ...]) -> str:
-        made = (f"<{tag} {style}>{html.shown(cell)}</{tag}>" for cell, style in zip(cells, aligned, strict=True))
-        return f"<tr>{''.join(made)}</tr>"
-
-    body = "".join(row("td", cells) for cells in table.rows[:MOST_ROWS])
-    parts.append(f"<table><thead>{row('th', table.heads)}</thead><tbody>{body}</tbody></table>")
-    parts.append(_forest(result))
-    warnings = list(dict.fromkeys(result.warnings))
-    parts += [f"<p>{count(len(warnings), 'warning')}: {html.shown(warnings[0])}</p>"] if warnings else []
-    return f'<div style="max-width:60em">{"".join(parts)}</div>'
-
-
-def _forest(result: Result) -> str:
-    """The differences of all pairs as SVG; nothing for one model."""
-    comparison = result.comparison
-    if not comparison.pairs:
-        return ""
-    from probtruth.report.plots.comparison import plot_forest
-    from probtruth.report.plots.svg import picture, plain_style
-
-    with plain_style():
-        ax = plot_forest(comparison, most=MOST_PAIRS)
-    unique = hashlib.sha256(repr(comparison.ranks).encode()).hexdigest()[:8]  # one page holds many outputs
-    return picture(ax, f"forest-{unique}", "Differences of all pairs", "Means with 95% intervals.").inline
+    content = contents(Result.of(shown))
+    unique = hashlib.sha256(repr(Result.of(shown).comparison.ranks).encode()).hexdigest()[:8]  # a page has many outputs
+    figure = [] if content.figure is None else [replace(content.figure, name=f"behind-{unique}")]
+    parts = (*content.warnings, content.sections[0].blocks[0], *figure)
+    return f'<div style="max-width:60em">{html.opening(content)}{"".join(map(html.block, parts))}</div>'
 
 
 def plot(shown: Result | Comparison, ax: "Axes | None" = None) -> "Axes":

@@ -1,7 +1,7 @@
 """The tables of a report, each a frame of shown strings made from a result; None where there is nothing to say."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from probtruth.check import as_float
@@ -9,6 +9,7 @@ from probtruth.inference.diagnostics import MAX_RHAT, MIN_ESS
 from probtruth.kernels.host import versions
 from probtruth.line.result import Result
 from probtruth.report.numbers import (
+    LONGEST_NAME,
     UNKNOWN,
     Row,
     decimals,
@@ -22,14 +23,14 @@ from probtruth.report.numbers import (
     places_of,
     plain,
     probability,
+    setting,
     significant,
 )
-from probtruth.report.table import Table, table
+from probtruth.report.table import Table
 from probtruth.report.words import mean_of, measure, with_unit
 from probtruth.types.arguments import QUESTIONS
 from probtruth.types.comparison import leaders, leading_pair
 
-LONGEST_NAME = 40  # Columns of a name in a cell; the table of models shows names whole
 MOST_MODELS = 25
 MOST_PAIRS = math.comb(MOST_MODELS, 2)  # Pairs that the page shows; the files have all
 MOST_GROUPS = 100  # Groups that the page shows; `result.json` has all
@@ -43,8 +44,8 @@ def names_of(result: Result) -> dict[str, str]:
 
 
 def models(result: Result) -> Table:
-    """One row for each model, best mean score first."""
-    comparison, ranks = result.comparison, result.comparison.ranks
+    """One row for each model, in the order in which the verdict names them."""
+    comparison, ranks = result.comparison, leaders(result.comparison.ranks)
     several = len(ranks) > 1
     places = places_of(ranks)
     infinite = dict(zip(result.scores.models, result.scores.n_infinite.tolist(), strict=True))
@@ -67,8 +68,8 @@ def models(result: Result) -> Table:
             " Whether two models differ is read from their difference, not from the overlap of these intervals. "
             "Regret is how much worse than the best you must expect to be with this model."
         )
-    return table(
-        f"Models, best {'metric' if metric else 'mean score'} first" if several else "The model",
+    return Table(
+        "Models, most probably best first" if several else "The model",
         {
             "Model": [f"\x02{plain(row['model'])}\x03" for row in ranks],
             mean_of(comparison, with_units=True).capitalize(): [fixed(row["score"], places) for row in ranks],
@@ -98,12 +99,12 @@ def other_estimand(result: Result) -> Table | None:
     other, truth = result.other, result.truth
     if other is None or truth is None:
         return None
-    ranks, names, several = result.comparison.ranks, names_of(result), len(result.scores.models) > 1
+    ranks, names, several = leaders(result.comparison.ranks), names_of(result), len(result.scores.models) > 1
     of_model = {row["model"]: row for row in other.comparison.ranks}
     theirs = [of_model[row["model"]] for row in ranks]
     places = places_of(ranks)
     this, that = truth.estimand, other.truth.estimand
-    return table(
+    return Table(
         "The same models under the other estimand",
         {
             "Model": [names[row["model"]] for row in ranks],
@@ -137,7 +138,7 @@ def pairs(result: Result, rows: Sequence[Row] | None = None, caption: str = "Dif
     note += "a." if rope is None else f"a. Equivalent: a difference of at most {exact(rope)}."
     if comparison.unseen.get("reason") and comparison.settings.get("population") == "new-items":
         note += " A rare difference, larger than any observed, cannot be excluded: the score has no known bound."
-    return table(
+    return Table(
         caption,
         {
             "a": [names[row["a"]] for row in shown],
@@ -163,7 +164,7 @@ def by_group(result: Result) -> Table | None:
     places = places_of(rows)
     more = f" The first {MOST_GROUPS} of {len(rows):,} groups." if len(rows) > MOST_GROUPS else ""
     rows = rows[:MOST_GROUPS]
-    return table(
+    return Table(
         "The two leading models in every group",
         {
             "Group": [groups[str(row["group"])] for row in rows],
@@ -209,7 +210,7 @@ def calibration(result: Result) -> Table | None:
         "Ratio of the two": risk.divergence,
     }
     place = {model: risk.models.index(model) for model in analysis.models}
-    return table(
+    return Table(
         "Parts of the score, and errors of the probabilities",
         {
             "Model": [names[row["model"]] for row in rows],
@@ -256,7 +257,7 @@ def items(result: Result) -> Table | None:
         note += "depends on all its probabilities."
     caption = "Items on which the " + ("two leading models differ most" if len(shown) > 1 else "labels disagree most")
     caption = caption if labelled or len(shown) > 1 else "Items"
-    return table(caption, columns, note, left=tuple(left), kind="items")
+    return Table(caption, columns, note, left=tuple(left), kind="items")
 
 
 def _labels(result: Result, rows: Sequence[int]) -> list[str]:
@@ -267,7 +268,7 @@ def _labels(result: Result, rows: Sequence[int]) -> list[str]:
 
 def annotators(result: Result) -> Table | None:
     """The best and the worst annotators, and those with a flag; None where nothing is known of annotators."""
-    from probtruth.truth.annotators.quality import NO_SKILL  # with JAX, which bare scores do without
+    from probtruth.truth.annotators import NO_SKILL  # with JAX, which bare scores do without
 
     truth, rows = result.analysis.annotators.truth, result.analysis.annotators.rows
     if truth is None:
@@ -291,7 +292,7 @@ def annotators(result: Result) -> Table | None:
         if flags
         else f"No annotator is flagged: no 95% interval of skill lies below {NO_SKILL}."
     )
-    return table(
+    return Table(
         "Annotators, best first",
         {
             "Annotator": [names[str(row["annotator"])] for row in shown],
@@ -323,7 +324,7 @@ def diagnostics(result: Result) -> Table | None:
     sampler = f"Sampler: {gates['sampler']}." if gates.get("sampler") else ""
     heads = ("Diagnostic", "Value", "Passes if")
     columns = dict(zip(heads, map(list, zip(*rows, strict=True)), strict=True))
-    return table("Diagnostics of the sampling", columns, sampler, kind="list")
+    return Table("Diagnostics of the sampling", columns, sampler, kind="list")
 
 
 TESTS = {
@@ -353,7 +354,7 @@ def tests(result: Result) -> Table | None:
         note += " The others need independent items, at most 200,000 of them."
     if len(result.comparison.pairs) > len(rows):
         note += f" Of the pairs, those of the {MOST_MODELS} models of the best mean."
-    return table(
+    return Table(
         "Model-free tests",
         {
             "a": [names[row["a"]] for row in rows],
@@ -372,17 +373,5 @@ def settings(result: Result) -> Table:
     chosen: dict[str, object] = {"rule": comparison.rule, "seed": comparison.seed, "rope": comparison.rope}
     chosen |= comparison.settings
     chosen |= {f"version of {name}": version for name, version in versions().items()}
-    columns = {"Setting": [name.replace("_", " ") for name in chosen], "Value": list(map(_value, chosen.values()))}
-    return table("Settings", columns, left=("Value",), kind="list")
-
-
-def _value(value: object) -> str:
-    if value is None:
-        return UNKNOWN
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, float):
-        return exact(value)
-    if isinstance(value, Mapping):
-        return ", ".join(f"{plain(key)}: {_value(inner)}" for key, inner in value.items())
-    return f"\x02{plain(value)}\x03"
+    columns = {"Setting": [name.replace("_", " ") for name in chosen], "Value": list(map(setting, chosen.values()))}
+    return Table("Settings", columns, left=("Value",), kind="list")

@@ -1,10 +1,10 @@
 """Results for a terminal: rich text and tables, with names as plain text (no markup, no control characters)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float
+import polars as pl
 from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.table import Table as RichTable
@@ -14,10 +14,9 @@ from probtruth.check import count
 from probtruth.kernels.arrays import to_host
 from probtruth.line.result import Result
 from probtruth.report import tables
-from probtruth.report.about import facts
-from probtruth.report.contents import MOST_WARNINGS, alignment
-from probtruth.report.numbers import NAME, exact, fixed, marked, plain, short_names, unmarked
-from probtruth.report.table import Table, table
+from probtruth.report.about import MOST_WARNINGS, alignment, facts
+from probtruth.report.numbers import NAME, fixed, marked, plain, setting, short_names, unmarked
+from probtruth.report.table import Table
 from probtruth.report.verdict import verdict
 from probtruth.types import Truth
 
@@ -72,7 +71,7 @@ def titled(shown: Table, longest: int, most: int = MOST_ROWS) -> RenderableType:
     return Padding(Group(Text(unmarked(shown.caption), "bold"), grid(shown, longest, most), *rest), (1, 0, 0, 0))
 
 
-def grid(shown: Table, longest: int, most: int = MOST_ROWS) -> RichTable:
+def grid(shown: Table, longest: int = LONGEST_NAME, most: int = MOST_ROWS) -> RichTable:
     """The first rows of a table; names have so many columns at most."""
     made = RichTable(box=None, pad_edge=False, header_style="dim")
     names = short_names(NAME.findall("".join(cell for row in shown.rows for cell in row)), longest)
@@ -89,81 +88,59 @@ def _text(sentence: str) -> Text:
     return Text.assemble(*((piece, "bold") if place % 2 else piece for place, piece in pieces))
 
 
-# For each annotator `n_annotations`, `agreement` with the others on the same items, and `skill` beyond chance.
-Quality = Mapping[str, np.ndarray]
-
-
-def truth_summary(truth: Truth, quality: Quality | None = None) -> tuple[RenderableType, ...]:
-    """Method, class marginals, annotators' quality, and each one's confusion where the method has it."""
+def truth_dict(truth: Truth, quality: pl.DataFrame | None = None) -> dict[str, Any]:
+    """Method, estimand, marginals by label, quality (`with_others`) and confusion by annotator, for `--json`."""
     labels, annotators = truth.index.labels, truth.index.annotators
-    names = marked(labels, LONGEST_NAME)
-    head = f"{truth.method}, estimand {truth.estimand}: {count(truth.n_items, 'item')}, {count(len(labels), 'label')}"
-    shares = {"label": [names[label] for label in labels], "probability": _fixed(_label_shares(truth))}
-    parts = [table("class marginals", shares)]
-    if quality is not None:
-        worst = np.argsort(quality["agreement"], kind="stable")
-        shown = marked(annotators, LONGEST_NAME)
-        columns = {
-            "annotator": [shown[annotators[row]] for row in worst],
-            "annotations": [str(quality["n_annotations"][row]) for row in worst],
-            "agreement": _fixed(quality["agreement"][worst]),
-            "skill": _fixed(quality["skill"][worst]),
-        }
-        parts.append(table("agreement with the others on the same items; skill is that beyond chance", columns))
-    confusion = () if truth.confusion is None else truth.confusion[:MOST_ANNOTATORS]
-    for name, rows in zip(annotators, confusion, strict=False):
-        of_answer = {names[label]: _fixed(column) for label, column in zip(labels, rows.T, strict=True)}
-        title = f"annotator {short_names([name], LONGEST_NAME)[name]}: P(answer | truth)"
-        parts.append(table(title, {"truth": [names[label] for label in labels], **of_answer}))
-    rest = []
-    if truth.confusion is not None and len(annotators) > MOST_ANNOTATORS:
-        rest.append(f"{len(annotators) - MOST_ANNOTATORS} more annotators: --json has all")
-    numbers = {name: value for name, value in truth.diagnostics.items() if isinstance(value, (bool, int, float, str))}
-    rest += [", ".join(f"{name} {_short(value)}" for name, value in numbers.items())] if numbers else []
-    return (Text(head, "bold"), *(titled(part, LONGEST_NAME) for part in parts), *(Text(line, "dim") for line in rest))
-
-
-def truth_dict(truth: Truth, quality: Quality | None = None) -> dict[str, Any]:
-    """The same for `--json`: method, estimand, marginals by label, quality and confusion by annotator."""
-    labels, annotators = truth.index.labels, truth.index.annotators
+    shares = to_host(truth.probs).mean(0) if truth.marginals is None else truth.marginals
 
     def by_label(values: np.ndarray) -> dict[str, float]:
         return dict(zip(labels, values.tolist(), strict=True))
 
-    known = None
+    known = confusion = None
     if quality is not None:
-        columns = {what: [None if one != one else one for one in values.tolist()] for what, values in quality.items()}
-        known = {name: {what: of[row] for what, of in columns.items()} for row, name in enumerate(annotators)}
-    confusion = None
+        known = {row.pop("annotator"): row for row in quality.fill_nan(None).iter_rows(named=True)}
     if truth.confusion is not None:
-        confusion = {
-            annotator: {true: by_label(row) for true, row in zip(labels, rows, strict=True)}
-            for annotator, rows in zip(annotators, truth.confusion, strict=True)
-        }
+        rows = zip(annotators, truth.confusion, strict=True)
+        confusion = {name: dict(zip(labels, map(by_label, of), strict=True)) for name, of in rows}
     return {
         "method": truth.method,
         "estimand": truth.estimand,
         "n_items": truth.n_items,
         "n_annotators": len(annotators) or None,
         "n_labels": len(labels),
-        "marginals": by_label(_label_shares(truth)),
+        "marginals": by_label(shares),
         "annotators": known,
         "confusion": confusion,
         "diagnostics": dict(truth.diagnostics),
     }
 
 
-def _fixed(values: Sequence[float] | np.ndarray) -> list[str]:
-    return [fixed(float(value), 3) for value in values]
-
-
-def _label_shares(truth: Truth) -> Float[np.ndarray, " label"]:
-    """The label frequencies of the method's model, else the mean over items."""
-    shares: np.ndarray = to_host(truth.probs).mean(0) if truth.marginals is None else truth.marginals
-    return shares
-
-
-def _short(value: bool | int | float | str) -> str:
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return exact(round(value, 6)) if isinstance(value, (int, float)) else plain(value)
+def truth_summary(known: Mapping[str, Any]) -> tuple[RenderableType, ...]:
+    """What `truth_dict` holds: class marginals, annotators' quality, and each one's confusion."""
+    names, quality = marked(known["marginals"], LONGEST_NAME), known["annotators"]
+    confusion = known["confusion"] or {}
+    head = f"{known['method']}, estimand {known['estimand']}: {count(known['n_items'], 'item')}, "
+    shares = {"label": [*names.values()], "probability": [fixed(share, 3) for share in known["marginals"].values()]}
+    parts = [Table("class marginals", shares)]
+    if quality is not None:
+        worst = sorted(quality, key=lambda name: (quality[name]["agreement"] is None, quality[name]["agreement"]))
+        columns = {
+            "annotator": list(marked(worst, LONGEST_NAME).values()),
+            "annotations": [str(quality[name]["n_annotations"]) for name in worst],
+            "agreement": [fixed(quality[name]["agreement"], 3) for name in worst],
+            "skill": [fixed(quality[name]["skill"], 3) for name in worst],
+        }
+        parts.append(Table("agreement with the others on the same items; skill is that beyond chance", columns))
+    for name, rows in list(confusion.items())[:MOST_ANNOTATORS]:
+        answers = {names[label]: [fixed(row[label], 3) for row in rows.values()] for label in names}
+        title = f"annotator {short_names([name], LONGEST_NAME)[name]}: P(answer | truth)"
+        parts.append(Table(title, {"truth": [*names.values()], **answers}))
+    rest = len(confusion) - MOST_ANNOTATORS
+    lines = [f"{rest} more annotators: --json has all"] if rest > 0 else []
+    known_numbers = (
+        (name, value) for name, value in known["diagnostics"].items() if isinstance(value, int | float | str)
+    )
+    numbers = {name: round(value, 6) if isinstance(value, float) else value for name, value in known_numbers}
+    lines += [unmarked(setting(numbers))] if numbers else []
+    shown = (titled(part, LONGEST_NAME) for part in parts)
+    return (Text(f"{head}{count(len(names), 'label')}", "bold"), *shown, *(Text(line, "dim") for line in lines))

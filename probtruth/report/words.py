@@ -54,13 +54,8 @@ CORP = "Dimitriadis, Gneiting, Jordan (2021), Stable reliability diagrams, doi:1
 ALPHA = "Krippendorff (2011), Computing Krippendorff's alpha-reliability, repository.upenn.edu/asc_papers/43"
 
 
-def citation() -> str:
-    """The software and its version."""
-    return f"The probtruth authors ({RELEASED}), {TITLE}, version {versions()['probtruth']} (software)."
-
-
 def bibtex() -> str:
-    """The same as an entry of BibTeX."""
+    """The software and its version as an entry of BibTeX."""
     fields = {"author": "{The probtruth authors}", "title": f"{{{TITLE}}}", "year": RELEASED}
     fields |= {"version": versions()["probtruth"], "license": "Apache-2.0"}
     return "\n".join(["@software{probtruth,", *(f"  {name} = {{{value}}}," for name, value in fields.items()), "}"])

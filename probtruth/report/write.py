@@ -8,7 +8,7 @@ from probtruth.report.contents import contents
 from probtruth.report.html import html
 from probtruth.report.latex import latex
 from probtruth.report.markdown import markdown
-from probtruth.report.plots.pictures import pictures
+from probtruth.report.plots.svg import alone
 from probtruth.types import Comparison
 from probtruth.types.arguments import StrPath
 
@@ -36,11 +36,10 @@ def write_report(result: Result | Comparison, out: StrPath) -> None:
     result = Result.of(result)
     with whole_folder(out) as folder:
         content = contents(result)
-        drawn = pictures(result)
         (folder / "figures").mkdir()
-        for name, made in drawn.items():
-            (folder / "figures" / f"{name}.svg").write_text(made.alone, encoding="utf-8", newline="\n")
-        (folder / "report.html").write_text(html(result, drawn, content), encoding="utf-8", newline="\n")
+        for made in content.figures:
+            (folder / "figures" / f"{made.name}.svg").write_text(alone(made.svg), encoding="utf-8", newline="\n")
+        (folder / "report.html").write_text(html(result, content), encoding="utf-8", newline="\n")
         (folder / "report.md").write_text(markdown(result, content), encoding="utf-8", newline="\n")
         (folder / "report.tex").write_text(latex(result), encoding="utf-8", newline="\n")
         (folder / "result.json").write_text(dumps(result.to_dict()), encoding="utf-8", newline="\n")

@@ -10,10 +10,10 @@ from jaxtyping import Float, Int
 from probtruth import check
 from probtruth.errors import InputError
 from probtruth.scoring.align import AlignedOnHost
-from probtruth.scoring.calibration.binning import ForecastBins, events
+from probtruth.scoring.calibration.events import bins_of, events
 from probtruth.scoring.confusion.curves import RATES, chosen_labels, ranking, ranks_of
 from probtruth.scoring.confusion.expected import response_probs
-from probtruth.scoring.confusion.measures import average_column, cohens_kappa, label_columns, measure, ratio
+from probtruth.scoring.confusion.measures import cohens_kappa, label_columns, measure, ratio
 from probtruth.types.arguments import MetricName
 
 Weights = Float[np.ndarray, "draw unit"]
@@ -107,7 +107,7 @@ def _measure_column(name: str, position: int, n_labels: int) -> int:
     if name == "accuracy":
         return 0
     if name == "macro-f1":
-        return average_column("f", "macro", n_labels)
+        return int(label_columns("f", n_labels).stop)
     return int(label_columns("f" if name == "f1" else name, n_labels).start) + position
 
 
@@ -136,8 +136,7 @@ def _gaps(aligned: AlignedOnHost, truth: np.ndarray, n_bins: int) -> Float[np.nd
     table[..., n_bins] = 1
     for model, logs in enumerate(aligned.log_probs):
         ((_, forecasts, outcomes),) = events(logs.astype(np.float64), truth, aligned.labels, "top-label")
-        bins = ForecastBins.of(forecasts, n_bins, "uniform", logs.dtype)
-        table[np.arange(len(truth)), model, bins.bin_of] = outcomes - forecasts
+        table[np.arange(len(truth)), model, bins_of(forecasts, n_bins, "uniform", logs.dtype)] = outcomes - forecasts
     return table
 
 

@@ -92,6 +92,11 @@ def expected_losses(rule: ScoringRule, floor: float | None, log_probs: Rows, tru
     return _by_block(partial(_expected_here, rule, floor), log_probs, truth)
 
 
+def entropies(rule: ScoringRule, truth: Rows) -> Items:
+    """The generalised entropy of each item's labels, on the host."""
+    return _by_block(partial(_entropies_here, rule), truth)
+
+
 def sampled_items(n_items: int, n_labels: int) -> Int[np.ndarray, " sampled"]:
     """Positions of the items that are looked at, in order: all, or the same random ones for the same numbers."""
     most = min(MOST_ITEMS, max(1, MOST_CELLS // n_labels))
@@ -130,7 +135,7 @@ def _rule_facts(rule: ScoringRule, floor: float | None, truth: Float[Table, "ite
     if on_device(truth):
         entropy, mean = map(to_host, _truth_means_there(rule, truth))
     else:
-        entropy, mean = _by_block(partial(_entropies_here, rule), truth), truth.mean(0, dtype=np.float64)
+        entropy, mean = entropies(rule, truth), truth.mean(0, dtype=np.float64)
     here = jax.local_devices(backend="cpu")[0]
     with jax.default_device(here), jax.transfer_guard("allow"), np.errstate(divide="ignore"):
         baseline = expected_losses(rule, None, np.log(mean)[None], mean[None])

@@ -6,12 +6,13 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float, Int, Shaped
+from jaxtyping import Bool, Float, Int, Shaped
 from scipy.sparse import csr_array
 
 from probtruth import check
 from probtruth.errors import InputError
 from probtruth.frames import name_text
+from probtruth.kernels.host import empty_like
 from probtruth.truth.fit import MethodRequest
 from probtruth.types import Annotations
 
@@ -57,6 +58,13 @@ class FlatAnnotations:
         """The same with pairs as rows."""
         return csr_array(self.table.T)
 
+    def of_items(self, chosen: Bool[np.ndarray, " item"]) -> tuple["FlatAnnotations", Int[np.ndarray, " annotator"]]:
+        """The annotations of some items, and the annotators who gave them."""
+        own, place = chosen[self.item], np.cumsum(chosen) - 1
+        annotators, annotator = np.unique(self.annotator[own], return_inverse=True)
+        flat = (place[self.item[own]], annotator, self.label[own], self.weight[own], self.known[chosen])
+        return FlatAnnotations(*flat, len(flat[-1]), len(annotators), self.n_labels), annotators
+
     def votes(self) -> Float[np.ndarray, "item label"]:
         """How often each item got each label."""
         counts = np.bincount(self.item * self.n_labels + self.label, self.weight, self.n_items * self.n_labels)
@@ -96,7 +104,7 @@ def vote_shares(
     counts = annotations.counts()
     n_votes = counts.sum(1)
     with np.errstate(invalid="ignore"):
-        return counts / n_votes[:, None], n_votes
+        return np.divide(counts, n_votes[:, None], out=empty_like(counts)), n_votes
 
 
 def votes_of_others(annotations: Annotations) -> Int[np.ndarray, "annotation label"]:
@@ -118,7 +126,7 @@ def votes_of_others(annotations: Annotations) -> Int[np.ndarray, "annotation lab
 def plurality(counts: Shaped[np.ndarray, "item label"]) -> Float[np.ndarray, "item label"]:
     """1 for the label that most votes of an item name, shared equally by ties."""
     most = counts == counts.max(1, keepdims=True)
-    return np.asarray(most / most.sum(1, keepdims=True))
+    return np.asarray(np.divide(most, most.sum(1, keepdims=True), out=empty_like(counts)))
 
 
 def confusion_cells(annotations: Annotations) -> int:

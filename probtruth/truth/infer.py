@@ -1,7 +1,7 @@
 """Truth from annotations: the methods by name, and the checks that they share."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from inspect import signature
 
 import numpy as np
@@ -115,21 +115,21 @@ def infer_truth(
     known = known_answers(gold, annotations, name, chosen.estimand)
     if options.get("prior") is None:
         need_votes(annotations, np.where(known >= 0, 1, n_votes))
-    if chosen.estimand == "class" and not chosen.only_counts and confusion_cells(annotations) > LARGEST_CONFUSION:
+    of_annotators = chosen.estimand == "class" and not chosen.only_counts
+    if of_annotators and confusion_cells(annotations) > LARGEST_CONFUSION:
         raise InputError(
             f"{annotations.n_annotators:,} annotators and {annotations.n_labels:,} labels for method {name!r}",
             f"at most {LARGEST_CONFUSION:,} cells of confusion matrices (annotators x labels x labels)",
             "Choose 'majority' or a method of the estimand 'distribution', which need none, or merge labels.",
         )
-    seen = replace(annotations, annotator=None) if chosen.only_counts else annotations
-    request = MethodRequest(seen, n_draws, check.whole(seed, 0, "seed"), known)
+    request = MethodRequest(annotations, n_draws, check.whole(seed, 0, "seed"), known)
     result = chosen.fit(request, **options)
     diagnostics = {
         **result.diagnostics,
         "n_gold": int((known >= 0).sum()),
         "draws": 0 if result.draws is None else len(result.draws),
         "draws_asked": n_draws,
-        **({"drifted_labels": _drifted(annotations, result.probs, known)} if chosen.estimand == "class" else {}),
+        **({"drifted_labels": _drifted(annotations, result.probs, known)} if of_annotators else {}),
         **({"excluded_annotators": annotations.excluded} if annotations.excluded else {}),
     }
     fitted = {**vars(result), "diagnostics": diagnostics, "shares": shares, "n_votes": np.asarray(n_votes)}

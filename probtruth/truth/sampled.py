@@ -13,7 +13,7 @@ from probtruth import check
 from probtruth.errors import InputError
 from probtruth.kernels.precision import float64_on_cpu
 from probtruth.truth import em
-from probtruth.truth.annotators.quality import quality, sampled_columns
+from probtruth.truth.annotators import quality, sampled_columns
 from probtruth.truth.fit import DRAW_BYTES, MethodFit, MethodRequest, class_rows
 from probtruth.truth.flat import flatten
 

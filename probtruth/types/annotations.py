@@ -1,7 +1,7 @@
 """Annotations: one label from one annotator for one item, as flat integer arrays."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from jaxtyping import Bool, Int
@@ -10,6 +10,7 @@ from probtruth import check, check_arrays, frames
 from probtruth.check import Source
 from probtruth.errors import InputError
 from probtruth.frame_numbers import labelled
+from probtruth.kernels.arrays import reordered, to_host, widened
 from probtruth.types.arguments import Frame, Numbers
 from probtruth.types.index import Index, as_names, no_repeats, positions, sort_names
 from probtruth.types.shown import Brief
@@ -35,7 +36,7 @@ class Annotations(Brief):
     def __repr__(self) -> str:
         """The sizes and the labels."""
         by = "" if self.n_annotators is None else f" by {self.n_annotators:,} annotators"
-        n, labels = int(self.multiplicity.sum()), check.shortlist(self.index.labels, 6)
+        n, labels = int(self.counts().sum()), check.shortlist(self.index.labels, 6)
         return f"Annotations: {n:,} annotations of {self.n_items:,} items{by}; labels {labels}"
 
     @property
@@ -55,9 +56,9 @@ class Annotations(Brief):
 
     def counts(self) -> Int[np.ndarray, "item label"]:
         """The number of annotations of each item with each label."""
-        cells = np.zeros(self.n_items * self.n_labels, np.int64)
-        np.add.at(cells, self.item * self.n_labels + self.label, self.multiplicity)
-        return cells.reshape(self.n_items, self.n_labels)
+        cell = self.item * self.n_labels + self.label
+        votes = np.bincount(cell, self.multiplicity, self.n_items * self.n_labels)  # exact: they sum to less than 2^53
+        return votes.astype(np.int64).reshape(self.n_items, self.n_labels)
 
     def with_labels(self, labels: Index) -> "Annotations":
         """The same annotations with the larger set of labels of an index (labels that nobody used have no votes).
@@ -70,17 +71,16 @@ class Annotations(Brief):
         absent = set(self.index.labels) - set(labels.labels)
         if absent:
             check.one_of(min(absent), labels.labels, "label")
-        position = positions(labels.labels, self.index.labels)
-        return replace(self, label=position[self.label], index=index)
+        return self._placed(index, np.arange(self.n_items), positions(labels.labels, self.index.labels))
 
     def named_by(self, other: Index, what: str) -> "Annotations":
         """The same annotations; if they have no names, with the names of another index, in its caller's order."""
         index, rows, columns = self.index.named_by(other, what)
-        return replace(self, item=np.argsort(rows)[self.item], label=np.argsort(columns)[self.label], index=index)
+        return self._placed(index, rows, np.argsort(columns))
 
     def annotated(self) -> tuple["Annotations", tuple[str, ...]]:
         """The annotations without items that nobody annotated, and the names of those items."""
-        seen = np.bincount(self.item, minlength=self.n_items) > 0
+        seen = self.counts().any(1)
         if seen.all():
             return self, ()
         gone = tuple(self.index.items[row] for row in np.flatnonzero(~seen).tolist())
@@ -88,9 +88,14 @@ class Annotations(Brief):
 
     def of_items(self, rows: Int[np.ndarray, " some"]) -> "Annotations":
         """The annotations of some items, by their positions in rising order."""
-        row_of = np.full(self.n_items, -1)
-        row_of[rows] = np.arange(len(rows))
-        return replace(self._of_rows(row_of[self.item] >= 0, row_of), index=self.index.with_items(rows))
+        return self._placed(self.index.with_items(rows), rows, np.arange(self.n_labels))
+
+    def _placed(self, index: Index, rows: Int[np.ndarray, " some"], labels: Int[np.ndarray, " label"]) -> "Annotations":
+        """The annotations of the items at these positions, in this order, each label at its place in the index."""
+        place = np.full(self.n_items, -1)
+        place[rows] = np.arange(len(rows))
+        kept = self._of_rows(place[self.item] >= 0, place)
+        return replace(kept, label=labels[kept.label], index=index)
 
     def without_annotators(self, annotators: Iterable[object]) -> "Annotations":
         """The annotations of all other annotators; items that nobody else annotated stay, without annotations.
@@ -193,7 +198,6 @@ class Annotations(Brief):
                 "an empty table of counts", "at least one item and one label", "Check the file.", source.name
             )
         names = as_names(labels, "labels")
-        index, rows, columns = Index.of_array(array.shape, items, names)
         bad = ~((array >= 0) & (array == np.floor(array)) & (array < 2**53))
         if bad.any():
             row, column = (int(axis[0]) for axis in np.nonzero(bad))
@@ -201,13 +205,50 @@ class Annotations(Brief):
             raise InputError(
                 f"count {array[row, column]}", "a non-negative integer", "Check that cell.", source.at(row, name)
             )
-        if array.sum() >= 2.0**53:
+        return Counts.of(array.astype(np.int64), items, names, source)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Counts(Annotations):
+    """Annotations of which only the votes for each label are known; the flat arrays are made where they are needed."""
+
+    item: Int[np.ndarray, " annotation"] = field(init=False)
+    label: Int[np.ndarray, " annotation"] = field(init=False)
+    annotator: None = field(init=False, default=None)
+    multiplicity: Int[np.ndarray, " annotation"] = field(init=False)
+    votes: Int[np.ndarray, "item label"] = field(kw_only=True)
+
+    def __getattr__(self, name: str) -> np.ndarray:
+        if name not in ("item", "label", "multiplicity"):
+            raise AttributeError(name)
+        item, label = np.nonzero(self.votes)
+        made: dict[str, np.ndarray] = {"item": item, "label": label, "multiplicity": self.votes[item, label]}
+        vars(self).update(made)
+        return made[name]
+
+    @classmethod
+    def of(
+        cls,
+        votes: Int[np.ndarray, "item label"],
+        items: Iterable[object] | None,
+        labels: Iterable[object] | None,
+        source: Source,
+    ) -> "Counts":
+        """From numbers that were checked one by one."""
+        total = votes.sum(dtype=np.float64)
+        if total >= 2.0**53:
             raise InputError(
-                f"counts that sum to {array.sum():.4g}", "a sum below 2^53", "Check the largest counts.", source.name
+                f"counts that sum to {total:.4g}", "a sum below 2^53", "Check the largest counts.", source.name
             )
-        whole = array[rows][:, columns].astype(np.int64)
-        item, label = np.nonzero(whole)
-        return cls(item, label, None, whole[item, label], index)
+        index, rows, columns = Index.of_array(votes.shape, items, labels)
+        return cls(index=index, votes=to_host(reordered(votes, rows, columns)))
+
+    def counts(self) -> Int[np.ndarray, "item label"]:
+        return self.votes
+
+    def _placed(self, index: Index, rows: Int[np.ndarray, " some"], labels: Int[np.ndarray, " label"]) -> "Counts":
+        votes = to_host(widened(self.votes, rows, labels, len(index.labels)))
+        return replace(self, index=index, votes=votes)
 
 
 def index_of_labels(labels: Iterable[object]) -> Index:

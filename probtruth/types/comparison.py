@@ -17,12 +17,16 @@ Row = Mapping[str, Any]
 Tests = Callable[[Collection[str] | None], Sequence[Row]]  # The model-free tests of the pairs of some models
 
 
+LEAST_CHANCE = 0.001  # Below it, who is likelier to be the best hangs on a few draws
+
+
 def leaders(ranks: Sequence[Row]) -> list[Row]:
-    """The models by probability of being the best, then by expected rank."""
+    """The models by probability of being the best and, where that is less than 0.001, by expected rank."""
 
     def order(row: Row) -> tuple[float, float]:
         best, rank = check.as_float(row["p_best"]), check.as_float(row["expected_rank"])
-        return (-best if best is not None else 1.0, rank if rank is not None else float("inf"))
+        chance = 1.0 if best is None else -best if best >= LEAST_CHANCE else 0.0
+        return (chance, rank if rank is not None else float("inf"))
 
     return sorted(ranks, key=order)
 
@@ -39,9 +43,9 @@ class Comparison(Reported):
 
     `pairs` and `ranks` are the rows of `pairwise()` and `ranking()`; `estimand` says in words what the differences are;
     `diagnostics` must pass for a sound result (max_rhat, min_ess, divergences, engines_agree; None if an engine has
-    none); `warnings` are in plain words; `decisions` holds the smallest set of models that contains the best with
-    probability 0.95 (`credible_set`), the `chosen` model (best mean score) with its `score`, and each model's
-    `rank_probability`; `uncertainty` gives the shares of variance due to items and to labels; `tree` makes the
+    none); `warnings` are in plain words; `decisions` holds
+    the smallest set of models that contains the best with probability 0.95 (`credible_set`), the `chosen` model
+    (best mean score) with its `score`, and each model's `rank_probability`; `parts` makes the `uncertainty`, `tree` the
     `datatree`, and `tests` the model-free tests of the pairs of some models. `unseen` is what the columns of that name
     rest on (`confidence`, independent `n_units`), or the `reason` why they are unknown. `gold` says on how many items
     experts' answers anchor the comparison, how these were chosen, and what weight the inferred scores have beside
@@ -58,7 +62,7 @@ class Comparison(Reported):
     rope: float | None
     seed: int
     diagnostics: Mapping[str, Any]
-    uncertainty: Mapping[str, float | None]
+    parts: Callable[[], Mapping[str, float | None]] = field(repr=False)
     tree: "Callable[[], xarray.DataTree]" = field(repr=False)
     settings: Mapping[str, object]
     warnings: tuple[str, ...] = ()
@@ -77,8 +81,13 @@ class Comparison(Reported):
 
     @cached_property
     def companions(self) -> Sequence[Row]:
-        """The rows of `companion_tests()`, made on first use."""
+        """The model-free tests of the pairs, of the leading models where there are many; made on first use."""
         return self.tests(None)
+
+    @cached_property
+    def uncertainty(self) -> Mapping[str, float | None]:
+        """The shares of variance due to items, annotators and labels, made on first use."""
+        return self.parts()
 
     @cached_property
     def groups(self) -> Sequence[Row]:

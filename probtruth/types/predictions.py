@@ -1,22 +1,21 @@
 """Predictions: for each model and item a distribution over the labels, as log-probabilities."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
-from scipy.special import log_softmax
 
 from probtruth import check, check_arrays
 from probtruth.errors import InputError
 from probtruth.frame_numbers import labelled
 from probtruth.frames import name_text
-from probtruth.kernels.arrays import Table, exponential, on_device, reordered, stacked, together
+from probtruth.kernels.arrays import Table, exponential, log_softmax, on_device, reordered, stacked, together
 from probtruth.types.arguments import Tables
-from probtruth.types.index import Audit, Index, as_names, label_positions
+from probtruth.types.index import Audit, Index, as_names, one_hot
 from probtruth.types.shown import Brief
 
 
@@ -124,11 +123,10 @@ class Predictions(Brief):
         if names is None and n_labels is None:
             hint = "Pass labels=[...], all names, or n_labels=..., how many there are."
             raise InputError("no labels", "the names or the number of all labels", hint)
-        size, one_hot = n_labels if names is None else len(names), {}
-        for name, values in predicted.items():
-            coded = label_positions(values, names, f"model {check.quote(name)}: label")[0] if names else values
-            one_hot[name] = check_arrays.one_hot(coded, size, f"labels of model {name!r}")
-        return cls.from_probs(one_hot, items=items, index=index, labels=names)
+        certain = {
+            name: one_hot(values, names, n_labels, f"labels of model {name!r}")[0] for name, values in predicted.items()
+        }
+        return cls.from_probs(certain, items=items, index=index, labels=names)
 
     @classmethod
     def _build(
@@ -165,13 +163,13 @@ class Predictions(Brief):
         labels = own.labels if labels is None and not is_event else labels
         if index is not None:
             if names is None and not index.positional_items:
-                names = tuple(index.written_items("predictions"))
+                names = index.written("items", "predictions")
             if labels is None and not index.positional_labels:
-                labels = index.written_labels("predictions")
+                labels = index.written("labels", "predictions")
         made, rows, columns = Index.of_array(arrays[0].shape, names, labels)
         like_probs = []
         for name, array in zip(models, arrays, strict=True):
-            check_cells(kind, array, partial(_row_name, name, names))
+            check_arrays.distributions(array, partial(_row_name, name, names), kind=kind)
             if kind == "logits" and check_arrays.surely_simplex(array):
                 like_probs.append(name)
         logs = [as_logs(kind, array) for array in arrays]
@@ -201,22 +199,6 @@ def _both(kind: str, values: Any) -> Table:
     return both
 
 
-def check_cells(
-    kind: str,
-    cells: Float[Table, "item label"],
-    where: Callable[[int], str],
-    what: str | None = None,
-    labels: Sequence[str] | None = None,
-) -> None:
-    """Raises at the first row that cannot be used; `what` calls the cells by a name of their own."""
-    if kind == "probs":
-        check_arrays.simplex(cells, what or WORDS[kind], where, labels)
-    elif kind == "log-probs":
-        check_arrays.exponentials(cells, f"exponentials of {WORDS[kind]}", where, labels)
-    else:
-        check_arrays.logits(cells, where)
-
-
 def of_logits(like_probs: Iterable[str]) -> tuple[str, ...]:
     """The warning about models whose logits are plainly probabilities, if there are any."""
     names = check.shortlist(like_probs)
@@ -229,28 +211,16 @@ def of_logits(like_probs: Iterable[str]) -> tuple[str, ...]:
     )
 
 
-@overload
-def as_logs(
-    kind: str, cells: Float[np.ndarray, "item label"], out: Float[np.ndarray, "item label"] | None = None
-) -> Float[np.ndarray, "item label"]: ...
-@overload
-def as_logs(kind: str, cells: Float[Table, "item label"], out: None = None) -> Float[Table, "item label"]: ...
-def as_logs(
-    kind: str, cells: Float[Table, "item label"], out: Float[np.ndarray, "item label"] | None = None
-) -> Float[Table, "item label"]:
+def as_logs(kind: str, cells: Float[Table, "item label"]) -> Float[Table, "item label"]:
     """Log-probabilities from checked cells, which are "probs", "log-probs" or "logits" (percentages came as probs)."""
+    if kind in ("logits", "log-probs"):
+        return log_softmax(cells) if kind == "logits" else cells
     if on_device(cells):
         from probtruth.kernels import device
 
-        return device.log_table(kind, cells)
-    if kind not in ("logits", "log-probs"):
-        with np.errstate(divide="ignore"):
-            return np.asarray(np.log(cells, out=out))
-    logs = np.asarray(log_softmax(cells, axis=-1)) if kind == "logits" else cells
-    if out is None:
-        return logs
-    out[:] = logs
-    return out
+        return device.logarithm(cells)
+    with np.errstate(divide="ignore"):
+        return np.log(cells)
 
 
 def _no_dict(tables: object) -> InputError:

@@ -11,7 +11,7 @@ from jaxtyping import Float, Int
 from probtruth import check, frame_numbers, frames
 from probtruth.check import Source
 from probtruth.errors import InputError
-from probtruth.kernels.arrays import Table, is_own, some_items, to_host
+from probtruth.kernels.arrays import Table, is_own
 from probtruth.kernels.host import empty_array
 from probtruth.types.arguments import Frame
 from probtruth.types.index import Audit, NameCodes, no_repeats, one_each, order_of, positions, ranks, sort_names
@@ -71,24 +71,15 @@ class LabelsBehind(Brief):
     @cached_property
     def losses(self) -> Float[Table, "model item label"]:
         """The loss if the label were k."""
-        return self.given(self._logs) if callable(self.given) else self.given
+        return self.losses_of()
 
-    def some_losses(self, items: Int[np.ndarray, " some"]) -> Float[np.ndarray, "model some label"]:
-        """The same of some items, on the host."""
+    def losses_of(self, models: Any = slice(None), items: Any = slice(None)) -> Float[Table, "some these label"]:
+        """The same of some models and items."""
         if not callable(self.given):
-            return some_items(self.given, items)
-        return to_host(self.given(some_items(self._logs, items)))
-
-    def losses_of(self, models: Sequence[int], items: slice) -> Float[np.ndarray, "model some label"]:
-        """The same of some models and items that follow one another, on the host."""
-        some = (self._logs if callable(self.given) else self.given)[np.array(models), items]
-        return to_host(self.given(some) if callable(self.given) else some)
-
-    @property
-    def _logs(self) -> Float[Table, "model item label"]:
+            return self.given[:, items][models]
         if self.log_probs is None:
             raise ValueError("losses that follow from forecasts which are not there")
-        return self.log_probs
+        return self.given(self.log_probs[:, items][models])
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -287,6 +278,7 @@ class Scores(Brief):
         items, models, repeats = of["item"], of["model"], of.get("replicate")
         shape = len(models.names), len(items.names)
         values, count = empty_array(shape, on_disk), np.zeros(shape, np.int32)
+        values[:] = 0
         structure = {option: np.full(shape[1], -1) for option in ("group", "cluster") if option in of}
         n_repeats = 1 if repeats is None else len(repeats.names)
         last, in_order, replicates = np.full(shape[0] * n_repeats, -1), True, None
@@ -299,32 +291,29 @@ class Scores(Brief):
             if np.isnan(numbers).any():
                 where = source.at(int(np.isnan(numbers).argmax()), score)
                 raise InputError("NaN", "a number", "Remove the item or give its score.", where)
-            if repeats is None:
-                values[of_model, of_item] = numbers
-                count[of_model, of_item] = 1
-            else:
-                cell = of_model * shape[1] + of_item
-                count += np.bincount(cell, minlength=count.size).reshape(shape).astype(np.int32)
-                values[:] = np.bincount(cell, numbers, count.size).reshape(shape) / np.maximum(count, 1)
-                replicates = _by_replicate(cell, numbers, count, repeat, repeats.names)
+            with np.errstate(invalid="ignore"):
+                np.add.at(values, (of_model, of_item), numbers)
+            np.add.at(count, (of_model, of_item), 1)
+            if repeats is not None:
+                values /= np.maximum(count, 1)
+                replicates = _by_replicate(of_model * shape[1] + of_item, numbers, count, repeat, repeats.names)
             for option, of_items in structure.items():
                 at = partial(source.at, column=columns[option])
                 one_each(of_items, of_item, of[option].codes(frame, source), items.names, option, at)
             line = of_model * n_repeats + repeat
-            for one in np.unique(line):
-                own = of_item[line == one]
-                in_order = in_order and own[0] > last[one] and bool((np.diff(own) > 0).all())
-                last[one] = own[-1]
+            rows = np.argsort(line, kind="stable")
+            line, own = line[rows], of_item[rows]
+            before = np.where(np.diff(line, prepend=-1) != 0, last[line], np.r_[-1, own[:-1]])
+            in_order, last[line] = in_order and bool((own > before).all()), own
         order = order_of(frames.compact(items.known)).astype(np.int64)
-        keep = (count > 0).all(0)[order]
-        kept = order[keep]
-        if not keep.any():
+        there = (count > 0).all(0)[order]
+        kept = order[there]
+        if not len(kept):
             hint = "Names are compared as text ('007' is not '7')."
             raise InputError("no item in common", "items that every model has", hint, name)
         ordered = values if is_own(kept, shape[1]) else empty_array((shape[0], len(kept)), on_disk)
         for own, row in zip(ordered, values, strict=True):
             own[:] = row[kept]
-        named = [items.names[row] for row in order.tolist()]
         mixed = np.isnan(ordered).any(0) if repeats is not None else np.zeros(1, bool)
         if mixed.any():
             raise InputError(
@@ -333,13 +322,13 @@ class Scores(Brief):
                 "Check the scores of that item.",
                 f"{name}, item {check.quote(items.names[kept[mixed.argmax()]])}",
             )
-        missing = tuple(one for one, there in zip(named, keep.tolist(), strict=True) if not there)
+        missing, kept_names = (tuple(items.names[row] for row in some.tolist()) for some in (order[~there], kept))
         parted = {what: Partition.of_used(codes[kept], of[what].names) for what, codes in structure.items()}
         by_model = zip(models.names, (count == 0).sum(1).tolist(), strict=True)
         return cls(
             ordered,
             tuple(models.names),
-            tuple(one for one, there in zip(named, keep.tolist(), strict=True) if there),
+            kept_names,
             rule=score,
             higher_is_better=higher_is_better,
             groups=parted.get("group"),

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from probtruth.errors import InputError
-from probtruth.io.loaders.detect import format_of
+from probtruth.io.loaders.readers import format_of
 
 FILES = Path(__file__).parents[1] / "io" / "loaders" / "files"
 TOOLS = {

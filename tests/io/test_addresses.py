@@ -6,8 +6,8 @@ import pytest
 
 from probtruth.errors import InputError
 from probtruth.io import addresses
-from probtruth.io.addresses import location, matching, named, with_column
-from probtruth.io.tables.read import read_table, shown
+from probtruth.io.addresses import location, matching, named, shown, with_column
+from probtruth.io.tables.read import read_table
 from probtruth.redaction import redacted
 
 

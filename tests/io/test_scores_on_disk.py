@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 import probtruth as pt
-from probtruth.io.tables import binary, on_disk
+from probtruth.io.tables import binary
 from probtruth.kernels.host import lies_on_disk
 
 N = 700
@@ -14,7 +14,7 @@ N = 700
 @pytest.fixture(autouse=True)
 def small_batches(monkeypatch):
     monkeypatch.setattr(binary, "ROWS", 100)
-    monkeypatch.setattr(on_disk, "CHUNK", 2000)
+    monkeypatch.setattr("probtruth.io.tables.read.CHUNK", 2000)
 
 
 def table(kind="shuffled", seed=0):

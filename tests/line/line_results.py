@@ -80,15 +80,15 @@ def compare(scores: Scores, rope: float | None, diagnostics: dict[str, Any]) -> 
         models=names,
         pairs=pairs,
         ranks=rows,
-        tests=lambda _: [{"a": row["a"], "b": row["b"], **dict.fromkeys(tests, 0.02)} for row in pairs],
         estimand=f"mean paired difference of expected {scores.rule} scores over new items like these",
         rule=scores.rule,
         higher_is_better=scores.higher_is_better,
         rope=rope,
         seed=0,
         diagnostics=diagnostics,
-        uncertainty={"items": 0.7, "labels": 0.3 if scores.labels is not None else None},
+        parts=lambda: {"items": 0.7, "labels": 0.3 if scores.labels is not None else None},
         tree=lambda: tree,
+        tests=lambda models: [{"a": row["a"], "b": row["b"], **dict.fromkeys(tests, 0.02)} for row in pairs],
         decisions={
             "rank_probability": [
                 {"model": name, "probability": row.tolist()} for name, row in zip(names, ranks, strict=True)

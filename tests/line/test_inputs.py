@@ -91,12 +91,13 @@ def hard_scores() -> dict[str, float]:
         (pl.Series(WORDS), NAMED, {}),
         (pd.Series(WORDS, index=ITEMS), tables(KINDS["polars"]), {}),
         ({"item": ITEMS[::-1], "label": WORDS[::-1]}, tables(KINDS["pandas"]), {}),
+        ({"item": ITEMS, "label": WORDS}, tables(lambda one: one.to_pandas().set_index("item").add_prefix("p_")), {}),
         (dict(zip(ITEMS[::-1], WORDS[::-1], strict=True)), tables(KINDS["dict"]), {}),
         (np.eye(3)[HARD], PROBS, {}),
     ],
     ids=[
         "integers", "list", "words", "words in an array", "frames without items", "series", "pandas series", "frame",
-        "by item", "one-hot",
+        "pandas index", "by item", "one-hot",
     ],
 )  # fmt: skip
 def test_labels_as_the_reference(reference: Any, predictions: Any, options: dict[str, Any]) -> None:

@@ -10,4 +10,4 @@ comparison = pt.compare(pt.read_scores(mean, item="prompt", model="system", scor
 print(comparison.pairwise().select("a", "b", "difference", "low", "high", "p_a_better"))
 cells = stars.select(pl.concat_str("prompt", "system", separator="/").alias("item"), "judge", "stars")
 annotations = pt.Annotations.from_long(cells, annotator="judge", label="stars")
-print(pt.annotators.agreement(annotations, level="ordinal"))
+print(pt.agreement.krippendorff_alpha(annotations, level="ordinal"))

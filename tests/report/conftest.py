@@ -1,18 +1,15 @@
-"""Results without sampling, and the figures of one of them."""
-
-from collections.abc import Mapping
+"""Results without sampling, and the report of one of them."""
 
 import pytest
 from line_results import make, odd, result
 
 from probtruth.line.result import Result
-from probtruth.report.plots.pictures import pictures
-from probtruth.report.plots.svg import Picture
+from probtruth.report.contents import Contents, contents
 
-__all__ = ("drawn", "make", "odd", "result")
+__all__ = ("content", "make", "odd", "result")
 
 
 @pytest.fixture(scope="session")
-def drawn(result: Result) -> Mapping[str, Picture]:
-    """The figures of `result`, which take most of the time of a page: tests of its words take these."""
-    return pictures(result)
+def content(result: Result) -> Contents:
+    """What the report of `result` says; its figures take most of the time of a page, and are drawn once."""
+    return contents(result)

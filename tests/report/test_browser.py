@@ -104,7 +104,7 @@ def doing(text: str, script: str) -> str:
 
 
 def test_a_click_sorts_and_another_turns_it_round(load, result):
-    table = "Models, best mean score first"
+    table = "Models, most probably best first"
     at_first, _ = load(html(result))
     up, _ = load(clicking(html(result), 1))
     down, _ = load(clicking(html(result), 2))

@@ -12,9 +12,7 @@ import pytest
 import probtruth as pt
 from probtruth.report.numbers import plain
 
-pytestmark = pytest.mark.long
-"""A report in full; the tests of each format meet such names too."""
-
+# Markup, a formula, emoji with right-to-left text, 300 characters, LaTeX, Markdown, an attribute
 NAMES = (
     "<script>alert(1)</script>",
     "=1+1",
@@ -23,15 +21,15 @@ NAMES = (
     r"\input{a} $x_1^2$ 100% & #1 ~ [z]",
     "![i](javascript:alert(1)) | *b* `c` @all",
     '" onload="alert(1)',
+    "co \u202egnp | *x* $y$",
 )
-"""Markup, a formula, emoji with right-to-left text, 300 characters, LaTeX, Markdown, an attribute."""
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     """The report of hostile models, items, labels and annotators."""
     random = np.random.default_rng(0)
-    items = [f"{NAMES[place % 7]} {place}" for place in range(42)]
+    items = [f"{NAMES[place % 8]} {place}" for place in range(42)]
     labels, truth = NAMES[:3], random.integers(0, 3, 42)
     rows = {"item": [], "annotator": [], "label": []}
     for item, right in zip(items, truth, strict=True):
@@ -73,6 +71,7 @@ def test_the_page_shows_names_and_has_one_script_of_its_own(folder):
     page = Page((folder / "report.html").read_text("utf-8"))
     for name in NAMES:
         assert plain(name) in page.text
+    assert "\u202e" not in page.text
     assert [attributes.get("type") for tag, attributes in page.tags if tag == "script"] == ["application/json", None]
     assert not [tag for tag, _ in page.tags if tag in ("img", "iframe", "object", "embed", "link", "form")]
     assert not [key for _, attributes in page.tags for key in attributes if key.startswith("on")]
@@ -86,6 +85,7 @@ def test_markdown_holds_no_markup_of_theirs(folder):
     assert "<script" not in text
     assert not re.search(r"(?<!\\)!\[|(?<!\\)\]\(", text)
     assert "x" * 300 in text
+    assert "co �gnp \\| \\*x\\* \\$y\\$" in text
 
 
 def test_latex_holds_no_command_of_theirs(folder):

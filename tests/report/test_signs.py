@@ -7,7 +7,7 @@ from rich.console import Console
 
 import probtruth as pt
 from probtruth.report import tables, terminal_study
-from probtruth.report.numbers import flipped
+from probtruth.report.numbers import turned
 
 MARKS = {"item": [*range(8)] * 2, "model": ["a"] * 8 + ["b"] * 8}
 MARKS |= {"score": [0.7, 0.6, 0.5, 0.6, 0.7, 0.6, 0.5, 0.6, 0.6, 0.6, 0.5, 0.6, 0.6, 0.5, 0.5, 0.6]}
@@ -49,6 +49,5 @@ def test_a_monitor_speaks_of_the_scores_as_they_were_given():
 
 
 def test_what_is_not_known_stays_so_and_zero_has_no_sign():
-    assert flipped(None) is None
-    assert str(flipped(0.0)) == "0.0"
-    assert flipped(np.inf) == -np.inf
+    row = turned({"difference": None, "low": 0.0, "high": np.inf})
+    assert repr(row) == "{'difference': None, 'low': -inf, 'high': 0.0}"

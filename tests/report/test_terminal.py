@@ -22,7 +22,7 @@ def printed(*renderables, columns=80):
 def test_summary_says_verdict_tables_and_note(result):
     text = printed(*terminal.summary(result))
     assert text.startswith("nearest-neighbours is almost certainly the best of the 4 models.")
-    for said in ("Models, best mean score first", "0.487 to 0.586", ">0.999", "annotators are"):
+    for said in ("Models, most probably best first", "0.487 to 0.586", ">0.999", "annotators are"):
         assert said in text
 
 
@@ -70,7 +70,7 @@ def inferred():
 
 
 def test_truth_summary_shows_marginals_and_confusion(inferred):
-    text = printed(*terminal.truth_summary(inferred))
+    text = printed(*terminal.truth_summary(terminal.truth_dict(inferred)))
     for said in ("class marginals", "0.420", "observer 1: P(answer | truth)", "0.890  0.110", "2 more annotators"):
         assert said in text
     assert "iterations 12, converged yes" in text
@@ -88,7 +88,7 @@ def test_truth_without_a_model_gives_means_over_items(result):
     found = terminal.truth_dict(result.truth)
     assert found["confusion"] is None
     assert sum(found["marginals"].values()) == pytest.approx(1)
-    assert "annotator ada" not in printed(*terminal.truth_summary(result.truth))
+    assert "annotator ada" not in printed(*terminal.truth_summary(found))
 
 
 def test_names_that_differ_at_the_end_stay_apart(make):

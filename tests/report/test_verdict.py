@@ -11,6 +11,7 @@ from probtruth.comparison.rows import NO_SPREAD
 from probtruth.line.standing import Answer, Unseen
 from probtruth.report.about import facts
 from probtruth.report.numbers import NAME, advantage, unmarked
+from probtruth.report.tables import models
 from probtruth.report.verdict import LONGEST_NAME, failing_diagnostics, verdict
 
 ROW = {"a": "a", "b": "b", "difference": -0.2, "low": -0.3, "high": -0.1, "p_a_better": 0.999, "p_equivalent": 0.01}
@@ -110,6 +111,22 @@ def test_several_models_speak_of_the_best(result, make):
     assert any(line.startswith("95% set of best models: ") for line in details(open_said))
 
 
+@pytest.mark.parametrize(
+    ("chances", "following"),
+    [
+        ((0.999, 0.0002, 0.0008), "model-01"),  # a chance below 0.001 is one of a few draws: the better mean is next
+        ((0.9, 0.03, 0.07), "model-02"),  # the worse mean, and likelier to be the best
+    ],
+)
+def test_the_model_that_the_headline_compares_with_is_the_second_row_of_the_table(make, chances, following):
+    bare = make["bare"](3)
+    ranks = [{**row, "p_best": p} for row, p in zip(bare.comparison.ranks, chances, strict=True)]
+    result = make["rewrite"](bare, ranks=ranks)
+    assert f"model-00 ahead of {following} in mean seconds" in numbers(result)
+    assert unmarked(models(result).rows[1][0]) == following
+    assert result.to_dict()["verdict"]["next"] == following
+
+
 def test_two_identical_runners_up_are_both_in_the_set_of_best_models():
     """The set of three that `decisions` holds, not a second count from P(best)."""
     loss = np.random.default_rng(0).normal(0.5, 0.3, 30)
@@ -133,7 +150,7 @@ def test_the_next_step_of_an_open_comparison_is_a_size(make):
 
 
 def test_the_largest_source_of_uncertainty_decides_what_to_get(make):
-    result = make["rewrite"](two(make, 0.7), uncertainty={"items": 0.2, "annotators": 0.7, "labels": 0.1})
+    result = make["rewrite"](two(make, 0.7), parts=lambda: {"items": 0.2, "annotators": 0.7, "labels": 0.1})
     assert numbers(result)["What to do next"] == (
         "Get more annotators: 70% of the uncertainty is due to the annotators."
     )

@@ -61,15 +61,6 @@ def test_posterior_is_read_back(result, out):
         assert tree["posterior"]["contrast"].equals(result.comparison.datatree["posterior"]["contrast"])
 
 
-def test_odd_names_are_inert_in_every_file(odd, tmp_path):
-    write_report(odd, tmp_path / "out")
-    assert "'=1+1" in (tmp_path / "out" / "models.csv").read_text("utf-8")
-    for figure in (tmp_path / "out" / "figures").iterdir():
-        assert "<script" not in figure.read_text("utf-8")
-    names = [row["model"] for row in json.loads((tmp_path / "out" / "result.json").read_text("utf-8"))["models"]]
-    assert "<script>alert(1)</script>" in names
-
-
 @pytest.mark.long
 def test_an_earlier_result_is_replaced_another_folder_is_not(result, tmp_path):
     out = tmp_path / "out"
@@ -88,10 +79,8 @@ def test_a_failure_leaves_nothing(make, tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.long
-def test_same_result_same_bytes(result, tmp_path):
-    for name in ("one", "two"):
-        write_report(result, tmp_path / name)
-    for path in sorted((tmp_path / "one").rglob("*.*")):
+def test_same_result_same_bytes(result, out, tmp_path):
+    write_report(replace(result), tmp_path / "two")
+    for path in sorted(out.rglob("*.*")):
         if path.suffix != ".nc":
-            assert path.read_bytes() == (tmp_path / "two" / path.relative_to(tmp_path / "one")).read_bytes()
+            assert path.read_bytes() == (tmp_path / "two" / path.relative_to(out)).read_bytes()

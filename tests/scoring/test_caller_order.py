@@ -67,12 +67,12 @@ class TestNamesOnOneSide:
             assert result.scores.values[0].mean() == pytest.approx(EXPECTED)
 
     def test_the_human_ceiling(self, names: dict[str, list[str]]) -> None:
-        both = pt.annotators.human_ceiling(
+        both = pt.agreement.human_ceiling(
             pt.Annotations.from_counts(VOTES), pt.Predictions.from_probs({"a": PROBS}), draws=10
         )
         for left, right in ((names, {}), ({}, names)):
             votes, models = pt.Annotations.from_counts(VOTES, **left), pt.Predictions.from_probs({"a": PROBS}, **right)
-            found = pt.annotators.human_ceiling(votes, models, draws=10)
+            found = pt.agreement.human_ceiling(votes, models, draws=10)
             assert found["loss"].to_list() == pytest.approx(both["loss"].to_list())
 
 

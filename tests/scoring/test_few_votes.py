@@ -6,7 +6,6 @@ import pytest
 from compiled_once import x64
 
 import probtruth as pt
-from probtruth.scoring.calibration import decompositions
 from probtruth.scoring.calibration.decompositions import corrected_entropy
 
 ROUNDING = 1e-10
@@ -49,14 +48,6 @@ def test_formula_of_the_brier_score_and_unanimous_items():
 
 def test_a_single_vote_says_nothing_about_spread():
     assert np.isnan(corrected_entropy(pt.rules.log, np.array([[1.0, 0.0]]), np.array([1])))[0]
-
-
-def test_chunks_do_not_change_the_answer(monkeypatch):
-    rng = np.random.default_rng(0)
-    votes = rng.multinomial(7, np.full(4, 0.25), 30)
-    whole = corrected_entropy(pt.rules.log, votes / 7, votes.sum(1))
-    monkeypatch.setattr(decompositions, "CHUNK", 40)
-    np.testing.assert_array_equal(corrected_entropy(pt.rules.log, votes / 7, votes.sum(1)), whole)
 
 
 @pytest.mark.long

@@ -75,7 +75,7 @@ def krippendorff() -> None:
     counts = ANNOTATIONS.counts()
     for level in ("nominal", "ordinal", "interval"):
         theirs = alpha(value_counts=counts, value_domain=list(range(10)), level_of_measurement=level)
-        print(f"  {level}: {theirs:.10f}; ours {pt.annotators.agreement(ANNOTATIONS, level=level).value:.10f}")
+        print(f"  {level}: {theirs:.10f}; ours {pt.agreement.krippendorff_alpha(ANNOTATIONS, level=level).value:.10f}")
 
 
 def scikit_learn() -> None:

@@ -13,7 +13,7 @@ from scipy.stats import chisquare
 
 from probtruth.inference import nuts
 from probtruth.truth import programs
-from probtruth.truth.annotators.quality import quality
+from probtruth.truth.annotators import quality
 from probtruth.truth.sampled import NEAR
 
 N_ITEMS, N_ANNOTATORS, N_LABELS = 12, 4, 3

@@ -81,7 +81,7 @@ def test_labels_as_text_need_no_number():
 def test_classes_name_all_labels_and_the_columns_of_arrays():
     truth = Truth.from_labels(["dog", "cat"], classes=["owl", "dog", "cat"])
     assert truth.index.labels == ("cat", "dog", "owl")
-    assert truth.index.written_labels("an array") == ("owl", "dog", "cat")
+    assert truth.index.written("labels", "an array") == ("owl", "dog", "cat")
     by_position = Truth.from_labels([1, 2], classes=["owl", "dog", "cat"])
     np.testing.assert_array_equal(by_position.probs, truth.probs)
 

@@ -1,12 +1,12 @@
 """Exports of annotation tools: Argilla, Label Studio and Prodigy."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from probtruth import check
 from probtruth.check import Source
 from probtruth.errors import InputError
+from probtruth.io.addresses import shown
 from probtruth.io.loaders.collect import choose, once
 from probtruth.io.loaders.json_values import (
     Record,
@@ -14,17 +14,16 @@ from probtruth.io.loaders.json_values import (
     as_name,
     as_number,
     as_object,
+    as_objects,
     described,
     read_lines,
     read_objects,
 )
-from probtruth.io.tables.read import shown
 from probtruth.types import Annotations
 from probtruth.types.arguments import StrPath
 
 
-@dataclass(frozen=True, slots=True)
-class Vote:
+class Vote(NamedTuple):
     """What one annotator answered to one question on one item; `label` as it stands in the file."""
 
     item: str
@@ -57,31 +56,28 @@ def read_argilla(path: StrPath, question: str | None = None, labels: Iterable[st
 
 
 def _of_record(record: Record) -> Iterator[Vote]:
-    item, where = record.name_at("id"), record.where
-    pairs = _of_version_1(record) if isinstance(record.need("responses"), list) else _of_version_2(record)
-    for question, response in pairs:
-        if response.get("status") in ("draft", "discarded") or response.get("value") is None:
-            continue
-        annotator = response.name_at("user_id")
-        yield Vote(item, annotator, response["value"], as_name(question, where, "question"), where)
+    item, where = record.at(as_name, "id"), record.where
+    for question, response in _responses(record):
+        if response.get("status") not in ("draft", "discarded") and response.get("value") is not None:
+            yield Vote(item, response.at(as_name, "user_id"), response["value"], as_name(question, where), where)
 
 
-def _of_version_1(record: Record) -> Iterator[tuple[str, Record]]:
-    for response in record.objects_at("responses"):
-        whole = {"user_id": response.get("user_id"), "status": response.get("status")}
-        for question, answer in response.object_at("values", {}).items():
-            yield question, Record({**as_object(answer, record.where, question), **whole}, record.where)
-
-
-def _of_version_2(record: Record) -> Iterator[tuple[str, Record]]:
-    responses = record.object_at("responses", {})
-    return ((question, answer) for question in responses for answer in responses.objects_at(question, []))
+def _responses(record: Record) -> Iterator[tuple[str, Record]]:
+    if isinstance(record.get("responses"), list):  # version 1
+        for response in record.at(as_objects, "responses"):
+            whole = {"user_id": response.get("user_id"), "status": response.get("status")}
+            values = response.at(as_object, "values", {})
+            yield from ((name, Record({**values.at(as_object, name), **whole}, record.where)) for name in values)
+    elif "responses" not in record or record["responses"] is not None:
+        responses = record.at(as_object, "responses")
+        yield from ((question, one) for question in responses for one in responses.at(as_objects, question, []))
 
 
 # The types of results that are one label, and the key under which each has it.
 VALUES = {"choices": "choices", "rating": "rating", "number": "number", "pairwise": "selected"}
 # Keys of a JSON-MIN task that are neither data nor answers.
 OWN = {"id", "annotator", "annotation_id", "created_at", "updated_at", "lead_time", "agreement"}
+SESSIONS = "Give annotators sessions of their own: `?session=name` in Prodigy's address."
 
 
 def read_label_studio(
@@ -118,25 +114,23 @@ def read_label_studio(
 
 
 def _of_task(task: Record, item: str | None) -> Iterator[Vote]:
-    data, where = task.object_at("data", {}), task.where
-    name = task.name_at("id") if item is None else data.name_at(item)
-    for one in as_list(task.get("annotations", task.get("completions")), where, "annotations"):
-        annotation = as_object(one, where, "annotations")
+    name = task.at(as_name, "id") if item is None else task.at(as_object, "data", {}).at(as_name, item)
+    for annotation in task.at(as_objects, "annotations" if "annotations" in task else "completions"):
         if annotation.get("was_cancelled") or annotation.get("skipped"):
             continue
-        annotator = _annotator(annotation.get("completed_by"), where)
-        for result in annotation.objects_at("result", []):
+        annotator = _annotator(annotation, "completed_by")
+        for result in annotation.at(as_objects, "result", []):
             kind = result.get("type")
-            if not isinstance(kind, str) or kind not in VALUES:
-                continue  # a region, a text: no label of the item
-            question = result.name_at("from_name")
-            yield Vote(name, annotator, result.object_at("value").need(VALUES[kind]), question, where)
+            if isinstance(kind, str) and kind in VALUES:  # else a region, a text: no label of the item
+                label = result.at(as_object, "value").at(lambda value, where: value, VALUES[kind])
+                yield Vote(name, annotator, label, result.at(as_name, "from_name"), task.where)
 
 
-def _annotator(value: Any, where: str) -> str:
+def _annotator(answer: Record, key: str) -> str:
+    value = answer.get(key)
     if isinstance(value, dict):
         value = value.get("email") or value.get("id")
-    return as_name(value, where, "completed_by")
+    return as_name(value, f"{answer.where}, {check.quote(key)}")
 
 
 def _of_minimal_task(task: Record, item: str | None, question: str | None) -> Iterator[Vote]:
@@ -155,10 +149,9 @@ def _of_minimal_task(task: Record, item: str | None, question: str | None) -> It
             check.choose("question", options[0], "--label") if options else "Export it as JSON.",
             task.where,
         )
-    name = task.name_at("id" if item is None else item)
-    annotator = _annotator(task["annotator"], task.where)
+    name = task.at(as_name, "id" if item is None else item)
     if task.get(question) is not None:
-        yield Vote(name, annotator, task[question], question, task.where)
+        yield Vote(name, _annotator(task, "annotator"), task[question], question, task.where)
 
 
 def read_prodigy(path: StrPath, labels: Iterable[str | int] | None = None) -> Annotations:
@@ -192,16 +185,15 @@ def read_prodigy(path: StrPath, labels: Iterable[str | int] | None = None) -> An
             )
         choice = "accept" in row or "options" in row
         if choice:
-            options |= {_label_text(one.need("id"), where, "options") for one in row.objects_at("options", [])}
+            options |= {_label_text(one.get("id"), where, "options") for one in row.at(as_objects, "options", [])}
         if answer == "ignore" or (choice and answer == "reject"):
             continue
-        if choice:
-            label = _label_text(as_list(row.get("accept"), where, "accept"), where, "accept")
-        else:
-            row.need("label", "Only the interfaces choice and classification have one label.")
-            label = str(answer)
-        item = row.name_at("_input_hash" if choice else "_task_hash")
-        votes.append(Vote(item, _session(row), label, "choice" if choice else "classification", where))
+        if not choice:
+            row.at(as_name, "label", hint="Only the interfaces choice and classification have one label.")
+        label = _label_text(row.at(as_list, "accept"), where, "accept") if choice else str(answer)
+        item = row.at(as_name, "_input_hash" if choice else "_task_hash")
+        annotator = row.at(as_name, "_annotator_id" if row.get("_annotator_id") else "_session_id", hint=SESSIONS)
+        votes.append(Vote(item, annotator, label, "choice" if choice else "classification", where))
     interfaces = {vote.question for vote in votes}
     if len(interfaces) > 1:
         raise InputError("answers of two interfaces", "one", "Export the data sets one by one.", shown(path))
@@ -209,18 +201,6 @@ def read_prodigy(path: StrPath, labels: Iterable[str | int] | None = None) -> An
         chosen = sorted(options | {vote.label for vote in votes})
         labels = chosen if interfaces == {"choice"} else ["accept", "reject"]
     return _annotations(votes, None, labels, "interface", path)
-
-
-def _session(row: Record) -> str:
-    annotator = row.get("_annotator_id") or row.get("_session_id")
-    if annotator is None:
-        raise InputError(
-            f"no _annotator_id and no _session_id (keys: {', '.join(map(repr, list(row)[:12]))})",
-            "to know who answered",
-            "Give annotators sessions of their own: `?session=name` in Prodigy's address.",
-            row.where,
-        )
-    return as_name(annotator, row.where, "_annotator_id")
 
 
 def _annotations(
@@ -248,18 +228,19 @@ def _annotations(
 
 def _label_text(value: Any, where: str, question: str) -> str:
     """A label as a name: text, a number, or a list of one."""
+    where = f"{where}, {check.quote(question)}"
     if isinstance(value, list):
         if len(value) != 1:
             raise InputError(
                 f"{len(value)} labels at once" if value else "an empty list of labels",
                 "one label for each annotation",
                 "Questions with several answers are several questions of yes or no: export them so.",
-                f"{where}, {check.quote(question)}",
+                where,
             )
         (value,) = value
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, float):
-        number = as_number(value, where, question)
+        number = as_number(value, where)
         return str(int(number)) if number.is_integer() else repr(number)
-    return as_name(value, where, question)
+    return as_name(value, where)

@@ -7,6 +7,7 @@ from typing import Any
 
 from probtruth import check
 from probtruth.errors import InputError, MissingExtraError
+from probtruth.io.loaders.json_values import parsed
 
 LARGEST, SPARE, TIMES = 2 << 30, 64 << 20, 200  # All members may take the spare bytes, or so many times the archive's
 PLAIN = (0, 8, 12, 14)  # Stored, deflate, bzip2, lzma: what every zipfile reads
@@ -32,6 +33,9 @@ class Archive:
             )
         content: bytes = _sound(lambda: self.file.read(self.members[member]), where)
         return content
+
+    def parsed(self, member: str) -> Any:
+        return parsed(self.read(member), f"{self.name}, member {check.quote(member)}")
 
 
 def _zipfile() -> Any:

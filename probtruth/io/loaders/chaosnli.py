@@ -8,9 +8,8 @@ import numpy as np
 
 from probtruth import check
 from probtruth.errors import InputError
-from probtruth.io.loaders.collect import once
+from probtruth.io.addresses import shown
 from probtruth.io.loaders.json_values import Record, as_name, described, read_lines
-from probtruth.io.tables.read import shown
 from probtruth.types import Annotations
 from probtruth.types.arguments import StrPath
 
@@ -41,26 +40,19 @@ def read_chaosnli(
     >>> votes.index.labels, votes.counts().tolist()
     (('c', 'e', 'n'), [[0, 70, 30]])
     """
-    named = None if labels is None else [as_name(label, "labels", "labels") for label in labels]
-    rows: list[tuple[str, Mapping[str, int], str]] = []
+    named = None if labels is None else [as_name(label, "labels") for label in labels]
+    counts: dict[str, Mapping[str, int]] = {}
     for row in read_lines(path):
         key = votes or _first(row, VOTES, "votes")
-        name = row.name_at(item or _first(row, ITEMS, "item"))
-        rows.append((name, _counts(row.need(key), named, f"{row.where}, {check.quote(key)}"), row.where))
-    if not rows:
+        name = row.at(as_name, item or _first(row, ITEMS, "item"))
+        if name in counts:
+            raise InputError(f"item {check.quote(name)} again", "every item once", "Remove the repetition.", row.where)
+        counts[name] = row.at(lambda cell, where: _counts(cell, named, where), key)
+    if not counts:
         raise InputError("an empty file", "one object an item", "Check the file.", shown(path))
-    once(
-        (((name,), where) for name, _, where in rows),
-        lambda key: f"item {check.quote(key[0])} again",
-        "every item once",
-        "Remove the repetition.",
-    )
-    known = named or sorted({label for _, counted, _ in rows for label in counted})
-    for _, counted, where in rows:
-        for label in counted:
-            check.one_of(label, known, f"{where}: label")
-    counts = np.array([[counted.get(label, 0) for label in known] for _, counted, _ in rows], np.int64)
-    return Annotations.from_counts(counts, [name for name, _, _ in rows], known)
+    known = named or sorted({label for own in counts.values() for label in own})
+    table = np.array([[own.get(label, 0) for label in known] for own in counts.values()], np.int64)
+    return Annotations.from_counts(table, list(counts), known)
 
 
 def _first(row: Record, keys: tuple[str, ...], option: str) -> str:
@@ -76,21 +68,24 @@ def _first(row: Record, keys: tuple[str, ...], option: str) -> str:
 
 
 def _counts(cell: Any, labels: list[str] | None, where: str) -> Mapping[str, int]:
-    if isinstance(cell, dict):
-        return {as_name(label, where, "label"): _whole(count, where) for label, count in cell.items()}
-    if not isinstance(cell, list) or not cell:
+    if isinstance(cell, list) and cell and all(isinstance(one, str) for one in cell):
+        counts: Mapping[str, int] = Counter(as_name(one, where) for one in cell)
+    elif isinstance(cell, dict):
+        counts = {as_name(label, where): _whole(count, where) for label, count in cell.items()}
+    elif not isinstance(cell, list) or not cell:
         raise InputError(described(cell), "counts by label, or a list", "Check that value.", where)
-    if all(isinstance(one, str) for one in cell):
-        return Counter(as_name(one, where, "label") for one in cell)
-    counts = [_whole(one, where) for one in cell]
-    if labels is None or len(labels) != len(counts):
+    elif labels is None or len(labels) != len(cell):
         raise InputError(
-            f"{len(counts)} counts for {'labels without names' if labels is None else f'{len(labels)} labels'}",
+            f"{len(cell)} counts for {'labels without names' if labels is None else f'{len(labels)} labels'}",
             "one count for each label",
             "Name them in the order of the counts: pt.loaders.read_chaosnli(path, labels=['e', 'n', 'c']).",
             where,
         )
-    return dict(zip(labels, counts, strict=True))
+    else:
+        counts = {label: _whole(count, where) for label, count in zip(labels, cell, strict=True)}
+    for label in counts:
+        check.one_of(label, labels or list(counts), f"{where}: label")
+    return counts
 
 
 def _whole(value: Any, where: str) -> int:

@@ -14,9 +14,9 @@ from typing import Any
 from probtruth import check
 from probtruth.check import Source
 from probtruth.errors import InputError
-from probtruth.frames import name_text
-from probtruth.io.addresses import is_address, location, matching
-from probtruth.io.tables.read import shown
+from probtruth.io.addresses import is_address, location, matching, shown
+from probtruth.io.loaders.json_values import as_name
+from probtruth.io.tables.read import guarded
 from probtruth.redaction import redacted
 from probtruth.types import Audit, Scores
 from probtruth.types.arguments import Files, StrPath
@@ -32,38 +32,38 @@ class LogSample:
     task: str
     where: str
     replicate: str = "0"
+    filter: str = ""
     values: dict[str, Any] = field(default_factory=dict)
+    upward: Mapping[str, Any] = field(default_factory=dict)  # by task: which metrics count upwards, as the run says
     content: str | None = None
     prompt: str | None = None
 
 
 @dataclass(frozen=True)
 class Listing:
-    """The models, the tasks with their numbers of items, and the metrics (or scorers) of some logs."""
+    """What there is to compare in logs: models, tasks with their numbers of items, and metrics by task and filter."""
 
-    models: tuple[str, ...]
-    tasks: tuple[tuple[str, int], ...]
+    models: list[str]
+    tasks: dict[str, int]
+    of_tasks: dict[str, dict[str, list[str]]]
     metrics: tuple[str, ...]
-    of_tasks: Mapping[str, Mapping[str, Sequence[str]]] = field(default_factory=dict)
-
-    @property
-    def filters(self) -> tuple[str, ...]:
-        return sort_names({filter for filters in self.of_tasks.values() for filter in filters})
 
 
 def listing(
     samples: Iterable[LogSample], names: Callable[[LogSample], Iterable[str]] = attrgetter("values")
 ) -> Listing:
-    """What there is to compare, for a user who does not know its names; `names` are those of a sample's metrics."""
+    """What a user who does not know the names can choose from; `names` are those of a sample's metrics."""
     models: dict[str, None] = {}
-    tasks: dict[str, set[str]] = {}
-    metrics: set[str] = set()
-    for sample in samples:
-        models[sample.model] = None
-        tasks.setdefault(sample.task, set()).add(sample.item)
-        metrics |= set(names(sample))
-    counted = tuple((task, len(tasks[task])) for task in sort_names(tasks))
-    return Listing(tuple(models), counted, sort_names(metrics))
+    items: dict[str, set[str]] = {}
+    metrics: dict[str, dict[str, dict[str, None]]] = {}
+    for one in samples:
+        models[one.model] = None
+        items.setdefault(one.task, set()).add(one.item)
+        metrics.setdefault(one.task, {}).setdefault(one.filter, {}).update(dict.fromkeys(names(one)))
+    tasks = {task: len(items[task]) for task in sort_names(items)}
+    of_tasks = {task: {filter: [*own] for filter, own in metrics[task].items()} for task in tasks}
+    every = {name for filters in of_tasks.values() for own in filters.values() for name in own}
+    return Listing([*models], tasks, of_tasks, sort_names(every))
 
 
 def choose(
@@ -148,17 +148,10 @@ def digest(value: object) -> str:
 
 def log_files(files: Files, patterns: tuple[str, ...]) -> list[tuple[str | None, Path]]:
     """The files, each with the name of its model (None: without one)."""
-    pairs: list[tuple[str | None, Path]]
-    if isinstance(files, Mapping):
-        models = [name_text(model) for model in files]
-        check.unique(models, "model")
-        if not all(model.strip() and "\0" not in model for model in models):
-            raise InputError("a blank model name", "a name for every model", "Write {'my model': path}.")
-        pairs = [
-            (model, path) for model, own in zip(models, files.values(), strict=True) for path in _paths(own, patterns)
-        ]
-    else:
-        pairs = [(None, path) for path in _paths(files, patterns)]
+    named = [*files.items()] if isinstance(files, Mapping) else [(None, files)]
+    models = [None if model is None else as_name(model, "the names of models") for model, _ in named]
+    check.unique([model or "" for model in models], "model")
+    pairs = [(model, path) for model, (_, own) in zip(models, named, strict=True) for path in _paths(own, patterns)]
     if not pairs:
         raise InputError("no file", "at least one", "Give a path, a list of paths, or {'my model': path}.")
     check.unique([shown(path) for _, path in pairs], "file")
@@ -166,6 +159,7 @@ def log_files(files: Files, patterns: tuple[str, ...]) -> list[tuple[str | None,
 
 
 def _paths(files: StrPath | Iterable[StrPath], patterns: tuple[str, ...]) -> list[Path]:
+    """The files themselves, those that a pattern stands for, and those of a folder whose names fit."""
     paths: list[Path] = []
     for file in [files] if isinstance(files, (str, bytes, Path)) or not isinstance(files, Iterable) else files:
         if not isinstance(file, (str, Path)):
@@ -173,18 +167,13 @@ def _paths(files: StrPath | Iterable[StrPath], patterns: tuple[str, ...]) -> lis
         if is_address(str(file)):
             raise InputError("logs at an address", "local files", "Copy the logs here first.", redacted(str(file)))
         where = location(file)
-        paths += [log for one in matching(where) or [where] for log in _expanded(one, patterns)]
+        for one in matching(where) or [where]:
+            if not guarded(one, one.is_dir):
+                paths.append(one)
+                continue
+            inside = sorted({log for pattern in patterns for log in one.rglob(pattern) if log.is_file()})
+            if not inside:
+                wanted = " or ".join(patterns)
+                raise InputError("a folder without such files", wanted, "Check the path.", shown(one))
+            paths += inside
     return paths
-
-
-def _expanded(path: Path, patterns: tuple[str, ...]) -> list[Path]:
-    try:
-        if not path.is_dir():
-            return [path]
-        inside = sorted({file for pattern in patterns for file in path.rglob(pattern) if file.is_file()})
-    except (OSError, ValueError) as error:
-        raise InputError(str(error), "the path of a file or folder", "Check the path.", shown(path)) from None
-    if not inside:
-        wanted = " or ".join(patterns)
-        raise InputError("a folder without such files", wanted, "Check the path.", shown(path))
-    return inside

@@ -1,14 +1,13 @@
 """HELM (crfm-helm): `per_instance_stats.json` of each run."""
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 from probtruth import check
 from probtruth.errors import InputError
+from probtruth.io.addresses import shown
 from probtruth.io.loaders.collect import Listing, LogSample, choose, digest, listing, log_files, scores_of
-from probtruth.io.loaders.json_values import Record, as_name, as_number, as_object, read_json, read_objects
-from probtruth.io.tables.read import shown
+from probtruth.io.loaders.json_values import Record, as_name, as_number, as_object, as_objects, read_json, read_objects
 from probtruth.types import Scores, orientation
 from probtruth.types.arguments import Files
 
@@ -61,39 +60,39 @@ def listed(files: Files) -> Listing:
 
 
 def _instances(files: Files, perturbation: str | None) -> list[LogSample]:
-    return [one for model, path in log_files(files, PATTERNS) for one in _of_file(model, path, perturbation)]
-
-
-def _of_file(model: str | None, path: Path, perturbation: str | None) -> Iterator[LogSample]:
-    records = list(read_objects(path, "instance"))
-    run = path.resolve().parent.name
-    model = model or _model(path, run)
-    group = MODEL.sub("", run).rstrip(",:") if "model=" in run else ""
-    content = _inputs(path.with_name("instances.json"))
-    for record in records:
-        own = None if record.get("perturbation") is None else record.object_at("perturbation").name_at("name")
-        if own != perturbation:
-            continue
-        item = record.name_at("instance_id")
-        yield LogSample(
-            item=f"{group}/{item}" if group else item,
-            model=model,
-            task=group,
-            where=record.where,
-            replicate=as_name(record.get("train_trial_index", 0), record.where, "train_trial_index"),
-            values=_stats(record),
-            content=content.get(item),
-        )
+    instances = []
+    for model, path in log_files(files, PATTERNS):
+        run = path.resolve().parent.name
+        group = MODEL.sub("", run).rstrip(",:") if "model=" in run else ""
+        name = model or _model(path, run)
+        content = _inputs(path.with_name("instances.json"))
+        for record in read_objects(path, "instance"):
+            own = record.at(as_object, "perturbation", {})
+            if (own.at(as_name, "name") if own else None) != perturbation:
+                continue
+            item = record.at(as_name, "instance_id")
+            one = LogSample(
+                item=f"{group}/{item}" if group else item,
+                model=name,
+                task=group,
+                where=record.where,
+                replicate=record.at(as_name, "train_trial_index", 0),
+                values=_stats(record),
+                content=content.get(item),
+            )
+            instances.append(one)
+    return instances
 
 
 def _stats(record: Record) -> dict[str, float]:
     stats: dict[str, float | None] = {}
-    for stat in record.objects_at("stats"):
-        name = stat.object_at("name").name_at("name")
+    for stat in record.at(as_objects, "stats"):
+        name = stat.at(as_object, "name").at(as_name, "name")
         if name in stats:
             problem = f"the statistic {check.quote(name)} twice"
             raise InputError(problem, "every statistic once", "Check the run.", record.where)
-        stats[name] = as_number(stat["mean"], record.where, name) if stat.get("mean") is not None else None
+        mean = stat.get("mean")
+        stats[name] = None if mean is None else as_number(mean, f"{record.where}, {check.quote(name)}")
     return {name: mean for name, mean in stats.items() if mean is not None}
 
 
@@ -101,7 +100,7 @@ def _model(path: Path, run: str) -> str:
     """The model of a run: that of its specification, or of the name of its folder."""
     spec = path.with_name("run_spec.json")
     if spec.is_file():
-        return as_object(*read_json(spec)).object_at("adapter_spec").name_at("model")
+        return as_object(*read_json(spec)).at(as_object, "adapter_spec").at(as_name, "model")
     match = re.search(r"(?<=[:,])model=([^,]+)", run)
     if match is None:
         raise InputError(
@@ -110,7 +109,7 @@ def _model(path: Path, run: str) -> str:
             "Write {'my model': path}.",
             shown(path),
         )
-    return as_name(match[1], shown(path), "model")
+    return as_name(match[1], shown(path))
 
 
 def _inputs(path: Path) -> dict[str, str]:

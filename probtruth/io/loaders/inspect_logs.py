@@ -7,11 +7,11 @@ from typing import Any
 
 from probtruth import check
 from probtruth.errors import InputError
+from probtruth.io.addresses import shown
 from probtruth.io.loaders.archive import Archive
 from probtruth.io.loaders.collect import Listing, LogSample, choose, digest, listing, log_files, scores_of
-from probtruth.io.loaders.json_values import Record, as_list, as_name, as_number, as_object, described
-from probtruth.io.tables.json_lines import strict
-from probtruth.io.tables.read import read_bytes, shown, utf8
+from probtruth.io.loaders.json_values import Record, as_list, as_name, as_number, as_object, described, parsed
+from probtruth.io.tables.read import read_bytes
 from probtruth.types import Scores, orientation
 from probtruth.types.arguments import Files
 
@@ -78,21 +78,38 @@ def _of_file(model: str | None, path: Path) -> Iterator[LogSample]:
     if data.startswith(b"PK"):
         header, samples = _archived(Archive(data, name))
     else:
-        header = as_object(strict(utf8(data, name), name), name)
-        samples = header.need("samples", "The log was written without its samples.")
-    status = header.need("status", "Give a log of Inspect: .eval or .json.")
-    if status != "success":
+        header = as_object(parsed(data, name), name)
+        samples = header.get("samples")
+    if (status := header.get("status")) != "success":
         raise InputError(
             f"a run with the status {check.quote(status)}",
-            "'success'",
+            "'success', in a log of Inspect",
             "Finish it with `inspect eval-retry`; a broken run leaves out the items that are hard on it.",
             name,
         )
-    run = header.object_at("eval")
-    task = run.name_at("task")
-    model = model or run.name_at("model")
-    for number, sample in enumerate(as_list(samples, name, "samples"), 1):
-        yield _sample(as_object(sample, f"{name}, sample {number}"), model, task)
+    run = header.at(as_object, "eval")
+    task = run.at(as_name, "task")
+    model = model or run.at(as_name, "model")
+    for number, sample in enumerate(as_list(samples, f"{name}, 'samples'"), 1):
+        row = as_object(sample, f"{name}, sample {number}")
+        values: dict[str, Any] = {}
+        scores = row.at(as_object, "scores", {})
+        for scorer in scores:
+            value = scores.at(as_object, scorer).get("value")
+            if isinstance(value, dict):
+                values |= {f"{scorer}.{part}": one for part, one in value.items()}
+            else:
+                values[scorer] = value
+        yield LogSample(
+            item=f"{task}/{row.at(as_name, 'id')}",
+            model=model,
+            task=task,
+            where=row.where,
+            replicate=row.at(as_name, "epoch", 1),
+            values=values,
+            content=digest(_words(row["input"])) if "input" in row else None,
+            prompt=digest([row.get("target"), row.get("choices")]),
+        )
 
 
 def _archived(log: Archive) -> tuple[Record, Any]:
@@ -104,37 +121,10 @@ def _archived(log: Archive) -> tuple[Record, Any]:
             "Finish the run with `inspect eval-retry`, or check the file.",
             log.name,
         )
-
-    def member(path: str) -> Any:
-        where = f"{log.name}, member {check.quote(path)}"
-        return strict(utf8(log.read(path), where), where)
-
-    header = as_object(member("header.json"), f"{log.name}, member 'header.json'")
+    header = as_object(log.parsed("header.json"), f"{log.name}, member 'header.json'")
     if "summaries.json" in log.members:
-        return header, member("summaries.json")
-    return header, [member(path) for path in sorted(log.members) if path.startswith("samples/")]
-
-
-def _sample(row: Record, model: str, task: str) -> LogSample:
-    """A sample; a part of a score is called `scorer.part`."""
-    values: dict[str, Any] = {}
-    scores = row.object_at("scores", {})
-    for name in scores:
-        value = scores.object_at(name).get("value")
-        if isinstance(value, dict):
-            values |= {f"{name}.{part}": one for part, one in value.items()}
-        else:
-            values[name] = value
-    return LogSample(
-        item=f"{task}/{row.name_at('id')}",
-        model=model,
-        task=task,
-        where=row.where,
-        replicate=as_name(row.get("epoch", 1), row.where, "epoch"),
-        values=values,
-        content=digest(_words(row["input"])) if "input" in row else None,
-        prompt=digest([row.get("target"), row.get("choices")]),
-    )
+        return header, log.parsed("summaries.json")
+    return header, [log.parsed(path) for path in sorted(log.members) if path.startswith("samples/")]
 
 
 def _words(content: Any) -> Any:
@@ -157,7 +147,7 @@ def _grade(value: Any, where: str) -> float | None:
         return number
     if isinstance(value, list):
         raise InputError(f"a list of {len(value)}", "one number", "Choose another scorer.", where)
-    return as_number(value, where, "value")
+    return as_number(value, where)
 
 
 def _is_grade(value: Any) -> bool:

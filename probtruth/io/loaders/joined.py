@@ -6,8 +6,8 @@ from pathlib import Path
 from probtruth import check, frames
 from probtruth.check import Source
 from probtruth.errors import InputError
-from probtruth.io.tables.on_disk import columns_of
-from probtruth.io.tables.read import Block, Joined, shown
+from probtruth.io.addresses import shown
+from probtruth.io.tables.read import Block, Joined, columns_of
 from probtruth.types.arguments import Frame, StrPath
 
 SOFT, VOTES = "truth", "votes"  # The names of the reference: soft labels, or counts of votes

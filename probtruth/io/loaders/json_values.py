@@ -2,15 +2,16 @@
 
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from probtruth import check
 from probtruth.errors import InputError
 from probtruth.frames import name_text
+from probtruth.io.addresses import shown
 from probtruth.io.tables.json_lines import strict
-from probtruth.io.tables.read import read_bytes, shown, utf8
+from probtruth.io.tables.read import read_bytes, utf8
 
 CHECK = "Check that the file is what it should be."
 
@@ -24,30 +25,22 @@ class Record(dict[str, Any]):
         super().__init__(values)
         self.where = where
 
-    def need(self, key: str, hint: str = CHECK) -> Any:
+    def at[T](self, read: Callable[[Any, str], T], key: str, absent: Any = None, hint: str = CHECK) -> T:
+        """What the reader makes of the value under a key; where it is null or not there, of `absent`."""
+        if self.get(key) is None and absent is not None:
+            return read(absent, self.where)
         if key not in self:
             raise InputError(f"an object with the keys {check.shortlist(self)}", f"a key {key!r}", hint, self.where)
-        return self[key]
+        return read(self[key], f"{self.where}, {check.quote(key)}")
 
-    def name_at(self, key: str, hint: str = CHECK) -> str:
-        return as_name(self.need(key, hint), self.where, key)
 
-    def number_at(self, key: str, hint: str = CHECK) -> float:
-        return as_number(self.need(key, hint), self.where, key)
-
-    def object_at(self, key: str, absent: Mapping[str, Any] | None = None) -> "Record":
-        return as_object(self.need(key) if absent is None else self.get(key) or absent, self.where, key)
-
-    def list_at(self, key: str, absent: list[Any] | None = None) -> list[Any]:
-        return as_list(self.need(key) if absent is None else self.get(key) or absent, self.where, key)
-
-    def objects_at(self, key: str, absent: list[Any] | None = None) -> "Iterator[Record]":
-        return (as_object(one, self.where, key) for one in self.list_at(key, absent))
+def parsed(data: bytes, where: str) -> Any:
+    return strict(utf8(data, where), where)
 
 
 def read_json(path: str | Path) -> tuple[Any, str]:
     name = shown(path)
-    return strict(utf8(read_bytes(path), name), name), name
+    return parsed(read_bytes(path), name), name
 
 
 def read_objects(path: str | Path, what: str) -> Iterator[Record]:
@@ -64,48 +57,50 @@ def read_lines(path: str | Path) -> Iterator[Record]:
             yield as_object(strict(line, where), where)
 
 
-def as_object(value: Any, where: str, key: str | None = None) -> Record:
+def as_object(value: Any, where: str) -> Record:
     if not isinstance(value, dict):
-        raise InputError(described(value), "an object", CHECK, _at(where, key))
+        raise InputError(described(value), "an object", CHECK, where)
     return Record(value, where)
 
 
-def as_list(value: Any, where: str, key: str | None = None) -> list[Any]:
+def as_list(value: Any, where: str) -> list[Any]:
     if not isinstance(value, list):
-        raise InputError(described(value), "a list", CHECK, _at(where, key))
+        raise InputError(described(value), "a list", CHECK, where)
     return value
 
 
-def as_name(value: Any, where: str, key: str) -> str:
+def as_objects(value: Any, where: str) -> list[Record]:
+    return [as_object(one, where) for one in as_list(value, where)]
+
+
+def as_name(value: Any, where: str) -> str:
     """Text or an integer as a name that every table can hold."""
     if not isinstance(value, (str, int)) or isinstance(value, bool):
-        raise InputError(described(value), "text or an integer", "Check that value.", _at(where, key))
+        raise InputError(described(value), "text or an integer", "Check that value.", where)
+    fault = None
     try:
         text = name_text(value)
-    except ValueError:
-        raise InputError("an integer of thousands of digits", "a name", "Check it.", _at(where, key)) from None
-    if not text.strip() or "\0" in text:
-        fault = "a NUL character" if text.strip() else "a blank name"
-        raise InputError(fault, "a name", "Check that value.", _at(where, key))
-    try:
         text.encode()
+        fault = "a blank name" if not text.strip() else "a NUL character" if "\0" in text else None
     except UnicodeEncodeError:
-        raise InputError(
-            "half of a surrogate pair", "text that UTF-8 can hold", "Repair that text.", _at(where, key)
-        ) from None
+        fault = "half of a surrogate pair, which UTF-8 cannot hold,"
+    except ValueError:
+        fault = "an integer of thousands of digits"
+    if fault is not None:
+        raise InputError(fault, "a name", "Check that value.", where)
     return text
 
 
-def as_number(value: Any, where: str, key: str) -> float:
+def as_number(value: Any, where: str) -> float:
     """A number or a truth value as a float; NaN is an error, text is not read as a number."""
     if not isinstance(value, (int, float)):
-        raise InputError(described(value), "a number", "Check that value.", _at(where, key))
+        raise InputError(described(value), "a number", "Check that value.", where)
     try:
         number = float(value)
     except OverflowError:
-        raise InputError("an integer past 1e308", "a number", "Check that value.", _at(where, key)) from None
+        raise InputError("an integer past 1e308", "a number", "Check that value.", where) from None
     if math.isnan(number):
-        raise InputError("NaN", "a number", "Leave that item out, or give its score.", _at(where, key))
+        raise InputError("NaN", "a number", "Leave that item out, or give its score.", where)
     return number
 
 
@@ -119,7 +114,3 @@ def described(value: Any) -> str:
     if isinstance(value, int):
         return f"the number {value}" if abs(value) < 10**20 else "a large integer"
     return check.quote(value)
-
-
-def _at(where: str, key: str | None) -> str:
-    return where if key is None else f"{where}, {check.quote(key)}"

@@ -2,17 +2,16 @@
 
 import re
 import shlex
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from probtruth import check
 from probtruth.errors import InputError
+from probtruth.io.addresses import shown
 from probtruth.io.loaders.collect import Listing, LogSample, listing, log_files, scores_of
-from probtruth.io.loaders.json_values import Record, as_name, as_object, read_json, read_lines
-from probtruth.io.tables.read import shown
+from probtruth.io.loaders.json_values import Record, as_name, as_number, as_object, read_json, read_lines
 from probtruth.types import Scores, orientation
 from probtruth.types.arguments import Files
 
@@ -31,15 +30,6 @@ MOST_NAMED = 3  # How many tasks the name of the scores lists for a metric
 
 type ByTask = str | Mapping[str, str] | None
 """A name for all tasks, or one for each; None for each task's first."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LmEvalSample(LogSample):
-    """A sample, with all that its line holds, its filter, and which metrics count upwards as the run says."""
-
-    values: Record
-    filter: str
-    upward: Mapping[str, Any]
 
 
 def read_lm_eval_samples(
@@ -78,89 +68,69 @@ def read_lm_eval_samples(
     for option in (metric, filter):
         for task in option if isinstance(option, Mapping) else ():
             check.one_of(task, list(of_tasks), "task")
-    if isinstance(filter, str):
+    if isinstance(filter, str):  # holds where a task has several
         check.one_of(filter, sorted({name for own in of_tasks.values() for name in own}), "filter")
-    filters = {task: _filter(task, own, filter) for task, own in of_tasks.items()}
-    measures = _metrics({task: own[filters[task]] for task, own in of_tasks.items()}, metric)
-    scored = [
-        (one, one.values.number_at(measures[one.task], "Choose a metric that all models have."))
-        for one in samples
-        if one.filter == filters[one.task]
-    ]
-    several = {task: f",{filters[task]}" if len(own) > 1 else "" for task, own in of_tasks.items()}
-    rule = _rule({task: measure + several[task] for task, measure in measures.items()})
-    return scores_of(scored, rule, _upward(samples, measures, higher_is_better), REPEATED, WHAT)
-
-
-def listed(files: Files) -> Listing:
-    """What there is to compare: models, tasks, filters, and the metrics that are one number a sample."""
-    samples = samples_in(files, None)
-    of_tasks = {
-        task: {filter: _numbers(one.values) for filter, one in own.items()}
-        for task, own in first_samples(samples).items()
-    }
-    return replace(listing(samples, lambda one: _numbers(one.values)), of_tasks=of_tasks)
-
-
-def _numbers(row: Mapping[str, Any]) -> list[str]:
-    """The metrics that are one number, in the harness's order."""
-    names = row.get("metrics")
-    stated = [name for name in names if isinstance(name, str) and name in row] if isinstance(names, list) else []
-    return [key for key in dict.fromkeys((*stated, *row)) if key not in OWN and isinstance(row[key], (int, float))]
-
-
-def first_samples(samples: Sequence[LmEvalSample]) -> dict[str, dict[str, LmEvalSample]]:
-    """The first sample of each task under each of its filters, in the order of the files."""
-    tasks: dict[str, dict[str, LmEvalSample]] = {}
-    for sample in samples:
-        tasks.setdefault(sample.task, {}).setdefault(sample.filter, sample)
-    return dict(sorted(tasks.items()))
-
-
-def _wanted(option: ByTask, task: str) -> str | None:
-    return option.get(task) if isinstance(option, Mapping) else option
-
-
-def _filter(task: str, own: Mapping[str, LmEvalSample], option: ByTask) -> str:
-    """The filter that is named, the first, or the only one where another is named for every task."""
-    wanted, first = _wanted(option, task), next(iter(own))
-    if wanted is None or wanted in own:
-        return wanted or first
-    if len(own) == 1 and isinstance(option, str):
-        return first
-    raise InputError(
-        f"no filter {check.quote(wanted)} of the task {check.quote(task)}",
-        f"one of {check.shortlist(own, 20)}",
-        f"{check.did_you_mean(wanted, own)} Name one for that task, filter={{{task!r}: {first!r}}} (command line: "
-        f"--filter {task}={first}), or none: then it counts by its first.",
-        own[first].where,
-    )
-
-
-def _metrics(first: Mapping[str, LmEvalSample], option: ByTask) -> dict[str, str]:
-    """The metric by which each task counts: the one that is named, or its first."""
-    numbers = {task: _numbers(one.values) for task, one in first.items()}
-    chosen = {task: _wanted(option, task) or next(iter(names), "") for task, names in numbers.items()}
-    lacking = [task for task, metric in chosen.items() if metric not in first[task].values.keys() - OWN]
-    if not lacking:
-        return chosen
-    where, wanted, own = first[lacking[0]].where, chosen[lacking[0]], numbers[lacking[0]]
-    if not all(numbers[task] for task in lacking):
+        filter = {task: filter for task, own in of_tasks.items() if len(own) > 1}
+    filters = _by_task("filter", filter, of_tasks)
+    numbers = {task: _numbers(own[filters[task]]) for task, own in of_tasks.items()}
+    own = metric if isinstance(metric, Mapping) else dict.fromkeys(numbers, metric)
+    lacking = [task for task, names in numbers.items() if not names and not own.get(task)]
+    if lacking:
         raise InputError(
             f"no metric of the task {check.shortlist(lacking)} that is one number",
             "one metric",
             "The harness computes the others over all samples at once: leave them out, tasks=[...] (command line: "
             "--task NAME).",
-            where,
+            WHAT,
         )
-    choice = {task: numbers[task][0] for task in lacking}
-    options = tuple(word for task, name in choice.items() for word in ("--metric", f"{task}={name}"))
+    others = {task: own[filters[task]].values.keys() - OWN for task, own in of_tasks.items()}
+    metrics = _by_task("metric", metric, {task: [*numbers[task], *others[task]] for task in of_tasks})
+    hint = "Choose a metric that all models have."
+    scored = [
+        (one, Record(one.values, one.where).at(as_number, metrics[one.task], hint=hint))
+        for one in samples
+        if one.filter == filters[one.task]
+    ]
+    several = {task: f",{filters[task]}" if len(own) > 1 else "" for task, own in of_tasks.items()}
+    rule = _rule({task: name + several[task] for task, name in metrics.items()})
+    return scores_of(scored, rule, _upward(of_tasks, metrics, higher_is_better), REPEATED, WHAT)
+
+
+def listed(files: Files) -> Listing:
+    """What there is to compare: models, tasks, filters, and the metrics that are one number a sample."""
+    return listing(samples_in(files, None), _numbers)
+
+
+def _numbers(sample: LogSample) -> list[str]:
+    """The metrics that are one number, in the harness's order."""
+    row, names = sample.values, sample.values.get("metrics")
+    stated = [name for name in names if isinstance(name, str) and name in row] if isinstance(names, list) else []
+    return [key for key in dict.fromkeys((*stated, *row)) if key not in OWN and isinstance(row[key], (int, float))]
+
+
+def first_samples(samples: Sequence[LogSample]) -> dict[str, dict[str, LogSample]]:
+    """The first sample of each task under each of its filters, in the order of the files."""
+    tasks: dict[str, dict[str, LogSample]] = {}
+    for sample in samples:
+        tasks.setdefault(sample.task, {}).setdefault(sample.filter, sample)
+    return dict(sorted(tasks.items()))
+
+
+def _by_task(what: str, option: ByTask, known: Mapping[str, Collection[str]]) -> dict[str, str]:
+    """The filter or metric of each task: the one that is named for it, or for all, or else its first."""
+    named = option if isinstance(option, Mapping) else dict.fromkeys(known, option)
+    chosen = {task: named.get(task) or next(iter(names), "") for task, names in known.items()}
+    lacking = {task: next(iter(names), "") for task, names in known.items() if chosen[task] not in names}
+    if not lacking:
+        return chosen
+    task = next(iter(lacking))
+    options = tuple(word for pair in lacking.items() for word in (f"--{what}", "=".join(pair)))
     raise InputError(
-        f"no metric {check.quote(wanted)} of the task {check.shortlist(lacking)}",
-        f"one of {check.shortlist(own, 20)}",
-        f"{check.did_you_mean(wanted, own)} Name one, metric={choice} (command line: {shlex.join(options)}), or none: "
-        "then each task counts by its first.",
-        where,
+        f"no {what} {check.quote(chosen[task])} of the task {check.shortlist(lacking)}",
+        f"one of {check.shortlist(known[task], 20)}",
+        f"{check.did_you_mean(chosen[task], known[task])} Name one, {what}={lacking} (command line: "
+        f"{shlex.join(options)}), or none: then each task counts by its first.",
+        WHAT,
         options,
     )
 
@@ -179,12 +149,12 @@ def _rule(measures: Mapping[str, str]) -> str:
     return f"score ({'; '.join(parts)})"
 
 
-def _upward(samples: Sequence[LmEvalSample], measures: Mapping[str, str], stated: bool | None) -> bool:
+def _upward(of_tasks: Mapping[str, Mapping[str, LogSample]], metrics: Mapping[str, str], stated: bool | None) -> bool:
     """Whether higher is better: as the caller says, else by the names of the metrics, else as the run says."""
     upward: dict[bool, str] = {}
-    for task, sample in {one.task: one for one in reversed(samples)}.items():
-        metric, own = measures[task], sample.upward.get(task)
-        declared = own.get(metric) if isinstance(own, dict) else None
+    for task, metric in metrics.items():
+        run = next(iter(of_tasks[task].values())).upward.get(task)
+        declared = run.get(metric) if isinstance(run, dict) else None
         way = orientation.known(metric) if stated is None else stated
         way = declared if way is None and isinstance(declared, bool) else way
         upward[orientation.upward(metric, way, WHAT)] = f"{check.quote(metric)} of {check.quote(task)}"
@@ -199,9 +169,9 @@ def _upward(samples: Sequence[LmEvalSample], measures: Mapping[str, str], stated
     return next(iter(upward))
 
 
-def samples_in(files: Files, tasks: str | Sequence[str] | None) -> Sequence[LmEvalSample]:
+def samples_in(files: Files, tasks: str | Sequence[str] | None) -> Sequence[LogSample]:
     """The samples of the tasks that are wanted (None: of all) in the files."""
-    samples: list[LmEvalSample] = []
+    samples: list[LogSample] = []
     run_of = cache(_run)
     for model, path in log_files(files, PATTERNS):
         match = TASK.fullmatch(path.name)
@@ -211,12 +181,12 @@ def samples_in(files: Files, tasks: str | Sequence[str] | None) -> Sequence[LmEv
         if not name.isprintable() or not name.strip():
             raise InputError("files without models", "{model name: file}", "Name the models.", shown(path))
         for row in read_lines(path):
-            item = row.name_at("doc_id", "Give samples_*.jsonl of `lm_eval --log_samples`.")
+            item = row.at(as_name, "doc_id", hint="Give samples_*.jsonl of `lm_eval --log_samples`.")
             document, prompt = (
                 value if isinstance(value := row.get(key), str) else None for key in ("doc_hash", "prompt_hash")
             )
             samples.append(
-                LmEvalSample(
+                LogSample(
                     item=f"{task}/{item}" if task else item,
                     model=name,
                     task=task,
@@ -224,7 +194,7 @@ def samples_in(files: Files, tasks: str | Sequence[str] | None) -> Sequence[LmEv
                     values=row,
                     content=document,
                     prompt=prompt,
-                    filter=as_name(row.get("filter", "none"), row.where, "filter"),
+                    filter=row.at(as_name, "filter", "none"),
                     upward=upward,
                 )
             )

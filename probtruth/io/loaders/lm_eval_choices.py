@@ -1,31 +1,22 @@
 """Distributions over the choices of multiple-choice tasks, from the logs of the lm-evaluation-harness."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
-from jaxtyping import Float
 
 from probtruth import check
 from probtruth.errors import InputError
 from probtruth.io import groups
 from probtruth.io.loaders.collect import LogSample, differences
-from probtruth.io.loaders.json_values import Record, as_name, described
-from probtruth.io.loaders.lm_eval import REPEATED, WHAT, LmEvalSample, first_samples, samples_in
+from probtruth.io.loaders.json_values import Record, as_list, as_name, described
+from probtruth.io.loaders.lm_eval import REPEATED, WHAT, first_samples, samples_in
 from probtruth.types import Predictions, Truth
 from probtruth.types.arguments import Files
 from probtruth.types.index import sort_names
 
 MOST = 1000  # How many choices an item may have
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Choice(LogSample):
-    """A model's log-weights of an item's choices (up to a constant), and the position of the right one."""
-
-    logs: Float[np.ndarray, " choice"]
-    gold: int
 
 
 def read_lm_eval_choices(
@@ -56,51 +47,26 @@ def read_lm_eval_choices(
     check.one_of(normalise, ("none", "characters"), "normalise")
     samples = samples_in(files, tasks)
     first = {task: next(iter(own)) for task, own in first_samples(samples).items()}
-    samples = [one for one in samples if one.filter == first[one.task]]
-    _refuse_generated(samples)
-    return _together([_choice(sample, normalise) for sample in samples])
+    return _together([_choice(one, normalise) for one in samples if one.filter == first[one.task]])
 
 
-def _refuse_generated(samples: Sequence[LogSample]) -> None:
-    generated: dict[str, bool] = {}
-    for sample in samples:
-        answers = sample.values.get("filtered_resps")
-        if sample.task not in generated:
-            generated[sample.task] = isinstance(answers, list) and bool(answers) and isinstance(answers[0], str)
-    others = [task for task, one in generated.items() if not one]
-    if others and len(others) < len(generated):
-        raise InputError(
-            f"tasks of generated answers: {check.shortlist(task for task, one in generated.items() if one)}",
-            "multiple-choice tasks, whose choices have log-likelihoods",
-            f"Name those, tasks={others[:20]}, or their files (NAME='FOLDER/samples_{others[0]}*.jsonl'); read the "
-            "others with read_lm_eval_samples (probtruth compare).",
-            WHAT,
-        )
-
-
-def _choice(sample: LmEvalSample, normalise: str) -> _Choice:
-    row, where = sample.values, sample.where
-    logs = [_log_likelihood(entry, where) for entry in row.list_at("filtered_resps")]
-    requests, half = _requests(row, len(logs)), len(logs) // 2
-    words = None if requests is None else [word for _, word in requests]
-    contexts = None if requests is None else [context for context, _ in requests]
-    if words and contexts and half >= 2 and words == 2 * words[:half] and all(one == "" for one in contexts[half:]):
+def _choice(sample: LogSample, normalise: str) -> LogSample:
+    """The sample with the log-weights of its choices (up to a constant), and the position of the right one."""
+    row, where = Record(sample.values, sample.where), sample.where
+    logs = [_log_likelihood(entry, where) for entry in row.at(as_list, "filtered_resps")]
+    contexts, words = _requests(row, len(logs))
+    half = len(logs) // 2
+    if half >= 2 and words and words == 2 * words[:half] and all(one == "" for one in contexts[half:]):
         logs, words = logs[:half], words[:half]  # acc_mutual_info asks for the choices again, without the question
     if normalise == "characters":
-        if words is None:
+        if not words:
             raise InputError("samples without arguments", "the text of the choices", "Use normalise='none'.", where)
         logs = [log / max(len(word), 1) for log, word in zip(logs, words, strict=True)]
-    gold = _chosen(row.need("target"), words, len(logs), where)
-    return _Choice(
-        item=sample.item,
-        model=sample.model,
-        task=sample.task,
-        where=where,
-        content=f"{len(logs)} {gold} {sample.content or ''}",
-        prompt=sample.prompt,
-        logs=np.array(logs),
-        gold=gold,
-    )
+    gold = _chosen(row.at(as_name, "target").strip(), words, len(logs), where)
+    if not np.isfinite(logs).any():
+        raise InputError("no choice that is possible", "at least one", "Check the run.", where)
+    content = f"{len(logs)} {gold} {sample.content or ''}"
+    return replace(sample, content=content, values={"logs": logs, "gold": gold})
 
 
 def _log_likelihood(entry: object, where: str) -> float:
@@ -124,31 +90,30 @@ def _log_likelihood(entry: object, where: str) -> float:
     return value
 
 
-def _requests(row: Record, n_choices: int) -> list[tuple[Any, str]] | None:
-    """Context and continuation of each choice, if the sample has its requests."""
+def _requests(row: Record, n_choices: int) -> tuple[list[Any], list[str]]:
+    """The contexts and the continuations of the choices; empty where the sample does not have its requests."""
     if "arguments" not in row:
-        return None
+        return [], []
     arguments = row["arguments"]
-    requests = list(arguments.values()) if isinstance(arguments, dict) else row.list_at("arguments")
+    requests = list(arguments.values()) if isinstance(arguments, dict) else row.at(as_list, "arguments")
     parts = [[one.get("arg_0"), one.get("arg_1")] if isinstance(one, dict) else one for one in requests]
     pairs = [(one[0], one[1].strip()) for one in parts if isinstance(one, list) and isinstance((*one, 0, 0)[1], str)]
     if len(pairs) != n_choices:
         problem = f"{len(pairs)} requests for {n_choices} answers"
         raise InputError(problem, "one for each", "Check the file.", f"{row.where}, 'arguments'")
-    return pairs
+    return [context for context, _ in pairs], [word for _, word in pairs]
 
 
-def _chosen(target: object, words: Sequence[str] | None, n_choices: int, where: str) -> int:
+def _chosen(text: str, words: list[str], n_choices: int, where: str) -> int:
     """The position of the right choice, from its position, its letter or its text."""
     if not 2 <= n_choices <= MOST:
         raise InputError(
             f"{n_choices} choices", f"2 to {MOST}", "Only multiple-choice tasks have distributions.", where
         )
-    text = as_name(target, where, "target").strip()
     if text.isascii() and text.isdecimal() and len(text) < 5 and int(text) < n_choices:
         return int(text)
-    if words is not None and list(words).count(text) == 1:
-        return list(words).index(text)
+    if words.count(text) == 1:
+        return words.index(text)
     raise InputError(
         f"the target {check.quote(text)}",
         f"one of the {n_choices} choices, by position or text",
@@ -157,30 +122,22 @@ def _chosen(target: object, words: Sequence[str] | None, n_choices: int, where: 
     )
 
 
-def _together(choices: Sequence[_Choice]) -> tuple[Predictions, Truth]:
+def _together(choices: Sequence[LogSample]) -> tuple[Predictions, Truth]:
     """Predictions and truth on the items that are the same question for all models; `audit` counts the others."""
     audit = differences(choices, REPEATED, WHAT)
     different = set(audit.different)
-    of_model: dict[str, dict[str, _Choice]] = {}
+    of_model: dict[str, dict[str, LogSample]] = {}
     for one in choices:
         if one.item not in different:
             of_model.setdefault(one.model, {})[one.item] = one
     shared = groups.common(list(of_model), [tuple(own) for own in of_model.values()], None)
     items = sort_names(shared.items)
-    n_labels = max(len(own[item].logs) for own in of_model.values() for item in items)
-    arrays = {model: _logits([own[item] for item in items], n_labels) for model, own in of_model.items()}
-    labels = range(n_labels)
+    first = [next(iter(of_model.values()))[item].values for item in items]
+    n_labels = max(len(one["logs"]) for one in first)  # as many for all models, or the question is another
+    labels, lacking = range(n_labels), [-np.inf] * n_labels
+    logs = {model: [own[item].values["logs"] for item in items] for model, own in of_model.items()}
+    arrays = {model: [(one + lacking)[:n_labels] for one in own] for model, own in logs.items()}
     predictions = Predictions.from_logits(arrays, items=items, labels=labels)
-    first = next(iter(of_model.values()))
-    right = np.eye(n_labels)[[first[item].gold for item in items]]
+    right = np.eye(n_labels)[[one["gold"] for one in first]]
     truth = Truth.from_probs(right, items=items, labels=labels, estimand="class")
     return replace(predictions, audit=shared.audit + audit), truth
-
-
-def _logits(choices: Sequence[_Choice], n_labels: int) -> Float[np.ndarray, "item label"]:
-    logits = np.full((len(choices), n_labels), -np.inf)
-    for row, one in zip(logits, choices, strict=True):
-        if not np.isfinite(one.logs).any():
-            raise InputError("no choice that is possible", "at least one", "Check the run.", one.where)
-        row[: len(one.logs)] = one.logs
-    return logits

@@ -1,4 +1,4 @@
-"""The reader of each format of scores and of annotations, and the one that a file needs by its content."""
+"""The tool that wrote a file, by its content; and the reader of each format of scores and of annotations."""
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -7,22 +7,100 @@ from typing import Any
 from probtruth import check
 from probtruth.errors import InputError
 from probtruth.io import loaders
-from probtruth.io.addresses import location
+from probtruth.io.addresses import location, shown
 from probtruth.io.annotations import read_annotations
-from probtruth.io.formats import ANNOTATION_FORMATS, SCORE_FORMATS, LabelReading, ScoreReading
-from probtruth.io.loaders.detect import format_of
+from probtruth.io.formats import (
+    ANNOTATION_FORMATS,
+    ANNOTATION_TOOLS,
+    SCORE_FORMATS,
+    SCORE_TOOLS,
+    LabelReading,
+    ScoreReading,
+    refuse_others,
+)
+from probtruth.io.loaders import helm, inspect_logs, json_values, lm_eval
 from probtruth.io.scores import read_scores
+from probtruth.io.tables.binary import SUFFIXES
+from probtruth.io.tables.json_lines import strict
+from probtruth.io.tables.read import has_several, read_bytes, utf8
 from probtruth.types import Annotations, Scores
 from probtruth.types.arguments import Files, StrPath
 
+# For each of the tools whose files hold scores: what there is to compare in files.
+LISTED = {"lm-eval": lm_eval.listed, "inspect": inspect_logs.listed, "helm": helm.listed}
+SIGNS: dict[str, tuple[set[str], ...]] = {
+    "inspect": ({"status", "eval"},),
+    "helm": ({"instance_id", "stats"},),
+    "lm-eval": ({"doc_id", "filtered_resps"}, {"doc_id", "doc_hash"}, {"doc_id", "metrics"}),
+    "label-studio": ({"data", "annotations"}, {"annotator", "annotation_id"}, {"data", "completions"}),
+    "argilla": ({"fields", "responses"},),
+    "prodigy": ({"_input_hash", "answer"},),
+    "chaosnli": ({"label_counter"}, {"annotator_labels"}, {"label_count"}),
+}  # The keys by which a JSON object of each tool is known: any of these sets
 # The options of each format of scores, beside those that all have.
-OPTIONS: Mapping[str, tuple[str, ...]] = {
+OPTIONS = {
     "table": ("group", "cluster", "replicate"),
     "wide": ("group", "cluster"),
     "lm-eval": ("task", "metric", "filter"),
     "inspect": (),
     "helm": (),
 }
+FIRST_LINE = 1 << 24  # Bytes of JSON lines in which the first object is looked for
+
+
+def format_of(path: StrPath) -> str:
+    """The tool that wrote a file, or the files of a folder; "table" where none did."""
+    where = location(path)
+    suffix = where.suffix.lower()
+    if has_several(where):
+        return _of_folder(where) if where.is_dir() else "table"
+    if suffix == ".eval":
+        return "inspect"
+    if suffix == ".json":
+        value, name = json_values.read_json(path)
+        if (tool := _of_value(value)) is None:
+            refuse_others(_keys(value), name)
+            raise InputError(
+                "JSON of no tool that is known",
+                f"what {', '.join((*SCORE_TOOLS, *ANNOTATION_TOOLS))} write",
+                "A table goes into CSV, JSONL (.jsonl) or Parquet.",
+                name,
+            )
+        return tool
+    if suffix not in (".jsonl", ".ndjson"):
+        return "table"
+    name = shown(path)
+    line = utf8(read_bytes(path), name).lstrip()[:FIRST_LINE].split(b"\n", 1)[0]
+    try:
+        return _of_value(strict(line, name)) or "table"
+    except InputError:
+        return "table"  # the reader of tables says what is wrong with it
+
+
+def _of_value(value: Any) -> str | None:
+    keys = _keys(value)
+    return next((tool for tool, signs in SIGNS.items() if any(sign <= keys for sign in signs)), None)
+
+
+def _keys(value: Any) -> set[str]:
+    first = value[0] if isinstance(value, list) and value else value
+    return set(first) if isinstance(first, Mapping) else set()
+
+
+def _of_folder(path: Path) -> str:
+    for tool, pattern in (("lm-eval", lm_eval.PATTERNS[0]), ("helm", helm.PATTERNS[0]), ("inspect", "*.eval")):
+        if next(path.rglob(pattern), None) is not None:
+            return tool
+    if any(format_of(file) == "inspect" for file in sorted(path.glob(inspect_logs.PATTERNS[1]))):
+        return "inspect"
+    if any(file.suffix.lower() in SUFFIXES for file in path.iterdir()):
+        return "table"
+    raise InputError(
+        "a folder without logs",
+        "samples_*.jsonl (lm-eval), *.eval or *.json (Inspect), or per_instance_stats.json (HELM) in it",
+        "Check the path.",
+        shown(path),
+    )
 
 
 def score_format(files: Sequence[StrPath], format: str = "auto") -> str:
@@ -50,62 +128,58 @@ def read_score_files(files: Files, how: ScoreReading, memory: float | None = Non
     if format not in OPTIONS:
         hint = "Give it as --annotations of `probtruth run`."
         raise InputError(f"an export of {format}", "scores", hint, str(paths[0]))
-    for name in dict.fromkeys(name for names in OPTIONS.values() for name in names):
+    for name in ("group", "cluster", "replicate", "task", "metric", "filter"):
         if getattr(how, name) and name not in OPTIONS[format]:
             hint = "Leave it out: of logs, tasks are the groups, epochs and trials the replicates."
             fits = " or ".join(other for other, names in OPTIONS.items() if name in names)
             raise InputError(f"--{name} with files of {format}", f"files of {fits}", hint, str(paths[0]))
-    if format in ("table", "wide"):
-        if len(paths) > 1:
-            raise InputError(f"{len(paths)} tables", "one table of scores", "Put the models into one table.")
-        return _table(paths[0], how, format, memory)
-    metric, upward = None if how.score == "score" else how.score, how.higher_is_better
+    metric, upward = _given(how.score, "score"), how.higher_is_better
     if format == "inspect":
         return loaders.read_inspect(files, metric, upward)
     if format == "helm":
         return loaders.read_helm(files, metric, higher_is_better=upward)
-    metrics = _by_task(how.metric, metric)
-    return loaders.read_lm_eval_samples(files, metrics, _by_task(how.filter, None), upward, how.task)
+    if format == "lm-eval":
+        metrics = _by_task(how.metric, metric)
+        return loaders.read_lm_eval_samples(files, metrics, _by_task(how.filter), upward, how.task)
+    if len(paths) > 1:
+        raise InputError(f"{len(paths)} tables", "one table of scores", "Put the models into one table.")
+    if format == "wide":
+        models = _listed(_given(how.model, "model"))
+        return loaders.read_wide_scores(paths[0], models, how.item, how.group, how.cluster, upward, how.score)
+    columns = {name: getattr(how, name) for name in ("item", "model", "score", "group", "cluster", "replicate")}
+    return read_scores(paths[0], **columns, higher_is_better=upward, memory=memory)
 
 
 def read_label_file(path: StrPath, how: LabelReading, labels: Sequence[str] | None = None) -> Annotations:
     """Annotations from a table or the export of a tool; `labels` tell counts from other columns of numbers."""
     format = label_format(path, how.format)
-    reader = LABEL_READERS.get(format)
-    if reader is None:
+    if format not in LABEL_READERS:
         hint = "Logs hold scores: give them to `probtruth compare`."
         raise InputError(f"a log of {format}", "annotations", hint, str(path))
     if format == "prodigy" and how.label != "label":
         raise InputError("--label with an export of Prodigy", "one answer a line", "Leave it out.", str(path))
-    return reader(path, how, labels)
+    return LABEL_READERS[format](path, how, labels)
 
 
-def _table(path: StrPath, how: ScoreReading, format: str, memory: float | None) -> Scores:
-    of_items = how.item, how.group, how.cluster, how.higher_is_better
-    if format == "wide":
-        models = None if how.model == "model" else _listed(how.model)
-        return loaders.read_wide_scores(path, models, *of_items, rule=how.score)
-    columns = {name: getattr(how, name) for name in ("item", "model", "score", "group", "cluster", "replicate")}
-    return read_scores(path, **columns, higher_is_better=how.higher_is_better, memory=memory)
-
-
-def _by_task(words: Sequence[str] | None, every: str | None) -> str | dict[str, str] | None:
+def _by_task(words: Sequence[str] | None, every: str | None = None) -> str | dict[str, str] | None:
     """`TASK=NAME` words as {task: name}; a name without a task is for all."""
-    pairs = [word.rpartition("=") for word in words or ()]
-    bare = [name for task, _, name in pairs if not task]
-    named = {task: name for task, _, name in pairs if task}
-    every = bare[-1] if bare else every
+    named: dict[str, str] = {}
+    for task, _, name in (word.rpartition("=") for word in words or ()):
+        if task:
+            named[task] = name
+        else:
+            every = name
     if named and every is not None:
         raise InputError(f"a name for every task ({every}) and one for some", "one of the two", "Write TASK=NAME.")
     return named or every
 
 
-def _listed(names: str) -> list[str]:
-    return [name.strip() for name in names.split(",")]
-
-
-def _other(name: str, default: str) -> str | None:
+def _given(name: str, default: str) -> str | None:
     return None if name == default else name
+
+
+def _listed(names: str | None) -> list[str] | None:
+    return None if names is None else [name.strip() for name in names.split(",")]
 
 
 # How each format of annotations is read.
@@ -115,14 +189,14 @@ LABEL_READERS: Mapping[str, Callable[[StrPath, LabelReading, Sequence[str] | Non
     ),
     "counts": lambda path, how, labels: read_annotations(path, how.item, format="counts"),
     "wide": lambda path, how, labels: loaders.read_wide_annotations(
-        path, None if how.annotator == "annotator" else _listed(how.annotator), how.item
+        path, _listed(_given(how.annotator, "annotator")), how.item
     ),
     "label-studio": lambda path, how, labels: loaders.read_label_studio(
-        path, _other(how.label, "label"), _other(how.item, "item")
+        path, _given(how.label, "label"), _given(how.item, "item")
     ),
-    "argilla": lambda path, how, labels: loaders.read_argilla(path, _other(how.label, "label")),
+    "argilla": lambda path, how, labels: loaders.read_argilla(path, _given(how.label, "label")),
     "prodigy": lambda path, how, labels: loaders.read_prodigy(path),
     "chaosnli": lambda path, how, labels: loaders.read_chaosnli(
-        path, item=_other(how.item, "item"), votes=_other(how.label, "label")
+        path, item=_given(how.item, "item"), votes=_given(how.label, "label")
     ),
 }

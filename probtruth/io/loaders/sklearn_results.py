@@ -1,7 +1,8 @@
 """scikit-learn: what its cross-validation and its grid searches return. scikit-learn itself is not imported."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 import numpy as np
 
@@ -44,71 +45,58 @@ def read_cv_results(
     >>> scores.models, scores.items, scores.values.tolist()
     (('C=1', 'C=10'), ('0', '1'), [[0.8, 0.7], [0.9, 0.6]])
     """
-    if isinstance(results, Mapping) and results and all(_is_results(one) for one in results.values()):
-        parts = [_table(name_text(data), one, metric, names) for data, one in results.items()]
-        check.unique([name_text(data) for data in results], "data set")
-        frame = {key: [value for part in parts for value in part[key]] for key in parts[0]}
-        return Scores.from_frame(
-            frame, item="data", score=metric, replicate="fold", higher_is_better=higher_is_better, source=SOURCE
-        )
-    frame = _table("data", results, metric, names)
-    return Scores.from_frame(frame, item="fold", score=metric, higher_is_better=higher_is_better, source=SOURCE)
+    several = isinstance(results, Mapping) and results and all(map(_is_results, results.values()))
+    of_data: Mapping[Any, Any] = results if several else {"data": results}  # type: ignore[assignment]
+    check.unique([*map(name_text, of_data)], "data set")
+    rows = [row for data, own in of_data.items() for row in _rows(name_text(data), own, metric, names)]
+    columns = dict(zip(("data", "fold", "model", metric), map(list, zip(*rows, strict=True)), strict=True))
+    item, replicate = ("data", "fold") if several else ("fold", None)
+    return Scores.from_frame(
+        columns, item=item, score=metric, replicate=replicate, higher_is_better=higher_is_better, source=SOURCE
+    )
 
 
 def _is_results(value: object) -> bool:
-    return isinstance(value, Mapping) or hasattr(value, "columns")
+    return isinstance(value, Mapping) or (hasattr(value, "columns") and hasattr(value, "__getitem__"))
 
 
-def _table(data: str, results: object, metric: str, names: Iterable[object] | None) -> dict[str, list[object]]:
-    columns = _columns(results)
-    folds = {int(match[1]): key for key in columns if (match := FOLD.fullmatch(key)) and match[2] == metric}
+def _rows(data: str, results: Any, metric: str, names: Iterable[object] | None) -> Iterator[tuple[object, ...]]:
+    """The data set, fold, candidate and score of each row of a long table."""
+    if not _is_results(results):
+        raise InputError(type(results).__name__, "cv_results_, a dict or dataframe", "Give search.cv_results_.")
+    matches = [match for key in results if (match := FOLD.fullmatch(str(key)))]
+    folds = sorted((int(match[1]), match.string) for match in matches if match[2] == metric)
     if not folds:
-        metrics = sorted({match[2] for key in columns if (match := FOLD.fullmatch(key))})
+        metrics = sorted({match[2] for match in matches})
         raise InputError(
             f"no column split0_test_{metric[: check.LONGEST]}",
             "cv_results_ of a grid search, with that metric",
             check.did_you_mean(metric, metrics) if metrics else "Give search.cv_results_.",
         )
-    read = [check_arrays.as_floats(columns[folds[fold]], "model", f"scores of fold {fold}") for fold in sorted(folds)]
-    for fold_scores in read:
-        check.length(len(fold_scores), len(read[0]), "scores of a fold")
-    values = np.stack(read, 1)
-    models = _candidates(columns, len(values), names)
-    bad = np.isnan(values)
-    if bad.any():
-        row, column = (int(axis[0]) for axis in np.nonzero(bad))
-        raise InputError(
-            f"NaN for {check.quote(models[row])} in fold {sorted(folds)[column]}",
-            "a score in every fold",
-            "The fit failed there: set error_score='raise' to see why, or leave the candidate out.",
-        )
-    n_models, n_folds = values.shape
-    return {
-        "data": [data] * values.size,
-        "fold": [str(fold) for fold in sorted(folds)] * n_models,
-        "model": [model for model in models for _ in range(n_folds)],
-        metric: values.ravel().tolist(),
-    }
+    models: list[str] = []
+    for fold, key in folds:
+        scores = check_arrays.as_floats(results[key], "model", f"scores of fold {fold}")
+        models = models or _candidates(results, len(scores), names)
+        check.length(len(scores), len(models), "scores of a fold")
+        for model, score in zip(models, scores.tolist(), strict=True):
+            if np.isnan(score):
+                raise InputError(
+                    f"NaN for {check.quote(model)} in fold {fold}",
+                    "a score in every fold",
+                    "The fit failed there: set error_score='raise' to see why, or leave the candidate out.",
+                )
+            yield data, str(fold), model, score
 
 
-def _columns(results: object) -> Mapping[str, object]:
-    if isinstance(results, Mapping):
-        return {str(key): value for key, value in results.items()}
-    if hasattr(results, "columns") and hasattr(results, "__getitem__"):
-        return {str(key): results[key] for key in results.columns}
-    raise InputError(type(results).__name__, "cv_results_, a dict or dataframe", "Give search.cv_results_.")
-
-
-def _candidates(columns: Mapping[str, object], n_models: int, names: Iterable[object] | None) -> list[str]:
+def _candidates(results: Any, n_models: int, names: Iterable[object] | None) -> list[str]:
     if names is not None:
         candidates = list(as_names(names, "names") or ())
         check.length(len(candidates), n_models, "names")
     else:
-        params = columns.get("params")
-        listed = list(params) if isinstance(params, Iterable) else []
-        if len(listed) != n_models or not all(isinstance(one, Mapping) for one in listed):
+        params = list(results["params"]) if "params" in results else []
+        if len(params) != n_models or not all(isinstance(one, Mapping) for one in params):
             raise InputError("results without params", "one dict for each candidate", "Give names=[...].")
-        candidates = [", ".join(f"{key}={_short(value)}" for key, value in one.items()) or "default" for one in listed]
+        candidates = [", ".join(f"{key}={_short(value)}" for key, value in one.items()) or "default" for one in params]
     check.unique(candidates, "candidate")
     return candidates
 

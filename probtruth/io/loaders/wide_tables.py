@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import polars
 
-from probtruth import check, frames
+from probtruth import check, frame_numbers, frames
 from probtruth.check import Source
 from probtruth.errors import InputError
 from probtruth.io.tables.read import read_table
@@ -13,7 +13,7 @@ from probtruth.io.tables.wide import distinct_items
 from probtruth.types import Annotations, Scores, orientation
 from probtruth.types.arguments import Frame, StrPath
 
-MODEL, SCORE = "model ", "score "  # Names that columns of a file do not have
+NAME, VALUE = "name ", "value "  # Names that columns of a file do not have
 
 
 def read_wide_scores(
@@ -42,20 +42,20 @@ def read_wide_scores(
     >>> scores.models, scores.values.tolist()
     (('ours', 'theirs'), [[0.5, 1.0], [0.0, 2.0]])
     """
-    frame, source, columns = _opened(table, item, models, [group, cluster], "model")
-    upward = orientation.upward(rule, higher_is_better, source.name)
-    parts = []
-    of_items = {"item": item, "group": group, "cluster": cluster}
-    named = {option: column for option, column in of_items.items() if column is not None}
-    lines = range(1, len(frame) + 1) if source.lines is None else source.lines
-    for model in columns:
-        there = polars.DataFrame({name: frame.get_column(name) for name in named.values()})
-        there = there.with_columns(frame.get_column(model).alias(SCORE), polars.lit(model).alias(MODEL))
-        full = ~_blank(there[SCORE])
-        where = replace(source, lines=[lines[row] for row in full.arg_true().to_list()], columns={SCORE: model})
-        parts.append((there.filter(full), where))
-    scores = Scores.from_parts(lambda: parts, {**named, "model": MODEL}, SCORE, upward)
-    return replace(scores, rule=rule)
+    long, source = _long(table, item, models, [group, cluster], "model")
+    return replace(
+        Scores.from_frame(
+            long,
+            item=item,
+            model=NAME,
+            score=VALUE,
+            group=group,
+            cluster=cluster,
+            higher_is_better=orientation.upward(rule, higher_is_better, source.name),
+            source=source,
+        ),
+        rule=rule,
+    )
 
 
 def read_wide_annotations(
@@ -77,48 +77,43 @@ def read_wide_annotations(
     >>> pt.loaders.read_wide_annotations(table).counts().tolist()
     [[2, 0], [0, 1]]
     """
-    frame, source, columns = _opened(table, item, annotators, [], "annotator")
-    parts = []
-    for annotator in columns:
-        labels_given = _names(frame, annotator, source)
-        of_one = {"item": frame.get_column(item), "label": labels_given}
-        part = polars.DataFrame(of_one).with_columns(polars.lit(annotator).alias("annotator"))
-        parts.append(part.filter(~_blank(labels_given)))
-    return Annotations.from_long(polars.concat(parts), labels=labels, source=Source(source.name))
+    long, source = _long(table, item, annotators, [], "annotator")
+    return Annotations.from_long(long, item, NAME, VALUE, labels=labels, source=source)
 
 
-def _opened(
+def _long(
     table: StrPath | Frame, item: str, chosen: Sequence[str] | None, others: Sequence[str | None], what: str
-) -> tuple[polars.DataFrame, Source, list[str]]:
+) -> tuple[polars.DataFrame, Source]:
+    """A row for each cell that is not blank, and where it stands."""
     frame, source = read_table(table)
-    hint = f"For one row for each item and {what}, read the table in long form."
-    distinct_items(frame, item, source, "one row for each item", hint)
-    taken = {item, *others}
-    columns = [name for name in frame.columns if name not in taken] if chosen is None else list(chosen)
-    for name in columns:
-        frames.need(frame, name, source, what)
-    if not columns or any(name in taken for name in columns):
-        raise InputError(
-            f"no column of a {what}",
-            f"one for each {what}",
-            f"Name them: {what}s=[...] (command line: --{what} x,y).",
-            source.name,
-        )
+    kept = [item, *(name for name in others if name is not None)]
+    distinct_items(frame, item, source, "one row for each item", f"Read a row for each item and {what} in long form.")
+    columns = [name for name in frame.columns if name not in kept] if chosen is None else list(chosen)
+    for name in (*kept, *columns):
+        frames.need_columns(frame.columns, {what: name}, source.name)
+    if not columns or not {*columns}.isdisjoint(kept):
+        hint = f"Name them: {what}s=[...] (command line: --{what} x,y)."
+        raise InputError(f"no column of a {what}", f"one for each {what}", hint, source.name)
     check.unique(columns, f"{what} column")
-    return frame, source, columns
+    parts, sources, numbers = [], [], range(1, len(frame) + 1)
+    for name in columns:
+        cells = frames.flat(frame, name, source, what)
+        full = ~_blank(cells)
+        here = full.arg_true().to_list()
+        lines = [(source.lines or numbers)[row] for row in here]
+        where = replace(source, lines=lines, columns={VALUE: name}, parts=())
+        own = cells.filter(full)
+        if what == "annotator" and own.dtype.is_float() and (own % 1 == 0).all():
+            own = own.cast(polars.Int64)  # pandas makes floats of integers
+        read = frames.names if what == "annotator" else frame_numbers.numbers
+        values = read(own.to_frame(VALUE), VALUE, where, what)
+        rows = polars.DataFrame([frame.get_column(one).filter(full) for one in kept])
+        parts.append(rows.with_columns(polars.Series(VALUE, values), polars.lit(name).alias(NAME)))
+        sources.append((where, len(here)))
+    return polars.concat(parts), Source(source.name, parts=sources)
 
 
 def _blank(series: polars.Series) -> polars.Series:
-    blank = series.is_null()
     if series.dtype == polars.String:
-        return blank | (series.str.strip_chars() == "")
-    return blank | series.is_nan() if series.dtype.is_float() else blank
-
-
-def _names(frame: polars.DataFrame, column: str, source: Source) -> polars.Series:
-    """Labels as text, in the way of `frames.name_text`; a float that holds an integer is one (pandas makes them so)."""
-    series = frames.flat(frame, column, source, "label")
-    whole = series.dtype.is_float() and bool((series.drop_nulls().drop_nans() % 1 == 0).all())
-    values = [None if value is None or value != value else int(value) if whole else value for value in series.to_list()]
-    text = [None if value is None else frames.name_text(value) for value in values]
-    return polars.Series("label ", text, dtype=polars.String)
+        return series.fill_null("").str.strip_chars() == ""
+    return series.is_null() | series.is_nan() if series.dtype.is_float() else series.is_null()

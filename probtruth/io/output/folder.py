@@ -14,8 +14,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from probtruth.errors import InputError
-from probtruth.io.addresses import refuse
-from probtruth.io.tables.read import shown
+from probtruth.io.addresses import refuse, shown
 
 OUR_FILES = (
     "report.html",

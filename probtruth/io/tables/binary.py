@@ -9,40 +9,31 @@ import polars
 
 from probtruth import check
 from probtruth.errors import InputError
-from probtruth.io.addresses import origin
+from probtruth.io.addresses import shown
 
 SUFFIXES = (".parquet", ".arrow", ".ipc", ".feather")
 ROWS = 1 << 16  # of a batch
 INSIDE = ("unwrap()", "panicked", "called `", "assertion", "0x", "/")  # Words of a library about its own code
 
 
-def whole(path: Path) -> polars.DataFrame:
-    with _sound(path):
-        opened = _opened(path)
-        table = opened.to_table()
-        table.validate(full=True)
-        return _frame(table)
-
-
-def batches(path: Path, columns: Sequence[str] | None) -> Iterator[polars.DataFrame]:
+def batches(path: Path, columns: Sequence[str] | None, whole: bool) -> Iterator[polars.DataFrame]:
+    """Some rows, or the whole file, at a time; `columns` are those that are needed."""
     with _sound(path):
         opened = _opened(path)
         wanted = None if columns is None else [name for name in columns if name in opened.schema.names]
-        for batch in opened.to_batches(columns=wanted, batch_size=ROWS, batch_readahead=2, fragment_readahead=1):
-            batch.validate(full=True)
-            if batch.num_rows:
-                yield _frame(batch)
+        sizes = {"batch_size": ROWS, "batch_readahead": 2, "fragment_readahead": 1}
+        for part in [opened.to_table(wanted)] if whole else opened.to_batches(wanted, **sizes):
+            part.validate(full=True)
+            if part.num_rows:
+                made = polars.from_arrow(part)
+                yield made if isinstance(made, polars.DataFrame) else made.to_frame()
 
 
-def columns_of(path: Path) -> list[str]:
-    with _sound(path):
-        return list(_opened(path).schema.names)
-
-
-def size_of(path: Path) -> float:
+def shape(path: Path) -> tuple[list[str], int]:
+    """The columns, and the number of rows."""
     with _sound(path):
         opened = _opened(path)
-        return float(8 * opened.count_rows() * len(opened.schema.names))
+        return list(opened.schema.names), opened.count_rows()
 
 
 def metadata_of(path: Path) -> dict[bytes, bytes]:
@@ -62,7 +53,7 @@ def _opened(path: Path) -> Any:
         opened = pyarrow.dataset.dataset(path, format="parquet", partitioning=None)
     elif start.startswith(b"FEA1"):
         raise InputError(
-            "Feather version 1", "version 2 (Arrow IPC)", "Write it again with a current library.", origin(path)
+            "Feather version 1", "version 2 (Arrow IPC)", "Write it again with a current library.", shown(path)
         )
     elif start.startswith(b"ARROW1"):
         opened = pyarrow.dataset.dataset(path, format="ipc", partitioning=None)
@@ -73,13 +64,8 @@ def _opened(path: Path) -> Any:
             opened = pyarrow.dataset.InMemoryDataset(table)
     check.unique(opened.schema.names, "column")
     if not opened.schema.names or not opened.count_rows():
-        raise InputError("a table without rows", "at least one row", "Check the file.", origin(path))
+        raise InputError("a table without rows", "at least one row", "Check the file.", shown(path))
     return opened
-
-
-def _frame(table: Any) -> polars.DataFrame:
-    made = polars.from_arrow(table)
-    return made if isinstance(made, polars.DataFrame) else made.to_frame()
 
 
 @contextmanager
@@ -89,7 +75,7 @@ def _sound(path: Path) -> Iterator[None]:
     try:
         yield
     except InputError as error:
-        raise InputError(error.got, error.expected, error.hint, error.where or origin(path)) from None
+        raise InputError(error.got, error.expected, error.hint, error.where or shown(path)) from None
     except (Exception, polars.exceptions.PanicException) as error:  # of two libraries, and of what they call
         reason = str(error).strip().split("\n")[0][:100]
         if not reason.isprintable() or any(word in reason for word in INSIDE):
@@ -98,5 +84,5 @@ def _sound(path: Path) -> Iterator[None]:
             f"something that is not sound {form} ({reason or type(error).__name__})",
             f"a {form} file",
             "Write it again, or check the extension.",
-            origin(path),
+            shown(path),
         ) from None

@@ -10,8 +10,7 @@ from probtruth import check, check_arrays, frame_numbers, frames
 from probtruth.check import Source
 from probtruth.errors import InputError
 from probtruth.io.formats import refuse_others
-from probtruth.io.tables.on_disk import batches
-from probtruth.io.tables.read import Block
+from probtruth.io.tables.read import Block, batches
 from probtruth.types import Index
 from probtruth.types.arguments import Frame, StrPath
 
@@ -151,7 +150,7 @@ def _not_labels(frame: polars.DataFrame, labels: dict[str, str], used: Sequence[
 
 def _sums_to_one(frame: polars.DataFrame, names: list[str]) -> bool:
     floats = frame_numbers.float_columns(frame, names) if names else None
-    return floats is not None and floats.unread is None and check_arrays.surely_simplex(floats.all_rows())
+    return floats is not None and floats.unread is None and check_arrays.surely_simplex(floats.rows())
 
 
 def _event(item: str, label: str, column: str, used: Sequence[str], notes: tuple[str, ...], source: Source) -> Chosen:

@@ -7,11 +7,11 @@ from pathlib import Path
 import polars
 
 from probtruth.errors import InputError
-from probtruth.io.addresses import location
+from probtruth.io.addresses import location, shown
 from probtruth.io.output.folder import check_file, whole_file
 from probtruth.io.output.jsonable import dumps
 from probtruth.io.tables import binary
-from probtruth.io.tables.read import has_several, regular, shown
+from probtruth.io.tables.read import has_several, regular
 
 KEY = "probtruth"
 

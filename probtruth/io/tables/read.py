@@ -1,11 +1,11 @@
-"""Files as tables: CSV, TSV, JSONL, Parquet and Arrow, with every text cell as it is written."""
+"""Files as tables: CSV, TSV, JSONL, Parquet and Arrow, with every text cell as it is written, whole or in batches."""
 
 import errno
+import os
 import stat
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from os import strerror
 from pathlib import Path
 
 import polars
@@ -13,8 +13,9 @@ import polars
 from probtruth import check, frames
 from probtruth.check import Source
 from probtruth.errors import InputError
-from probtruth.io.addresses import location, matching, origin
+from probtruth.io.addresses import location, matching, shown
 from probtruth.io.tables import binary, csv_text, json_lines
+from probtruth.kernels.host import free_memory
 from probtruth.types.arguments import Frame, StrPath
 
 MAGIC = {
@@ -27,6 +28,10 @@ MAGIC = {
 }  # How common binary files begin, and what to do with them
 
 BOM = b"\xef\xbb\xbf"  # The byte-order mark in UTF-8
+SEPARATED = {".csv": ",", ".tsv": "\t"}
+TEXTS = (*SEPARATED, ".jsonl", ".ndjson")
+SHARE = 0.5  # of the memory that is free, what predictions or scores take unless it is said
+CHUNK = 1 << 24  # bytes of a text that become a batch
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,61 +70,97 @@ def read_table(table: StrPath | Block | Frame, what: str = "the table") -> tuple
         return table.renamed(*table.joined.whole)
     if not isinstance(table, str | Path):
         return frames.as_polars(table), Source(what)
-    where = location(table)
-    files = members(where)
-    if len(files) > 1:
-        return _joined([read_table(file) for file in files], shown(where), [shown(file) for file in files])
-    file, name = files[0], shown(files[0])
-    regular(file)
-    if file.suffix.lower() in binary.SUFFIXES:
-        return binary.whole(file), Source(name)
-    if file.suffix.lower() not in TEXTS:
-        raise InputError(
-            f"the extension {file.suffix!r}" if file.suffix else "a file without an extension",
-            f"one of {', '.join((*TEXTS, *binary.SUFFIXES))}",
-            "Convert the file, or rename it after what it holds.",
-            name,
-        )
-    return text_table(read_bytes(file), file.suffix.lower(), name)
-
-
-def members(path: Path) -> list[Path]:
-    """The files that a pattern stands for; the Parquet and Arrow files of a folder."""
-    several = matching(path) or [path]
-    return [file for one in several for file in (_of_folder(one) if guarded(one, one.is_dir) else [one])]
-
-
-def _of_folder(folder: Path) -> list[Path]:
-    files = sorted(file for file in folder.iterdir() if file.suffix.lower() in binary.SUFFIXES and file.is_file())
-    if not files:
-        raise InputError("a folder without Parquet or Arrow files", "at least one", "Check the path.", shown(folder))
-    return files
-
-
-def has_several(path: Path) -> bool:
-    """Whether a path stands for several files: a folder or a pattern."""
-    return path.is_dir() or matching(path) is not None
-
-
-def _joined(
-    parts: Sequence[tuple[polars.DataFrame, Source]], name: str, names: Sequence[str]
-) -> tuple[polars.DataFrame, Source]:
-    first, _ = parts[0]
-    for (frame, _), own in zip(parts, names, strict=True):
-        same_columns(frame.columns, first.columns, own, names[0])
+    parts = list(batches(table, whole=True))
+    first, source = parts[0]
+    for frame, own in parts:
         other = next((column for column in first.columns if frame[column].dtype != first[column].dtype), None)
         if other is not None:
             raise InputError(
                 f"{frame[other].dtype} in column {check.quote(other)}",
-                f"{first[other].dtype}, as in {names[0]}",
+                f"{first[other].dtype}, as in {source.name}",
                 "Write all files alike.",
-                own,
+                own.name,
             )
-    table = polars.concat([frame.select(first.columns) for frame, _ in parts])
-    return table, Source(name, parts=tuple((source, frame.height) for frame, source in parts))
+    if len(parts) > 1:
+        source = Source(shown(table), parts=[(own, frame.height) for frame, own in parts])
+        first = polars.concat([frame.select(first.columns) for frame, _ in parts])
+    return first, source
 
 
-def same_columns(columns: Sequence[str], first: Sequence[str], name: str, first_name: str) -> None:
+def batches(
+    table: StrPath | Block | Frame, columns: Sequence[str] | None = None, whole: bool = False
+) -> Iterator[tuple[polars.DataFrame, Source]]:
+    """A table some rows (or a `whole` file) at a time, each with where its rows stand; `columns` are those needed."""
+    if isinstance(table, Block):
+        wanted = [table.item, *(table.columns[name] for name in columns or table.columns if name != table.item)]
+        yield from (table.renamed(*part) for part in batches(table.joined.table, wanted))
+        return
+    if not isinstance(table, str | Path):
+        yield read_table(table)
+        return
+    files, first = _files(table), None
+    for file in files:
+        pieces = _of_binary if file.suffix.lower() in binary.SUFFIXES else _of_text
+        for frame, source in pieces(file, columns, whole):
+            if len(files) > 1:
+                own = binary.shape(file)[0] if pieces is _of_binary else frame.columns
+                first = first or own
+                _same_columns(own, first, source.name, shown(files[0]))
+            yield frame, source
+
+
+def _of_binary(file: Path, columns: Sequence[str] | None, whole: bool) -> Iterator[tuple[polars.DataFrame, Source]]:
+    before = 0
+    for frame in binary.batches(file, columns, whole):
+        yield frame, Source(shown(file), before=before)
+        before += frame.height
+
+
+def _of_text(file: Path, columns: Sequence[str] | None, whole: bool) -> Iterator[tuple[polars.DataFrame, Source]]:
+    """Pieces of a text that end where a line does, outside quotes; every piece of CSV begins with the header."""
+    suffix, name = file.suffix.lower(), shown(file)
+    if whole:
+        yield text_table(read_bytes(file), suffix, name)
+        return
+    header, rest, before = b"", b"", 0
+    with guarded(file, lambda: file.open("rb")) as stream:
+        while True:
+            block = stream.read(CHUNK)
+            data = rest + block
+            end = data.rfind(b"\n") + 1 if block else len(data)
+            odd = suffix in SEPARATED and data.count(b'"', 0, end) % 2
+            if block and (odd or not end):
+                rest = data
+                continue
+            piece, rest = data[:end], data[end:]
+            if piece.strip() or not (header or before):
+                yield text_table(header + piece, suffix, name, before - header.count(b"\n"))
+            if suffix in SEPARATED and not header:
+                header = _first_row(piece)
+            before += piece.count(b"\n")
+            if not block:
+                return
+
+
+def _first_row(data: bytes) -> bytes:
+    """The bytes up to the end of the first row, which may be quoted."""
+    end = data.find(b"\n")
+    while data.count(b'"', 0, end) % 2 or not data[:end].strip():
+        end = data.find(b"\n", end + 1)
+    return data[: end + 1]
+
+
+def text_table(data: bytes, suffix: str, name: str, before: int = 0) -> tuple[polars.DataFrame, Source]:
+    data = utf8(data, name, before)
+    if suffix not in SEPARATED:
+        return json_lines.parse(data, name, before)
+    separator = csv_text.separator_of(data, SEPARATED[suffix])
+    frame, source = csv_text.parse(data, separator, name, before)
+    words = f"{name}: read as separated by {csv_text.SEPARATORS[separator]}"
+    return frame, source if separator == SEPARATED[suffix] else replace(source, notes=(words, *source.notes))
+
+
+def _same_columns(columns: Sequence[str], first: Sequence[str], name: str, first_name: str) -> None:
     if sorted(columns) != sorted(first):
         raise InputError(
             f"the columns {check.shortlist(columns)}",
@@ -129,13 +170,65 @@ def same_columns(columns: Sequence[str], first: Sequence[str], name: str, first_
         )
 
 
-def shown(path: str | Path) -> str:
-    """A path as messages show it: as it is, unless it holds characters that would break the line."""
-    text = origin(path)
-    return text if text.isprintable() else repr(text)
+def columns_of(table: StrPath | Block | Frame) -> Sequence[str]:
+    """The columns of a table; of Parquet and Arrow without reading its rows."""
+    if isinstance(table, Block):
+        return (table.item, *table.columns)
+    if not isinstance(table, str | Path):
+        return frames.as_polars(table).columns
+    file = _files(table)[0]
+    return binary.shape(file)[0] if file.suffix.lower() in binary.SUFFIXES else next(batches(file))[0].columns
 
 
-def read_bytes(path: str | Path) -> bytes:
+def size_of(table: StrPath | Block | Frame) -> float:
+    """The bytes that the numbers of a table take as float64, roughly."""
+    if isinstance(table, Block):
+        whole = table.joined.table
+        return size_of(whole) * len(table.columns) / len(columns_of(whole))
+    if not isinstance(table, str | Path):
+        return 8.0 * frames.as_polars(table).height * frames.as_polars(table).width
+    size = 0.0
+    for file in _files(table):
+        names, rows = binary.shape(file) if file.suffix.lower() in binary.SUFFIXES else ([], 0)
+        size += 8.0 * rows * len(names) if names else file.stat().st_size
+    return size
+
+
+def memory_limit(memory: float | None) -> float:
+    limit = SHARE * free_memory() if memory is None else memory
+    if isinstance(limit, bool) or not isinstance(limit, int | float) or not limit > 0:
+        raise InputError(f"memory={memory!r}", "a positive number of bytes", "Write memory=2e9.")
+    return float(limit)
+
+
+def _files(table: StrPath) -> list[Path]:
+    """The files that a path stands for: one, those of a pattern, the Parquet and Arrow files of a folder."""
+    where, files = location(table), []
+    for one in matching(where) or [where]:
+        if not guarded(one, one.is_dir):
+            regular(one)
+            if one.suffix.lower() not in (*TEXTS, *binary.SUFFIXES):
+                raise InputError(
+                    f"the extension {one.suffix!r}" if one.suffix else "a file without an extension",
+                    f"one of {', '.join((*TEXTS, *binary.SUFFIXES))}",
+                    "Convert the file, or rename it after what it holds.",
+                    shown(one),
+                )
+            files.append(one)
+            continue
+        inside = [file for file in sorted(one.iterdir()) if file.suffix.lower() in binary.SUFFIXES and file.is_file()]
+        if not inside:
+            raise InputError("a folder without Parquet or Arrow files", "at least one", "Check the path.", shown(one))
+        files += inside
+    return files
+
+
+def has_several(path: Path) -> bool:
+    """Whether a path stands for several files: a folder or a pattern."""
+    return path.is_dir() or matching(path) is not None
+
+
+def read_bytes(path: StrPath) -> bytes:
     where = location(path)
     regular(where)
     return guarded(where, where.read_bytes)
@@ -154,14 +247,12 @@ def guarded[T](path: Path, read: Callable[[], T]) -> T:
     try:
         return read()
     except OSError as error:
-        hint = "Check the path." if error.errno == errno.ENOENT else "Check the file and its permissions."
-        raise InputError(_reason(error), "a file that can be read", hint, shown(path)) from None
+        absent = error.errno == errno.ENOENT
+        reason = "no such file" if absent else os.strerror(error.errno or 0).lower()
+        hint = "Check the path." if absent else "Check the file and its permissions."
+        raise InputError(reason, "a file that can be read", hint, shown(path)) from None
     except ValueError as error:
         raise InputError(str(error), "the path of a file", "Check the path.", shown(path)) from None
-
-
-def _reason(error: OSError) -> str:
-    return "no such file" if error.errno == errno.ENOENT else strerror(error.errno or 0).lower()
 
 
 def utf8(data: bytes, name: str, before: int = 0) -> bytes:
@@ -185,17 +276,3 @@ def utf8(data: bytes, name: str, before: int = 0) -> bytes:
         line = data.count(b"\n", 0, bad) + 1 + before
         raise InputError(what, "text in UTF-8", "Save the file as UTF-8 text.", f"{name}, line {line}")
     return data
-
-
-def text_table(data: bytes, suffix: str, name: str, before: int = 0) -> tuple[polars.DataFrame, Source]:
-    data = utf8(data, name, before)
-    if suffix in SEPARATED:
-        separator = csv_text.separator_of(data, SEPARATED[suffix])
-        frame, source = csv_text.parse(data, separator, name, before)
-        words = f"{name}: read as separated by {csv_text.SEPARATORS[separator]}"
-        return frame, source if separator == SEPARATED[suffix] else replace(source, notes=(words, *source.notes))
-    return json_lines.parse(data, name, before)
-
-
-SEPARATED = {".csv": ",", ".tsv": "\t"}
-TEXTS = (*SEPARATED, ".jsonl", ".ndjson")

@@ -17,7 +17,6 @@ from probtruth.io.tables.read import Block, read_table
 from probtruth.kernels.host import block_rows
 from probtruth.types.arguments import Frame, StrPath
 from probtruth.types.index import positions
-from probtruth.types.predictions import check_cells
 
 type CellKind = Literal["probs", "percent", "log-probs", "logits", "log_probs"]
 # What the cells of a table can be; `log_probs` is another way to write one of them.
@@ -43,7 +42,7 @@ class WideTable:
 
     @cached_property
     def values(self) -> Float[np.ndarray, "item label"]:
-        return self.columns.all_rows()
+        return self.columns.rows()
 
     def of(self, rows: Int[np.ndarray, " some"], labels: tuple[str, ...]) -> "WideTable":
         """Some of the rows, and the labels, in another order; without the names of the items."""
@@ -95,7 +94,7 @@ def check_rows(table: WideTable, kind: str, what: str = "probabilities") -> None
     plain = "probs" if kind == "percent" else kind
     columns = [table.source.columns.get(label, label) for label in table.labels]
     try:
-        check_cells(plain, in_kind(table.values, kind), table.source.at, what, columns)
+        check_arrays.distributions(in_kind(table.values, kind), table.source.at, what, plain, columns)
     except InputError as error:
         words, options = looks_like(table, kind, what)
         hint = f"{words or error.hint} {_suspects(table)}"

@@ -8,8 +8,8 @@ import numpy as np
 
 from probtruth.check import as_float
 from probtruth.line.labelled import Labelled
-from probtruth.truth.annotators.agreement import Agreement, agreement
-from probtruth.truth.annotators.quality import skill_columns
+from probtruth.truth.agreement.krippendorff import Agreement, krippendorff_alpha
+from probtruth.truth.annotators import skill_columns
 from probtruth.types import Truth
 from probtruth.types.comparison import Row
 
@@ -45,7 +45,7 @@ def annotators_of(labelled: Labelled | None) -> AnnotatorAnalysis:
         replicated = float(low), float(high), float(str(labelled.truth.diagnostics["agreement"]))
     return AnnotatorAnalysis(
         truth,
-        agreement(known, bootstrap=RESAMPLES) if known is not None and several else None,
+        krippendorff_alpha(known, bootstrap=RESAMPLES) if known is not None and several else None,
         () if truth is None else annotator_rows(truth),
         replicated,
     )

@@ -8,15 +8,14 @@ import numpy as np
 
 from probtruth.line.labelled import Labelled
 from probtruth.scoring.align import AlignedOnHost
-from probtruth.scoring.calibration.corp import calibration_decomposition
+from probtruth.scoring.calibration.decompositions import calibration_decomposition
 from probtruth.scoring.calibration.reliability import calibration_error, reliability_curve
-from probtruth.scoring.nelson.profile import risk_profile
-from probtruth.scoring.nelson.risk import MARKS, RiskProfile
+from probtruth.scoring.nelson.profile import MARKS, RiskProfile, risk_profile
 from probtruth.scoring.rules import RULES, ScoringRule
 from probtruth.scoring.score import sampled_items
 from probtruth.types import Comparison, NotKept, Scores
 from probtruth.types.arguments import JudgedBy
-from probtruth.types.comparison import Row
+from probtruth.types.comparison import Row, leaders
 
 if TYPE_CHECKING:
     import polars
@@ -46,7 +45,7 @@ class CalibrationAnalysis:
 
 def calibration_of(labelled: Labelled, scores: Scores | NotKept, comparison: Comparison) -> CalibrationAnalysis:
     """The calibration of the best models, on all items or, where there are many, a random sample of them."""
-    ranked = tuple(str(row["model"]) for row in comparison.ranks)
+    ranked = tuple(str(row["model"]) for row in leaders(comparison.ranks))
     models = ranked[:MOST_MODELS]
     known = labelled.aligned
     aligned = known.subset(sampled_items(len(known.items), len(known.labels)), models)

@@ -10,7 +10,7 @@ from probtruth import frames
 from probtruth.kernels.arrays import to_host
 from probtruth.line.labelled import Labelled
 from probtruth.scoring.align import Aligned
-from probtruth.scoring.calibration.binning import events
+from probtruth.scoring.calibration.events import events
 from probtruth.types import Comparison, NotKept, Scores
 from probtruth.types.comparison import leaders
 

@@ -8,18 +8,9 @@ from matplotlib.axes import Axes
 
 from probtruth import check
 from probtruth.errors import InputError
-from probtruth.report.numbers import fixed
-from probtruth.report.plots.axes import (
-    DASHES,
-    DOTS,
-    INK,
-    chosen_models,
-    keys,
-    square,
-    text,
-)
+from probtruth.report.numbers import fixed, plain
+from probtruth.report.plots.axes import DASHES, INK, keys, square, text
 from probtruth.scoring.confusion.curves import Curves
-from probtruth.types.comparison import Row
 
 if TYPE_CHECKING:
     import polars
@@ -47,41 +38,24 @@ def plot_reliability(
     >>> pt.figures.plot_reliability(curve).get_ylabel()
     'observed frequency'
     """
-    rows, names = _chosen(curve, ("forecast", "observed", "weight", "low", "high"), label, models, "reliability_curve")
+    columns = ("forecast", "observed", "weight", "low", "high")
+    if not {*columns, "label", "model"} <= set(getattr(curve, "columns", ())):
+        maker = "reliability_curve"
+        raise InputError(f"a {type(curve).__name__}", f"the table of {maker}", f"Pass on what {maker} returned.")
+    labels = curve["label"].unique(maintain_order=True).to_list()
+    event = labels[-1] if label is None and len(labels) <= 2 else check.one_of(label, labels, "label")
+    shown = keys(curve["model"], models)
     ax = square(ax, "forecast probability", "observed frequency")
-    for position, (name, colour, mark, words) in enumerate(keys(names)):
-        mine = [row for row in rows if row["model"] == name]
-        x, y, weight, low, high = (
-            np.array([row[key] for row in mine]) for key in ("forecast", "observed", "weight", "low", "high")
-        )
+    for position, (name, colour, mark, words) in enumerate(shown):
+        rows = curve.filter((curve["model"] == name) & curve["label"].eq_missing(event))
+        x, y, weight, low, high = (rows[column].to_numpy() for column in columns)
         known = np.isfinite(low) & np.isfinite(high)
         ax.fill_between(x[known], low[known], high[known], color=colour, alpha=0.2, linewidth=0)
         ax.plot(x, y, color=colour, linewidth=2)
-        size = (8 if len(names) == 1 else 24) + 120 * weight
+        size = (8 if len(shown) == 1 else 24) + 120 * weight
         ax.scatter(x, y, s=size, color=colour, marker=mark, linewidths=0, zorder=3, clip_on=False)
         text(ax, 0.03, 0.965 - 0.06 * position, words, colour)
     return ax
-
-
-def _rows(table: "polars.DataFrame", columns: Sequence[str], label: object, maker: str) -> list[Row]:
-    """The rows of one label."""
-    if not set(columns) <= set(getattr(table, "columns", ())):
-        raise InputError(f"a {type(table).__name__}", f"the table of {maker}", f"Pass on what {maker} returned.")
-    rows: list[Row] = list(table.to_dicts())
-    known = list(dict.fromkeys(row["label"] for row in rows))
-    if label is None and len(known) <= 2:
-        wanted = known[-1]
-    else:
-        wanted = check.one_of(label, [str(one) for one in known], "label")
-    return [row for row in rows if row["label"] == wanted]
-
-
-def _chosen(
-    table: "polars.DataFrame", columns: Sequence[str], label: object, models: Sequence[object] | None, maker: str
-) -> tuple[list[Row], list[str]]:
-    """The rows of one label, and the names of the models to show."""
-    rows = _rows(table, columns, label, maker)
-    return rows, chosen_models([str(row["model"]) for row in rows], models)
 
 
 def plot_curves(
@@ -105,19 +79,19 @@ def plot_curves(
     ['area: actual (implied)', 'a 0.944 (0.768)']
     """
     curves = check.instance(curves, Curves, "roc_curves or precision_recall_curves")
-    names = chosen_models([curve.model for curve in curves.curves], models)
+    shown = keys([curve.model for curve in curves.curves], models)
     roc = curves.kind == "roc"
     x, y = ("false positive rate", "true positive rate") if roc else ("recall", "precision")
-    ax = square(ax, x, y, diagonal=DOTS if roc else None)
+    ax = square(ax, x, y, side=380, diagonal=roc)
     lines = [("area: actual (implied)", INK)]
-    for name, colour, mark, words in keys(names):
+    for name, colour, mark, words in shown:
         actual, implied = (curves.of(name, label, kind) for kind in (False, True))
         for curve, style, width in ((implied, DASHES, 1.4), (actual, "-", 2.0)):
             step = "default" if roc else "steps-pre"
             ax.plot(curve.x, curve.y, color=colour, linestyle=style, linewidth=width, drawstyle=step)
-        if len(names) > 1:
+        if words:
             ax.lines[-1].set(marker=mark, markevery=0.13)
-        lines.append((f"{words} {fixed(actual.area, 3)} ({fixed(implied.area, 3)})", colour))
+        lines.append((f"{words or plain(name)} {fixed(actual.area, 3)} ({fixed(implied.area, 3)})", colour))
     for row, (words, colour) in enumerate(lines):
         at, align = (0.97, "right") if roc else (0.03, "left")
         text(ax, at, 0.05 + 0.062 * (len(lines) - 1 - row), words, colour, align)

@@ -11,8 +11,7 @@ from probtruth import check
 from probtruth.check import as_float
 from probtruth.errors import InputError
 from probtruth.report.numbers import INFINITE, MINUS, advantage, of_leaders, probability, rank_chances, short_names
-from probtruth.report.plots import axes as figures
-from probtruth.report.plots.axes import BLUE, INK, RED, text
+from probtruth.report.plots.axes import BLUE, INK, RED, ROW, Number, margin_for, rows, text
 from probtruth.report.words import mean_of
 from probtruth.types import Comparison
 from probtruth.types.comparison import Row, leaders, leading_pair
@@ -42,11 +41,10 @@ def plot_forest(comparison: Comparison, ax: Axes | None = None, *, most: int = M
     pairs = best_pairs(known, most)[0]
     left, right = ("b", "a") if known.higher_is_better else ("a", "b")
     names = short_names(str(row[side]) for row in pairs for side in ("a", "b"))
-    margin = figures.name_margin(names, 10)
-    ax = ax or figures.panel_of_rows(len(pairs), left=margin, right=margin)
+    margin = margin_for(names.values(), 10)
     words = [(names[str(row[left])], names[str(row[right])]) for row in pairs]
     heads, title = ("← favours", "favours →"), f"difference of {mean_of(known, with_units=True)}"
-    return intervals(ax, pairs, words, heads, title, known.rope, (BLUE, BLUE), apart=0.04)
+    return intervals(ax, pairs, words, heads, title, known.rope, (BLUE, BLUE), (margin, margin))
 
 
 def best_pairs(comparison: Comparison, most: int) -> tuple[list[Row], int]:
@@ -61,14 +59,14 @@ def plot_behind(comparison: Comparison, most: int = MOST_MODELS) -> Axes:
     """How much worse each model is than the leading one, with 95 per cent intervals, and P(best)."""
     ranked = leaders(comparison.ranks)[:most]
     lead = str(ranked[0]["model"])
-    rows: list[Row] = [{"difference": 0.0, "low": None, "high": None}]
-    rows += [advantage(comparison, lead, str(row["model"])) for row in ranked[1:]]
+    behind: list[Row] = [{"difference": 0.0, "low": None, "high": None}]
+    behind += [advantage(comparison, lead, str(row["model"])) for row in ranked[1:]]
     names = short_names(str(row["model"]) for row in ranked)
     words = [(names[str(row["model"])], probability(row["p_best"])) for row in ranked]
     worse = "lower" if comparison.higher_is_better else "higher"
     title = f"{mean_of(comparison, with_units=True)}: how much {worse} than the leader's"
-    ax = figures.panel_of_rows(len(rows), left=figures.name_margin(names), right=66)
-    return intervals(ax, rows, words, ("", "P(best)"), title, comparison.rope, (BLUE, RED))
+    margins = (margin_for(names.values()), 66)
+    return intervals(None, behind, words, ("", "P(best)"), title, comparison.rope, (BLUE, RED), margins)
 
 
 def plot_groups(comparison: Comparison, ax: Axes | None = None) -> Axes:
@@ -88,16 +86,16 @@ def plot_groups(comparison: Comparison, ax: Axes | None = None) -> Axes:
     ['u', '>0.999']
     """
     known = comparison_in(comparison)
-    rows = of_leaders(known)[:MOST_GROUPS]
-    if not rows:
+    groups = of_leaders(known)[:MOST_GROUPS]
+    if not groups:
         raise InputError("a comparison without groups", "one with groups", "Pass groups= to compare.")
     a, b = short_names(leading_pair(known.ranks), 16).values()
-    names = short_names(str(row["group"]) for row in rows)
-    ax = ax or figures.panel_of_rows(len(rows), left=figures.name_margin(names), right=96)
-    words = [(names[str(row["group"])], probability(row["p_a_better"])) for row in rows]
+    names = short_names(str(row["group"]) for row in groups)
+    words = [(names[str(row["group"])], probability(row["p_a_better"])) for row in groups]
     title = f"{a} − {b}, {mean_of(known, with_units=True)}"
     colours = (RED, BLUE) if known.higher_is_better else (BLUE, RED)
-    return intervals(ax, rows, words, ("", "P(first)"), title, known.rope, colours)
+    margins = (margin_for(names.values()), 96)
+    return intervals(ax, groups, words, ("", "P(first)"), title, known.rope, colours, margins)
 
 
 def plot_ranks(comparison: Comparison, ax: Axes | None = None) -> Axes:
@@ -127,24 +125,20 @@ def plot_ranks(comparison: Comparison, ax: Axes | None = None) -> Axes:
         n_ranks = int(np.nonzero((chances >= LEAST_CHANCE).any(0))[0].max(initial=0)) + 1
     names = short_names(models)
     roomy = n_ranks <= 7
-    ax = ax or figures.panel_of_rows(
-        len(models), left=figures.name_margin(names), right=12, row=figures.ROW + 12 * roomy
-    )
+    ax = rows(ax, len(models), "rank (1 is best)", margin_for(names.values()), 12, ROW + 12 * roomy)
     full = 0.62 if roomy else 0.85
     for position, model in enumerate(models):
         floor = position + 0.42
-        ax.plot([0.5, n_ranks + 0.5], [floor, floor], color=INK, linewidth=0.6, alpha=0.5)
+        ax.axhline(floor, color=INK, linewidth=0.6, alpha=0.5)
         for rank, p in enumerate(chances[position, :n_ranks].tolist(), 1):
             if p >= LEAST_CHANCE:
                 ax.bar(rank, -full * p, 0.7, bottom=floor, color=BLUE, linewidth=0)
             if roomy and p >= 0.005:
                 text(ax, rank, floor - full * p - 0.04, probability(p), INK, "center", "bottom", size=10)
-        figures.row_text(ax, -0.03, position + 0.1, names[model], "right")
-    figures.finish(ax, len(models), "rank (1 is best)")
+        text(ax, -0.03, position + 0.1, names[model], align="right", within=ax.get_yaxis_transform())
+    ax.set_ylim(len(models) - 0.5, -0.5)
     ax.set_xlim(0.5, n_ranks + 0.5)
     ax.xaxis.set_major_locator(MaxNLocator(min(n_ranks, 12), integer=True, steps=[1, 2, 5, 10]))
-    ax.tick_params(axis="x", length=0)
-    ax.spines["bottom"].set_visible(False)
     ax.grid(visible=False)
     return ax
 
@@ -156,43 +150,40 @@ def comparison_in(value: object) -> Comparison:
 
 
 def intervals(
-    ax: Axes,
-    rows: Sequence[Row],
+    ax: Axes | None,
+    known: Sequence[Row],
     words: Sequence[tuple[str, str]],
     heads: tuple[str, str],
     title: str,
-    rope: figures.Number | None,
+    rope: Number | None,
     colours: tuple[str, str],
-    apart: float = 0.03,
+    margins: tuple[Number, Number] = (60, 60),
 ) -> Axes:
     """Differences with their intervals, one below the other, between words on either side; the ROPE is shaded.
 
-    `colours` are those of intervals below and above 0; one that holds 0 is hollow and grey.
+    `colours` are those of intervals below and above 0; one that holds 0 is hollow and grey. What is infinite is written
+    at the edge it lies beyond. `margins` are for the words, in points.
     """
+    ax = rows(ax, len(known), title, *margins)
     if rope is not None and rope > 0:
         ax.axvspan(-rope, rope, color=INK, alpha=0.22, linewidth=0)
     ax.axvline(0, color=INK, linewidth=1)
-    for position, (row, sides) in enumerate(zip([None, *rows], [heads, *words], strict=True), -1):
-        if row is not None:
-            _interval(ax, position, row, colours)
-        for x, align, side in zip((-apart, 1 + apart), ("right", "left"), sides, strict=True):
-            figures.row_text(ax, x, max(position, -0.95), side, align)
-    figures.finish(ax, len(rows), title)
+    across = ax.get_yaxis_transform()
+    for position, sides in enumerate([heads, *words], -1):
+        for x, shift, align, side in zip((0, 1), (-9, 9), ("right", "left"), sides, strict=True):
+            text(ax, x, max(position, -0.95), side, align=align, shift=(shift, 0), within=across)
+    for position, row in enumerate(known):
+        centre, low, high = (as_float(row[key]) for key in ("difference", "low", "high"))
+        if centre is None:
+            text(ax, 0.5, position, "not known", align="center", within=across)
+        elif not np.isfinite(centre):
+            shown, align = (INFINITE, "right") if centre > 0 else (f"{MINUS}{INFINITE}", "left")
+            text(ax, float(centre > 0), position, shown, align=align, within=across)
+        else:
+            crosses, colour = False, INK
+            if low is not None and high is not None and np.isfinite([low, high]).all():
+                crosses = low <= 0 <= high
+                colour = INK if crosses else colours[centre >= 0]
+                ax.plot([low, high], [position, position], color=colour, linewidth=2.2, solid_capstyle="butt")
+            ax.plot(centre, position, "o", color=colour, markersize=6, fillstyle="none" if crosses else "full")
     return ax
-
-
-def _interval(ax: Axes, position: int, row: Row, colours: tuple[str, str]) -> None:
-    """A point and its interval; what is infinite is written at the edge it lies beyond."""
-    centre, low, high = (as_float(row[key]) for key in ("difference", "low", "high"))
-    if centre is None or not np.isfinite(centre):
-        shown = "not known" if centre is None else f"{MINUS if centre < 0 else ''}{INFINITE}"
-        side = 0.5 if centre is None else float(centre > 0)
-        align = "center" if centre is None else "right" if centre > 0 else "left"
-        figures.row_text(ax, side, position, shown, align)
-        return
-    crosses, colour = False, INK
-    if low is not None and high is not None and np.isfinite([low, high]).all():
-        crosses = low <= 0 <= high
-        colour = INK if crosses else colours[centre >= 0]
-        ax.plot([low, high], [position, position], color=colour, linewidth=2.2, solid_capstyle="butt")
-    ax.plot(centre, position, "o", color=colour, markersize=6, fillstyle="none" if crosses else "full")

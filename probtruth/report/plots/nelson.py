@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from probtruth import check
 from probtruth.report.numbers import fixed
 from probtruth.report.plots.axes import COLOURS, DOTS, INK, square, text
-from probtruth.scoring.nelson.risk import MARKS, RiskProfile
+from probtruth.scoring.nelson.profile import MARKS, RiskProfile
 
 BUBBLE = 260  # Area in square points of the largest bubble; the others are in proportion to their true events
 SHAPES = {"decisiveness": ("^", "▲"), "accuracy": ("o", "●"), "robustness": ("v", "▼")}
@@ -35,7 +35,7 @@ def plot_nelson(risk: RiskProfile, model: str | None = None, ax: Axes | None = N
     >>> pt.figures.plot_nelson(risk).get_xlabel()
     'source probability'
     """
-    risk, position = _profile(risk, model)
+    position = _position(risk, model)
     ax = square(ax, "source probability", "model probability")
     known: Sequence[Mapping[str, Any]] = risk.bins
     bins = [row for row in known if row["model"] == risk.models[position] and row["n_true"] > 0]
@@ -88,11 +88,11 @@ def plot_divergence(risk: RiskProfile, model: str | None = None, power: float = 
     >>> [entry.get_text() for entry in pt.figures.plot_divergence(risk).texts]
     ['P_model 0.474', 'P_source 0.707', 'P_div 0.670']
     """
-    risk, position = _profile(risk, model)
+    position = _position(risk, model)
     risk.at(power)
     at = risk.powers.index(power)
     source, reported, ratio = (float(table[position, at]) for table in (risk.source, risk.model, risk.divergence))
-    ax = square(ax, "source probability", "model probability", right=90)
+    ax = square(ax, "source probability", "model probability", side=380, right=90)
     ax.plot([0, 1], [0, ratio], color=COLOURS[0], linewidth=2)
     for x, y in (([0, source], [reported, reported]), ([source, source], [0, reported])):
         ax.plot(x, y, color=INK, linewidth=1, linestyle=DOTS)
@@ -105,11 +105,10 @@ def plot_divergence(risk: RiskProfile, model: str | None = None, power: float = 
     return ax
 
 
-def _profile(risk: object, model: object) -> tuple[RiskProfile, int]:
-    """The profile, and the position of the model, which may be left out where there is one."""
-    known = check.instance(risk, RiskProfile, "risk_profile")
-    alone = model is None and len(known.models) == 1
-    return known, 0 if alone else known.models.index(check.one_of(model, known.models, "model"))
+def _position(risk: RiskProfile, model: object) -> int:
+    """The position of the model, which may be left out where there is one."""
+    known = check.instance(risk, RiskProfile, "risk_profile").models
+    return 0 if model is None and len(known) == 1 else known.index(check.one_of(model, known, "model"))
 
 
 def _marks(

@@ -3,18 +3,17 @@
 from collections.abc import Sequence
 
 import numpy as np
-from jaxtyping import Float
 from matplotlib.axes import Axes
 from numpy.typing import ArrayLike
 
 from probtruth import check_arrays
 from probtruth.errors import InputError
 from probtruth.report.numbers import fixed
-from probtruth.report.plots.axes import BLUE, COLOURS, DASHES, FRACTION, INK, few, panel, text
+from probtruth.report.plots.axes import BLUE, DASHES, INK, keys, panel, text
 from probtruth.report.words import unit
 from probtruth.scoring.rules import get_rule
-from probtruth.scoring.rules.loss_curves import loss_curve
 from probtruth.scoring.rules.named import RuleLike
+from probtruth.scoring.rules.propriety import loss_curve
 
 STEPS = 1000  # Responses at which the loss is drawn, besides the truth
 
@@ -40,7 +39,7 @@ def plot_rule(rule: RuleLike = "log", y: ArrayLike = 0.7, ax: Axes | None = None
     >>> [entry.get_text() for entry in ax.texts]
     ['truth 0.7', 'least 0.611 at 0.70']
     """
-    name, truth = get_rule(rule).name, _last(y)
+    name, truth = get_rule(rule).name, float(np.ravel(y)[-1])
     grid = np.unique([*np.arange(STEPS + 1) / STEPS, truth])
     losses = loss_curve(y, rule, grid)["loss"].to_numpy()
     at = int(np.argmin(losses))
@@ -90,34 +89,23 @@ def plot_rules(
     ['log', 'brier']
     """
     names = [get_rule(rule).name for rule in rules]
-    few(names, "rules")
+    shown = keys(range(len(names)), what="rule")
     low, high = (0.0, 1.0) if zoom is None else check_arrays.as_floats(zoom, "response", "zoom").tolist()
     if not 0 <= low < high <= 1:
         raise InputError(f"zoom={zoom!r}", "two responses from 0 to 1, the lower first", "zoom=(0.9, 1.0), say.")
-    grid = np.unique([*np.linspace(low, high, STEPS + 1), float(np.clip(_last(y), low, high))])
+    grid = np.unique([*np.linspace(low, high, STEPS + 1), float(np.clip(np.ravel(y)[-1], low, high))])
     table = loss_curve(y, list(rules), grid, match_at=match_at)["loss"].to_numpy().reshape(len(names), -1)
-    ax = panel(
-        ax,
-        "response: probability of the label",
-        "expected loss" if match_at is None else "loss above the least, rescaled",
-    )
+    loss = "expected loss" if match_at is None else "loss above the least, rescaled"
+    ax = panel(ax, "response: probability of the label", loss)
     inner = table[:, len(grid) // 50 : -(len(grid) // 50)]
     top, least = float(inner[np.isfinite(inner)].max()), float(table[np.isfinite(table)].min())
     ax.set_xlim(low, high)
     ax.set_ylim(least - 0.04 * (top - least), top * (1.02 if top > 0 else 0.98))
-    for values, colour in zip(table, COLOURS, strict=False):
+    for position, (name, values, (_, colour, *_)) in enumerate(zip(names, table, shown, strict=True)):
         ax.plot(grid, values, color=colour, linewidth=2)
-    highest = np.argsort(-np.minimum(table[:, len(grid) // 16], top), kind="stable")  # as the curves lie on the left
-    for rank, position in enumerate(highest):
-        text(ax, 0.98, 0.95 - 0.075 * rank, names[position], COLOURS[position], "right", "top", within=FRACTION)
+        text(ax, 0.98, 0.95 - 0.075 * position, name, colour, "right", "top", within="axes fraction")
     if match_at is not None and low < match_at < high:
         height = float(np.interp(match_at, grid, table[0]))
         ax.plot(match_at, height, "o", color=INK, markersize=6, zorder=4)
         text(ax, match_at, height, f"equal at {match_at:.3g}", shift=(9, 7))
     return ax
-
-
-def _last(y: ArrayLike) -> float:
-    """The probability of the last label."""
-    values: Float[np.ndarray, " label"] = np.atleast_1d(np.asarray(y, np.float64))
-    return float(values[-1])

@@ -4,76 +4,46 @@ import re
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from io import BytesIO
-from xml.sax.saxutils import escape
+from io import StringIO
+from xml.sax.saxutils import quoteattr
 
-import matplotlib
+import matplotlib.style
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 
 from probtruth.report.plots.axes import BLUE, INK, RED
 
-FONTS = "system-ui, -apple-system, 'Segoe UI', 'Noto Sans', Helvetica, Arial, sans-serif"
-# Colours follow the colour scheme of the page, or of the file by itself.
-COLOURS = {INK: "currentColor", BLUE: f"var(--blue, {BLUE})", RED: f"var(--red, {RED})"}
+# Fonts of the viewer, and colours that follow the colour scheme of the page, or of the file by itself.
+COLOURS = ((INK, "currentColor"), (BLUE, f"var(--blue,{BLUE})"), (RED, f"var(--red,{RED})"))
 STYLE = (
-    "<style>svg{color:#4b5058}path{stroke-linejoin:round}@media(prefers-color-scheme:dark)"
-    "{svg{color:#b4bac3;--blue:#4aa3df;--red:#f08a3c}}</style>"
+    "svg text{font-family:system-ui,-apple-system,'Segoe UI','Noto Sans',Helvetica,Arial,sans-serif!important}"
+    "svg{color:#4b5058}@media(prefers-color-scheme:dark){svg{color:#b4bac3;--blue:#4aa3df;--red:#f08a3c}}"
+    + "".join(f'[style*="{of}: {old}"]{{{of}:{new}!important}}' for old, new in COLOURS for of in ("fill", "stroke"))
 )
-IN_TAG = "(?=[^<>]*>)"  # What stands between tags is data
-NOT_IN_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
-
-
-@dataclass(frozen=True)
-class Picture:
-    """A figure as SVG: `inline` for the page, `alone` for a file; `title` and `description` are read aloud."""
-
-    name: str
-    title: str
-    description: str
-    inline: str
-    alone: str
-    note: str = ""
+SPACES = 'xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"'
 
 
 @contextmanager
 def plain_style() -> Iterator[None]:
     """Matplotlib's own defaults, whatever the user's settings are."""
-    settings = {key: value for key, value in matplotlib.rcParamsDefault.items() if not key.startswith("backend")}
-    with matplotlib.rc_context(), warnings.catch_warnings():
-        warnings.simplefilter("ignore", matplotlib.MatplotlibDeprecationWarning)
+    with matplotlib.style.context(["default", {"svg.fonttype": "none"}]), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph .* missing from")  # the viewer's fonts show it
-        matplotlib.rcParams.update(settings)
-        matplotlib.rcParams["svg.fonttype"] = "none"
         yield
 
 
-def picture(ax: Axes, name: str, title: str, description: str, note: str = "") -> Picture:
-    """The figure of the axes; `name` is unique on the page and becomes the name of the file."""
-    buffer = BytesIO()
-    with plain_style():
-        matplotlib.rcParams["svg.hashsalt"] = name
+def inline(ax: Axes, name: str, words: str) -> str:
+    """The figure of the axes as an element of a page, on which `name` is unique; `words` are read aloud."""
+    buffer = StringIO()
+    with plain_style(), matplotlib.rc_context({"svg.hashsalt": name}):  # of which identifiers are made
         canvas = FigureCanvasSVG(ax.get_figure(root=True))
         canvas.print_svg(buffer, metadata=dict.fromkeys(("Date", "Creator", "Format", "Type")))  # type: ignore[no-untyped-call]
-    text = NOT_IN_XML.sub("\ufffd", buffer.getvalue().decode())
-    text = re.sub(r"<style.*?</style>", "", text[text.index("<svg") :], flags=re.DOTALL)
-    for pattern, value in _changes(name):
-        text = re.sub(pattern + IN_TAG, value, text)
-    opening, _, rest = text.partition(">")
-    head = f'{opening} role="img" aria-labelledby="{name}-title {name}-desc">'
-    named = f'<title id="{name}-title">{escape(title)}</title><desc id="{name}-desc">{escape(description)}</desc>{rest}'
-    named = NOT_IN_XML.sub("\ufffd", named)
-    alone = f'<?xml version="1.0" encoding="utf-8"?>\n{head}{STYLE}{named}'
-    inline = re.sub(r' xmlns(:xlink)?="[^"]*"', "", head) + named
-    return Picture(name, title, description, inline, alone, note)
+    made = re.sub(r"<style.*?</style>", "", buffer.getvalue().partition("<svg")[2], count=1, flags=re.DOTALL)
+    opening, _, rest = re.sub(r'<g id="[^"]*"', "<g", made).partition(">")  # nothing refers to groups
+    opening = re.sub(r' (xmlns\S*|version)="[^"]*"', "", opening)
+    return f'<svg role="img" aria-label={quoteattr(words)}{opening}>{rest}'
 
 
-def _changes(name: str) -> Iterator[tuple[str, str]]:
-    """Identifiers that are unique on the page, fonts of the viewer, colours that follow the page."""
-    yield r'(?<=<g) id="[^"]*"', ""  # nothing refers to groups
-    yield r'(\bid="|href="#|url\(#)', rf"\g<1>{name}-"
-    yield r'font-family: [^;"]*', f"font-family: {FONTS}"
-    yield r'\b(width|height)="([\d.]+)pt"', r'\1="\2"'
-    for colour, value in COLOURS.items():
-        yield f": {colour}", f": {value}"
+def alone(svg: str) -> str:
+    """The element as a file of its own."""
+    opening, _, rest = svg.partition(">")
+    return f'<?xml version="1.0" encoding="utf-8"?>\n<svg {SPACES}{opening[4:]}><style>{STYLE}</style>{rest}'

@@ -64,12 +64,10 @@ class Curves(Brief):
 
     def areas(self) -> "polars.DataFrame":
         """One row for each model and label: the actual and the implied area."""
-        rows = [
-            {"model": c.model, "label": c.label, "area": c.area, "implied_area": self.of(c.model, c.label, True).area}
-            for c in self.curves
-            if not c.implied
-        ]
-        return frames.from_rows(rows)
+        pairs = [(c, self.of(c.model, c.label, True)) for c in self.curves if not c.implied]
+        return frames.from_rows(
+            [{"model": c.model, "label": c.label, "area": c.area, "implied_area": i.area} for c, i in pairs]
+        )
 
     def points(self) -> "polars.DataFrame":
         """One row for each point of each curve."""

@@ -13,16 +13,17 @@ from probtruth.errors import InputError
 from probtruth.kernels import simplex
 from probtruth.kernels.arrays import Table, on_device, to_host
 from probtruth.scoring.align import align
-from probtruth.scoring.confusion.exact import exact_measures, posterior_measures, sampled_measures
 from probtruth.scoring.confusion.measures import (
     AVERAGES,
     METRICS,
     Measure,
     Summary,
-    average_column,
+    exact_measures,
     label_columns,
     measure_names,
     measure_table,
+    posterior_measures,
+    sampled_measures,
 )
 from probtruth.types import Predictions, Truth
 from probtruth.types.arguments import ResponseMode
@@ -65,22 +66,25 @@ class Confusion(Brief, Summary):
     @property
     def precision(self) -> Float[np.ndarray, "model label"]:
         """Precision of each label."""
-        return self.values[:, label_columns("precision", len(self.labels))]
+        return self._of("precision")
 
     @property
     def recall(self) -> Float[np.ndarray, "model label"]:
         """Recall (sensitivity) of each label."""
-        return self.values[:, label_columns("recall", len(self.labels))]
+        return self._of("recall")
 
     @property
     def specificity(self) -> Float[np.ndarray, "model label"]:
         """Specificity of each label."""
-        return self.values[:, label_columns("specificity", len(self.labels))]
+        return self._of("specificity")
 
     @property
     def f(self) -> Float[np.ndarray, "model label"]:
         """F-measure of each label, the harmonic mean of its precision and recall."""
-        return self.values[:, label_columns("f", len(self.labels))]
+        return self._of("f")
+
+    def _of(self, metric: str) -> Float[np.ndarray, "model label"]:
+        return self.values[:, label_columns(metric, len(self.labels))]
 
     def metric(self, metric: object, label: object = None, average: object = None) -> Float[np.ndarray, " model"]:
         """One metric of every model: accuracy, or precision, recall, specificity or f of a label or averaged.
@@ -100,19 +104,19 @@ class Confusion(Brief, Summary):
                 "a label or an average",
                 f"Give label=... (one of {check.shortlist(self.labels)}) or average=... (one of {AVERAGES}).",
             )
+        part = label_columns(name, len(self.labels))
         if average is not None:
-            return average_column(name, check.one_of(average, AVERAGES, "average"), len(self.labels))
-        position = self.labels.index(check.one_of(str(label), self.labels, "label"))
-        return int(label_columns(name, len(self.labels)).start) + position
+            return int(part.stop) + AVERAGES.index(check.one_of(average, AVERAGES, "average"))
+        return int(part.start) + self.labels.index(check.one_of(str(label), self.labels, "label"))
 
     def table(self) -> "polars.DataFrame":
         """A row for each model and metric, with its `label` or `average`; `undefined` counts undefined labels."""
-        others = {name: getattr(self, name) for name in ("sd", "low", "high", "plug_in", "undefined", "mc_error")}
-        numbers: dict[str, Float[np.ndarray, "model measure"]] = {"value": self.values, **others}
+        names = ("values", "sd", "low", "high", "plug_in", "undefined", "mc_error")
+        numbers = {name.removesuffix("s"): getattr(self, name) for name in names}
         rows = [
-            {"model": model, **vars(name)} | {column: float(array[i, j]) for column, array in numbers.items()}
+            {"model": model, **vars(measure)} | {column: float(array[i, j]) for column, array in numbers.items()}
             for i, model in enumerate(self.models)
-            for j, name in enumerate(self.measures)
+            for j, measure in enumerate(self.measures)
         ]
         return frames.from_rows(rows)
 
@@ -214,8 +218,8 @@ def check_threshold(response: str, threshold: object, n_labels: int) -> tuple[fl
     """The thresholds: one for two labels, else one for each label; None where the response has none."""
     if response != "threshold":
         if threshold is not None:
-            problem = f"threshold {threshold!r} with response {response!r}"
             hint = "Give response='threshold', or leave the threshold out."
+            problem = f"threshold {threshold!r} with response {response!r}"
             raise InputError(problem, "a threshold only with response 'threshold'", hint)
         return None
     wanted = f"a number above 0 and at most 1, or {n_labels} of them (one for each label)"
@@ -224,11 +228,8 @@ def check_threshold(response: str, threshold: object, n_labels: int) -> tuple[fl
     listed = list(threshold) if several else [threshold]  # type: ignore[call-overload]
     limits = tuple(check.number(limit, "threshold", hint, above=0, most=1, wanted=wanted) for limit in listed)
     if len(limits) == 1 and n_labels != 2:
-        raise InputError(
-            f"one threshold for {n_labels} labels",
-            f"{n_labels} thresholds, one for each label",
-            "The answer is then the label of greatest probability divided by threshold.",
-        )
+        hint = "The answer is then the label of greatest probability divided by threshold."
+        raise InputError(f"one threshold for {n_labels} labels", f"{n_labels} thresholds, one for each label", hint)
     if len(limits) > 1:
         check.length(len(limits), n_labels, "thresholds")
     return limits

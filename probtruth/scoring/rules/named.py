@@ -2,6 +2,7 @@
 
 import copyreg
 from collections.abc import Sequence
+from dataclasses import replace
 
 import jax.numpy as jnp
 from jax import Array
@@ -44,14 +45,6 @@ def _ranked_losses(probs: Rows) -> Rows:
     before = jnp.cumsum(below**2, -1)
     after = jnp.flip(jnp.cumsum(jnp.flip((1 - below) ** 2, -1), -1), -1)
     return jnp.concatenate([nothing, before], -1) + jnp.concatenate([after, nothing], -1)
-
-
-def _ranked_divergence(probs: Rows, truth: Rows) -> Losses:  # a function with a name can be pickled
-    return (jnp.cumsum(probs - truth, -1)[..., :-1] ** 2).sum(-1)
-
-
-def _ranked_range(n_labels: int) -> tuple[float, float]:
-    return 0.0, n_labels - 1.0
 
 
 def _regret(truth: Rows, share: Rows) -> Losses:
@@ -104,9 +97,9 @@ ranked_probability = ScoringRule(
     source="Epstein (1969), doi:10.1175/1520-0450(1969)008<0985:ASSFPF>2.0.CO;2",
     losses=_ranked_losses,
     expected_kernel=ranked_probability_score,
-    divergence_kernel=_ranked_divergence,
+    divergence_kernel=lambda probs, truth: (jnp.cumsum(probs - truth, -1)[..., :-1] ** 2).sum(-1),
     range=(0.0, INFINITE),
-    range_by_labels=_ranked_range,
+    range_by_labels=lambda n_labels: (0.0, n_labels - 1.0),
     ordered=True,
 )
 zero_one = ScoringRule(
@@ -154,17 +147,15 @@ def get_rule(rule: object, order: Sequence[object] | None = None) -> ScoringRule
     if isinstance(rule, ScoringRule):
         return rule
     if not isinstance(rule, str):
-        raise InputError(
-            f"rule of type {type(rule).__name__}",
-            "a name or a probtruth.ScoringRule",
-            f"The names are: {check.shortlist(RULES)}; families are in probtruth.rules.",
-        )
+        hint = f"The names are: {check.shortlist(RULES)}; families are in probtruth.rules."
+        raise InputError(f"rule of type {type(rule).__name__}", "a name or a probtruth.ScoringRule", hint)
     return RULES[check.one_of(rule, tuple(RULES), "rule")]
 
 
 def _sent(rule: ScoringRule) -> str | tuple[object, ...]:
-    """How a rule is sent to another process: by its name, so that it is the same there, and compiled once."""
-    return (get_rule, (rule.name,)) if RULES.get(rule.name) is rule else object.__reduce_ex__(rule, 2)
+    """A rule is sent to another process by its name, so that it is the same there, and compiled once."""
+    known = RULES.get(rule.name) == replace(rule, order=None)
+    return (get_rule, (rule.name, rule.order)) if known else object.__reduce_ex__(rule, 2)
 
 
 copyreg.pickle(ScoringRule, _sent)  # type: ignore[arg-type]

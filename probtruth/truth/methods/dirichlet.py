@@ -11,6 +11,7 @@ from scipy.special import gammaln, polygamma, psi
 
 from probtruth import check_arrays
 from probtruth.errors import InputError
+from probtruth.kernels.host import empty_like
 from probtruth.truth.fit import MethodFit, MethodRequest, dirichlet_draws
 
 # Prior sd of the log concentration around 0, where two annotators agree half the time beyond chance.
@@ -19,33 +20,37 @@ CONCENTRATION_SPREAD = 1.0
 
 def dirichlet(request: MethodRequest, *, prior: ArrayLike | Literal["learned"] | None = None) -> MethodFit:
     """n_i ~ DirichletMultinomial(alpha); q_i = (n_i + alpha) / (n_i. + alpha.), draws from Dirichlet(n_i + alpha)."""
-    counts = request.annotations.counts()
+    counts, n_labels = request.annotations.counts(), request.annotations.n_labels
+    cells, totals = histograms(counts)
     learned = prior is None or (isinstance(prior, str) and prior == "learned")
     if learned:
-        alpha, steps, converged = learn_dirichlet(counts)
+        alpha, steps, converged = learn_dirichlet(n_labels, cells, totals)
     else:
-        alpha, steps, converged = check_arrays.positive_row(prior, request.annotations.n_labels, "prior"), 0, True
-    posterior = counts + alpha
+        alpha, steps, converged = check_arrays.positive_row(prior, n_labels, "prior"), 0, True
+    probs = np.add(counts, alpha, out=empty_like(counts))
+    draws = dirichlet_draws(probs, request.draws, request.seed)
+    probs /= probs.sum(1, keepdims=True)
     diagnostics = {
         "concentration": float(alpha.sum()),
-        "concentration_identified": not learned or bool((counts.sum(1) > 1).any()),
-        "log_likelihood": float(_log_likelihood(np.log(alpha), *_histograms(counts))),
+        "concentration_identified": not learned or bool((totals[1] > 1).any()),
+        "log_likelihood": float(_log_likelihood(np.log(alpha), cells, totals)),
         "n_iterations": steps,
         "converged": converged,
     }
-    return MethodFit(
-        posterior / posterior.sum(1, keepdims=True),
-        dirichlet_draws(posterior, request.draws, request.seed),
-        marginals=alpha / alpha.sum(),
-        diagnostics=diagnostics,
-    )
+    return MethodFit(probs, draws, marginals=alpha / alpha.sum(), diagnostics=diagnostics)
 
 
-def learn_dirichlet(counts: Int[np.ndarray, "item label"]) -> tuple[Float[np.ndarray, " label"], int, bool]:
+# Labels (0 for totals), counts, and how many items have them.
+Histogram = tuple[np.ndarray, np.ndarray, np.ndarray]
+
+
+def learn_dirichlet(
+    n_labels: int, cells: Histogram, totals: Histogram
+) -> tuple[Float[np.ndarray, " label"], int, bool]:
     """The pseudo-counts of highest posterior density, the Newton steps taken, and whether they converged."""
-    n_labels = counts.shape[1]
-    cells, totals = _histograms(counts)
-    start = np.log((counts.sum(0) + 1.0) / (counts.sum() + n_labels) * n_labels)
+    label, count, many = cells
+    votes = np.bincount(label, count * many, n_labels)
+    start = np.log((votes + 1.0) / (votes.sum() + n_labels) * n_labels)
 
     def gradient(log_alpha: np.ndarray) -> np.ndarray:
         slope: np.ndarray = _derivatives(log_alpha, cells, totals)[0] + _log_prior(log_alpha)[1]
@@ -56,8 +61,8 @@ def learn_dirichlet(counts: Int[np.ndarray, "item label"]) -> tuple[Float[np.nda
         alpha = np.exp(log_alpha)
         return np.asarray((common + shared) * alpha * (alpha @ step) - (own + more) * step)
 
-    scale = max(float(counts.sum()), 1.0)
-    density, options = log_posterior(counts), {"gtol": 1e-9 * scale}
+    scale = max(float(votes.sum()), 1.0)
+    density, options = log_posterior(cells, totals), {"gtol": 1e-9 * scale}
     best = minimize(
         lambda x: -density(x), start, jac=gradient, hessp=hessian_times, method="trust-ncg", options=options
     )
@@ -67,25 +72,31 @@ def learn_dirichlet(counts: Int[np.ndarray, "item label"]) -> tuple[Float[np.nda
     return np.exp(best.x), int(best.nit), bool(best.success or at_rest)
 
 
-def log_posterior(counts: Int[np.ndarray, "item label"]) -> Callable[[Float[np.ndarray, " label"]], np.ndarray]:
+def log_posterior(cells: Histogram, totals: Histogram) -> Callable[[Float[np.ndarray, " label"]], np.ndarray]:
     """The log posterior density of log pseudo-counts, up to a constant, given the votes."""
-    cells, totals = _histograms(counts)
     return lambda log_alpha: np.asarray(_log_likelihood(log_alpha, cells, totals) + _log_prior(log_alpha)[0])
 
 
-_Histogram = tuple[np.ndarray, np.ndarray, np.ndarray]
+def histograms(counts: Int[np.ndarray, "item label"]) -> tuple[Histogram, Histogram]:
+    """How many items have each count above 0 of each label, and each total."""
+    found = [_often(column) for column in (*counts.T, counts.sum(1))]
+    *of_labels, (totals, often) = [(count[count > 0], many[count > 0]) for count, many in found]
+    label = np.repeat(np.arange(len(of_labels)), [len(count) for count, _ in of_labels])
+    count, many = (np.concatenate(parts) for parts in zip(*of_labels, strict=True))
+    return (label, count, many), (np.zeros_like(totals), totals, often)
 
 
-def _histograms(counts: Int[np.ndarray, "item label"]) -> tuple[_Histogram, _Histogram]:
-    """(label, count, how many items) of the counts above 0, and (0, votes, how many items) of the items' totals."""
-    cells = [np.unique(column[column > 0], return_counts=True) for column in counts.T]
-    label = np.repeat(np.arange(len(cells)), [len(count) for count, _ in cells])
-    count, many = (np.concatenate(parts) for parts in zip(*cells, strict=True))
-    totals, often = np.unique(counts.sum(1), return_counts=True)
-    return (label, count, many.astype(float)), (np.zeros_like(totals), totals, often.astype(float))
+def _often(numbers: Int[np.ndarray, " item"]) -> tuple[np.ndarray, np.ndarray]:
+    if numbers.max(initial=0) > len(numbers):
+        found, often = np.unique(numbers, return_counts=True)
+    else:
+        often = np.bincount(numbers)
+        found = np.flatnonzero(often)
+        often = often[found]
+    return found, often.astype(float)
 
 
-def _log_likelihood(log_alpha: np.ndarray, cells: _Histogram, totals: _Histogram) -> float:
+def _log_likelihood(log_alpha: np.ndarray, cells: Histogram, totals: Histogram) -> float:
     """Log marginal likelihood of the votes in order (without the multinomial coefficients, which hold no alpha)."""
     alpha = np.exp(log_alpha)
     label, count, many = cells
@@ -94,7 +105,7 @@ def _log_likelihood(log_alpha: np.ndarray, cells: _Histogram, totals: _Histogram
     return float(own - often @ (gammaln(alpha.sum() + votes) - gammaln(alpha.sum())))
 
 
-def _derivatives(log_alpha: np.ndarray, cells: _Histogram, totals: _Histogram) -> tuple[np.ndarray, np.ndarray, float]:
+def _derivatives(log_alpha: np.ndarray, cells: Histogram, totals: Histogram) -> tuple[np.ndarray, np.ndarray, float]:
     """Gradient of the log likelihood in log alpha, and its Hessian: diag(second) - third alpha alpha'."""
     alpha = np.exp(log_alpha)
     label, count, many = cells

@@ -7,7 +7,7 @@ from jaxtyping import Float
 
 from probtruth import check
 from probtruth.truth import em, gibbs
-from probtruth.truth.annotators.quality import annotator_columns
+from probtruth.truth.annotators import annotator_columns
 from probtruth.truth.fit import MethodFit, MethodRequest, affordable, class_rows
 from probtruth.truth.flat import FlatAnnotations, flatten
 from probtruth.truth.methods.ability import confusion_of, fit_anchored

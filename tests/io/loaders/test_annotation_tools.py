@@ -114,7 +114,7 @@ ERRORS: dict[str, tuple[Callable[[Path], object], object, str]] = {
     "no responses": (ARGILLA, [{"id": "a"}], "a key 'responses'"),
     "no answer": (PRODIGY, prodigy(answer=None), "line 1, 'answer': got null"),
     "two options": (PRODIGY, prodigy(accept=["a", "b"]), "2 labels at once"),
-    "no session": (PRODIGY, prodigy(_session_id=None), "no _annotator_id"),
+    "no session": (PRODIGY, prodigy(_session_id=None), "'_session_id': got null"),
     "spans": (PRODIGY, {"answer": "accept", "spans": []}, "a key 'label'"),
 }
 

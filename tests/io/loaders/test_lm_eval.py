@@ -154,7 +154,7 @@ def test_tasks_metrics_and_filters_by_name(harness: Path) -> None:
     ):
         with pytest.raises(InputError, match=message):
             read_lm_eval_samples(harness, **options)
-    with pytest.raises(InputError, match=r"tasks of generated answers: 'gsm8k'"):
+    with pytest.raises(InputError, match=r"samples_gsm8k.*got '18', expected a log-likelihood.*tasks=\[...\]"):
         read_lm_eval_choices(harness)
 
 
@@ -166,9 +166,7 @@ def test_names_of_models_and_orientation_are_those_of_the_run(harness: Path) -> 
     assert read_lm_eval_samples(harness).higher_is_better is True
     for path in harness.rglob("results_*.json"):
         path.write_text(path.read_text().replace('"novel": true', '"novel": false'))
-    with pytest.raises(
-        InputError, match=r"'exact_match' of 'gsm8k', of which more is better, and 'novel' of 'arc_easy'"
-    ):
+    with pytest.raises(InputError, match=r"'acc' of 'hellaswag', of which more is better, and 'novel' of 'arc_easy'"):
         read_lm_eval_samples(harness)
     for path in harness.rglob("results_*.json"):
         path.write_text("{}")
@@ -297,7 +295,7 @@ def test_errors_of_files(tmp_path: Path) -> None:
         ({}, "no file"),
         (3, "expected the path of a file"),
         ([3], "expected the path of a file"),
-        ({" ": whole}, "a blank model name"),
+        ({" ": whole}, "a blank name"),
         ({"a": [whole, whole]}, "file .* more than once"),
     ]:
         with pytest.raises(InputError, match=message):

@@ -10,7 +10,7 @@ import pytest
 
 import probtruth as pt
 from probtruth.errors import InputError
-from probtruth.io.tables import binary, on_disk
+from probtruth.io.tables import binary
 from probtruth.kernels.host import empty_array, lies_on_disk
 
 N, LABELS = 500, ("cat", "dog, big", "owl")
@@ -29,7 +29,7 @@ WRITE: dict[str, Callable[[pl.DataFrame, Path], object]] = {
 @pytest.fixture(autouse=True)
 def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(binary, "ROWS", 100)
-    monkeypatch.setattr(on_disk, "CHUNK", 2000)
+    monkeypatch.setattr("probtruth.io.tables.read.CHUNK", 2000)
 
 
 def frame(name: str, shuffled: bool = True) -> pl.DataFrame:

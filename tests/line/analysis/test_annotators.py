@@ -28,7 +28,7 @@ def judged(result, annotations: pt.Annotations, method: str = "dawid-skene-em"):
 
 def test_agreement_is_that_of_the_public_function(result):
     found = result.analysis.annotators.agreement
-    assert found.value == pt.annotators.agreement(result.annotations).value
+    assert found.value == pt.agreement.krippendorff_alpha(result.annotations).value
 
 
 def test_no_agreement_without_two_annotations_of_an_item(result, make):

@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 
 import probtruth as pt
 from probtruth.errors import InputError
+from probtruth.report.contents import contents
 from probtruth.report.plots import axes as style
 from probtruth.report.plots import comparison
 
@@ -71,26 +72,18 @@ def test_many_models_keep_to_the_best(make):
     assert len([text for text in words(pt.figures.plot_ranks(many)) if text.startswith("model-")]) == 20
 
 
+def test_rank_bars_have_the_height_of_their_probability(make):
+    table = np.array([[0.75, 0.25, 0.0], [0.25, 0.5, 0.25], [0.0, 0.25, 0.75]])
+    ax = pt.figures.plot_ranks(with_ranks(make, table.tolist()))
+    heights = np.array([-bar.get_height() for bar in ax.patches])
+    assert sorted(heights / max(heights)) == pytest.approx(sorted(table[table > 0] / 0.75))
+    assert words(ax).count("0.25") == 4
+
+
 def with_ranks(make, chances):
     bare = make["bare"](len(chances))
     rows = [{"model": row["model"], "probability": p} for row, p in zip(bare.comparison.ranks, chances, strict=True)]
     return make["rewrite"](bare, decisions={"rank_probability": rows}).comparison
-
-
-def test_rank_bars_have_the_height_of_their_probability(make):
-    table = np.array([[0.75, 0.25, 0.0], [0.25, 0.5, 0.25], [0.0, 0.25, 0.75]])
-    made = with_ranks(make, table.tolist())
-    ax = pt.figures.plot_ranks(made)
-    order = [row["model"] for row in pt.Result.of(made).comparison.ranks]
-    heights = [-bar.get_height() for bar in ax.patches]
-    assert len(order) == 3
-    assert sorted(np.array(heights) / max(heights)) == pytest.approx(sorted(table[table > 0] / 0.75))
-    assert words(ax).count("0.25") == 4
-
-
-def test_ranks_need_joint_draws(result, make):
-    with pytest.raises(InputError, match="without ranks"):
-        pt.figures.plot_ranks(make["rewrite"](result, decisions={}).comparison)
 
 
 def test_of_many_ranks_those_that_no_drawn_model_may_have_are_left_out(make):
@@ -118,11 +111,8 @@ def test_each_group_has_its_interval_and_probability(grouped):
     centres = [line.get_xdata()[0] for line in ax.lines if line.get_marker() == "o"]
     assert centres == [pytest.approx(row["difference"]) for row in rows]  # accuracies: a minus b is positive
     assert {"u", "v", "P(first)"} <= set(words(ax))
-
-
-def test_without_groups_it_says_so(result):
-    with pytest.raises(InputError, match="without groups"):
-        pt.figures.plot_groups(result.comparison)
+    by_group = next(made for made in contents(pt.Result.of(grouped)).figures if made.name == "by-group")
+    assert by_group.words.startswith("a minus b in every group")
 
 
 def test_annotators_best_first_with_their_flags(result):
@@ -137,10 +127,61 @@ def test_annotators_best_first_with_their_flags(result):
     assert "spammer" in words(pt.figures.plot_annotators(flagged))
 
 
-def test_annotators_need_a_truth_that_knows_them(result):
-    for given in (result.truth, None):
-        with pytest.raises(InputError):
-            pt.figures.plot_annotators(given)
+def test_bars_are_the_shares_of_items(result):
+    scores = result.scores
+    ax = pt.figures.plot_differences(scores, "logistic", "nearest-neighbours")
+    found = np.subtract(*(scores.values[scores.models.index(name)] for name in ("logistic", "nearest-neighbours")))
+    low, high = ax.get_xlim()
+    within = ((found >= low) & (found <= high)).mean()
+    assert sum(bar.get_height() for bar in ax.patches) == pytest.approx(within, abs=0.5 / len(found))
+    said = " ".join(words(ax))
+    assert "favours logistic" in said
+    assert "favours nearest-neighbours" in said
+    assert f"{int((found < low).sum())} beyond" in said
+
+
+def infinite(scores):
+    values = scores.values.copy()
+    values[0, 0] = np.inf
+    return replace(scores, values=values)
+
+
+@pytest.mark.parametrize(
+    ("plot", "message"),
+    [
+        (lambda result: pt.figures.plot_groups(result.comparison), "without groups"),
+        (lambda result: pt.figures.plot_ranks(replace(result.comparison, decisions={})), "without ranks"),
+        (lambda result: pt.figures.plot_annotators(result.truth), "annotators"),
+        (lambda result: pt.figures.plot_annotators(None), "a Truth"),
+        (lambda result: pt.figures.plot_differences([1.0], "a", "b"), "got list, expected Scores"),
+        (lambda result: pt.figures.plot_differences(result.scores, "logistics", "support-vector"), "logistic"),
+        (lambda result: pt.figures.plot_differences(result.scores, "logistic", "logistic"), "never vary"),
+        (lambda result: pt.figures.plot_differences(infinite(result.scores), *result.scores.models[:2]), "infinite"),
+    ],
+)
+def test_errors(result, plot, message):
+    with pytest.raises(InputError, match=message):
+        plot(result)
+
+
+def test_figures_of_a_report(content, make):
+    made = {figure.name: figure for figure in content.figures}
+    of_models = [f"{kind}-{number}" for kind in ("reliability", "source") for number in range(1, 5)]
+    assert list(made) == ["behind-leader", "ranks", "differences", *of_models, "annotators", "item-differences"]
+    assert "nearest-neighbours >0.999" in made["behind-leader"].words
+    assert all(figure.words for figure in made.values())
+    many = {figure.name: figure.caption for figure in contents(make["bare"](22)).figures}
+    for name, most in (("behind-leader", 15), ("differences", 8), ("ranks", 20)):
+        assert many[name].endswith(f"The {most} best of 22 models.")
+    assert {"ranks", "differences"}.isdisjoint(figure.name for figure in contents(make["bare"](2)).figures)
+    unranked = contents(make["rewrite"](make["bare"](3), decisions={})).figures
+    assert "ranks" not in [figure.name for figure in unranked]
+
+
+def test_a_metric_may_have_braces_in_its_name(make):
+    """A template of the axis' title took them for places to fill, and the report was not written."""
+    made = contents(make["rewrite"](make["bare"](2), rule="cost {EUR}"))
+    assert "mean cost {EUR}: how much higher than the leader's" in made.figure.svg
 
 
 @pytest.mark.process

@@ -3,7 +3,7 @@ import pytest
 from calibration_cases import HARD, SOFT, WEIGHTS, two_labels
 
 import probtruth as pt
-from probtruth.scoring.calibration import corp
+from probtruth.scoring.calibration import decompositions
 from probtruth.scoring.rules import RULES
 
 ROUNDING = 1e-10
@@ -72,7 +72,7 @@ def test_top_label_by_hand():
 
 
 @pytest.mark.parametrize("rule", RULES)
-@pytest.mark.parametrize("by", corp.BY)
+@pytest.mark.parametrize("by", decompositions.BY)
 @pytest.mark.parametrize("seed", [0, 1])
 def test_parts_add_up_and_are_not_negative(rule, by, seed):
     predictions, truth = many(seed)

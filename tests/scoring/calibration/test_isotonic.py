@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.isotonic import IsotonicRegression
 
-from probtruth.scoring.calibration.corp import Isotone
+from probtruth.scoring.calibration.events import Isotone
 
 ROUNDING = 1e-12
 

@@ -4,7 +4,7 @@ from calibration_cases import FORECAST, HARD, SOFT, WEIGHTS, two_labels
 from scipy.integrate import trapezoid
 
 import probtruth as pt
-from probtruth.scoring.calibration.murphy import elementary_score
+from probtruth.scoring.calibration.reliability import elementary_score
 
 PASTED = 1e-12
 

@@ -6,7 +6,7 @@ from hypothesis.extra import numpy as hnp
 from scipy import stats
 
 import probtruth as pt
-from probtruth.scoring.nelson.risk import MARKS
+from probtruth.scoring.nelson.profile import MARKS
 
 ROUND_OFF = 1e-12
 """Sums of a few thousand numbers near 1 in float64."""

@@ -10,7 +10,7 @@ from scipy.special import gammaln
 from scipy.stats import dirichlet_multinomial, norm
 
 import probtruth as pt
-from probtruth.truth.methods.dirichlet import learn_dirichlet, log_posterior
+from probtruth.truth.methods.dirichlet import histograms, learn_dirichlet, log_posterior
 
 
 def sample(alpha: np.ndarray, votes: int, n_items: int, seed: int) -> np.ndarray:
@@ -49,17 +49,17 @@ def test_likelihood_against_scipy() -> None:
 def test_posterior_density_is_likelihood_times_prior() -> None:
     counts = sample(np.array([0.5, 1.0, 2.0]), 6, 30, seed=2)
     one, other = np.array([0.4, 0.9, 1.7]), np.array([1.2, 0.3, 0.8])
-    ours = log_posterior(counts)(np.log(one)) - log_posterior(counts)(np.log(other))
+    ours = log_posterior(*histograms(counts))(np.log(one)) - log_posterior(*histograms(counts))(np.log(other))
     expected = log_likelihood(counts, one) + log_prior(one) - log_likelihood(counts, other) - log_prior(other)
     np.testing.assert_allclose(ours, expected, rtol=1e-11)
 
 
 def test_few_steps_end_where_the_posterior_is_flat() -> None:
     counts = sample(np.full(40, 0.3), 5, 100, seed=4)
-    alpha, n_steps, converged = learn_dirichlet(counts)
+    alpha, n_steps, converged = learn_dirichlet(counts.shape[1], *histograms(counts))
     assert converged
     assert n_steps < 50  # with a wrong curvature it takes thousands
-    slope = approx_fprime(np.log(alpha), log_posterior(counts), 1e-6)
+    slope = approx_fprime(np.log(alpha), log_posterior(*histograms(counts)), 1e-6)
     difference_error = 1e-3  # forward differences: step times curvature (below 500), and rounding of some thousands
     assert np.abs(slope).max() < difference_error
 
@@ -67,15 +67,15 @@ def test_few_steps_end_where_the_posterior_is_flat() -> None:
 def test_ten_thousand_labels() -> None:
     counts = np.zeros((12, 10_000), np.int64)
     counts[np.arange(12), np.arange(12) * 800] = 2
-    alpha, _, converged = learn_dirichlet(counts)
+    alpha, _, converged = learn_dirichlet(counts.shape[1], *histograms(counts))
     assert converged
     assert np.isfinite(alpha).all()
 
 
 def test_learned_prior_is_the_maximum() -> None:
     counts = sample(np.array([0.3, 1.0, 2.0, 0.2]), 5, 200, seed=3)
-    density = log_posterior(counts)
-    alpha, _, converged = learn_dirichlet(counts)
+    density = log_posterior(*histograms(counts))
+    alpha, _, converged = learn_dirichlet(counts.shape[1], *histograms(counts))
     assert converged
     slow = minimize(
         lambda x: -density(x),
@@ -102,6 +102,6 @@ def test_labels_never_used_keep_some_probability() -> None:
 @given(arrays(np.int64, st.tuples(st.integers(1, 12), st.integers(1, 5)), elements=st.integers(0, 30)))
 def test_any_counts_give_a_finite_prior(counts: np.ndarray) -> None:
     counts[:, 0] += 1
-    alpha, _, _ = learn_dirichlet(counts)
+    alpha, _, _ = learn_dirichlet(counts.shape[1], *histograms(counts))
     assert np.isfinite(alpha).all()
     assert (alpha > 0).all()

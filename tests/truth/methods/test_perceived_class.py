@@ -5,7 +5,7 @@ import pytest
 from simulated_annotations import misperceived
 
 import probtruth as pt
-from probtruth.truth.annotators.quality import skill_columns
+from probtruth.truth.annotators import skill_columns
 from probtruth.truth.fit import class_rows
 
 

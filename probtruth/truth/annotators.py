@@ -1,13 +1,18 @@
 """How good annotators are under a class posterior: accuracy, skill beyond chance, and how much an answer tells."""
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
 from jaxtyping import Array, Float, Int, Shaped
 
+from probtruth import check, frames
 from probtruth.errors import InputError
 from probtruth.truth.flat import FlatAnnotations
 from probtruth.types import Annotations, Truth
+
+if TYPE_CHECKING:
+    import polars
 
 # Kappa with the truth below which an annotator tells next to nothing: "slight" in Landis and Koch (1977).
 NO_SKILL = 0.2
@@ -94,8 +99,26 @@ def skill_columns(truth: Truth) -> Mapping[str, np.ndarray]:
     return known if truth.method in SHARED else known | {"skill_low": low, "skill_high": high}
 
 
-def with_others(annotations: Annotations) -> dict[str, np.ndarray]:
-    """How far each annotator agrees with the others on the same items, which needs no truth."""
+def annotators(annotations: Annotations) -> "polars.DataFrame":
+    """One row for each annotator: how far they agree with the others on the same items, which needs no truth.
+
+    Returns: `annotator`; `n_annotations`; `agreement`, the mean share of the others' annotations of an item that name
+    the same label, from 0 to 1; `skill`, the agreement beyond chance: 1 at best, 0 for who answers by chance, below 0
+    for who contradicts the others. NaN where nobody else annotated the same items. `Truth.annotators` has the
+    accuracies under an inferred truth.
+
+    Errors: `InputError` for counts, which do not say who annotated.
+
+    Source: skill is Cohen's kappa against the pool of the other annotators, doi:10.1177/001316446002000104.
+
+    Example:
+        >>> import probtruth as pt
+        >>> item, who, label = zip(("x", "a", "n"), ("x", "b", "n"), ("x", "c", "y"), ("y", "a", "y"), ("y", "b", "y"))
+        >>> votes = pt.Annotations.from_long({"item": item, "annotator": who, "label": label})
+        >>> pt.annotators(votes)["agreement"].to_list()
+        [0.75, 0.75, 0.0]
+    """
+    check.instance(annotations, Annotations, "Annotations.from_long or read_annotations")
     if annotations.annotator is None:
         raise InputError("counts, without annotators", "annotations with annotators", "Give the long form.")
     item, label, who = (one.astype(np.int64) for one in (annotations.item, annotations.label, annotations.annotator))
@@ -110,7 +133,9 @@ def with_others(annotations: Annotations) -> dict[str, np.ndarray]:
         agreement = np.bincount(who[shared], same[shared] / others[shared], n_annotators) / n
         chance = np.bincount(who[shared], chance_of[label[shared]], n_annotators) / n
         skill = (agreement - chance) / (1 - chance)
-    return {"n_annotations": np.bincount(who, minlength=n_annotators), "agreement": agreement, "skill": skill}
+    names, n_annotations = list(annotations.index.annotators), np.bincount(who, minlength=n_annotators)
+    columns = {"annotator": names, "n_annotations": n_annotations, "agreement": agreement, "skill": skill}
+    return frames.as_polars(columns)
 
 
 def _own(keys: Int[np.ndarray, " annotation"]) -> Int[np.ndarray, " annotation"]:

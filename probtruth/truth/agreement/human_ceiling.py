@@ -67,7 +67,7 @@ def human_ceiling(
     Example:
         >>> import probtruth as pt
         >>> votes = pt.Annotations.from_counts([[3, 0], [2, 1], [0, 3]], items=["a", "b", "c"], labels=["no", "yes"])
-        >>> pt.annotators.human_ceiling(votes, draws=100).select("who", "loss").rows()[0]
+        >>> pt.agreement.human_ceiling(votes, draws=100).select("who", "loss").rows()[0]
         ('a random annotator', 0.2222222222222222)
     """
     check.instance(annotations, Annotations, "Annotations.from_long, Annotations.from_counts or read_annotations")

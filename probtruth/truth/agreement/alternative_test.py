@@ -9,7 +9,7 @@ from scipy.special import stdtr
 
 from probtruth import check, frames
 from probtruth.errors import InputError
-from probtruth.truth.annotators.human_ceiling import aligned_probs
+from probtruth.truth.agreement.human_ceiling import aligned_probs
 from probtruth.truth.flat import votes_of_others
 from probtruth.types import Annotations, Predictions
 
@@ -75,7 +75,7 @@ def alternative_annotator_test(
         >>> rows = [(i, who, "yes" if i % 3 else "no") for i in range(40) for who in "abc"]
         >>> votes = pt.Annotations.from_long(dict(zip(["item", "annotator", "label"], zip(*rows))))
         >>> judge = pt.Predictions.from_probs({"judge": [[0.1, 0.9]] * 40}, items=range(40), labels=["no", "yes"])
-        >>> pt.annotators.alternative_annotator_test(votes, judge).models.row(0)
+        >>> pt.agreement.alternative_annotator_test(votes, judge).models.row(0)
         ('judge', 3, 0.0, 0.65, False)
     """
     check.instance(annotations, Annotations, "Annotations.from_long, Annotations.from_counts or read_annotations")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from probtruth.errors import InputError
-from probtruth.truth.annotators.quality import information, quality, with_others
+from probtruth.truth.annotators import annotators, information, quality
 from probtruth.types import Annotations
 
 ROUNDING = 1e-9
@@ -36,14 +36,12 @@ def test_agreement_with_the_others_by_hand() -> None:
     rows = [("x", "a", "n"), ("x", "b", "n"), ("x", "c", "y"), ("y", "a", "y"), ("y", "b", "y"), ("z", "c", "n")]
     item, annotator, label = zip(*rows, strict=True)
     votes = Annotations.from_long({"item": item, "annotator": annotator, "label": label})
-    found = with_others(votes)
-    assert found["n_annotations"].tolist() == [2, 2, 2]
-    assert found["agreement"].tolist() == [0.75, 0.75, 0.0]
-    assert found["skill"].tolist() == [0.5, 0.5, -1.0]
+    found = annotators(votes)
+    assert found.rows() == [("a", 2, 0.75, 0.5), ("b", 2, 0.75, 0.5), ("c", 2, 0.0, -1.0)]
     with pytest.raises(InputError, match="counts, without annotators"):
-        with_others(Annotations.from_counts([[1, 2]]))
+        annotators(Annotations.from_counts([[1, 2]]))
 
 
 def test_nobody_to_agree_with_is_unknown() -> None:
     alone = Annotations.from_long({"item": ["x", "y"], "annotator": ["a", "a"], "label": ["n", "y"]})
-    assert np.isnan(with_others(alone)["agreement"]).all()
+    assert annotators(alone)["agreement"].is_nan().all()

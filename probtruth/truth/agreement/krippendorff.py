@@ -31,7 +31,7 @@ class Agreement:
     n_annotations: int
 
 
-def agreement(
+def krippendorff_alpha(
     annotations: Annotations,
     *,
     level: MeasurementLevel = "nominal",
@@ -55,7 +55,7 @@ def agreement(
     Example:
         >>> import probtruth as pt
         >>> votes = pt.Annotations.from_counts([[3, 0], [0, 3], [2, 1]])
-        >>> round(pt.annotators.agreement(votes).value, 3)
+        >>> round(pt.agreement.krippendorff_alpha(votes).value, 3)
         0.6
     """
     check.instance(annotations, Annotations, "Annotations.from_long, Annotations.from_counts or read_annotations")

@@ -37,7 +37,7 @@ def predictions(rows: list[Row]) -> pt.Predictions:
 
 
 def test_agreement_is_that_of_everything_once(rows: list[Row]) -> None:
-    once, twice = (pt.annotators.agreement(made(given)) for given in (rows, rows * 2))
+    once, twice = (pt.agreement.krippendorff_alpha(made(given)) for given in (rows, rows * 2))
     assert (twice.value, twice.low, twice.high) == (once.value, once.low, once.high)
     assert twice.n_annotations == 2 * once.n_annotations
 
@@ -59,20 +59,20 @@ def test_agreement_with_oneself_does_not_count(rows: list[Row]) -> None:
     )
     share = answers.sum(0)
     expected = 1 - (share @ share - share.sum()) / (share.sum() * (share.sum() - 1))
-    assert pt.annotators.agreement(given, bootstrap=0).value == pytest.approx(
+    assert pt.agreement.krippendorff_alpha(given, bootstrap=0).value == pytest.approx(
         1 - (1 - np.mean(same)) / expected, rel=ROUNDING
     )
 
 
 def test_one_annotator_twice_is_no_agreement() -> None:
     with pytest.raises(pt.errors.InputError, match="by different annotators"):
-        pt.annotators.agreement(made([("i", "a", "k0"), ("i", "a", "k0"), ("j", "b", "k1")]))
+        pt.agreement.krippendorff_alpha(made([("i", "a", "k0"), ("i", "a", "k0"), ("j", "b", "k1")]))
 
 
 @pytest.mark.parametrize("rule", ["zero-one", "brier"])
 def test_the_ceiling_is_that_of_everything_once(rows: list[Row], predictions: pt.Predictions, rule: str) -> None:
     once, twice = (
-        pt.annotators.human_ceiling(made(given), predictions, rule=rule, draws=20) for given in (rows, rows * 2)
+        pt.agreement.human_ceiling(made(given), predictions, rule=rule, draws=20) for given in (rows, rows * 2)
     )
     assert twice["loss"].to_list() == pytest.approx(once["loss"].to_list(), rel=ROUNDING)
     assert twice["high"].to_list() == pytest.approx(once["high"].to_list(), rel=ROUNDING)
@@ -81,10 +81,10 @@ def test_the_ceiling_is_that_of_everything_once(rows: list[Row], predictions: pt
 def test_nobody_is_compared_with_themselves() -> None:
     """One who says x twice and another who says y: everybody disagrees with the others, and j has no others."""
     given = [("i", "a", "k0"), ("i", "a", "k0"), ("i", "b", "k1"), ("j", "a", "k0"), ("j", "a", "k0")]
-    assert pt.annotators.human_ceiling(made(given), draws=10)["loss"].to_list() == [1.0, 1.0]
+    assert pt.agreement.human_ceiling(made(given), draws=10)["loss"].to_list() == [1.0, 1.0]
 
 
 def test_the_alternative_test_is_that_of_everything_once(rows: list[Row], predictions: pt.Predictions) -> None:
-    once, twice = (pt.annotators.alternative_annotator_test(made(given), predictions) for given in (rows, rows * 2))
+    once, twice = (pt.agreement.alternative_annotator_test(made(given), predictions) for given in (rows, rows * 2))
     assert twice.annotators.equals(once.annotators)
     assert twice.models.equals(once.models)

@@ -28,7 +28,7 @@ EXAMPLE_C = table(["12332141 2...".replace(" ", ""), "1233224125.3", ".333234225
     ("level", "published"), [("nominal", 0.743), ("ordinal", 0.815), ("interval", 0.849), ("ratio", 0.797)]
 )
 def test_krippendorff_example_c(level: str, published: float) -> None:
-    found = pt.annotators.agreement(EXAMPLE_C, level=level)
+    found = pt.agreement.krippendorff_alpha(EXAMPLE_C, level=level)
     assert found.value == pytest.approx(published, abs=THREE_DIGITS)
     assert found.low < found.value < found.high
     assert (found.n_items, found.n_annotations) == (11, 40)
@@ -41,7 +41,7 @@ def test_alpha_against_all_pairs(simulated) -> None:
     pooled = np.concatenate(by_item)
     observed = np.mean([np.mean([a != b for a, b in itertools.permutations(labels, 2)]) for labels in by_item])
     expected = np.mean([a != b for a, b in itertools.permutations(pooled, 2)])
-    assert pt.annotators.agreement(annotations, bootstrap=0).value == pytest.approx(
+    assert pt.agreement.krippendorff_alpha(annotations, bootstrap=0).value == pytest.approx(
         1 - observed / expected, rel=ROUNDING
     )
 
@@ -51,11 +51,11 @@ def test_interval_covers() -> None:
     """Alpha of a population of items with 3 votes: 95 per cent intervals from 40 items cover about 95 per cent."""
     generator = np.random.default_rng(5)
     population = np.stack([generator.multinomial(3, row) for row in generator.dirichlet([0.5, 0.5], 20_000)])
-    target = pt.annotators.agreement(pt.Annotations.from_counts(population), bootstrap=0).value
+    target = pt.agreement.krippendorff_alpha(pt.Annotations.from_counts(population), bootstrap=0).value
     covered = []
     for _ in range(150):
         sample = pt.Annotations.from_counts(population[generator.choice(20_000, 40)])
-        found = pt.annotators.agreement(sample, bootstrap=200)
+        found = pt.agreement.krippendorff_alpha(sample, bootstrap=200)
         covered.append(found.low <= target <= found.high)
     assert np.mean(covered) > 0.85  # percentile bootstrap at 40 items, minus five standard errors
 
@@ -64,20 +64,20 @@ def test_order_of_text_labels() -> None:
     words = ["low", "mid", "high", "high", "mid", "mid"]
     rows = {"item": [0, 0, 1, 1, 2, 2], "annotator": list("pqpqpq"), "label": words}
     annotations = pt.Annotations.from_long(rows)
-    found = pt.annotators.agreement(annotations, level="ordinal", order=["low", "mid", "high"])
+    found = pt.agreement.krippendorff_alpha(annotations, level="ordinal", order=["low", "mid", "high"])
     numbers = pt.Annotations.from_long({**rows, "label": [1, 2, 3, 3, 2, 2]})
-    assert found.value == pytest.approx(pt.annotators.agreement(numbers, level="ordinal").value, rel=ROUNDING)
+    assert found.value == pytest.approx(pt.agreement.krippendorff_alpha(numbers, level="ordinal").value, rel=ROUNDING)
 
 
 def test_one_label_in_use_is_unknown() -> None:
-    found = pt.annotators.agreement(pt.Annotations.from_counts([[3, 0], [2, 0]]))
+    found = pt.agreement.krippendorff_alpha(pt.Annotations.from_counts([[3, 0], [2, 0]]))
     assert np.isnan([found.value, found.low, found.high]).all()
 
 
 def test_millions_of_millions_of_votes() -> None:
     """Half of the pairs agree, as by chance, at any number of votes: products of the counts are above 2^63."""
     counts = pt.Annotations.from_counts([[2**40, 2**40], [2**40, 2**40]])
-    assert pt.annotators.agreement(counts, bootstrap=0).value == pytest.approx(0, abs=1e-9)
+    assert pt.agreement.krippendorff_alpha(counts, bootstrap=0).value == pytest.approx(0, abs=1e-9)
 
 
 def labelled(*labels: str) -> pt.Annotations:
@@ -94,18 +94,21 @@ TEXT = pt.Annotations.from_long({"item": [0, 0], "annotator": ["p", "q"], "label
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda: pt.annotators.agreement(EXAMPLE_C, level="cardinal"), "level 'cardinal'"),
-        (lambda: pt.annotators.agreement(TEXT, level="ordinal"), "give order=[lowest"),
-        (lambda: pt.annotators.agreement(TEXT, level="ordinal", order=["yes"]), "order lacks the label 'no'"),
-        (lambda: pt.annotators.agreement(labelled("-1", "1", "2"), level="ratio"), "labels below 0"),
-        (lambda: pt.annotators.agreement(labelled("nan", "1", "2"), level="ordinal"), "labels that are numbers"),
-        (lambda: pt.annotators.agreement(labelled("1.0", "1", "2"), level="ordinal"), "each another one"),
-        (lambda: pt.annotators.agreement(labelled("a", "b"), level="ordinal", order="ab"), "order as a str"),
-        (lambda: pt.annotators.agreement([["yes", "no"]]), "got list, expected Annotations"),
-        (lambda: pt.annotators.human_ceiling([["yes", "no"]]), "got list, expected Annotations"),
-        (lambda: pt.annotators.human_ceiling(labelled("a", "b"), TEXT), "predictions of type Annotations"),
-        (lambda: pt.annotators.alternative_annotator_test([["yes"]], TEXT), "got list, expected Annotations"),
-        (lambda: pt.annotators.agreement(pt.Annotations.from_counts([[1, 0]])), "no item with two annotations"),
+        (lambda: pt.agreement.krippendorff_alpha(EXAMPLE_C, level="cardinal"), "level 'cardinal'"),
+        (lambda: pt.agreement.krippendorff_alpha(TEXT, level="ordinal"), "give order=[lowest"),
+        (lambda: pt.agreement.krippendorff_alpha(TEXT, level="ordinal", order=["yes"]), "order lacks the label 'no'"),
+        (lambda: pt.agreement.krippendorff_alpha(labelled("-1", "1", "2"), level="ratio"), "labels below 0"),
+        (
+            lambda: pt.agreement.krippendorff_alpha(labelled("nan", "1", "2"), level="ordinal"),
+            "labels that are numbers",
+        ),
+        (lambda: pt.agreement.krippendorff_alpha(labelled("1.0", "1", "2"), level="ordinal"), "each another one"),
+        (lambda: pt.agreement.krippendorff_alpha(labelled("a", "b"), level="ordinal", order="ab"), "order as a str"),
+        (lambda: pt.agreement.krippendorff_alpha([["yes", "no"]]), "got list, expected Annotations"),
+        (lambda: pt.agreement.human_ceiling([["yes", "no"]]), "got list, expected Annotations"),
+        (lambda: pt.agreement.human_ceiling(labelled("a", "b"), TEXT), "predictions of type Annotations"),
+        (lambda: pt.agreement.alternative_annotator_test([["yes"]], TEXT), "got list, expected Annotations"),
+        (lambda: pt.agreement.krippendorff_alpha(pt.Annotations.from_counts([[1, 0]])), "no item with two annotations"),
     ],
 )
 def test_errors(call, words: str) -> None:

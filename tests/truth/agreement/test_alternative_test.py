@@ -43,7 +43,7 @@ def test_published_figures(case: tuple[str, str, float], data: Path) -> None:
         model: [[float(said[item] == label) for label in labels] for item in items] for model, said in answers.items()
     }
     judges = pt.Predictions.from_probs(one_hot, items=items, labels=labels)
-    got = pt.annotators.alternative_annotator_test(people, judges, epsilon=epsilon, alignment=alignment).models
+    got = pt.agreement.alternative_annotator_test(people, judges, epsilon=epsilon, alignment=alignment).models
     rates = {row["model"]: (row["winning_rate"], row["advantage_probability"]) for row in got.iter_rows(named=True)}
     for model, expected in PUBLISHED[case].items():
         assert rates[model] == pytest.approx(expected, abs=AS_PRINTED), model
@@ -65,7 +65,7 @@ def test_by_hand() -> None:
     Sorted p values against 0.05 k / (3 * 11/6): 0.0002 < 0.0091, 0.022 > 0.0182, 0.022 < 0.0273, so all are rejected.
     """
     votes, judge = people_and_judge()
-    tested = pt.annotators.alternative_annotator_test(votes, judge)
+    tested = pt.agreement.alternative_annotator_test(votes, judge)
     assert tested.models.row(0) == ("judge", 3, 1.0, pytest.approx((36 + 36 + 36) / 120), True)
     third = tested.annotators.row(2, named=True)
     assert (third["n_items"], third["model_as_near"], third["annotator_as_near"]) == (40, 0.9, 0.75)
@@ -74,7 +74,7 @@ def test_by_hand() -> None:
 
 def test_a_stricter_epsilon_leaves_only_the_annotator_who_errs() -> None:
     votes, judge = people_and_judge()
-    tested = pt.annotators.alternative_annotator_test(votes, judge, epsilon=0.1)
+    tested = pt.agreement.alternative_annotator_test(votes, judge, epsilon=0.1)
     assert tested.annotators["replaceable"].to_list() == [False, False, True]
     assert not tested.models["passes"].item()
 
@@ -86,15 +86,15 @@ def test_squared_errors_count_how_far_an_answer_is() -> None:
         dict(zip(["item", "annotator", "label"], zip(*rows, strict=True), strict=True)), labels=["1", "2", "3", "5"]
     )
     judge = pt.Predictions.from_probs({"judge": [[0, 0, 1, 0]] * 30}, items=range(30), labels=["1", "2", "3", "5"])
-    by_error = pt.annotators.alternative_annotator_test(votes, judge, alignment="rmse").annotators
+    by_error = pt.agreement.alternative_annotator_test(votes, judge, alignment="rmse").annotators
     assert by_error.row(0, named=True)["annotator_as_near"] == 0.0
-    by_share = pt.annotators.alternative_annotator_test(votes, judge).annotators
+    by_share = pt.agreement.alternative_annotator_test(votes, judge).annotators
     assert by_share.row(0, named=True)["annotator_as_near"] == 1.0
 
 
 def test_errors() -> None:
     votes, judge = people_and_judge()
-    test = pt.annotators.alternative_annotator_test
+    test = pt.agreement.alternative_annotator_test
     with pytest.raises(pt.InputError, match="at least 41"):
         test(votes, judge, least_items=41)
     with pytest.raises(pt.InputError, match="labels that are numbers"):
