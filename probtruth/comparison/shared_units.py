@@ -116,8 +116,8 @@ class UnitSums:
         contrast = np.where(several, share * (1 - share), 0.0)
         weight, own, alone = (np.bincount(row_of, cells, len(rows)) for cells in (share, contrast, ~several))
         inverse, chance = (np.bincount(group_of, cells, n_groups) for cells in (share**2, contrast * share))
-        at = rows // len(names), rows % len(names)
-        return cls(tuple(names), *at, weight, own, alone, total.T, inverse, chance, alone_total, square)
+        place = rows // len(names), rows % len(names)
+        return cls(tuple(names), *place, weight, own, alone, total.T, inverse, chance, alone_total, square)
 
     def __add__(self, other: "UnitSums") -> "UnitSums":
         """Those of both parts, units by name."""
