@@ -93,7 +93,9 @@ def _around_zero(
 ) -> Float[Array, "*batch"]:
     """log1p(m^2 s)/m, smooth through m = 0."""
     z = jnp.clip(m[..., None] * spread, -SERIES_REACH, SERIES_REACH)
-    phi = jnp.polyval(jnp.asarray([1 / factorial(n) for n in range(SERIES_TERMS, 1, -1)], z.dtype), z, unroll=SERIES_TERMS)
+    phi = jnp.polyval(
+        jnp.asarray([1 / factorial(n) for n in range(SERIES_TERMS, 1, -1)], z.dtype), z, unroll=SERIES_TERMS
+    )
     t = m * jnp.sum(share * spread**2 * phi, -1)
     return t * log1p_ratio(m * t)
 

@@ -139,7 +139,7 @@ class Scores(Brief):
 
     values: Float[np.ndarray, "model item"]
     models: tuple[str, ...]
-    items: tuple[str, ...]
+    items: Sequence[Any]
     rule: str
     higher_is_better: bool = False
     known: RuleFacts = RuleFacts()
@@ -338,27 +338,6 @@ class Scores(Brief):
             item_rows=ranks(kept) if in_order else None,
             item_order=in_order,
         )
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class NotKept(Brief):
-    """What is known of scores that were not kept item by item: sums of them, or a metric of all items together."""
-
-    models: tuple[str, ...]
-    rule: str
-    n_items: int
-    known: RuleFacts = RuleFacts()
-    audit: Audit = field(default_factory=Audit)
-
-    @property
-    def items(self) -> range:
-        """Positions in place of the items, whose names are not known."""
-        return range(self.n_items)
-
-    @property
-    def n_infinite(self) -> Int[np.ndarray, " model"]:
-        """How many items have an infinite loss: none."""
-        return np.zeros(len(self.models), np.int64)
 
 
 # Replicates count as shared by items while the table of items by replicates is filled to at least a quarter.
