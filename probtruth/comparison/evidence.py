@@ -50,7 +50,7 @@ class Facts:
             n_replicates=1 if scores.replicates is None else scores.replicates.most,
             audit=scores.audit,
             from_labels=labels is not None,
-            single_votes=labels is not None and labels.forecast is not None,
+            single_votes=votes is not None and bool((votes == 1).any()),
             no_second_vote=labels is not None
             and labels.estimand != "class"
             and votes is not None

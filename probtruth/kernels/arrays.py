@@ -94,7 +94,7 @@ def reordered(table: Table, rows: Order, columns: Order) -> Table:
         return table
     if not lies_on_disk(table):
         return _picked(table, rows, columns)
-    made = empty_array((*table.shape[:-2], len(rows), len(columns)), on_disk=True)
+    made = empty_array((*table.shape[:-2], len(rows), len(columns)), True, table.dtype)
     for start in range(0, len(rows), AT_ONCE):
         some = slice(start, start + AT_ONCE)
         made[..., some, :] = table[..., rows[some], :][..., columns]
