@@ -165,7 +165,7 @@ def of_scores(scores: Scores, plan: Design, options: Options, annotations: objec
         n_replicates=scores.n_replicates,
         audit=scores.audit,
         from_labels=behind is not None,
-        single_votes=behind is not None and behind.forecast is not None,
+        single_votes=votes is not None and bool((votes == 1).any()),
         no_second_vote=behind is not None
         and behind.estimand != "class"
         and votes is not None

@@ -8,7 +8,7 @@ from jaxtyping import Float, Int
 from probtruth.comparison.location import Location
 from probtruth.comparison.pairs import rows_of
 from probtruth.errors import InputError, PosteriorError
-from probtruth.kernels.arrays import Table, moments_around_mean, to_host
+from probtruth.kernels.arrays import moments_around_mean, to_host
 from probtruth.types import LabelsBehind, Scores
 
 LARGE_DF = 1e6  # Degrees of freedom where a variance is known rather than estimated
@@ -39,7 +39,7 @@ def fixed_variance(
     if scores.labels is None and scores.replicates is not None:
         if (np.isfinite(scores.replicates.values[[a, b]]).sum(2) < 2).any():
             return None
-    elif scores.labels is None or _label_weights(scores.labels) is None:
+    elif not _is_known(scores.labels):
         return None
     try:
         within = fixed_moments(scores, item_weights, [a, b])[0]
@@ -65,35 +65,32 @@ def fixed_location(
     return Location(len(item_weights), mean, variance, mean, variance, third, df)
 
 
-def _label_weights(
-    behind: LabelsBehind,
-) -> tuple[Float[Table, "item label"], Int[np.ndarray, " item"] | None] | None:
-    """The weight of each label and the votes behind it; None where nothing is known of how unsure labels are."""
-    if behind.estimand == "class":
-        return behind.truth, None
+def _is_known(behind: LabelsBehind | None) -> bool:
+    """Whether it is known how unsure the labels are."""
+    if behind is None or behind.estimand == "class":
+        return behind is not None
     if behind.shares is None or behind.n_votes is None:
-        return None
-    single = behind.n_votes == 1
-    if not single.any():
-        return behind.shares, behind.n_votes
-    if behind.forecast is None:
-        return None
-    return np.where(single[:, None], behind.forecast, behind.shares), behind.n_votes
+        return False
+    return behind.log_probs is not None or not (behind.n_votes == 1).any()
 
 
 def _over_labels(scores: Scores, item_weights: ItemWeights, models: Sequence[int]) -> Totals:
     behind, total = scores.labels, np.zeros(3)
-    known = None if behind is None else _label_weights(behind)
-    if known is None or behind is None:
+    if behind is None or not _is_known(behind):
         raise InputError(
             "scores without votes or class probabilities behind them",
             "labels whose uncertainty is known, for population='these-items'",
             "Score against a truth inferred from annotations, or leave population out for new items.",
         )
-    weight, votes = known
     for start in range(0, len(item_weights), BLOCK):
         rows = slice(start, start + BLOCK)
-        own, share = to_host(weight[rows]), item_weights[rows]
+        share, votes = item_weights[rows], None
+        if behind.estimand == "class" or behind.shares is None or behind.n_votes is None:
+            own = to_host(behind.truth[rows])
+        else:
+            own, votes = behind.shares[rows], behind.n_votes[rows]
+            if (single := votes == 1).any():
+                own = np.where(single[:, None], behind.forecast(rows), own)
         loss = np.where(own > 0, to_host(behind.losses_of(np.array(models), rows)), 0.0)
         if not np.isfinite(loss).all():
             model, item, _ = np.argwhere(~np.isfinite(loss))[0]
@@ -105,7 +102,7 @@ def _over_labels(scores: Scores, item_weights: ItemWeights, models: Sequence[int
         second, third = moments_around_mean(loss[0] if len(models) == 1 else loss[0] - loss[1], own)
         df: float | np.ndarray = np.inf
         if votes is not None:  # of the mean over the votes, without bias
-            m = votes[rows].astype(np.float64)
+            m = votes.astype(np.float64)
             df = np.where(m > 1, m - 1, np.inf)
             second = np.where(m > 1, second / np.maximum(m - 1, 1), second)
             third = np.where(m > 2, third / np.maximum((m - 1) * (m - 2), 1), np.where(m == 2, 0.0, third))

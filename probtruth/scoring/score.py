@@ -1,7 +1,7 @@
 """(Predictions, Truth) -> Scores: the expected loss of every model on every item, under a rule."""
 
 from collections.abc import Callable, Sequence
-from functools import partial, reduce
+from functools import partial
 
 import jax
 import jax.numpy as jnp
@@ -12,7 +12,7 @@ from jaxtyping import Float, Int
 from probtruth import check
 from probtruth.kernels import simplex
 from probtruth.kernels.arrays import Table, on_device, to_host
-from probtruth.kernels.host import block_rows
+from probtruth.kernels.host import block_rows, empty_array, lies_on_disk
 from probtruth.kernels.precision import compiled
 from probtruth.scoring.align import Aligned
 from probtruth.scoring.rules import ScoringRule, get_rule, log
@@ -30,7 +30,6 @@ def score_aligned(
     """`probtruth.score` of predictions and truth that are aligned."""
     chosen, least = asked(rule, floor, aligned.labels, order)
     logs, truth = aligned.log_probs, aligned.truth
-    single_votes = aligned.n_votes is not None and (aligned.n_votes == 1).any()
     return Scores(
         to_host(_expected(chosen, least, logs, truth)).astype(np.float64, copy=False),
         aligned.models,
@@ -43,7 +42,6 @@ def score_aligned(
             estimand=aligned.estimand,
             shares=aligned.shares,
             n_votes=aligned.n_votes,
-            forecast=_mean_forecast(aligned) if single_votes else None,
             log_probs=logs,
             sampled=sampled_items(*truth.shape),
         ),
@@ -123,12 +121,10 @@ def _expected(
     """The expected loss of every model on every item, computed where they lie."""
     if on_device(log_probs):
         return _expected_there(rule, floor, log_probs, truth)
-    return np.stack([expected_losses(rule, floor, table, to_host(truth)) for table in log_probs])
-
-
-def _mean_forecast(aligned: Aligned) -> Rows:
-    """The models' mean probabilities; one model at a time is in memory."""
-    return np.asarray(reduce(np.add, (np.exp(table) for _, table in aligned.tables())) / len(aligned.models))
+    values = empty_array(log_probs.shape[:2], lies_on_disk(log_probs))
+    for row, table in zip(values, log_probs, strict=True):
+        row[:] = expected_losses(rule, floor, table, to_host(truth))
+    return values
 
 
 def _rule_facts(rule: ScoringRule, floor: float | None, truth: Float[Table, "item label"]) -> RuleFacts:

@@ -80,25 +80,6 @@ def test_refused(run, growing, tmp_path):
     assert state.read_bytes() == before
 
 
-def test_two_runs_at_once_lose_nothing(run, growing, tmp_path, monkeypatch):
-    state = tmp_path / "state.json"
-    assert run("monitor", growing(200), "--state", state, *FIRST).status == 0
-    import probtruth.io.tables.read as tables
-
-    read = tables.read_table
-
-    def meanwhile(path):
-        monkeypatch.setattr(tables, "read_table", read)
-        pt.monitor(read(path)[0], state).save(state)
-        return read(path)
-
-    monkeypatch.setattr(tables, "read_table", meanwhile)
-    outcome = run("monitor", growing(600), "--state", state)
-    assert outcome.status == 2
-    assert "changed meanwhile" in outcome.err
-    assert pt.monitor(earlier=state).n_items == 300
-
-
 def test_plan_from_scores(run, files):
     command = ("plan", files["scores"], "--lower-is-better", "--items", 100, "--cost", "item=2")
     outcome = run(*command, "--json")
