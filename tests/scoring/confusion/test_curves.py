@@ -46,14 +46,6 @@ def test_soft_labels_are_scikit_learns_weights(p, y):
     np.testing.assert_allclose(curve.x, recall[:-1][::-1], atol=ROUND_OFF)
 
 
-def test_area_is_the_chance_of_the_right_order():
-    rng = np.random.default_rng(0)
-    p, y = rng.uniform(size=15).round(1), rng.uniform(size=15)
-    wins = (p[:, None] > p) + 0.5 * (p[:, None] == p)
-    chance = (y[:, None] * (1 - y) * wins).sum() / (y.sum() * (1 - y).sum())
-    assert pt.confusion.roc_curves(*both(p, y)).of("a").area == pytest.approx(chance, rel=ROUND_OFF)
-
-
 # properties
 
 

@@ -90,12 +90,6 @@ def test_pseudospherical_of_three_by_hand():
     np.testing.assert_allclose(losses, [(1 - p * p / 0.16 ** (2 / 3)) / 2 for p in (0.5, 0.3, 0.2)], rtol=ROUNDING)
 
 
-def test_boosting_loss():
-    # Buja, Stuetzle and Shen (2005): a = b = -1/2 gives 2 sqrt((1 - p)/p) for the label that came
-    losses = losses_of(pt.rules.beta(-0.5, -0.5), np.array([0.2, 0.8]))
-    np.testing.assert_allclose(losses, [2 * np.sqrt(0.8 / 0.2), 2 * np.sqrt(0.2 / 0.8)], rtol=ROUNDING)
-
-
 @pytest.mark.parametrize(("a", "b"), SHAPES)
 @pytest.mark.parametrize("p", [0.01, 0.3, 0.5, 0.77, 0.99])
 def test_beta_family_against_scipy_quadrature(a, b, p):
