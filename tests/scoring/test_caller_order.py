@@ -17,8 +17,7 @@ PROBS = GENERATOR.dirichlet(np.ones(3), N)
 VOTES = GENERATOR.multinomial(20, PROBS)
 TWO = {"a": PROBS, "b": np.full((N, 3), 1 / 3)}
 HARD = VOTES.argmax(1)
-EXPECTED = -(VOTES / 20 * np.log(PROBS)).sum(1).mean()
-"""The mean log loss row by row, by its formula."""
+EXPECTED = -(VOTES / 20 * np.log(PROBS)).sum(1).mean()  # The mean log loss row by row, by its formula
 
 
 def mean_score(predictions: pt.Predictions, truth: pt.Truth) -> float:
@@ -33,20 +32,6 @@ def long_form() -> pt.Annotations:
 
 @pytest.mark.parametrize("names", [{"items": ITEMS}, {"labels": LABELS}, {"items": ITEMS, "labels": LABELS}])
 class TestNamesOnOneSide:
-    def test_names_of_the_counts(self, names: dict[str, list[str]]) -> None:
-        truth = pt.infer_truth(pt.Annotations.from_counts(VOTES, **names), "vote-share")
-        assert mean_score(pt.Predictions.from_probs({"a": PROBS}), truth) == pytest.approx(EXPECTED)
-
-    def test_an_index_of_counts(self, names: dict[str, list[str]]) -> None:
-        annotations = pt.Annotations.from_counts(VOTES, **names)
-        predictions = pt.Predictions.from_probs({"a": PROBS}, index=annotations.index)
-        truth = pt.infer_truth(annotations, "vote-share")
-        assert mean_score(predictions, truth) == pytest.approx(EXPECTED)
-
-    def test_names_of_the_predictions(self, names: dict[str, list[str]]) -> None:
-        truth = pt.infer_truth(pt.Annotations.from_counts(VOTES), "vote-share")
-        assert mean_score(pt.Predictions.from_probs({"a": PROBS}, **names), truth) == pytest.approx(EXPECTED)
-
     def test_given_truth(self, names: dict[str, list[str]]) -> None:
         bare, named = pt.Predictions.from_probs({"a": PROBS}), pt.Predictions.from_probs({"a": PROBS}, **names)
         expected = -np.log(PROBS[np.arange(N), HARD]).mean()
@@ -65,15 +50,6 @@ class TestNamesOnOneSide:
         for result in (left, right):
             assert result.comparison.ranking()["model"].to_list() == ["good", "flat"]
             assert result.scores.values[0].mean() == pytest.approx(EXPECTED)
-
-    def test_the_human_ceiling(self, names: dict[str, list[str]]) -> None:
-        both = pt.agreement.human_ceiling(
-            pt.Annotations.from_counts(VOTES), pt.Predictions.from_probs({"a": PROBS}), draws=10
-        )
-        for left, right in ((names, {}), ({}, names)):
-            votes, models = pt.Annotations.from_counts(VOTES, **left), pt.Predictions.from_probs({"a": PROBS}, **right)
-            found = pt.agreement.human_ceiling(votes, models, draws=10)
-            assert found["loss"].to_list() == pytest.approx(both["loss"].to_list())
 
 
 def test_groups_as_a_list_follow_the_caller() -> None:
@@ -163,8 +139,7 @@ TRUTH = pt.Truth.from_probs([[1, 0, 0], [1, 0, 0]], items=["x", "y"], labels=LOW
 MODELS = pt.Predictions.from_probs(
     {"near": [[0, 1, 0], [0, 1, 0]], "far": [[0, 0, 1], [0, 0, 1]]}, items=["x", "y"], labels=LOW_TO_HIGH
 )
-BY_HAND = [[1.0, 1.0], [2.0, 2.0]]
-"""sum_{j<3} (P_j - [y <= j])^2 for y = low: one step above is 1, two steps are 2."""
+BY_HAND = [[1.0, 1.0], [2.0, 2.0]]  # sum_{j<3} (P_j - [y <= j])^2 for y = low: one step above is 1, two steps are 2
 
 
 def test_the_order_that_is_given() -> None:

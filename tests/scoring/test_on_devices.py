@@ -66,15 +66,6 @@ def test_scores_are_those_of_the_host(rule, kind, floor):
         assert getattr(got.known, fact) == pytest.approx(getattr(want.known, fact), abs=ROUNDING[kind])
 
 
-def test_the_mode_of_jax_changes_nothing():
-    (_, off), (_, on) = both(), both(x64=True)
-    with jax.enable_x64(True):
-        wide = pt.score(*on)
-    narrow = pt.score(*off)
-    assert narrow.label_values.dtype == wide.label_values.dtype == np.float32
-    np.testing.assert_array_equal(narrow.values, wide.values)
-
-
 @pytest.mark.long
 def test_parts_counts_and_calibration_are_those_of_the_host():
     held, there = both(estimand="class")

@@ -1,5 +1,3 @@
-"""The calibration decomposition against isotonic regression in R 4.2.2; the commands stand above their output."""
-
 import numpy as np
 import pytest
 from calibration_cases import HARD, SOFT, WEIGHTS, two_labels
@@ -12,14 +10,11 @@ from probtruth.scoring.calibration import decompositions
 from probtruth.scoring.calibration.events import Isotone
 from probtruth.scoring.rules import RULES
 
-ROUNDING = 1e-12
-"""Float64 means of a few hundred terms of order 1."""
-PUBLISHED = 1e-6
-"""Six digits are given."""
+ROUNDING = 1e-12  # Float64 means of a few hundred terms of order 1
+PUBLISHED = 1e-6  # Six digits are given
 
 
-N_ITEMS = 100
-"""Of all tables with four labels and two models: one shape, for which each rule is compiled once."""
+N_ITEMS = 100  # Of all tables with four labels and two models: one shape, for which each rule is compiled once
 
 
 def random_tables():
@@ -74,10 +69,8 @@ def test_grouping_is_the_divergence_of_the_labels_from_the_calibrated_forecast(r
     np.testing.assert_allclose(row["expected"], row["miscalibration"] + row["grouping"] + row["entropy"], rtol=ROUNDING)
 
 
-ROUNDING_CORP = 1e-10
-"""Means of a few hundred terms in float64."""
-PASTED = 1e-9
-"""Ten decimals are pasted."""
+ROUNDING_CORP = 1e-10  # Means of a few hundred terms in float64
+PASTED = 1e-9  # Ten decimals are pasted
 
 # model-diagnostics 1.5.0: decompose(y, p, weights=w, scoring_function=SquaredError() or LogLoss(), functional="mean"),
 # columns miscalibration and discrimination (its squared error is half the Brier score)
@@ -210,28 +203,3 @@ def test_points_without_weight_lie_between_their_neighbours():
     order = Isotone.of(np.array([0.0, 0.5, 1.0]))
     fitted = order.fit(np.array([0.2, 0.9, 0.4]), np.array([1.0, 0.0, 1.0]))
     np.testing.assert_allclose(fitted, [0.2, 0.3, 0.4], rtol=ROUNDING)
-
-
-P = np.array([0.1, 0.9, 0.35, 0.62, 0.48, 0.8, 0.27, 0.55, 0.7, 0.4, 0.62, 0.15])
-Y = np.array([0, 1, 0, 1, 1, 0, 0, 1, 1, 0, 0, 1])
-
-# a <- aggregate(y, list(p = p), mean); w <- aggregate(y, list(p = p), length)$x
-# rc <- isoreg(rep(a$p, w), rep(a$x, w))$yf[match(p, rep(a$p, w))]
-# miscalibration S(p) - S(rc), discrimination S(ub) - S(rc), uncertainty S(ub), with ub = mean(y)
-# S <- function(q) mean((q - y)^2), of one label, which is half the Brier score
-# S <- function(q) -mean(ifelse(y == 1, log(q), log1p(-q)))
-FROM_R = {
-    "brier": (2 * 0.0621888888889, 2 * 0.0763888888889, 2 * 0.25),
-    "log": (0.169939464339, 0.187445048206, 0.69314718056),
-}
-PRINTED = 1e-10
-"""Twelve significant digits are pasted."""
-
-
-@pytest.mark.parametrize("rule", FROM_R)
-def test_parts(rule):
-    pred = pt.Predictions.from_probs({"a": np.stack([1 - P, P], 1)})
-    table = pt.calibration.calibration_decomposition(pred, pt.Truth.from_labels(Y, n_labels=2), rule=rule)
-    row = table.row(-1, named=True)
-    found = [row["miscalibration"], row["discrimination"], row["uncertainty"]]
-    assert found == pytest.approx(list(FROM_R[rule]), rel=PRINTED)

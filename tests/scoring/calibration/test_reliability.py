@@ -88,8 +88,7 @@ def test_errors(options, message):
         pt.calibration.reliability_curve(predictions, truth, **options)
 
 
-BINNING = 1.6e-3
-"""The paper does not state its bins; 10, 15 and 20 of equal width differ by this much."""
+BINNING = 1.6e-3  # The paper does not state its bins; 10, 15 and 20 of equal width differ by this much
 
 
 def test_real_models_against_the_majority(chaosnli):

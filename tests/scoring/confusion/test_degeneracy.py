@@ -6,8 +6,7 @@ from hypothesis.extra import numpy as hnp
 
 import probtruth as pt
 
-ROUND_OFF = 1e-12
-"""Sums of a few dozen numbers near 1 in float64."""
+ROUND_OFF = 1e-12  # Sums of a few dozen numbers near 1 in float64
 
 
 def two(y):

@@ -8,8 +8,7 @@ from sklearn import metrics as skm
 
 import probtruth as pt
 
-ROUND_OFF = 1e-12
-"""A few thousand additions of numbers near 1 in float64."""
+ROUND_OFF = 1e-12  # A few thousand additions of numbers near 1 in float64
 
 
 def binary(y, p):

@@ -8,13 +8,11 @@ from hypothesis.extra import numpy as hnp
 
 import probtruth as pt
 from probtruth.scoring.confusion import measures
-from probtruth.scoring.confusion.measures import METRICS, exact_measures, label_columns, measure_table, summarise
+from probtruth.scoring.confusion.measures import METRICS, exact_measures, label_columns, measure_table
 
-ROUND_OFF = 1e-12
-"""Sums of a few thousand products near 1 in float64."""
+ROUND_OFF = 1e-12  # Sums of a few thousand products near 1 in float64
 
-STANDARD_ERRORS = 5
-"""How far a simulated number may be from its expectation, in its own standard errors."""
+STANDARD_ERRORS = 5  # How far a simulated number may be from its expectation, in its own standard errors
 
 
 def both(y, r):
@@ -122,17 +120,6 @@ def test_the_spread_is_that_over_all_labelings():
     assert (found.low <= found.high).all()
 
 
-def test_simulation_agrees_where_it_is_needed():
-    rng = np.random.default_rng(2)
-    y, r = rng.dirichlet([0.05, 1, 1], 40), rng.dirichlet([0.05, 1, 1], 40)
-    found = pt.expected_confusion(*both(y, r), method="exact", draws=4000)
-    place = found.column("precision", average="macro")
-    assert found.mc_error[0, place] > 0
-    again = pt.expected_confusion(*both(y, r), method="exact", draws=4000, seed=1)
-    error = np.hypot(found.mc_error[0, place], again.mc_error[0, place])
-    assert abs(found.values[0, place] - again.values[0, place]) < STANDARD_ERRORS * error
-
-
 def test_many_items_need_no_distribution():
     """The expectation of the ratio tends to the ratio of expectations, and the quadrature stays exact."""
     rng = np.random.default_rng(3)
@@ -208,12 +195,3 @@ def test_drawn_labels_follow_their_probabilities(n_labels):
         shares = np.bincount(row, minlength=n_labels) / 40_000
         assert (np.abs(shares - wanted) <= STANDARD_ERRORS * np.sqrt(wanted * (1 - wanted) / 40_000)).all()
     assert not (labels == 1).any()
-
-
-def test_summary_goes_over_the_draws_that_are_defined():
-    values = np.array([[[1.0, np.nan]], [[3.0, np.nan]], [[np.nan, np.nan]]])
-    found = summarise(values, np.isnan(values).astype(float))
-    np.testing.assert_allclose(found.values, [[2, np.nan]])
-    np.testing.assert_allclose(found.sd, [[np.sqrt(2), np.nan]])
-    np.testing.assert_allclose(found.undefined, [[1 / 3, 1]])
-    np.testing.assert_allclose(found.low, [[1.05, np.nan]])

@@ -7,8 +7,7 @@ from scipy import integrate, special, stats
 from probtruth.scoring.nelson import coupled_gaussian
 from probtruth.scoring.nelson import coupled_gaussian as cg
 
-LOG_ROUNDING = 1e-12
-"""Rounding of log-gamma functions of arguments up to 1,000, in SciPy as in float64 here."""
+LOG_ROUNDING = 1e-12  # Rounding of log-gamma functions of arguments up to 1,000, in SciPy as in float64 here
 
 POINTS = np.linspace(-6, 6, 7)
 LOG_DENSITY = jax.jit(cg.log_density)
@@ -150,8 +149,7 @@ def test_float32_near_the_gaussian():
     assert abs(float(naive) - found) > 0.01
 
 
-ROUND_OFF = 1e-14
-"""Three operations in float64."""
+ROUND_OFF = 1e-14  # Three operations in float64
 
 
 @pytest.mark.parametrize(("kappa", "power"), [(0.5, -2 / 3), (-1 / 3, 1.0), (0.0, 0.0), (1.0, -1.0)])

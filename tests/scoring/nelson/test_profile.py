@@ -8,8 +8,7 @@ from scipy import stats
 import probtruth as pt
 from probtruth.scoring.nelson.profile import MARKS
 
-ROUND_OFF = 1e-12
-"""Sums of a few thousand numbers near 1 in float64."""
+ROUND_OFF = 1e-12  # Sums of a few thousand numbers near 1 in float64
 
 PRINTED = 0.5e-4
 """Half a unit in the last of four printed digits; the integral over 40,000 quantiles is good to a fifth of it."""
@@ -184,13 +183,6 @@ def test_tables_say_the_same():
     bubbles = found.bubbles()
     assert bubbles.filter(bubbles["model"] == "a")["n"].sum() == 90
     assert bubbles.filter(bubbles["model"] == "a")["n_true"].sum() == pytest.approx(30)
-
-
-def test_a_label_that_never_happens_has_no_mean():
-    found = profile(np.array([[0.6, 0.3, 0.1]]), np.array([[1.0, 0, 0]]))
-    assert np.isnan(found.model_by_label[0, 2]).all()
-    bubbles = found.bubbles()
-    assert bubbles.filter(bubbles["label"] == "2")["reported"].is_nan().all()
 
 
 # errors

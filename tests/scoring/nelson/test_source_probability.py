@@ -14,8 +14,7 @@ from probtruth.scoring.nelson import source_probability as module
 from probtruth.scoring.nelson.source_probability import equal_count_bins, source_probability
 from probtruth.types.arguments import SourceMethod
 
-ROUND_OFF = 1e-12
-"""Sums of a few hundred numbers near 1 in float64."""
+ROUND_OFF = 1e-12  # Sums of a few hundred numbers near 1 in float64
 
 ESTIMATES = tuple(method for method in get_args(SourceMethod.__value__) if method != "truth")
 

@@ -9,10 +9,8 @@ from scipy.integrate import quad
 
 import probtruth as pt
 
-ROUNDING = 1e-12
-"""Relative and absolute error of sums of a few terms of order 1 in float64."""
-QUADRATURE = 1e-9
-"""What scipy's adaptive quadrature reaches near an integrable singularity."""
+ROUNDING = 1e-12  # Relative and absolute error of sums of a few terms of order 1 in float64
+QUADRATURE = 1e-9  # What scipy's adaptive quadrature reaches near an integrable singularity
 
 SHAPES = ((0.0, 0.0), (1.0, 1.0), (-0.5, -0.5), (0.5, 2.0), (3.0, 0.1), (-0.9, 5.0), (1e-9, 0.0))
 GENERATED = {

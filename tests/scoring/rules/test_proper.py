@@ -13,10 +13,8 @@ from sklearn.metrics import brier_score_loss, log_loss
 import probtruth as pt
 from probtruth.scoring.rules import RULES
 
-FLOAT32 = 5e-6
-"""Relative error of a few float32 operations on sums of up to ten terms."""
-FLOAT64 = 1e-12
-"""The same in float64."""
+FLOAT32 = 5e-6  # Relative error of a few float32 operations on sums of up to ten terms
+FLOAT64 = 1e-12  # The same in float64
 
 SCORES = {
     "log": pt.log_score,
@@ -145,8 +143,7 @@ def test_integer_truth_takes_the_type_of_the_probabilities():
     assert pt.log_score(np.array([0.5, 0.5], np.float32), np.array([1, 0])).dtype == np.float32
 
 
-ROUNDING = 1e-12
-"""Relative and absolute error of sums of up to ten terms in float64."""
+ROUNDING = 1e-12  # Relative and absolute error of sums of up to ten terms in float64
 
 
 # Reference

@@ -5,8 +5,7 @@ import pytest
 
 import probtruth as pt
 
-SEARCH = 5e-4
-"""Three digits are given."""
+SEARCH = 5e-4  # Three digits are given
 
 
 @jax.jit
@@ -102,13 +101,6 @@ def test_the_local_quadratic_is_improper_from_three_labels_on():
 
     assert pt.rules.check_proper(local, 2) is None
     np.testing.assert_allclose(pt.rules.best_report(local, [0.5, 0.3, 0.2]), [0.613, 0.355, 0.032], atol=SEARCH)
-
-
-def test_linear_rewards_certainty():
-    found = pt.rules.check_proper("linear", 3)
-    assert max(found.report) == 1
-    assert found.loss_of_report < found.loss_of_truth
-    assert found == pt.rules.check_proper("linear", 3), "the search is the same every time"
 
 
 # Errors
