@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float
 
 from probtruth import check
 from probtruth.check import Source
 from probtruth.errors import InputError
 from probtruth.frames import as_array, as_polars, encode, flat, name_text
-from probtruth.kernels.arrays import is_own, on_device
+from probtruth.kernels.arrays import on_device
 from probtruth.kernels.host import block_rows
 
 if TYPE_CHECKING:
@@ -82,12 +82,6 @@ class FloatColumns:
                 own[: high - low] = column[low:high]
             values[low - start : high - start] = across[:, : high - low].T
         return values
-
-    def of(self, rows: Int[np.ndarray, " some"], order: Int[np.ndarray, " column"]) -> "FloatColumns":
-        """Some rows and columns in another order; the columns themselves where all rows stay in theirs."""
-        whole = is_own(rows, self.n_rows)
-        chosen = [self.columns[at] if whole else self.columns[at][rows] for at in order.tolist()]
-        return FloatColumns(chosen, len(rows), self.unread)
 
 
 def matrix(frame: "polars.DataFrame", columns: Sequence[str]) -> tuple[Float[np.ndarray, "row column"], str | None]:

@@ -63,10 +63,7 @@ def every_command(
     context.obj = settings.load(config, context)
 
 
-REPEATED = (
-    "--metric",
-    "--renormalise",
-)  # What a proposed command adds and never replaces
+REPEATED = ("--metric", "--renormalise")  # What a proposed command adds and never replaces
 INTERRUPTED, CLOSED_PIPE = 130, 141  # Exit statuses after Ctrl-C, and where nothing reads standard output any more
 # What stands for a character in an encoding that lacks it; a question mark for all others.
 PLAIN = {"−": "-", "–": "-", "≥": ">=", "≤": "<=", "≈": "~", "×": "x", "…": "...", "’": "'", "→": "->", "█": "#"}
@@ -119,9 +116,10 @@ def _command_with(options: tuple[str, ...]) -> str:
     if not options:
         return ""
     words, typed = [], iter(sys.argv[1:])
+    replaced = {word for word in options if word.startswith("--")} - set(REPEATED)
     for word in typed:
         flag, equals, _ = word.partition("=")
-        if flag not in options or flag in REPEATED:
+        if flag not in replaced:
             words.append(word)
         elif not equals:
             next(typed, None)  # its value

@@ -55,7 +55,8 @@ def compare(
     if scores.gold is not None:
         dependent = chosen.replicates if chosen.replicates in ("crossed", "folds") else None
         _refuse({f"replicates={dependent!r}": dependent, "annotations": annotations}, "gold", "Leave one of them out.")
-    return replace(conclude(of_scores(scores, plan, chosen, annotations), chosen, on_progress), scored=scores)
+    found = conclude(of_scores(scores, plan, chosen, annotations), chosen, on_progress)
+    return replace(found, scored=replace(scores, groups=plan.groups, clusters=plan.clusters))
 
 
 def conclude(

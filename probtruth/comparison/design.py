@@ -132,6 +132,17 @@ class Design:
         return None if self.structure.unit_group is None else len(self.structure.unit_group)
 
     @property
+    def groups(self) -> Partition | None:
+        """Each item's group; None where all are in one."""
+        return Partition(self.structure.of_item(), self.group_names) if self.grouped else None
+
+    @property
+    def clusters(self) -> Partition | None:
+        """Each item's cluster; None without any."""
+        unit, names = self.structure.unit, self.cluster_names
+        return None if unit is None or names is None else Partition(unit, names)
+
+    @property
     def n_units(self) -> int:
         """Independent units: clusters, or items."""
         return int(self.structure.n_units.sum())

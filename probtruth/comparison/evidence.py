@@ -17,7 +17,7 @@ from probtruth.comparison.serial import serial_notes
 from probtruth.comparison.shared_units import Shared, of_annotators, of_replicates
 from probtruth.comparison.unseen import Outcomes, Worst
 from probtruth.errors import InputError
-from probtruth.kernels.arrays import some_items
+from probtruth.kernels.arrays import some_items, to_host
 from probtruth.types import Audit, RuleFacts, Scores
 
 SHOWN = 3  # Items of infinite score that a warning names
@@ -50,7 +50,7 @@ class Facts:
             n_replicates=1 if scores.replicates is None else scores.replicates.most,
             audit=scores.audit,
             from_labels=labels is not None,
-            single_votes=labels is not None and labels.forecast is not None,
+            single_votes=votes is not None and bool((votes == 1).any()),
             no_second_vote=labels is not None
             and labels.estimand != "class"
             and votes is not None
@@ -178,7 +178,7 @@ def of_scores(scores: Scores, plan: Design, options: Options, annotations: objec
     if behind is not None and behind.log_probs is not None and behind.sampled is not None:
         # what the labels that did not come would cost, on the items that stand for all
         log_probs, truth = (some_items(table, behind.sampled) for table in (behind.log_probs, behind.truth))
-        outcomes = Outcomes.of(behind.some_losses(behind.sampled), log_probs, truth, behind.estimand)
+        outcomes = Outcomes.of(to_host(behind.losses_of(items=behind.sampled)), log_probs, truth, behind.estimand)
     return Evidence(
         facts=facts,
         design=plan,

@@ -9,7 +9,7 @@ from jaxtyping import Float, Int
 from probtruth.comparison.location import Location
 from probtruth.comparison.pairs import all_pairs
 from probtruth.errors import InputError, PosteriorError
-from probtruth.kernels.arrays import Table, moments_around_mean, to_host
+from probtruth.kernels.arrays import moments_around_mean, to_host
 from probtruth.types import Replicates, Scores
 
 LARGE_DF = 1e6  # Degrees of freedom where a variance is known rather than estimated
@@ -27,34 +27,40 @@ class FixedLabels:
     item_weights: ItemWeights
     influence: Float[np.ndarray, "model item"] | None = None
 
-    def _weights(self) -> tuple[Float[Table, "item label"], Int[np.ndarray, " item"] | None] | None:
-        """The weight of each label and the votes behind it; None where nothing is known of how unsure labels are."""
+    @property
+    def _known(self) -> bool:
+        """Whether it is known how unsure the labels are."""
         behind = self.scores.labels
         if behind is None or behind.estimand == "class":
-            return None if behind is None else (behind.truth, None)
+            return behind is not None
         if behind.shares is None or behind.n_votes is None:
-            return None
-        single = behind.n_votes == 1
-        if not single.any():
-            return behind.shares, behind.n_votes
-        if behind.forecast is None:
-            return None
-        return np.where(single[:, None], behind.forecast, behind.shares), behind.n_votes
+            return False
+        return behind.log_probs is not None or not (behind.n_votes == 1).any()
+
+    def _weights(self, rows: slice) -> tuple[Float[np.ndarray, "some label"], Int[np.ndarray, " some"] | None]:
+        """The weight of each label and the votes behind it, of some items."""
+        behind = self.scores.labels
+        assert behind is not None
+        if behind.estimand == "class" or behind.shares is None or behind.n_votes is None:
+            return to_host(behind.truth[rows]), None
+        shares, votes = behind.shares[rows], behind.n_votes[rows]
+        single = votes == 1
+        return np.where(single[:, None], behind.forecast(rows), shares) if single.any() else shares, votes
 
     def moments(self, a: int, b: int | None = None) -> MeanMoments:
         """Those of a model's mean loss, or of a difference of two, over the labels."""
-        known, behind = self._weights(), self.scores.labels
-        if known is None or behind is None:
+        behind = self.scores.labels
+        if behind is None or not self._known:
             raise InputError(
                 "scores without votes or class probabilities behind them",
                 "labels whose uncertainty is known, for population='these-items'",
                 "Score against a truth inferred from annotations, or leave population out for new items.",
             )
-        (weight, votes), models, total = known, [a] if b is None else [a, b], np.zeros(3)
+        models, total = [a] if b is None else [a, b], np.zeros(3)
         for start in range(0, len(self.item_weights), BLOCK):
             rows = slice(start, start + BLOCK)
-            own, share = to_host(weight[rows]), self.item_weights[rows]
-            loss = np.where(own > 0, behind.losses_of(models, rows), 0.0)
+            (own, votes), share = self._weights(rows), self.item_weights[rows]
+            loss = np.where(own > 0, to_host(behind.losses_of(np.array(models), rows)), 0.0)
             if not np.isfinite(loss).all():
                 model, item, _ = np.argwhere(~np.isfinite(loss))[0]
                 raise PosteriorError(
@@ -65,7 +71,7 @@ class FixedLabels:
             second, third = moments_around_mean(loss[0] if b is None else loss[0] - loss[1], own)
             df: float | np.ndarray = np.inf
             if votes is not None:  # of the mean over the votes, without bias
-                m = votes[rows].astype(np.float64)
+                m = votes.astype(np.float64)
                 df = np.where(m > 1, m - 1, np.inf)
                 second = np.where(m > 1, second / np.maximum(m - 1, 1), second)
                 third = np.where(m > 2, third / np.maximum((m - 1) * (m - 2), 1), np.where(m == 2, 0.0, third))
@@ -76,7 +82,7 @@ class FixedLabels:
 
     def variance(self, a: int, b: int) -> float | None:
         """The labels' part of the variance of a mean difference; None where it is not known, or infinite."""
-        if self._weights() is None:
+        if not self._known:
             return None
         try:
             within = self.moments(a, b)[0]

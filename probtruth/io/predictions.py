@@ -1,6 +1,6 @@
 """Predictions from files: for each model a table with one column for each label, aligned by the names of the items."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -15,20 +15,21 @@ from probtruth.errors import InputError
 from probtruth.frame_numbers import is_frame
 from probtruth.io import groups
 from probtruth.io.addresses import named
-from probtruth.io.tables.columns import Chosen, binary, choose
+from probtruth.io.tables.columns import Chosen, choose, under_labels
 from probtruth.io.tables.read import Block, batches, memory_limit, read_table, size_of
 from probtruth.io.tables.wide import (
     REPEATED,
     CellKind,
-    WideTable,
     check_rows,
     distinct,
+    float_columns,
+    in_probs,
     known_kind,
     renormalised,
-    wide_table,
+    suspects,
 )
 from probtruth.kernels.arrays import is_own
-from probtruth.kernels.host import empty_array
+from probtruth.kernels.host import block_rows, empty_array
 from probtruth.types import Index, Predictions
 from probtruth.types.arguments import Frame, StrPath
 from probtruth.types.index import match_labels, order_of
@@ -94,7 +95,7 @@ def read_predictions(
     logs = empty_array((len(models), len(order), len(labels)), on_disk)
     divided, like_probs = [], []
     for array, own, rows in zip(logs, tables, shared.rows, strict=True):
-        sums, plainly = own.write(array, rows[order], made.labels, renormalise)
+        sums, plainly = own.write(array, rows[order], made.labels, kind, renormalise)
         divided += [(own.model, len(sums), float(sums.min()), float(sums.max()))] if len(sums) else []
         like_probs += [own.model] if plainly else []
     in_one_order = all((np.diff(rows) > 0).all() for rows in shared.rows)
@@ -116,39 +117,34 @@ class _Table:
     """The table of a model: its columns, and its items in the order of its rows."""
 
     model: str
-    table: StrPath | Frame | Block
-    used: frozenset[str] | None
     chosen: Chosen
     items: frames.Names
     source: Source
-    whole: tuple[polars.DataFrame, Source] | None
-    kind: str
+    pieces: Callable[[Sequence[str]], Iterable[tuple[polars.DataFrame, Source]]]
+    used: Collection[str] | None
 
     @classmethod
     def of(
-        cls,
-        model: str,
-        table: StrPath | Frame | Block,
-        item: str,
-        index: Index | None,
-        kind: str,
-        on_disk: bool,
+        cls, model: str, table: StrPath | Frame | Block, item: str, index: Index | None, kind: str, on_disk: bool
     ) -> "_Table":
         """The table after its items were read, each of which it has once."""
         whole = None if on_disk else read_table(table, f"the table of model {check.quote(model)}")
         first, source = whole or next(batches(table))
         chosen = choose(first, source, item, index, kind, isinstance(table, Block))
+
+        def pieces(columns: Sequence[str]) -> Iterable[tuple[polars.DataFrame, Source]]:
+            return [whole] if whole else batches(table, columns)
+
         names, parts = [], []
-        for frame, part in [whole] if whole else batches(table, [chosen.item]):
+        for frame, part in pieces([chosen.item]):
             names.append(frames.keys(frame, chosen.item, part, "item"))
             parts.append((part, frame.height))
-        alike = len({one.dtype for one in names}) == 1
-        keys = polars.concat(names if alike else map(frames.text, names))
         if len(parts) > 1:
-            source = Source(parts[0][0].name, parts=tuple(parts), notes=source.notes)
+            source = Source(parts[0][0].name, parts=parts, notes=source.notes)
+        keys = polars.concat(frames.alike(names))
         distinct(keys, chosen.item, source, "every item once", REPEATED)
-        used = None if index is None or index.positional_labels else frozenset(index.labels)
-        return cls(model, table, used, chosen, frames.Names(keys), source, whole, kind)
+        used = None if index is None or index.positional_labels else set(index.labels)
+        return cls(model, chosen, frames.Names(keys), source, pieces, used)
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -159,52 +155,36 @@ class _Table:
         logs: Float[np.ndarray, "item label"],
         rows: Int[np.ndarray, " item"],
         labels: Sequence[str],
+        kind: str,
         renormalise: bool,
     ) -> tuple[Float[np.ndarray, " divided"], bool]:
         """Writes the log-probabilities of the rows, whose cells it checks; whether logits are plainly probabilities."""
-        kind, place = self.kind, np.full(len(self.items), -1)
+        place = np.full(len(self.items), -1)
         place[rows] = np.arange(len(rows))
-        divided, like_probs, start = [], True, 0
-        for frame, source in self._pieces():
-            table = wide_table(frame, source, self.chosen.item, self.labels, self.used)
-            if renormalise:
-                table, sums = renormalised(table, kind)
-                divided.append(sums)
-            at = place[start : start + frame.height]
-            start += frame.height
-            ordered = table.of(np.flatnonzero(at >= 0), tuple(labels))
-            at, probable = at[at >= 0], True
-            with np.errstate(all="ignore"):  # of what is refused below
-                for first, cells in ordered.blocks(kind):
-                    probable = probable and check_arrays.surely_simplex(cells)
-                    some = at[first : first + len(cells)]
-                    follows = (np.diff(some) == 1).all()  # which is much quicker than row by row
-                    logs[slice(some[0], some[0] + len(some)) if follows else some] = as_logs(kind, cells)
-            if not probable or kind in ("logits", "log-probs") or len(at) < frame.height:
-                self._check(table)
-            like_probs = like_probs and probable
-        return np.concatenate(divided) if divided else np.empty(0), kind == "logits" and like_probs
-
-    def _check(self, table: WideTable) -> None:
-        try:
-            check_rows(table, self.kind)
-        except InputError as error:
-            hint = " ".join((error.hint, *self.chosen.notes))
-            raise InputError(error.got, error.expected, hint, error.where, error.options) from None
-
-    def _pieces(self) -> Iterator[tuple[polars.DataFrame, Source]]:
-        """The table some rows at a time, its columns under the names of the labels."""
-        chosen = self.chosen
-        wanted = [chosen.item, *dict.fromkeys(chosen.labels.values())]
-        for frame, source in [self.whole] if self.whole else batches(self.table, wanted):
-            if chosen.event is not None:
-                yield binary(frame, chosen, source, self.kind), replace(source, columns=chosen.labels)
-            elif any(label != name for label, name in chosen.labels.items()):
-                named = {label: frame.get_column(name) for label, name in chosen.labels.items()}
-                own = polars.DataFrame({chosen.item: frame.get_column(chosen.item), **named})
-                yield own, replace(source, columns=chosen.labels)
-            else:
-                yield frame, source
+        divided, like_probs, before = [np.empty(0)], True, 0
+        for piece in self.pieces([self.chosen.item, *dict.fromkeys(self.chosen.labels.values())]):
+            frame, source = under_labels(*piece, self.chosen, kind)
+            columns, size, probable = float_columns(frame, labels, source), block_rows(len(labels)), True
+            for start in range(0, frame.height, size):
+                cells = columns.rows(start, min(start + size, frame.height))
+                if renormalise:
+                    cells, sums = renormalised(cells, kind)
+                    divided.append(sums)
+                at = place[before + start : before + start + len(cells)]
+                if (at < 0).any():
+                    cells, at = cells[at >= 0], at[at >= 0]
+                cells = in_probs(cells, kind)
+                probable = probable and kind != "log-probs" and check_arrays.surely_simplex(cells)
+                follows = len(at) and (np.diff(at) == 1).all()  # which is much quicker than row by row
+                with np.errstate(all="ignore"):  # of what is refused below
+                    logs[slice(at[0], at[0] + len(at)) if follows else at] = as_logs(kind, cells)
+            if not probable or (place[before : before + frame.height] < 0).any():
+                values = columns.rows()
+                values = renormalised(values, kind)[0] if renormalise else values
+                hint = " ".join((suspects(labels, self.used, self.chosen.item), *self.chosen.notes))
+                check_rows(values, labels, source, kind, hint)
+            like_probs, before = like_probs and probable, before + frame.height
+        return np.concatenate(divided), kind == "logits" and like_probs
 
 
 def _index_of(

@@ -20,7 +20,20 @@ from probtruth.types.arguments import Frame, StrPath
 
 
 def write_scores(scores: Scores, path: str | Path) -> None:
-    """Writes scores as Parquet: `item`, `model`, `score`, and `group` and `cluster` where there are any."""
+    """Writes scores as Parquet."""
+    notes = {
+        "content": "scores",
+        "rule": scores.rule,
+        "higher_is_better": scores.higher_is_better,
+        "floor": scores.known.floor,
+        "proper": scores.known.proper,
+        "entropy": scores.known.entropy,
+    }
+    parquet_notes.write(as_table(scores), path, notes)
+
+
+def as_table(scores: Scores) -> polars.DataFrame:
+    """`item`, `model` and `score`, and `group` and `cluster` where there are any."""
     n_models, n_items = scores.values.shape
     columns = {
         "item": polars.Series(list(scores.items) * n_models, dtype=polars.String),
@@ -31,15 +44,7 @@ def write_scores(scores: Scores, path: str | Path) -> None:
         if partition is not None:
             names = [partition.names[code] for code in partition.codes.tolist()]
             columns[what] = polars.Series(names * n_models, dtype=polars.String)
-    notes = {
-        "content": "scores",
-        "rule": scores.rule,
-        "higher_is_better": scores.higher_is_better,
-        "floor": scores.known.floor,
-        "proper": scores.known.proper,
-        "entropy": scores.known.entropy,
-    }
-    parquet_notes.write(polars.DataFrame(columns), path, notes)
+    return polars.DataFrame(columns)
 
 
 def read_scores(

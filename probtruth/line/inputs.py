@@ -242,4 +242,4 @@ def by_item(listed: object, reference: Index, predictions: Index | None, what: s
     unordered = reference.positional_items or reference.item_rows is None
     index = predictions if predictions is not None and unordered and not predictions.positional_items else reference
     check.length(len(names), len(index.items), f"items in {what}")
-    return dict(zip(index.written_items(what), names, strict=True))
+    return dict(zip(index.written("items", what), names, strict=True))

@@ -1,7 +1,7 @@
 """(Predictions, Truth) -> Scores: the expected loss of every model on every item, under a rule."""
 
 from collections.abc import Callable, Sequence
-from functools import partial, reduce
+from functools import partial
 
 import jax
 import jax.numpy as jnp
@@ -12,7 +12,7 @@ from jaxtyping import Float, Int
 from probtruth import check
 from probtruth.kernels import simplex
 from probtruth.kernels.arrays import Table, on_device, to_host
-from probtruth.kernels.host import block_rows
+from probtruth.kernels.host import block_rows, empty_array, lies_on_disk
 from probtruth.kernels.precision import compiled
 from probtruth.scoring.align import Aligned
 from probtruth.scoring.rules import ScoringRule, get_rule, log
@@ -29,13 +29,13 @@ def score_aligned(
 ) -> Scores:
     """`probtruth.score` of predictions and truth that are aligned."""
     chosen, least = asked(rule, floor, aligned.labels, order)
-    logs, truth, forecast = aligned.log_probs, aligned.truth, None
+    logs, truth = aligned.log_probs, aligned.truth
     if on_device(logs):
         values = to_host(_expected_there(chosen, least, logs, truth)).astype(np.float64, copy=False)
     else:
-        values = np.stack([expected_losses(chosen, least, table, to_host(truth)) for table in logs])
-    if aligned.n_votes is not None and (aligned.n_votes == 1).any():
-        forecast = reduce(np.add, (np.exp(table) for _, table in aligned.tables())) / len(aligned.models)
+        values = empty_array(logs.shape[:2], lies_on_disk(logs))
+        for row, table in zip(values, logs, strict=True):
+            row[:] = expected_losses(chosen, least, table, to_host(truth))
     return Scores(
         values,
         aligned.models,
@@ -48,7 +48,6 @@ def score_aligned(
             estimand=aligned.estimand,
             shares=aligned.shares,
             n_votes=aligned.n_votes,
-            forecast=forecast,
             log_probs=logs,
             sampled=sampled_items(*truth.shape),
         ),

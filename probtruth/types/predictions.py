@@ -15,7 +15,7 @@ from probtruth.frame_numbers import labelled
 from probtruth.frames import name_text
 from probtruth.kernels.arrays import Table, exponential, log_softmax, on_device, reordered, stacked, together
 from probtruth.types.arguments import Tables
-from probtruth.types.index import Audit, Index, as_names, label_positions
+from probtruth.types.index import Audit, Index, as_names, one_hot
 from probtruth.types.shown import Brief
 
 
@@ -123,11 +123,10 @@ class Predictions(Brief):
         if names is None and n_labels is None:
             hint = "Pass labels=[...], all names, or n_labels=..., how many there are."
             raise InputError("no labels", "the names or the number of all labels", hint)
-        size, one_hot = n_labels if names is None else len(names), {}
-        for name, values in predicted.items():
-            coded = label_positions(values, names, f"model {check.quote(name)}: label")[0] if names else values
-            one_hot[name] = check_arrays.one_hot(coded, size, f"labels of model {name!r}")
-        return cls.from_probs(one_hot, items=items, index=index, labels=names)
+        certain = {
+            name: one_hot(values, names, n_labels, f"labels of model {name!r}")[0] for name, values in predicted.items()
+        }
+        return cls.from_probs(certain, items=items, index=index, labels=names)
 
     @classmethod
     def _build(
@@ -164,9 +163,9 @@ class Predictions(Brief):
         labels = own.labels if labels is None and not is_event else labels
         if index is not None:
             if names is None and not index.positional_items:
-                names = tuple(index.written_items("predictions"))
+                names = index.written("items", "predictions")
             if labels is None and not index.positional_labels:
-                labels = index.written_labels("predictions")
+                labels = index.written("labels", "predictions")
         made, rows, columns = Index.of_array(arrays[0].shape, names, labels)
         like_probs = []
         for name, array in zip(models, arrays, strict=True):
@@ -176,7 +175,7 @@ class Predictions(Brief):
         logs = [as_logs(kind, array) for array in arrays]
         second = made.labels[int(np.flatnonzero(columns == 1)[0])] if is_event else ""
         notes = (f"one number an item: took it as that of label {check.quote(second)}",) if is_event else ()
-        return cls(stacked(logs, rows, columns), models, made, warnings=of_logits(like_probs), notes=notes)
+        return cls(reordered(stacked(*logs), rows, columns), models, made, warnings=of_logits(like_probs), notes=notes)
 
 
 # What cells are, by their kind.

@@ -3,22 +3,21 @@
 The types know nothing of the report: `Reported` loads it when it is shown.
 """
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Sized
 from dataclasses import fields, is_dataclass
 from importlib import import_module
+from reprlib import Repr
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-
-from probtruth import check
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from probtruth.types.arguments import StrPath
 
-MOST_LINES, MOST_COLUMNS = 10, 100  # The largest `repr`
-MOST_NAMES = 3  # Names of a field that a `repr` lists
+MOST_LINES = 10  # of a `repr`
 
 
 class Brief:
@@ -26,15 +25,29 @@ class Brief:
 
     def __repr__(self) -> str:
         """The fields, each in a few words; ten lines at most."""
-        words = {field.name: _words(getattr(self, field.name)) for field in fields(self) if field.repr}  # type: ignore[arg-type]
-        lines = [f"{type(self).__name__}("]
-        parts = [f"{name}={word}" for name, word in words.items() if word]
-        for position, part in enumerate(parts):
-            text = part + (", " if position < len(parts) - 1 else "")
-            if position and len(lines[-1]) + len(text) > MOST_COLUMNS:
-                lines.append("    ")
-            lines[-1] += text
-        return within("\n".join(line.rstrip() for line in lines) + ")")
+        values = {field.name: getattr(self, field.name) for field in fields(self) if field.repr}  # type: ignore[arg-type]
+        known = {name: value for name, value in values.items() if not callable(value) and _says_something(value)}
+        text = ", ".join(f"{name}={SIZES.repr(value)}" for name, value in known.items())
+        return fill(f"{type(self).__name__}({text})", 100, subsequent_indent="    ", max_lines=MOST_LINES)
+
+
+class _Sizes(Repr):
+    """Arrays by type and shape, other data classes by name."""
+
+    def repr_ndarray(self, array: Any, level: int) -> str:
+        return f"{array.dtype}{list(array.shape)}"
+
+    repr_ArrayImpl = repr_ndarray
+
+    def repr_instance(self, value: Any, level: int) -> str:
+        return f"{type(value).__name__}(...)" if is_dataclass(value) else super().repr_instance(value, level)
+
+
+SIZES = _Sizes(maxtuple=3, maxlist=3, maxdict=3, maxset=3, maxstring=60, maxother=60)
+
+
+def _says_something(value: object) -> bool:
+    return value is not None and not (isinstance(value, Sized) and not isinstance(value, np.ndarray) and not len(value))
 
 
 class Reported(Brief):
@@ -67,22 +80,3 @@ def within(text: str) -> str:
     """The first ten lines; an ellipsis stands for the rest."""
     lines = text.split("\n")
     return text if len(lines) <= MOST_LINES else "\n".join([*lines[: MOST_LINES - 1], "..."])
-
-
-def _words(value: Any) -> str:
-    """A value in a few words; empty where there is nothing to say."""
-    if value is None or callable(value) or (isinstance(value, (tuple, list, Mapping, Set)) and not value):
-        return ""
-    if isinstance(value, np.ndarray):
-        return f"{value.dtype}{list(value.shape)}"
-    if isinstance(value, str):
-        return check.quote(value)
-    if is_dataclass(value):
-        return f"{type(value).__name__}(...)"
-    if not isinstance(value, (Mapping, Sequence)):
-        return check.quote(repr(value)).strip("'\"")
-    first = [one for one, _ in zip(value, range(MOST_NAMES + 1), strict=False)]
-    if not all(isinstance(each, (str, int, float)) for each in first):
-        return f"({len(value):,} entries)"
-    shown = ", ".join(check.quote(each) if isinstance(each, str) else repr(each) for each in first[:MOST_NAMES])
-    return f"({shown}{f' and {len(value) - MOST_NAMES:,} more' if len(value) > MOST_NAMES else ''})"

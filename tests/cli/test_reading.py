@@ -117,6 +117,17 @@ def test_check_reads_cells_as_run_does(run, files, tmp_path) -> None:
     assert "probabilities (predictions or soft labels), 24 items, 2 labels" in done.out
 
 
+def test_check_of_votes_under_other_names_says_what_run_says(run, files, tmp_path) -> None:
+    path = tmp_path / "votes.csv"
+    path.write_text(files["labels"].read_text().replace("item,annotator,label", "tweet,worker_id,sentiment"))
+    for words in ((), ("--item", "tweet")):
+        refused = run("check", path, *words)
+        assert "expected the long form" in refused.err
+        proposed = refused.err.rstrip().rpartition(" Run: probtruth ")[2].split()
+        assert set(proposed[2:]) == {"--item", "tweet", "--annotator", "worker_id", "--label", "sentiment"}
+        assert run(*proposed).status == 0
+
+
 def test_check_goes_on_after_a_fault(run, files, tmp_path) -> None:
     (tmp_path / "x.csv").write_text("itm,x\n1,2\n")
     done = run("check", tmp_path / "x.csv", files["labels"], tmp_path / "none.csv")

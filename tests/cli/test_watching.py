@@ -39,7 +39,7 @@ def test_day_by_day_is_all_at_once(run, growing, tmp_path):
     assert at_once.json | {"skipped": 200} == outcome.json
     assert whole.read_bytes() == state.read_bytes()
     assert outcome.json["decision"] == "a"
-    watch = pt.read_monitor(state)
+    watch = pt.monitor(earlier=state)
     assert outcome.json["high"] == watch.interval[1]
 
 
@@ -78,25 +78,6 @@ def test_refused(run, growing, tmp_path):
     before = state.read_bytes()
     assert run("monitor", growing(600), "--state", state, "--alpha", 0.01).status == 2
     assert state.read_bytes() == before
-
-
-def test_two_runs_at_once_lose_nothing(run, growing, tmp_path, monkeypatch):
-    state = tmp_path / "state.json"
-    assert run("monitor", growing(200), "--state", state, *FIRST).status == 0
-    import probtruth.io.tables.read as tables
-
-    read = tables.read_table
-
-    def meanwhile(path):
-        monkeypatch.setattr(tables, "read_table", read)
-        pt.monitor(read(path)[0], pt.read_monitor(state)).save(state)
-        return read(path)
-
-    monkeypatch.setattr(tables, "read_table", meanwhile)
-    outcome = run("monitor", growing(600), "--state", state)
-    assert outcome.status == 2
-    assert "changed meanwhile" in outcome.err
-    assert pt.read_monitor(state).n_items == 300
 
 
 def test_plan_from_scores(run, files):

@@ -1,4 +1,4 @@
-"""Files that the fuzzer (`tests/slow/fuzz_readers.py`) found to break a reader; each stays here."""
+"""Files that the fuzzer (`tests/slow/fuzz.py`) found to break a reader; each stays here."""
 
 import runpy
 from pathlib import Path
@@ -26,6 +26,12 @@ class TestNamesThatArePatterns:
         assert annotations.index.labels == tuple(sorted(["x0", label, "x1"]))
         column = annotations.index.labels.index(label)
         assert annotations.counts()[:, column].tolist() == [1, 0]
+
+    def test_a_table_of_neither_form(self, tmp_path):
+        path = tmp_path / "t.csv"
+        path.write_text("item,*,label\na,1,x\na,2,y\nb,2,x\n")
+        with pytest.raises(pt.InputError, match="the long form"):
+            pt.read_annotations(path)
 
     @pytest.mark.parametrize("form", ["csv", "parquet", "arrow"])
     def test_predictions(self, tmp_path, form):

@@ -35,7 +35,7 @@ def test_what_is_not_file_and_column(spec: str) -> None:
 @pytest.mark.parametrize(
     ("column", "items", "message"),
     [
-        ("n", ["a"], "line 4, column 'n': got item 'a' in two groups"),
+        ("n", ["a"], "line 4, column 'n': got a second group of item 'a'"),
         ("topc", ["a"], "no column 'topc' (columns: 'item', 'topic', 'n')"),
         ("topic", ["a", "d", "e"], "column 'topic': got no group for 2 of 3 items ('d', 'e')"),
     ],

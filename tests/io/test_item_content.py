@@ -56,7 +56,7 @@ def test_anything_but_a_small_local_image_is_refused(table, tmp_path, path, said
 
 
 @pytest.mark.parametrize(
-    ("spec", "said"), [("items.csv", "FILE:COLUMN"), ("{}:other", "no column 'other'"), ("{}:text", "two texts")]
+    ("spec", "said"), [("items.csv", "FILE:COLUMN"), ("{}:other", "no column 'other'"), ("{}:text", "a second text")]
 )
 def test_a_column_that_cannot_be_read_is_known_before_long_work(table, spec, said):
     known = table(["a,one", "a,two"])

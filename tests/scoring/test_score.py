@@ -80,7 +80,7 @@ def test_losses_by_label_of_some_items_are_those_of_all(rule):
     probs = np.random.default_rng(2).dirichlet([0.2] * 3, (2, 9))
     predictions = pt.Predictions.from_probs({"a": probs[0], "b": probs[1]})
     behind = pt.score(predictions, pt.Truth.from_probs(np.full((9, 3), 1 / 3)), rule=rule, floor=0.01).labels
-    some = behind.some_losses(np.array([4, 1]))
+    some = behind.losses_of(items=np.array([4, 1]))
     np.testing.assert_array_equal(some, behind.losses[:, [4, 1]])
     if rule == "log":
         np.testing.assert_array_equal(behind.losses, -np.log(np.maximum(probs, 0.01)))

@@ -31,8 +31,10 @@ def safe_text(text: str) -> str:
     return f"'{shown}" if text.startswith(FORMULA) else shown
 
 
-def check_free(path: str | Path) -> None:
+def check_new_csv(path: str | Path) -> None:
     """Raises where a CSV cannot be written: nothing in one says whose it is, so none is ever replaced."""
+    if Path(path).suffix.lower() != ".csv":
+        raise InputError(f"the path {str(path)!r}", "a path that ends in .csv", "Name the output so.")
     if Path(path).is_file() and Path(path).stat().st_size:
         raise InputError(
             "a CSV file that is there already",
@@ -62,6 +64,7 @@ def write_csv(frame: polars.DataFrame, path: str | Path) -> None:
 
 def write_new_csv(frame: polars.DataFrame, path: str | Path, names: Iterable[str], hint: str) -> None:
     """Writes a CSV that is read again, never over a file that is there."""
+    check_new_csv(path)
     risky = [name for name in names if safe_text(name) != name]
     if risky:
         problem = f"names that a spreadsheet would take for formulas: {check.shortlist(risky, 3)}"

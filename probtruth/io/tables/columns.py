@@ -171,19 +171,23 @@ def _event(item: str, label: str, column: str, used: Sequence[str], notes: tuple
     return Chosen(item, {other: column, event: column}, event, (*notes, said))
 
 
-def binary(frame: polars.DataFrame, chosen: Chosen, source: Source, kind: str) -> polars.DataFrame:
-    column = chosen.labels[str(chosen.event)]
-    values = frame_numbers.numbers(frame, column, source, "label")
-    top = {"probs": 1.0, "percent": 100.0}.get(kind)
-    if top is not None:
-        bad = ~((values >= 0) & (values <= top))
-        if bad.any():
+def under_labels(frame: polars.DataFrame, source: Source, chosen: Chosen, kind: str) -> tuple[polars.DataFrame, Source]:
+    """The columns under the names of the labels; that of an event's probability as two."""
+    own = {label: frame.get_column(name) for label, name in chosen.labels.items()}
+    if chosen.event is not None:
+        column = chosen.labels[chosen.event]
+        values = frame_numbers.numbers(frame, column, source, "label")
+        top = {"probs": 1.0, "percent": 100.0}.get(kind)
+        if top is not None and (bad := ~((values >= 0) & (values <= top))).any():
             row = int(bad.argmax())
             hint = "For the logit of the event: kind='logits' (command line: --kind logits). Nothing is clipped."
             raise InputError(f"{values[row]}", f"a probability from 0 to {top:g}", hint, source.at(row, column))
-    rest = np.zeros_like(values) if top is None else top - values
-    own = {label: values if label == chosen.event else rest for label in chosen.labels}
-    return polars.DataFrame({chosen.item: frame.get_column(chosen.item), **own})
+        other = polars.Series(np.zeros_like(values) if top is None else top - values)
+        own = {label: polars.Series(values) if label == chosen.event else other for label in own}
+    elif all(label == name for label, name in chosen.labels.items()):
+        return frame, source
+    named = polars.DataFrame({chosen.item: frame.get_column(chosen.item), **own})
+    return named, replace(source, columns=chosen.labels)
 
 
 def _may_name(frame: polars.DataFrame, name: str) -> bool:
