@@ -12,15 +12,6 @@ from probtruth.check import Source
 TABLE = {"item": [2, 1, 10], "annotator": ["u", "v", "u"], "label": ["no", "yes", "no"]}
 
 
-@pytest.mark.parametrize("frame", [TABLE, polars.DataFrame(TABLE), polars.LazyFrame(TABLE), pandas.DataFrame(TABLE)])
-def test_every_kind_of_frame_gives_the_same_annotations(frame):
-    made = pt.Annotations.from_long(frame)
-    assert made.index.items == ("1", "2", "10")
-    assert made.index.labels == ("no", "yes")
-    assert made.item.tolist() == [1, 0, 2]
-    assert made.label.tolist() == [0, 1, 0]
-
-
 def test_a_batch_of_arrow_is_a_frame():
     arrow = pytest.importorskip("pyarrow")
     assert frames.as_polars(arrow.RecordBatch.from_pydict(TABLE)).equals(polars.DataFrame(TABLE))
@@ -62,11 +53,6 @@ def test_a_blank_name_is_an_error_with_its_row(blank):
 def test_what_is_no_frame_is_an_error(frame):
     with pytest.raises(pt.InputError, match="expected a dataframe"):
         frames.as_polars(frame)
-
-
-def test_columns_of_different_length_are_an_error():
-    with pytest.raises(pt.InputError, match="expected a dataframe"):
-        frames.as_polars({**TABLE, "label": ["no"]})
 
 
 @pytest.mark.parametrize("cells", [["0.5", " 1e3 ", "-2"], [0.5, 1000.0, -2.0]])
@@ -172,23 +158,6 @@ def test_names_are_found_whatever_their_type(one, other):
     found, known = a_column([*KEYS[one][0], KEYS[one][0][0]], KEYS[one][1]), a_column(*KEYS[other][:2])
     assert frames.positions(found, known).tolist() == [0, 1, 2, 0]
     assert frames.positions(found[:2], known[1:]).tolist() == [-1, 0]
-
-
-@pytest.mark.parametrize(
-    ("names", "whole"),
-    [
-        (["7", "-12", "0"], True),
-        (["7", "007"], False),
-        (["+7"], False),
-        (["-0"], False),
-        (["9" * 19], False),
-        (["1", "x"], False),
-    ],
-)
-def test_only_decimal_text_becomes_integers(names, whole):
-    found = frames.compact(frames.as_series(names))
-    assert found.dtype.is_integer() == whole
-    assert frames.text(found).to_list() == names
 
 
 @pytest.mark.parametrize(

@@ -13,14 +13,16 @@ from probtruth.check import Source
 from probtruth.errors import InputError
 from probtruth.io.formats import refuse_others
 from probtruth.io.tables.columns import item_column, labels_of
-from probtruth.io.tables.read import Block, read_table
+from probtruth.io.tables.read import Block, memory_limit, read_table
 from probtruth.io.tables.wide import distinct_items
-from probtruth.kernels.host import block_rows
+from probtruth.kernels.host import empty_array
 from probtruth.types import Annotations
 from probtruth.types.annotations import Counts, index_of_labels
 from probtruth.types.arguments import Frame, StrPath
 
 type Form = Literal["auto", "counts"]
+ROWS = 1 << 16  # that are checked at once
+COPIES = 4  # of the counts, as votes, shares and probabilities, that are in memory at once
 LARGEST = 2**53  # Counts from here on would not be exact
 # Names of columns of the long form: integers in them are codes, not numbers of votes.
 CODES = ("annotator", "worker", "rater", "coder", "judge", "user", "label", "answer", "class", "rating", "grade", "id")
@@ -36,6 +38,8 @@ def read_annotations(
     labels: Iterable[str | int] | None = None,
     format: Literal["auto", "counts"] = "auto",
     like: Sequence[polars.Series] = (),
+    *,
+    memory: float | None = None,
 ) -> Annotations:
     r"""Annotations from a file (CSV, TSV, JSONL, Parquet, Arrow, a folder of these, an address) or a dataframe.
 
@@ -46,6 +50,8 @@ def read_annotations(
     Arguments: `table`, of which `item`, `annotator`, `label` and `replicate` are the names of columns; `labels` are all
     the labels an item can have (those of the predictions, say); `format` is "auto" or "counts". Without a column
     `item`, it is the one whose names stand in one of the columns `like`. `notes` of the result say what was guessed.
+    Counts, and what is computed of them, that take more than `memory` (bytes, half of what is free unless you say) lie
+    in temporary files instead of memory; nothing else depends on it.
 
     Errors: `InputError` names file, line and column of what cannot be used, and shows how counts would be read.
 
@@ -70,7 +76,7 @@ def read_annotations(
         raise _neither(columns, item, annotator, label, frame.columns, source)
     names = labels_of(frame, item, source)
     try:
-        counts = _counts(frame, names, source)
+        counts = _counts(frame, names, source, COPIES * 8 * frame.height * len(names) > memory_limit(memory))
     except InputError as error:
         got = f"{columns}, and {error.got} in {error.where}"
         raise _neither(got, item, annotator, label, frame.columns, source) from None
@@ -123,17 +129,18 @@ def _neither(got: str, item: str, annotator: str, label: str, columns: Sequence[
     )
 
 
-def _counts(table: polars.DataFrame, names: Sequence[str], source: Source) -> Int[np.ndarray, "item label"]:
-    columns = frame_numbers.float_columns(table, names)
-    if columns.unread is not None:
-        frame_numbers.numbers(table, columns.unread, source, "label")
-    counts, size = np.empty((table.height, len(names)), np.int64), block_rows(len(names))
-    for start in range(0, table.height, size):
-        values = columns.rows(start, min(start + size, table.height))
+def _counts(
+    table: polars.DataFrame, names: Sequence[str], source: Source, on_disk: bool
+) -> Int[np.ndarray, "item label"]:
+    counts = empty_array((table.height, len(names)), on_disk, np.int64)
+    for start in range(0, table.height, ROWS):
+        values, unread = frame_numbers.matrix(table[start : start + ROWS], names)
+        if unread is not None:
+            frame_numbers.numbers(table, unread, source, "label")
         bad = ~((values >= 0) & (values == np.floor(values)) & (values < LARGEST))
         if bad.any():
             row, column = (int(axis[0]) for axis in np.nonzero(bad))
             got, where = table[names[column]][start + row], source.at(start + row, names[column])
             raise InputError(check.quote(got), "a non-negative integer", "Check it.", where)
-        counts[start : start + size] = values
+        counts[start : start + ROWS] = values
     return counts

@@ -1,5 +1,7 @@
 """Generalised (power) means, right for every power: through 0, at and near both infinities, in float32 and float64."""
 
+from math import factorial
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -49,17 +51,11 @@ def generalized_mean(probs: Values, power: Power, weights: Weights | None = None
 
 @jax.jit
 def log_generalized_mean(log_probs: Values, power: Power, weights: Weights | None = None) -> Float[Array, "*batch"]:
-    """Logarithm of `generalized_mean`, from log-probabilities, which never pass through probabilities.
-
-    Formula: with l = log p, mu = sum w l and d = l - mu, and where |m d| <= 1, log M = mu + log1p(m^2 s)/m with s =
-    sum w d^2 phi(m d) and phi(z) = (e^z - 1 - z)/z^2: no division by m is left. Elsewhere log M = top + log(sum w
-    exp(m (l - top)))/m with top the value that dominates. Values of p = 0 enter only by their weight: for a positive
-    power log(1 - their weight)/m is added.
-
-    >>> import numpy as np
-    >>> round(float(log_generalized_mean(np.array([-1000.0, -1001.0]), 0)), 4)
-    -1000.5
-    """
+    """Logarithm of `generalized_mean`, from log-probabilities, which never pass through probabilities."""
+    # With l = log p, mu = sum w l and d = l - mu, and where |m d| <= 1, log M = mu + log1p(m^2 s)/m with s = sum w d^2
+    # phi(m d) and phi(z) = (e^z - 1 - z)/z^2: no division by m is left. Elsewhere log M = top + log(sum w exp(m (l -
+    # top)))/m with top the value that dominates. Values of p = 0 enter only by their weight: for a positive power
+    # log(1 - their weight)/m is added.
     (logs,) = simplex.as_floats(log_probs)
     share = _shares(logs, weights)
     lost = jnp.isneginf(logs) & (share > 0)
@@ -97,24 +93,17 @@ def _around_zero(
 ) -> Float[Array, "*batch"]:
     """log1p(m^2 s)/m, smooth through m = 0."""
     z = jnp.clip(m[..., None] * spread, -SERIES_REACH, SERIES_REACH)
-    phi = jnp.full_like(z, 1.0 / SERIES_TERMS)
-    for term in range(SERIES_TERMS - 1, 1, -1):
-        phi = (1.0 + z * phi) / term
+    phi = jnp.polyval(
+        jnp.asarray([1 / factorial(n) for n in range(SERIES_TERMS, 1, -1)], z.dtype), z, unroll=SERIES_TERMS
+    )
     t = m * jnp.sum(share * spread**2 * phi, -1)
     return t * log1p_ratio(m * t)
 
 
 def log1p_ratio(x: Float[Array, "*batch"]) -> Float[Array, "*batch"]:
-    """log(1 + x)/x, which is 1 at 0, with its derivative -1/2 there.
-
-    >>> import jax.numpy as jnp
-    >>> float(log1p_ratio(jnp.asarray(0.0)))
-    1.0
-    """
+    """log(1 + x)/x, which is 1 at 0, with its derivative -1/2 there."""
     small = jnp.abs(x) < 1e-2
-    series = jnp.full_like(x, 1.0 / 10)
-    for term in range(9, 0, -1):
-        series = 1.0 / term - x * series
+    series = jnp.polyval(jnp.asarray([(-1) ** n / (n + 1) for n in range(9, -1, -1)], x.dtype), x)
     safe = jnp.where(small, 1.0, x)
     return jnp.where(small, series, jnp.log1p(safe) / safe)
 

@@ -175,7 +175,7 @@ class Predictions(Brief):
         logs = [as_logs(kind, array) for array in arrays]
         second = made.labels[int(np.flatnonzero(columns == 1)[0])] if is_event else ""
         notes = (f"one number an item: took it as that of label {check.quote(second)}",) if is_event else ()
-        return cls(stacked(logs, rows, columns), models, made, warnings=of_logits(like_probs), notes=notes)
+        return cls(reordered(stacked(*logs), rows, columns), models, made, warnings=of_logits(like_probs), notes=notes)
 
 
 # What cells are, by their kind.

@@ -10,6 +10,7 @@ import pytest
 import probtruth as pt
 from probtruth.errors import InputError
 from probtruth.io.annotations import read_annotations
+from probtruth.kernels.host import lies_on_disk
 
 LONG = "item,annotator,label,note\n10,ann,cat,x\n9,ann,dog,\n10,bob,cat,y\n"
 COUNTS = "item,dog,cat\n10,0,2\n9,1,0\n8,0,0\n"
@@ -34,6 +35,15 @@ class TestForms:
         assert ann.index.items == ("8", "9", "10")
         assert ann.counts().tolist() == [[0, 0], [0, 1], [2, 0]]
         assert ann.n_annotators is None
+
+    def test_counts_on_disk_have_the_same_truth(self, tmp_path: Path) -> None:
+        path = write(tmp_path, COUNTS.replace("8,0,0", "8,1,1"))
+        votes, stored = (pt.read_annotations(path, format="counts", memory=limit) for limit in (None, 1.0))
+        for method in ("dirichlet", "majority"):
+            here, there = (pt.infer_truth(counts, method, draws=0) for counts in (votes, stored))
+            assert lies_on_disk(there.probs)
+            assert not lies_on_disk(here.probs)
+            np.testing.assert_array_equal(there.probs, here.probs)
 
     def test_other_column_names(self, tmp_path: Path) -> None:
         text = LONG.replace("item,annotator,label", "question,worker,answer")

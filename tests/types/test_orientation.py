@@ -73,24 +73,6 @@ def test_a_bare_score_is_refused_and_a_known_one_is_not(tmp_path: Path):
     assert (scores.higher_is_better, better) == (True, "good")
 
 
-def test_a_large_table_of_a_bare_score_is_refused(tmp_path: Path):
-    import polars
-
-    polars.DataFrame({"item": ["x", "y"] * 2, "model": ["a", "a", "b", "b"], "score": [1.0, 0, 0, 0]}).write_parquet(
-        tmp_path / "s.parquet"
-    )
-    with pytest.raises(InputError, match=BOTH):
-        pt.Result.of(pt.compare(tmp_path / "s.parquet", engine="exact"))
-
-
-@pytest.mark.parametrize(("way", "said"), [(True, "score, higher is better"), (False, "score, lower is better")])
-def test_the_report_says_first_which_way_is_better(way: bool, said: str):
-    from probtruth.report.about import facts
-
-    scores = pt.Scores.from_frame(MARKS, higher_is_better=way)
-    assert facts(pt.Result.of(pt.compare(scores, engine="exact")))[-1] == said
-
-
 def test_the_documented_list_is_the_list():
     page = Path(__file__).parents[2].joinpath("docs", "formats.md").read_text(encoding="utf-8")
     listed = page.split("Higher is better for")[1].split(";\n")[0], page.split("lower is better for")[1].split(".\n")[0]
