@@ -1,5 +1,6 @@
 """Annotations from a table: one row for each annotation, or one column of counts for each label."""
 
+import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Literal
@@ -67,19 +68,19 @@ def read_annotations(
     wants_long = (annotator, label) != ("annotator", "label") or {annotator, label} & set(frame.columns)
     is_whole = format == "auto" and {annotator, label} <= set(frame.columns)
     if item not in frame.columns and not like and not is_whole:
-        raise _neither(columns, item, annotator, label, frame.columns, source)
+        raise _neither(columns, item, annotator, label, frame, source)
     item, notes = item_column(frame, item, like, source, (annotator, label, replicate))
     if is_whole:
         made = Annotations.from_long(frame, item, annotator, label, replicate, labels, source)
         return replace(made, notes=(*source.notes, *notes))
     if format == "auto" and wants_long:
-        raise _neither(columns, item, annotator, label, frame.columns, source)
+        raise _neither(columns, item, annotator, label, frame, source)
     names = labels_of(frame, item, source)
     try:
         counts = _counts(frame, names, source, COPIES * 8 * frame.height * len(names) > memory_limit(memory))
     except InputError as error:
         got = f"{columns}, and {error.got} in {error.where}"
-        raise _neither(got, item, annotator, label, frame.columns, source) from None
+        raise _neither(got, item, annotator, label, frame, source) from None
     known = None if labels is None else index_of_labels(labels)
     hint = "Add its counts up; for one row an annotation, name the columns (--item, --annotator, --label)."
     items = distinct_items(frame, item, source, "one row of counts for each item", hint)
@@ -113,7 +114,8 @@ def _refuse_codes(table: polars.DataFrame, item: str, names: Sequence[str], sour
     )
 
 
-def _neither(got: str, item: str, annotator: str, label: str, columns: Sequence[str], source: Source) -> InputError:
+def _neither(got: str, item: str, annotator: str, label: str, frame: polars.DataFrame, source: Source) -> InputError:
+    columns = frame.columns
     refuse_others(columns, source.name)
     absent = next((name for name in (item, annotator, label) if name not in columns), item)
     known = f"For known answers add a column {annotator!r}, with one name in all rows. "
@@ -122,11 +124,26 @@ def _neither(got: str, item: str, annotator: str, label: str, columns: Sequence[
         f"the long form (columns {item!r}, {annotator!r}, {label!r}) or the counts form ({item!r} and, for each label, "
         "a column of non-negative integers)",
         f"{known if {item, label} <= set(columns) else ''}"
-        "Name the columns with item=, annotator=, label= (command line: --item, --annotator, --label); one column "
-        f"for each annotator is the wide form (read_wide_annotations; --format wide). "
-        f"{check.did_you_mean(absent, columns)}",
+        "Name the columns with item=, annotator=, label= (command line: --item, --annotator, --label"
+        f"{_guess(frame, item, annotator, label)}); one column for each annotator is the wide form "
+        f"(read_wide_annotations; --format wide). {check.did_you_mean(absent, columns)}",
         source.name,
     )
+
+
+def _guess(frame: polars.DataFrame, item: str, annotator: str, label: str) -> str:
+    """The options with which a table may be in long form: the most and the fewest names, and who answers once."""
+    distinct = {name: frame[name].n_unique() for name in frame.columns}
+    own = sorted((name for name in distinct if 1 < distinct[name] < frame.height), key=lambda name: distinct[name])
+    if len(own) < 3 or annotator in own:
+        return ""
+    items, labels = item if item in own else own[-1], label if label in own else own[0]
+    others = [name for name in own if name not in (items, labels)]
+    # Columns, not names, which may be patterns
+    once = [name for name in others if frame.select(frame[items], frame[name]).n_unique() == frame.height]
+    found = {"--item": (item, items), "--annotator": (annotator, next(iter(once), "")), "--label": (label, labels)}
+    words = [word for flag, (named, name) in found.items() if named != name for word in (flag, name)]
+    return f"; perhaps {shlex.join(words)}" if once else ""
 
 
 def _counts(
