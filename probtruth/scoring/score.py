@@ -30,8 +30,14 @@ def score_aligned(
     """`probtruth.score` of predictions and truth that are aligned."""
     chosen, least = asked(rule, floor, aligned.labels, order)
     logs, truth = aligned.log_probs, aligned.truth
+    if on_device(logs):
+        values = to_host(_expected_there(chosen, least, logs, truth)).astype(np.float64, copy=False)
+    else:
+        values = empty_array(logs.shape[:2], lies_on_disk(logs))
+        for row, table in zip(values, logs, strict=True):
+            row[:] = expected_losses(chosen, least, table, to_host(truth))
     return Scores(
-        to_host(_expected(chosen, least, logs, truth)).astype(np.float64, copy=False),
+        values,
         aligned.models,
         aligned.items,
         chosen.name,
@@ -87,12 +93,15 @@ def expectations(label_values: Rows, weights: Rows) -> Items:
 
 def expected_losses(rule: ScoringRule, floor: float | None, log_probs: Rows, truth: Rows) -> Items:
     """The expected loss of one model on each item, on the host."""
-    return _by_block(partial(_expected_here, rule, floor), log_probs, truth)
+    return _by_block(lambda logs, rows: expectations(_losses_here(rule, floor, logs), rows), log_probs, truth)
 
 
 def entropies(rule: ScoringRule, truth: Rows) -> Items:
     """The generalised entropy of each item's labels, on the host."""
-    return _by_block(partial(_entropies_here, rule), truth)
+    if rule is not log:
+        return _by_block(partial(_padded, rule.entropy), truth)
+    with np.errstate(divide="ignore"):
+        return _by_block(lambda rows: expectations(-np.log(rows.astype(np.float64)), rows), truth)
 
 
 def sampled_items(n_items: int, n_labels: int) -> Int[np.ndarray, " sampled"]:
@@ -110,21 +119,6 @@ def _losses(
     if on_device(log_probs):
         return _losses_there(rule, floor, log_probs)
     return np.stack([_by_block(partial(_losses_here, rule, floor), table) for table in log_probs])
-
-
-def _expected(
-    rule: ScoringRule,
-    floor: float | None,
-    log_probs: Float[Table, "model item label"],
-    truth: Float[Table, "item label"],
-) -> Float[Table, "model item"]:
-    """The expected loss of every model on every item, computed where they lie."""
-    if on_device(log_probs):
-        return _expected_there(rule, floor, log_probs, truth)
-    values = empty_array(log_probs.shape[:2], lies_on_disk(log_probs))
-    for row, table in zip(values, log_probs, strict=True):
-        row[:] = expected_losses(rule, floor, table, to_host(truth))
-    return values
 
 
 def _rule_facts(rule: ScoringRule, floor: float | None, truth: Float[Table, "item label"]) -> RuleFacts:
@@ -148,7 +142,7 @@ def _rule_facts(rule: ScoringRule, floor: float | None, truth: Float[Table, "ite
 @partial(compiled, static_argnums=(0, 1))
 def _losses_there(rule: ScoringRule, floor: float | None, log_probs: Array) -> Array:
     logs = log_probs if floor is None else jnp.maximum(log_probs, np.asarray(np.log(floor), log_probs.dtype))
-    return -logs if rule is log else rule.per_label_from_log(logs)
+    return rule.per_label_from_log(logs)
 
 
 @partial(compiled, static_argnums=(0, 1))
@@ -168,35 +162,18 @@ def _by_block(kernel: Callable[..., np.ndarray], *tables: Rows) -> np.ndarray:
     return np.concatenate([kernel(*(table[start : start + size] for table in tables)) for start in starts])
 
 
-def _expected_here(rule: ScoringRule, floor: float | None, log_probs: Rows, truth: Rows) -> Items:
-    return expectations(_losses_here(rule, floor, log_probs), truth)
-
-
 def _losses_here(rule: ScoringRule, floor: float | None, log_probs: Rows) -> Rows:
     logs = floored(log_probs, floor)
-    return -logs if rule is log else _of_block(_label_losses, rule, logs)  # the log score needs nothing compiled
+    return -logs if rule is log else _padded(rule.per_label_from_log, logs)  # log needs nothing compiled
 
 
-def _entropies_here(rule: ScoringRule, truth: Rows) -> Items:
-    if rule is not log:
-        return _of_block(_entropies, rule, truth)
-    with np.errstate(divide="ignore"):
-        return _expected_here(log, None, np.log(truth.astype(np.float64)), truth)
-
-
-def _of_block(kernel: Callable[[ScoringRule, np.ndarray], Array], rule: ScoringRule, block: Rows) -> np.ndarray:
+def _padded(kernel: Callable[..., Array], block: Rows) -> np.ndarray:
     """The values of a block, which is filled up with its last row, so that the kernel is compiled once."""
     short = block_rows(block.shape[1]) - len(block)
     with jax.enable_x64(True):
-        values = kernel(rule, np.pad(block, ((0, short), (0, 0)), mode="edge") if short else block)
-    return np.asarray(values)[: len(block)]
+        return np.asarray(_compiled(kernel, np.pad(block, ((0, short), (0, 0)), mode="edge")))[: len(block)]
 
 
 @partial(jax.jit, static_argnums=0)
-def _label_losses(rule: ScoringRule, log_probs: np.ndarray | Array) -> Array:
-    return rule.per_label_from_log(*simplex.as_floats(log_probs))
-
-
-@partial(jax.jit, static_argnums=0)
-def _entropies(rule: ScoringRule, truth: np.ndarray | Array) -> Array:
-    return rule.entropy(*simplex.as_floats(truth))
+def _compiled(kernel: Callable[..., Array], table: np.ndarray | Array) -> Array:
+    return kernel(*simplex.as_floats(table))

@@ -10,8 +10,7 @@ from typing import Any
 import jax
 import numpy as np
 
-LENGTH = 256
-"""Rows of a call; more are padded to the next multiple."""
+LENGTH = 256  # Rows of a call; more are padded to the next multiple
 
 
 @cache

@@ -37,15 +37,6 @@ def test_bias_is_much_smaller_than_without_correction(rule, truth, n_votes):
     assert abs(corrected - exact) < 0.4 * abs(plain - exact)
 
 
-def test_formula_of_the_brier_score_and_unanimous_items():
-    shares = np.array([[0.6, 0.4, 0], [1, 0, 0], [0.2, 0.4, 0.4]])
-    votes = np.array([5, 5, 5])
-    np.testing.assert_allclose(
-        corrected_entropy(pt.rules.brier, shares, votes), (1 - (shares**2).sum(1)) * 5 / 4, atol=ROUNDING
-    )
-    assert corrected_entropy(pt.rules.log, shares, votes)[1] == 0
-
-
 def test_a_single_vote_says_nothing_about_spread():
     assert np.isnan(corrected_entropy(pt.rules.log, np.array([[1.0, 0.0]]), np.array([1])))[0]
 

@@ -7,8 +7,7 @@ from sklearn import metrics as skm
 
 import probtruth as pt
 
-ROUND_OFF = 1e-12
-"""Cumulative sums of a few dozen numbers near 1 in float64."""
+ROUND_OFF = 1e-12  # Cumulative sums of a few dozen numbers near 1 in float64
 
 
 def two(y):
@@ -46,14 +45,6 @@ def test_soft_labels_are_scikit_learns_weights(p, y):
     np.testing.assert_allclose(curve.x, recall[:-1][::-1], atol=ROUND_OFF)
 
 
-def test_area_is_the_chance_of_the_right_order():
-    rng = np.random.default_rng(0)
-    p, y = rng.uniform(size=15).round(1), rng.uniform(size=15)
-    wins = (p[:, None] > p) + 0.5 * (p[:, None] == p)
-    chance = (y[:, None] * (1 - y) * wins).sum() / (y.sum() * (1 - y).sum())
-    assert pt.confusion.roc_curves(*both(p, y)).of("a").area == pytest.approx(chance, rel=ROUND_OFF)
-
-
 # properties
 
 
@@ -74,18 +65,6 @@ def test_an_over_confident_model_implies_too_much():
     table = found.areas()
     assert table["area"].item() == found.of("a").area
     assert table["implied_area"].item() == found.of("a", implied=True).area
-
-
-def test_every_label_of_many_against_the_rest():
-    rng = np.random.default_rng(0)
-    p, y = rng.dirichlet(np.ones(3), 20), rng.dirichlet(np.ones(3), 20)
-    predictions, truth = pt.Predictions.from_probs({"a": p, "b": y}), pt.Truth.from_probs(y)
-    found = pt.confusion.roc_curves(predictions, truth)
-    assert found.areas().height == 6
-    alone = pt.confusion.roc_curves(*both(p[:, 2], y[:, 2])).of("a")
-    assert found.of("a", "2").area == pytest.approx(alone.area, rel=ROUND_OFF)
-    assert found.points().height == sum(len(curve.x) for curve in found.curves)
-    assert pt.confusion.roc_curves(predictions, truth, label="1").areas().height == 2
 
 
 def test_reports_that_round_to_one_keep_their_order():

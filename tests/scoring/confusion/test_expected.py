@@ -8,8 +8,7 @@ from sklearn import metrics as skm
 
 import probtruth as pt
 
-ROUND_OFF = 1e-12
-"""A few thousand additions of numbers near 1 in float64."""
+ROUND_OFF = 1e-12  # A few thousand additions of numbers near 1 in float64
 
 
 def binary(y, p):
@@ -67,13 +66,6 @@ def test_a_forecast_of_exactly_the_threshold_reaches_it(kind, asarray):
         assert counts[0, 0, 1] == (written >= limit).sum(), limit
 
 
-def test_sampled_and_decided_responses_differ():
-    """Four items where sampling the response gives accuracy .60 and its most probable label .75."""
-    predictions, truth = binary([1, 1, 0, 0], [0.6, 0.9, 0.3, 0.8])
-    assert pt.expected_confusion(predictions, truth).accuracy[0] == pytest.approx(0.6, rel=ROUND_OFF)
-    assert pt.expected_confusion(predictions, truth, response="argmax").accuracy[0] == 0.75
-
-
 def test_macro_f_against_the_people_and_against_their_majority(data):
     """Natural-language inference with 100 labels an item, roberta-base seed 0: the majority flatters the model."""
     counts = np.loadtxt(
@@ -96,18 +88,6 @@ def test_macro_f_against_the_people_and_against_their_majority(data):
 
 
 # properties
-
-
-@settings(deadline=None, max_examples=30, derandomize=True)
-@given(tables(3), tables(3), st.sampled_from(["sample", "argmax"]), st.permutations(range(3)))
-def test_names_of_labels_do_not_matter(y, p, response, order):
-    confusion = pt.expected_confusion(pt.Predictions.from_probs({"a": p}), pt.Truth.from_probs(y), response)
-    assert confusion.counts.sum() == pytest.approx(6, rel=ROUND_OFF)
-    moved = pt.expected_confusion(
-        pt.Predictions.from_probs({"a": p[:, order]}), pt.Truth.from_probs(y[:, order]), response
-    )
-    np.testing.assert_allclose(moved.counts, confusion.counts[:, order][:, :, order], atol=0, rtol=ROUND_OFF)
-    np.testing.assert_allclose(moved.precision, confusion.precision[:, order], rtol=ROUND_OFF)
 
 
 @settings(deadline=None, max_examples=30, derandomize=True)

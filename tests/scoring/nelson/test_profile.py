@@ -8,8 +8,7 @@ from scipy import stats
 import probtruth as pt
 from probtruth.scoring.nelson.profile import MARKS
 
-ROUND_OFF = 1e-12
-"""Sums of a few thousand numbers near 1 in float64."""
+ROUND_OFF = 1e-12  # Sums of a few thousand numbers near 1 in float64
 
 PRINTED = 0.5e-4
 """Half a unit in the last of four printed digits; the integral over 40,000 quantiles is good to a fifth of it."""
@@ -169,15 +168,6 @@ def test_bins_are_weighted_by_their_true_events():
     assert found.angle[0] == pytest.approx(45, abs=0.1)
 
 
-def test_decisiveness_and_robustness_are_not_proper():
-    """Trap 12: the truth is .7; over-reporting raises the decisiveness, under-reporting the robustness."""
-    y = two(np.full(10, 0.7))
-    honest, sure, shy = (profile(two(np.full(10, q)), y) for q in (0.7, 0.99, 0.624))
-    assert sure.decisiveness > honest.decisiveness
-    assert shy.robustness > honest.robustness
-    assert max(sure.accuracy, shy.accuracy) < honest.accuracy
-
-
 def test_tables_say_the_same():
     rng = np.random.default_rng(0)
     q, y = rng.dirichlet(np.ones(3), (2, 30)), rng.dirichlet(np.ones(3), 30)
@@ -193,13 +183,6 @@ def test_tables_say_the_same():
     bubbles = found.bubbles()
     assert bubbles.filter(bubbles["model"] == "a")["n"].sum() == 90
     assert bubbles.filter(bubbles["model"] == "a")["n_true"].sum() == pytest.approx(30)
-
-
-def test_a_label_that_never_happens_has_no_mean():
-    found = profile(np.array([[0.6, 0.3, 0.1]]), np.array([[1.0, 0, 0]]))
-    assert np.isnan(found.model_by_label[0, 2]).all()
-    bubbles = found.bubbles()
-    assert bubbles.filter(bubbles["label"] == "2")["reported"].is_nan().all()
 
 
 # errors
@@ -236,3 +219,50 @@ def test_means_are_those_of_the_kernel():
         shown = np.broadcast_to((reported / reported.sum(1, keepdims=True)).ravel(), (len(powers), 180))
         exact = pt.nelson.generalized_mean(shown, powers, y.ravel())
         np.testing.assert_allclose(found.model[0], exact, rtol=1e-10)
+
+
+THREE_DIGITS = 5e-4
+
+
+@pytest.mark.parametrize(
+    ("power", "best"),
+    [
+        # Lagrange's condition worked out by hand at a truth of .7: t^(1/(1-m)), normalised
+        (-2 / 3, 0.624),
+        (-1, 0.604),  # perplexity of one item
+        (-1 / 10, 0.684),  # perplexity of ten items
+        (1 / 10, 0.719),  # inverse perplexity of ten items
+        (0, 0.7),
+        (1, 1),
+        (3, 1),
+        (float("-inf"), 0.5),
+    ],
+)
+def test_rewarded_report(power, best):
+    told = pt.nelson.explain_metric(power)
+    assert abs(told.report([0.7, 0.3])[0] - best) < THREE_DIGITS
+    assert told.proper == (power == 0)
+    assert ("improper" in str(told)) or power in (0, float("-inf"))
+
+
+@pytest.mark.parametrize("power", [-3.0, -2 / 3, -0.1, 0.1, 0.5, 1.0, 2.0])
+def test_the_search_finds_the_same_report(power):
+    def loss(probs, truth):
+        return -np.sign(power) * (truth * probs**power).sum(-1)
+
+    truth = np.array([0.7, 0.3])
+    np.testing.assert_allclose(
+        pt.rules.best_report(loss, truth), pt.nelson.explain_metric(power).report(truth), atol=1e-5
+    )
+
+
+def test_names_and_zeros_and_ties():
+    assert pt.nelson.explain_metric("robustness").power == -2 / 3
+    np.testing.assert_allclose(pt.nelson.explain_metric(-1).report([0.5, 0.5, 0]), [0.5, 0.5, 0])
+    np.testing.assert_allclose(pt.nelson.explain_metric(1).report([0.4, 0.4, 0.2]), [0.5, 0.5, 0])
+
+
+@pytest.mark.parametrize("power", ["robust", None, float("nan"), True])
+def test_errors_of_explain(power):
+    with pytest.raises(pt.InputError):
+        pt.nelson.explain_metric(power)
