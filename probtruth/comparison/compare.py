@@ -15,8 +15,9 @@ from probtruth.comparison.groups import Population
 from probtruth.comparison.location import Location, combine
 from probtruth.comparison.moments import Moments
 from probtruth.comparison.options import Options, checked_options
-from probtruth.comparison.pairs import LEADING
+from probtruth.comparison.pairs import LEADING, rows_of
 from probtruth.comparison.posterior import Posterior, posterior_of
+from probtruth.comparison.shared_units import wider
 from probtruth.errors import InputError, PosteriorError
 from probtruth.kernels.host import free_memory
 from probtruth.types import Comparison, Scores
@@ -63,30 +64,29 @@ def conclude(
     evidence: Evidence,
     options: Options,
     on_progress: Callable[[int, int], None] | None = None,
-    at: tuple[Location, Location] | None = None,
+    at: Location | None = None,
 ) -> Comparison:
     """The comparison that the evidence supports; `at` are the locations of numbers that are not means."""
-    moments, plan = evidence.moments, evidence.design
-    if at is None and moments is None:
+    means, plan, n_models = evidence.rows, evidence.design, len(evidence.order)
+    if at is None and means is None:
         return assemble(evidence, Posterior(), options)
     if options.these_items:
-        if evidence.fixed_locations is None:
+        if evidence.fixed_location is None:
             problem = "population='these-items' with sums, or with gold"
             raise InputError(problem, "scores of the items, whose labels are unsure", "Leave the population out.")
-        at = evidence.fixed_locations(evidence.order)
-    elif at is None and moments is not None:
+        at = evidence.fixed_location(evidence.order)
+    elif at is None and means is not None:
         need_spread(plan)
-        at = combine(moments, moments.pairs, plan.weights), combine(moments, moments.levels, plan.weights)
+        at = combine(means, plan.weights)
     assert at is not None
-    of_items, levels = at
-    pairs, hierarchy = of_items, None
+    rows, hierarchy = at, None
     if evidence.shared is not None:
-        pairs, levels = evidence.shared.widened(evidence.order, of_items, levels)
-    if moments is not None and len(evidence.order) > 1 and plan.grouped and not options.these_items:
-        hierarchy = Population.of(moments)
+        rows = wider(at, evidence.shared.parts(*rows_of(evidence.order).T))
+    if means is not None and n_models > 1 and plan.grouped and not options.these_items:
+        hierarchy = Population.of(means.of(slice(n_models, None)))
     if hierarchy is not None:
-        hierarchy = replace(hierarchy, shared=np.maximum(pairs.variance - of_items.variance, 0.0))
-    return assemble(evidence, posterior_of(pairs, levels, hierarchy, options, on_progress), options)
+        hierarchy = replace(hierarchy, shared=np.maximum(rows.variance - at.variance, 0.0)[n_models:])
+    return assemble(evidence, posterior_of(rows, n_models, hierarchy, options, on_progress), options)
 
 
 def _refuse(given: Mapping[str, object], what: str, hint: str) -> None:
@@ -123,7 +123,7 @@ def need_two(models: Sequence[str]) -> None:
 
 def need_spread(plan: Design) -> None:
     """Raises where no group has two units, whose difference would show how much they vary."""
-    if (plan.structure.n_units < 2).all():
+    if (plan.group_units < 2).all():
         unit = "item" if plan.n_clusters is None else "cluster"
         where = f"in each of the {plan.n_groups} groups" if plan.grouped else "in all"
         raise PosteriorError(

@@ -1,4 +1,4 @@
-"""Joint draws of the models' means, whose pairwise differences have the reported margins as nearly as K means can.
+"""Joint draws of the models' means, whose pairwise differences have the reported margins, and what they decide.
 
 The models are reached from the leader in steps, each from its nearest in spread (a minimum spanning tree), so that the
 spread of every difference is at least that of each step on its path: in units of these spreads all numbers are of order
@@ -13,12 +13,13 @@ from jaxtyping import Float, Int
 
 from probtruth.comparison.location import Location
 from probtruth.comparison.margin import Margin, other_df
-from probtruth.comparison.pairs import LEADING, Pairs, leading, pair_rows_of, pairs_of, square
+from probtruth.comparison.pairs import LEADING, Pairs, first_and_last, leading, pair_rows_of, pairs_of, square
 
 CHAINS = 4
 AT_ONCE = 1 << 20  # Numbers of draws that are worked on at once
 RIDGE = 1e-10  # Added to the correlations, so that their root exists and moves no more than they do
 UNRESOLVED = 0.05  # Correlations that rounding moves by more than this are taken for 0
+CUT = 0.975  # Probability that every model above a cut is better than every model below it, from which the cut is made
 
 Steps = Float[np.ndarray, "draw step"]
 
@@ -130,3 +131,38 @@ def closed_form(root: Float[np.ndarray, "step step"], df: float, draws: int, see
     rng = np.random.default_rng(seed)
     scale = rng.gamma(df / 2, 2 / df, CHAINS * draws)
     return np.asarray(rng.standard_normal((len(scale), len(root))) @ root.T / np.sqrt(scale)[:, None])
+
+
+def decide(
+    means: Float[np.ndarray, "*batch model"],
+) -> tuple[Float[np.ndarray, "model rank"], Float[np.ndarray, " model"]]:
+    """Each model's probability of each rank, and its expected regret, from draws; those that tie share their ranks."""
+    draws = means.reshape(-1, means.shape[-1])
+    n_models = draws.shape[1]
+    rank, regret, chances = np.arange(n_models), np.zeros(n_models), np.zeros(n_models**2)
+    for some in blocks(n_models, len(draws)):
+        first, last = first_and_last(draws[some])
+        tied = last - first + 1
+        for further in range(int(tied.max())):
+            cell = rank * n_models + np.minimum(first - 1 + further, n_models - 1)
+            chances += np.bincount(cell.ravel(), np.where(further < tied, 1 / tied, 0.0).ravel(), n_models**2)
+        regret += (draws[some] - draws[some].min(1, keepdims=True)).sum(0)
+    return chances.reshape(n_models, n_models) / len(draws), regret / len(draws)
+
+
+def tiers(
+    drawn: Float[np.ndarray, "*batch model"], means: Float[np.ndarray, " model"], rope: float = 0.0
+) -> Int[np.ndarray, " model"]:
+    """The tier of each model, from 1, in the order of the mean scores."""
+    draws = drawn.reshape(-1, drawn.shape[-1])
+    order = np.argsort(means, kind="stable")
+    chance = np.zeros(len(means) - 1)
+    for some in blocks(len(means), len(draws)):
+        sorted_draws = draws[some][:, order]
+        above = np.maximum.accumulate(sorted_draws, axis=1)[:, :-1]
+        below = np.minimum.accumulate(sorted_draws[:, ::-1], axis=1)[:, ::-1][:, 1:]
+        chance += (below - above > rope).sum(0)
+    apart = (chance >= CUT * len(draws)) & (np.diff(means[order]) > 0)
+    tier = np.empty(len(means), np.int64)
+    tier[order] = 1 + np.concatenate([[0], np.cumsum(apart)])
+    return tier

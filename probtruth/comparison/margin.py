@@ -1,8 +1,6 @@
 """Posteriors of a difference: the outer skew-t, a point where nothing varies, or a finite mixture of normals."""
 
-import math
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from jaxtyping import Float
@@ -19,56 +17,57 @@ MOST_SKEWED = 0.7
 
 @dataclass(frozen=True)
 class Margin:
-    """The posterior of a mean difference a minus b, a monotone function of one t-distributed variable."""
+    """The posterior of a mean difference a minus b, a monotone function of one t-distributed variable.
+
+    Where that was drawn, `draws` are the differences, and everything is said by them.
+    """
 
     centre: float
     scale: float
     df: float
     skewness: float = 0.0
     given_mean: float | None = None
+    draws: Float[np.ndarray, " draw"] | None = field(default=None, compare=False)
 
     @property
     def mean(self) -> float:
         """The plain mean difference."""
         return self.centre if self.given_mean is None else self.given_mean
 
-    def flipped(self) -> "Margin":
-        """The posterior of b minus a."""
-        mean = None if self.given_mean is None else -self.given_mean
-        return Margin(-self.centre, self.scale, self.df, -self.skewness, mean)
-
-    @cached_property
-    def straight(self) -> bool:
-        """Whether it is a t."""
-        return abs(self.skewness) < STRAIGHT
+    def drawn(self, t: Float[np.ndarray, " draw"], df: float) -> "Margin":
+        """The same by draws of the t, which has so many degrees of freedom."""
+        return self if self.scale == 0 else replace(self, draws=self.at(other_df(t, df, self.df)))
 
     def threshold(self, value: float) -> float:
         """The T above which the difference lies below the value."""
         t, g = (self.centre - value) / self.scale, self.skewness
-        if self.straight:
+        if abs(g) < STRAIGHT:
             return t
         hall = t + g * t**2 / 3 + g**2 * t**3 / 27 + g / 6
         return max(0.0, min(t, hall)) if t > 0 else min(0.0, max(t, hall))
 
     def at(self, t: Float[np.ndarray, "*batch"]) -> Float[np.ndarray, "*batch"]:
         """The difference that each value of T stands for."""
-        wide = t
-        if not self.straight:
-            hall = 3 / self.skewness * _cbrt1p(self.skewness * (t - self.skewness / 6))
-            wide = np.where(t > 0, np.maximum(t, hall), np.minimum(t, hall))
+        wide, g = t, self.skewness
+        if abs(g) >= STRAIGHT:
+            x = g * (t - g / 6)
+            near = np.abs(x) < 0.5  # cbrt(1 + x) - 1, to the last digit where x is small
+            root = np.where(near, np.expm1(np.log1p(np.where(near, x, 0.0)) / 3), np.cbrt(1 + x) - 1)
+            wide = np.where(t > 0, np.maximum(t, 3 / g * root), np.minimum(t, 3 / g * root))
         return np.asarray(self.centre - self.scale * wide)
 
     def below(self, value: float) -> float:
         """P(difference < value) + P(difference = value)/2."""
         if self.scale == 0:
             return 0.5 if self.centre == value else float(self.centre < value)
+        if self.draws is not None:
+            return float((self.draws < value).mean() + (self.draws == value).mean() / 2)
         return float(stdtr(self.df, -self.threshold(value)))
 
     def above(self, value: float) -> float:
         """P(difference > value) + P(difference = value)/2."""
-        if self.scale == 0:
-            return 1 - self.below(value)
-        return float(stdtr(self.df, self.threshold(value)))
+        exact = self.scale > 0 and self.draws is None
+        return float(stdtr(self.df, self.threshold(value))) if exact else 1.0 - self.below(value)
 
     def within(self, rope: float) -> float:
         """P(|difference| <= rope)."""
@@ -80,58 +79,12 @@ class Margin:
         """The equal-tailed interval."""
         if self.scale == 0:
             return self.centre, self.centre
-        t = float(stdtrit(self.df, 0.5 + level / 2))
-        low, high = self.at(np.array([t, -t])).tolist()
+        if self.draws is not None:
+            low, high = np.quantile(self.draws, [0.5 - level / 2, 0.5 + level / 2]).tolist()
+        else:
+            t = float(stdtrit(self.df, 0.5 + level / 2))
+            low, high = self.at(np.array([t, -t])).tolist()
         return low, high
-
-    def quantiles(self, probability: Float[np.ndarray, " probability"]) -> Float[np.ndarray, " probability"]:
-        """The values that the difference is below with these probabilities."""
-        return self.at(-stdtrit(self.df, probability)) if self.scale > 0 else np.full(len(probability), self.centre)
-
-
-@dataclass(frozen=True, eq=False)
-class DrawnMargin:
-    """The same from draws alone, in their order; one without spread is its margin."""
-
-    margin: Margin
-    values: Float[np.ndarray, " draw"]
-
-    @classmethod
-    def of(cls, margin: Margin, t: Float[np.ndarray, " draw"], df: float) -> "Margin | DrawnMargin":
-        """From draws of a t of so many degrees of freedom, of which the difference is a monotone function."""
-        return margin if margin.scale == 0 else cls(margin, margin.at(other_df(t, df, margin.df)))
-
-    @property
-    def mean(self) -> float:
-        return self.margin.mean
-
-    @property
-    def scale(self) -> float:
-        return self.margin.scale
-
-    def flipped(self) -> "DrawnMargin":
-        return DrawnMargin(self.margin.flipped(), -self.values)
-
-    @cached_property
-    def favours(self) -> Float[np.ndarray, " draw"]:
-        """Of each draw whether it is below 0."""
-        return (self.values < 0).astype(np.float64)
-
-    def below(self, value: float) -> float:
-        return float((self.values < value).mean() + (self.values == value).mean() / 2)
-
-    def above(self, value: float) -> float:
-        return 1.0 - self.below(value)
-
-    def within(self, rope: float) -> float:
-        return float((np.abs(self.values) <= rope).mean())
-
-    def interval(self, level: float = 0.95) -> tuple[float, float]:
-        low, high = self.quantiles(np.array([0.5 - level / 2, 0.5 + level / 2])).tolist()
-        return low, high
-
-    def quantiles(self, probability: Float[np.ndarray, " probability"]) -> Float[np.ndarray, " probability"]:
-        return np.asarray(np.quantile(self.values, probability))
 
 
 KNOTS = 401  # Points of the table that takes a t of one number of degrees of freedom to another
@@ -143,12 +96,6 @@ def other_df(t: Float[np.ndarray, " draw"], df: float, wanted: float) -> Float[n
         return t
     knots = np.sinh(np.linspace(0, np.arcsinh(np.abs(t).max()), KNOTS))
     return np.asarray(np.sign(t) * np.interp(np.abs(t), knots, -stdtrit(wanted, stdtr(df, -knots))))
-
-
-def _cbrt1p(x: Float[np.ndarray, "*batch"]) -> Float[np.ndarray, "*batch"]:
-    """cbrt(1 + x) - 1, to the last digit where x is small."""
-    near = np.abs(x) < 0.5
-    return np.where(near, np.expm1(np.log1p(np.where(near, x, 0.0)) / 3), np.cbrt(1 + x) - 1)
 
 
 def margins(location: Location) -> list[Margin]:
@@ -165,11 +112,6 @@ def margins(location: Location) -> list[Margin]:
     ]
 
 
-def infinite_margin(a: float, b: float) -> Margin | None:
-    """The difference of two means of which one is infinite; None where two infinities of one sign meet."""
-    return None if math.isnan(a - b) else Margin(a - b, 0.0, math.inf)
-
-
 @dataclass(frozen=True, eq=False)
 class Mixture:
     """Finite mixtures of normals, the weights shared or each their own; one that has no spread is a constant."""
@@ -177,14 +119,6 @@ class Mixture:
     weight: Float[np.ndarray, "... part"]
     mean: Float[np.ndarray, "*batch part"]
     sd: Float[np.ndarray, "*batch part"]
-
-    def shifted(self, by: float | Float[np.ndarray, "*batch"]) -> "Mixture":
-        """The same, moved."""
-        return Mixture(self.weight, self.mean + np.asarray(by)[..., None], self.sd)
-
-    def widened(self, variance: float | Float[np.ndarray, "*batch"]) -> "Mixture":
-        """The same with an independent normal error of this variance added."""
-        return Mixture(self.weight, self.mean, np.sqrt(self.sd**2 + np.maximum(np.asarray(variance), 0.0)[..., None]))
 
     def _of_constants(self, constant: Float[np.ndarray, "*batch part"]) -> Float[np.ndarray, "*batch"]:
         """The average over the parts, to the last digit where there is no spread."""

@@ -7,8 +7,8 @@ from jaxtyping import Bool, Float, Int
 
 from probtruth import check
 from probtruth.comparison.design import Design, totals
-from probtruth.comparison.location import GroupMeans, Means
-from probtruth.comparison.pairs import all_pairs
+from probtruth.comparison.location import Means
+from probtruth.comparison.pairs import rows_of
 from probtruth.errors import InputError
 from probtruth.kernels.arrays import to_host
 from probtruth.types import ExpertScores, Scores
@@ -60,62 +60,48 @@ class Rectified:
             )
         return made
 
-    def corrected(self, moments: GroupMeans, order: Int[np.ndarray, " finite"]) -> GroupMeans:
-        """The moments of the corrected scores with the freedom that so few answers leave."""
+    def corrected(self, means: Means, order: Int[np.ndarray, " finite"]) -> Means:
+        """The means of the corrected scores with the freedom that so few answers leave."""
         if (self.weights == 1.0).all():
-            return moments
-        totals, both = _deviations(self.values[order], self.design), list(all_pairs(len(order)))
-        pairs = self._few(moments.pairs, [totals[a] - totals[b] for a, b in both])
-        levels = self._few(moments.levels, list(totals))
-        missed = self.missed[np.ix_(order, order)]
-        pairs = self._one_more(pairs, np.array([missed[pair] for pair in both]))
-        return replace(moments, pairs=pairs, levels=self._one_more(levels, np.diag(missed)))
-
-    def _one_more(self, means: Means, size: Float[np.ndarray, " row"]) -> Means:
-        """The moments with one answer more that changes the rows by so much, shared between the groups."""
-        few = self._effective()
-        extra, third = (size[:, None] ** power / (few ** (power - 1) * few.sum()) for power in (2, 3))
-        return replace(
-            means,
-            plain_variance=means.plain_variance + extra,
-            variance=means.variance + extra,
-            third=means.third + third,
-        )
-
-    def _few(self, means: Means, rows: list[Float[np.ndarray, " unit"]]) -> Means:
-        structure, answered = self.design.structure, self._unit_weights() > 0
-        of_unit, n_groups = structure.of_unit(), structure.n_groups
+            return means
+        plan, answered = self.design, self._unit_weights() > 0
+        of_unit, n_groups, units = plan.of_unit(), plan.n_groups, plan.group_units
         few, (remaining, few_df) = self._effective(), self._weighing()
-        other = structure.n_units - np.bincount(of_unit, answered, n_groups)
-        variance, df = np.ones((len(rows), n_groups)), np.empty((len(rows), n_groups))
+        other = units - np.bincount(of_unit, answered, n_groups)
+        n_rows = len(means.mean)
+        variance, df = np.ones((n_rows, n_groups)), np.empty((n_rows, n_groups))
         used = 1.0 - 1.0 / max(float(few_df.sum()) + n_groups - 1, LEAST_EFFECTIVE - 1)
-        for row, deviations in enumerate(rows):
-            square = deviations**2
+        deviations, missed = _deviations(self.values[order], plan), np.empty(n_rows)
+        for row, (a, b) in enumerate(rows_of(np.arange(len(order))).tolist()):
+            missed[row] = self.missed[order[a], order[a if b < 0 else b]]
+            square = (deviations[a] - (0.0 if b < 0 else deviations[b])) ** 2
             squares = np.stack([np.where(answered, square / remaining, 0.0), square * ~answered, square])
             own, rest, plain = totals(squares, of_unit, n_groups)
             own, rest = own / used, rest * _grown(other)
             with np.errstate(divide="ignore", invalid="ignore"):
                 freedom = (own + rest) ** 2 / (own**2 / (used * few_df) + rest**2 / np.maximum(other - 1, 1))
-                ratio = (own + rest) / (plain * _grown(structure.n_units))
+                ratio = (own + rest) / (plain * _grown(units))
             varies = plain > 0
             variance[row] = np.where(varies, ratio, 1.0)
-            df[row] = np.where(varies, np.maximum(freedom, 1.0), structure.n_units - 1)
+            df[row] = np.where(varies, np.maximum(freedom, 1.0), units - 1)
         shrunk = np.where(other > 0, few / (few + SKEWNESS_FROM), 1.0)
+        # one answer more that changes the rows by so much, shared between the groups
+        extra, third = (missed[:, None] ** power / (few ** (power - 1) * few.sum()) for power in (2, 3))
         return replace(
             means,
-            plain_variance=means.plain_variance * variance,
-            variance=means.variance * variance,
-            third=means.third * variance**1.5 * shrunk,
-            df=df,
+            plain_variance=means.plain_variance * variance + extra,
+            variance=means.variance * variance + extra,
+            third=means.third * variance**1.5 * shrunk + third,
+            own_df=df,
         )
 
     def _unit_weights(self) -> Float[np.ndarray, " unit"]:
-        return np.asarray(self.design.structure.unit_totals(self.weights[None])[0])
+        return np.asarray(self.design.unit_totals(self.weights[None])[0])
 
     def _weighing(self) -> tuple[Float[np.ndarray, " unit"], Float[np.ndarray, " group"]]:
         """What the squared deviation of a unit is divided by, and the degrees of freedom of the sum in each group."""
-        structure, weights = self.design.structure, self._unit_weights()
-        of_unit, n_groups = structure.of_unit(), structure.n_groups
+        plan, weights = self.design, self._unit_weights()
+        of_unit, n_groups = plan.of_unit(), plan.n_groups
         share = weights / totals(weights[None], of_unit, n_groups)[0, of_unit]
         square = totals(share[None] ** 2, of_unit, n_groups)[0]
         remaining = 1 - 2 * share + square[of_unit]
@@ -128,8 +114,8 @@ class Rectified:
 
     def _effective(self) -> Float[np.ndarray, " group"]:
         """The effective number of units with an answer in each group (Kish)."""
-        structure, weights = self.design.structure, self._unit_weights()
-        total, square = totals(np.stack([weights, weights**2]), structure.of_unit(), structure.n_groups)
+        weights, plan = self._unit_weights(), self.design
+        total, square = totals(np.stack([weights, weights**2]), plan.of_unit(), plan.n_groups)
         return np.asarray(total**2 / square)
 
     def variance(self, a: int, b: int) -> float | None:
@@ -139,7 +125,7 @@ class Rectified:
             return None
         expert = np.zeros(self.design.n_items)
         expert[self.gold.items] = losses[0] - losses[1]
-        item_weights = self.design.item_weights()
+        item_weights = self.design.item_weights
         mean = _hajek(expert[None], self.weights, self.design)[0]
         known = (item_weights**2 * self.weights * (expert - mean) ** 2).sum(-1)
         difference = self.values[a] - self.values[b]
@@ -206,7 +192,6 @@ def _grown(n: np.ndarray) -> np.ndarray:
 
 def _weights(gold: ExpertScores, plan: Design) -> Float[np.ndarray, " item"]:
     """One over the probability of an item's choice; of a uniform sample, over its share in the item's group."""
-    structure = plan.structure
     answered: Bool[np.ndarray, " item"] = np.zeros(plan.n_items, bool)
     answered[gold.items] = True
     if len(gold.items) < FEWEST:
@@ -215,8 +200,8 @@ def _weights(gold: ExpertScores, plan: Design) -> Float[np.ndarray, " item"]:
             f"on at least {FEWEST}: fewer carry no interval",
             "Have more items labelled (command line: probtruth plan --gold N).",
         )
-    units = structure.unit_totals(answered[None].astype(np.float64))[0] > 0
-    counts = np.bincount(structure.of_unit(), units, structure.n_groups)
+    units = plan.unit_totals(answered[None].astype(np.float64))[0] > 0
+    counts = np.bincount(plan.of_unit(), units, plan.n_groups)
     if (counts < FEWEST_IN_GROUP).any():
         short = int(counts.argmin())
         where = f"in group {check.quote(plan.group_names[short])}" if plan.grouped else "in all"
@@ -227,8 +212,8 @@ def _weights(gold: ExpertScores, plan: Design) -> Float[np.ndarray, " item"]:
         )
     probability = gold.probability
     if probability is None:
-        group = structure.of_item()
-        share = np.bincount(group[gold.items], minlength=structure.n_groups) / structure.n_items
+        group = plan.of_item()
+        share = np.bincount(group[gold.items], minlength=plan.n_groups) / plan.group_sizes
         probability = share[group[gold.items]]
     weights = np.zeros(plan.n_items)
     weights[gold.items] = 1.0 / probability
@@ -237,7 +222,7 @@ def _weights(gold: ExpertScores, plan: Design) -> Float[np.ndarray, " item"]:
 
 def _hajek(rows: Float[np.ndarray, "row item"], weights: np.ndarray, plan: Design) -> Float[np.ndarray, "row item"]:
     """Each item's weighted mean over the answers of its group."""
-    group, n_groups = plan.structure.of_item(), plan.structure.n_groups
+    group, n_groups = plan.of_item(), plan.n_groups
     weighted = totals(np.where(weights > 0, weights * rows, 0.0), group, n_groups)
     return np.asarray((weighted / totals(weights[None], group, n_groups))[:, group])
 
@@ -254,10 +239,9 @@ def _deviations(
     rows: Float[np.ndarray, "row item"], plan: Design, item_weights: Float[np.ndarray, " item"] | float = 1.0
 ) -> Float[np.ndarray, "row unit"]:
     """Totals by unit of the deviations from the groups' means."""
-    structure = plan.structure
-    group = structure.of_item()
-    means = totals(rows, group, structure.n_groups) / structure.n_items
-    return structure.unit_totals(item_weights * (rows - means[:, group]))
+    group = plan.of_item()
+    means = totals(rows, group, plan.n_groups) / plan.group_sizes
+    return plan.unit_totals(item_weights * (rows - means[:, group]))
 
 
 def _tuned(
@@ -266,7 +250,7 @@ def _tuned(
     """The weight of the known scores under which the differences of all pairs have the least total variance."""
     if len(base) > 1:  # the sum over pairs is that of the deviations from the models' mean
         base, slope = base - base.mean(0), slope - slope.mean(0)
-    weights = plan.item_weights()
+    weights = plan.item_weights
     fixed, moving = (_deviations(rows, plan, weights).ravel() for rows in (base, slope))
     size = float((moving**2).sum(-1))
     if size == 0:

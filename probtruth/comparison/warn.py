@@ -30,9 +30,9 @@ def warnings_of(
     pairs: Sequence[Mapping[str, object]],
 ) -> tuple[str, ...]:
     """The warnings of one comparison; those that begin with `sampling:` fail it under `strict`."""
-    facts, plan = evidence.facts, evidence.design
+    plan = evidence.design
     warnings = [*_sampling(diagnostics), *plan.notes, *evidence.notes]
-    audit = facts.audit
+    audit, known = evidence.audit, evidence.known
     if audit.dropped:
         warnings.append(f"{audit.dropped} items dropped for all models: {', '.join(audit.counts())}")
     if audit.prompts:
@@ -45,39 +45,40 @@ def warnings_of(
             f"{count} of {model!r} (sums {low:.6g} to {high:.6g})" for model, count, low, high in audit.renormalised
         )
         warnings.append(f"rows of predictions divided by their sums, as you chose: {', '.join(rows)}")
-    for model, count, items in zip(facts.models, evidence.n_infinite, evidence.infinite_items, strict=True):
-        if count:
-            more = f" and {count - len(items)} more" if count > len(items) else ""
-            warnings.append(
-                f"model {model!r} has an infinite score on {count} of {plan.n_items} items "
-                f"({check.shortlist(items)}{more}): its mean is infinite; set a floor, or use a rule such as 'brier'"
-            )
-    if facts.rule in orientation.PROPORTIONS and evidence.values is not None and evidence.gold is None:
-        low, high = (-1.0 if facts.higher_is_better else 1.0) * np.array([evidence.values.min(), evidence.values.max()])
+    for model, (count, items) in evidence.infinite.items():
+        more = f" and {count - len(items)} more" if count > len(items) else ""
+        warnings.append(
+            f"model {model!r} has an infinite score on {count} of {plan.n_items} items "
+            f"({check.shortlist(items)}{more}): its mean is infinite; set a floor, or use a rule such as 'brier'"
+        )
+    if evidence.rule in orientation.PROPORTIONS and evidence.values is not None and evidence.gold is None:
+        low, high = (-1.0 if evidence.higher_is_better else 1.0) * np.array(
+            [evidence.values.min(), evidence.values.max()]
+        )
         low, high = min(low, high), max(low, high)
         if low < 0 or high > 1:
-            way = "more" if facts.higher_is_better else "less"
+            way = "more" if evidence.higher_is_better else "less"
             warnings.append(
-                f"values of {facts.rule!r} run from {low:g} to {high:g}, not from 0 to 1: check that {way} of it is "
+                f"values of {evidence.rule!r} run from {low:g} to {high:g}, not from 0 to 1: check that {way} of it is "
                 "better"
             )
-    if facts.known.floor is not None:
-        warnings.append(f"probabilities below {facts.known.floor:g} were raised to it: a floored rule is not proper")
-    elif facts.known.proper is False:
-        warnings.append(f"the rule {facts.rule!r} is not proper: the true probabilities need not get the best score")
-    if options.these_items and facts.single_votes:
+    if known.floor is not None:
+        warnings.append(f"probabilities below {known.floor:g} were raised to it: a floored rule is not proper")
+    elif known.proper is False:
+        warnings.append(f"the rule {evidence.rule!r} is not proper: the true probabilities need not get the best score")
+    if options.these_items and evidence.single_votes:
         warnings.append(
             "items with a single vote: their labels are taken to be as uncertain as the models' average prediction says"
         )
-    if facts.no_second_vote and not options.these_items:
+    if evidence.no_second_vote and not options.these_items:
         warnings.append(
             "one vote an item: what comes from the choice of items and what from the annotators cannot be told apart; "
             "a second vote on some items would tell"
         )
     if plan.n_units < FEW_UNITS and not options.these_items:
-        what, sizes = "items" if plan.n_clusters is None else "clusters", plan.structure.unit_sizes
+        what, sizes = "items" if plan.n_clusters is None else "clusters", plan.unit_sizes
         uneven = sizes is not None and sizes.max() > UNEVEN * sizes.min()
-        spread = "the differences" if len(facts.models) > 1 else "the scores"
+        spread = "the differences" if len(evidence.models) > 1 else "the scores"
         warnings.append(
             f"only {plan.n_units} {what}: the answer relies on {spread} being roughly normal"
             + (UNEVEN_CLUSTERS if uneven else "")
