@@ -151,9 +151,10 @@ def _counts(
 ) -> Int[np.ndarray, "item label"]:
     counts = empty_array((table.height, len(names)), on_disk, np.int64)
     for start in range(0, table.height, ROWS):
-        values, unread = frame_numbers.matrix(table[start : start + ROWS], names)
-        if unread is not None:
-            frame_numbers.numbers(table, unread, source, "label")
+        floats = frame_numbers.float_columns(table[start : start + ROWS], names)
+        if floats.unread is not None:
+            frame_numbers.numbers(table, floats.unread, source, "label")
+        values = floats.rows()
         bad = ~((values >= 0) & (values == np.floor(values)) & (values < LARGEST))
         if bad.any():
             row, column = (int(axis[0]) for axis in np.nonzero(bad))

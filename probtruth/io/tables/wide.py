@@ -24,9 +24,7 @@ def known_kind(kind: str) -> CellKind:
 
 def float_columns(frame: polars.DataFrame, labels: Sequence[str], source: Source) -> frame_numbers.FloatColumns:
     """The columns of the labels, all of them full of numbers."""
-    columns = frame_numbers.float_columns(frame, labels)
-    if columns.unread is not None:
-        frame_numbers.numbers(frame, columns.unread, source, "label")
+    columns = frame_numbers.float_columns(frame, labels, source)
     return columns
 
 
