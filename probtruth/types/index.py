@@ -309,9 +309,10 @@ def no_repeats(
 
     `again` are rows whose names an earlier part of the table had.
     """
-    columns = {what: codes for what, (codes, _) in coded.items()} | {"repeat": repeat}
-    first = frames.as_polars(columns).to_struct().is_first_distinct().to_numpy()
-    rows = np.flatnonzero(~first if again is None else again | ~first)
+    columns = (repeat, *(codes for codes, _ in coded.values()))
+    order, twice = np.lexsort(columns), np.zeros(len(repeat), bool) if again is None else again
+    twice[order[1:]] |= np.logical_and.reduce([np.diff(column[order]) == 0 for column in columns])
+    rows = np.flatnonzero(twice)
     if len(rows):
         row = int(rows[0])
         cells = ", ".join(f"{what} {check.quote(names[codes[row]])}" for what, (codes, names) in coded.items())
