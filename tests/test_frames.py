@@ -111,8 +111,7 @@ MIXED = polars.DataFrame(
 
 def test_many_columns_at_once_are_as_each_of_them():
     columns = ["yes", "text", "category", "small", "whole"]
-    values, refused = frame_numbers.matrix(MIXED, columns)
-    assert refused is None
+    values = frame_numbers.float_columns(MIXED, columns, Source()).rows()
     one_by_one = [frame_numbers.numbers(MIXED, column, Source()) for column in columns]
     np.testing.assert_array_equal(values, np.stack(one_by_one, 1))
 
@@ -126,7 +125,7 @@ def test_columns_keep_their_type():
 @pytest.mark.parametrize("columns", [["text", "words", "lists"], ["lists", "words"], ["whole", "lists"]])
 def test_the_first_column_that_is_refused(columns):
     refused = next(column for column in columns if column in ("words", "lists"))
-    assert frame_numbers.matrix(MIXED, columns)[1] == refused
+    assert frame_numbers.float_columns(MIXED, columns).unread == refused
     with pytest.raises(pt.InputError):
         frame_numbers.numbers(MIXED, refused, Source())
 

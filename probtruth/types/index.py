@@ -4,7 +4,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -279,9 +279,8 @@ class NameCodes:
             self.waiting = [self._distinct()]
 
     def _distinct(self) -> "polars.Series":
-        import polars
-
-        return polars.concat(self.waiting).unique(maintain_order=True)
+        first, *others = self.waiting
+        return reduce(lambda whole, one: whole.append(one), others, first.clone()).unique(maintain_order=True)
 
     @cached_property
     def known(self) -> "polars.Series":
@@ -313,10 +312,8 @@ def no_repeats(
 
     `again` are rows whose names an earlier part of the table had.
     """
-    import polars
-
     columns = {what: codes for what, (codes, _) in coded.items()} | {"repeat": repeat}
-    first = polars.DataFrame(columns).select(polars.struct(polars.all()).is_first_distinct()).to_series().to_numpy()
+    first = frames.as_polars(columns).to_struct().is_first_distinct().to_numpy()
     rows = np.flatnonzero(~first if again is None else again | ~first)
     if len(rows):
         row = int(rows[0])

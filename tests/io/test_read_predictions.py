@@ -236,7 +236,6 @@ def test_errors_say_what_the_numbers_look_like(tmp_path: Path, text: str, kind: 
     with pytest.raises(InputError, match=message) as caught:
         read_predictions({"m": path}, kind=kind)
     assert f"--kind {like} (Python: kind='{like}')" in str(caught.value)
-    assert caught.value.options == ("--kind", like)
     assert read_predictions({"m": path}, kind=like).index.labels == ("a", "b")
 
 
@@ -258,9 +257,8 @@ def test_percentages(tmp_path: Path) -> None:
 def test_rows_are_renormalised_by_choice_only(tmp_path: Path, kind: str, cells: tuple[str, str], flat) -> None:
     """A row that sums to 0.99 (33:66 is 1:2); one that sums to 1 stays as it is."""
     path = write(tmp_path, f"item,a,b\nx,{cells[0]}\ny,{cells[1]}\n")
-    with pytest.raises(InputError, match=r"look like rounded .*; pass --renormalise") as caught:
+    with pytest.raises(InputError, match=r"look like rounded .*; pass --renormalise"):
         read_predictions({"m": path}, kind=kind)
-    assert caught.value.options == ("--renormalise",)
     read = read_predictions({"m": path}, kind=kind, renormalise=True)
     np.testing.assert_allclose(read.probs[0, 0], flat, rtol=DECIMALS)
     ((model, rows, low, high),) = read.audit.renormalised

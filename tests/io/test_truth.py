@@ -75,13 +75,13 @@ class TestParquet:
 
     def test_a_path_is_refused_before_long_work(self, tmp_path: Path, truth: Truth) -> None:
         path = tmp_path / "soft.parquet"
-        parquet_notes.check_out(path)
+        parquet_notes.check_parquet_out(path)
         write_soft(truth, path)
-        parquet_notes.check_out(path)
+        parquet_notes.check_parquet_out(path)
         path.write_text("mine")
         for refused in (path, tmp_path / "soft.csv"):
             with pytest.raises(InputError, match=r"did not write|ends in"):
-                parquet_notes.check_out(refused)
+                parquet_notes.check_parquet_out(refused)
 
     def test_other_extensions_and_a_label_called_item(self, tmp_path: Path, truth: Truth) -> None:
         with pytest.raises(InputError, match=re.escape("a path that ends in .parquet")):

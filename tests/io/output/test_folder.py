@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from probtruth.errors import InputError
-from probtruth.io.output.folder import check_file, check_out, is_result, whole_file, whole_folder
+from probtruth.io.output.folder import check_out, is_result, whole
 
 RESULT = json.dumps({"versions": {"probtruth": "0"}})
 
@@ -42,7 +42,7 @@ def nothing_else(parent: Path, *names: str) -> None:
 
 class TestWhole:
     def test_absent(self, tmp_path: Path) -> None:
-        with whole_folder(tmp_path / "out") as work:
+        with whole(tmp_path / "out") as work:
             put(work, "new")
             assert not (tmp_path / "out").exists()
         assert report(tmp_path / "out") == "new"
@@ -50,20 +50,20 @@ class TestWhole:
         assert (tmp_path / "out").stat().st_mode & 0o777 == 0o777 & ~_umask()
 
     def test_absent_parents_are_made(self, tmp_path: Path) -> None:
-        with whole_folder(str(tmp_path / "a" / "b" / "out")) as work:
+        with whole(str(tmp_path / "a" / "b" / "out")) as work:
             put(work, "new")
         assert report(tmp_path / "a" / "b" / "out") == "new"
 
     def test_empty_folder(self, tmp_path: Path) -> None:
         (tmp_path / "out").mkdir()
-        with whole_folder(tmp_path / "out") as work:
+        with whole(tmp_path / "out") as work:
             put(work, "new")
         assert report(tmp_path / "out") == "new"
         nothing_else(tmp_path, "out")
 
     def test_earlier_result(self, tmp_path: Path) -> None:
         result(tmp_path / "out")
-        with whole_folder(tmp_path / "out") as work:
+        with whole(tmp_path / "out") as work:
             assert report(tmp_path / "out") == "earlier"
             put(work, "new")
         assert report(tmp_path / "out") == "new"
@@ -81,7 +81,7 @@ class TestRefused:
 
     def refused(self, parent: Path, out: object, message: str) -> None:
         before = sorted(map(str, parent.rglob("*")))
-        with pytest.raises(InputError, match=re.escape(message)), whole_folder(out):
+        with pytest.raises(InputError, match=re.escape(message)), whole(out):
             pytest.fail("the block must not run")
         if "permission" not in message:  # only some of what forbids is known before it is tried
             with pytest.raises(InputError, match=re.escape(message)):
@@ -149,22 +149,22 @@ class TestAskedBefore:
         (tmp_path / "empty").mkdir()
         for name in ("out", "empty", "a/b/c"):
             check_out(tmp_path / name)
-        check_file(tmp_path / "a" / "f", lambda _: False)
+        check_out(tmp_path / "a" / "f", lambda _: False)
         nothing_else(tmp_path, "out", "empty")
 
     def test_no_permission(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(os, "access", lambda *_: False)
-        for check in (check_out, lambda path: check_file(path, lambda _: True)):
+        for check in (check_out, lambda path: check_out(path, lambda _: True)):
             with pytest.raises(InputError, match="permission denied"):
                 check(tmp_path / "a" / "b")
 
     def test_files_of_others(self, tmp_path: Path) -> None:
         (tmp_path / "f").write_text("mine")
-        check_file(tmp_path / "f", lambda _: True)
+        check_out(tmp_path / "f", lambda _: True)
         with pytest.raises(InputError, match="did not write"):
-            check_file(tmp_path / "f", lambda _: False)
+            check_out(tmp_path / "f", lambda _: False)
         with pytest.raises(InputError, match="not a directory"):
-            check_file(tmp_path / "f" / "g", lambda _: False)
+            check_out(tmp_path / "f" / "g", lambda _: False)
 
     def test_the_current_folder_is_gone(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         (tmp_path / "here").mkdir()
@@ -182,7 +182,7 @@ class TestFailures:
         result(tmp_path / "out")
 
         def run() -> None:
-            with whole_folder(tmp_path / "out") as work:
+            with whole(tmp_path / "out") as work:
                 put(work, "new")
                 raise error
 
@@ -193,7 +193,7 @@ class TestFailures:
 
     def test_parents_that_were_made_go_too(self, tmp_path: Path) -> None:
         def run() -> None:
-            with whole_folder(tmp_path / "a" / "b") as work:
+            with whole(tmp_path / "a" / "b") as work:
                 put(work, "new")
                 raise KeyboardInterrupt
 
@@ -213,7 +213,7 @@ class TestFailures:
         result(tmp_path / "out")
         with (
             pytest.raises(InputError, match=re.escape(f"cannot be written ({reason})")),
-            whole_folder(tmp_path / "out"),
+            whole(tmp_path / "out"),
         ):
             raise error
         assert report(tmp_path / "out") == "earlier"
@@ -229,7 +229,7 @@ class TestFailures:
             raise OSError(errno.EIO, "x")
 
         def run() -> None:
-            with whole_folder(tmp_path / "out") as work:
+            with whole(tmp_path / "out") as work:
                 put(work, "new")
                 monkeypatch.setattr(os, failing, fails)
 
@@ -248,7 +248,7 @@ class TestFailures:
             rename(one, other)
 
         monkeypatch.setattr(os, "rename", late)
-        with pytest.raises(InputError, match="other files"), whole_folder(tmp_path / "out") as work:
+        with pytest.raises(InputError, match="other files"), whole(tmp_path / "out") as work:
             put(work, "new")
         assert (tmp_path / "out" / "mine.txt").read_text() == "x"
         assert report(tmp_path / "out") == "earlier"
@@ -256,7 +256,7 @@ class TestFailures:
 
     def test_a_file_that_took_the_name_meanwhile_stays(self, tmp_path: Path) -> None:
         def run() -> None:
-            with whole_folder(tmp_path / "out") as work:
+            with whole(tmp_path / "out") as work:
                 put(work, "new")
                 (tmp_path / "out").write_text("mine")
 
@@ -274,7 +274,7 @@ class TestTogether:
         def run(start: threading.Barrier, out: Path, number: int) -> None:
             try:
                 start.wait(60)
-                with whole_folder(out) as work:
+                with whole(out) as work:
                     put(work, str(number))
             except BaseException as error:
                 failures.append(error)
@@ -297,9 +297,9 @@ class TestTogether:
     def test_kills_leave_a_whole_result_or_none(self, tmp_path: Path) -> None:
         """Processes that are killed while they replace a result over and over."""
         code = (
-            "import sys; from pathlib import Path; from probtruth.io.output.folder import whole_folder\n"
+            "import sys; from pathlib import Path; from probtruth.io.output.folder import whole\n"
             "for _ in range(10**6):\n"
-            "    with whole_folder(sys.argv[1]) as work:\n"
+            "    with whole(sys.argv[1]) as work:\n"
             f"        (work / 'result.json').write_text({RESULT!r})\n"
             "        (work / 'report.html').write_text('new')\n"
             "    print('done', flush=True)\n"
@@ -320,14 +320,14 @@ class TestTogether:
 class TestWholeFile:
     def test_absent_and_ours(self, tmp_path: Path) -> None:
         for text in ("one", "two"):
-            with whole_file(tmp_path / "deep" / "f.parquet", lambda path: path.read_text() == "one") as work:
+            with whole(tmp_path / "deep" / "f.parquet", lambda path: path.read_text() == "one") as work:
                 work.write_text(text)
         assert (tmp_path / "deep" / "f.parquet").read_text() == "two"
         nothing_else(tmp_path / "deep", "f.parquet")
 
     def test_what_probtruth_did_not_write_stays(self, tmp_path: Path) -> None:
         (tmp_path / "f").write_text("mine")
-        with pytest.raises(InputError, match="did not write"), whole_file(tmp_path / "f", lambda _: False):
+        with pytest.raises(InputError, match="did not write"), whole(tmp_path / "f", lambda _: False):
             pytest.fail("the block must not run")
         assert (tmp_path / "f").read_text() == "mine"
 
@@ -335,12 +335,12 @@ class TestWholeFile:
         (tmp_path / "folder").mkdir()
         (tmp_path / "link").symlink_to(tmp_path / "folder")
         for name in ("folder", "link"):
-            with pytest.raises(InputError, match="not a plain file"), whole_file(tmp_path / name, lambda _: True):
+            with pytest.raises(InputError, match="expected a free name"), whole(tmp_path / name, lambda _: True):
                 pytest.fail("the block must not run")
 
     def test_failure_leaves_nothing(self, tmp_path: Path) -> None:
         def run() -> None:
-            with whole_file(tmp_path / "a" / "f", lambda _: False) as work:
+            with whole(tmp_path / "a" / "f", lambda _: False) as work:
                 work.write_text("half")
                 raise KeyboardInterrupt
 
