@@ -62,8 +62,12 @@ class Tree:
 
     def draw(self, margins: Sequence[Margin], shift: Steps, df: float) -> Float[np.ndarray, "draw model"]:
         """The models' means, the leader's being 0, from draws of the steps in units of their spreads."""
-        pairs = self._pairs()
-        chosen = [margins[row] for row in pair_rows_of(pairs, len(self.path))]
+        n_models = len(self.path)
+        pairs = pairs_of(np.arange(n_models))
+        if n_models > LEADING:  # the margins that draws are moved to are those of the steps and of the leading models
+            steps = np.sort(np.stack([self.model, self.parent], axis=1), axis=1)
+            pairs = np.unique(np.concatenate([pairs_of(leading(self.path @ self.centre)), steps]), axis=0)
+        chosen = [margins[row] for row in pair_rows_of(pairs, n_models)]
         scales = np.array([margin.scale for margin in chosen])
         whole = self.path[pairs[:, 0]] - self.path[pairs[:, 1]]
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -92,14 +96,6 @@ class Tree:
         along = np.where(variance[:, None] > 0, along, 0.0)
         size = np.linalg.norm(along @ self.root, axis=1, keepdims=True)
         return np.asarray(-(along @ shift.T) / np.where(size > 0, size, 1.0))
-
-    def _pairs(self) -> Pairs:
-        """The pairs whose margins the draws are moved to: all, or of many models the steps and the leading ones."""
-        n_models = len(self.path)
-        if n_models <= LEADING:
-            return pairs_of(np.arange(n_models))
-        steps = np.sort(np.stack([self.model, self.parent], axis=1), axis=1)
-        return np.unique(np.concatenate([pairs_of(leading(self.path @ self.centre)), steps]), axis=0)
 
 
 def blocks(n_models: int, n_draws: int) -> list[slice]:

@@ -96,7 +96,7 @@ def of_moments(sums: Moments, weights: object) -> Evidence:
         higher_is_better=sums.higher_is_better,
         known=sums.known,
         design=plan,
-        means=sums.means(plan.weights),
+        means=sums.means(plan),
         infinite={model: (n, ()) for model, n in zip(sums.models, n_infinite, strict=True) if n},
         order=np.flatnonzero(sums.finite),
         rows=_rows(sums, plan),
@@ -120,7 +120,7 @@ def of_scores(scores: Scores, plan: Design, options: Options, annotations: objec
     sums = Moments.made(scores, values, plan)
     by_name = np.argsort(np.array(scores.models), kind="stable")
     order, back = by_name[sums.finite], np.argsort(by_name)
-    means, n_infinite = sums.means(plan.weights)[back], sums.infinite.sum((0, 2))[back].tolist()
+    means, n_infinite = sums.means(plan)[back], sums.infinite.sum((0, 2))[back].tolist()
     rows, shared, kind, repeated = _rows(sums, plan), None, options.replicates, scores.replicates
     if annotations is not None:
         if kind is not None:

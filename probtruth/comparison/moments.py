@@ -138,14 +138,14 @@ class Moments:
             return self.known.range if math.isfinite(self.known.range[1] - self.known.range[0]) else None
         return None if self.steps is None else (float(self.steps[0]), float(max(self.steps[1], self.steps[0] + 1)))
 
-    def means(self, weights: Float[np.ndarray, " group"]) -> Float[np.ndarray, " model"]:
+    def means(self, plan: Design) -> Float[np.ndarray, " model"]:
         """Each model's mean loss: infinite where a score that counts is, NaN for both signs."""
-        used, plan, mean = weights > 0, self.design, self.sums.powers[0, : len(self.models)]
+        used, mean = plan.weights > 0, self.sums.powers[0, : len(self.models)]
         up, down = self.infinite[..., used].any(-1)
         with np.errstate(invalid="ignore"):
             if plan.n_clusters is not None:
                 mean = plan.group_totals(mean * self.sums.n) / plan.group_sizes
-            finite = mean[:, used] @ weights[used]
+            finite = mean[:, used] @ plan.weights[used]
         return np.where(up & down, np.nan, np.where(up, np.inf, np.where(down, -np.inf, finite)))
 
     def __add__(self, other: "Moments") -> "Moments":

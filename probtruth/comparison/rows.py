@@ -171,10 +171,8 @@ def group_rows(evidence: Evidence, population: Population | None) -> list[Row]:
     ]
 
 
-def population_rows(evidence: Evidence, population: Population | None, rope: float | None) -> dict[str, list[Row]]:
+def population_rows(evidence: Evidence, population: Population, rope: float | None) -> dict[str, list[Row]]:
     """The pairs again under the population of groups and for one new group."""
-    if population is None:
-        return {}
     pairs = list(combinations(evidence.names, 2))
     return {
         what: _of_mixture(population.differences(new_group), pairs, rope, evidence)
