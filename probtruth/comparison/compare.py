@@ -94,7 +94,6 @@ def conclude(
 
 
 def _refuse(given: Mapping[str, object], what: str, hint: str) -> None:
-    """Raises for what cannot go with it."""
     for name, value in given.items():
         if value is not None:
             raise InputError(f"{what} with {name}", "one of the two", hint)

@@ -69,17 +69,18 @@ class Tree:
             pairs = np.unique(np.concatenate([pairs_of(leading(self.path @ self.centre)), steps]), axis=0)
         chosen = [margins[row] for row in pair_rows_of(pairs, n_models)]
         scales = np.array([margin.scale for margin in chosen])
-        whole = self.path[pairs[:, 0]] - self.path[pairs[:, 1]]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            along = whole * self.scale / scales[:, None]
-        size = np.linalg.norm(np.where(scales[:, None] > 0, along, 0.0) @ self.root, axis=1)
+        along, size = self._along(pairs, scales)
         rows = np.flatnonzero(size > UNRESOLVED * UNRESOLVED)
-        along, offset = along[rows], (whole @ self.centre)[rows]
+        along, size, offset = (
+            along[rows],
+            size[rows],
+            ((self.path[pairs[:, 0]] - self.path[pairs[:, 1]]) @ self.centre)[rows],
+        )
         normal = along.T @ along
         np.fill_diagonal(normal, np.where(self.scale > 0, normal.diagonal(), 1.0))
         draws = np.zeros((len(shift), len(self.path)))
         for some in blocks(*draws.shape[::-1]):
-            t = -(shift[some] @ along.T) / size[rows]
+            t = -(shift[some] @ along.T) / size
             wanted = [
                 (chosen[row].at(other_df(values, df, chosen[row].df)) - start) / scales[row]
                 for row, values, start in zip(rows, t.T, offset, strict=True)
@@ -91,15 +92,17 @@ class Tree:
 
     def t_of(self, pairs: Pairs, shift: Steps, variance: Float[np.ndarray, " pair"]) -> Float[np.ndarray, "pair draw"]:
         """The t-distributed variable behind the difference of each pair; 0 where it has no spread."""
-        with np.errstate(divide="ignore", invalid="ignore"):
-            along = (self.path[pairs[:, 0]] - self.path[pairs[:, 1]]) * self.scale / np.sqrt(variance)[:, None]
-        along = np.where(variance[:, None] > 0, along, 0.0)
-        size = np.linalg.norm(along @ self.root, axis=1, keepdims=True)
-        return np.asarray(-(along @ shift.T) / np.where(size > 0, size, 1.0))
+        along, size = self._along(pairs, np.sqrt(variance))
+        return np.asarray(-(along @ shift.T) / np.where(size > 0, size, 1.0)[:, None])
+
+    def _along(self, pairs: Pairs, scales: np.ndarray) -> tuple[Float[np.ndarray, "pair step"], np.ndarray]:
+        """Each pair's difference by steps, in units of the spreads, and the size of what the root makes of it."""
+        whole = (self.path[pairs[:, 0]] - self.path[pairs[:, 1]]) * self.scale
+        along = np.divide(whole, scales[:, None], out=np.zeros_like(whole), where=scales[:, None] > 0)
+        return along, np.linalg.norm(along @ self.root, axis=1)
 
 
 def blocks(n_models: int, n_draws: int) -> list[slice]:
-    """The draws of so many models, some at a time."""
     step = max(1, AT_ONCE // n_models)
     return [slice(start, start + step) for start in range(0, n_draws, step)]
 

@@ -83,7 +83,6 @@ def _rows(sums: Moments, plan: Design) -> Means | None:
 
 
 def of_moments(sums: Moments, weights: object) -> Evidence:
-    """The evidence of sums alone."""
     plan = sums.design
     if plan.grouped:
         plan = replace(plan, weights=known_weights(weights, sums.groups, plan.group_sizes))
@@ -100,7 +99,7 @@ def of_moments(sums: Moments, weights: object) -> Evidence:
         infinite={model: (n, ()) for model, n in zip(sums.models, n_infinite, strict=True) if n},
         order=np.flatnonzero(sums.finite),
         rows=_rows(sums, plan),
-        shared=None if units is None else Shared.of("annotator", [(np.arange(len(sums.models)), units)], plan.weights),
+        shared=None if units is None else Shared("annotator", [(np.arange(len(sums.models)), units)], plan.weights),
         notes=(FROM_SUMS,),
         range=sums.range,
     )

@@ -135,7 +135,6 @@ class Means:
     high: PerRow
 
     def of(self, rows: slice) -> "Means":
-        """Those of some rows."""
         return Means(self.n_items, self.n_units, self.df, *(getattr(self, one.name)[rows] for one in fields(self)[3:]))
 
 
@@ -217,7 +216,6 @@ class Location:
     df: PerRow
 
     def of(self, rows: slice | Int[np.ndarray, " chosen"]) -> "Location":
-        """Those of some rows."""
         return Location(self.n_units, *(getattr(self, one.name)[rows] for one in fields(self)[1:]))
 
     @property

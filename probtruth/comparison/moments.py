@@ -83,7 +83,6 @@ class Moments:
 
     @classmethod
     def made(cls, scores: Scores, losses: Float[np.ndarray, "model item"], plan: Design) -> "Moments":
-        """Those of losses under a design."""
         order = np.argsort(np.array(scores.models), kind="stable")
         values = losses[order] if (np.diff(order) != 1).any() else losses
         largest = np.maximum(values.max(1, initial=0.0), -values.min(1, initial=0.0))
@@ -97,12 +96,9 @@ class Moments:
                 infinite[sign, row] = np.bincount(plan.of_item()[values[row] == kind], minlength=plan.n_groups)
             largest[row] = np.abs(values[row][np.isfinite(values[row])]).max(initial=0.0)
         size = float(largest.max(initial=0.0))
-        if size > LARGEST:
-            raise InputError(f"a score of size {size:g}", f"finite scores up to {LARGEST:g}", "Rescale the scores.")
-        if 0 < size < SMALLEST:
-            raise InputError(
-                f"scores of size {size:g} at most", f"some of at least {SMALLEST:g}", "Rescale the scores."
-            )
+        if size > LARGEST or 0 < size < SMALLEST:
+            wanted = f"finite scores from {SMALLEST:g} to {LARGEST:g}"
+            raise InputError(f"scores of size {size:g} at most", wanted, "Rescale the scores.")
         steps = all(((some == 0) | (np.abs(some) == 1)).all() for some in (values[:, :1000], values))
         return cls(
             models=tuple(scores.models[row] for row in order),
@@ -128,7 +124,6 @@ class Moments:
 
     @property
     def finite(self) -> Bool[np.ndarray, " model"]:
-        """Which models have finite scores only."""
         return np.asarray(~self.infinite.any((0, 2)))
 
     @property
@@ -149,7 +144,6 @@ class Moments:
         return np.where(up & down, np.nan, np.where(up, np.inf, np.where(down, -np.inf, finite)))
 
     def __add__(self, other: "Moments") -> "Moments":
-        """The sums over the items of both."""
         of_both = [(name, getattr(self, name), getattr(other, name)) for name in ("models", "rule", "higher_is_better")]
         clustered = (one.design.n_clusters is not None for one in (self, other))
         for name, own, others in (*of_both, ("clustered", *clustered)):
@@ -162,17 +156,16 @@ class Moments:
         if (one.cell_group != two.cell_group)[(one.sums.n > 0) & (two.sums.n > 0)].any():
             raise InputError("a cluster in different groups", "clusters inside groups", "Name clusters apart.")
         n, m = int(self.sums.n.sum()), int(other.sums.n.sum())
-        entropy = None  # a mean over items, as the baseline is not
+        entropy = None
         if self.known.entropy is not None and other.known.entropy is not None:
             entropy = (n * self.known.entropy + m * other.known.entropy) / (n + m)
-        baseline = self.known.baseline if self.known.baseline == other.known.baseline else None
         steps = None
         if one.steps is not None and two.steps is not None:
             steps = min(one.steps[0], two.steps[0]), max(one.steps[1], two.steps[1])
         units = one.annotators
         return replace(
             one,
-            known=replace(self.known, entropy=entropy, baseline=baseline),
+            known=replace(self.known, entropy=entropy, baseline=None),
             cell_group=np.maximum(one.cell_group, two.cell_group),
             sums=one.sums + two.sums,
             infinite=one.infinite + two.infinite,

@@ -10,8 +10,6 @@ from probtruth.types.arguments import Engine, ItemPopulation, ReplicateKind
 
 @dataclass(frozen=True)
 class Options:
-    """How a comparison is computed; see `compare`."""
-
     engine: str
     population: str
     rope: float | None

@@ -11,7 +11,6 @@ Pairs = Int[np.ndarray, "row 2"]
 
 
 def pairs_of(models: Int[np.ndarray, " model"]) -> Pairs:
-    """All pairs of these models."""
     return models[np.stack(np.triu_indices(len(models), 1), axis=1)]
 
 

@@ -42,7 +42,6 @@ class Rectified:
 
     @classmethod
     def of(cls, scores: Scores, gold: ExpertScores, plan: Design) -> "Rectified":
-        """The corrected scores under a design."""
         weights = _weights(gold, plan)
         known, expert = scores.losses, scores.losses.copy()
         expert[:, gold.items] = gold.losses
@@ -125,7 +124,6 @@ class Rectified:
 
     @property
     def n_answered(self) -> int:
-        """Items with an expert's answer."""
         return len(self.gold.items)
 
     @property
@@ -134,7 +132,6 @@ class Rectified:
         return float(self.weights.sum(-1) ** 2 / (self.weights**2).sum(-1))
 
     def facts(self) -> dict[str, object]:
-        """What a result says of the experts' answers."""
         return {
             "n_items": self.n_answered,
             "of_items": self.design.n_items,

@@ -54,7 +54,6 @@ def bundled(plan: Design, seed: int) -> Design:
 
 
 def resampled(values: Values, plan: Design) -> Resampled:
-    """The numbers under the weights of the jackknife, some units at a time."""
     units, step = plan.n_units, max(1, CELLS // plan.n_items)
     group, items, left_out = plan.of_unit(), plan.group_sizes[plan.of_unit()], []
     rest = items - (1 if plan.unit_sizes is None else plan.unit_sizes)

@@ -183,7 +183,6 @@ def population_rows(evidence: Evidence, population: Population, rope: float | No
 def _of_mixture(
     mixture: Mixture, pairs: Sequence[tuple[str, str]], rope: float | None, evidence: Evidence
 ) -> list[Row]:
-    """What is said of each difference of a mixture."""
     p, rows = mixture.below(0.0), []
     equal = [None] * len(p) if rope is None else mixture.within(rope).tolist()
     columns = mixture.average(), mixture.quantile(0.025), mixture.quantile(0.975), p
