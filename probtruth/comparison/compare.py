@@ -9,14 +9,13 @@ import numpy as np
 from probtruth import check
 from probtruth.comparison.assemble import assemble
 from probtruth.comparison.design import Design, design
-from probtruth.comparison.draws import CHAINS
 from probtruth.comparison.evidence import Evidence, of_moments, of_scores
 from probtruth.comparison.groups import Population
 from probtruth.comparison.location import Location, combine
 from probtruth.comparison.moments import Moments
 from probtruth.comparison.options import Options, checked_options
 from probtruth.comparison.pairs import LEADING, rows_of
-from probtruth.comparison.posterior import Posterior, posterior_of
+from probtruth.comparison.posterior import CHAINS, Posterior, posterior_of
 from probtruth.comparison.shared_units import wider
 from probtruth.errors import InputError, PosteriorError
 from probtruth.kernels.host import free_memory

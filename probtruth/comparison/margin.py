@@ -26,13 +26,7 @@ class Margin:
     scale: float
     df: float
     skewness: float = 0.0
-    given_mean: float | None = None
     draws: Float[np.ndarray, " draw"] | None = field(default=None, compare=False)
-
-    @property
-    def mean(self) -> float:
-        """The plain mean difference."""
-        return self.centre if self.given_mean is None else self.given_mean
 
     def drawn(self, t: Float[np.ndarray, " draw"], df: float) -> "Margin":
         """The same by draws of the t, which has so many degrees of freedom."""
@@ -101,11 +95,8 @@ def margins(location: Location) -> list[Margin]:
         size = location.variance**1.5  # 0 where one model's scores are tiny beside another's
         most = MOST_SKEWED / stdtrit(location.df, 0.975)
         skewness = np.clip(np.divide(location.third, size, out=skewness, where=size > 0), -most, most)
-    columns = (location.mean, location.centre, np.sqrt(location.variance), location.df, skewness)
-    return [
-        Margin(centre, scale, df, skewness, None if mean == centre else mean)
-        for mean, centre, scale, df, skewness in zip(*(column.tolist() for column in columns), strict=True)
-    ]
+    columns = (location.centre, np.sqrt(location.variance), location.df, skewness)
+    return [Margin(*row) for row in zip(*(column.tolist() for column in columns), strict=True)]
 
 
 @dataclass(frozen=True, eq=False)

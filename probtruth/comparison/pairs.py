@@ -30,20 +30,6 @@ def leading(means: Float[np.ndarray, " model"]) -> Int[np.ndarray, " leading"]:
     return np.sort(np.argsort(means, kind="stable")[:LEADING])
 
 
-def square(pairs: Float[np.ndarray, " pair"], n_models: int, sign: float = 1.0) -> Float[np.ndarray, "model model"]:
-    """A matrix with the pairs' values above its diagonal and `sign` times them below."""
-    matrix = np.zeros((n_models, n_models))
-    above = np.triu_indices(n_models, 1)
-    matrix[above] = pairs
-    matrix.T[above] = sign * pairs
-    return matrix
-
-
-def contrasts(difference: Float[np.ndarray, " pair"], n_models: int) -> Float[np.ndarray, " model"]:
-    """Each model's mean minus the mean of all models, from the pairs' differences."""
-    return np.asarray(square(difference, n_models, -1.0).mean(1))
-
-
 def first_and_last(
     values: Float[np.ndarray, "*batch value"],
 ) -> tuple[Int[np.ndarray, "*batch value"], Int[np.ndarray, "*batch value"]]:
