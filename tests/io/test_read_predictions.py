@@ -181,7 +181,7 @@ class TestModels:
         assert (pred.log_probs[0] == pred.log_probs[1]).all()
 
     def test_no_model(self) -> None:
-        with pytest.raises(InputError, match="no model"):
+        with pytest.raises(InputError, match="an empty dict"):
             read_predictions({})
 
     def test_not_a_dict(self, files: dict[str, Path]) -> None:
