@@ -127,7 +127,7 @@ def _of_totals(totals: np.ndarray, finish: Callable[[np.ndarray], Values], weigh
 def _of_cells(column: int | None, cells: CellTotals) -> Values:
     """A measure of the tables by its column; None: Cohen's kappa of label and answer."""
     totals = (cells[..., part, :] for part in range(3))
-    return cohens_kappa(*totals) if column is None else measure(*totals)[0][..., column]
+    return cohens_kappa(*totals) if column is None else measure(*totals)[..., column]
 
 
 def _gaps(aligned: AlignedOnHost, truth: np.ndarray, n_bins: int) -> Float[np.ndarray, "item model column"]:

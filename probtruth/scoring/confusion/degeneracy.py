@@ -47,7 +47,7 @@ def degeneracy_report(truth: Truth) -> "polars.DataFrame":
         raise InputError(f"truth of type {type(truth).__name__}", "a probtruth.Truth", "Make it with Truth.from_probs.")
     table = truth.shares if truth.estimand != "class" and truth.shares is not None else to_host(truth.probs)
     y = table.astype(np.float64)
-    honest, _ = measure_table(y.T @ y)
+    honest = measure_table(y.T @ y)
     same = np.ptp(y, axis=1).max() <= EQUAL
     best = float(y.max(1).mean()), ANY if same else "the most probable label of every item"
     found: list[tuple[str, str | None, float, float, str]] = [("accuracy", None, float(honest[0]), *best)]

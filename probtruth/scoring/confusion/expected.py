@@ -24,6 +24,7 @@ from probtruth.scoring.confusion.measures import (
     measure_table,
     posterior_measures,
     sampled_measures,
+    undefined_labels,
 )
 from probtruth.types import Predictions, Truth
 from probtruth.types.arguments import ResponseMode
@@ -99,15 +100,12 @@ class Confusion(Brief, Summary):
         if name == "accuracy":
             return 0
         if (label is None) == (average is None):
-            raise InputError(
-                f"metric {name!r} with label {label!r} and average {average!r}",
-                "a label or an average",
-                f"Give label=... (one of {check.shortlist(self.labels)}) or average=... (one of {AVERAGES}).",
-            )
-        part = label_columns(name, len(self.labels))
+            hint = f"Give label=... (one of {check.shortlist(self.labels)}) or average=... (one of {AVERAGES})."
+            problem = f"metric {name!r} with label {label!r} and average {average!r}"
+            raise InputError(problem, "a label or an average", hint)
         if average is not None:
-            return int(part.stop) + AVERAGES.index(check.one_of(average, AVERAGES, "average"))
-        return int(part.start) + self.labels.index(check.one_of(str(label), self.labels, "label"))
+            return self.measures.index(Measure(name, average=check.one_of(average, AVERAGES, "average")))
+        return self.measures.index(Measure(name, check.one_of(str(label), self.labels, "label")))
 
     def table(self) -> "polars.DataFrame":
         """A row for each model and metric, with its `label` or `average`; `undefined` counts undefined labels."""
@@ -170,10 +168,11 @@ def expected_confusion(
     with jax.enable_x64(True):  # for arrays of JAX, which are added up where they lie
         answers = response_probs(there.log_probs, how, threshold)
         counts = to_host(there.truth.astype(np.float64).T @ answers)
-    plug_in, undefined = measure_table(counts)
+    plug_in = measure_table(counts)
     if way == "ratio":
         none = np.full_like(plug_in, np.nan)
-        summary = Summary(plug_in, undefined, none, none, none, np.zeros_like(plug_in))
+        holes = undefined_labels(plug_in, len(aligned.labels))
+        summary = Summary(plug_in, holes, none, none, none, np.zeros_like(plug_in))
     elif way == "exact":
         summary = exact_measures(to_host(there.truth), to_host(answers), draws, seed)
     elif truth.draws is None:
