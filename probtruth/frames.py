@@ -253,6 +253,9 @@ class Names(Sequence[str]):
     def __iter__(self) -> Iterator[str]:
         return iter(text(self.column))
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and same(*alike([self.column, as_series(other)]))
+
 
 def as_series(listed: Sequence[str]) -> "polars.Series":
     """Names as one column, of text or integers."""

@@ -185,10 +185,3 @@ def test_names_are_compact_where_they_are_the_text_of_an_integer(name: str, whol
     found = frames.compact(polars.Series("item", ["1", name, "-25"]))
     assert (found.dtype == polars.Int64) is whole
     assert frames.text(found).to_list() == ["1", name, "-25"]
-
-
-@pytest.mark.parametrize(
-    ("items", "named"), [([1.5, 1], ["1.5", "1"]), ([1, 1.5], ["1", "1.5"]), ([1, True], ["1", "true"])]
-)
-def test_values_of_mixed_types_have_their_own_names_in_any_order(items, named):
-    assert frames.as_polars({"item": items})["item"].to_list() == named

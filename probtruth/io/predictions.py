@@ -84,7 +84,9 @@ def read_predictions(
     tables_of = _named(files)
     kind, models = known_kind(kind), list(tables_of)
     on_disk = COPIES * sum(map(size_of, tables_of.values())) > memory_limit(memory)
-    tables = [_Table.of(model, table, item, index, kind, on_disk) for model, table in tables_of.items()]
+    tables: list[_Table] = []
+    for model, table in tables_of.items():
+        tables.append(_Table.of(model, table, item, index, kind, on_disk, tables[0].items if tables else None))
     labels = tables[0].labels
     for own in tables:
         _same_labels(own, tables[0])
@@ -125,7 +127,14 @@ class _Table:
 
     @classmethod
     def of(
-        cls, model: str, table: StrPath | Frame | Block, item: str, index: Index | None, kind: str, on_disk: bool
+        cls,
+        model: str,
+        table: StrPath | Frame | Block,
+        item: str,
+        index: Index | None,
+        kind: str,
+        on_disk: bool,
+        first_items: frames.Names | None,
     ) -> "_Table":
         """The table after its items were read, each of which it has once."""
         whole = None if on_disk else read_table(table, f"the table of model {check.quote(model)}")
@@ -142,9 +151,13 @@ class _Table:
         if len(parts) > 1:
             source = Source(parts[0][0].name, parts=parts, notes=source.notes)
         keys = polars.concat(frames.alike(names))
-        distinct(keys, chosen.item, source, "every item once", REPEATED)
+        items = frames.Names(keys)
+        if first_items is not None and frames.same(keys, first_items.column):
+            items = first_items  # one column for all models
+        else:
+            distinct(keys, chosen.item, source, "every item once", REPEATED)
         used = None if index is None or index.positional_labels else set(index.labels)
-        return cls(model, chosen, frames.Names(keys), source, pieces, used)
+        return cls(model, chosen, items, source, pieces, used)
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -191,7 +204,7 @@ def _index_of(
     shared: groups.Common, labels: tuple[str, ...], index: Index | None
 ) -> tuple[Index, Int[np.ndarray, " item"]]:
     """The sorted index of the items that all models have, and the order of these; known names are not made anew."""
-    if index is not None and isinstance(index.items, tuple) and shared.as_known:
+    if index is not None and shared.as_known:
         order = order_of(frames.compact(shared.items.column)).astype(np.int64)
         if is_own(order, len(order)):
             of_labels, _, _ = Index.of_array((0, len(labels)), (), labels)

@@ -32,7 +32,7 @@ class Aligned(Brief):
     shares: Float[np.ndarray, "item label"] | None
     n_votes: Int[np.ndarray, " item"] | None
     models: tuple[str, ...]
-    items: tuple[str, ...]
+    items: Sequence[str]
     labels: tuple[str, ...]
     rows: Int[np.ndarray, " item"]
     columns: Int[np.ndarray, " known"]
@@ -119,7 +119,7 @@ def align(predictions: object, truth: object) -> Aligned:
         log_probs=log_probs,
         models=predictions.models,
         items=items,
-        labels=labels,
+        labels=tuple(labels),
         rows=rows,
         columns=columns,
         audit=_audit(ours, theirs, predictions),

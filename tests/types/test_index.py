@@ -1,6 +1,7 @@
 """Names along the axes: their order, and how two tables are put side by side."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from probtruth.errors import InputError
@@ -47,6 +48,9 @@ class TestOfArray:
             ([1, "1"], "item '1' more than once"),
             (["a", None], "a blank name for item 1"),
             (["a", float("nan")], "a blank name for item 1"),
+            ([pd.NA, "b"], "a blank name for item 0"),
+            (5, "items as a int"),
+            (np.array("ab"), "items as a ndarray"),
             ([" ", "a"], "a blank name for item 0"),
             ("ab", "items as a str, expected a list of items"),
             ({"a", "b"}, "items as a set, expected a list of items"),
