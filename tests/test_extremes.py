@@ -144,19 +144,3 @@ class TestLabels:
         assert scores.n_infinite.tolist() == [0, 0]
         _, pair = answer(scores)
         assert pair["difference"] == pytest.approx((-tiny - math.log(0.6) - 2 * math.log(2)) / 3)
-
-    def test_one_infinite_loss_and_a_floor(self):
-        probs = np.array([[1.0, 0.0], [0.6, 0.4], [0.2, 0.8], [0.7, 0.3]])
-        other = np.array([[0.5, 0.5], [0.3, 0.7], [0.4, 0.6], [0.6, 0.4]])
-        truth, models = (
-            pt.Truth.from_labels([1, 0, 1, 0], n_labels=2),
-            pt.Predictions.from_probs({"a": probs, "b": other}),
-        )
-        plain = pt.score(models, truth, rule="log")
-        assert plain.n_infinite.tolist() == [1, 0]
-        comparison, pair = answer(plain)
-        assert (pair["difference"], pair["p_a_better"]) == (math.inf, 0.0)
-        assert any("infinite" in line for line in comparison.warnings)
-        floored, pair = answer(pt.score(models, truth, rule="log", floor=0.01))
-        assert np.isfinite([pair["difference"], pair["low"], pair["high"]]).all()
-        assert floored.settings["floor"] == 0.01

@@ -111,8 +111,7 @@ MIXED = polars.DataFrame(
 
 def test_many_columns_at_once_are_as_each_of_them():
     columns = ["yes", "text", "category", "small", "whole"]
-    values, refused = frame_numbers.matrix(MIXED, columns)
-    assert refused is None
+    values = frame_numbers.float_columns(MIXED, columns, Source()).rows()
     one_by_one = [frame_numbers.numbers(MIXED, column, Source()) for column in columns]
     np.testing.assert_array_equal(values, np.stack(one_by_one, 1))
 
@@ -126,7 +125,7 @@ def test_columns_keep_their_type():
 @pytest.mark.parametrize("columns", [["text", "words", "lists"], ["lists", "words"], ["whole", "lists"]])
 def test_the_first_column_that_is_refused(columns):
     refused = next(column for column in columns if column in ("words", "lists"))
-    assert frame_numbers.matrix(MIXED, columns)[1] == refused
+    assert frame_numbers.float_columns(MIXED, columns).unread == refused
     with pytest.raises(pt.InputError):
         frame_numbers.numbers(MIXED, refused, Source())
 
@@ -186,10 +185,3 @@ def test_names_are_compact_where_they_are_the_text_of_an_integer(name: str, whol
     found = frames.compact(polars.Series("item", ["1", name, "-25"]))
     assert (found.dtype == polars.Int64) is whole
     assert frames.text(found).to_list() == ["1", name, "-25"]
-
-
-@pytest.mark.parametrize(
-    ("items", "named"), [([1.5, 1], ["1.5", "1"]), ([1, 1.5], ["1", "1.5"]), ([1, True], ["1", "true"])]
-)
-def test_values_of_mixed_types_have_their_own_names_in_any_order(items, named):
-    assert frames.as_polars({"item": items})["item"].to_list() == named

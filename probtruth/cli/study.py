@@ -84,14 +84,14 @@ def monitor(
     json: bool = False,
 ) -> None:
     """Compare two models while scores come in. Look as often as you like; known items are skipped."""
-    from probtruth.io.output.folder import check_file
+    from probtruth.io.output.folder import check_out
     from probtruth.io.tables.read import read_table
     from probtruth.report import terminal_study as words
     from probtruth.study.monitor import monitor
     from probtruth.study.monitor_state import is_state
 
     console = Console.of(context, json)
-    check_file(state, is_state)
+    check_out(state, is_state)
     frame, source = read_table(scores)
     watched = monitor(frame, state if Path(state).exists() else None, **vars(watching), source=source)
     watched.save(state)

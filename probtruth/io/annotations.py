@@ -1,5 +1,6 @@
 """Annotations from a table: one row for each annotation, or one column of counts for each label."""
 
+import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Literal
@@ -123,28 +124,26 @@ def _neither(got: str, item: str, annotator: str, label: str, frame: polars.Data
         f"the long form (columns {item!r}, {annotator!r}, {label!r}) or the counts form ({item!r} and, for each label, "
         "a column of non-negative integers)",
         f"{known if {item, label} <= set(columns) else ''}"
-        "Name the columns with item=, annotator=, label= (command line: --item, --annotator, --label); one column "
-        f"for each annotator is the wide form (read_wide_annotations; --format wide). "
-        f"{check.did_you_mean(absent, columns)}",
+        "Name the columns with item=, annotator=, label= (command line: --item, --annotator, --label"
+        f"{_guess(frame, item, annotator, label)}); one column for each annotator is the wide form "
+        f"(read_wide_annotations; --format wide). {check.did_you_mean(absent, columns)}",
         source.name,
-        _guess(frame, item, annotator, label),
     )
 
 
-def _guess(frame: polars.DataFrame, item: str, annotator: str, label: str) -> tuple[str, ...]:
+def _guess(frame: polars.DataFrame, item: str, annotator: str, label: str) -> str:
     """The options with which a table may be in long form: the most and the fewest names, and who answers once."""
     distinct = {name: frame[name].n_unique() for name in frame.columns}
     own = sorted((name for name in distinct if 1 < distinct[name] < frame.height), key=lambda name: distinct[name])
-    if len(own) < 3:
-        return ()
+    if len(own) < 3 or annotator in own:
+        return ""
     items, labels = item if item in own else own[-1], label if label in own else own[0]
     others = [name for name in own if name not in (items, labels)]
     # Columns, not names, which may be patterns
     once = [name for name in others if frame.select(frame[items], frame[name]).n_unique() == frame.height]
-    found = {"--item": (item, items), "--annotator": (annotator, once[0] if once else ""), "--label": (label, labels)}
-    if not once or annotator in own:
-        return ()
-    return tuple(word for flag, (named, name) in found.items() if named != name for word in (flag, name))
+    found = {"--item": (item, items), "--annotator": (annotator, next(iter(once), "")), "--label": (label, labels)}
+    words = [word for flag, (named, name) in found.items() if named != name for word in (flag, name)]
+    return f"; perhaps {shlex.join(words)}" if once else ""
 
 
 def _counts(
@@ -152,9 +151,10 @@ def _counts(
 ) -> Int[np.ndarray, "item label"]:
     counts = empty_array((table.height, len(names)), on_disk, np.int64)
     for start in range(0, table.height, ROWS):
-        values, unread = frame_numbers.matrix(table[start : start + ROWS], names)
-        if unread is not None:
-            frame_numbers.numbers(table, unread, source, "label")
+        floats = frame_numbers.float_columns(table[start : start + ROWS], names)
+        if floats.unread is not None:
+            frame_numbers.numbers(table, floats.unread, source, "label")
+        values = floats.rows()
         bad = ~((values >= 0) & (values == np.floor(values)) & (values < LARGEST))
         if bad.any():
             row, column = (int(axis[0]) for axis in np.nonzero(bad))

@@ -78,7 +78,10 @@ def common(models: Sequence[str], items: Sequence[Sequence[str]], index: Index |
         listed.append(frames.compact(known) if listed[0].dtype.is_integer() else known)
     columns = [column.alias("item") for column in frames.alike(listed)]
     reference = columns.pop() if named else columns[0]
-    if not (named or all(frames.same(column, reference) for column in columns)):
+    if all(frames.same(column, reference) for column in columns):
+        none = tuple((model, 0, 0) for model in models)
+        return Common(frames.Names(reference), [np.arange(len(reference))] * len(models), Audit((), (), none), named)
+    if not named:
         reference = polars.concat(columns).unique(maintain_order=True)
     rows = [frames.positions(reference, column) for column in columns]
     shared = np.logical_and.reduce([own >= 0 for own in rows])

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars
@@ -33,7 +32,7 @@ from probtruth.kernels.host import block_rows, empty_array
 from probtruth.types import Index, Predictions
 from probtruth.types.arguments import Frame, StrPath
 from probtruth.types.index import match_labels, order_of
-from probtruth.types.predictions import as_logs, of_logits
+from probtruth.types.predictions import as_logs, by_model, of_logits
 
 
 def read_predictions(
@@ -72,19 +71,19 @@ def read_predictions(
     >>> pt.read_predictions({"model": path}).probs.tolist()
     [[[0.75, 0.25], [0.5, 0.5]]]
     """
-    if not isinstance(files, Mapping):
-        raise InputError(type(files).__name__, "a dict {model name: path or dataframe}", "Wrap it: {'my model': path}.")
-    for model, table in files.items():
+    tables_of = by_model(files, "path or dataframe")
+    for model, table in tables_of.items():
         if not (isinstance(table, str | Path | Block) or is_frame(table)):
             raise InputError(
                 f"{type(table).__name__} for model {check.quote(model)}",
                 "a path, or a dataframe with a column of item names",
                 "Without item names, use Predictions.from_probs({model: table}).",
             )
-    tables_of = _named(files)
     kind, models = known_kind(kind), list(tables_of)
     on_disk = COPIES * sum(map(size_of, tables_of.values())) > memory_limit(memory)
-    tables = [_Table.of(model, table, item, index, kind, on_disk) for model, table in tables_of.items()]
+    tables: list[_Table] = []
+    for model, table in tables_of.items():
+        tables.append(_Table.of(model, table, item, index, kind, on_disk, tables[0].items if tables else None))
     labels = tables[0].labels
     for own in tables:
         _same_labels(own, tables[0])
@@ -125,7 +124,14 @@ class _Table:
 
     @classmethod
     def of(
-        cls, model: str, table: StrPath | Frame | Block, item: str, index: Index | None, kind: str, on_disk: bool
+        cls,
+        model: str,
+        table: StrPath | Frame | Block,
+        item: str,
+        index: Index | None,
+        kind: str,
+        on_disk: bool,
+        first_items: frames.Names | None,
     ) -> "_Table":
         """The table after its items were read, each of which it has once."""
         whole = None if on_disk else read_table(table, f"the table of model {check.quote(model)}")
@@ -142,9 +148,13 @@ class _Table:
         if len(parts) > 1:
             source = Source(parts[0][0].name, parts=parts, notes=source.notes)
         keys = polars.concat(frames.alike(names))
-        distinct(keys, chosen.item, source, "every item once", REPEATED)
+        items = frames.Names(keys)
+        if first_items is not None and frames.same(keys, first_items.column):
+            items = first_items  # one column for all models
+        else:
+            distinct(keys, chosen.item, source, "every item once", REPEATED)
         used = None if index is None or index.positional_labels else set(index.labels)
-        return cls(model, chosen, frames.Names(keys), source, pieces, used)
+        return cls(model, chosen, items, source, pieces, used)
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -191,24 +201,13 @@ def _index_of(
     shared: groups.Common, labels: tuple[str, ...], index: Index | None
 ) -> tuple[Index, Int[np.ndarray, " item"]]:
     """The sorted index of the items that all models have, and the order of these; known names are not made anew."""
-    if index is not None and isinstance(index.items, tuple) and shared.as_known:
+    if index is not None and shared.as_known:
         order = order_of(frames.compact(shared.items.column)).astype(np.int64)
         if is_own(order, len(order)):
             of_labels, _, _ = Index.of_array((0, len(labels)), (), labels)
             return replace(of_labels, items=index.items, item_rows=order), order
     made, order, _ = Index.of_array((len(shared.items), len(labels)), shared.items, labels)
     return made, order
-
-
-def _named(files: Mapping[str, Any]) -> dict[str, Any]:
-    """The tables by the names of their models as text, checked."""
-    models = [*map(frames.name_text, files)]
-    if not models:
-        raise InputError("no model", "at least one model", "Give a file of predictions.")
-    check.unique(models, "model")
-    if not all(model.strip() for model in models):
-        raise InputError("a blank model name", "a name for every model", "Write NAME=FILE.")
-    return dict(zip(models, files.values(), strict=True))
 
 
 def _same_labels(table: _Table, first: _Table) -> None:

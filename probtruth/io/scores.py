@@ -113,7 +113,7 @@ def refuse_wide(frame: polars.DataFrame, named: Mapping[str, str | None], where:
     if item not in frame.columns or {model, score} & set(frame.columns):
         return
     others = (name for name in frame.columns if name not in (item, named.get("group"), named.get("cluster")))
-    models = [name for name in others if frame_numbers.matrix(frame, [name])[1] is None]
+    models = [name for name in others if frame_numbers.float_columns(frame, [name]).unread is None]
     if len(models) > 1:
         raise InputError(
             f"no columns {check.quote(model)} and {check.quote(score)}, but one column of numbers for each of "
@@ -122,7 +122,6 @@ def refuse_wide(frame: polars.DataFrame, named: Mapping[str, str | None], where:
             f"If these are models, pass models={models[:6]!r} (command line: --format wide --model "
             f"{','.join(models[:6])}).",
             where,
-            ("--format", "wide", "--model", ",".join(models[:6])),
         )
 
 

@@ -56,7 +56,7 @@ def check_soft_out(path: str | Path) -> None:
     suffix = Path(path).suffix.lower()
     if suffix not in (".csv", ".parquet"):
         raise InputError(f"the path {str(path)!r}", "a path that ends in .parquet or .csv", "Name the output so.")
-    (check_new_csv if suffix == ".csv" else parquet_notes.check_out)(path)
+    (check_new_csv if suffix == ".csv" else parquet_notes.check_parquet_out)(path)
 
 
 def read_soft(

@@ -282,7 +282,6 @@ class Scores(Brief):
         items, models, repeats = of["item"], of["model"], of.get("replicate")
         shape = len(models.names), len(items.names)
         values, count = empty_array(shape, on_disk), np.zeros(shape, np.int32)
-        values[:] = 0
         structure = {option: np.full(shape[1], -1) for option in ("group", "cluster") if option in of}
         n_repeats = 1 if repeats is None else len(repeats.names)
         last, in_order, replicates = np.full(shape[0] * n_repeats, -1), True, None
@@ -295,12 +294,13 @@ class Scores(Brief):
             if np.isnan(numbers).any():
                 where = source.at(int(np.isnan(numbers).argmax()), score)
                 raise InputError("NaN", "a number", "Remove the item or give its score.", where)
-            with np.errstate(invalid="ignore"):
-                np.add.at(values, (of_model, of_item), numbers)
-            np.add.at(count, (of_model, of_item), 1)
-            if repeats is not None:
-                values /= np.maximum(count, 1)
-                replicates = _by_replicate(of_model * shape[1] + of_item, numbers, count, repeat, repeats.names)
+            if repeats is None:
+                values[of_model, of_item], count[of_model, of_item] = numbers, 1
+            else:
+                cell = of_model * shape[1] + of_item
+                count += np.bincount(cell, minlength=count.size).reshape(shape).astype(np.int32)
+                values[:] = np.bincount(cell, numbers, count.size).reshape(shape) / np.maximum(count, 1)
+                replicates = _by_replicate(cell, numbers, count, repeat, repeats.names)
             for option, of_items in structure.items():
                 at = partial(source.at, column=columns[option])
                 one_each(of_items, of_item, of[option].codes(frame, source), items.names, option, at)

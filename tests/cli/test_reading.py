@@ -112,20 +112,8 @@ def test_check_reads_cells_as_run_does(run, files, tmp_path) -> None:
     path.write_text("item,yes,no\n" + "".join(f"i{n},{25.5 + n},{74.5 - n}\n" for n in range(24)))
     refused = run("check", files["labels"], path)
     assert "pass --kind percent" in refused.err
-    assert refused.err.rstrip().endswith(f"Run: probtruth check {files['labels']} {path} --kind percent")
     done = run("check", files["labels"], path, "--kind", "percent")
     assert "probabilities (predictions or soft labels), 24 items, 2 labels" in done.out
-
-
-def test_check_of_votes_under_other_names_says_what_run_says(run, files, tmp_path) -> None:
-    path = tmp_path / "votes.csv"
-    path.write_text(files["labels"].read_text().replace("item,annotator,label", "tweet,worker_id,sentiment"))
-    for words in ((), ("--item", "tweet")):
-        refused = run("check", path, *words)
-        assert "expected the long form" in refused.err
-        proposed = refused.err.rstrip().rpartition(" Run: probtruth ")[2].split()
-        assert set(proposed[2:]) == {"--item", "tweet", "--annotator", "worker_id", "--label", "sentiment"}
-        assert run(*proposed).status == 0
 
 
 def test_check_goes_on_after_a_fault(run, files, tmp_path) -> None:
@@ -142,10 +130,6 @@ ERRORS = {
     "two tools": (["lm_eval", "helm"], "files of lm-eval and of helm"),
     "annotations": (["annotations/prodigy.jsonl"], "an export of prodigy, expected scores"),
     "metric": (["inspect/small_quiz.eval"], "Choose one: scorer='includes' (command line: --score includes)."),
-    "metric of some tasks": (
-        ["lm_eval", "--score", "exact_match"],
-        "Run: probtruth compare lm_eval --score exact_match --out",
-    ),
     "metric by task": (["lm_eval", "--score", "exact_match"], "--metric quiz=acc --metric quiz_mi=acc"),
     "wrong filter": (["lm_eval", "--filter", "lose"], "Did you mean 'loose'?"),
     "wrong filter of a task": (["lm_eval", "--filter", "say=lose"], "Did you mean 'loose'?"),

@@ -32,23 +32,6 @@ def test_totals_over_many_items_are_in_float64():
     np.testing.assert_allclose(scores.values.mean(), np.log(10), rtol=1e-7)  # .1 itself is rounded to float32
 
 
-def test_oracle_against_five_votes(chaosnli):
-    # the perfect forecaster looks imperfect to distances, and never loses to a real model in expected log loss
-    _, truth = chaosnli
-    rng = np.random.default_rng(0)
-    shares = truth.shares
-    counts = np.rint(shares * 100).astype(int)
-    votes = np.array([rng.multivariate_hypergeometric(row, 5) for row in counts]) / 5  # five of the hundred
-    distance = np.abs(votes - shares).sum(1).mean() / 2
-    first = votes == votes.max(1, keepdims=True)  # ties share
-    accuracy = np.mean(first[np.arange(len(votes)), shares.argmax(1)] / first.sum(1))
-    np.testing.assert_allclose([distance, accuracy], [0.152, 0.865], atol=0.012)  # one draw of 1,514 items
-    squared = ((votes - shares) ** 2).sum(1)
-    debiased = squared - (votes * (1 - votes)).sum(1) / 4
-    assert squared.mean() > 0.05
-    assert abs(debiased.mean()) < 0.005
-
-
 def test_smoothed_votes_put_the_oracle_behind_a_real_model(chaosnli):
     # +1 smoothing of five votes, zeros of the oracle clipped at 1e-12: 2.18; roberta_0 with halved logits 1.20
     predictions, truth = chaosnli

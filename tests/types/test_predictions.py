@@ -4,7 +4,6 @@ import re
 from collections.abc import Callable
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -58,20 +57,6 @@ class TestNames:
     def test_without_names_they_are_positions(self) -> None:
         index = Predictions.from_probs({7: PROBS}).index
         assert (index.positional_items, index.positional_labels) == (True, True)
-
-    @pytest.mark.parametrize(
-        ("items", "message"),
-        [
-            (5, "items as a int"),
-            (np.array("ab"), "items as a ndarray"),
-            ([pd.NA, "b"], "blank name for item 0"),
-            ([pd.NaT, "b"], "blank name for item 0"),
-            ([np.float32("nan"), "b"], "blank name for item 0"),
-        ],
-    )
-    def test_names_that_are_none(self, items: object, message: str) -> None:
-        with pytest.raises(InputError, match=message):
-            Predictions.from_probs({"a": PROBS}, items=items)  # type: ignore[arg-type]
 
     def test_no_items_is_not_the_same_as_none_given(self) -> None:
         with pytest.raises(InputError, match="2 items, expected 0"):

@@ -10,7 +10,7 @@ import polars
 
 from probtruth import check
 from probtruth.errors import InputError
-from probtruth.io.output.folder import check_file, whole_file
+from probtruth.io.output.folder import check_out, whole
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r")  # What a spreadsheet takes as the start of a formula, or skips before one
 
@@ -42,7 +42,7 @@ def check_new_csv(path: str | Path) -> None:
             "Remove it, or choose another path.",
             str(path),
         )
-    check_file(path, lambda _: False)
+    check_out(path, lambda _: False)
 
 
 def csv_text(frame: polars.DataFrame) -> str:
@@ -69,5 +69,5 @@ def write_new_csv(frame: polars.DataFrame, path: str | Path, names: Iterable[str
     if risky:
         problem = f"names that a spreadsheet would take for formulas: {check.shortlist(risky, 3)}"
         raise InputError(problem, "other names in CSV", hint)
-    with whole_file(path, lambda _: False) as work:
+    with whole(path, lambda _: False) as work:
         write_csv(frame, work)

@@ -18,6 +18,10 @@ INSIDE = ("unwrap()", "panicked", "called `", "assertion", "0x", "/")  # Words o
 
 def batches(path: Path, columns: Sequence[str] | None, whole: bool) -> Iterator[polars.DataFrame]:
     """Some rows, or the whole file, at a time; `columns` are those that are needed."""
+    import pyarrow
+
+    unused = pyarrow.default_memory_pool().release_unused  # which the system gets back
+    unused()
     with _sound(path):
         opened = _opened(path)
         wanted = None if columns is None else [name for name in columns if name in opened.schema.names]
@@ -27,6 +31,7 @@ def batches(path: Path, columns: Sequence[str] | None, whole: bool) -> Iterator[
             if part.num_rows:
                 made = polars.from_arrow(part)
                 yield made if isinstance(made, polars.DataFrame) else made.to_frame()
+    unused()
 
 
 def shape(path: Path) -> tuple[list[str], int]:

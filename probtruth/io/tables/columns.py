@@ -142,7 +142,7 @@ def _not_labels(frame: polars.DataFrame, labels: dict[str, str], used: Sequence[
     for label in strange:
         others = [name for name in labels.values() if name != labels[label]]
         if len(others) > 1 and _sums_to_one(frame, others):
-            values, _ = frame_numbers.matrix(frame, [labels[label], *others])
+            values = frame_numbers.float_columns(frame, [labels[label], *others]).rows()
             if (values[:, 0] == values[:, 1:].argmax(1)).all():
                 return [label]
     return []

@@ -24,9 +24,7 @@ def known_kind(kind: str) -> CellKind:
 
 def float_columns(frame: polars.DataFrame, labels: Sequence[str], source: Source) -> frame_numbers.FloatColumns:
     """The columns of the labels, all of them full of numbers."""
-    columns = frame_numbers.float_columns(frame, labels)
-    if columns.unread is not None:
-        frame_numbers.numbers(frame, columns.unread, source, "label")
+    columns = frame_numbers.float_columns(frame, labels, source)
     return columns
 
 
@@ -57,8 +55,8 @@ def check_rows(
     try:
         check_arrays.distributions(in_probs(values, kind), source.at, what, plain, names)
     except InputError as error:
-        words, options = looks_like(values, kind, what)
-        raise InputError(error.got, error.expected, f"{words or error.hint} {more}", error.where, options) from None
+        hint = f"{_looks_like(values, kind, what) or error.hint} {more}"
+        raise InputError(error.got, error.expected, hint, error.where) from None
 
 
 def in_probs(values: Float[np.ndarray, "item label"], kind: str) -> Float[np.ndarray, "item label"]:
@@ -84,23 +82,19 @@ def renormalised(
 NEAR = 0.02  # How far from 1 the sums of rows may be, relatively, that are to look like distributions
 
 
-def looks_like(values: Float[np.ndarray, "item label"], kind: str, what: str) -> tuple[str, tuple[str, ...]]:
-    """What the numbers look like, in words, and the options to read them so; empty where they look like nothing."""
+def _looks_like(values: Float[np.ndarray, "item label"], kind: str, what: str) -> str:
+    """What the numbers look like, and how to read them so; empty where they look like nothing."""
     if kind == "logits" or not values.size or np.isnan(values).any() or (values == np.inf).any():
-        return "", ()
+        return ""
     soft = what == "soft labels"
     if soft and (values >= 0).all() and (values == np.floor(values)).all():
-        return "Whole numbers: if they count votes, read_annotations(path, format='counts') reads them.", ()
+        return "Whole numbers: if they count votes, read_annotations(path, format='counts') reads them."
     words, like = _guess(values, kind)
-    if not words:
-        return "", ()
-    if soft:
-        return f"{words}; soft labels must be probabilities: convert the file.", ()
-    if like == kind:
-        return f"{words}; pass --renormalise (Python: renormalise=True) to divide rows by their sums.", (
-            "--renormalise",
-        )
-    return f"{words}; pass --kind {like} (Python: kind={like!r}).", ("--kind", like)
+    if words and soft:
+        return f"{words}; soft labels must be probabilities: convert the file."
+    if words and like == kind:
+        return f"{words}; pass --renormalise (Python: renormalise=True) to divide rows by their sums."
+    return words and f"{words}; pass --kind {like} (Python: kind={like!r})."
 
 
 def _guess(values: Float[np.ndarray, "item label"], kind: str) -> tuple[str, str]:

@@ -22,17 +22,6 @@ def test_bins_agree_with_scikit_learn(method, n_bins):
     np.testing.assert_allclose(curve["weight"].sum(), 1, rtol=ROUNDING)
 
 
-def test_isotonic_curve_rises_and_its_pieces_hold_all_the_weight():
-    _, _, predictions, truth = simulated(soft=True)
-    curve = pt.calibration.reliability_curve(predictions, truth, band="none").filter(label="1")
-    observed = curve["observed"].to_numpy()
-    assert (np.diff(curve["forecast"].to_numpy()) > 0).all()
-    assert (np.diff(observed) >= 0).all()
-    _, first = np.unique(observed, return_index=True)
-    np.testing.assert_allclose(curve["weight"].to_numpy()[first].sum(), 1, rtol=ROUNDING)
-    assert curve["low"].is_nan().all()
-
-
 @pytest.mark.parametrize("soft", [False, True])
 def test_consistency_band_covers_a_calibrated_model_and_not_a_miscalibrated_one(soft):
     outside = {}
@@ -80,12 +69,15 @@ def test_items_without_weight_are_as_if_they_were_not():
         ({"seed": -1}, "seed -1"),
         ({"seed": 0.5, "band": "confidence"}, "seed 0.5"),
         ({"weights": np.full(5, 1e308)}, "of infinite sum"),  # shares of it were 0, and so was the curve
+        ({"bins": "even"}, "bins 'even'"),
+        ({"thresholds": [0.5, 1.5]}, "thresholds outside 0 to 1"),
     ],
 )
 def test_errors(options, message):
     _, _, predictions, truth = simulated(items=5)
+    found = {"bins": pt.calibration.calibration_error, "thresholds": pt.calibration.murphy_diagram}
     with pytest.raises(pt.InputError, match=message):
-        pt.calibration.reliability_curve(predictions, truth, **options)
+        found.get(next(iter(options)), pt.calibration.reliability_curve)(predictions, truth, **options)
 
 
 BINNING = 1.6e-3  # The paper does not state its bins; 10, 15 and 20 of equal width differ by this much
@@ -136,12 +128,6 @@ def test_a_calibrated_model_has_an_error_above_zero_and_as_large_as_said(soft):
     np.testing.assert_allclose(np.mean(said), np.mean(errors), rtol=0.2)  # 20 data sets: about 5 per cent noise
 
 
-def test_errors_of_expected_error():
-    _, _, predictions, truth = simulated(items=5)
-    with pytest.raises(pt.InputError, match="bins 'even'"):
-        pt.calibration.calibration_error(predictions, truth, bins="even")
-
-
 PASTED = 1e-12
 
 
@@ -164,12 +150,6 @@ def test_integrals_over_the_threshold_are_the_scores(outcomes):
         for rule, integral in (("brier", brier), ("log", log)):
             mean = pt.decompose(predictions, truth, rule=rule)[part][0]
             np.testing.assert_allclose(integral, mean, rtol=1e-3, atol=1e-6)  # midpoint rule across jumps
-
-
-def test_errors_of_murphy():
-    predictions, truth = two_labels(SOFT)
-    with pytest.raises(pt.InputError, match="thresholds outside 0 to 1"):
-        pt.calibration.murphy_diagram(predictions, truth, thresholds=[0.5, 1.5])
 
 
 @pytest.mark.parametrize("kind", [np.float64, np.float32])
