@@ -83,6 +83,7 @@ class Moments:
 
     @classmethod
     def made(cls, scores: Scores, losses: Float[np.ndarray, "model item"], plan: Design) -> "Moments":
+        """Those of losses under a design."""
         order = np.argsort(np.array(scores.models), kind="stable")
         values = losses[order] if (np.diff(order) != 1).any() else losses
         largest = np.maximum(values.max(1, initial=0.0), -values.min(1, initial=0.0))
@@ -124,6 +125,7 @@ class Moments:
 
     @property
     def finite(self) -> Bool[np.ndarray, " model"]:
+        """Which models have finite scores only."""
         return np.asarray(~self.infinite.any((0, 2)))
 
     @property
