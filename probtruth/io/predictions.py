@@ -3,7 +3,6 @@
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars
@@ -33,7 +32,7 @@ from probtruth.kernels.host import block_rows, empty_array
 from probtruth.types import Index, Predictions
 from probtruth.types.arguments import Frame, StrPath
 from probtruth.types.index import match_labels, order_of
-from probtruth.types.predictions import as_logs, of_logits
+from probtruth.types.predictions import as_logs, by_model, of_logits
 
 
 def read_predictions(
@@ -72,16 +71,14 @@ def read_predictions(
     >>> pt.read_predictions({"model": path}).probs.tolist()
     [[[0.75, 0.25], [0.5, 0.5]]]
     """
-    if not isinstance(files, Mapping):
-        raise InputError(type(files).__name__, "a dict {model name: path or dataframe}", "Wrap it: {'my model': path}.")
-    for model, table in files.items():
+    tables_of = by_model(files, "path or dataframe")
+    for model, table in tables_of.items():
         if not (isinstance(table, str | Path | Block) or is_frame(table)):
             raise InputError(
                 f"{type(table).__name__} for model {check.quote(model)}",
                 "a path, or a dataframe with a column of item names",
                 "Without item names, use Predictions.from_probs({model: table}).",
             )
-    tables_of = _named(files)
     kind, models = known_kind(kind), list(tables_of)
     on_disk = COPIES * sum(map(size_of, tables_of.values())) > memory_limit(memory)
     tables: list[_Table] = []
@@ -211,17 +208,6 @@ def _index_of(
             return replace(of_labels, items=index.items, item_rows=order), order
     made, order, _ = Index.of_array((len(shared.items), len(labels)), shared.items, labels)
     return made, order
-
-
-def _named(files: Mapping[str, Any]) -> dict[str, Any]:
-    """The tables by the names of their models as text, checked."""
-    models = [*map(frames.name_text, files)]
-    if not models:
-        raise InputError("no model", "at least one model", "Give a file of predictions.")
-    check.unique(models, "model")
-    if not all(model.strip() for model in models):
-        raise InputError("a blank model name", "a name for every model", "Write NAME=FILE.")
-    return dict(zip(models, files.values(), strict=True))
 
 
 def _same_labels(table: _Table, first: _Table) -> None:

@@ -13,7 +13,7 @@ from probtruth.scoring.align import AlignedOnHost
 from probtruth.scoring.calibration.events import bins_of, events
 from probtruth.scoring.confusion.curves import RATES, chosen_labels, ranking, ranks_of
 from probtruth.scoring.confusion.expected import response_probs
-from probtruth.scoring.confusion.measures import cohens_kappa, label_columns, measure, ratio
+from probtruth.scoring.confusion.measures import Measure, cohens_kappa, measure, measure_names, ratio
 from probtruth.types.arguments import MetricName
 
 Weights = Float[np.ndarray, "draw unit"]
@@ -60,25 +60,33 @@ def weighted_metric(
     if threshold is not None and name not in NEEDS_ANSWERS:
         raise InputError(f"a threshold with metric {name!r}", "no threshold", f"It is for {', '.join(NEEDS_ANSWERS)}.")
     position = _position(label, aligned.labels, name) if one else 0
-    words = f"{name} of {check.quote(aligned.labels[position])}" if one else name
+    own = aligned.labels[position] if one else None
+    words = name if own is None else f"{name} of {check.quote(own)}"
     undefined = ONE_LABEL[name] if one else NEVER.get(name, "there is nothing to average")
-    truth, n_labels = aligned.truth.astype(np.float64), len(aligned.labels)
+    truth = aligned.truth.astype(np.float64)
     values: Callable[[Weights], Values]
     counted = [truth.sum(0)] * len(aligned.models)
     if name in NEEDS_ANSWERS:
         answers = response_probs(aligned.log_probs, "argmax" if threshold is None else "threshold", threshold)
         cells = np.stack([truth * answers, np.broadcast_to(truth, answers.shape), answers], axis=2)
-        column = None if name == "kappa" else _measure_column(name, position, n_labels)
-        values = partial(_of_totals, _unit_totals(cells.swapaxes(0, 1), unit), partial(_of_cells, column))
+        wanted = Measure("f" if name.endswith("f1") else name, own, "macro" if name == "macro-f1" else None)
+
+        def of_cells(totals: CellTotals) -> Values:
+            sides = (totals[..., part, :] for part in range(3))
+            if name == "kappa":
+                return cohens_kappa(*sides)
+            return measure(*sides)[..., measure_names(aligned.labels).index(wanted)]
+
+        values = partial(_of_totals, _unit_totals(cells.swapaxes(0, 1), unit), of_cells)
         if name != "recall":
             counted = [np.stack([labels, answer.sum(0)]) for labels, answer in zip(counted, answers, strict=True)]
     elif name == "ece":
-        values = partial(_of_totals, _unit_totals(_gaps(aligned, truth, n_bins), unit), _error)
+        gaps = _unit_totals(_gaps(aligned, truth, n_bins), unit)
+        values = partial(_of_totals, gaps, lambda sums: ratio(np.abs(sums[..., :-1]).sum(-1), sums[..., -1]))
     else:
         kind = "roc" if name == "roc-auc" else "precision-recall"
         orders = [ranks_of(ranking(logs, position)[0]) for logs in aligned.log_probs]
         values = partial(_ranked, kind, orders, truth[:, position], unit)
-    own = aligned.labels[position] if one else None
     events = np.array([_rarer(name, totals, position) for totals in counted])
     return WeightedMetric(name, own, words, name != "ece", undefined, events, values)
 
@@ -102,15 +110,6 @@ def _position(label: object, labels: Sequence[str], metric: str) -> int:
     return chosen_labels(label, labels)[0]
 
 
-def _measure_column(name: str, position: int, n_labels: int) -> int:
-    """Position of the metric among the measures of a table."""
-    if name == "accuracy":
-        return 0
-    if name == "macro-f1":
-        return int(label_columns("f", n_labels).stop)
-    return int(label_columns("f" if name == "f1" else name, n_labels).start) + position
-
-
 def _unit_totals(cells: np.ndarray, unit: Int[np.ndarray, " item"]) -> np.ndarray:
     """Of each unit the totals over its items."""
     totals = np.zeros((int(unit.max()) + 1, *cells.shape[1:]))
@@ -124,12 +123,6 @@ def _of_totals(totals: np.ndarray, finish: Callable[[np.ndarray], Values], weigh
     return finish(added.reshape(len(weights), *totals.shape[1:]))
 
 
-def _of_cells(column: int | None, cells: CellTotals) -> Values:
-    """A measure of the tables by its column; None: Cohen's kappa of label and answer."""
-    totals = (cells[..., part, :] for part in range(3))
-    return cohens_kappa(*totals) if column is None else measure(*totals)[0][..., column]
-
-
 def _gaps(aligned: AlignedOnHost, truth: np.ndarray, n_bins: int) -> Float[np.ndarray, "item model column"]:
     """Of each item outcome minus forecast of its most probable label, in the column of its bin; 1 in the last one."""
     table = np.zeros((len(truth), len(aligned.models), n_bins + 1))
@@ -138,10 +131,6 @@ def _gaps(aligned: AlignedOnHost, truth: np.ndarray, n_bins: int) -> Float[np.nd
         ((_, forecasts, outcomes),) = events(logs.astype(np.float64), truth, aligned.labels, "top-label")
         table[np.arange(len(truth)), model, bins_of(forecasts, n_bins, "uniform", logs.dtype)] = outcomes - forecasts
     return table
-
-
-def _error(gaps: Float[np.ndarray, "draw model column"]) -> Values:
-    return ratio(np.abs(gaps[..., :-1]).sum(-1), gaps[..., -1])
 
 
 def _ranked(

@@ -164,7 +164,7 @@ def test_models(files: dict[str, Path]) -> None:
     ):
         with pytest.raises(InputError, match=message):
             model_files(options)
-    for given, message in (({}, "no model"), (files["a"], "a dict "), ({" ": files["a"]}, "a blank model name")):
+    for given, message in (({}, "an empty dict"), (files["a"], "a dict "), ({" ": files["a"]}, "a blank model name")):
         with pytest.raises(InputError, match=message):
             read_predictions(given)  # type: ignore[arg-type]
 

@@ -155,7 +155,7 @@ def test_groups_follow_the_order_of_the_reference_even_where_items_are_dropped()
     ("build", "message"),
     [
         (lambda ann, pred: pt.evaluate(None, pred), "got NoneType, expected Annotations or Truth"),
-        (lambda ann, pred: pt.evaluate(ann, A), "expected Predictions, or a dict"),
+        (lambda ann, pred: pt.evaluate(ann, A), "expected a dict {model name: table or path}"),
         (lambda ann, pred: pt.evaluate(ann, pred, groups=["p"]), "got 1 items in groups, expected 6"),
     ],
 )

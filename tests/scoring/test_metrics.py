@@ -101,6 +101,9 @@ def test_undefined_is_unknown_and_never_0():
     assert values("f1", ones, aligned(nobody)).tolist() == [[0.0, 0.0]]  # there are positive items: F1 is 0
 
 
+THREE = align(pt.Predictions.from_probs({"a": np.full((2, 3), 1 / 3)}), pt.Truth.from_labels([0, 1], 3)).on_host()
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -108,15 +111,9 @@ def test_undefined_is_unknown_and_never_0():
         ({"metric": "kappa", "label": "1"}, "no label"),
         ({"metric": "ece", "threshold": 0.5}, "no threshold"),
         ({"metric": "f1", "label": "7"}, "label"),
+        ({"metric": "f1", "data": THREE}, "without a label, with 3 labels"),
     ],
 )
 def test_errors(options, message):
     with pytest.raises(pt.InputError, match=message):
         values(**options)
-
-
-def test_more_labels_need_a_label():
-    three = align(pt.Predictions.from_probs({"a": np.full((2, 3), 1 / 3)}), pt.Truth.from_labels([0, 1], 3)).on_host()
-    with pytest.raises(pt.InputError, match="without a label, with 3 labels"):
-        weighted_metric(three, np.arange(2), "f1")
-    weighted_metric(three, np.arange(2), "macro-f1")

@@ -8,8 +8,6 @@ from probtruth.kernels.host import BLOCK
 ROUNDING = 1e-12  # Float64 sums of a few terms
 PUBLISHED = 1e-6  # Six digits are given
 
-# Reference
-
 
 def test_sums_over_real_data(chaosnli):
     # direct sums over the files, given with the data
@@ -50,9 +48,6 @@ def test_centre_is_the_unsmoothed_share_for_opinions_and_the_posterior_for_a_cla
         np.testing.assert_array_equal(scores.n_votes, votes)
 
 
-# Floor
-
-
 def test_floor_is_recorded_and_flagged():
     predictions = pt.Predictions.from_probs({"a": [[0.0, 1.0]]})
     truth = pt.Truth.from_labels(np.array([0]), n_labels=2)
@@ -84,9 +79,6 @@ def test_losses_by_label_of_some_items_are_those_of_all(rule):
     np.testing.assert_array_equal(some, behind.losses[:, [4, 1]])
     if rule == "log":
         np.testing.assert_array_equal(behind.losses, -np.log(np.maximum(probs, 0.01)))
-
-
-# Errors
 
 
 @pytest.mark.parametrize(

@@ -93,9 +93,6 @@ def many(seed=0, items=80, labels=3):
     return pt.Predictions.from_probs(tables), pt.Truth.from_probs(truth)
 
 
-# Reference
-
-
 @pytest.mark.parametrize(("kind", "weighted", "rule"), MODEL_DIAGNOSTICS)
 @pytest.mark.parametrize("by", ["label", "joint"])
 def test_agrees_with_model_diagnostics_on_two_labels(kind, weighted, rule, by):
@@ -127,9 +124,6 @@ def test_top_label_by_hand():
     parts = [row[name] for name in ("score", "miscalibration", "discrimination", "uncertainty")]
     np.testing.assert_allclose(parts, [score, score - fitted, plain - fitted, plain], rtol=ROUNDING_CORP)
     assert row["label"] is None
-
-
-# Properties
 
 
 @pytest.mark.parametrize("rule", RULES)
@@ -165,9 +159,6 @@ def test_bootstrap_bands_hold_the_estimate_and_follow_the_seed():
     assert first["uncertainty_low"] < first["uncertainty"]
     naive = np.std(pt.score(predictions, truth).values[0]) / np.sqrt(60)  # the bootstrap of a mean
     np.testing.assert_allclose(first["score_high"] - first["score_low"], 2 * 1.96 * naive, rtol=0.25)
-
-
-# Errors
 
 
 @pytest.mark.parametrize(

@@ -21,9 +21,6 @@ def both(p, y):
 soft = hnp.arrays(np.float64, 12, elements=st.sampled_from([0.0, 0.1, 0.25, 0.5, 0.75, 1.0]))
 
 
-# reference
-
-
 @settings(deadline=None, max_examples=40, derandomize=True)
 @given(soft, soft)
 def test_soft_labels_are_scikit_learns_weights(p, y):
@@ -43,9 +40,6 @@ def test_soft_labels_are_scikit_learns_weights(p, y):
     precision, recall, _ = skm.precision_recall_curve(labels, scores, sample_weight=weights)
     np.testing.assert_allclose(curve.y, precision[:-1][::-1], atol=ROUND_OFF)
     np.testing.assert_allclose(curve.x, recall[:-1][::-1], atol=ROUND_OFF)
-
-
-# properties
 
 
 @settings(deadline=None, max_examples=30, derandomize=True)
@@ -86,9 +80,6 @@ def test_no_events_no_curve():
     found = pt.confusion.roc_curves(*both([0.2, 0.6], [0, 0])).of("a")
     assert np.isnan(found.area)
     assert np.isnan(pt.confusion.precision_recall_curves(*both([0.2, 0.6], [0, 0])).of("a").area)
-
-
-# errors
 
 
 def test_errors():

@@ -18,9 +18,6 @@ def row(report, metric, label=None):
     return chosen.row(0 if label is None else chosen["label"].to_list().index(label), named=True)
 
 
-# reference
-
-
 def test_the_blogs_item():
     """Carpenter (2010), y = .7: accuracy is best at response 1; recall is the response, precision the truth."""
     report = pt.confusion.degeneracy_report(pt.Truth.from_probs(two([0.7])))
@@ -42,9 +39,6 @@ def test_accuracy_is_indifferent_at_one_half_and_not_at_zero():
     assert half["honest_is_best"]
     nought = row(pt.confusion.degeneracy_report(pt.Truth.from_probs(two([0.0]))), "accuracy")
     assert nought["best_response"] == "the most probable label of every item"
-
-
-# properties
 
 
 @settings(deadline=None, max_examples=25, derandomize=True)

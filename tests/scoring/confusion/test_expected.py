@@ -21,9 +21,6 @@ def tables(n_labels, n_items=6):
     return weights.map(lambda table: table / table.sum(-1, keepdims=True))
 
 
-# reference
-
-
 def test_one_item_of_the_blog():
     """Carpenter (2010): y = .7, response .6: recall is the response, precision the truth, F = 2 y r / (y + r)."""
     confusion = pt.expected_confusion(*binary([0.7], [0.6]))
@@ -75,9 +72,6 @@ def test_macro_f_against_the_people_and_against_their_majority(chaosnli):
         assert round(float(found.metric("f", average="macro")[2]), 3) == expected
 
 
-# properties
-
-
 @settings(deadline=None, max_examples=30, derandomize=True)
 @given(tables(2), tables(2), st.floats(0.05, 0.95))
 def test_two_labels_by_a_threshold_or_by_two(y, p, threshold):
@@ -104,9 +98,6 @@ def test_undefined_is_nan_and_counted():
     row = table.filter((table["metric"] == "precision") & (table["average"] == "macro"))
     assert row["value"].item() == 0.75
     assert row["undefined"].item() == 2
-
-
-# errors
 
 
 @pytest.mark.parametrize(

@@ -33,7 +33,7 @@ def enumerated(y, r):
             if chance > 0:
                 counts = np.zeros((n_labels, n_labels))
                 np.add.at(counts, (list(labels), list(responses)), 1)
-                rows.append(measure_table(counts)[0])
+                rows.append(measure_table(counts))
                 mass.append(chance)
     values, mass = np.array(rows), np.array(mass)[:, None]
     defined = ~np.isnan(values)
@@ -49,9 +49,6 @@ def tables(n_items, n_labels, zeros=True):
     cells = st.one_of(st.just(0.0), st.floats(0.01, 1), st.just(1.0)) if zeros else st.floats(0.05, 1)
     weights = hnp.arrays(np.float64, (n_items, n_labels), elements=cells).filter(lambda w: (w.sum(-1) > 0).all())
     return weights.map(lambda table: table / table.sum(-1, keepdims=True))
-
-
-# reference
 
 
 def test_the_blog_takes_the_ratio_of_expectations_for_the_expectation_of_the_ratio():
@@ -72,9 +69,6 @@ def test_four_items():
     assert exact.accuracy[0] == pytest.approx(0.6, rel=ROUND_OFF)
     decided = pt.expected_confusion(predictions, truth, "threshold", "exact", threshold=0.51)
     assert decided.accuracy[0] == pytest.approx(0.75, rel=ROUND_OFF)
-
-
-# properties
 
 
 @settings(deadline=None, max_examples=25, derandomize=True)

@@ -19,9 +19,6 @@ def double():
         yield
 
 
-# reference
-
-
 @pytest.mark.parametrize("freedom", [1, 2, 10, 1000])
 def test_heavy_tails_are_students_t(freedom):
     found = LOG_DENSITY(POINTS, 0.3, 1.7, 1 / freedom)
@@ -89,9 +86,6 @@ def test_draws_in_ten_dimensions(kappa):
     assert abs(drawn.mean(0)).max() < 0.2  # 5 standard errors of a t variable of variance 2.2
 
 
-# properties
-
-
 def test_two_classes_by_bayes_rule():
     """Two Student-t (kappa = 1/2) at 0 and 2: the tails return to the prior instead of saturating (Figure 2c)."""
     x = np.array([-1e4, 1.0, 1e4])
@@ -108,9 +102,6 @@ def test_outside_of_both_supports_nothing_is_known():
     found = np.exp(np.asarray(cg.log_posterior(logs, np.array([0.5, 0.5]))))
     np.testing.assert_array_equal(found[1], [0, 1])
     assert np.isnan(found[2]).all()
-
-
-# transforms
 
 
 def test_jit_vmap_and_gradients():

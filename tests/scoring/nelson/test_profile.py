@@ -39,9 +39,6 @@ def posterior(x, kappa0, kappa1, loc=2.0, variance=1.0):
     return np.exp(logs[1] - np.logaddexp(*logs))
 
 
-# reference
-
-
 def test_figure_7_on_the_infinite_range():
     """Both classes modelled as Gaussians, q_lim = .01: .5468/.6145/.8899 by integration (published .56/.62/.90)."""
     x, truth = two_class_world()
@@ -118,9 +115,6 @@ def test_one_impossible_event_and_the_precision_that_saves_the_mean():
     assert floored.impossible == (("0",),)
 
 
-# properties
-
-
 probabilities = hnp.arrays(np.float64, 40, elements=st.floats(0.02, 0.98))
 
 
@@ -168,9 +162,6 @@ def test_tables_say_the_same():
     whole = marks.filter(marks["label"].is_null() & (marks["mark"] == "robustness"))
     np.testing.assert_allclose(whole["reported"], found.robustness)
     assert bubbles.filter(bubbles["model"] == "a")["n_true"].sum() == pytest.approx(30)
-
-
-# errors
 
 
 @pytest.mark.parametrize(

@@ -25,9 +25,6 @@ def reports(n=300, seed=0):
     return reported, (rng.uniform(size=n) < reported).astype(float)
 
 
-# reference
-
-
 def test_isotonic_is_scikit_learns():
     reported, events = reports()
     expected = IsotonicRegression().fit_transform(reported, events)
@@ -48,29 +45,17 @@ def test_kernel_is_the_weighted_mean():
     np.testing.assert_allclose(found, weights @ events / weights.sum(1), atol=of_grid)
 
 
-def test_bins_hold_equal_counts():
-    reported, events = reports(300)
-    place = equal_count_bins(reported, 10)
-    np.testing.assert_array_equal(np.bincount(place), 30)
-    found = source_probability(reported, events, "bins", 10)
-    for here in range(10):
-        np.testing.assert_allclose(found[place == here], events[place == here].mean(), rtol=ROUND_OFF)
-
-
-def test_bayes_bins_are_the_posterior_mean_of_a_beta_prior():
+def test_bins_hold_equal_counts_and_bayes_bins_are_the_posterior_mean_of_a_beta_prior():
     """Of Beta(f, 1 - f) with f the frequency of all entries: one entry's worth (scipy)."""
     reported, events = reports(300)
-    events = (events > 0.5).astype(float)
-    place = equal_count_bins(reported, 10)
-    found = source_probability(reported, events, "bayes-bins", 10)
-    f = events.mean()
+    place, f = equal_count_bins(reported, 10), events.mean()
+    np.testing.assert_array_equal(np.bincount(place), 30)
+    found, posterior = (source_probability(reported, events, way, 10) for way in ("bins", "bayes-bins"))
     for here in range(10):
         hits, size = events[place == here].sum(), (place == here).sum()
+        np.testing.assert_allclose(found[place == here], hits / size, rtol=ROUND_OFF)
         expected = scipy.stats.beta(f + hits, 1 - f + size - hits).mean()
-        np.testing.assert_allclose(found[place == here], expected, rtol=ROUND_OFF)
-
-
-# properties
+        np.testing.assert_allclose(posterior[place == here], expected, rtol=ROUND_OFF)
 
 
 @settings(deadline=None, max_examples=40, derandomize=True)
@@ -100,9 +85,6 @@ def test_more_bins_than_reports_give_each_its_own(method):
     reported, events = np.array([0.1, 0.1, 0.4, 0.8]), np.array([0.0, 1.0, 0.0, 1.0])
     own = source_probability(reported, events, method, 4)
     np.testing.assert_array_equal(source_probability(reported, events, method, 1e30), own)
-
-
-# errors
 
 
 @pytest.mark.parametrize(

@@ -24,9 +24,6 @@ def losses_of(rule, probs):
     return x64(rule.per_label, probs)
 
 
-# Reference
-
-
 @pytest.mark.long
 def test_members_that_have_names():
     probs, _ = table()
@@ -113,9 +110,6 @@ def test_generated_rules_are_the_rules_of_their_generators(name, dtype):
 def test_one_rule_object_for_one_parameter():
     assert pt.rules.power(1.5) is pt.rules.power(1.5)
     assert hash(pt.rules.beta(1, 2)) == hash(pt.rules.beta(1, 2))
-
-
-# Errors
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,5 @@
 import pickle
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
 import scoringrules
@@ -31,9 +29,6 @@ POINT_SIX = (np.array([0.6, 0.4]), np.array([0.7, 0.3]))
 def table(seed=0, items=50, labels=4):
     rng = np.random.default_rng(seed)
     return rng.dirichlet(np.ones(labels), items), rng.dirichlet(np.ones(labels), items)
-
-
-# Reference
 
 
 @pytest.mark.parametrize(
@@ -102,14 +97,8 @@ def test_entropy_and_divergence_agree_with_scipy():
     np.testing.assert_allclose(x64(pt.kl_divergence, probs, truth), rel_entr(truth, probs).sum(1), rtol=FLOAT64)
 
 
-# Properties
-
-
 def test_ties_share_the_choice():
     assert float(pt.zero_one_score(np.array([0.4, 0.4, 0.2]), np.array([1, 0, 0]))) == 0.5
-
-
-# Edges
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -123,20 +112,10 @@ def test_infinite_loss_is_infinite_and_an_impossible_label_costs_nothing(dtype):
     np.testing.assert_array_equal(x64(pt.rules.log_score_from_logits, logs, truth), [np.inf, 0])
 
 
-def test_gradient_at_zero_probability_and_zero_truth_is_zero():
-    probs, truth = jnp.array([0.0, 1.0]), jnp.array([0.0, 1.0])
-    np.testing.assert_array_equal(jax.jit(jax.grad(pt.log_score, (0, 1)))(probs, truth), [[0, -1], [0, 0]])
-    np.testing.assert_array_equal(jax.jit(jax.grad(pt.entropy))(truth), [0, -1])
-    assert np.isfinite(jax.jit(jax.grad(pt.kl_divergence, (0, 1)))(probs, truth)).all()
-
-
 def test_logits_keep_what_probabilities_lose():
     logits = np.array([0.0, -1000.0], np.float32)
     assert float(pt.rules.log_score_from_logits(logits, np.array([0, 1]))) == 1000
     assert float(pt.log_score(np.exp(logits), np.array([0, 1]))) == np.inf
-
-
-# Transforms
 
 
 def test_integer_truth_takes_the_type_of_the_probabilities():
@@ -144,9 +123,6 @@ def test_integer_truth_takes_the_type_of_the_probabilities():
 
 
 ROUNDING = 1e-12  # Relative and absolute error of sums of up to ten terms in float64
-
-
-# Reference
 
 
 def test_quadratic_on_both_sides_of_the_decomposition():
@@ -162,9 +138,6 @@ def test_spherical_divergence_is_length_times_one_minus_cosine():
     length, other = np.sqrt(0.58), np.sqrt(0.52)
     cosine = (0.42 + 0.12) / (length * other)
     np.testing.assert_allclose(x64(pt.rules.spherical.divergence, probs, truth), length * (1 - cosine), rtol=1e-10)
-
-
-# Flags and errors
 
 
 def test_flags():

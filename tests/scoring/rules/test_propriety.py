@@ -31,9 +31,6 @@ NOT_SCORES = {
 }
 
 
-# Reference
-
-
 @pytest.mark.parametrize(
     ("name", "best"),
     [
@@ -60,9 +57,6 @@ def test_distances_to_vote_shares_reward_another_report(name):
     assert found.annotators == 5
     assert "vote shares of 5 annotators" in str(found)
     assert pt.rules.check_proper(NOT_SCORES[name], 2) is None, "with the distribution itself known they hold"
-
-
-# Flags of the rules are what the search finds
 
 
 @pytest.mark.parametrize("n_labels", [2, 3, pytest.param(7, marks=pytest.mark.long)])
@@ -101,9 +95,6 @@ def test_the_local_quadratic_is_improper_from_three_labels_on():
 
     assert pt.rules.check_proper(local, 2) is None
     np.testing.assert_allclose(pt.rules.best_report(local, [0.5, 0.3, 0.2]), [0.613, 0.355, 0.032], atol=SEARCH)
-
-
-# Errors
 
 
 @pytest.mark.parametrize(
