@@ -70,7 +70,7 @@ def assemble(evidence: Evidence, post: Posterior, options: Options) -> Compariso
         },
         warnings=warnings,
         decisions=_decisions(evidence, post, ranks, ordered),
-        group_results=population_rows(evidence, post.population, rope),
+        group_results={} if post.population is None else population_rows(evidence, post.population, rope),
         of_groups=partial(group_rows, evidence, post.population),
         tests=partial(_tests, evidence, post, options),
         unseen={"confidence": LEVEL, "n_units": plan.n_units, "reason": reason},

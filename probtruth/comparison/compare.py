@@ -9,18 +9,19 @@ import numpy as np
 from probtruth import check
 from probtruth.comparison.assemble import assemble
 from probtruth.comparison.design import Design, design
-from probtruth.comparison.draws import CHAINS
 from probtruth.comparison.evidence import Evidence, of_moments, of_scores
 from probtruth.comparison.groups import Population
 from probtruth.comparison.location import Location, combine
 from probtruth.comparison.moments import Moments
 from probtruth.comparison.options import Options, checked_options
 from probtruth.comparison.pairs import LEADING, rows_of
-from probtruth.comparison.posterior import Posterior, posterior_of
+from probtruth.comparison.posterior import CHAINS, Posterior, posterior_of
 from probtruth.comparison.shared_units import wider
 from probtruth.errors import InputError, PosteriorError
 from probtruth.kernels.host import free_memory
 from probtruth.types import Comparison, Scores
+
+OF_PAIR = 125  # Numbers that a pair takes beside the draws
 
 
 def compare(
@@ -30,15 +31,9 @@ def compare(
     replicates: object = None,
     *,
     annotations: object = None,
-    fold_correlation: object = None,
-    engine: object = "auto",
-    population: object = "new-items",
     weights: object = None,
-    rope: object = None,
-    draws: object = 2500,
-    seed: object = 0,
-    strict: object = False,
     on_progress: Callable[[int, int], None] | None = None,
+    **options: object,
 ) -> Comparison:
     """The comparison of scores that memory holds; arguments and errors are those of `probtruth.compare`.
 
@@ -47,9 +42,17 @@ def compare(
     check.unique(scores.models, "model")
     if isinstance(scores, Moments):
         given = {"groups": groups, "clusters": clusters, "replicates": replicates, "annotations": annotations}
-        _refuse(given | {"fold_correlation": fold_correlation}, "sums", "Pass it to Moments.of, or compare the scores.")
-    chosen = checked_options(engine, population, rope, draws, seed, strict, replicates, fold_correlation)
-    need_room(len(scores.models), chosen)
+        given["fold_correlation"] = options.get("fold_correlation")
+        _refuse(given, "sums", "Pass it to Moments.of, or compare the scores.")
+    chosen = checked_options(replicates=replicates, **options)
+    n_models, n_pairs, n_draws = len(scores.models), math.comb(len(scores.models), 2), CHAINS * chosen.draws
+    need = 8 * (8 * n_draws * n_models + n_pairs * (n_draws if chosen.engine == "nuts" else OF_PAIR))
+    if n_models > LEADING and need > free_memory():
+        raise InputError(
+            f"{n_models:,} models, whose {n_pairs:,} pairs need some {need / 1e9:.3g} GB",
+            f"what fits into the memory that is free, {free_memory() / 1e9:.3g} GB",
+            "Compare fewer models.",
+        )
     if isinstance(scores, Moments):
         return conclude(of_moments(scores, weights), chosen, on_progress)
     plan = design(scores, groups, clusters, weights)
@@ -90,25 +93,9 @@ def conclude(
 
 
 def _refuse(given: Mapping[str, object], what: str, hint: str) -> None:
-    """Raises for what cannot go with it."""
     for name, value in given.items():
         if value is not None:
             raise InputError(f"{what} with {name}", "one of the two", hint)
-
-
-def need_room(n_models: int, options: Options) -> None:
-    """Raises before anything begins where draws of so many models and pairs would not fit into free memory."""
-    n_pairs, n_draws = math.comb(n_models, 2), CHAINS * options.draws
-    need = 8 * (8 * n_draws * n_models + n_pairs * (n_draws if options.engine == "nuts" else OF_PAIR))
-    if n_models > LEADING and need > free_memory():
-        raise InputError(
-            f"{n_models:,} models, whose {n_pairs:,} pairs need some {need / 1e9:.3g} GB",
-            f"what fits into the memory that is free, {free_memory() / 1e9:.3g} GB",
-            "Compare fewer models.",
-        )
-
-
-OF_PAIR = 125  # Numbers that a pair takes beside the draws
 
 
 def need_two(models: Sequence[str]) -> None:

@@ -132,7 +132,6 @@ class Design:
 
 
 def totals(rows: Float[np.ndarray, "row item"], codes: Int[np.ndarray, " item"], size: int) -> np.ndarray:
-    """The total of each row over the items of each code."""
     return np.stack([np.bincount(codes, row, size) for row in rows]) if len(rows) else np.zeros((0, size))
 
 

@@ -83,7 +83,6 @@ def _rows(sums: Moments, plan: Design) -> Means | None:
 
 
 def of_moments(sums: Moments, weights: object) -> Evidence:
-    """The evidence of sums alone."""
     plan = sums.design
     if plan.grouped:
         plan = replace(plan, weights=known_weights(weights, sums.groups, plan.group_sizes))
@@ -96,11 +95,11 @@ def of_moments(sums: Moments, weights: object) -> Evidence:
         higher_is_better=sums.higher_is_better,
         known=sums.known,
         design=plan,
-        means=sums.means(plan.weights),
+        means=sums.means(plan),
         infinite={model: (n, ()) for model, n in zip(sums.models, n_infinite, strict=True) if n},
         order=np.flatnonzero(sums.finite),
         rows=_rows(sums, plan),
-        shared=None if units is None else Shared.of("annotator", [(np.arange(len(sums.models)), units)], plan.weights),
+        shared=None if units is None else Shared("annotator", [(np.arange(len(sums.models)), units)], plan.weights),
         notes=(FROM_SUMS,),
         range=sums.range,
     )
@@ -120,7 +119,7 @@ def of_scores(scores: Scores, plan: Design, options: Options, annotations: objec
     sums = Moments.made(scores, values, plan)
     by_name = np.argsort(np.array(scores.models), kind="stable")
     order, back = by_name[sums.finite], np.argsort(by_name)
-    means, n_infinite = sums.means(plan.weights)[back], sums.infinite.sum((0, 2))[back].tolist()
+    means, n_infinite = sums.means(plan)[back], sums.infinite.sum((0, 2))[back].tolist()
     rows, shared, kind, repeated = _rows(sums, plan), None, options.replicates, scores.replicates
     if annotations is not None:
         if kind is not None:

@@ -16,20 +16,8 @@ BLOCK = 1 << 12  # Items whose losses by label are in memory at once
 
 ItemWeights = Float[np.ndarray, " item"]
 Influence = Float[np.ndarray, "model item"]  # What each item does through fitted weights
-MeanMoments = tuple[float, float, float]  # Variance, third central moment and degrees of freedom of a mean
-Totals = tuple[float, float, float]  # The first two, and the sum of squared variances over their degrees of freedom
-
-
-def fixed_moments(
-    scores: Scores, item_weights: ItemWeights, models: Sequence[int], correlation: float | None = None
-) -> MeanMoments:
-    """Those of a model's mean loss, or of a difference of two, over the labels, or over answers given again."""
-    if scores.labels is None and scores.replicates is not None:
-        total = _over_replicates(scores, scores.replicates.values, item_weights, models, correlation)
-    else:
-        total = _over_labels(scores, item_weights, models)
-    variance, third, spread = total
-    return variance, third, min(variance**2 / spread, LARGE_DF) if spread > 0 else LARGE_DF
+# Variance and third central moment of a mean, and the sum of its squared variances over their degrees of freedom
+MeanMoments = tuple[float, float, float]
 
 
 def fixed_variance(
@@ -42,7 +30,7 @@ def fixed_variance(
     elif not _is_known(scores.labels):
         return None
     try:
-        within = fixed_moments(scores, item_weights, [a, b])[0]
+        within = _moments(scores, item_weights, [a, b], None)[0]
     except PosteriorError:
         return None
     if influence is None:
@@ -56,13 +44,22 @@ def fixed_variance(
 def fixed_location(
     scores: Scores, item_weights: ItemWeights, correlation: float | None, order: Int[np.ndarray, " finite"]
 ) -> Location:
-    """The posterior of every row of these models."""
     losses = scores.losses
     rows = [[model for model in row if model >= 0] for row in rows_of(order).tolist()]
     mean = np.array([float(((losses[a] - (losses[b[0]] if b else 0.0)) * item_weights).sum()) for a, *b in rows])
-    found = [fixed_moments(scores, item_weights, row, correlation) for row in rows]
-    variance, third, df = np.array(found, np.float64).T
+    found = [_moments(scores, item_weights, row, correlation) for row in rows]
+    variance, third, spread = np.array(found, np.float64).T
+    df = np.where(spread > 0, np.minimum(variance**2 / np.where(spread > 0, spread, 1.0), LARGE_DF), LARGE_DF)
     return Location(len(item_weights), mean, variance, mean, variance, third, df)
+
+
+def _moments(
+    scores: Scores, item_weights: ItemWeights, models: Sequence[int], correlation: float | None
+) -> MeanMoments:
+    """Those of a model's mean loss, or of a difference of two, over the labels, or over answers given again."""
+    if scores.labels is None and scores.replicates is not None:
+        return _over_replicates(scores, scores.replicates.values, item_weights, models, correlation)
+    return _over_labels(scores, item_weights, models)
 
 
 def _is_known(behind: LabelsBehind | None) -> bool:
@@ -74,7 +71,7 @@ def _is_known(behind: LabelsBehind | None) -> bool:
     return behind.log_probs is not None or not (behind.n_votes == 1).any()
 
 
-def _over_labels(scores: Scores, item_weights: ItemWeights, models: Sequence[int]) -> Totals:
+def _over_labels(scores: Scores, item_weights: ItemWeights, models: Sequence[int]) -> MeanMoments:
     behind, total = scores.labels, np.zeros(3)
     if behind is None or not _is_known(behind):
         raise InputError(
@@ -118,7 +115,7 @@ def _over_replicates(
     item_weights: ItemWeights,
     models: Sequence[int],
     correlation: float | None,
-) -> Totals:
+) -> MeanMoments:
     tables = values[models]
     if ((seen := (~np.isnan(tables)).sum(2)) < 2).any():
         model, item = np.argwhere(seen < 2)[0]

@@ -129,7 +129,6 @@ def quadrature(groups: Groups, prior: Prior, power: float = 1.0) -> Hierarchy:
 
 
 def from_draws(groups: Groups, between: Float[np.ndarray, "draw pair"]) -> Hierarchy:
-    """Draws of the between-group sd, all of one weight."""
     known = [conditional(groups, pair, values) for pair, values in enumerate(between.T)]
     centre, total, _ = map(np.stack, zip(*known, strict=True))
     weight = np.full(centre.shape, 1 / len(between))
@@ -206,5 +205,4 @@ class Population:
         return differences + self.reference, sds
 
     def data(self) -> dict[str, np.ndarray]:
-        """What the program conditions on."""
         return {**vars(self.groups), "prior_scale": self.prior.scale, "log_range": self.prior.log_range}

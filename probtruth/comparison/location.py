@@ -4,7 +4,6 @@ A row is a model's own mean or a pair's difference, a minus b; `rows_of` has the
 """
 
 from dataclasses import dataclass, fields, replace
-from typing import Any
 
 import numpy as np
 from jaxtyping import Bool, Float, Int, Num, Shaped
@@ -65,7 +64,8 @@ class Sums:
                 ends = [end.reduceat(rows, group_starts, axis=1) for end in (np.minimum, np.maximum)]
                 made.append((np.stack(powers), np.stack(ends), few_sizes(rows)))
         all_powers, all_ends, sizes = (np.concatenate(part, axis=1) for part in zip(*made, strict=True))
-        return cls(counts, all_powers, all_ends, sizes).among(cells, n_cells, groups, plan.n_groups)
+        made_of = cls(counts, all_powers, all_ends, sizes)
+        return made_of if cell is None else made_of.among(cells, n_cells, groups, plan.n_groups)
 
     def of_rows(self, rows: Int[np.ndarray, " chosen"]) -> "Sums":
         return Sums(self.n, self.powers[:, rows], self.ends[:, rows], self.sizes[:, rows])
@@ -119,7 +119,7 @@ def wide(
 class Means:
     """Means of each group with their estimated variance (NaN where a group has one unit) and third central moment.
 
-    `df` are the degrees of freedom that all rows have, `own_df` those of each row where they differ.
+    `df` are the degrees of freedom of the design, `row_df` those of each row.
     """
 
     n_items: Num[np.ndarray, " group"]
@@ -130,18 +130,12 @@ class Means:
     centre: PerGroup
     variance: PerGroup
     third: PerGroup
+    row_df: PerGroup
     low: PerRow
     high: PerRow
-    own_df: PerGroup | None = None
 
     def of(self, rows: slice) -> "Means":
-        """Those of some rows."""
-        kept: dict[str, Any] = {field.name: getattr(self, field.name)[rows] for field in fields(self)[3:-1]}
-        return replace(self, **kept, own_df=None if self.own_df is None else self.own_df[rows])
-
-    @property
-    def row_df(self) -> PerGroup:
-        return np.broadcast_to(self.df, self.mean.shape) if self.own_df is None else self.own_df
+        return Means(self.n_items, self.n_units, self.df, *(getattr(self, one.name)[rows] for one in fields(self)[3:]))
 
 
 def means_from(sums: Sums, plan: Design, largest: PerRow, pseudo: float | None = None, n_own: int = 0) -> Means:
@@ -160,7 +154,8 @@ def means_from(sums: Sums, plan: Design, largest: PerRow, pseudo: float | None =
         mean = plan.group_totals(unit_sums) / n_items
     constant = np.maximum(high - mean, mean - low).max(1) <= ROUNDING * largest
     plain, third = spread_of(*_residual_powers(sums, plan, mean, constant), n, n_items)
-    means = Means(n_items, n, plan.df, mean, plain, mean, plain, third, low.min(1), high.max(1))
+    row_df = np.broadcast_to(plan.df, mean.shape)
+    means = Means(n_items, n, plan.df, mean, plain, mean, plain, third, row_df, low.min(1), high.max(1))
     if pseudo is None or plan.grouped:
         return means
     size = float(n_items[0] / n[0])
@@ -221,8 +216,7 @@ class Location:
     df: PerRow
 
     def of(self, rows: slice | Int[np.ndarray, " chosen"]) -> "Location":
-        """Those of some rows."""
-        return Location(self.n_units, *(getattr(self, field.name)[rows] for field in fields(self)[1:]))
+        return Location(self.n_units, *(getattr(self, one.name)[rows] for one in fields(self)[1:]))
 
     @property
     def total_df(self) -> float:

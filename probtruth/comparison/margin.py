@@ -26,13 +26,7 @@ class Margin:
     scale: float
     df: float
     skewness: float = 0.0
-    given_mean: float | None = None
     draws: Float[np.ndarray, " draw"] | None = field(default=None, compare=False)
-
-    @property
-    def mean(self) -> float:
-        """The plain mean difference."""
-        return self.centre if self.given_mean is None else self.given_mean
 
     def drawn(self, t: Float[np.ndarray, " draw"], df: float) -> "Margin":
         """The same by draws of the t, which has so many degrees of freedom."""
@@ -47,7 +41,6 @@ class Margin:
         return max(0.0, min(t, hall)) if t > 0 else min(0.0, max(t, hall))
 
     def at(self, t: Float[np.ndarray, "*batch"]) -> Float[np.ndarray, "*batch"]:
-        """The difference that each value of T stands for."""
         wide, g = t, self.skewness
         if abs(g) >= STRAIGHT:
             x = g * (t - g / 6)
@@ -70,13 +63,11 @@ class Margin:
         return float(stdtr(self.df, self.threshold(value))) if exact else 1.0 - self.below(value)
 
     def within(self, rope: float) -> float:
-        """P(|difference| <= rope)."""
         if self.scale == 0:
             return float(abs(self.centre) <= rope)
         return max(0.0, 1.0 - (self.below(-rope) + self.above(rope)))
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
-        """The equal-tailed interval."""
         if self.scale == 0:
             return self.centre, self.centre
         if self.draws is not None:
@@ -99,17 +90,13 @@ def other_df(t: Float[np.ndarray, " draw"], df: float, wanted: float) -> Float[n
 
 
 def margins(location: Location) -> list[Margin]:
-    """The margin of each row of a location."""
     skewness = np.zeros(len(location.mean))
     if location.n_units >= FEWEST:
         size = location.variance**1.5  # 0 where one model's scores are tiny beside another's
         most = MOST_SKEWED / stdtrit(location.df, 0.975)
         skewness = np.clip(np.divide(location.third, size, out=skewness, where=size > 0), -most, most)
-    columns = (location.mean, location.centre, np.sqrt(location.variance), location.df, skewness)
-    return [
-        Margin(centre, scale, df, skewness, None if mean == centre else mean)
-        for mean, centre, scale, df, skewness in zip(*(column.tolist() for column in columns), strict=True)
-    ]
+    columns = (location.centre, np.sqrt(location.variance), location.df, skewness)
+    return [Margin(*row) for row in zip(*(column.tolist() for column in columns), strict=True)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,7 +112,6 @@ class Mixture:
         return np.where(self.sd.any(-1), (constant * self.weight).sum(-1), constant[..., 0])
 
     def average(self) -> Float[np.ndarray, "*batch"]:
-        """Their means."""
         return self._of_constants(self.mean)
 
     def below(self, value: float | Float[np.ndarray, "*batch"]) -> Float[np.ndarray, "*batch"]:
@@ -137,12 +123,10 @@ class Mixture:
         return np.asarray(np.minimum(mixed, 1.0))  # weights add up to 1 but for rounding
 
     def within(self, rope: float) -> Float[np.ndarray, "*batch"]:
-        """P(|x| <= rope)."""
         spread = np.maximum(0.0, self.below(rope) - self.below(-rope))
         return np.where(self.sd.any(-1), spread, np.abs(self.average()) <= rope)
 
     def quantile(self, probability: float) -> Float[np.ndarray, "*batch"]:
-        """The values that x is below with this probability."""
         mean, varies = self.average(), self.sd.any(-1)
         low, high = (self.mean - 40 * self.sd).min(-1), (self.mean + 40 * self.sd).max(-1)
         fine = 1e-12 * (high - low)

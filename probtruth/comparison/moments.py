@@ -97,12 +97,9 @@ class Moments:
                 infinite[sign, row] = np.bincount(plan.of_item()[values[row] == kind], minlength=plan.n_groups)
             largest[row] = np.abs(values[row][np.isfinite(values[row])]).max(initial=0.0)
         size = float(largest.max(initial=0.0))
-        if size > LARGEST:
-            raise InputError(f"a score of size {size:g}", f"finite scores up to {LARGEST:g}", "Rescale the scores.")
-        if 0 < size < SMALLEST:
-            raise InputError(
-                f"scores of size {size:g} at most", f"some of at least {SMALLEST:g}", "Rescale the scores."
-            )
+        if size > LARGEST or 0 < size < SMALLEST:
+            wanted = f"finite scores from {SMALLEST:g} to {LARGEST:g}"
+            raise InputError(f"scores of size {size:g} at most", wanted, "Rescale the scores.")
         steps = all(((some == 0) | (np.abs(some) == 1)).all() for some in (values[:, :1000], values))
         return cls(
             models=tuple(scores.models[row] for row in order),
@@ -138,18 +135,17 @@ class Moments:
             return self.known.range if math.isfinite(self.known.range[1] - self.known.range[0]) else None
         return None if self.steps is None else (float(self.steps[0]), float(max(self.steps[1], self.steps[0] + 1)))
 
-    def means(self, weights: Float[np.ndarray, " group"]) -> Float[np.ndarray, " model"]:
+    def means(self, plan: Design) -> Float[np.ndarray, " model"]:
         """Each model's mean loss: infinite where a score that counts is, NaN for both signs."""
-        used, plan, mean = weights > 0, self.design, self.sums.powers[0, : len(self.models)]
+        used, mean = plan.weights > 0, self.sums.powers[0, : len(self.models)]
         up, down = self.infinite[..., used].any(-1)
         with np.errstate(invalid="ignore"):
             if plan.n_clusters is not None:
                 mean = plan.group_totals(mean * self.sums.n) / plan.group_sizes
-            finite = mean[:, used] @ weights[used]
+            finite = mean[:, used] @ plan.weights[used]
         return np.where(up & down, np.nan, np.where(up, np.inf, np.where(down, -np.inf, finite)))
 
     def __add__(self, other: "Moments") -> "Moments":
-        """The sums over the items of both."""
         of_both = [(name, getattr(self, name), getattr(other, name)) for name in ("models", "rule", "higher_is_better")]
         clustered = (one.design.n_clusters is not None for one in (self, other))
         for name, own, others in (*of_both, ("clustered", *clustered)):
@@ -162,17 +158,16 @@ class Moments:
         if (one.cell_group != two.cell_group)[(one.sums.n > 0) & (two.sums.n > 0)].any():
             raise InputError("a cluster in different groups", "clusters inside groups", "Name clusters apart.")
         n, m = int(self.sums.n.sum()), int(other.sums.n.sum())
-        entropy = None  # a mean over items, as the baseline is not
+        entropy = None
         if self.known.entropy is not None and other.known.entropy is not None:
             entropy = (n * self.known.entropy + m * other.known.entropy) / (n + m)
-        baseline = self.known.baseline if self.known.baseline == other.known.baseline else None
         steps = None
         if one.steps is not None and two.steps is not None:
             steps = min(one.steps[0], two.steps[0]), max(one.steps[1], two.steps[1])
         units = one.annotators
         return replace(
             one,
-            known=replace(self.known, entropy=entropy, baseline=baseline),
+            known=replace(self.known, entropy=entropy, baseline=None),
             cell_group=np.maximum(one.cell_group, two.cell_group),
             sums=one.sums + two.sums,
             infinite=one.infinite + two.infinite,

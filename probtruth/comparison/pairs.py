@@ -11,7 +11,6 @@ Pairs = Int[np.ndarray, "row 2"]
 
 
 def pairs_of(models: Int[np.ndarray, " model"]) -> Pairs:
-    """All pairs of these models."""
     return models[np.stack(np.triu_indices(len(models), 1), axis=1)]
 
 
@@ -29,20 +28,6 @@ def pair_rows_of(pairs: Pairs, n_models: int) -> Int[np.ndarray, " row"]:
 def leading(means: Float[np.ndarray, " model"]) -> Int[np.ndarray, " leading"]:
     """The models of the `LEADING` lowest means, in their order; all where there are no more."""
     return np.sort(np.argsort(means, kind="stable")[:LEADING])
-
-
-def square(pairs: Float[np.ndarray, " pair"], n_models: int, sign: float = 1.0) -> Float[np.ndarray, "model model"]:
-    """A matrix with the pairs' values above its diagonal and `sign` times them below."""
-    matrix = np.zeros((n_models, n_models))
-    above = np.triu_indices(n_models, 1)
-    matrix[above] = pairs
-    matrix.T[above] = sign * pairs
-    return matrix
-
-
-def contrasts(difference: Float[np.ndarray, " pair"], n_models: int) -> Float[np.ndarray, " model"]:
-    """Each model's mean minus the mean of all models, from the pairs' differences."""
-    return np.asarray(square(difference, n_models, -1.0).mean(1))
 
 
 def first_and_last(

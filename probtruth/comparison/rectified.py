@@ -42,12 +42,15 @@ class Rectified:
 
     @classmethod
     def of(cls, scores: Scores, gold: ExpertScores, plan: Design) -> "Rectified":
-        """The corrected scores under a design."""
         weights = _weights(gold, plan)
         known, expert = scores.losses, scores.losses.copy()
         expert[:, gold.items] = gold.losses
         values, finite = expert.copy(), np.isfinite(known).all(1) & np.isfinite(expert).all(1)
-        base, slope = (_weighted_up(rows, weights, plan) for rows in (expert[finite], known[finite]))
+        # the weighted mean of the answered items, and on these their own deviation times the weight
+        base, slope = (
+            np.where(weights == 1.0, rows, (mean := _hajek(rows, weights, plan)) + weights * (rows - mean))
+            for rows in (expert[finite], known[finite])
+        )
         slope = known[finite] - slope
         tuned = _tuned(base, slope, plan, len(gold.items))
         values[finite] = base + tuned * slope
@@ -64,27 +67,22 @@ class Rectified:
         """The means of the corrected scores with the freedom that so few answers leave."""
         if (self.weights == 1.0).all():
             return means
-        plan, answered = self.design, self._unit_weights() > 0
-        of_unit, n_groups, units = plan.of_unit(), plan.n_groups, plan.group_units
-        few, (remaining, few_df) = self._effective(), self._weighing()
+        plan, units, (first, second) = self.design, self.design.group_units, rows_of(np.arange(len(order))).T
+        of_unit, n_groups = plan.of_unit(), plan.n_groups
+        answered, remaining, few, few_df = self._weighing()
         other = units - np.bincount(of_unit, answered, n_groups)
-        n_rows = len(means.mean)
-        variance, df = np.ones((n_rows, n_groups)), np.empty((n_rows, n_groups))
         used = 1.0 - 1.0 / max(float(few_df.sum()) + n_groups - 1, LEAST_EFFECTIVE - 1)
-        deviations, missed = _deviations(self.values[order], plan), np.empty(n_rows)
-        for row, (a, b) in enumerate(rows_of(np.arange(len(order))).tolist()):
-            missed[row] = self.missed[order[a], order[a if b < 0 else b]]
-            square = (deviations[a] - (0.0 if b < 0 else deviations[b])) ** 2
-            squares = np.stack([np.where(answered, square / remaining, 0.0), square * ~answered, square])
-            own, rest, plain = totals(squares, of_unit, n_groups)
-            own, rest = own / used, rest * _grown(other)
-            with np.errstate(divide="ignore", invalid="ignore"):
-                freedom = (own + rest) ** 2 / (own**2 / (used * few_df) + rest**2 / np.maximum(other - 1, 1))
-                ratio = (own + rest) / (plain * _grown(units))
-            varies = plain > 0
-            variance[row] = np.where(varies, ratio, 1.0)
-            df[row] = np.where(varies, np.maximum(freedom, 1.0), units - 1)
+        deviations = np.pad(_deviations(self.values[order], plan), ((0, 1), (0, 0)))  # the last row is of no model
+        square = (deviations[first] - deviations[second]) ** 2
+        parts = np.where(answered, square / remaining, 0.0), square * ~answered, square
+        own, rest, plain = (totals(part, of_unit, n_groups) for part in parts)
+        own, rest = own / used, rest * _grown(other)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            freedom = (own + rest) ** 2 / (own**2 / (used * few_df) + rest**2 / np.maximum(other - 1, 1))
+            variance = np.where(plain > 0, (own + rest) / (plain * _grown(units)), 1.0)
+        df = np.where(plain > 0, np.maximum(freedom, 1.0), units - 1)
         shrunk = np.where(other > 0, few / (few + SKEWNESS_FROM), 1.0)
+        missed = self.missed[order[first], order[np.where(second < 0, first, second)]]
         # one answer more that changes the rows by so much, shared between the groups
         extra, third = (missed[:, None] ** power / (few ** (power - 1) * few.sum()) for power in (2, 3))
         return replace(
@@ -92,17 +90,15 @@ class Rectified:
             plain_variance=means.plain_variance * variance + extra,
             variance=means.variance * variance + extra,
             third=means.third * variance**1.5 * shrunk + third,
-            own_df=df,
+            row_df=df,
         )
 
-    def _unit_weights(self) -> Float[np.ndarray, " unit"]:
-        return np.asarray(self.design.unit_totals(self.weights[None])[0])
-
-    def _weighing(self) -> tuple[Float[np.ndarray, " unit"], Float[np.ndarray, " group"]]:
-        """What the squared deviation of a unit is divided by, and the degrees of freedom of the sum in each group."""
-        plan, weights = self.design, self._unit_weights()
+    def _weighing(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Which units have an answer, and what their squared deviations are divided by; of each group the effective
+        number of such units (Kish), and the degrees of freedom of the sum of squares."""
+        plan, weights = self.design, self.design.unit_totals(self.weights[None])
         of_unit, n_groups = plan.of_unit(), plan.n_groups
-        share = weights / totals(weights[None], of_unit, n_groups)[0, of_unit]
+        share = weights[0] / totals(weights, of_unit, n_groups)[0, of_unit]
         square = totals(share[None] ** 2, of_unit, n_groups)[0]
         remaining = 1 - 2 * share + square[of_unit]
         leverage = share**2 / remaining
@@ -110,13 +106,7 @@ class Rectified:
         rows = np.stack([own, leverage, leverage * share, leverage * share**2])
         total, zero, one, two = totals(rows, of_unit, n_groups)
         df = square**2 / (total + (square * zero) ** 2 + 2 * two * zero + 2 * one**2 - 4 * square * one * zero)
-        return remaining, np.where(square > OUTWEIGHS, 1.0, df)
-
-    def _effective(self) -> Float[np.ndarray, " group"]:
-        """The effective number of units with an answer in each group (Kish)."""
-        weights, plan = self._unit_weights(), self.design
-        total, square = totals(np.stack([weights, weights**2]), plan.of_unit(), plan.n_groups)
-        return np.asarray(total**2 / square)
+        return weights[0] > 0, remaining, 1 / square, np.where(square > OUTWEIGHS, 1.0, df)
 
     def variance(self, a: int, b: int) -> float | None:
         """What the answers that were not given add to the variance of a mean difference."""
@@ -134,7 +124,6 @@ class Rectified:
 
     @property
     def n_answered(self) -> int:
-        """Items with an expert's answer."""
         return len(self.gold.items)
 
     @property
@@ -143,7 +132,6 @@ class Rectified:
         return float(self.weights.sum(-1) ** 2 / (self.weights**2).sum(-1))
 
     def facts(self) -> dict[str, object]:
-        """What a result says of the experts' answers."""
         return {
             "n_items": self.n_answered,
             "of_items": self.design.n_items,
@@ -225,14 +213,6 @@ def _hajek(rows: Float[np.ndarray, "row item"], weights: np.ndarray, plan: Desig
     group, n_groups = plan.of_item(), plan.n_groups
     weighted = totals(np.where(weights > 0, weights * rows, 0.0), group, n_groups)
     return np.asarray((weighted / totals(weights[None], group, n_groups))[:, group])
-
-
-def _weighted_up(
-    rows: Float[np.ndarray, "row item"], weights: Float[np.ndarray, " item"], plan: Design
-) -> Float[np.ndarray, "row item"]:
-    """The weighted mean of the answered items, and on these their own deviation times the weight."""
-    mean = _hajek(rows, weights, plan)
-    return np.where(weights == 1.0, rows, mean + weights * (rows - mean))
 
 
 def _deviations(

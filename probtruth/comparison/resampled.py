@@ -54,7 +54,6 @@ def bundled(plan: Design, seed: int) -> Design:
 
 
 def resampled(values: Values, plan: Design) -> Resampled:
-    """The numbers under the weights of the jackknife, some units at a time."""
     units, step = plan.n_units, max(1, CELLS // plan.n_items)
     group, items, left_out = plan.of_unit(), plan.group_sizes[plan.of_unit()], []
     rest = items - (1 if plan.unit_sizes is None else plan.unit_sizes)
@@ -83,7 +82,8 @@ def located(metrics: Resampled, plan: Design, order: Int[np.ndarray, " finite"])
     powers = plan.group_totals(square), plan.group_totals(square * residual)
     variance, third = spread_of(*powers, count, plan.group_sizes)
     mean, nothing = np.repeat(estimate[:, None], plan.n_groups, axis=1), np.zeros(len(estimate))
-    means = Means(plan.group_sizes, count, plan.df, mean, variance, mean, variance, third, nothing, nothing)
+    row_df = np.broadcast_to(plan.df, mean.shape)
+    means = Means(plan.group_sizes, count, plan.df, mean, variance, mean, variance, third, row_df, nothing, nothing)
     location = combine(means, share)
     second_power, fourth = square.sum(1), (square**2).sum(1)
     excess = fourth - second_power**2 / len(group)

@@ -6,11 +6,10 @@ from itertools import combinations
 
 import numpy as np
 
-from probtruth.comparison.draws import tiers
 from probtruth.comparison.evidence import Evidence
 from probtruth.comparison.groups import Population
 from probtruth.comparison.margin import Margin, Mixture
-from probtruth.comparison.posterior import Posterior
+from probtruth.comparison.posterior import Posterior, tiers
 from probtruth.comparison.unseen import highest_rate
 
 Row = dict[str, object]
@@ -27,28 +26,40 @@ def pair_rows(evidence: Evidence, post: Posterior, rope: float | None, these_ite
     rows: list[Row] = []
     place, means = {name: at for at, name in enumerate(evidence.names)}, evidence.rows
     mean_of = dict(zip(evidence.models, evidence.means.tolist(), strict=True))
-    leaders = set(post.leading.tolist())
+    leaders, rate = set(post.leading.tolist()), highest_rate(evidence.design.n_units)
     finite = iter(range(len(place), len(post.margins)))
     for a, b in combinations(sorted(evidence.models), 2):
-        worst, spread = None, True
-        if a not in place or b not in place:  # two infinities of one sign have no difference
-            gap = mean_of[a] - mean_of[b]
-            margin = None if math.isnan(gap) else Margin(gap, 0.0, math.inf)
-        else:
+        mean, worst, spread = mean_of[a] - mean_of[b], None, True
+        margin = Margin(mean, 0.0, math.inf)
+        if a in place and b in place and post.rows is not None:
             at, both = next(finite), (place[a], place[b])
-            margin = post.margins[at]
+            margin, mean = post.margins[at], float(post.rows.mean[at])
             spread = these_items or margin.scale > 0
             if means is not None and not these_items:
                 low, high = float(means.low[at]), float(means.high[at])
                 if low == high or evidence.outcomes is None or leaders.issuperset(both):
-                    worst = _worst_unseen(evidence, margin.mean, low, high, *both)
+                    worst = _worst_unseen(evidence, rate, mean, low, high, *both)
                 if low == high and worst is not None:  # certain only if the bound itself leaves no doubt
                     spread = spread and worst < 0
-        rows.append(_pair(a, b, margin, worst, rope, spread, evidence))
+        row: Row = {"a": a, "b": b, "difference": None, **dict.fromkeys((*CHANCES, "favours", "reason", *UNSEEN))}
+        if not math.isnan(mean):  # else two infinities of one sign
+            low, high = margin.interval()
+            equal = None if rope is None else margin.within(rope)
+            chances = low, high, margin.below(0.0), equal, margin.above(0.0)
+            row |= {"difference": mean, **dict(zip(CHANCES, chances, strict=True)), "favours": favours(mean)}
+        if not spread:
+            row |= {"reason": TWINS} if mean == 0 else {"reason": NO_SPREAD, **dict.fromkeys(CHANCES)}
+        if worst is not None:  # the difference and P(a better) were the unseen as frequent as items leave room for
+            shift, known = worst + abs(mean), row["p_a_better"] is not None
+            p = margin.below(-shift) if mean < 0 else 1.0 - margin.above(shift)
+            row |= dict(zip(UNSEEN, (rate, worst if mean < 0 else -worst, p if known else None), strict=True))
+        rows.append(in_own_units(row, evidence.higher_is_better, evidence.bound))
     return rows
 
 
-def _worst_unseen(evidence: Evidence, mean: float, low: float, high: float, a: int, b: int) -> float | None:
+def _worst_unseen(
+    evidence: Evidence, rate: float, mean: float, low: float, high: float, a: int, b: int
+) -> float | None:
     """The mean difference of a pair's leader were the unseen as frequent as can be; positive: it does not lead then."""
     if mean == 0 or (evidence.outcomes is None and evidence.range is None):
         return None
@@ -57,38 +68,7 @@ def _worst_unseen(evidence: Evidence, mean: float, low: float, high: float, a: i
         size = evidence.outcomes.size(int(evidence.order[lead]), int(evidence.order[other]))
     else:
         size = evidence.bound if largest < evidence.bound else None
-    rate = highest_rate(evidence.design.n_units)
     return -abs(mean) if size is None else (1.0 - rate) * -abs(mean) + rate * size
-
-
-def _pair(
-    a: str, b: str, margin: Margin | None, worst: float | None, rope: float | None, spread: bool, evidence: Evidence
-) -> Row:
-    if margin is None:
-        return {"a": a, "b": b, "difference": None, **dict.fromkeys((*CHANCES, "favours", "reason", *UNSEEN))}
-    low, high = margin.interval()
-    row: Row = {
-        "a": a,
-        "b": b,
-        "difference": margin.mean,
-        "low": low,
-        "high": high,
-        "p_a_better": margin.below(0.0),
-        "p_equivalent": None if rope is None else margin.within(rope),
-        "p_b_better": margin.above(0.0),
-        "favours": favours(margin.mean),
-        "reason": None,
-        **dict.fromkeys(UNSEEN),
-    }
-    if not spread:
-        row |= {"reason": TWINS} if margin.mean == 0 else {"reason": NO_SPREAD, **dict.fromkeys(CHANCES)}
-    if worst is not None:  # the difference and P(a better) were the unseen as frequent as so many items leave room for
-        a_leads, shift = margin.mean < 0, worst + abs(margin.mean)
-        p = margin.below(-shift) if a_leads else 1.0 - margin.above(shift)
-        row["unseen_rate"] = highest_rate(evidence.design.n_units)
-        row["unseen_difference"] = worst if a_leads else -worst
-        row["unseen_p_a_better"] = None if row["p_a_better"] is None else p
-    return in_own_units(row, evidence.higher_is_better, evidence.bound)
 
 
 def in_own_units(row: Row, higher_is_better: bool, bound: float = math.inf) -> Row:
@@ -171,10 +151,8 @@ def group_rows(evidence: Evidence, population: Population | None) -> list[Row]:
     ]
 
 
-def population_rows(evidence: Evidence, population: Population | None, rope: float | None) -> dict[str, list[Row]]:
+def population_rows(evidence: Evidence, population: Population, rope: float | None) -> dict[str, list[Row]]:
     """The pairs again under the population of groups and for one new group."""
-    if population is None:
-        return {}
     pairs = list(combinations(evidence.names, 2))
     return {
         what: _of_mixture(population.differences(new_group), pairs, rope, evidence)
@@ -185,7 +163,6 @@ def population_rows(evidence: Evidence, population: Population | None, rope: flo
 def _of_mixture(
     mixture: Mixture, pairs: Sequence[tuple[str, str]], rope: float | None, evidence: Evidence
 ) -> list[Row]:
-    """What is said of each difference of a mixture."""
     p, rows = mixture.below(0.0), []
     equal = [None] * len(p) if rope is None else mixture.within(rope).tolist()
     columns = mixture.average(), mixture.quantile(0.025), mixture.quantile(0.975), p

@@ -13,6 +13,7 @@ U/(U - 1) sum_u V_u^2, each less the part of single cells: U/(U - 1) N/(N - 1) w
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -37,7 +38,6 @@ FEW = 5  # Units from which on intervals hold whatever the distribution of their
 PerRow = Float[np.ndarray, " row"]
 Models = Int[np.ndarray, " model"]
 LossesOf = Callable[[slice], Float[np.ndarray, "model cell"]]
-Table = tuple[Models, Int[np.ndarray, " cell"], Int[np.ndarray, " cell"], LossesOf]  # models, items, units, losses
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,11 +84,10 @@ class UnitSums:
         item: Int[np.ndarray, " cell"],
         unit: Int[np.ndarray, " cell"],
         values: LossesOf,
-        group: Int[np.ndarray, " item"],
-        n_groups: int,
+        plan: Design,
     ) -> "UnitSums":
         """From cells by item, no two of one item and one unit, of which `values` gives every model's loss."""
-        group_of = group[item]
+        n_groups, group_of = plan.n_groups, plan.of_item()[item]
         key = group_of * len(names) + unit
         rows = np.unique(key) if n_groups > 1 else np.flatnonzero(np.bincount(key))
         row_of = np.searchsorted(rows, key)
@@ -139,7 +138,6 @@ class UnitSums:
         return replace(self, group=groups[self.group], **parts)
 
     def under(self, weights: Float[np.ndarray, " group"]) -> "SharedUnits":
-        """What the units add to means under these weights of the groups."""
         n_groups, n_units = len(weights), len(self.names)
         n_items, alone = (np.bincount(self.group, cells, n_groups) for cells in (self.weight, self.alone))
         scale = np.where(n_items > 0, weights / np.maximum(n_items, 1), 0.0)
@@ -190,22 +188,12 @@ class Shared:
     """The units behind a comparison; the models of one set have the same units, so that these are paired."""
 
     what: str
-    n_units: int
-    sets: Sequence[tuple[Models, SharedUnits]]
     sums: Sequence[tuple[Models, UnitSums]]
+    weights: Float[np.ndarray, " group"]
 
-    @classmethod
-    def of(cls, what: str, sums: Sequence[tuple[Models, UnitSums]], weights: Float[np.ndarray, " group"]) -> "Shared":
-        """From the sums of each set of models, under the weights of the groups."""
-        n_units = min((len(np.unique(one.unit)) for _, one in sums), default=0)
-        return cls(what, n_units, [(models, one.under(weights)) for models, one in sums], sums)
-
-    @classmethod
-    def of_tables(cls, what: str, names: Sequence[str], tables: Sequence[Table], plan: Design) -> "Shared":
-        group, sums = plan.of_item(), []
-        for models, item, unit, losses in tables:
-            sums.append((models, UnitSums.of(names, item, unit, losses, group, plan.n_groups)))
-        return cls.of(what, sums, plan.weights)
+    @cached_property
+    def sets(self) -> Sequence[tuple[Models, SharedUnits]]:
+        return [(models, sums.under(self.weights)) for models, sums in self.sums]
 
     def parts(self, first: Models, second: Models) -> list[Excess]:
         """What each set of units adds to differences, or to the means of models by themselves (second: -1)."""
@@ -217,15 +205,14 @@ class Shared:
         return found
 
     def extra(self, a: int, b: int) -> float:
-        """The variance of a difference that is due to the units."""
         return sum(float(one.extra.sum()) for one in self.parts(np.array([a]), np.array([b])))
 
     def notes(self) -> tuple[str, ...]:
-        """What must be said of few units."""
-        if not 2 <= self.n_units < FEW:
+        n_units = min((len(np.unique(sums.unit)) for _, sums in self.sums), default=0)
+        if not 2 <= n_units < FEW:
             return ()
         return (
-            f"{self.n_units} {self.what}s: if their biases point the same way, nothing in the data shows it, and the "
+            f"{n_units} {self.what}s: if their biases point the same way, nothing in the data shows it, and the "
             "95% interval covers less (with skewed biases about 0.87 of the time); more items do not change that, more "
             f"{self.what}s do",
         )
@@ -287,7 +274,10 @@ def of_annotators(scores: Scores, annotations: object, models: Models, plan: Des
     row_of = np.array([row_named.get(name, -1) for name in annotations.index.items])[annotations.item]
     known = np.flatnonzero(row_of >= 0)
     names, n_labels = annotations.index.annotators, labels.shares.shape[1]
-    label = _columns(annotations.label[known], labels.shares)
+    label = annotations.label[known]
+    # as columns of the shares, which have the labels of the predictions too: the used ones, in their order
+    used, named = np.flatnonzero((labels.shares > 0).any(0)), np.unique(label)
+    label = label if len(used) != len(named) else used[np.searchsorted(named, label)]
     votes = row_of[known] * n_labels + np.minimum(label, n_labels - 1)
     counts = np.bincount(votes, minlength=labels.shares.size).reshape(labels.shares.shape)
     shares = counts / np.maximum(counts.sum(1, keepdims=True), 1)
@@ -307,17 +297,11 @@ def of_annotators(scores: Scores, annotations: object, models: Models, plan: Des
         size = np.diff(ends[start : stop + 1])
         return own if (size == 1).all() else np.add.reduceat(own, first[start:stop] - ends[start], axis=1) / size
 
-    return Shared.of_tables("annotator", names, [(models, item[first], cell[first] % len(names), values)], plan)
-
-
-def _columns(label: Int[np.ndarray, " annotation"], shares: Float[np.ndarray, "item label"]) -> np.ndarray:
-    """The labels as columns of the shares, which have those of the predictions too: the used ones, in their order."""
-    used, named = np.flatnonzero((shares > 0).any(0)), np.unique(label)
-    return label if len(used) != len(named) else np.asarray(used[np.searchsorted(named, label)])
+    sums = UnitSums.of(names, item[first], cell[first] % len(names), values, plan)
+    return Shared("annotator", [(models, sums)], plan.weights)
 
 
 def of_replicates(scores: Scores, models: Models, plan: Design) -> Shared:
-    """Each replicate's own losses."""
     repeated = scores.replicates
     if repeated is None or not repeated.names:
         raise InputError(
@@ -327,7 +311,7 @@ def of_replicates(scores: Scores, models: Models, plan: Design) -> Shared:
         )
     losses = scores.sign * repeated.values
     used, set_of = np.unique(~np.isnan(losses[models]).all(1), axis=0, return_inverse=True)
-    tables: list[Table] = []
+    sums = []
     for at in range(len(used)):
         alike = models[set_of.ravel() == at]
         item, unit = np.nonzero(np.isfinite(losses[alike]).all(0))
@@ -335,5 +319,5 @@ def of_replicates(scores: Scores, models: Models, plan: Design) -> Shared:
         def values(cells: slice, own: Models = alike, item: Models = item, unit: Models = unit) -> np.ndarray:
             return np.asarray(losses[own[:, None], item[cells], unit[cells]])
 
-        tables.append((alike, item, unit, values))
-    return Shared.of_tables("replicate", repeated.names, tables, plan)
+        sums.append((alike, UnitSums.of(repeated.names, item, unit, values, plan)))
+    return Shared("replicate", sums, plan.weights)

@@ -157,7 +157,6 @@ def rows_of_tests(known: Mapping[tuple[str, str], Row], pairs: Sequence[tuple[st
 
 
 def holm(p_values: Sequence[float | None], untested: int = 0) -> list[float | None]:
-    """Holm's step-down adjustment over the p-values that exist."""
     known = sorted((p, position) for position, p in enumerate(p_values) if p is not None and not math.isnan(p))
     adjusted: list[float | None] = [None] * len(p_values)
     largest = 0.0

@@ -34,7 +34,6 @@ class Outcomes:
 
     @cached_property
     def _places(self) -> Int[np.ndarray, " cell"]:
-        """Where labels were observed, among all cells."""
         return np.flatnonzero(self.observed)
 
     def size(self, lead: int, other: int) -> float | None:

@@ -31,7 +31,15 @@ def warnings_of(
 ) -> tuple[str, ...]:
     """The warnings of one comparison; those that begin with `sampling:` fail it under `strict`."""
     plan = evidence.design
-    warnings = [*_sampling(diagnostics), *plan.notes, *evidence.notes]
+    warnings = []
+    rhat, ess, divergences = (diagnostics[name] for name in ("max_rhat", "min_ess", "divergences"))
+    if isinstance(rhat, float) and not rhat <= MAX_RHAT:
+        warnings.append(f"sampling: R-hat {rhat:.3f} is above {MAX_RHAT}: the chains have not mixed")
+    if isinstance(ess, float) and not ess >= MIN_ESS:
+        warnings.append(f"sampling: effective sample size {ess:.0f} is below {MIN_ESS:.0f}")
+    if divergences:
+        warnings.append(f"sampling: {divergences} divergent transitions")
+    warnings += [*plan.notes, *evidence.notes]
     audit, known = evidence.audit, evidence.known
     if audit.dropped:
         warnings.append(f"{audit.dropped} items dropped for all models: {', '.join(audit.counts())}")
@@ -106,18 +114,6 @@ def _few_answers(where: str, fewest: int) -> str:
         f"expert labels on {where}: with fewer than {fewest} the interval may be too narrow where annotators seldom, "
         "but badly, err"
     )
-
-
-def _sampling(diagnostics: Mapping[str, object]) -> list[str]:
-    warnings = []
-    rhat, ess, divergences = (diagnostics[name] for name in ("max_rhat", "min_ess", "divergences"))
-    if isinstance(rhat, float) and not rhat <= MAX_RHAT:
-        warnings.append(f"sampling: R-hat {rhat:.3f} is above {MAX_RHAT}: the chains have not mixed")
-    if isinstance(ess, float) and not ess >= MIN_ESS:
-        warnings.append(f"sampling: effective sample size {ess:.0f} is below {MIN_ESS:.0f}")
-    if divergences:
-        warnings.append(f"sampling: {divergences} divergent transitions")
-    return warnings
 
 
 SENSITIVE = 0.05  # A probability that moves by more than this is said to depend on the prior

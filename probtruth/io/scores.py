@@ -1,7 +1,7 @@
 """Scores as a file: one row for each item and model, in their own orientation."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -11,7 +11,6 @@ import polars
 from probtruth import check, frame_numbers, frames
 from probtruth.errors import InputError
 from probtruth.io.addresses import shown
-from probtruth.io.formats import refuse_others
 from probtruth.io.loaders.wide_tables import read_wide_scores
 from probtruth.io.tables import parquet_notes
 from probtruth.io.tables.read import batches, memory_limit, read_table, size_of
@@ -90,18 +89,18 @@ def read_scores(
     names = frame.columns
     named = {"item": item, "model": model, "group": group, "cluster": cluster, "replicate": replicate}
     if not {item, model, score} <= set(names):
-        refuse_others(names, source.name)
         refuse_wide(frame, named | {"score": score}, source.name)
     frames.need_columns(names, named | {"score": score}, source.name)
     if stored is not None:
-        known = notes_in(stored, score, higher_is_better)
+        ours, upward, rule, facts = notes_in(stored, score, higher_is_better)
     else:
-        known = ScoreNotes(False, orientation.upward(score, higher_is_better, source.name), score)
-    named |= {name: known.column(named[name], name, names) for name in ("group", "cluster")}
+        upward = orientation.upward(score, higher_is_better, source.name)
+        ours, rule, facts = False, score, RuleFacts()
+    own = [name for name in ("group", "cluster") if ours and name in names]  # which probtruth itself wrote
+    named |= {name: named[name] or name for name in own}
     columns = {option: column for option, column in named.items() if column is not None}
     parts = partial(batches, stored, [*columns.values(), score]) if stored and on_disk else lambda: [(frame, source)]
-    scores = Scores.from_parts(parts, columns, score, known.higher_is_better, on_disk)
-    return replace(scores, rule=known.rule, known=known.facts)
+    return replace(Scores.from_parts(parts, columns, score, upward, on_disk), rule=rule, known=facts)
 
 
 EXPANSION = 4  # memory that a table of scores takes while it is read whole, for each byte of its cells
@@ -125,22 +124,8 @@ def refuse_wide(frame: polars.DataFrame, named: Mapping[str, str | None], where:
         )
 
 
-@dataclass(frozen=True)
-class ScoreNotes:
-    """What a file says of its scores; `ours`: probtruth wrote it."""
-
-    ours: bool
-    higher_is_better: bool
-    rule: str
-    facts: RuleFacts = field(default_factory=RuleFacts)
-
-    def column(self, chosen: str | None, name: str, columns: Sequence[str]) -> str | None:
-        """The column that was chosen, or the one that probtruth itself wrote under this name."""
-        return chosen or (name if self.ours and name in columns else None)
-
-
-def notes_in(path: str | Path, score: str, higher_is_better: bool | None) -> ScoreNotes:
-    """What the file says of its scores in the column `score`, and what the caller does."""
+def notes_in(path: StrPath, score: str, higher_is_better: bool | None) -> tuple[bool, bool, str, RuleFacts]:
+    """Whether probtruth wrote a file; of its scores in the column `score`: the orientation, the rule, and its facts."""
     notes = parquet_notes.read(path)
     own = notes.get("higher_is_better")
     if higher_is_better is not None and own not in (None, higher_is_better):
@@ -148,17 +133,15 @@ def notes_in(path: str | Path, score: str, higher_is_better: bool | None) -> Sco
             f"higher_is_better={higher_is_better}", f"{own}, as the file says", "Leave the option out.", shown(path)
         )
     stated = own if higher_is_better is None and isinstance(own, bool) else higher_is_better
-    if not notes or score != "score":
-        return ScoreNotes(bool(notes), orientation.upward(score, stated, shown(path)), score)
-    try:
-        rule, floor, entropy, proper = (notes[name] for name in ("rule", "floor", "entropy", "proper"))
-        facts = RuleFacts(
-            floor=_number(floor), proper=None if proper is None else proper is True, entropy=_number(entropy)
-        )
-    except (KeyError, TypeError, ValueError) as error:
-        raise parquet_notes.damaged(str(error), path) from None
-    upward = orientation.upward(str(rule), stated, shown(path))
-    return ScoreNotes(True, upward, str(rule), facts)
+    rule, facts = score, RuleFacts()
+    if notes and score == "score":
+        try:
+            rule, proper = str(notes["rule"]), notes["proper"]
+            floor, entropy = (_number(notes[name]) for name in ("floor", "entropy"))
+            facts = RuleFacts(floor=floor, proper=None if proper is None else proper is True, entropy=entropy)
+        except (KeyError, TypeError, ValueError) as error:
+            raise parquet_notes.damaged(str(error), path) from None
+    return bool(notes), orientation.upward(rule, stated, shown(path)), rule, facts
 
 
 def _number(value: object) -> float | None:

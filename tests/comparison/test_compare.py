@@ -314,7 +314,7 @@ GOOD = make(np.arange(8.0).reshape(2, 4) ** 2, "ab")
     [
         (make(np.ones((2, 3)), "aa"), {}, "model 'a' more than once"),
         (with_nan(), {}, "model 'b', item '2'"),
-        (make([[1e80, 0], [0, 1]], "ab"), {}, "a score of size 1e+80"),
+        (make([[1e80, 0], [0, 1]], "ab"), {}, "scores of size 1e+80 at most"),
         (GOOD, {"engine": "stan"}, "got engine 'stan'"),
         (GOOD, {"rope": -1}, "got rope -1"),
         (GOOD, {"rope": math.nan}, "got rope nan"),

@@ -8,8 +8,8 @@ from made_scores import located
 from numpy.testing import assert_allclose
 from scipy import stats
 
-from probtruth.comparison.draws import Tree, closed_form
 from probtruth.comparison.margin import Margin, margins, other_df
+from probtruth.comparison.posterior import Tree, closed_form
 
 
 def drawn(values, groups=None, straight=False):

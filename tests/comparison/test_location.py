@@ -6,7 +6,7 @@ from scipy import stats
 
 from probtruth.comparison.design import Design
 from probtruth.comparison.location import combine, pool
-from probtruth.comparison.pairs import contrasts, pairs_of, square
+from probtruth.comparison.pairs import pairs_of
 
 ROUND_OFF = 1e-12
 """Relative: a few hundred additions in float64."""
@@ -103,12 +103,6 @@ def test_pooled_variance_within_groups(values):
     difference = (values[0] - values[1])[None]
     residual = np.concatenate([row - row.mean() for row in (difference[0, groups == group] for group in range(3))])
     assert_allclose(pooled[0], (residual**2).sum() / 57, rtol=ROUND_OFF)
-
-
-def test_contrasts_from_pairs(values):
-    centred = values - values.mean(0)
-    assert_allclose(contrasts(located(values).mean, 4), centred.mean(1), atol=ROUND_OFF)
-    assert square(np.array([1.0, 2.0, 3.0]), 3, -1.0).tolist() == [[0, 1, 2], [-1, 0, 3], [-2, -3, 0]]
 
 
 def test_groups_at_once_are_the_groups_one_by_located(values):

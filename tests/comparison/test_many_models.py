@@ -11,8 +11,8 @@ from made_scores import make, rows_by_name
 
 import probtruth as pt
 from probtruth.comparison import tests
-from probtruth.comparison.draws import blocks
 from probtruth.comparison.pairs import LEADING, leading, pair_rows_of, pairs_of
+from probtruth.comparison.posterior import blocks
 
 MANY = 40
 

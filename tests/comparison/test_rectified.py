@@ -80,7 +80,7 @@ def test_unequal_weights_have_the_freedom_of_their_quadratic_form() -> None:
     scores, expert = made(2)
     chance = 10 ** np.random.default_rng(2).uniform(-1.5, 0, 25)
     anchored = with_gold(scores, expert, np.arange(25), chance)
-    room, df = Rectified.of(anchored, anchored.gold, design(scores, None, None, None))._weighing()
+    _, room, _, df = Rectified.of(anchored, anchored.gold, design(scores, None, None, None))._weighing()
     share = (1 / chance) / (1 / chance).sum()
     residual = np.eye(25) - share
     form = residual.T @ np.diag(share**2 / np.diag(residual @ residual.T)) @ residual

@@ -7,6 +7,7 @@ from scipy import stats
 
 import probtruth as pt
 from probtruth.comparison.compare import compare
+from probtruth.comparison.design import Design
 from probtruth.comparison.location import Location
 from probtruth.comparison.shared_units import Excess, UnitSums, wider
 from probtruth.errors import InputError
@@ -19,9 +20,9 @@ def sums(tables, groups=None):
     """The sums of tables of losses (item x unit, NaN where a unit is not on an item), one for each model."""
     tables = np.asarray(tables if np.ndim(tables) == 3 else [tables], np.float64)
     item, unit = np.nonzero(~np.isnan(tables).any(0))
-    group = np.zeros(tables.shape[1], int) if groups is None else groups
+    plan = Design.of(np.zeros(tables.shape[1], int) if groups is None else groups)
     names = [f"u{at:03d}" for at in range(tables.shape[2])]
-    return UnitSums.of(names, item, unit, lambda cells: tables[:, item[cells], unit[cells]], group, group.max() + 1)
+    return UnitSums.of(names, item, unit, lambda cells: tables[:, item[cells], unit[cells]], plan)
 
 
 def excess(table):

@@ -6,8 +6,8 @@ import numpy as np
 from made_scores import located
 from scipy import stats
 
-from probtruth.comparison.draws import Tree, closed_form, decide
 from probtruth.comparison.margin import Margin, margins
+from probtruth.comparison.posterior import Tree, closed_form, decide
 
 MODELS = 4
 

@@ -86,7 +86,7 @@ def intervals(aligned: Aligned, metric: str, seed: int) -> list[tuple[float, flo
     weights = np.random.default_rng(seed).standard_exponential((BOOTSTRAPS, len(aligned.items)))
     values = chosen.values(weights * len(aligned.items) / weights.sum(1, keepdims=True))
     low, high = np.quantile(values[:, 0] - values[:, 1], [0.025, 0.975])
-    plain = Margin(ours.mean, ours.scale, len(aligned.items) - 1.0)
+    plain = Margin(ours.centre, ours.scale, len(aligned.items) - 1.0)
     return [(float(low), float(high)), plain.interval(), ours.interval()]
 
 

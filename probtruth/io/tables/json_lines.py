@@ -12,7 +12,6 @@ from probtruth import check
 from probtruth.check import Source
 from probtruth.errors import InputError
 from probtruth.frames import name_text
-from probtruth.io.formats import refuse_others
 
 Cell = str | int | float | bool | None
 
@@ -56,7 +55,6 @@ def _object(line: bytes, where: str) -> dict[str, Cell]:
         raise InputError(got, "one JSON object a line", 'Write {"item": ..., ...} on each line.', where)
     nested = [key for key, cell in row.items() if isinstance(cell, dict | list)]
     if nested:
-        refuse_others(row, where)
         hint = "Flatten it: one column for each value; all votes on an item in one cell: pt.loaders.read_chaosnli "
         hint += "(command line: --format chaosnli)."
         raise InputError("a nested value", "text or a number", hint, f"{where}, column {check.quote(nested[0])}")
