@@ -40,7 +40,7 @@ def order_of(names: "polars.Series") -> Integer[np.ndarray, " item"]:
 
 Order = Int[np.ndarray, " name"]
 # Names, and their positions on either side.
-Matched = tuple[Sequence[str], Order, Order]
+Matched = tuple[Sequence[str], Int[np.ndarray, " ours"], Int[np.ndarray, " theirs"]]
 
 
 @dataclass(frozen=True, repr=False)
