@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars
@@ -137,13 +138,9 @@ def notes_in(path: StrPath, score: str, higher_is_better: bool | None) -> tuple[
     if notes and score == "score":
         try:
             rule, proper = str(notes["rule"]), notes["proper"]
-            floor, entropy = (_number(notes[name]) for name in ("floor", "entropy"))
+            given: Any = [notes[name] for name in ("floor", "entropy")]  # infinities are text
+            floor, entropy = (None if one is None else float(one) for one in given)
             facts = RuleFacts(floor=floor, proper=None if proper is None else proper is True, entropy=entropy)
         except (KeyError, TypeError, ValueError) as error:
             raise parquet_notes.damaged(str(error), path) from None
     return bool(notes), orientation.upward(rule, stated, shown(path)), rule, facts
-
-
-def _number(value: object) -> float | None:
-    """A number as JSON holds it: infinities are text."""
-    return float(value) if isinstance(value, (int, float, str)) else None

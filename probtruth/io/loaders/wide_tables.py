@@ -98,7 +98,11 @@ def _long(
     parts, sources, numbers = [], [], range(1, len(frame) + 1)
     for name in columns:
         cells = frames.flat(frame, name, source, what)
-        full = ~_blank(cells)
+        full = cells.is_not_null()
+        if cells.dtype == polars.String:
+            full &= cells.str.strip_chars() != ""
+        elif cells.dtype.is_float():
+            full &= cells.is_not_nan()
         here = full.arg_true().to_list()
         lines = [(source.lines or numbers)[row] for row in here]
         where = replace(source, lines=lines, columns={VALUE: name}, parts=())
@@ -111,9 +115,3 @@ def _long(
         parts.append(rows.with_columns(polars.Series(VALUE, values), polars.lit(name).alias(NAME)))
         sources.append((where, len(here)))
     return polars.concat(parts), Source(source.name, parts=sources)
-
-
-def _blank(series: polars.Series) -> polars.Series:
-    if series.dtype == polars.String:
-        return series.fill_null("").str.strip_chars() == ""
-    return series.is_null() | series.is_nan() if series.dtype.is_float() else series.is_null()
