@@ -77,21 +77,20 @@ def decompose(
     if aligned.by_votes and aligned.shares is not None and aligned.n_votes is not None:
         corrected = float(corrected_entropy(chosen, aligned.shares, aligned.n_votes).mean())
     held, rows = aligned.on_host(), []
-    rounded = np.abs(held.truth.sum(-1) - 1) > EXACT_SUM
+    entropy = float(entropies(chosen, held.truth).mean())
     for model, own_logs in zip(held.models, held.log_probs, strict=True):  # one at a time: they may lie on disk
         table = floored(own_logs, least)
-        own, lowest, rest = map(to_host, _parts(chosen, table, held.truth))
         probs = np.exp(table)
-        off = (np.abs(probs.sum(-1) - 1) > EXACT_SUM) | rounded
         parts = corp_parts(chosen, table, held.truth, probs)(np.ones(len(probs)))
-        _, miscalibration, discrimination, uncertainty = parts
-        expected, entropy = float(own.mean()), float(lowest.mean())
+        expected, miscalibration, discrimination, uncertainty = parts
+        exact = all((np.abs(side.sum(-1) - 1) <= EXACT_SUM).all() for side in (probs, held.truth))
+        rest = to_host(_divergences(chosen, table, held.truth)).mean() if exact else expected - entropy
         rows.append(
             {
                 "model": model,
                 "expected": expected,
                 "entropy": entropy,
-                "divergence": float(np.where(off, own - lowest, rest).mean()),
+                "divergence": float(rest),
                 "entropy_corrected": corrected,
                 "divergence_corrected": expected - corrected,
                 "miscalibration": miscalibration,
@@ -104,9 +103,8 @@ def decompose(
 
 
 @partial(compiled, static_argnums=0)
-def _parts(rule: ScoringRule, log_probs: np.ndarray | Array, truth: np.ndarray | Array) -> tuple[Array, Array, Array]:
-    logs, weights = simplex.as_floats(log_probs, truth)
-    return rule.expected_from_log(logs, weights), rule.entropy(weights), rule.divergence_from_log(logs, weights)
+def _divergences(rule: ScoringRule, log_probs: np.ndarray | Array, truth: np.ndarray | Array) -> Array:
+    return rule.divergence_from_log(*simplex.as_floats(log_probs, truth))
 
 
 def corrected_entropy(rule: ScoringRule, shares: Rows, n_votes: Int[np.ndarray, " item"]) -> Items:
