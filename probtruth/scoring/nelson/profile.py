@@ -351,11 +351,7 @@ def explain_metric(power: float | Literal["decisiveness", "accuracy", "robustnes
         hint = "0 is the geometric mean, the log score."
         value = check.number(power, "power", hint, wanted=f"a number or one of {', '.join(MARKS)}")
     exponent = inf if value >= 1 else 1 / (1 - value)
-    return MetricExplanation(value, exponent, value == 0, _text(value, exponent))
-
-
-def _text(power: float, exponent: float) -> str:
-    if power == 0:
+    if value == 0:
         what = "is the geometric mean, the exponential of the log score: it rewards the truth, and is proper"
     elif exponent == 0:
         what = "is the least probability: it rewards equal probabilities for all possible labels, not the truth"
@@ -364,4 +360,4 @@ def _text(power: float, exponent: float) -> str:
     else:
         way = "hedged towards equal probabilities" if exponent < 1 else "sharpened towards the most probable label"
         what = f"rewards the truth raised to the power {exponent:.4g} and normalised, {way}: it is improper"
-    return f"The generalised mean of power {power:.4g} {what}."
+    return MetricExplanation(value, exponent, value == 0, f"The generalised mean of power {value:.4g} {what}.")
