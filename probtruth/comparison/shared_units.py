@@ -248,11 +248,9 @@ def of_annotators(scores: Scores, annotations: object, models: Models, plan: Des
         raise InputError("annotations that are counts", "annotations with annotators", "Leave annotations out.")
     labels = scores.labels
     if labels is None or labels.shares is None or labels.estimand != "distribution":
-        raise InputError(
-            "annotations with scores that are not against vote shares",
-            "scores of the estimand 'distribution'",
-            "Score against infer_truth(annotations, method='vote-share'), or leave annotations out.",
-        )
+        hint = "Score against infer_truth(annotations, method='vote-share'), or leave annotations out."
+        problem = "annotations with scores that are not against vote shares"
+        raise InputError(problem, "scores of the estimand 'distribution'", hint)
     row_named = {name: row for row, name in enumerate(scores.items)}
     row_of = np.array([row_named.get(name, -1) for name in annotations.index.items])[annotations.item]
     known = np.flatnonzero(row_of >= 0)
