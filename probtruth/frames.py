@@ -40,8 +40,6 @@ def as_polars(frame: object) -> "polars.DataFrame":
 
     if isinstance(frame, polars.DataFrame):
         return frame
-    if isinstance(frame, polars.LazyFrame):
-        return frame.collect()
     try:
         frame = _native(frame)
         if not isinstance(frame, polars.DataFrame | Mapping):

@@ -12,7 +12,6 @@ from jaxtyping import Int
 from probtruth import check, frame_numbers
 from probtruth.check import Source
 from probtruth.errors import InputError
-from probtruth.io.formats import refuse_others
 from probtruth.io.tables.columns import item_column, labels_of
 from probtruth.io.tables.read import Block, memory_limit, read_table
 from probtruth.io.tables.wide import distinct_items
@@ -116,7 +115,6 @@ def _refuse_codes(table: polars.DataFrame, item: str, names: Sequence[str], sour
 
 def _neither(got: str, item: str, annotator: str, label: str, frame: polars.DataFrame, source: Source) -> InputError:
     columns = frame.columns
-    refuse_others(columns, source.name)
     absent = next((name for name in (item, annotator, label) if name not in columns), item)
     known = f"For known answers add a column {annotator!r}, with one name in all rows. "
     return InputError(

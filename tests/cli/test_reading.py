@@ -215,29 +215,3 @@ def test_votes_in_one_cell_are_recognised(run, tmp_path) -> None:
     done = run("run", "--annotations", tmp_path / "chaos.jsonl", *models, "--engine", "exact", "--json")
     assert done.status == 0, done.err
     assert done.json["truth"]["n_items"] == 5
-
-
-BATTLES = [
-    {"question_id": n, "model_a": "x", "model_b": "y", "winner": w, "judge": j}
-    for n in range(4)
-    for j, w in (("ann", "model_a"), ("bob", "tie"))
-]
-
-
-def test_votes_between_models_say_what_they_are(run, tmp_path) -> None:
-    """Tables, JSON lines with conversations (nested), and one JSON list, as the arenas publish them."""
-    lines = [",".join(map(str, row.values())) for row in BATTLES]
-    (tmp_path / "battles.csv").write_text(",".join(BATTLES[0]) + "\n" + "\n".join(lines) + "\n")
-    nested = [{**row, "conversation_a": [{"role": "user"}]} for row in BATTLES]
-    (tmp_path / "battles.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in nested))
-    (tmp_path / "battles.json").write_text(json.dumps(BATTLES))
-    (tmp_path / "x.csv").write_text("item,x,y\n1,0.5,0.5\n")
-    models = [word for name in "xy" for word in ("--predictions", f"{name}={tmp_path / 'x.csv'}")]
-    for name in ("battles.csv", "battles.jsonl", "battles.json"):
-        for command in (["compare"], ["check"], ["truth"], ["run", *models, "--annotations"]):
-            done = run(*command, tmp_path / name)
-            assert done.status == 2
-            assert "votes between two models at a time (columns 'model_a', 'model_b', 'winner')" in done.err, command
-            assert "evalica" in done.err
-    words = ("--item", "question_id", "--annotator", "judge", "--label", "winner")
-    assert run("truth", tmp_path / "battles.csv", *words, "--method", "vote-share").status == 0

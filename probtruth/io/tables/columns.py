@@ -9,7 +9,6 @@ import polars
 from probtruth import check, check_arrays, frame_numbers, frames
 from probtruth.check import Source
 from probtruth.errors import InputError
-from probtruth.io.formats import refuse_others
 from probtruth.io.tables.read import Block, batches
 from probtruth.types import Index
 from probtruth.types.arguments import Frame, StrPath
@@ -48,7 +47,6 @@ def item_column(
     """The column of items: the one of this name, else the one whose names the other side has; and what was guessed."""
     if item in frame.columns:
         return item, ()
-    refuse_others(frame.columns, source.name)
     fits = []
     for name in frame.columns:
         if name not in others and _may_name(frame, name):

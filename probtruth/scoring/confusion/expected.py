@@ -26,6 +26,8 @@ from probtruth.scoring.confusion.measures import (
     sampled_measures,
     undefined_labels,
 )
+from probtruth.scoring.rules import brier, log
+from probtruth.scoring.score import entropies
 from probtruth.types import Predictions, Truth
 from probtruth.types.arguments import ResponseMode
 from probtruth.types.index import Audit
@@ -271,9 +273,9 @@ def degeneracy_report(truth: Truth) -> "polars.DataFrame":
         values = honest[label_columns(metric, y.shape[1])].tolist()
         for label, value, column in zip(truth.index.labels, values, y.T, strict=True):
             found.append((metric, label, value, *_best(metric, label, column)))
-    entropy = float(-(y * np.log(np.where(y > 0, y, 1))).sum(1).mean())
-    for name, value in (("log", entropy), ("brier", float((1 - (y**2).sum(1)).mean()))):
-        found.append((name, None, value, value, "the truth itself"))
+    for rule in (log, brier):
+        value = float(entropies(rule, y).mean())
+        found.append((rule.name, None, value, value, "the truth itself"))
     columns = ("metric", "label", "honest", "best", "best_response", "honest_is_best")
     return frames.from_rows(
         [dict(zip(columns, (*row, bool(abs(row[3] - row[2]) <= EQUAL)), strict=True)) for row in found]
