@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars
@@ -11,7 +12,7 @@ import polars
 from probtruth import check, frame_numbers, frames
 from probtruth.errors import InputError
 from probtruth.io.addresses import shown
-from probtruth.io.loaders.wide_tables import read_wide_scores
+from probtruth.io.loaders.wide_tables import NAME, VALUE, long_form
 from probtruth.io.tables import parquet_notes
 from probtruth.io.tables.read import batches, memory_limit, read_table, size_of
 from probtruth.types import RuleFacts, Scores, orientation
@@ -63,11 +64,12 @@ def read_scores(
 
     Arguments: `table` is a file (CSV, TSV, JSONL, Parquet, Arrow), a folder of Parquet or Arrow files, an address, or a
     dataframe. It has one row for each item and model, in the columns `item`, `model` and `score`; or one row for each
-    item and one column for each of `models`, and `score` is then the name of the metric. `group`, `cluster` and
-    `replicate` name columns; those of a file that probtruth wrote are used unless others are named. `higher_is_better`
-    says which way the score counts; by default a file that probtruth wrote says it, else the score's name, if it is
-    that of a known metric (accuracy, loss, ...). Scores of files that take more than `memory` (bytes, half of what is
-    free unless you say) lie in a temporary file instead of memory, but for replicates and a column for each model.
+    item and one column for each of `models` (an empty list: all columns but the named ones), where a blank cell says
+    that the model lacks the item, and `score` is the name of the metric. `group`, `cluster` and `replicate` name
+    columns; those of a file that probtruth wrote are used unless others are named. `higher_is_better` says which way
+    the score counts; by default a file that probtruth wrote says it, else the score's name, if it is that of a known
+    metric (accuracy, loss, ...). Scores of files that take more than `memory` (bytes, half of what is free unless you
+    say) lie in a temporary file instead of memory, but for replicates and a column for each model.
 
     Errors: `InputError` names file, line and column of what cannot be used, an orientation other than the file's, or a
     score of which nothing says which way it counts.
@@ -82,14 +84,18 @@ def read_scores(
             raise InputError(
                 "replicate= with a column for each model", "one row for each item", "Give the table in long form."
             )
-        return read_wide_scores(table, models, item, group, cluster, higher_is_better, score)
+        long, source = long_form(table, item, list(models) or None, [group, cluster], "model")
+        upward = orientation.upward(score, higher_is_better, source.name)
+        columns = {option: column for option, column in (("group", group), ("cluster", cluster)) if column is not None}
+        columns |= {"item": item, "model": NAME}
+        return replace(Scores.from_parts(lambda: [(long, source)], columns, VALUE, upward), rule=score)
     stored, limit = table if isinstance(table, str | Path) else None, memory_limit(memory)
     on_disk = stored is not None and replicate is None and EXPANSION * size_of(stored) > limit
     frame, source = next(batches(table)) if on_disk else read_table(table)
     names = frame.columns
     named = {"item": item, "model": model, "group": group, "cluster": cluster, "replicate": replicate}
     if not {item, model, score} <= set(names):
-        refuse_wide(frame, named | {"score": score}, source.name)
+        _refuse_wide(frame, named, score, source.name)
     frames.need_columns(names, named | {"score": score}, source.name)
     if stored is not None:
         ours, upward, rule, facts = notes_in(stored, score, higher_is_better)
@@ -106,16 +112,16 @@ def read_scores(
 EXPANSION = 4  # memory that a table of scores takes while it is read whole, for each byte of its cells
 
 
-def refuse_wide(frame: polars.DataFrame, named: Mapping[str, str | None], where: str | None = None) -> None:
+def _refuse_wide(frame: polars.DataFrame, named: Mapping[str, str | None], score: str, where: str) -> None:
     """Raises where a table has a column for each model instead of one for all, with the option that reads it."""
-    item, model, score = (named.get(name, name) for name in ("item", "model", "score"))
-    if item not in frame.columns or {model, score} & set(frame.columns):
+    taken = [named[name] for name in ("item", "group", "cluster")]
+    if named["item"] not in frame.columns or {named["model"], score} & set(frame.columns):
         return
-    others = (name for name in frame.columns if name not in (item, named.get("group"), named.get("cluster")))
+    others = [name for name in frame.columns if name not in taken]
     models = [name for name in others if frame_numbers.float_columns(frame, [name]).unread is None]
     if len(models) > 1:
         raise InputError(
-            f"no columns {check.quote(model)} and {check.quote(score)}, but one column of numbers for each of "
+            f"no columns {check.quote(named['model'])} and {check.quote(score)}, but one column of numbers for each of "
             f"{check.shortlist(models)}",
             "one row for each item and model, or the names of the models' columns",
             f"If these are models, pass models={models[:6]!r} (command line: --format wide --model "
@@ -137,13 +143,9 @@ def notes_in(path: StrPath, score: str, higher_is_better: bool | None) -> tuple[
     if notes and score == "score":
         try:
             rule, proper = str(notes["rule"]), notes["proper"]
-            floor, entropy = (_number(notes[name]) for name in ("floor", "entropy"))
+            given: Any = [notes[name] for name in ("floor", "entropy")]  # infinities are text
+            floor, entropy = (None if one is None else float(one) for one in given)
             facts = RuleFacts(floor=floor, proper=None if proper is None else proper is True, entropy=entropy)
         except (KeyError, TypeError, ValueError) as error:
             raise parquet_notes.damaged(str(error), path) from None
     return bool(notes), orientation.upward(rule, stated, shown(path)), rule, facts
-
-
-def _number(value: object) -> float | None:
-    """A number as JSON holds it: infinities are text."""
-    return float(value) if isinstance(value, (int, float, str)) else None

@@ -1,7 +1,6 @@
 """Names of items, annotators and labels, and how they align two tables."""
 
 import re
-import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
@@ -40,7 +39,7 @@ def order_of(names: "polars.Series") -> Integer[np.ndarray, " item"]:
 
 Order = Int[np.ndarray, " name"]
 # Names, and their positions on either side.
-Matched = tuple[Sequence[str], Order, Order]
+Matched = tuple[Sequence[str], Int[np.ndarray, " ours"], Int[np.ndarray, " theirs"]]
 
 
 @dataclass(frozen=True, repr=False)
@@ -210,14 +209,6 @@ class Audit(Brief):
             sort_names({*self.prompts, *other.prompts}),
             (*self.renormalised, *other.renormalised),
         )
-
-
-def look_alikes(names: Iterable[str]) -> tuple[tuple[str, ...], ...]:
-    """Groups of names that differ only in spaces, case or Unicode form."""
-    alike: dict[str, list[str]] = {}
-    for name in names:
-        alike.setdefault(" ".join(unicodedata.normalize("NFKC", name).casefold().split()), []).append(name)
-    return tuple(tuple(several) for several in alike.values() if len(several) > 1)
 
 
 def one_hot(

@@ -45,7 +45,7 @@ class TestNamesThatArePatterns:
 
     def test_models_annotators_and_items(self, written):
         path = written("item,*,^.*$\nq1,0.5,1\nq2,0.25,0\n")
-        scores = loaders.read_wide_scores(path, higher_is_better=False)
+        scores = pt.read_scores(path, models=[], higher_is_better=False)
         assert (scores.models, scores.values.tolist()) == (("*", "^.*$"), [[0.5, 0.25], [1, 0]])
         assert loaders.read_wide_annotations(path).index.annotators == ("*", "^.*$")
         items = written("*,x,y\na,1,0\nb,0,2\n")

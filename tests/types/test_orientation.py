@@ -59,7 +59,7 @@ def test_a_bare_score_is_refused_and_a_known_one_is_not(tmp_path: Path):
         lambda: read_scores(path),
         lambda: pt.Scores.from_frame(MARKS, higher_is_better=None),
         lambda: pt.monitor(MARKS, bounds=(0, 1)),
-        lambda: pt.loaders.read_wide_scores({"item": ["x"], "a": [1], "b": [0]}),
+        lambda: pt.read_scores({"item": ["x"], "a": [1], "b": [0]}, models=[]),
     ):
         with pytest.raises(InputError, match=BOTH):
             read()

@@ -137,11 +137,11 @@ def read_score_files(files: Files, how: ScoreReading, memory: float | None = Non
         return loaders.read_lm_eval_samples(files, metrics, _by_task(how.filter), upward, how.task)
     if len(paths) > 1:
         raise InputError(f"{len(paths)} tables", "one table of scores", "Put the models into one table.")
+    models = None
     if format == "wide":
-        models = _listed(_given(how.model, "model"))
-        return loaders.read_wide_scores(paths[0], models, how.item, how.group, how.cluster, upward, how.score)
+        models = _listed(_given(how.model, "model")) or []
     columns = {name: getattr(how, name) for name in ("item", "model", "score", "group", "cluster", "replicate")}
-    return read_scores(paths[0], **columns, higher_is_better=upward, memory=memory)
+    return read_scores(paths[0], **columns, models=models, higher_is_better=upward, memory=memory)
 
 
 def read_label_file(path: StrPath, how: LabelReading, labels: Sequence[str] | None = None) -> Annotations:

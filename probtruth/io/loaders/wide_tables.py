@@ -1,4 +1,4 @@
-"""Wide tables: one row for each item, and one column for each model (scores) or each annotator (labels)."""
+"""Wide tables: one row for each item, and one column for each model (its scores) or each annotator (their labels)."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -10,52 +10,10 @@ from probtruth.check import Source
 from probtruth.errors import InputError
 from probtruth.io.tables.read import read_table
 from probtruth.io.tables.wide import distinct_items
-from probtruth.types import Annotations, Scores, orientation
+from probtruth.types import Annotations
 from probtruth.types.arguments import Frame, StrPath
 
 NAME, VALUE = "name ", "value "  # Names that columns of a file do not have
-
-
-def read_wide_scores(
-    table: StrPath | Frame,
-    models: Sequence[str] | None = None,
-    item: str = "item",
-    group: str | None = None,
-    cluster: str | None = None,
-    higher_is_better: bool | None = None,
-    rule: str = "score",
-) -> Scores:
-    r"""Scores from a table with one row for each item and one column for each model.
-
-    Arguments: `table` is a file (CSV, TSV, JSONL, Parquet, Arrow) or any dataframe; `models` are the columns of scores
-    (by default all but the named others); `item`, `group` and `cluster` name columns; `rule` is the score's name;
-    `higher_is_better` says which way it counts, and can be left out if `rule` is a known metric (accuracy, loss,
-    ...). A blank cell says that the model lacks the item, which is then dropped for all models and counted in
-    `audit`.
-
-    Errors: `InputError` with file, line and column of a cell that is no number, a column that is not there, or an item
-    that stands twice.
-
-    >>> import probtruth as pt
-    >>> losses = {"item": ["q1", "q2"], "ours": [0.5, 1.0], "theirs": [0.0, 2.0]}
-    >>> scores = pt.loaders.read_wide_scores(losses, higher_is_better=False)
-    >>> scores.models, scores.values.tolist()
-    (('ours', 'theirs'), [[0.5, 1.0], [0.0, 2.0]])
-    """
-    long, source = _long(table, item, models, [group, cluster], "model")
-    return replace(
-        Scores.from_frame(
-            long,
-            item=item,
-            model=NAME,
-            score=VALUE,
-            group=group,
-            cluster=cluster,
-            higher_is_better=orientation.upward(rule, higher_is_better, source.name),
-            source=source,
-        ),
-        rule=rule,
-    )
 
 
 def read_wide_annotations(
@@ -77,14 +35,14 @@ def read_wide_annotations(
     >>> pt.loaders.read_wide_annotations(table).counts().tolist()
     [[2, 0], [0, 1]]
     """
-    long, source = _long(table, item, annotators, [], "annotator")
+    long, source = long_form(table, item, annotators, [], "annotator")
     return Annotations.from_long(long, item, NAME, VALUE, labels=labels, source=source)
 
 
-def _long(
+def long_form(
     table: StrPath | Frame, item: str, chosen: Sequence[str] | None, others: Sequence[str | None], what: str
 ) -> tuple[polars.DataFrame, Source]:
-    """A row for each cell that is not blank, and where it stands."""
+    """A row for each cell that is not blank, and where it stands: `kept` columns, then NAME and VALUE."""
     frame, source = read_table(table)
     kept = [item, *(name for name in others if name is not None)]
     distinct_items(frame, item, source, "one row for each item", f"Read a row for each item and {what} in long form.")
@@ -98,7 +56,11 @@ def _long(
     parts, sources, numbers = [], [], range(1, len(frame) + 1)
     for name in columns:
         cells = frames.flat(frame, name, source, what)
-        full = ~_blank(cells)
+        full = cells.is_not_null()
+        if cells.dtype == polars.String:
+            full &= cells.str.strip_chars() != ""
+        elif cells.dtype.is_float():
+            full &= cells.is_not_nan()
         here = full.arg_true().to_list()
         lines = [(source.lines or numbers)[row] for row in here]
         where = replace(source, lines=lines, columns={VALUE: name}, parts=())
@@ -111,9 +73,3 @@ def _long(
         parts.append(rows.with_columns(polars.Series(VALUE, values), polars.lit(name).alias(NAME)))
         sources.append((where, len(here)))
     return polars.concat(parts), Source(source.name, parts=sources)
-
-
-def _blank(series: polars.Series) -> polars.Series:
-    if series.dtype == polars.String:
-        return series.fill_null("").str.strip_chars() == ""
-    return series.is_null() | series.is_nan() if series.dtype.is_float() else series.is_null()

@@ -14,7 +14,8 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from probtruth.errors import InputError
-from probtruth.io.addresses import refuse, shown
+from probtruth.io.addresses import is_address, shown
+from probtruth.redaction import redacted
 from probtruth.types.arguments import StrPath
 
 OUR_FILES = (
@@ -99,7 +100,8 @@ def _target(out: StrPath) -> Path:
     text = os.fspath(out) if isinstance(out, os.PathLike) else out
     if not isinstance(text, str) or not text or "\0" in text:
         raise InputError(f"{text!r}", "the path of the output", "Name it with --out.")
-    refuse(text)
+    if is_address(text):
+        raise InputError("an address", "a local path", "Write it here, and copy it afterwards.", redacted(text))
     try:
         target, here = Path(os.path.abspath(text)), Path.cwd()
     except FileNotFoundError:

@@ -14,19 +14,12 @@ from probtruth.io.predictions import read_predictions
 from probtruth.io.tables.read import read_table
 
 FRAME = polars.DataFrame({"item": ["007", "x"], "n": [1, 2], "p": [0.25, 1e-300]})
-PARQUET_TAIL = 8
-"""Length and mark at the end of a Parquet file."""
 
 
 def parquet_bytes(frame: polars.DataFrame) -> bytes:
     stream = BytesIO()
     frame.write_parquet(stream)
     return stream.getvalue()
-
-
-def corrupt_footer() -> bytes:
-    content = parquet_bytes(FRAME)
-    return content[:-30] + b"\xff" * (30 - PARQUET_TAIL) + content[-PARQUET_TAIL:]
 
 
 def write(folder: Path, name: str, content: bytes | str) -> Path:
@@ -105,25 +98,18 @@ ERRORS = {
     "repeated header": ("t.csv", "item,p,p\na,1,2\n", "header: got column 'p' more than once"),
     "short row": ("t.csv", 'item,p\n"a\nb",1\nc\n', "line 4: got 1 cells, expected 2"),
     "long row": ("t.csv", "item,p\na,1\n\nb,1,2\n", "line 4: got 3 cells, expected 2"),
-    "spaces on a line": ("t.csv", "item,p\n \n", "line 2: got 1 cells"),
     "NUL": ("t.csv", b"item,p\na,\x001\n", "line 2: got a NUL byte"),
     "UTF-16": ("t.csv", "item,p\na,1\n".encode("utf-16"), "UTF-16"),
-    "UTF-16 without mark": ("t.csv", "item,p\na,1\n".encode("utf-16-le"), "line 1: got a NUL byte"),
     "Latin-1": ("t.csv", "item,p\na,1\né,1\n".encode("latin-1"), "line 3: got the byte 0xe9, which is not UTF-8"),
     "text after a quote": ("t.csv", 'item,p\n"a"b,1\n', "line 2: got text after a closing quotation mark"),
     "millions of columns": ("t.csv", "," * 300_000 + "\n", "header: got column '' more than once"),
     "open quote": ("t.csv", 'item,p\na,1\n"b,1\n', "line 3: got a quotation mark that is never closed"),
     "Parquet called csv": ("t.csv", parquet_bytes(FRAME), "name it .parquet"),
-    "workbook": ("t.csv", b"PK\x03\x04rest", "export the sheet"),
-    "gzip": ("t.csv", b"\x1f\x8b\x08rest", "decompress it"),
-    "random bytes": ("t.csv", bytes(range(256)), "NUL byte"),
     "unknown extension": ("t.xlsx", "x", "the extension '.xlsx', expected one of .csv, .tsv"),
     "no extension": ("table", "x", "a file without an extension"),
     "empty jsonl": ("t.jsonl", "\n", "an empty file"),
     "not JSON": ("t.jsonl", '{"a": 1}\n{"a": }\n', "line 2: got text that is not JSON"),
     "array": ("t.jsonl", "[]\n", "line 1: got a list"),
-    "scalar": ("t.ndjson", '{"a": 1}\n3\n', "line 2: got '3', expected one JSON object"),
-    "nested list": ("t.jsonl", '{"a": [1]}\n', "line 1, column 'a': got a nested value"),
     "nested object": ("t.jsonl", '{"a": {}}\n', "line 1, column 'a': got a nested value"),
     "empty object": ("t.jsonl", "{}\n", "an empty object"),
     "missing key": ("t.jsonl", '{"a": 1, "b": 2}\n{"a": 1, "c": 2}', "line 2: got an object with no 'b' and also 'c'"),
@@ -133,8 +119,6 @@ ERRORS = {
     "long number": ("t.jsonl", '{"a": ' + "9" * 5000 + "}", "line 1: got text that is not JSON"),
     "not Parquet": ("t.parquet", "item,p\na,1\n", "not sound Parquet"),
     "cut Parquet": ("t.parquet", parquet_bytes(FRAME)[:-3], "not sound Parquet"),
-    "corrupt footer": ("t.parquet", corrupt_footer(), "not sound Parquet"),
-    "footer length": ("t.parquet", parquet_bytes(FRAME)[:-8] + b"\xff\xff\xff\x7fPAR1", "not sound Parquet"),
     "Parquet without rows": ("t.parquet", parquet_bytes(FRAME.head(0)), "a table without rows"),
     "not Arrow": ("t.arrow", "item,p\na,1\n", "not sound Arrow"),
     "cut Arrow": ("t.feather", b"ARROW1\x00\x00", "not sound Arrow"),
