@@ -127,14 +127,13 @@ def _uncertainty(evidence: Evidence, post: Posterior, ranks: list[Row], options:
     first, second = sorted(leading_pair(finite))
     a, b = evidence.models.index(first), evidence.models.index(second)
     total = post.margins[len(names) + list(combinations(names, 2)).index((first, second))].scale ** 2
-    of_units, answers = 0.0, False
-    if evidence.shared is not None:
-        of_units = evidence.shared.extra(a, b) / total if total > 0 else 0.0
-        answers = evidence.shared.what == "replicate"
-        shares["annotators"] = None if answers else of_units
+    shared, answers = evidence.shared, evidence.shared is not None and evidence.shared.what == "replicate"
+    of_units = 0.0 if shared is None or total == 0 else shared.extra(a, b) / total
+    if shared is not None and not answers:
+        shares["annotators"] = of_units
     if options.these_items:
-        of_units = of_units if shares["annotators"] is not None else 0.0
-        return shares | {"items": 0.0, "labels": 1.0 - of_units if evidence.from_labels else None}
+        own = 1.0 - (shares["annotators"] or 0.0)
+        return shares | {"items": 0.0, "labels": own if evidence.from_labels else None}
     if evidence.no_second_vote:
         return shares
     within = evidence.fixed_variance(a, b)

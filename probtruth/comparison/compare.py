@@ -1,7 +1,7 @@
 """`compare`: from per-item scores to the posterior of every pairwise mean difference and the decisions it supports."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -32,7 +32,6 @@ def compare(
     *,
     annotations: object = None,
     weights: object = None,
-    on_progress: Callable[[int, int], None] | None = None,
     **options: object,
 ) -> Comparison:
     """The comparison of scores that memory holds; arguments and errors are those of `probtruth.compare`.
@@ -42,7 +41,6 @@ def compare(
     check.unique(scores.models, "model")
     if isinstance(scores, Moments):
         given = {"groups": groups, "clusters": clusters, "replicates": replicates, "annotations": annotations}
-        given["fold_correlation"] = options.get("fold_correlation")
         _refuse(given, "sums", "Pass it to Moments.of, or compare the scores.")
     chosen = checked_options(replicates=replicates, **options)
     n_models, n_pairs, n_draws = len(scores.models), math.comb(len(scores.models), 2), CHAINS * chosen.draws
@@ -54,21 +52,16 @@ def compare(
             "Compare fewer models.",
         )
     if isinstance(scores, Moments):
-        return conclude(of_moments(scores, weights), chosen, on_progress)
+        return conclude(of_moments(scores, weights), chosen)
     plan = design(scores, groups, clusters, weights)
     if scores.gold is not None:
         dependent = chosen.replicates if chosen.replicates in ("crossed", "folds") else None
         _refuse({f"replicates={dependent!r}": dependent, "annotations": annotations}, "gold", "Leave one of them out.")
-    found = conclude(of_scores(scores, plan, chosen, annotations), chosen, on_progress)
+    found = conclude(of_scores(scores, plan, chosen, annotations), chosen)
     return replace(found, scored=replace(scores, groups=plan.groups, clusters=plan.clusters))
 
 
-def conclude(
-    evidence: Evidence,
-    options: Options,
-    on_progress: Callable[[int, int], None] | None = None,
-    at: Location | None = None,
-) -> Comparison:
+def conclude(evidence: Evidence, options: Options, at: Location | None = None) -> Comparison:
     """The comparison that the evidence supports; `at` are the locations of numbers that are not means."""
     means, plan, n_models = evidence.rows, evidence.design, len(evidence.order)
     if at is None and means is None:
@@ -89,7 +82,7 @@ def conclude(
         hierarchy = Population.of(means.of(slice(n_models, None)))
     if hierarchy is not None:
         hierarchy = replace(hierarchy, shared=np.maximum(rows.variance - at.variance, 0.0)[n_models:])
-    return assemble(evidence, posterior_of(rows, n_models, hierarchy, options, on_progress), options)
+    return assemble(evidence, posterior_of(rows, n_models, hierarchy, options), options)
 
 
 def _refuse(given: Mapping[str, object], what: str, hint: str) -> None:

@@ -44,11 +44,14 @@ class Design:
 
     @classmethod
     def of_units(cls, unit: Int[np.ndarray, " item"] | None, group: Int[np.ndarray, " unit"], **known: Any) -> "Design":
-        """From each item's unit and each unit's group."""
         of_item = group if unit is None else group[unit]
         sizes = np.bincount(of_item)
-        of_group = of_item if len(sizes) > 1 else None
-        return cls(sizes, of_group, *(() if unit is None else (unit, group, np.bincount(unit))), **known)
+        return cls(
+            sizes,
+            of_item if len(sizes) > 1 else None,
+            *(() if unit is None else (unit, group, np.bincount(unit))),
+            **known,
+        )
 
     @property
     def n_items(self) -> int:
@@ -121,7 +124,6 @@ class Design:
         return np.zeros(self.n_items, np.int64) if self.group is None else self.group
 
     def of_unit(self) -> Int[np.ndarray, " unit"]:
-        """Each unit's group."""
         return self.of_item() if self.unit_group is None else self.unit_group
 
     def unit_totals(self, rows: Float[np.ndarray, "row item"]) -> Float[np.ndarray, "row unit"]:
@@ -171,11 +173,8 @@ def design_of(
         home = np.empty(units.max() + 1, np.int64)
         home[units] = grouped.codes
         if (home[units] != grouped.codes).any():
-            raise InputError(
-                "a cluster whose items lie in different groups",
-                "clusters inside groups",
-                "Split the cluster, or drop the groups.",
-            )
+            hint = "Split the cluster, or drop the groups."
+            raise InputError("a cluster whose items lie in different groups", "clusters inside groups", hint)
     weighed = known_weights(weights, grouped.names, np.bincount(grouped.codes))
     return Design.of(grouped.codes, units, group_names=grouped.names, weights=weighed, **known)
 
@@ -185,11 +184,8 @@ def _partition(values: object, items: Sequence[str], what: str) -> Partition:
         table = {name_text(item): name for item, name in values.items()}
         absent = [item for item in items if item not in table]
         if absent:
-            raise InputError(
-                f"no {what} for item {check.shortlist(absent, 3)}",
-                f"a {what} for every item",
-                f"Add them to the {what}s.",
-            )
+            problem = f"no {what} for item {check.shortlist(absent, 3)}"
+            raise InputError(problem, f"a {what} for every item", f"Add them to the {what}s.")
         listed: Sequence[object] = [table[item] for item in items]
     else:
         listed = values if isinstance(values, list | tuple) else np.asarray(values).ravel().tolist()

@@ -153,6 +153,7 @@ def of_scores(scores: Scores, plan: Design, options: Options, annotations: objec
         # what the labels that did not come would cost, on the items that stand for all
         log_probs, truth = (to_host(some_items(table, behind.sampled)) for table in (behind.log_probs, behind.truth))
         outcomes = Outcomes(to_host(behind.losses_of(items=behind.sampled)), log_probs, truth >= SEEN[behind.estimand])
+    single = np.zeros(0, bool) if votes is None else np.asarray(votes == 1)
     within, fixed = partial(fixed_variance, scores, plan.item_weights, influence), None
     if gold is None:
         fixed = partial(fixed_location, scores, plan.item_weights, options.fold_correlation)
@@ -164,11 +165,8 @@ def of_scores(scores: Scores, plan: Design, options: Options, annotations: objec
         n_replicates=scores.n_replicates,
         audit=scores.audit,
         from_labels=behind is not None,
-        single_votes=votes is not None and bool((votes == 1).any()),
-        no_second_vote=behind is not None
-        and behind.estimand != "class"
-        and votes is not None
-        and bool((votes == 1).all()),
+        single_votes=bool(single.any()),
+        no_second_vote=behind is not None and behind.estimand != "class" and votes is not None and bool(single.all()),
         design=plan,
         values=values,
         means=means,

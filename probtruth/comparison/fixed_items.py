@@ -58,7 +58,7 @@ def _moments(
 ) -> MeanMoments:
     """Those of a model's mean loss, or of a difference of two, over the labels, or over answers given again."""
     if scores.labels is None and scores.replicates is not None:
-        return _over_replicates(scores, scores.replicates.values, item_weights, models, correlation)
+        return _over_replicates(scores, item_weights, models, correlation)
     return _over_labels(scores, item_weights, models)
 
 
@@ -110,13 +110,10 @@ def _over_labels(scores: Scores, item_weights: ItemWeights, models: Sequence[int
 
 
 def _over_replicates(
-    scores: Scores,
-    values: Float[np.ndarray, "model item replicate"],
-    item_weights: ItemWeights,
-    models: Sequence[int],
-    correlation: float | None,
+    scores: Scores, item_weights: ItemWeights, models: Sequence[int], correlation: float | None
 ) -> MeanMoments:
-    tables = values[models]
+    assert scores.replicates is not None
+    tables = scores.replicates.values[models]
     if ((seen := (~np.isnan(tables)).sum(2)) < 2).any():
         model, item = np.argwhere(seen < 2)[0]
         raise InputError(

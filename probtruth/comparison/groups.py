@@ -4,7 +4,7 @@ Given the between-group sd all else is normal: the posterior is a mixture of nor
 NUTS drew, or over a grid of them under the exact engine.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Bool, Float
@@ -169,10 +169,6 @@ class Population:
         posterior = quadrature(groups, prior)
         return cls(groups, prior, varies, reference, unit, means, moderated, posterior, np.zeros(len(unit)))
 
-    def from_draws(self, between: Float[np.ndarray, "chain draw varying"]) -> "Population":
-        """The same by draws of the between-group sds, in units of the spread."""
-        return replace(self, posterior=from_draws(self.groups, between.reshape(-1, between.shape[-1])))
-
     def differences(self, new_group: bool, posterior: Hierarchy | None = None) -> Mixture:
         """The posterior of every pair's difference, in units of the score."""
         scaled, unit = (posterior or self.posterior).mixture(new_group), self.unit[self.varies, None]
@@ -203,6 +199,3 @@ class Population:
             noise = np.random.default_rng(seed + 1).standard_normal(differences.shape)
             differences += np.sqrt(self.shared) * noise
         return differences + self.reference, sds
-
-    def data(self) -> dict[str, np.ndarray]:
-        return {**vars(self.groups), "prior_scale": self.prior.scale, "log_range": self.prior.log_range}

@@ -177,8 +177,7 @@ class Moments:
         )
 
     def _among(self, groups: tuple[str, ...], cells: tuple[str, ...]) -> "Moments":
-        """The same under more names."""
-        group, cell = (positions(among, names) for names, among in ((self.groups, groups), (self.cells, cells)))
+        group, cell = positions(groups, self.groups), positions(cells, self.cells)
         return replace(
             self,
             groups=groups,

@@ -26,7 +26,6 @@ def pair_rows_of(pairs: Pairs, n_models: int) -> Int[np.ndarray, " row"]:
 
 
 def leading(means: Float[np.ndarray, " model"]) -> Int[np.ndarray, " leading"]:
-    """The models of the `LEADING` lowest means, in their order; all where there are no more."""
     return np.sort(np.argsort(means, kind="stable")[:LEADING])
 
 

@@ -8,8 +8,8 @@ leader in steps, each from its nearest in spread (a minimum spanning tree), so t
 least that of each step on its path: in units of these spreads all numbers are of order 1, whatever their ratio.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -17,7 +17,7 @@ import numpy as np
 from jaxtyping import Float, Int
 from scipy.special import ndtr
 
-from probtruth.comparison.groups import Population
+from probtruth.comparison.groups import Population, from_draws
 from probtruth.comparison.location import Location
 from probtruth.comparison.margin import Margin, margins, other_df
 from probtruth.comparison.options import Options
@@ -34,7 +34,6 @@ CUT = 0.975  # Probability that every model above a cut is better than every mod
 ACCEPT = 0.9  # Acceptance that NUTS aims at: with two or three groups, larger steps miss where they hardly differ
 GROUP_DRAWS = 2000  # Of each chain, where NUTS draws the between-group sds alone
 
-Progress = Callable[[int, int], None]
 Steps = Float[np.ndarray, "draw step"]
 
 
@@ -245,9 +244,7 @@ class Posterior:
         }
 
 
-def posterior_of(
-    rows: Location, n_models: int, population: Population | None, options: Options, progress: Progress | None = None
-) -> Posterior:
+def posterior_of(rows: Location, n_models: int, population: Population | None, options: Options) -> Posterior:
     """The posterior of all models, pairs and groups, from locations that have every part of the variance."""
     levels, pairs, found = rows.of(slice(n_models)), rows.of(slice(n_models, None)), margins(rows)
     tree = Tree.of(pairs, n_models) if n_models > 1 else None
@@ -259,22 +256,17 @@ def posterior_of(
         root[1:, 1:] = np.empty((0, 0)) if tree is None else tree.root
         data = {"df": np.asarray(df), "root": root}
     if population is not None and options.engine != "exact":
-        data |= population.data()
+        prior = population.prior
+        data |= {**vars(population.groups), "prior_scale": prior.scale, "log_range": prior.log_range}
     if data:
         from probtruth.comparison import program  # with JAX and NumPyro, which the closed form does without
         from probtruth.inference.nuts import sample
 
         draws = options.draws if nuts else GROUP_DRAWS
-        run = sample(
-            program.comparison,
-            data,
-            options.seed,
-            draws=draws,
-            chains=CHAINS,
-            target_accept=ACCEPT,
-            on_progress=progress,
-        )
-        population = None if population is None else population.from_draws(run.sites["between"])
+        run = sample(program.comparison, data, options.seed, draws=draws, chains=CHAINS, target_accept=ACCEPT)
+        if population is not None:
+            between = run.sites["between"].reshape(-1, population.groups.mean.shape[1])
+            population = replace(population, posterior=from_draws(population.groups, between))
     plain = found[n_models:]
     if run is not None and nuts:
         drawn = run.sites["shift"].reshape(-1, n_models)

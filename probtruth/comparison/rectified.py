@@ -52,7 +52,14 @@ class Rectified:
             for rows in (expert[finite], known[finite])
         )
         slope = known[finite] - slope
-        tuned = _tuned(base, slope, plan, len(gold.items))
+        # the weight of the known scores under which the differences of all pairs have the least total variance: their
+        # sum over pairs is that of the deviations from the models' mean
+        about = [rows - rows.mean(0) if len(rows) > 1 else rows for rows in (base, slope)]
+        fixed, moving = (_deviations(rows, plan, plan.item_weights).ravel() for rows in about)
+        size, tuned = float((moving**2).sum(-1)), 0.0
+        if size > 0:
+            best = float(np.clip(-float((fixed * moving).sum(-1)) / size, 0.0, 1.0))
+            tuned = (len(gold.items) * best + AGREEING) / (len(gold.items) + AGREEING)
         values[finite] = base + tuned * slope
         made = cls(gold, plan, values, weights, tuned, *_seldom(scores, gold, values, tuned))
         if made.effective < LEAST_EFFECTIVE:
@@ -222,18 +229,3 @@ def _deviations(
     group = plan.of_item()
     means = totals(rows, group, plan.n_groups) / plan.group_sizes
     return plan.unit_totals(item_weights * (rows - means[:, group]))
-
-
-def _tuned(
-    base: Float[np.ndarray, "model item"], slope: Float[np.ndarray, "model item"], plan: Design, n_answers: int
-) -> float:
-    """The weight of the known scores under which the differences of all pairs have the least total variance."""
-    if len(base) > 1:  # the sum over pairs is that of the deviations from the models' mean
-        base, slope = base - base.mean(0), slope - slope.mean(0)
-    weights = plan.item_weights
-    fixed, moving = (_deviations(rows, plan, weights).ravel() for rows in (base, slope))
-    size = float((moving**2).sum(-1))
-    if size == 0:
-        return 0.0
-    best = float(np.clip(-float((fixed * moving).sum(-1)) / size, 0.0, 1.0))
-    return (n_answers * best + AGREEING) / (n_answers + AGREEING)

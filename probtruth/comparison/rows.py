@@ -83,10 +83,9 @@ def in_own_units(row: Row, higher_is_better: bool, bound: float = math.inf) -> R
     return row | {name: None if value is None else 0.0 - float(str(value)) for name, value in turned.items()}
 
 
-def favours(difference: object) -> str | None:
+def favours(difference: float | None) -> str | None:
     """The side that a difference of losses, a minus b, is in favour of; None where it is 0 or not known."""
-    value = math.nan if difference is None else float(str(difference))
-    return "a" if value < 0 else "b" if value > 0 else None
+    return None if not difference else "a" if difference < 0 else "b"
 
 
 def rank_rows(evidence: Evidence, post: Posterior, rope: float | None, decided: bool, these_items: bool) -> list[Row]:
@@ -167,7 +166,6 @@ def _of_mixture(
     equal = [None] * len(p) if rope is None else mixture.within(rope).tolist()
     columns = mixture.average(), mixture.quantile(0.025), mixture.quantile(0.975), p
     for (a, b), *values in zip(pairs, *(column.tolist() for column in columns), equal, (1.0 - p).tolist(), strict=True):
-        row = {"a": a, "b": b, **dict(zip(("difference", *CHANCES), values, strict=True))}
-        favoured = {"favours": favours(row["difference"])}
-        rows.append(in_own_units(row, evidence.higher_is_better, evidence.bound) | favoured)
+        named = zip(("a", "b", "difference", *CHANCES, "favours"), (a, b, *values, favours(values[0])), strict=True)
+        rows.append(in_own_units(dict(named), evidence.higher_is_better, evidence.bound))
     return rows

@@ -13,7 +13,6 @@ U/(U - 1) sum_u V_u^2, each less the part of single cells: U/(U - 1) N/(N - 1) w
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -137,7 +136,8 @@ class UnitSums:
         parts: dict[str, Any] = {name: wide(getattr(self, name).T, groups, n_groups).T for name in OF_GROUP}
         return replace(self, group=groups[self.group], **parts)
 
-    def under(self, weights: Float[np.ndarray, " group"]) -> "SharedUnits":
+    def excess(self, weights: Float[np.ndarray, " group"], first: Models, second: Models) -> Excess:
+        """What the units add to the means of models' differences, or of a model by itself (-1 stands for none)."""
         n_groups, n_units = len(weights), len(self.names)
         n_items, alone = (np.bincount(self.group, cells, n_groups) for cells in (self.weight, self.alone))
         scale = np.where(n_items > 0, weights / np.maximum(n_items, 1), 0.0)
@@ -160,27 +160,14 @@ class UnitSums:
         square[square < NEAR * (own[:, None] + own)] = 0.0
         known = used > 1 and found > 1e-9 * whole
         df = max(float(weight.sum()) ** 2 / whole - 1.0, 1.0)
-        return SharedUnits(total[weight > 0], square, max(wanted, 0.0) / found if known else 0.0, df)
-
-
-@dataclass(frozen=True, eq=False)
-class SharedUnits:
-    """Each unit's sum of weighted residuals, and the sums of squares of models' differences; the last model is none."""
-
-    total: Float[np.ndarray, "unit model"]
-    square: Float[np.ndarray, "model model"]
-    scale: float
-    df: float
-
-    def excess(self, first: Models, second: Models) -> Excess:
-        """The parts of the means of the differences of models, or of a model's own (-1 stands for none)."""
-        of_unit = (self.total[:, first] - self.total[:, second]).T
+        size = max(wanted, 0.0) / found if known else 0.0
+        of_unit = (total[weight > 0][:, first] - total[weight > 0][:, second]).T
         raw, units, skewness = (of_unit**2).sum(1), of_unit.shape[1], np.zeros(len(of_unit))
         if units >= SKEWED_FROM:  # of the third moment and the variance, both without bias
             root = math.sqrt(units * (units - 1)) / (units - 2)
-            size = np.where(raw > 0, raw, 1.0) ** 1.5
-            skewness = np.where(raw > 0, root * (of_unit**3).sum(1) / size, 0.0)
-        return Excess(self.scale * raw, self.scale * self.square[first, second], self.df, skewness)
+            third = (of_unit**3).sum(1) / np.where(raw > 0, raw, 1.0) ** 1.5
+            skewness = np.where(raw > 0, root * third, 0.0)
+        return Excess(size * raw, size * square[first, second], df, skewness)
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,17 +178,13 @@ class Shared:
     sums: Sequence[tuple[Models, UnitSums]]
     weights: Float[np.ndarray, " group"]
 
-    @cached_property
-    def sets(self) -> Sequence[tuple[Models, SharedUnits]]:
-        return [(models, sums.under(self.weights)) for models, sums in self.sums]
-
     def parts(self, first: Models, second: Models) -> list[Excess]:
         """What each set of units adds to differences, or to the means of models by themselves (second: -1)."""
         found = []
-        for models, units in self.sets:
+        for models, sums in self.sums:
             place = {model: at for at, model in enumerate(models.tolist())}
             a, b = (np.array([place.get(one, -1) for one in side.tolist()], np.int64) for side in (first, second))
-            found.append(units.excess(a, b))
+            found.append(sums.excess(self.weights, a, b))
         return found
 
     def extra(self, a: int, b: int) -> float:
@@ -219,8 +202,8 @@ class Shared:
 
     def beyond_chance(self, names: Sequence[str]) -> tuple[str, ...]:
         """A warning where replicates that are taken to be answers asked again differ by more than chance."""
-        for models, units in self.sets:
-            found = units.excess(np.arange(len(models)), np.full(len(models), -1))
+        for models, sums in self.sums:
+            found = sums.excess(self.weights, np.arange(len(models)), np.full(len(models), -1))
             with np.errstate(divide="ignore", invalid="ignore"):
                 suspect = (found.chance > 0) & (chdtrc(found.df, found.df * found.raw / found.chance) < SUSPECT)
             if suspect.any():
@@ -265,11 +248,9 @@ def of_annotators(scores: Scores, annotations: object, models: Models, plan: Des
         raise InputError("annotations that are counts", "annotations with annotators", "Leave annotations out.")
     labels = scores.labels
     if labels is None or labels.shares is None or labels.estimand != "distribution":
-        raise InputError(
-            "annotations with scores that are not against vote shares",
-            "scores of the estimand 'distribution'",
-            "Score against infer_truth(annotations, method='vote-share'), or leave annotations out.",
-        )
+        hint = "Score against infer_truth(annotations, method='vote-share'), or leave annotations out."
+        problem = "annotations with scores that are not against vote shares"
+        raise InputError(problem, "scores of the estimand 'distribution'", hint)
     row_named = {name: row for row, name in enumerate(scores.items)}
     row_of = np.array([row_named.get(name, -1) for name in annotations.index.items])[annotations.item]
     known = np.flatnonzero(row_of >= 0)

@@ -18,9 +18,6 @@ FEW_UNITS = 10
 # hold their coverage in every simulation setting.
 FEW_ANSWERS, FEW_EFFECTIVE = 40, 20
 UNEVEN = 2  # Clusters of which one is so many times larger than another are uneven
-UNEVEN_CLUSTERS = (
-    ", and their sizes differ: where the size of a cluster goes with its difference, the interval may be too narrow"
-)
 
 
 def warnings_of(
@@ -60,10 +57,8 @@ def warnings_of(
             f"({check.shortlist(items)}{more}): its mean is infinite; set a floor, or use a rule such as 'brier'"
         )
     if evidence.rule in orientation.PROPORTIONS and evidence.values is not None and evidence.gold is None:
-        low, high = (-1.0 if evidence.higher_is_better else 1.0) * np.array(
-            [evidence.values.min(), evidence.values.max()]
-        )
-        low, high = min(low, high), max(low, high)
+        low, high = float(evidence.values.min()), float(evidence.values.max())
+        low, high = (-high, -low) if evidence.higher_is_better else (low, high)
         if low < 0 or high > 1:
             way = "more" if evidence.higher_is_better else "less"
             warnings.append(
@@ -85,18 +80,22 @@ def warnings_of(
         )
     if plan.n_units < FEW_UNITS and not options.these_items:
         what, sizes = "items" if plan.n_clusters is None else "clusters", plan.unit_sizes
-        uneven = sizes is not None and sizes.max() > UNEVEN * sizes.min()
         spread = "the differences" if len(evidence.models) > 1 else "the scores"
-        warnings.append(
-            f"only {plan.n_units} {what}: the answer relies on {spread} being roughly normal"
-            + (UNEVEN_CLUSTERS if uneven else "")
-        )
-    gold = evidence.gold
+        said = f"only {plan.n_units} {what}: the answer relies on {spread} being roughly normal"
+        if sizes is not None and sizes.max() > UNEVEN * sizes.min():
+            said += ", and their sizes differ: where the size of a cluster goes with its difference, the interval may "
+            said += "be too narrow"
+        warnings.append(said)
+    gold, few = evidence.gold, None
     if gold is not None and gold.n_answered < FEW_ANSWERS:
-        warnings.append(_few_answers(f"{gold.n_answered} items only", FEW_ANSWERS))
+        few = f"{gold.n_answered} items only", FEW_ANSWERS
     elif gold is not None and gold.effective < FEW_EFFECTIVE:
-        worth = f"{gold.n_answered} items, which count as much as {gold.effective:.0f} drawn at random"
-        warnings.append(_few_answers(worth, FEW_EFFECTIVE))
+        few = f"{gold.n_answered} items, which count as much as {gold.effective:.0f} drawn at random", FEW_EFFECTIVE
+    if few is not None:
+        warnings.append(
+            f"expert labels on {few[0]}: with fewer than {few[1]} the interval may be too narrow where annotators "
+            "seldom, but badly, err"
+        )
     if gold is not None and gold.seldom:
         warnings.append(
             f"fewer than {FEW_OF_LABEL} expert answers of {check.shortlist(gold.seldom, 3)}: what such items cost was "
@@ -107,13 +106,6 @@ def warnings_of(
         more = f" and {len(constant) - 3} more pairs" if len(constant) > 3 else ""
         warnings.append(f"the same difference on every item: {names}{more}: no spread to judge by")
     return tuple(warnings)
-
-
-def _few_answers(where: str, fewest: int) -> str:
-    return (
-        f"expert labels on {where}: with fewer than {fewest} the interval may be too narrow where annotators seldom, "
-        "but badly, err"
-    )
 
 
 SENSITIVE = 0.05  # A probability that moves by more than this is said to depend on the prior

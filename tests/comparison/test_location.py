@@ -55,12 +55,6 @@ def test_clusters_of_unequal_sizes_have_the_variance_and_degrees_of_freedom_of_b
     assert part.df < 3  # sizes differ: fewer than C - 1
 
 
-def test_clusters_of_one_item_are_no_clusters(values):
-    plain, clustered = pairs(values), pairs(values, np.random.default_rng(0).permutation(60))
-    assert_allclose(clustered.variance, plain.variance, rtol=ROUND_OFF)
-    assert_allclose(clustered.third, plain.third, rtol=1e-9)
-
-
 def test_identical_models_and_constant_differences_have_no_variance():
     row = np.random.default_rng(4).normal(3, 1, 50)
     place = located(np.stack([row, row, row + 0.1, row * 1.0000001]))

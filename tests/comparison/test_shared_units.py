@@ -26,7 +26,7 @@ def sums(tables, groups=None):
 
 
 def excess(table):
-    return sums(table).under(np.ones(1)).excess(np.array([0]), np.array([-1]))
+    return sums(table).excess(np.ones(1), np.array([0]), np.array([-1]))
 
 
 # reference
@@ -87,9 +87,9 @@ def test_few_units_are_biased_to_one_side():
 
 def test_models_that_hardly_differ_have_a_part_of_their_size():
     table = np.random.default_rng(9).normal(size=(50, 6)) + np.arange(6.0)
-    units = sums([table, table + 1e-9 * table**2, table]).under(np.ones(1))
-    assert 0 < units.excess(np.array([0]), np.array([1])).extra < 1e-15
-    assert units.excess(np.array([0]), np.array([2])).extra == 0
+    units = sums([table, table + 1e-9 * table**2, table])
+    assert 0 < units.excess(np.ones(1), np.array([0]), np.array([1])).extra < 1e-15
+    assert units.excess(np.ones(1), np.array([0]), np.array([2])).extra == 0
 
 
 @pytest.mark.parametrize(("units", "least"), [(2, 0.91), (3, 0.935)])

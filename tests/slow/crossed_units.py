@@ -42,9 +42,8 @@ def intervals(item: np.ndarray, unit: np.ndarray, values: np.ndarray, n_items: i
     place = combine(means_from(Sums.of(means, plan), plan, np.abs(means).max(1)), np.ones(1))
     names = tuple(map(str, range(n_units)))
     sums = UnitSums.of(names, item, unit, lambda cells: values[:, cells], plan)
-    shared = sums.under(np.ones(1))
     rows = np.arange(len(values))
-    found = margins(wider(place, [shared.excess(rows, np.full(len(rows), -1))]))
+    found = margins(wider(place, [sums.excess(np.ones(1), rows, np.full(len(rows), -1))]))
     return np.array([margin.interval() for margin in found])
 
 
