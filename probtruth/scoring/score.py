@@ -31,17 +31,18 @@ def score_aligned(
     chosen, least = asked(rule, floor, aligned.labels, order)
     logs, truth = aligned.log_probs, aligned.truth
     if on_device(logs):
-        values = to_host(_expected_there(chosen, least, logs, truth)).astype(np.float64, copy=False)
+        values, entropy, mean = map(to_host, _scores_there(chosen, least, logs, truth))
     else:
-        values = empty_array(logs.shape[:2], lies_on_disk(logs))
+        values, entropy = empty_array(logs.shape[:2], lies_on_disk(logs)), entropies(chosen, to_host(truth))
+        mean = to_host(truth).mean(0, dtype=np.float64)
         for row, table in zip(values, logs, strict=True):
             row[:] = expected_losses(chosen, least, table, to_host(truth))
     return Scores(
-        values,
+        values.astype(np.float64, copy=False),
         aligned.models,
         aligned.items,
         chosen.name,
-        known=_rule_facts(chosen, least, truth),
+        known=_rule_facts(chosen, least, float(entropy.mean()), mean),
         labels=LabelsBehind(
             given=partial(_losses, chosen, least),
             truth=truth,
@@ -121,20 +122,16 @@ def _losses(
     return np.stack([_by_block(partial(_losses_here, rule, floor), table) for table in log_probs])
 
 
-def _rule_facts(rule: ScoringRule, floor: float | None, truth: Float[Table, "item label"]) -> RuleFacts:
-    if on_device(truth):
-        entropy, mean = map(to_host, _truth_means_there(rule, truth))
-    else:
-        entropy, mean = entropies(rule, truth), truth.mean(0, dtype=np.float64)
+def _rule_facts(rule: ScoringRule, floor: float | None, entropy: float, mean: Float[np.ndarray, " label"]) -> RuleFacts:
     here = jax.local_devices(backend="cpu")[0]
     with jax.default_device(here), jax.transfer_guard("allow"), np.errstate(divide="ignore"):
         baseline = expected_losses(rule, None, np.log(mean)[None], mean[None])
     return RuleFacts(
         floor=floor,
         label_order=rule.order,
-        range=rule.range_for(truth.shape[1]),
+        range=rule.range_for(len(mean)),
         proper=rule.proper and floor is None,
-        entropy=float(entropy.mean()),
+        entropy=entropy,
         baseline=float(baseline[0]),
     )
 
@@ -146,13 +143,9 @@ def _losses_there(rule: ScoringRule, floor: float | None, log_probs: Array) -> A
 
 
 @partial(compiled, static_argnums=(0, 1))
-def _expected_there(rule: ScoringRule, floor: float | None, log_probs: Array, truth: Table) -> Array:
-    return simplex.expectation(truth, _losses_there(rule, floor, log_probs))
-
-
-@partial(compiled, static_argnums=0)
-def _truth_means_there(rule: ScoringRule, truth: Array) -> tuple[Array, Array]:
-    return rule.entropy(truth).mean(dtype=jnp.float64), truth.mean(0, dtype=jnp.float64)
+def _scores_there(rule: ScoringRule, floor: float | None, log_probs: Array, truth: Table) -> tuple[Table, ...]:
+    expected = simplex.expectation(truth, _losses_there(rule, floor, log_probs))
+    return expected, rule.entropy(truth).mean(dtype=jnp.float64), truth.mean(0, dtype=jnp.float64)
 
 
 def _by_block(kernel: Callable[..., np.ndarray], *tables: Rows) -> np.ndarray:

@@ -14,16 +14,8 @@ from probtruth.kernels import simplex
 from probtruth.kernels.arrays import to_host
 from probtruth.kernels.precision import compiled
 from probtruth.scoring.align import align
-from probtruth.scoring.calibration.events import (
-    Isotone,
-    Items,
-    Rows,
-    against_rest,
-    bands,
-    item_weights,
-    resamples,
-    top_label,
-)
+from probtruth.scoring.calibration import events
+from probtruth.scoring.calibration.events import Isotone, Items, Rows
 from probtruth.scoring.rules import ScoringRule, get_rule
 from probtruth.scoring.rules.named import RuleLike
 from probtruth.scoring.score import asked, check_floor, entropies, expected_losses, floored, score_aligned
@@ -85,21 +77,20 @@ def decompose(
     if aligned.by_votes and aligned.shares is not None and aligned.n_votes is not None:
         corrected = float(corrected_entropy(chosen, aligned.shares, aligned.n_votes).mean())
     held, rows = aligned.on_host(), []
-    rounded = np.abs(held.truth.sum(-1) - 1) > EXACT_SUM
+    entropy = float(entropies(chosen, held.truth).mean())
     for model, own_logs in zip(held.models, held.log_probs, strict=True):  # one at a time: they may lie on disk
         table = floored(own_logs, least)
-        own, lowest, rest = map(to_host, _parts(chosen, table, held.truth))
         probs = np.exp(table)
-        off = (np.abs(probs.sum(-1) - 1) > EXACT_SUM) | rounded
         parts = corp_parts(chosen, table, held.truth, probs)(np.ones(len(probs)))
-        _, miscalibration, discrimination, uncertainty = parts
-        expected, entropy = float(own.mean()), float(lowest.mean())
+        expected, miscalibration, discrimination, uncertainty = parts
+        exact = all((np.abs(side.sum(-1) - 1) <= EXACT_SUM).all() for side in (probs, held.truth))
+        rest = to_host(_divergences(chosen, table, held.truth)).mean() if exact else expected - entropy
         rows.append(
             {
                 "model": model,
                 "expected": expected,
                 "entropy": entropy,
-                "divergence": float(np.where(off, own - lowest, rest).mean()),
+                "divergence": float(rest),
                 "entropy_corrected": corrected,
                 "divergence_corrected": expected - corrected,
                 "miscalibration": miscalibration,
@@ -112,9 +103,8 @@ def decompose(
 
 
 @partial(compiled, static_argnums=0)
-def _parts(rule: ScoringRule, log_probs: np.ndarray | Array, truth: np.ndarray | Array) -> tuple[Array, Array, Array]:
-    logs, weights = simplex.as_floats(log_probs, truth)
-    return rule.expected_from_log(logs, weights), rule.entropy(weights), rule.divergence_from_log(logs, weights)
+def _divergences(rule: ScoringRule, log_probs: np.ndarray | Array, truth: np.ndarray | Array) -> Array:
+    return rule.divergence_from_log(*simplex.as_floats(log_probs, truth))
 
 
 def corrected_entropy(rule: ScoringRule, shares: Rows, n_votes: Int[np.ndarray, " item"]) -> Items:
@@ -173,22 +163,22 @@ def calibration_decomposition(
     logs = floored(aligned.log_probs, check_floor(floor, len(aligned.labels)))
     if way == "joint":
         chosen = chosen.for_labels(aligned.labels)
-    heavy = item_weights(weights, len(aligned.items))
+    heavy = events.item_weights(weights, len(aligned.items))
     check.whole(n_bootstrap, 0, "resamples", "200 are enough to see, 2,000 for two digits.")
     check.number(level, "level", "0.95 is usual.", above=0, below=1)
     rows: list[dict[str, object]] = []
     for model, table in zip(aligned.models, logs, strict=True):
         tables: list[tuple[str | None, tuple[Rows, Rows]]]
         if way == "label":
-            tables = [(name, against_rest(table, aligned.truth, k)) for k, name in enumerate(aligned.labels)]
+            tables = [(name, events.against_rest(table, aligned.truth, k)) for k, name in enumerate(aligned.labels)]
         else:
-            tables = [(None, top_label(table, aligned.truth) if way == "top-label" else (table, aligned.truth))]
+            tables = [(None, events.top_label(table, aligned.truth) if way == "top-label" else (table, aligned.truth))]
         for label, pair in tables:
             parts = corp_parts(chosen, *pair)
             row: dict[str, object] = {"model": model, "label": label} | dict(zip(PARTS, parts(heavy), strict=True))
             if n_bootstrap:
-                drawn = np.array([parts(some) for some in resamples(heavy, n_bootstrap, seed)])
-                for side, values in zip(("low", "high"), bands(drawn, level).tolist(), strict=True):
+                drawn = np.array([parts(some) for some in events.resamples(heavy, n_bootstrap, seed)])
+                for side, values in zip(("low", "high"), events.bands(drawn, level).tolist(), strict=True):
                     row |= {f"{name}_{side}": value for name, value in zip(PARTS, values, strict=True)}
             rows.append(row)
     return frames.from_rows(rows)

@@ -13,19 +13,8 @@ from probtruth.errors import InputError
 from probtruth.kernels import simplex
 from probtruth.kernels.arrays import Table, on_device, to_host
 from probtruth.scoring.align import align
-from probtruth.scoring.confusion.measures import (
-    AVERAGES,
-    METRICS,
-    Measure,
-    Summary,
-    exact_measures,
-    label_columns,
-    measure_names,
-    measure_table,
-    posterior_measures,
-    sampled_measures,
-    undefined_labels,
-)
+from probtruth.scoring.confusion import measures
+from probtruth.scoring.confusion.measures import AVERAGES, METRICS, Measure, Summary, label_columns
 from probtruth.scoring.rules import brier, log
 from probtruth.scoring.score import entropies
 from probtruth.types import Predictions, Truth
@@ -171,22 +160,22 @@ def expected_confusion(
     with jax.enable_x64(True):  # for arrays of JAX, which are added up where they lie
         answers = response_probs(there.log_probs, how, threshold)
         counts = to_host(there.truth.astype(np.float64).T @ answers)
-    plug_in = measure_table(counts)
+    plug_in = measures.measure_table(counts)
     if way == "ratio":
         none = np.full_like(plug_in, np.nan)
-        holes = undefined_labels(plug_in, len(aligned.labels))
+        holes = measures.undefined_labels(plug_in, len(aligned.labels))
         summary = Summary(plug_in, holes, none, none, none, np.zeros_like(plug_in))
     elif way == "exact":
-        summary = exact_measures(to_host(there.truth), to_host(answers), draws, seed)
+        summary = measures.exact_measures(to_host(there.truth), to_host(answers), draws, seed)
     elif truth.draws is None:
-        summary = sampled_measures(to_host(there.truth), to_host(answers), draws, seed, respond=False)
+        summary = measures.sampled_measures(to_host(there.truth), to_host(answers), draws, seed, respond=False)
     else:
-        summary = posterior_measures(np.ascontiguousarray(there.of_truth(truth.draws)), to_host(answers))
+        summary = measures.posterior_measures(np.ascontiguousarray(there.of_truth(truth.draws)), to_host(answers))
     return Confusion(
         **vars(summary),
         counts=counts,
         plug_in=plug_in,
-        measures=measure_names(aligned.labels),
+        measures=measures.measure_names(aligned.labels),
         models=aligned.models,
         labels=aligned.labels,
         n_items=len(aligned.items),
@@ -265,7 +254,7 @@ def degeneracy_report(truth: Truth) -> "polars.DataFrame":
         raise InputError(f"truth of type {type(truth).__name__}", "a probtruth.Truth", "Make it with Truth.from_probs.")
     table = truth.shares if truth.estimand != "class" and truth.shares is not None else to_host(truth.probs)
     y = table.astype(np.float64)
-    honest = measure_table(y.T @ y)
+    honest = measures.measure_table(y.T @ y)
     same = np.ptp(y, axis=1).max() <= EQUAL
     best = float(y.max(1).mean()), "any response" if same else "the most probable label of every item"
     found: list[tuple[str, str | None, float, float, str]] = [("accuracy", None, float(honest[0]), *best)]

@@ -159,8 +159,14 @@ def check_proper(
     (1.0, True)
     """
     (losses, name), points = expected_loss(rule, n_labels, annotators), simplex_points(n_labels)
-    rivals = [_rival(losses, truth, points, strict) for truth in points]
-    own, gain = (np.array(column) for column in zip(*[(pair[1], pair[1] - pair[2]) for pair in rivals], strict=True))
+    rivals = []  # for each truth the best other report, the loss of the truth and that of the report
+    for truth in points:
+        reports = np.concatenate([truth[None], points, tempered_points(truth)])
+        tried = np.where(np.isnan(values := losses(reports, truth)), np.inf, values)
+        same = np.abs(reports - truth).sum(1) / 2 < (APART if strict else TOLERANCE)
+        best = int(np.argmin(np.where(same, np.inf, tried)))
+        rivals.append((reports[best], float(tried[0]), float(tried[best])))
+    own, gain = np.array([(mine, mine - value) for _, mine, value in rivals]).T
     margin = TOLERANCE * (1 + np.abs(own))
     wins = gain >= -margin if strict else gain > margin
     if not wins.any():
@@ -193,17 +199,6 @@ def best_report(rule: RuleLike | Loss, truth: ArrayLike, annotators: int | None 
     losses, _ = expected_loss(rule, len(row), annotators)
     points = np.concatenate([row[None], simplex_points(len(row)), tempered_points(row)])
     return polished(losses, row, points[int(np.nanargmin(losses(points, row)))])[0]
-
-
-def _rival(
-    losses: ExpectedLoss, truth: np.ndarray, points: np.ndarray, strict: bool
-) -> tuple[np.ndarray, float, float]:
-    """The best report other than the truth, the loss of the truth and the loss of that report."""
-    reports = np.concatenate([truth[None], points, tempered_points(truth)])
-    tried = np.where(np.isnan(values := losses(reports, truth)), np.inf, values)
-    same = np.abs(reports - truth).sum(1) / 2 < (APART if strict else TOLERANCE)
-    position = int(np.argmin(np.where(same, np.inf, tried)))
-    return reports[position], float(tried[0]), float(tried[position])
 
 
 def loss_curve(
