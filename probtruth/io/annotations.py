@@ -14,13 +14,13 @@ from probtruth.check import Source
 from probtruth.errors import InputError
 from probtruth.io.tables.columns import item_column, labels_of
 from probtruth.io.tables.read import Block, memory_limit, read_table
-from probtruth.io.tables.wide import distinct_items
+from probtruth.io.tables.wide import NAME, VALUE, distinct_items, long_form
 from probtruth.kernels.host import empty_array
 from probtruth.types import Annotations
 from probtruth.types.annotations import Counts, index_of_labels
 from probtruth.types.arguments import Frame, StrPath
 
-type Form = Literal["auto", "counts"]
+type Form = Literal["auto", "counts", "wide"]
 ROWS = 1 << 16  # that are checked at once
 COPIES = 4  # of the counts, as votes, shares and probabilities, that are in memory at once
 LARGEST = 2**53  # Counts from here on would not be exact
@@ -36,9 +36,10 @@ def read_annotations(
     label: str = "label",
     replicate: str = "replicate",
     labels: Iterable[str | int] | None = None,
-    format: Literal["auto", "counts"] = "auto",
+    format: Literal["auto", "counts", "wide"] = "auto",
     like: Sequence[polars.Series] = (),
     *,
+    annotators: Sequence[str] = (),
     memory: float | None = None,
 ) -> Annotations:
     r"""Annotations from a file (CSV, TSV, JSONL, Parquet, Arrow, a folder of these, an address) or a dataframe.
@@ -48,10 +49,11 @@ def read_annotations(
     `item` hold non-negative integers; a column of totals is left aside. Anything else is an error.
 
     Arguments: `table`, of which `item`, `annotator`, `label` and `replicate` are the names of columns; `labels` are all
-    the labels an item can have (those of the predictions, say); `format` is "auto" or "counts". Without a column
-    `item`, it is the one whose names stand in one of the columns `like`. `notes` of the result say what was guessed.
-    Counts, and what is computed of them, that take more than `memory` (bytes, half of what is free unless you say) lie
-    in temporary files instead of memory; nothing else depends on it.
+    the labels an item can have (those of the predictions, say); `format` is "auto", "counts", or "wide": one column
+    for each annotator (the columns `annotators`, or all but the item's; a blank cell is no annotation). Without a
+    column `item`, it is the one whose names stand in one of the columns `like`. `notes` of the result say what was
+    guessed. Counts, and what is computed of them, that take more than `memory` (bytes, half of what is free unless you
+    say) lie in temporary files instead of memory; nothing else depends on it.
 
     Errors: `InputError` names file, line and column of what cannot be used, and shows how counts would be read.
 
@@ -61,7 +63,9 @@ def read_annotations(
     >>> pt.read_annotations(path, format="counts").counts().tolist()
     [[3, 0], [1, 2]]
     """
-    check.literal(format, Form, "format")
+    if check.literal(format, Form, "format") == "wide":
+        long, source = long_form(table, item, list(annotators) or None, [], "annotator")
+        return Annotations.from_long(long, item, NAME, VALUE, labels=labels, source=source)
     frame, source = read_table(table)
     columns = f"the columns {check.shortlist(frame.columns, 12)}"
     wants_long = (annotator, label) != ("annotator", "label") or {annotator, label} & set(frame.columns)
@@ -124,7 +128,7 @@ def _neither(got: str, item: str, annotator: str, label: str, frame: polars.Data
         f"{known if {item, label} <= set(columns) else ''}"
         "Name the columns with item=, annotator=, label= (command line: --item, --annotator, --label"
         f"{_guess(frame, item, annotator, label)}); one column for each annotator is the wide form "
-        f"(read_wide_annotations; --format wide). {check.did_you_mean(absent, columns)}",
+        f"(format='wide'; --format wide). {check.did_you_mean(absent, columns)}",
         source.name,
     )
 

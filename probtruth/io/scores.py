@@ -12,9 +12,9 @@ import polars
 from probtruth import check, frame_numbers, frames
 from probtruth.errors import InputError
 from probtruth.io.addresses import shown
-from probtruth.io.loaders.wide_tables import NAME, VALUE, long_form
 from probtruth.io.tables import parquet_notes
 from probtruth.io.tables.read import batches, memory_limit, read_table, size_of
+from probtruth.io.tables.wide import NAME, VALUE, long_form
 from probtruth.types import RuleFacts, Scores, orientation
 from probtruth.types.arguments import Frame, StrPath
 

@@ -8,7 +8,6 @@ import polars
 import pytest
 
 import probtruth as pt
-from probtruth.io import loaders
 from probtruth.io.truth import read_soft
 
 
@@ -47,7 +46,7 @@ class TestNamesThatArePatterns:
         path = written("item,*,^.*$\nq1,0.5,1\nq2,0.25,0\n")
         scores = pt.read_scores(path, models=[], higher_is_better=False)
         assert (scores.models, scores.values.tolist()) == (("*", "^.*$"), [[0.5, 0.25], [1, 0]])
-        assert loaders.read_wide_annotations(path).index.annotators == ("*", "^.*$")
+        assert pt.read_annotations(path, format="wide").index.annotators == ("*", "^.*$")
         items = written("*,x,y\na,1,0\nb,0,2\n")
         assert pt.read_annotations(items, item="*", format="counts").counts().tolist() == [[1, 0], [0, 2]]
 
@@ -58,7 +57,7 @@ class TestPatternsThatDoNotMatchThemselves:
     def test_wide_tables(self, written):
         with pytest.raises(pt.InputError, match=r"left aside '\^aa\.\*\$'"):
             pt.read_predictions({"m": written("item,x,^aa.*$\na,0.5,high\n")})
-        votes = loaders.read_wide_annotations(written("item,^aa.*$,b\nq1, ,1\nq2,0.25,0\n"))
+        votes = pt.read_annotations(written("item,^aa.*$,b\nq1, ,1\nq2,0.25,0\n"), format="wide")
         assert votes.counts().tolist() == [[0, 0, 1], [1, 1, 0]]
 
     def test_the_columns_of_long_tables(self):
@@ -88,8 +87,9 @@ def test_cells_that_have_no_text(tmp_path, cells, message, column):
         if read in (pt.read_annotations, read_soft) or column == "item" or message == "Duration":
             with pytest.raises(pt.InputError, match=message):
                 read(tmp_path / "t.parquet")
+    other = frame.rename({"x": "item", "item": "x"}) if column == "item" else frame
     with pytest.raises(pt.InputError, match=message):
-        loaders.read_wide_annotations(frame.rename({"x": "item", "item": "x"}) if column == "item" else frame)
+        pt.read_annotations(other, format="wide")
     scores = polars.DataFrame({"item": ["a", "b"], "model": ["m", "m"], "score": cells})
     with pytest.raises(pt.InputError, match=message):
         pt.Scores.from_frame(scores, higher_is_better=False)

@@ -182,8 +182,8 @@ LABEL_READERS: Mapping[str, Callable[[StrPath, LabelReading, Sequence[str] | Non
         path, how.item, how.annotator, how.label, how.replicate, labels=labels
     ),
     "counts": lambda path, how, labels: read_annotations(path, how.item, format="counts"),
-    "wide": lambda path, how, labels: loaders.read_wide_annotations(
-        path, _listed(_given(how.annotator, "annotator")), how.item
+    "wide": lambda path, how, labels: read_annotations(
+        path, how.item, format="wide", annotators=_listed(_given(how.annotator, "annotator")) or ()
     ),
     "label-studio": lambda path, how, labels: loaders.read_label_studio(
         path, _given(how.label, "label"), _given(how.item, "item")

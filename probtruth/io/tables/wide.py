@@ -1,6 +1,7 @@
-"""Wide tables: a column of item names, and one column of numbers for each label."""
+"""Wide tables: a column of item names, and one column for each label, model or annotator."""
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from typing import Literal, get_args
 
 import numpy as np
@@ -10,6 +11,8 @@ from jaxtyping import Float
 from probtruth import check, check_arrays, frame_numbers, frames
 from probtruth.check import Source
 from probtruth.errors import InputError
+from probtruth.io.tables.read import Block, read_table
+from probtruth.types.arguments import Frame, StrPath
 
 type CellKind = Literal["probs", "percent", "log-probs", "logits", "log_probs"]
 # What the cells of a table can be; `log_probs` is another way to write one of them.
@@ -121,3 +124,42 @@ def suspects(labels: Sequence[str], used: Collection[str] | None, item: str) -> 
     if strange:
         return f"No annotator used column {check.shortlist(strange)}: drop it if it is no label."
     return f"Every column but {check.quote(item)} is read as a label: {check.shortlist(labels)}."
+
+
+NAME, VALUE = "name ", "value "  # Names that columns of a file do not have
+
+
+def long_form(
+    table: StrPath | Frame | Block, item: str, chosen: Sequence[str] | None, others: Sequence[str | None], what: str
+) -> tuple[polars.DataFrame, Source]:
+    """A row for each cell that is not blank, and where it stands: `kept` columns, then NAME and VALUE."""
+    frame, source = read_table(table)
+    kept = [item, *(name for name in others if name is not None)]
+    distinct_items(frame, item, source, "one row for each item", f"Read a row for each item and {what} in long form.")
+    columns = [name for name in frame.columns if name not in kept] if chosen is None else list(chosen)
+    for name in (*kept, *columns):
+        frames.need_columns(frame.columns, {what: name}, source.name)
+    if not columns or not {*columns}.isdisjoint(kept):
+        hint = f"Name them: {what}s=[...] (command line: --{what} x,y)."
+        raise InputError(f"no column of a {what}", f"one for each {what}", hint, source.name)
+    check.unique(columns, f"{what} column")
+    parts, sources, numbers = [], [], range(1, len(frame) + 1)
+    for name in columns:
+        cells = frames.flat(frame, name, source, what)
+        full = cells.is_not_null()
+        if cells.dtype == polars.String:
+            full &= cells.str.strip_chars() != ""
+        elif cells.dtype.is_float():
+            full &= cells.is_not_nan()
+        here = full.arg_true().to_list()
+        lines = [(source.lines or numbers)[row] for row in here]
+        where = replace(source, lines=lines, columns={VALUE: name}, parts=())
+        own = cells.filter(full)
+        if what == "annotator" and own.dtype.is_float() and (own % 1 == 0).all():
+            own = own.cast(polars.Int64)  # pandas makes floats of integers
+        read = frames.names if what == "annotator" else frame_numbers.numbers
+        values = read(own.to_frame(VALUE), VALUE, where, what)
+        rows = polars.DataFrame([frame.get_column(one).filter(full) for one in kept])
+        parts.append(rows.with_columns(polars.Series(VALUE, values), polars.lit(name).alias(NAME)))
+        sources.append((where, len(here)))
+    return polars.concat(parts), Source(source.name, parts=sources)

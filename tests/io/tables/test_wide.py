@@ -7,10 +7,13 @@ import pytest
 
 import probtruth as pt
 from probtruth.errors import InputError
-from probtruth.io.loaders import read_wide_annotations
 
 SCORES = "item,task,ours,theirs\nq1,a,1,0.5\nq2,a,0,\nq3,b,2,1\n"
 LABELS = "item,ann,bob,cid\na,x,x,y\nb,,y,\nc,y, ,y\n"
+
+
+def votes(table: object, **options: object) -> pt.Annotations:
+    return pt.read_annotations(table, format="wide", **options)
 
 
 def written(folder: Path, text: str) -> Path:
@@ -33,19 +36,19 @@ def test_frames_of_every_kind(frame: type) -> None:
     scores = pt.read_scores(table, models=["other", "ours"], higher_is_better=False)
     assert scores.models == ("other", "ours")
     assert scores.values.tolist() == [[0, 1], [1, 2]]
-    annotations = read_wide_annotations(frame({"item": [1, 2], "ann": ["x", "y"], "bob": ["x", None]}))
+    annotations = votes(frame({"item": [1, 2], "ann": ["x", "y"], "bob": ["x", None]}))
     assert annotations.counts().tolist() == [[2, 0], [0, 1]]
 
 
 def test_annotations(tmp_path: Path) -> None:
-    annotations = read_wide_annotations(written(tmp_path, LABELS), labels=["x", "y", "z"])
+    annotations = votes(written(tmp_path, LABELS), labels=["x", "y", "z"])
     assert annotations.index.annotators == ("ann", "bob", "cid")
     assert annotations.counts().tolist() == [[2, 1, 0], [0, 1, 0], [0, 2, 0]]
 
 
 def test_integers_that_pandas_made_floats_stay_integers() -> None:
     frame = pandas.DataFrame({"item": ["a", "b"], "ann": [1, 2], "bob": [1, None]})
-    assert read_wide_annotations(frame).index.labels == ("1", "2")
+    assert votes(frame).index.labels == ("1", "2")
 
 
 ERRORS = {
@@ -67,14 +70,14 @@ def test_errors(tmp_path: Path, text: str, options: dict[str, list[str]], messag
         pt.read_scores(written(tmp_path, text), **{"models": [], **options}, higher_is_better=False)
     if "twice" in text or "name" in text:
         with pytest.raises(InputError, match=message):
-            read_wide_annotations(written(tmp_path, text))
+            votes(written(tmp_path, text))
 
 
 def test_nested_labels() -> None:
     with pytest.raises(InputError, match="a column of type List"):
-        read_wide_annotations(polars.DataFrame({"item": ["a"], "ann": [["x"]]}))
+        votes(polars.DataFrame({"item": ["a"], "ann": [["x"]]}))
 
 
 def test_all_blank(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no rows"):
-        read_wide_annotations(written(tmp_path, "item,ann\na,\nb,\n"))
+        votes(written(tmp_path, "item,ann\na,\nb,\n"))
