@@ -12,7 +12,7 @@ from probtruth.cli import options as opt
 from probtruth.cli.console import Console
 from probtruth.cli.reading import named_file
 from probtruth.errors import InputError
-from probtruth.io.formats import SCORE_TOOLS, LabelReading, refuse_others
+from probtruth.io.formats import SCORE_TOOLS, LabelReading
 from probtruth.redaction import redacted
 
 # The line on a table of integers, which may be counts or something else.
@@ -85,7 +85,6 @@ def _table(path: Any, reading: LabelReading, cells: opt.Cells, score: str) -> Ch
     try:
         known = stored_labels(path, {}, replace(reading, format="table"))
     except InputError:
-        refuse_others(columns, str(path))
         frame = read_table(path)[0]
         if reading.item not in columns or frame.get_column(reading.item).is_duplicated().any():
             raise  # one row for each item holds numbers by label, and what is wrong with these
@@ -106,7 +105,7 @@ def _scores(path: Any, reading: LabelReading, score: str, columns: Sequence[str]
     from probtruth.io.scores import notes_in, read_scores
 
     try:
-        upward = notes_in(path, score, None).higher_is_better
+        _, upward, *_ = notes_in(path, score, None)
     except InputError:
         upward = None
     replicate = reading.replicate if reading.replicate in columns else None

@@ -55,19 +55,20 @@ def _choose_gold(
     console: Console, pilot: opt.Pilot, n: int | None, truth: str | None, groups: str | None, seed: int, out: str | None
 ) -> None:
     """Writes the items that an expert labels, for --gold of `probtruth run`."""
-    from probtruth.io.gold import check_gold_out, write_gold
+    from probtruth.io.output.csv_safe import check_new_csv, write_new_csv
 
     if n is None or out is None or pilot.annotations is None:
         hint = "For example --annotations labels.csv --predictions ours=ours.csv --gold 40 --out to-label.csv."
         raise InputError("--gold, --out or --annotations alone", "all three", hint)
-    check_gold_out(out)
+    check_new_csv(out)
     cache_compiled_code()
     with console.progress("choosing"):
         reference, predictions, strata = read(files_of(pilot, groups), estimand="class")
         options = {"method": truth, "estimand": "class", "rule": opt.chosen_rule(pilot.rule), "engine": "exact"}
         result = evaluated(reference, predictions, {**options, "seed": seed})
         chosen = result.choose_gold(n, pilot.a, pilot.b, strata.get("groups"), seed)
-    write_gold(chosen, out)
+    hint = "Rename these items: an apostrophe before them would be another name."
+    write_new_csv(chosen, out, chosen["item"].to_list(), hint)
     console.note(
         f"{n} of {len(result.scores.items)} items written to {out}: fill in the column 'label', then add "
         f"--gold {out} to `probtruth run`"
@@ -83,14 +84,14 @@ def monitor(
     json: bool = False,
 ) -> None:
     """Compare two models while scores come in. Look as often as you like; known items are skipped."""
-    from probtruth.io.output.folder import check_file
+    from probtruth.io.output.folder import check_out
     from probtruth.io.tables.read import read_table
     from probtruth.report import terminal_study as words
     from probtruth.study.monitor import monitor
     from probtruth.study.monitor_state import is_state
 
     console = Console.of(context, json)
-    check_file(state, is_state)
+    check_out(state, is_state)
     frame, source = read_table(scores)
     watched = monitor(frame, state if Path(state).exists() else None, **vars(watching), source=source)
     watched.save(state)

@@ -1,7 +1,6 @@
 """Every command on small files: what is printed where, what is written, and that it is the line's own answer."""
 
 import json
-import shlex
 import subprocess
 import sys
 from dataclasses import replace
@@ -181,23 +180,6 @@ def test_without_out_the_verdict_is_printed_and_nothing_written(run, files, tmp_
         assert not list((tmp_path / "empty").iterdir())
 
 
-def test_percentages_are_proposed_as_a_command_to_paste(run, files, tmp_path):
-    for name in ("sharp", "flat"):
-        table = polars.read_csv(files[name])
-        table.with_columns(polars.col("yes", "no") * 100).write_csv(tmp_path / f"{name}-percent.csv")
-    models = [word for name in ("sharp", "flat") for word in ("--predictions", f"{name}={tmp_path}/{name}-percent.csv")]
-    words = ["run", "--annotations", str(files["labels"]), *models, "--engine", "exact", "--json"]
-    refused = run(*words, "--kind", "probs")
-    assert refused.status == 2
-    assert "these look like percentages; pass --kind percent" in refused.err
-    proposed = refused.err.split(" Run: probtruth ")[1]
-    assert shlex.split(proposed) == [*words, "--kind", "percent"]
-    done = run(*shlex.split(proposed))
-    plain = [word.replace("-percent", "") for word in words]
-    assert done.status == 0, done.err
-    assert done.json["pairwise"][0]["difference"] == pytest.approx(run(*plain).json["pairwise"][0]["difference"])
-
-
 def test_renormalised_rows_are_counted_on_the_first_screen(run, files, tmp_path):
     path = tmp_path / "rounded.csv"
     path.write_text(files["flat"].read_text().replace("0.6000,0.4000", "0.6,0.39"))
@@ -206,7 +188,6 @@ def test_renormalised_rows_are_counted_on_the_first_screen(run, files, tmp_path)
     words += ["--predictions", f"rounded={path}", "--engine", "exact"]
     refused = run(*words)
     assert "these look like rounded probabilities; pass --renormalise" in refused.err
-    assert refused.err.rstrip().endswith("--engine exact --renormalise")
     done = run(*words, "--renormalise", "--json")
     (row,) = done.json["audit"]["renormalised"]
     assert (row["model"], row["rows"], row["lowest_sum"]) == ("rounded", n_rows, pytest.approx(0.99))

@@ -112,20 +112,8 @@ def test_check_reads_cells_as_run_does(run, files, tmp_path) -> None:
     path.write_text("item,yes,no\n" + "".join(f"i{n},{25.5 + n},{74.5 - n}\n" for n in range(24)))
     refused = run("check", files["labels"], path)
     assert "pass --kind percent" in refused.err
-    assert refused.err.rstrip().endswith(f"Run: probtruth check {files['labels']} {path} --kind percent")
     done = run("check", files["labels"], path, "--kind", "percent")
     assert "probabilities (predictions or soft labels), 24 items, 2 labels" in done.out
-
-
-def test_check_of_votes_under_other_names_says_what_run_says(run, files, tmp_path) -> None:
-    path = tmp_path / "votes.csv"
-    path.write_text(files["labels"].read_text().replace("item,annotator,label", "tweet,worker_id,sentiment"))
-    for words in ((), ("--item", "tweet")):
-        refused = run("check", path, *words)
-        assert "expected the long form" in refused.err
-        proposed = refused.err.rstrip().rpartition(" Run: probtruth ")[2].split()
-        assert set(proposed[2:]) == {"--item", "tweet", "--annotator", "worker_id", "--label", "sentiment"}
-        assert run(*proposed).status == 0
 
 
 def test_check_goes_on_after_a_fault(run, files, tmp_path) -> None:
@@ -142,10 +130,6 @@ ERRORS = {
     "two tools": (["lm_eval", "helm"], "files of lm-eval and of helm"),
     "annotations": (["annotations/prodigy.jsonl"], "an export of prodigy, expected scores"),
     "metric": (["inspect/small_quiz.eval"], "Choose one: scorer='includes' (command line: --score includes)."),
-    "metric of some tasks": (
-        ["lm_eval", "--score", "exact_match"],
-        "Run: probtruth compare lm_eval --score exact_match --out",
-    ),
     "metric by task": (["lm_eval", "--score", "exact_match"], "--metric quiz=acc --metric quiz_mi=acc"),
     "wrong filter": (["lm_eval", "--filter", "lose"], "Did you mean 'loose'?"),
     "wrong filter of a task": (["lm_eval", "--filter", "say=lose"], "Did you mean 'loose'?"),
@@ -205,29 +189,3 @@ def test_votes_in_one_cell_are_recognised(run, tmp_path) -> None:
     done = run("run", "--annotations", tmp_path / "chaos.jsonl", *models, "--engine", "exact", "--json")
     assert done.status == 0, done.err
     assert done.json["truth"]["n_items"] == 5
-
-
-BATTLES = [
-    {"question_id": n, "model_a": "x", "model_b": "y", "winner": w, "judge": j}
-    for n in range(4)
-    for j, w in (("ann", "model_a"), ("bob", "tie"))
-]
-
-
-def test_votes_between_models_say_what_they_are(run, tmp_path) -> None:
-    """Tables, JSON lines with conversations (nested), and one JSON list, as the arenas publish them."""
-    lines = [",".join(map(str, row.values())) for row in BATTLES]
-    (tmp_path / "battles.csv").write_text(",".join(BATTLES[0]) + "\n" + "\n".join(lines) + "\n")
-    nested = [{**row, "conversation_a": [{"role": "user"}]} for row in BATTLES]
-    (tmp_path / "battles.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in nested))
-    (tmp_path / "battles.json").write_text(json.dumps(BATTLES))
-    (tmp_path / "x.csv").write_text("item,x,y\n1,0.5,0.5\n")
-    models = [word for name in "xy" for word in ("--predictions", f"{name}={tmp_path / 'x.csv'}")]
-    for name in ("battles.csv", "battles.jsonl", "battles.json"):
-        for command in (["compare"], ["check"], ["truth"], ["run", *models, "--annotations"]):
-            done = run(*command, tmp_path / name)
-            assert done.status == 2
-            assert "votes between two models at a time (columns 'model_a', 'model_b', 'winner')" in done.err, command
-            assert "evalica" in done.err
-    words = ("--item", "question_id", "--annotator", "judge", "--label", "winner")
-    assert run("truth", tmp_path / "battles.csv", *words, "--method", "vote-share").status == 0
