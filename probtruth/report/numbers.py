@@ -229,3 +229,12 @@ def rank_chances(comparison: Comparison) -> dict[str, Sequence[float]]:
     of_model = {str(row["model"]): row["probability"] for row in rows} if isinstance(rows, Sequence) else {}
     ordered = (str(row["model"]) for row in leaders(comparison.ranks))
     return {model: of_model[model] for model in ordered if model in of_model} if len(of_model) > 1 else {}
+
+
+def best_pairs(comparison: Comparison, most: int, rows: Sequence[Row] | None = None) -> tuple[list[Row], int]:
+    """All pairs or, where there are more than `most`, those among the best models; and the number of these models."""
+    models = [str(row["model"]) for row in leaders(comparison.ranks)]
+    while math.comb(len(models), 2) > most:
+        models.pop()
+    known = comparison.pairs if rows is None else rows
+    return [row for row in known if row["a"] in models and row["b"] in models], len(models)

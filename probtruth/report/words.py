@@ -10,26 +10,26 @@ if TYPE_CHECKING:
     from probtruth.line.result import Result  # which loads most of the package: a command prints numbers without it
     from probtruth.types import Comparison
 
-MEASURES: Mapping[str, tuple[str, str]] = {
-    "log": ("log loss", "nats"),
-    "brier": ("Brier score", ""),
-    "quadratic": ("quadratic score", ""),
-    "spherical": ("spherical score", ""),
-    "ranked-probability": ("ranked probability score", ""),
-    "zero-one": ("zero-one loss", ""),
-    "linear": ("linear score", ""),
-}  # What each rule's score is called, and its unit
+# What each rule's score is called
+MEASURES: Mapping[str, str] = {
+    "log": "log loss",
+    "brier": "Brier score",
+    "quadratic": "quadratic score",
+    "spherical": "spherical score",
+    "ranked-probability": "ranked probability score",
+    "zero-one": "zero-one loss",
+    "linear": "linear score",
+}
 
 
 def measure(rule: str) -> str:
     """What the rule's score is called; a metric of the user's own keeps its name."""
-    return MEASURES[rule][0] if rule in MEASURES else plain(rule)
+    return MEASURES.get(rule) or plain(rule)
 
 
 def unit(rule: str, before: str = "") -> str:
     """The unit of the score, after a space if one is given; empty where it has none."""
-    known = MEASURES[rule][1] if rule in MEASURES else ""
-    return before + known if known else ""
+    return f"{before}nats" if rule == "log" else ""
 
 
 def with_unit(rule: str) -> str:
