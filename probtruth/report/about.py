@@ -15,7 +15,6 @@ MOST_WARNINGS = 3  # Warnings that stand open, the first in the order of the res
 
 
 def about(result: Result) -> Iterator[str]:
-    """The estimand, the reference, and the expert labels."""
     yield f"Estimand: {result.comparison.estimand}."
     if result.comparison.rule == "brier":
         yield "The Brier score is summed over labels, 0 to 2: for two labels twice scikit-learn's."
@@ -42,7 +41,6 @@ def answers(gold: Mapping[str, Any]) -> str:
 
 
 def facts(result: Result) -> list[str]:
-    """What was compared, in a few words each."""
     scores, settings = result.scores, result.comparison.settings
     said = [count(len(scores.models), "model"), count(len(scores.items), "item")]
     if result.labelled is not None:

@@ -51,7 +51,6 @@ class Figure:
 
     @cached_property
     def svg(self) -> str:
-        """The figure as an element of a page."""
         with plain_style():
             return inline(self.draw(), self.name, self.words)
 
@@ -74,8 +73,6 @@ class Fold:
 
 @dataclass(frozen=True)
 class Code:
-    """Text as a machine reads it."""
-
     text: str
     language: str
 
@@ -97,7 +94,6 @@ class Contents:
 
     @property
     def figures(self) -> Iterator[Figure]:
-        """All figures, in the order of the page."""
         yield from () if self.figure is None else (self.figure,)
         for block in (block for section in self.sections for block in section.blocks):
             if isinstance(block, Figure | Panels):
@@ -105,7 +101,6 @@ class Contents:
 
 
 def contents(result: Result) -> Contents:
-    """What the report says of a result."""
     said = verdict(result)
     parts = {
         "Models": _models(result, said),
@@ -129,7 +124,6 @@ def contents(result: Result) -> Contents:
 
 
 def _folded(block: Block) -> Block:
-    """A long table opens at a click."""
     if isinstance(block, Table) and len(block.rows) > LONGEST_TABLE:
         return Fold(f"{block.caption} ({count(len(block.rows), 'row')})", (block,))
     return block
@@ -140,7 +134,6 @@ def _best(most: int, of: int) -> str:
 
 
 def _behind(result: Result) -> Figure | None:
-    """The first figure: how far each model is from the leading one."""
     ranked = leaders(result.comparison.ranks)[:MOST_SHOWN]
     if len(ranked) < 2:
         return None

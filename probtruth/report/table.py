@@ -23,12 +23,10 @@ class Table:
 
     @cached_property
     def heads(self) -> tuple[str, ...]:
-        """The titles of the columns."""
         return tuple([head for head, cells in self.columns.items() if not {*cells} <= {"", UNKNOWN}])
 
     @cached_property
     def rows(self) -> list[tuple[str, ...]]:
-        """The cells of each row."""
         return list(zip(*[self.columns[head] for head in self.heads], strict=True))
 
     @cached_property

@@ -37,12 +37,10 @@ MOST_ITEMS = 10  # Items of a list that stands on the page without a script
 
 
 def names_of(result: Result) -> dict[str, str]:
-    """The models' names, marked and short enough for a cell."""
     return marked(result.scores.models, LONGEST_NAME)
 
 
 def models(result: Result) -> Table:
-    """One row for each model, in the order in which the verdict names them."""
     comparison, ranks = result.comparison, leaders(result.comparison.ranks)
     several = len(ranks) > 1
     places = places_of(ranks)
@@ -88,7 +86,6 @@ def least(value: object, places: int) -> str:
 
 
 def other_estimand(result: Result) -> Table | None:
-    """Means and P(best) as requested and under the other estimand; None where there is none."""
     other, truth = result.other, result.truth
     if other is None or truth is None:
         return None
@@ -134,7 +131,6 @@ def pairs(result: Result, rows: Sequence[Row] | None = None, caption: str = "Dif
 
 
 def _differences(rows: Sequence[Row], a: str = "a") -> dict[str, list[str]]:
-    """The columns of differences, of what is known of them."""
     places = places_of(rows)
     return {
         "Difference": [fixed(row["difference"], places, sign=True) for row in rows],
@@ -145,7 +141,6 @@ def _differences(rows: Sequence[Row], a: str = "a") -> dict[str, list[str]]:
 
 
 def by_group(result: Result) -> Table | None:
-    """One row for each group: the difference of the two leading models; None without groups."""
     rows = of_leaders(result.comparison)
     if not rows:
         return None
@@ -164,7 +159,6 @@ def by_group(result: Result) -> Table | None:
 
 
 def calibration(result: Result) -> Table | None:
-    """Miscalibration and discrimination in the rule's units, Nelson's means, and the calibration error."""
     analysis = result.analysis.calibration
     if analysis is None:
         return None
@@ -207,7 +201,6 @@ def calibration(result: Result) -> Table | None:
 
 
 def items(result: Result) -> Table | None:
-    """The items on which the two leading models differ most; None where no scores of single items are known."""
     frame = result.analysis.listed
     if frame is None or not frame.height:
         return None
@@ -241,7 +234,6 @@ def items(result: Result) -> Table | None:
 
 
 def annotators(result: Result) -> Table | None:
-    """The best and the worst annotators, and those with a flag; None where nothing is known of annotators."""
     from probtruth.truth.annotators import NO_SKILL  # with JAX, which bare scores do without
 
     truth, rows = result.analysis.annotators.truth, result.analysis.annotators.rows
@@ -283,7 +275,6 @@ def annotators(result: Result) -> Table | None:
 
 
 def diagnostics(result: Result) -> Table | None:
-    """What gates the result, its value and its bound; None where the engine samples nothing."""
     known = result.comparison.diagnostics
     rows = list(about.diagnostics(known))
     if not rows:
@@ -309,7 +300,6 @@ TESTS = {
 
 
 def tests(result: Result) -> Table | None:
-    """The model-free tests of each pair; None without any."""
     rows, names = result.comparison.companions, names_of(result)
     if not rows:
         return None
@@ -332,7 +322,6 @@ def tests(result: Result) -> Table | None:
 
 
 def settings(result: Result) -> Table:
-    """What was chosen, and with which versions it was computed."""
     comparison = result.comparison
     chosen: dict[str, object] = {"rule": comparison.rule, "seed": comparison.seed, "rope": comparison.rope}
     chosen |= comparison.settings

@@ -60,7 +60,6 @@ class Verdict:
 
 
 def verdict(result: Result) -> Verdict:
-    """The verdict on a result."""
     standing = result.standing
     if standing is None:
         return _alone(result)
@@ -76,7 +75,6 @@ def verdict(result: Result) -> Verdict:
 
 
 def _alone(result: Result) -> Verdict:
-    """What is said of one model: its mean with its interval, next to the best possible and the labels' frequencies."""
     comparison, known = result.comparison, result.scores.known
     row = comparison.ranks[0]
     name = marked([row["model"]], LONGEST_NAME)[str(row["model"])]
@@ -120,7 +118,6 @@ class _SeveralModels:
         self.hangs_on_infinite = bool(self.infinite) and (not finite or best >= POSSIBLE)
 
     def headline(self) -> tuple[str, str]:
-        """How settled the verdict is, and its first sentence: what the answer hangs on."""
         standing, lead, following = self.standing, self.lead, self.following
         if self.hangs_on_infinite:
             return "open", self.infinite_means()
@@ -161,7 +158,6 @@ class _SeveralModels:
         return f", unless rare outcomes that these {known['n_units']} {kind} do not show cost it much more"
 
     def infinite_means(self) -> str:
-        """Which models' means are infinite and why, and what another rule says."""
         result, comparison, bounded = self.result, self.result.comparison, self.result.bounded
         listed = list(self.infinite.items())[:MOST_NAMED]
         who, several = joined([self.names[model] for model, _ in listed]), len(self.infinite) > 1
@@ -180,7 +176,6 @@ class _SeveralModels:
         return f"{said} Under the {measure(bounded.rule)} {best}."
 
     def numbers(self, level: str) -> Iterator[tuple[str, str]]:
-        """The difference with its interval, how probable it is, and what to do next."""
         low, high, size = self.gap["low"], self.gap["high"], self.gap["difference"]
         ahead = f"{self.lead} ahead of {self.following} in {mean_of(self.result.comparison)}"
         if size is not None and low is not None and high is not None and math.isfinite(size):
@@ -194,7 +189,6 @@ class _SeveralModels:
         yield "What to do next", self.next_step(level)
 
     def next_step(self, level: str) -> str:
-        """What a reader can do with the answer."""
         standing = self.standing
         if level == "invalid":
             return "Sample longer, or use the exact engine, before you use any number."
@@ -215,7 +209,6 @@ class _SeveralModels:
         return self.more_data()
 
     def more_data(self) -> str:
-        """What would lower the uncertainty most, and how many more items would decide."""
         parts = {name: as_float(part) or 0.0 for name, part in self.result.comparison.uncertainty.items()}
         largest = max(parts, key=parts.__getitem__, default="items")
         if largest in ("annotators", "labels") and parts[largest] > 0.5:
@@ -232,7 +225,6 @@ class _SeveralModels:
         return f"About {float(f'{wanted[0]:.2g}'):,.0f} items in all would probably decide (80%); here are {n_items:,}."
 
     def details(self) -> Iterator[str]:
-        """What the verdict rests on."""
         comparison, standing, lead, following = self.result.comparison, self.standing, self.lead, self.following
         if standing.unseen is not None:
             yield self.unseen(standing.unseen)
@@ -277,7 +269,6 @@ class _SeveralModels:
             )
 
     def unseen(self, unseen: Any) -> str:
-        """What rare outcomes could do."""
         kind = "item" if self.result.comparison.settings.get("clusters") is None else "cluster"
         size = unseen.behind
         behind = "by an infinite difference" if math.isinf(size) else f"by {exact(float(f'{size:.2g}'))}"
@@ -288,7 +279,6 @@ class _SeveralModels:
         )
 
     def accuracy(self) -> Iterator[str]:
-        """Why the model of the highest accuracy is not the one of the best score, where these disagree."""
         if self.result.labelled is None:
             return
         accuracy, calibration = self.result.analysis.accuracy, self.result.analysis.calibration

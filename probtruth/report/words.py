@@ -28,7 +28,6 @@ def measure(rule: str) -> str:
 
 
 def unit(rule: str, before: str = "") -> str:
-    """The unit of the score, after a space if one is given; empty where it has none."""
     return f"{before}nats" if rule == "log" else ""
 
 
@@ -55,14 +54,12 @@ ALPHA = "Krippendorff (2011), Computing Krippendorff's alpha-reliability, reposi
 
 
 def bibtex() -> str:
-    """The software and its version as an entry of BibTeX."""
     fields = {"author": "{The probtruth authors}", "title": f"{{{TITLE}}}", "year": RELEASED}
     fields |= {"version": versions()["probtruth"], "license": "Apache-2.0"}
     return "\n".join(["@software{probtruth,", *(f"  {name} = {{{value}}}," for name, value in fields.items()), "}"])
 
 
 def sources(result: "Result") -> list[str]:
-    """The works behind the methods that this result used."""
     comparison, truth = result.comparison, result.truth
     used = [RULES] if result.scores.known.proper is not None else []
     used += [CORP, NELSON] if result.labelled is not None else []

@@ -144,7 +144,6 @@ def plot_ranks(comparison: Comparison, ax: Axes | None = None) -> Axes:
 
 
 def comparison_in(value: object) -> Comparison:
-    """The comparison, also of a result."""
     inner = getattr(value, "comparison", value)  # a Result is as good
     return check.instance(inner, Comparison, "compare")
 
