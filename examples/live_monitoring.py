@@ -48,7 +48,7 @@ def follow(stream: dict[str, np.ndarray], state: Path | None = None) -> Monitor:
             watch = pt.monitor(one_day(stream, day), watch)
         if state is not None:
             watch.save(state)
-            watch = pt.read_monitor(state)
+            watch = pt.monitor(earlier=state)
             low, high = watch.interval
             print(f"  day {day + 1:>2}: {watch.n_items:>5} questions, difference {low:+.3f} to {high:+.3f}")
         if watch.decision is not None:

@@ -13,7 +13,7 @@ import numpy as np
 
 import probtruth as pt
 from probtruth.scoring.confusion.curves import Curve
-from probtruth.scoring.nelson.risk import RiskProfile
+from probtruth.scoring.nelson.profile import RiskProfile
 
 Q_LIM = 0.01
 COLOURS = {"0": "tab:green", "1": "tab:orange"}

@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from probtruth.scoring.rules.proper import zero_one_score as zero_one_score
     from probtruth.scoring.rules.rule import ScoringRule as ScoringRule
     from probtruth.study.monitor import monitor as monitor
-    from probtruth.study.monitor_state import read_monitor as read_monitor
     from probtruth.study.plan import plan as plan
     from probtruth.study.validate import validate as validate
     from probtruth.truth import agreement as agreement
@@ -76,7 +75,6 @@ _HOME = {
     "quadratic_score": "scoring.rules.proper",
     "ranked_probability_score": "scoring.rules.proper",
     "read_annotations": "io.annotations",
-    "read_monitor": "study.monitor_state",
     "read_predictions": "io.predictions",
     "read_scores": "io.scores",
     "score": "line.score",

@@ -7,15 +7,7 @@ from jaxtyping import Float
 
 from probtruth import check
 from probtruth.errors import InputError
-from probtruth.kernels.arrays import (
-    Table,
-    exponential,
-    first_faults,
-    log_softmax,
-    on_device,
-    some_items,
-    to_host,
-)
+from probtruth.kernels.arrays import Table, exponential, first_faults, log_softmax, on_device, some_items, to_host
 
 # How far the sum of a row of probabilities may be from 1 (rounding in files with four or more decimals).
 SUM_TOLERANCE = 1e-4
@@ -153,25 +145,3 @@ def surely_simplex(probs: Float[Table, "item label"]) -> bool:
         return False
     totals = np.einsum("ij->i", probs, dtype=np.float64)
     return bool(np.abs(totals - 1).max() <= SUM_TOLERANCE / 2)  # NaN and infinities fail one of the two
-
-
-def one_hot(values: object, n_labels: object, what: str) -> Float[np.ndarray, "item label"]:
-    """Integer labels as rows with a single 1; anything but integers from 0 to n_labels - 1 is an error."""
-    no_masked(values, what)
-    size = check.whole(n_labels, 1, "n_labels")
-    array = np.asarray(values)
-    if array.ndim != 1 or not np.issubdtype(array.dtype, np.integer):
-        raise InputError(
-            f"{what} of type {array.dtype} and shape {array.shape}",
-            "one integer for each item",
-            "Give positions of labels, from 0.",
-        )
-    bad = (array < 0) | (array >= size)
-    if bad.any():
-        row = int(np.argmax(bad))
-        raise InputError(
-            f"label {array[row]}", f"an integer from 0 to {size - 1}", "Check n_labels.", f"{what}, item {row}"
-        )
-    rows: np.ndarray = np.zeros((len(array), size))
-    rows[np.arange(len(array)), array] = 1
-    return rows

@@ -81,14 +81,6 @@ def test_the_least_loss_of_a_proper_rule_is_the_entropy(rule):
         assert ax.lines[2].get_xdata()[0] == 0.7
 
 
-def test_three_labels_share_the_rest_as_in_the_truth():
-    truth = np.array([0.1, 0.3, 0.6])
-    curve = pt.figures.plot_rule("brier", y=truth).lines[0]
-    at = int(np.searchsorted(curve.get_xdata(), 0.2))
-    wanted = float(pt.rules.brier.expected(np.array([0.2, 0.6, 0.2]), truth))
-    assert curve.get_ydata()[at] == pytest.approx(wanted, rel=1e-6)  # the reference is computed in float32
-
-
 def test_log_and_brier_agree_at_one_half():
     # D. S. Rosenberg's slides: the factor is 4 ln 2 for (1 - p)^2, so 2 ln 2 for the sum over both labels
     log, brier = pt.figures.plot_rules(match_at=0.5).lines[:2]

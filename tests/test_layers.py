@@ -23,6 +23,17 @@ def test_imports_run_one_way():
     assert run.returncode == 0, run.stdout + run.stderr
 
 
+@pytest.mark.process
+def test_studies_import_what_is_there(tmp_path):
+    """Nothing else loads `tests/slow`, whose studies take minutes."""
+    run = subprocess.run(
+        [sys.executable, "-m", "tests.slow", "few_clusters", "2", "--out", tmp_path, "--load-all"],
+        cwd=ROOT, capture_output=True, text=True,
+    )  # fmt: skip
+    assert run.returncode == 0, run.stderr
+    assert len((tmp_path / "clusters-tied.csv").read_text().splitlines()) == 31
+
+
 def test_every_public_name_is_there():
     for name in probtruth.__all__:
         assert getattr(probtruth, name) is not None

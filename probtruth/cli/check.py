@@ -1,6 +1,7 @@
 """`probtruth check`: what each file would be used as, read as the commands read it."""
 
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import islice
 from typing import Any, NamedTuple
@@ -11,7 +12,7 @@ from probtruth.cli import options as opt
 from probtruth.cli.console import Console
 from probtruth.cli.reading import named_file
 from probtruth.errors import InputError
-from probtruth.io.formats import SCORE_TOOLS, LabelReading, refuse_others
+from probtruth.io.formats import SCORE_TOOLS, LabelReading
 from probtruth.redaction import redacted
 
 # The line on a table of integers, which may be counts or something else.
@@ -74,28 +75,25 @@ def _checked(file: str, reading: LabelReading, cells: opt.Cells, score: str) -> 
 
 
 def _table(path: Any, reading: LabelReading, cells: opt.Cells, score: str) -> Checked:
-    from probtruth.io.loaders.readers import read_label_file
     from probtruth.io.predictions import read_predictions
-    from probtruth.io.tables.read import columns_of
+    from probtruth.io.tables.read import columns_of, read_table
     from probtruth.line.inputs import stored_labels
 
-    item, columns = reading.item, columns_of(path)
-    names = set(columns)
-    if {item, reading.label} <= names:
-        long = reading.annotator in names
-        known = stored_labels(path, {}, replace(reading, format="table"))
-        return _labels(known, "annotations, long form" if long else "labels, one for each item")
-    if {item, "model", score} <= names:
-        return _scores(path, item, score, reading.replicate if reading.replicate in names else None)
-    if item not in names:
-        refuse_others(columns, str(path))
-        hint = f"Name the column of items with --item. {checks.did_you_mean(item, columns)}"
-        raise InputError(f"the columns {shortlist(columns, 12)}", f"a column {item!r}", hint, str(path))
+    columns = columns_of(path)
+    if {reading.item, "model", score} <= set(columns):
+        return _scores(path, reading, score, columns)
     try:
-        counts = _labels(read_label_file(path, replace(reading, format="counts")), "annotations, counts per label")
-        return counts._replace(lines=[*counts.lines, AS_COUNTS])
+        known = stored_labels(path, {}, replace(reading, format="table"))
     except InputError:
-        read = read_predictions({redacted(str(path)): path}, None, item, cells.kind, cells.renormalise)
+        frame = read_table(path)[0]
+        if reading.item not in columns or frame.get_column(reading.item).is_duplicated().any():
+            raise  # one row for each item holds numbers by label, and what is wrong with these
+    else:
+        if reading.label not in columns:
+            counts = _labels(known, "annotations, counts per label")
+            return counts._replace(lines=[*counts.lines, AS_COUNTS])
+        return _labels(known, "annotations, long form" if reading.annotator in columns else "labels, one for each item")
+    read = read_predictions({redacted(str(path)): path}, None, reading.item, cells.kind, cells.renormalise)
     labels, n_items = read.index.labels, len(read.index.items)
     sizes = [count(n_items, "item"), count(len(labels), "label")]
     sizes += [f"{count(rows, 'row')} divided by their sums" for _, rows, _, _ in read.audit.renormalised]
@@ -103,14 +101,15 @@ def _table(path: Any, reading: LabelReading, cells: opt.Cells, score: str) -> Ch
     return Checked("probabilities", sizes, [f"labels: {shortlist(labels, 12)}"], facts)
 
 
-def _scores(path: Any, item: str, score: str, replicate: str | None) -> Checked:
+def _scores(path: Any, reading: LabelReading, score: str, columns: Sequence[str]) -> Checked:
     from probtruth.io.scores import notes_in, read_scores
 
     try:
-        upward = notes_in(path, score, None).higher_is_better
+        _, upward, *_ = notes_in(path, score, None)
     except InputError:
         upward = None
-    scores = read_scores(path, item=item, score=score, replicate=replicate, higher_is_better=upward or False)
+    replicate = reading.replicate if reading.replicate in columns else None
+    scores = read_scores(path, item=reading.item, score=score, replicate=replicate, higher_is_better=upward or False)
     models, n_items, missing = list(scores.models), len(scores.items), len(scores.audit.missing)
     sizes = [f"{n_items} items that all models have", count(len(models), "model"),
              f"{missing} items that some model lacks"]  # fmt: skip

@@ -78,7 +78,7 @@ OPTIONS = {
     "certainty": Option(QUESTION, "X", "What P(a better) or P(b better) reaches."),
     "power": Option(QUESTION, "X", "Probability of it that --cost looks for."),
     "width": Option(QUESTION, "X", "Width of the interval, in place of --power."),
-    "cost": Option(QUESTION, "WHAT=PRICE", "item, annotation, cluster or replicate. Repeat."),
+    "cost": Option(QUESTION, "WHAT=PRICE", "item, annotation, cluster or replicate: what may vary. Repeat."),
     "keep": Option(QUESTION, None, "The items of the study include the pilot's."),
     "plan.gold": Option(QUESTION, "N", "Instead: N items for an expert, into --out."),
     "plan.out": Option(OUTPUT, "FILE", "With --gold: the CSV for the expert to fill in."),
@@ -155,6 +155,40 @@ class Pilot:
     rule: str = "log"
     a: str | None = None
     b: str | None = None
+
+
+@dataclass(frozen=True)
+class Study:
+    """The study that `plan` plans."""
+
+    n_items: int | None = None
+    n_annotators: int | None = None
+    n_clusters: int | None = None
+    n_replicates: int | None = None
+    certainty: float = 0.95
+    power: float = 0.8
+    width: float | None = None
+    difference: float | None = None
+    keep: bool = False
+
+
+@dataclass(frozen=True)
+class Watching:
+    """What `monitor` is told of the scores, most of it with the first batch."""
+
+    bounds: tuple[float, float] | None = None
+    method: Any = None
+    alpha: float | None = None
+    rope: float | None = None
+    higher_is_better: bool | None = None
+    a: str | None = None
+    b: str | None = None
+    item: str = "item"
+    model: str = "model"
+    score: str = "score"
+    cluster: str | None = None
+    largest_cluster: int | None = None
+    close: bool = False
 
 
 def chosen_rule(word: str) -> Any:

@@ -30,8 +30,7 @@ from probtruth.report.plots.nelson import plot_nelson
 from probtruth.report.plots.svg import inline, plain_style
 from probtruth.report.table import Table
 from probtruth.report.verdict import Verdict, verdict
-from probtruth.scoring.nelson.risk import MARKS
-from probtruth.types import Scores
+from probtruth.scoring.nelson.profile import MARKS
 from probtruth.types.comparison import leaders, leading_pair
 
 LONGEST_TABLE = 15  # Rows of a table that stands open; longer ones are folded
@@ -244,7 +243,7 @@ def _annotators(result: Result) -> Iterator[Block | None]:
 def _checks(result: Result) -> Iterator[Block | None]:
     yield alignment(result)
     yield tables.diagnostics(result)
-    if len(result.comparison.ranks) > 1 and isinstance(result.scores, Scores):
+    if len(result.comparison.ranks) > 1 and result.scores.values.size:
         a, b = sorted(leading_pair(result.comparison.ranks))
         if can_differ(result.scores, a, b):
             said = f"Histogram of the differences of {plain(a)} and {plain(b)} on each item, and a normal curve."

@@ -1,7 +1,7 @@
 """Evidence over time: e-processes for bounded scores (betting) and for others (in large samples), and their limits."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Float
@@ -21,123 +21,99 @@ DOUBLINGS = 200
 
 
 @dataclass(frozen=True, eq=False)
-class Units:
-    """Independent units in their order: the total difference and number of items of each, and their largest size."""
+class SequentialEvidence:
+    """Independent units of a minus b in their order: the total difference and number of items of each.
+
+    `largest` is the most items of a unit, `bound` the largest possible |difference| of an item (None without one).
+    """
 
     total: Float[np.ndarray, " unit"]
     size: Float[np.ndarray, " unit"]
     largest: int
-
-    def flipped(self) -> "Units":
-        """The same of b minus a."""
-        return Units(-self.total, self.size, self.largest)
-
-    def first(self, n_units: int) -> "Units":
-        """The first of them."""
-        return Units(self.total[:n_units], self.size[:n_units], self.largest)
-
-
-def log_capital(units: Units, mean: float, bound: float) -> Float[np.ndarray, " unit"]:
-    """The log-capital after each unit, of gamblers who bet that the mean difference is above `mean`."""
-    # If the mean is at most `mean` no bet gains on average, so that the capital exceeds 1/alpha at any time with
-    # probability at most alpha (Ville), however often you look.
-    gain = np.maximum((units.total - mean * units.size) / (units.largest * (mean + bound)), -1.0)
-    top = np.full(len(gain), -np.inf)
-    logs = np.empty((len(STAKES), len(gain)))
-    for row, (stake, share) in enumerate(zip(STAKES, SHARES, strict=True)):
-        logs[row] = np.log(share) + np.cumsum(np.log1p(stake * gain))
-        np.maximum(top, logs[row], out=top)
-    logs -= top
-    return np.asarray(top + np.log(np.exp(logs, out=logs).sum(0)))
-
-
-def log_evidence(units: Units, mean: float) -> Float[np.ndarray, " unit"]:
-    """The log of the mixture likelihood ratio after each unit, for a mean difference above `mean`."""
-    total, size = units.total, units.size
-    anchor = total[0] / size[0] if len(total) else 0.0
-    shifted = total - anchor * size  # powers of what is near 0
-    n = np.arange(1.0, len(total) + 1)
-    of_total, of_size = np.cumsum(shifted), np.cumsum(size)
-    ratio = of_total / of_size
-    square = np.cumsum(shifted**2) - 2 * ratio * np.cumsum(shifted * size) + ratio**2 * np.cumsum(size**2)
-    cube = (
-        np.cumsum(shifted**3)
-        - 3 * ratio * np.cumsum(shifted**2 * size)
-        + 3 * ratio**2 * np.cumsum(shifted * size**2)
-        - ratio**3 * np.cumsum(size**3)
-    )
-    variance = np.maximum(square, 0.0) / np.maximum(n - 1, 1)
-    peak = np.maximum.accumulate(np.abs(total)) * ROUNDING
-    known = (n >= START) & (variance > peak**2)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        u = (of_total - (mean - anchor) * of_size) / np.sqrt(variance * n)
-        g = np.sqrt(n) / ((n - 1) * (n - 2)) * cube / variance**1.5
-        v = SPREAD * np.sqrt(n / (1 + n * SPREAD**2)) * np.minimum(u, u + g * u**2 / 3 + g**2 * u**3 / 27 + g / 6)
-        log = np.log(2) + log_ndtr(v) + v**2 / 2 - np.log1p(n * SPREAD**2) / 2
-    return np.where(known, log, 0.0)
-
-
-def far_from_normal(units: Units) -> float | None:
-    """The skewness of the units so far where it is so large for their number that false alarms increase; None else."""
-    if len(units.total) < START:
-        return None
-    n, ratio = len(units.total), float(units.total.sum() / units.size.sum())
-    residual = units.total - ratio * units.size
-    spread = float(np.sqrt(np.square(residual).mean()))
-    if not spread > float(np.abs(units.total).max()) * ROUNDING:
-        return None
-    skewness = float(((residual / spread) ** 3).mean())
-    return skewness if abs(skewness) > SKEWED and abs(skewness) / math.sqrt(n) > OF_MEAN else None
-
-
-@dataclass(frozen=True, eq=False)
-class SequentialEvidence:
-    """The evidence in units of a and b; `bound` is the largest possible |difference| of an item, None without one."""
-
-    units: Units
     bound: float | None
 
+    def first(self, n_units: int) -> "SequentialEvidence":
+        """The first units."""
+        return replace(self, total=self.total[:n_units], size=self.size[:n_units])
+
     def above(self, mean: float) -> Float[np.ndarray, " unit"]:
-        """Log e-process against "the mean difference is at most `mean`"."""
-        return _above(self.units, mean, self.bound)
+        """Log e-process against "the mean difference is at most `mean`", after each unit."""
+        return self._log_capital(mean, self.bound) if self.bound is not None else self._log_ratio(mean)
 
     def below(self, mean: float) -> Float[np.ndarray, " unit"]:
-        """Log e-process against "the mean difference is at least `mean`"."""
-        return _above(self.units.flipped(), -mean, self.bound)
+        """Log e-process against "the mean difference is at least `mean`", after each unit."""
+        return replace(self, total=-self.total).above(-mean)
 
-    def interval(self, n_units: int, alpha: float) -> tuple[float, float]:
-        """The means that neither e-process has rejected at level alpha/2 at any time within the first units."""
-        units, bar = self.units.first(n_units), math.log(2 / alpha)
-        low = _largest_rejected(units, self.bound, bar)
-        return low, -_largest_rejected(units.flipped(), self.bound, bar)
+    def interval(self, alpha: float) -> tuple[float, float]:
+        """The means that neither e-process has rejected at level alpha/2 at any time."""
+        bar = math.log(2 / alpha)
+        return self._largest_rejected(bar), -replace(self, total=-self.total)._largest_rejected(bar)
 
+    def _log_capital(self, mean: float, bound: float) -> Float[np.ndarray, " unit"]:
+        """The log-capital of gamblers who bet that the mean difference is above `mean`."""
+        # If the mean is at most `mean` no bet gains on average, so that the capital exceeds 1/alpha at any time with
+        # probability at most alpha (Ville), however often you look.
+        gain = np.maximum((self.total - mean * self.size) / (self.largest * (mean + bound)), -1.0)
+        top = np.full(len(gain), -np.inf)
+        logs = np.empty((len(STAKES), len(gain)))
+        for row, (stake, share) in enumerate(zip(STAKES, SHARES, strict=True)):
+            logs[row] = np.log(share) + np.cumsum(np.log1p(stake * gain))
+            np.maximum(top, logs[row], out=top)
+        logs -= top
+        return np.asarray(top + np.log(np.exp(logs, out=logs).sum(0)))
 
-def _above(units: Units, mean: float, bound: float | None) -> Float[np.ndarray, " unit"]:
-    return log_evidence(units, mean) if bound is None else log_capital(units, mean, bound)
+    def _log_ratio(self, mean: float) -> Float[np.ndarray, " unit"]:
+        """The log of the mixture likelihood ratio for a mean difference above `mean`."""
+        total, size = self.total, self.size
+        anchor = total[0] / size[0] if len(total) else 0.0
+        shifted = total - anchor * size  # powers of what is near 0
+        n = np.arange(1.0, len(total) + 1)
 
+        def summed(of_total: int, of_size: int) -> Float[np.ndarray, " unit"]:
+            return np.cumsum(shifted**of_total * size**of_size)
 
-def _largest_rejected(units: Units, bound: float | None, bar: float) -> float:
-    """The largest mean that is rejected as too small, rounded down; evidence falls as the mean grows."""
+        ratio = summed(1, 0) / summed(0, 1)
+        square = summed(2, 0) - 2 * ratio * summed(1, 1) + ratio**2 * summed(0, 2)
+        cube = summed(3, 0) - 3 * ratio * summed(2, 1) + 3 * ratio**2 * summed(1, 2) - ratio**3 * summed(0, 3)
+        variance = np.maximum(square, 0.0) / np.maximum(n - 1, 1)
+        peak = np.maximum.accumulate(np.abs(total)) * ROUNDING
+        known = (n >= START) & (variance > peak**2)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            u = (summed(1, 0) - (mean - anchor) * summed(0, 1)) / np.sqrt(variance * n)
+            g = np.sqrt(n) / ((n - 1) * (n - 2)) * cube / variance**1.5
+            v = SPREAD * np.sqrt(n / (1 + n * SPREAD**2)) * np.minimum(u, u + g * u**2 / 3 + g**2 * u**3 / 27 + g / 6)
+            log = np.log(2) + log_ndtr(v) + v**2 / 2 - np.log1p(n * SPREAD**2) / 2
+        return np.where(known, log, 0.0)
 
-    def excess(mean: float) -> float:
-        return float(_above(units, mean, bound).max(initial=0.0)) - bar
+    def far_from_normal(self) -> float | None:
+        """The skewness of the units where it is so large for their number that false alarms increase; None else."""
+        n = len(self.total)
+        residual = self.total - self.total.sum() / max(self.size.sum(), 1) * self.size
+        spread = math.sqrt(float(np.square(residual).sum()) / max(n, 1))
+        if n < START or not spread > float(np.abs(self.total).max()) * ROUNDING:
+            return None
+        skewness = float(((residual / spread) ** 3).mean())
+        return skewness if abs(skewness) > SKEWED and abs(skewness) / math.sqrt(n) > OF_MEAN else None
 
-    ratio = np.cumsum(units.total) / np.cumsum(units.size)
-    floor = -math.inf if bound is None else -bound
-    if not len(ratio) or (bound is None and len(ratio) < START):
-        return floor
-    residual = units.total - ratio[-1] * units.size
-    scale = math.sqrt(float(np.square(residual).mean())) / units.largest
-    top = float(ratio[START - 1 :].max()) if bound is None else bound
-    fine = max(FINE * scale, 4 * np.finfo(np.float64).eps * max(abs(top), abs(float(ratio[-1]))), 1e-300)
-    high = top
-    low = max(floor * (1 - 1e-12), high - max(scale, fine))
-    step = high - low
-    for _ in range(DOUBLINGS):
-        if excess(low) >= 0:
-            return max(floor, float(brentq(excess, low, high, xtol=fine, rtol=8.9e-16)) - fine)
-        if low <= floor * (1 - 1e-12):
+    def _largest_rejected(self, bar: float) -> float:
+        """The largest mean that is rejected as too small, rounded down; evidence falls as the mean grows."""
+
+        def excess(mean: float) -> float:
+            return float(self.above(mean).max(initial=0.0)) - bar
+
+        ratio, bound = np.cumsum(self.total) / np.cumsum(self.size), self.bound
+        floor = -math.inf if bound is None else -bound
+        if not len(ratio) or (bound is None and len(ratio) < START):
             return floor
-        high, step = low, 2 * step
-        low = max(floor * (1 - 1e-12), high - step)
-    return floor
+        residual = self.total - ratio[-1] * self.size
+        scale = math.sqrt(float(np.square(residual).mean())) / self.largest
+        high = top = float(ratio[START - 1 :].max()) if bound is None else bound
+        fine = max(FINE * scale, 4 * np.finfo(np.float64).eps * max(abs(top), abs(float(ratio[-1]))), 1e-300)
+        for step in max(scale, fine) * (2.0 ** np.arange(1, DOUBLINGS) - 1):
+            low = max(floor * (1 - 1e-12), top - float(step))
+            if excess(low) >= 0:
+                return max(floor, float(brentq(excess, low, high, xtol=fine, rtol=8.9e-16)) - fine)
+            if low <= floor * (1 - 1e-12):
+                break
+            high = low
+        return floor

@@ -2,14 +2,15 @@
 
 import json
 import math
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
 from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from jaxtyping import Float, UInt64
+from jaxtyping import Float
 from scipy.special import ndtri
 
 from probtruth import frames
@@ -17,9 +18,9 @@ from probtruth.comparison.compare import compare
 from probtruth.comparison.serial import FALSE_ALARMS, lag_one
 from probtruth.errors import InputError
 from probtruth.io.addresses import shown
-from probtruth.io.output.folder import whole_file
+from probtruth.io.output.folder import whole
 from probtruth.io.tables.read import read_bytes
-from probtruth.study.confidence_sequence import SequentialEvidence, Units, far_from_normal
+from probtruth.study.confidence_sequence import SequentialEvidence
 from probtruth.types import Partition, RuleFacts, Scores
 from probtruth.types.arguments import StrPath
 from probtruth.types.shown import Brief
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     import polars
 
 LOOKS = 60  # Times at which `path` gives the confidence sequence
-CONTENT = "probtruth monitor, version 2"
+CONTENT = "probtruth monitor, version 3"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -46,9 +47,9 @@ class Monitor(Brief):
     rope: float | None = None
     higher_is_better: bool = False
     largest_cluster: int = 1
-    differences: Float[np.ndarray, " item"] = field(default_factory=lambda: np.zeros(0))
-    items: UInt64[np.ndarray, " item"] = field(default_factory=lambda: np.zeros(0, np.uint64))
-    clusters: UInt64[np.ndarray, " item"] | None = None
+    differences: Sequence[float] = ()
+    items: Sequence[str] = ()
+    clusters: Sequence[str] | None = None
     closed: bool = False
     skipped: int = 0
     waiting: int = 0
@@ -61,16 +62,18 @@ class Monitor(Brief):
     @cached_property
     def _unit(self) -> np.ndarray:
         """The unit of each item that counts; items of a cluster that may still grow do not count."""
-        if self.clusters is None or not len(self.clusters):
+        if not self.clusters:
             return np.arange(len(self.differences))
-        unit = np.concatenate([[0], np.cumsum(self.clusters[1:] != self.clusters[:-1])])
+        begins = [name != last for last, name in zip(self.clusters, self.clusters[1:], strict=False)]
+        unit = np.cumsum([0, *begins])
         return np.asarray(unit if self.closed else unit[unit < unit[-1]])
 
     @cached_property
-    def units(self) -> Units:
-        """The independent units that are complete."""
-        size = np.bincount(self._unit).astype(np.float64)
-        return Units(np.bincount(self._unit, self.differences[: self.n_items]) + 0.0, size, self.largest_cluster)
+    def evidence(self) -> SequentialEvidence:
+        """The independent units that are complete, and the e-processes behind the numbers."""
+        total = np.bincount(self._unit, self.differences[: self.n_items]) + 0.0
+        bound = None if self.bounds is None else self.bounds[1] - self.bounds[0]
+        return SequentialEvidence(total, np.bincount(self._unit).astype(np.float64), self.largest_cluster, bound)
 
     @property
     def n_items(self) -> int:
@@ -80,12 +83,7 @@ class Monitor(Brief):
     @property
     def n_units(self) -> int:
         """Independent units: items, or clusters that are complete."""
-        return len(self.units.total)
-
-    @cached_property
-    def evidence(self) -> SequentialEvidence:
-        """The e-processes behind the numbers."""
-        return SequentialEvidence(self.units, None if self.bounds is None else self.bounds[1] - self.bounds[0])
+        return len(self.evidence.total)
 
     @property
     def difference(self) -> float | None:
@@ -95,7 +93,7 @@ class Monitor(Brief):
     @cached_property
     def interval(self) -> tuple[float, float]:
         """The confidence sequence now: with probability 1 - alpha it holds the mean difference at all times."""
-        return self.evidence.interval(self.n_units, self.alpha)
+        return self.evidence.interval(self.alpha)
 
     @cached_property
     def _paths(self) -> tuple[np.ndarray, np.ndarray]:
@@ -137,7 +135,7 @@ class Monitor(Brief):
         """
         if self.n_units < 2:
             return None
-        counted = self.differences[: self.n_items]
+        counted = np.array(self.differences[: self.n_items])
         names = tuple(map(str, range(self.n_units)))
         scores = Scores(
             np.stack([counted / 2, -counted / 2]), ("a", "b"), tuple(map(str, range(self.n_items))), "difference",
@@ -151,13 +149,13 @@ class Monitor(Brief):
     def warnings(self) -> tuple[str, ...]:
         """Warnings for the reader."""
         messages = []
-        units, more = self.units, "false alarms are more frequent than alpha"
+        units, more = self.evidence, "false alarms are more frequent than alpha"
         if self.method == "asymptotic":
             messages.append(
                 "asymptotic: scores have no bounds, so the false-alarm rate holds in large samples only, for "
                 "differences with a finite variance; give bounds for a rate that holds always"
             )
-            skewness = far_from_normal(units)
+            skewness = units.far_from_normal()
             if skewness is not None:
                 messages.append(
                     f"differences are far from normal so far (skewness {skewness:+.1f} of {self.n_units} units): "
@@ -183,7 +181,7 @@ class Monitor(Brief):
         Columns: `n_units`, `n_items`, `difference`, the confidence sequence `low` to `high`, and the e-values
         `e_a_better` and `e_b_better`.
         """
-        units, n = self.units, self.n_units
+        units, n = self.evidence, self.n_units
         times = np.unique(np.geomspace(1, n, looks).round().astype(int)) if n else np.zeros(0, int)
         counted, total = np.cumsum(units.size), np.cumsum(units.total)
         names = ("n_units", "n_items", "difference", "low", "high", "e_a_better", "e_b_better")
@@ -191,7 +189,7 @@ class Monitor(Brief):
         for time in times.tolist():
             mean = float(total[time - 1] / counted[time - 1])
             e_values = (_last(path[:time]) for path in self._paths)
-            now = (time, int(counted[time - 1]), mean, *self.evidence.interval(time, self.alpha), *e_values)
+            now = (time, int(counted[time - 1]), mean, *units.first(time).interval(self.alpha), *e_values)
             rows.append(dict(zip(names, now, strict=True)))
         return frames.from_rows(rows, names)
 
@@ -210,8 +208,8 @@ class Monitor(Brief):
     def save(self, path: StrPath) -> None:
         """Writes the state atomically; an earlier state is replaced.
 
-        The file holds item names as 64-bit numbers and differences exactly, so that a monitor that was stopped gives
-        the same numbers as one that was not.
+        The file holds the items' names and differences exactly, so that a monitor that was stopped gives the same
+        numbers as one that was not.
 
         Errors: `InputError` if the file cannot be written, or holds something else.
 
@@ -219,28 +217,19 @@ class Monitor(Brief):
         >>> rows = {"item": [1, 1, 2, 2], "model": ["x", "y"] * 2, "score": [0, 1, 1, 1]}
         >>> path = pathlib.Path(tempfile.mkdtemp()) / "state.json"
         >>> pt.monitor(rows, bounds=(0, 1), higher_is_better=False).save(path)
-        >>> pt.read_monitor(path).difference
+        >>> pt.monitor(earlier=path).difference
         -0.5
         """
-        names = ("a", "b", "bounds", "alpha", "rope", "higher_is_better", "largest_cluster", "closed")
-        keys = {"items": _hex(self.items), "clusters": None if self.clusters is None else _hex(self.clusters)}
-        state = {name: getattr(self, name) for name in names} | keys | {"differences": self.differences.tolist()}
-        with whole_file(path, is_state) as work:
+        state = {name: value for name, value in vars(self).items() if name in STORED}
+        with whole(path, is_state) as work:
             work.write_text(json.dumps({"content": CONTENT, "digest": _digest(state)} | state), encoding="utf-8")
 
 
+STORED = tuple(field.name for field in fields(Monitor) if field.name not in ("skipped", "waiting"))
+
+
 def read_monitor(path: StrPath) -> Monitor:
-    """The monitor whose state its method `save` wrote.
-
-    Errors: `InputError` for a damaged file, or any other content.
-
-    >>> import probtruth as pt
-    >>> try:
-    ...     pt.read_monitor("no-such-state.json")
-    ... except pt.InputError as error:
-    ...     error.got
-    'no such file'
-    """
+    """The monitor whose state its method `save` wrote."""
     file = Path(str(path))
     content = read_bytes(file)
     try:
@@ -253,14 +242,7 @@ def read_monitor(path: StrPath) -> Monitor:
             "something that is no state of a monitor", f"what the `save` of a monitor writes ({CONTENT!r})",
             "Check the path; if the file is damaged, start again from the scores.", shown(file),
         )  # fmt: skip
-    clusters = None if state["clusters"] is None else _keys(state["clusters"])
-    bounds = None if state["bounds"] is None else tuple(state["bounds"])
-    arrays = {
-        "items": _keys(state["items"]),
-        "clusters": clusters,
-        "differences": np.array(state["differences"], float),
-    }
-    return Monitor(**state | arrays | {"bounds": bounds})
+    return Monitor(**state | {"bounds": state["bounds"] and tuple(state["bounds"])})
 
 
 def is_state(path: Path) -> bool:
@@ -274,14 +256,6 @@ def is_state(path: Path) -> bool:
 
 def _digest(state: dict[str, object]) -> str:
     return blake2b(json.dumps(state).encode(), digest_size=16).hexdigest()
-
-
-def _hex(keys: np.ndarray) -> str:
-    return str(keys.astype(">u8").tobytes().hex())
-
-
-def _keys(text: str) -> np.ndarray:
-    return np.frombuffer(bytes.fromhex(text), ">u8").astype(np.uint64)
 
 
 def _last(path: Float[np.ndarray, " unit"]) -> float:

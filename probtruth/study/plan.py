@@ -1,6 +1,6 @@
 """`plan`: what a study of a given size will show, the cheapest study that shows enough, and what to buy next."""
 
-import math
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
@@ -25,6 +25,7 @@ Row = Mapping[str, Any]
 COUNTS = ("n_items", "n_annotators", "n_clusters", "n_replicates")
 COLUMNS = ("design", *COUNTS, "width", "p_certain", "p_a", "p_b", "cost")
 RESOURCES = ("item", "annotation", "cluster", "replicate")
+ANSWERS = {"annotation": "annotator", "replicate": "replicate"}  # What one answer is called, and who gives it
 # Numbers of annotators, replicates and items of a cluster that the search for the cheapest design tries.
 TRIED = (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 20, 30, 50, 100)
 MOST = 10**8  # The largest number of items of a design
@@ -82,7 +83,6 @@ class Aim:
     """How designs are judged."""
 
     pilot: Pilot
-    lower_is_better: bool
     certainty: float
     power: float
     width: float | None
@@ -90,39 +90,52 @@ class Aim:
     difference: float | None
     keep: bool
 
-    def chances(self, design: Design) -> tuple[float, float]:
-        """P(the study says a), P(it says b)."""
-        error, df = self.pilot.error_of(design), self.pilot.df_of(design)
-        if error == 0:
-            known = self.pilot.difference if self.difference is None else self.difference
-            low, high = float(known < 0), float(known > 0)
-            return (low, high) if self.lower_is_better else (high, low)
-        bar = self.pilot.half_width(design) / float(stdtrit(df, 0.975)) / error * float(stdtrit(df, self.certainty))
-        if self.difference is not None:
-            low, high = (_exceeds(sign * self.difference / error, 1.0, bar, df) for sign in (-1, 1))
-        else:
-            kept = min((error / self.pilot.error) ** 2, 1.0) if self.keep else 0.0  # the weight of the pilot's items
-            low, high = np.zeros(2)
-            for weight, mean, variance in _posterior(self.pilot):
-                centre = (kept * self.pilot.difference + (1 - kept) * mean) / error
-                spread = math.sqrt((1 - kept) ** 2 * variance / error**2 + (1 - kept))
-                low += weight * _exceeds(-centre, spread, bar, df)
-                high += weight * _exceeds(centre, spread, bar, df)
-        return (float(low), float(high)) if self.lower_is_better else (float(high), float(low))
+    def row(self, name: str, design: Design) -> Row:
+        """The row of a table of designs."""
+        pilot, n_clusters = self.pilot, design.n_clusters
+        below, above = self._chance(design, -1), self._chance(design, 1)
+        p_a, p_b = (above, below) if pilot.higher_is_better else (below, above)
+        answers = round(design.n_answers, 9)
+        annotators = answers if pilot.answer == "annotator" else None
+        counts = (design.n_items, annotators, n_clusters, answers if pilot.answer == "replicate" else 1)
+        cost = None
+        if self.costs is not None:
+            item, annotation, cluster, replicate = (self.costs.get(what, 0.0) for what in RESOURCES)
+            cost = design.n_items * (item + annotation * (annotators or 0) + replicate * counts[3])
+            cost += cluster * (n_clusters or 0)
+        width = 2 * pilot.half_width(design)
+        return dict(zip(COLUMNS, (name, *counts, width, p_a + p_b, p_a, p_b, cost), strict=True))
 
-    def cost(self, design: Design) -> float | None:
-        """What a design costs; None without prices."""
-        if self.costs is None:
-            return None
-        each = self.costs["item"] + self.costs["annotation"] * (design.n_annotators or 0)
-        each += self.costs["replicate"] * design.n_replicates
-        return design.n_items * each + (design.n_clusters or 0) * self.costs["cluster"]
+    def _chance(self, design: Design, sign: int) -> float:
+        """P(the study decides that the difference has this sign)."""
+        pilot, square = self.pilot, SCALES**2
+        error, df = pilot.error_of(design)
+        if error == 0:
+            return float(sign * (pilot.difference if self.difference is None else self.difference) > 0)
+        bar = pilot.stretch_of(design) * stdtrit(df, self.certainty)
+        weights, variance, kept, centre = np.ones(1), np.zeros(1), 0.0, np.array([self.difference], float)
+        if (
+            self.difference is None
+        ):  # a normal posterior for each scale, and the weight of the pilot among the study's items
+            z = pilot.difference / pilot.error
+            weights = np.exp(-(z**2) / 2 * (1 / (1 + square) - 1 / (1 + square.max()))) / np.sqrt(1 + square)
+            kept = min((error / pilot.error) ** 2, 1.0) if self.keep else 0.0
+            centre = kept * pilot.difference + (1 - kept) * pilot.difference * square / (1 + square)
+            variance = (1 - kept) ** 2 * pilot.error**2 * square / (1 + square)
+        ahead = sign * centre[:, None] / error
+        if kept == 1:
+            return float(ahead[0, 0] > bar)
+        # the bar varies as the estimated error does, relative to the true one
+        bar = bar * np.sqrt(2 / df * gammaincinv(df / 2, CENTRES) if df < LARGE else np.ones(1))
+        passed = ndtr((ahead - bar) / np.sqrt(variance / error**2 + 1 - kept)[:, None]).mean(1)
+        return float(weights @ passed / weights.sum())
 
     def possible(self, design: Design) -> bool:
         """Whether a design has space for the pilot's items, where it keeps them."""
         pilot = self.pilot
         return not self.keep or (
-            pilot.error_of(design) <= pilot.error * (1 + 1e-9) and design.n_items >= pilot.design.n_items * (1 - 1e-9)
+            pilot.error_of(design)[0] <= pilot.error * (1 + 1e-9)
+            and design.n_items >= pilot.design.n_items * (1 - 1e-9)
         )
 
     def enough(self, design: Design) -> bool:
@@ -131,30 +144,7 @@ class Aim:
             return False
         if self.width is not None:
             return 2 * self.pilot.half_width(design) <= self.width
-        return sum(self.chances(design)) >= self.power
-
-    def row(self, name: str, design: Design) -> Row:
-        """The row of a table of designs."""
-        p_a, p_b = self.chances(design)
-        counts = [None if getattr(design, name) is None else round(getattr(design, name), 9) for name in COUNTS]
-        width = 2 * self.pilot.half_width(design)
-        return dict(zip(COLUMNS, (name, *counts, width, p_a + p_b, p_a, p_b, self.cost(design)), strict=True))
-
-
-def _exceeds(mean: float, spread: float, bar: float, df: float) -> float:
-    """P(an estimate exceeds the bar), in standard errors; the bar varies as the estimated error does, with `df`."""
-    if spread == 0:
-        return float(mean > bar)
-    square = 2 / df * gammaincinv(df / 2, CENTRES) if df < LARGE else np.ones(1)  # the estimated error's, of the true
-    return float(ndtr((mean - bar * np.sqrt(square)) / spread).mean())
-
-
-def _posterior(pilot: Pilot) -> Iterator[tuple[float, float, float]]:
-    """Normal parts (weight, mean, variance) of what the pilot says of the true difference, one for each scale."""
-    z, square = pilot.difference / pilot.error, SCALES**2
-    weights = np.exp(-(z**2) / 2 * (1 / (1 + square) - 1 / (1 + square.max()))) / np.sqrt(1 + square)
-    keep = square / (1 + square)
-    yield from zip(weights / weights.sum(), keep * pilot.difference, keep * pilot.error**2, strict=True)
+        return self._chance(design, -1) + self._chance(design, 1) >= self.power
 
 
 def plan(
@@ -189,15 +179,15 @@ def plan(
     two leaders. `n_items`, `n_annotators`, `n_clusters` and `n_replicates` are the study's, by default as in the pilot.
     `groups` and `clusters` as in `compare`. `annotations` are those behind the scores (a result has its own). The study
     decides if P(a better) or P(b better) is above `certainty`. `costs` gives the price of an `item`, an `annotation`, a
-    `cluster` and a `replicate` (of one item); then the plan includes the cheapest design that decides with
-    probability `power`, or whose expected interval is no wider than `width`. `difference` is a true difference to plan
-    for instead of the pilot's. With `keep` the study's items include the pilot's.
+    `cluster` and a `replicate` (of one item); then the plan includes the cheapest design that decides with probability
+    `power`, or whose expected interval is no wider than `width`. Annotators and replicates of an item vary where they
+    have a price, items of a cluster where both have one; what has none stays as in the study. `difference` is a true
+    difference to plan for instead of the pilot's. With `keep` the study's items include the pilot's.
 
     Returns: a `Plan`; its `table()` has the pilot repeated, the study, twice as much of each, and the cheapest.
 
-    Errors: `InputError` for counts below 1, a count of something that the pilot does not have, a result whose groups,
-    clusters, weights or expert labels its scores do not carry, one of folds, and one annotator or seed alone behind all
-    items; `PosteriorError` for a pilot without spread.
+    Errors: `InputError` for counts below 1, a count of something that the pilot does not have, a result with weights or
+    expert labels, one of folds, and one annotator or seed alone behind all items; `PosteriorError` for a single item.
 
     Source: O'Hagan, Stevens and Campbell 2005, "Assurance in clinical trial design", doi:10.1002/pst.175.
 
@@ -213,7 +203,6 @@ def plan(
     share = "a number between {} and 1"
     aim = Aim(
         known,
-        not getattr(pilot, "higher_is_better", getattr(getattr(pilot, "scores", None), "higher_is_better", False)),
         check.number(certainty, "certainty", "For 95% write 0.95.", above=0.5, below=1, wanted=share.format(0.5)),
         check.number(power, "power", "For 80% write 0.8.", above=0, below=1, wanted=share.format(0)),
         None if width is None else check.number(width, "width", "Give it in units of the score.", above=0),
@@ -221,32 +210,35 @@ def plan(
         None if difference is None else check.number(difference, "difference", "Give a minus b."),
         bool(keep) and difference is None,
     )
-    study = _study(known, n_items, n_annotators, n_clusters, n_replicates)
+    answers = {"annotator": n_annotators, "replicate": n_replicates}
+    study = _study(known, n_items, n_clusters, answers)
     if not aim.possible(study):
         raise InputError("a study that is smaller than the pilot it keeps", "one that adds to it", "Leave out keep.")
     rows = [aim.row("pilot again", known.design), aim.row("study", study)]
     rows += [aim.row(name, design) for name, design in _doubled(known, study)]
     warnings = [*_warnings(aim)]
     if aim.costs is not None:
-        best = _cheapest(aim, study)
+        best = min(_sufficient(aim, study), key=lambda row: row["cost"], default=None)
         if best is None:
             warnings.append(f"no design of up to {MOST:,} items reaches that")
         else:
-            rows.append(aim.row("cheapest", best))
-    names = ("clusters", "items", "annotation", "replicate", "shared")
+            rows.append(best)
+    noise = {name: known.noise if known.answer == who else None for name, who in ANSWERS.items()}
+    variance = {"clusters": known.clusters, "items": known.items, **noise, "shared": known.shared}
+    sizes = np.unique(np.geomspace(max(study.n_items / 10, 4), study.n_items * 10, 41).round()).tolist()
+    curve = [_of_size(study, n) for n in sizes]
     return Plan(
-        known.a, known.b, known.difference, known.error, {name: getattr(known, name) for name in names},
-        aim.certainty, aim.power, aim.width, rows,
-        [aim.row("items", one) for one in _sizes(study) if aim.possible(one)], tuple(warnings),
+        known.a, known.b, known.difference, known.error, variance, aim.certainty, aim.power, aim.width, rows,
+        [aim.row("items", one) for one in curve if aim.possible(one)], tuple(warnings),
     )  # fmt: skip
 
 
 def _warnings(aim: Aim) -> Iterator[str]:
     """Warnings for the reader."""
-    pilot = aim.pilot
+    pilot, df = aim.pilot, aim.pilot.error_of(aim.pilot.design)[1]
     if pilot.error == 0:
         yield "the same difference on every item of the pilot: no spread to plan with"
-    elif aim.difference is None and float(stdtr(pilot.df, abs(pilot.difference) / pilot.error)) < aim.certainty:
+    elif aim.difference is None and stdtr(df, abs(pilot.difference) / pilot.error) < aim.certainty:
         yield (
             "the pilot does not decide: the probability that the study will is an average over all differences that "
             "the pilot leaves open; name the smallest difference that matters (difference=, --difference)"
@@ -255,32 +247,29 @@ def _warnings(aim: Aim) -> Iterator[str]:
         yield f"the pilot has {pilot.design.n_units:.0f} independent units: its spread is a rough guide"
 
 
-def _study(pilot: Pilot, n_items: object, n_annotators: object, n_clusters: object, n_replicates: object) -> Design:
+def _study(pilot: Pilot, n_items: object, n_clusters: object, n_answers: Mapping[str, object]) -> Design:
     """The design of the study; counts that the caller leaves out are as in the pilot."""
-    was = pilot.design
-    for wanted, known, what in (
-        (n_annotators, pilot.annotation, "annotators"),
-        (n_clusters, was.n_clusters, "clusters"),
-        (n_replicates, pilot.replicate, "replicates"),
-    ):
-        if wanted is not None and known is None:
-            raise InputError(
-                f"n_{what} with a pilot that says nothing of {what}", f"a pilot whose {what} are known",
-                f"Plan from Scores that have {what}, or leave n_{what} out.",
-            )  # fmt: skip
+    was, known = pilot.design, pilot.answer if pilot.noise is not None else ""
+    unknown = ["clusters"] if n_clusters is not None and was.n_clusters is None else []
+    unknown += [f"{who}s" for who, count in n_answers.items() if count is not None and who != known]
+    for what in unknown:
+        raise InputError(
+            f"n_{what} with a pilot that says nothing of {what}", f"a pilot whose {what} are known",
+            f"Plan from Scores that have {what}, or leave n_{what} out.",
+        )  # fmt: skip
+    wanted = n_answers.get(known)
+    answers = was.n_answers if wanted is None else check.whole(wanted, 1, f"n_{known}s")
+    if pilot.shared is not None and answers == 1:
+        raise InputError(
+            f"one {known} behind all items", "at least two, so that their biases show",
+            f"Plan with n_{known}s=2 or more.",
+        )  # fmt: skip
     items = None if n_items is None else float(check.whole(n_items, 2, "n_items"))
     clusters = None if n_clusters is None else float(check.whole(n_clusters, 2, "n_clusters"))
     if was.n_clusters is not None:
         each = was.n_items / was.n_clusters
         items, clusters = items or (clusters or was.n_clusters) * each, clusters or (items or was.n_items) / each
-    annotators = was.n_annotators if n_annotators is None else check.whole(n_annotators, 1, "n_annotators")
-    replicates = was.n_replicates if n_replicates is None else check.whole(n_replicates, 1, "n_replicates")
-    if pilot.shared is not None and (annotators if pilot.shared_by == "annotator" else replicates) == 1:
-        raise InputError(
-            f"one {pilot.shared_by} behind all items", "at least two, so that their biases show",
-            f"Plan with n_{pilot.shared_by}s=2 or more.",
-        )  # fmt: skip
-    return Design(items or was.n_items, annotators, clusters, replicates)
+    return Design(items or was.n_items, answers, clusters)
 
 
 def _costs(prices: object) -> Mapping[str, float]:
@@ -288,56 +277,43 @@ def _costs(prices: object) -> Mapping[str, float]:
         raise InputError(f"costs {check.quote(prices)}", "prices by name", "costs={'item': 1, 'annotation': 0.1}.")
     for name in prices:
         check.one_of(name, RESOURCES, "cost")
-    known = {
-        name: check.number(prices.get(name, 0.0), f"{name} cost", "Check the price.", least=0) for name in RESOURCES
-    }
-    if max(known.values()) == 0:
-        raise InputError(f"costs {check.quote(prices)}", "prices of at least 0, some above", "Check the prices.")
-    return known
+    return {name: check.number(price, f"{name} cost", "Check the price.", least=0) for name, price in prices.items()}
 
 
 def _doubled(pilot: Pilot, study: Design) -> Iterator[tuple[str, Design]]:
     """The study with twice as much of each thing that the pilot has."""
-    if pilot.items > 0 or pilot.annotation or pilot.replicate:  # more items average out the noise of answers too
+    if pilot.items > 0 or pilot.noise:  # more items average out the noise of answers too
         yield "items x 2", replace(study, n_items=2 * study.n_items)
     if study.n_clusters is not None:
         yield "clusters x 2", replace(study, n_items=2 * study.n_items, n_clusters=2 * study.n_clusters)
-    if pilot.annotation is not None and study.n_annotators is not None:
-        yield "annotators x 2", replace(study, n_annotators=2 * study.n_annotators)
-    if pilot.replicate is not None:
-        yield "replicates x 2", replace(study, n_replicates=2 * study.n_replicates)
+    if pilot.noise is not None:
+        yield f"{pilot.answer}s x 2", replace(study, n_answers=2 * study.n_answers)
 
 
-def _sizes(study: Design) -> Iterator[Design]:
-    """The study with other numbers of items, from a tenth to ten times as many."""
-    each = None if study.n_clusters is None else study.n_items / study.n_clusters
-    for n in np.unique(np.geomspace(max(study.n_items / 10, 4), study.n_items * 10, 41).round()).tolist():
-        yield replace(study, n_items=n, n_clusters=None if each is None else max(round(n / each), 2))
+def _of_size(study: Design, n: float) -> Design:
+    """The study with another number of items, in clusters of the same size."""
+    if study.n_clusters is None:
+        return replace(study, n_items=n)
+    return replace(study, n_items=n, n_clusters=max(round(n * study.n_clusters / study.n_items), 2))
 
 
-def _cheapest(aim: Aim, study: Design) -> Design | None:
-    """The cheapest sufficient design: the fewest items for every number of the other things."""
-    pilot = aim.pilot
-    least = 2 if pilot.shared is not None else 1  # one annotator alone shows no bias
-    annotators = TRIED[least - 1 :] if pilot.annotation is not None else (study.n_annotators,)
-    replicates = TRIED[least - 1 :] if pilot.replicate is not None else (study.n_replicates,)
-    each = (None,) if study.n_clusters is None else TRIED if pilot.items > 0 else (study.n_items / study.n_clusters,)
-    found = [_smallest(aim, m, r, k) for m, r, k in product(annotators, replicates, each)]
-    return min((one for one in found if one is not None), key=lambda one: aim.cost(one) or 0.0, default=None)
+def _sufficient(aim: Aim, study: Design) -> Iterator[Row]:
+    """The sufficient designs with the fewest units, for all numbers of answers and sizes of clusters with a price."""
+    pilot, priced = aim.pilot, {what for what, price in (aim.costs or {}).items() if price > 0}
+    answers: Sequence[float] = (study.n_answers,)
+    if pilot.noise is not None and any(who == pilot.answer and what in priced for what, who in ANSWERS.items()):
+        answers = TRIED if pilot.shared is None else TRIED[1:]  # one annotator alone shows no bias
+    sizes: Sequence[float | None] = (study.n_items / study.n_clusters if study.n_clusters else None,)
+    if study.n_clusters and pilot.items > 0 and priced >= {"item", "cluster"}:
+        sizes = TRIED
+    for n_answers, size in product(answers, sizes):
 
+        def of(units: int, m: float = n_answers, size: float | None = size) -> Design:
+            return Design(units, m) if size is None else Design(units * size, m, units)
 
-def _smallest(aim: Aim, m: float | None, r: float, k: float | None) -> Design | None:
-    """The sufficient design with the fewest units."""
-
-    def of(units: int) -> Design:
-        return Design(units, m, None, r) if k is None else Design(units * k, m, units, r)
-
-    low, high = 1, 2
-    while not aim.enough(of(high)):
-        low, high = high, 2 * high
-        if high > MOST:
-            return None
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if aim.enough(of(middle)) else (middle, high)
-    return of(high)
+        low, high = 1, 2
+        while high <= MOST and not aim.enough(of(high)):
+            low, high = high, 2 * high
+        if high <= MOST:
+            fewest = bisect_left(range(low + 1, high), True, key=lambda units: aim.enough(of(units))) + low + 1
+            yield aim.row("cheapest", of(fewest))

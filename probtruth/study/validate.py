@@ -1,18 +1,19 @@
 """`validate`: how the default comparison does in studies that are drawn from the user's own items."""
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Float, Int
 from scipy.optimize import brentq
 
 from probtruth import check, frames
 from probtruth.comparison.compare import compare
+from probtruth.comparison.design import Design
 from probtruth.errors import InputError, PosteriorError
-from probtruth.study.pilot import scores_of
+from probtruth.study.pilot import pair_of, scores_of
 from probtruth.types import Comparison, Partition, Scores
 from probtruth.types.arguments import Groups
 from probtruth.types.shown import Brief
@@ -90,8 +91,8 @@ def validate(
 
     Returns: a `Validation`; its `table()` has a row for each true difference, with Monte Carlo standard errors.
 
-    Errors: `InputError` for a difference that the scores cannot have, and a result whose groups, clusters, weights or
-    expert labels its scores do not carry; `PosteriorError` if an infinite score, a single unit or the same difference
+    Errors: `InputError` for a difference that the scores cannot have, and a result with weights or expert labels;
+    `PosteriorError` if an infinite score, a single unit or the same difference
     everywhere leaves nothing to draw from.
 
     Source: Gelman and Carlin 2014, "Beyond power calculations: assessing type S (sign) and type M (magnitude) errors",
@@ -106,23 +107,16 @@ def validate(
     True
     """
     check.own_threads()
-    scores, _, first, second, grouping = scores_of(source, a, b, groups, clusters)
-    rows = [scores.models.index(name) for name in (first, second)]
-    structure, n = grouping.structure, len(scores.items)
-    pair = replace(scores, values=scores.values[rows], models=(first, second), labels=None, replicates=None, gold=None)
-    unit = np.arange(n) if structure.unit is None else structure.unit
-    size = np.bincount(unit)
-    units = Units(
-        np.bincount(unit, pair.values[0] - pair.values[1]), size, structure.of_unit(),
-        np.split(np.argsort(unit, kind="stable"), np.cumsum(size)[:-1]),
-    )  # fmt: skip
+    scores, _, rows, grouping = scores_of(source, a, b, groups, clusters)
+    n = len(scores.items)
+    pair = replace(pair_of(scores, rows), groups=grouping.groups, clusters=grouping.clusters, item_rows=None)
     target = n if n_items is None else check.whole(n_items, 2, "n_items")
-    drawn = np.maximum(np.round(structure.n_units * target / n), 1).astype(int)
+    units = Units.of(pair.values[0] - pair.values[1], grouping)
+    drawn = np.maximum(np.round(grouping.group_units * target / n), 1).astype(int)
     if len(units.total) == 1 or drawn.max() < 2:
         raise PosteriorError("got studies of one unit, expected at least two. Hint: ask for more items.")
     own = units.mean(np.ones(len(units.total)))
-    residual = units.total - own * size
-    if not np.abs(residual).max() > 1e-12 * np.abs(pair.values).max():
+    if not np.abs(units.total - own * units.size).max() > 1e-12 * np.abs(pair.values).max():
         raise PosteriorError("got the same difference everywhere, expected some spread to draw from. Hint: add items.")
     wanted = own if difference is None else check.number(difference, "difference", "Give a minus b.")
     count, rng = check.whole(replications, 2, "replications"), np.random.default_rng(check.whole(seed, 0, "seed"))
@@ -136,7 +130,7 @@ def validate(
     for at, (name, chance) in enumerate(reached.items()):
         studies = np.empty((count, 3))
         for run in range(count):
-            studies[run] = _study(pair, units, chance, drawn, rng, structure.unit is not None)
+            studies[run] = _study(pair, units, units.drawn(chance, drawn, rng))
             if on_progress is not None and (run + 1) % 10 == 0:
                 on_progress(at * count + run + 1, len(reached) * count)
         found.append({"truth": name, "difference": targets[name], **_measures(targets[name], *studies.T)})
@@ -144,8 +138,18 @@ def validate(
         f"Outcomes that are not among these {n:,} items are not in these studies: what is rarer than 1 in {n:,} cannot "
         "be seen here."
     )
-    warnings = tuple(_warnings(found, len(units.total), structure.unit is not None, set(targets) - set(reached)))
-    return Validation(first, second, target, int(drawn.sum()), wanted, count, seed, found, note, warnings)
+    warnings = []
+    if len(units.total) < FEW_UNITS:
+        what = "items" if pair.clusters is None else "clusters"
+        warnings.append(f"{len(units.total)} {what} to draw from: what is rarer cannot be seen here")
+    if len(reached) < len(targets):
+        hidden = "one model is hardly ever the worse one: these items cannot show studies of a smaller true difference"
+        warnings.append(hidden)
+    covered, error = min((float(row["coverage"] or 0), float(row["coverage_error"] or 0)) for row in found)
+    if covered + SIGNIFICANT * error < LOW_COVERAGE:
+        warnings.append(f"95% intervals hold the true difference in {covered:.3f} of such studies only")
+    first, second = pair.models
+    return Validation(first, second, target, int(drawn.sum()), wanted, count, seed, found, note, tuple(warnings))
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,6 +160,13 @@ class Units:
     size: Int[np.ndarray, " unit"]
     group: Int[np.ndarray, " unit"]
     items: Sequence[Int[np.ndarray, " item"]]
+
+    @classmethod
+    def of(cls, difference: Float[np.ndarray, " item"], within: Design) -> "Units":
+        unit = np.arange(len(difference)) if within.unit is None else within.unit
+        size = np.bincount(unit)
+        items = np.split(np.argsort(unit, kind="stable"), np.cumsum(size)[:-1])
+        return cls(np.bincount(unit, difference), size, within.of_unit(), items)
 
     def mean(self, chance: Float[np.ndarray, " unit"]) -> float:
         """The mean difference if units are drawn with these chances, each group with its share of the items."""
@@ -183,25 +194,30 @@ class Units:
             return None
         return tilted(float(brentq(excess, -STEEPEST, STEEPEST, xtol=1e-12)))
 
+    def drawn(
+        self, chance: Float[np.ndarray, " unit"], counts: Int[np.ndarray, " group"], rng: np.random.Generator
+    ) -> Int[np.ndarray, " drawn"]:
+        """So many units of each group."""
+        picked = []
+        for group, count in enumerate(counts.tolist()):
+            members = np.flatnonzero(self.group == group)
+            picked.append(rng.choice(members, count, p=chance[members] / chance[members].sum()))
+        return np.concatenate(picked)
 
-def _study(
-    pair: Scores, units: Units, chance: Float[np.ndarray, " unit"], drawn: Int[np.ndarray, " group"],
-    rng: np.random.Generator, clustered: bool,
-) -> tuple[float, float, float]:  # fmt: skip
-    """The difference of one study and its interval."""
-    picked = []
-    for group, count in enumerate(drawn.tolist()):
-        members = np.flatnonzero(units.group == group)
-        picked.append(rng.choice(members, count, p=chance[members] / chance[members].sum()))
-    picks = np.concatenate(picked)
+
+def _study(pair: Scores, units: Units, picks: Int[np.ndarray, " drawn"]) -> tuple[float, float, float]:
+    """The difference of one study of these units and its interval."""
     items = np.concatenate([units.items[unit] for unit in picks])
-    names, code = tuple(map(str, range(len(items)))), np.repeat(np.arange(len(picks)), units.size[picks])
-    clusters = Partition(code, tuple(map(str, range(len(picks))))) if clustered else None
-    groups = Partition(units.group[picks][code], tuple(map(str, range(len(drawn))))) if len(drawn) > 1 else None
-    study = replace(pair, values=pair.values[:, items], items=names, clusters=clusters, groups=groups, item_rows=None)
+    names = tuple(map(str, range(len(items))))
+    groups, clusters = pair.groups, pair.clusters
+    if groups is not None:
+        groups = replace(groups, codes=groups.codes[items])
+    if clusters is not None:
+        clusters = Partition(np.repeat(np.arange(len(picks)), units.size[picks]), names[: len(picks)])
+    study = replace(pair, values=pair.values[:, items], items=names, clusters=clusters, groups=groups)
     row = compare(study, engine="exact").pairs[0]
-    mean, low, high = (check.as_float(row[name]) for name in ("difference", "low", "high"))
-    return math.nan if mean is None else mean, -math.inf if low is None else low, math.inf if high is None else high
+    low, high = (-math.inf, math.inf) if row["low"] is None else (row["low"], row["high"])
+    return row["difference"], low, high
 
 
 def _measures(
@@ -210,37 +226,15 @@ def _measures(
     """Coverage, width and verdicts; a type-S error is a verdict for the wrong model, type M is exaggeration."""
     decided = (low > 0) | (high < 0)
     real = decided if truth != 0 else np.zeros(len(mean), bool)
-    return {
-        **_share("coverage", (low <= truth) & (truth <= high)),
-        **_average("width", high - low),
-        **_share("decides", decided),
-        **_share("wrong_sign", ((low > 0) != (truth > 0))[real]),
-        **_average("exaggeration", np.abs(mean[real]) / abs(truth or 1.0)),
-    }
-
-
-def _share(name: str, hits: Bool[np.ndarray, " study"]) -> dict[str, float | None]:
-    """A share and its Monte Carlo standard error (Agresti and Coull's, so that it is never 0); None without any."""
-    n, k = len(hits), int(hits.sum())
-    p = (k + 2) / (n + 4)
-    return {name: k / n if n else None, f"{name}_error": math.sqrt(p * (1 - p) / (n + 4)) if n else None}
-
-
-def _average(name: str, values: Float[np.ndarray, " study"]) -> dict[str, float | None]:
-    """A mean and its Monte Carlo standard error; None without enough studies."""
-    error = float(values.std(ddof=1) / math.sqrt(len(values))) if len(values) > 1 else None
-    return {name: float(values.mean()) if len(values) else None, f"{name}_error": error}
-
-
-def _warnings(
-    rows: Sequence[Mapping[str, float | str | None]], n_units: int, clustered: bool, out_of_reach: set[str]
-) -> Iterator[str]:
-    """Warnings for the reader."""
-    if n_units < FEW_UNITS:
-        yield f"{n_units} {'clusters' if clustered else 'items'} to draw from: what is rarer cannot be seen here"
-    if out_of_reach:
-        yield "one model is hardly ever the worse one: these items cannot show studies of a smaller true difference"
-    least = min(rows, key=lambda row: float(row["coverage"] or 0))
-    coverage, error = (float(least[name] or 0) for name in ("coverage", "coverage_error"))
-    if coverage + SIGNIFICANT * error < LOW_COVERAGE:
-        yield f"95% intervals hold the true difference in {coverage:.3f} of such studies only"
+    wrong, exaggeration = ((low > 0) != (truth > 0))[real], np.abs(mean[real]) / abs(truth or 1.0)
+    values = ((low <= truth) & (truth <= high), high - low, decided, wrong, exaggeration)
+    measures: dict[str, float | None] = {}
+    for name, one in zip(MEASURES, values, strict=True):
+        n, error = len(one), None
+        if one.dtype == bool:  # Agresti and Coull's, so that it is never 0
+            p = (int(one.sum()) + 2) / (n + 4)
+            error = math.sqrt(p * (1 - p) / (n + 4)) if n else None
+        elif n > 1:
+            error = float(one.std(ddof=1)) / math.sqrt(n)
+        measures |= {name: float(one.mean()) if n else None, f"{name}_error": error}
+    return measures

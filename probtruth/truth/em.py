@@ -6,7 +6,8 @@ class marginals, the E step, convergence, restarts, diagnostics and the form of 
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from functools import reduce
+from typing import Any, NamedTuple
 
 import numpy as np
 from jax.typing import ArrayLike
@@ -28,6 +29,10 @@ PLAIN = 100  # Iterations after which a climb is extrapolated
 
 LONGEST = 16.0  # Step length of an extrapolation at most
 
+# Items from which on a climb goes on with those whose classes still move, where these are at most half; the others
+# count as prior knowledge until they have settled.
+MANY = 10_000
+
 LEAST_LEFT = 0.01  # Share of a class probability that an extrapolation leaves: what is 0 stays 0
 
 Parameters = tuple[np.ndarray, ...]  # The parameters of a method, without the class marginals
@@ -37,13 +42,13 @@ Priors = tuple[np.ndarray, ...]  # What a method's M step and log prior need to 
 
 @dataclass(frozen=True)
 class EmModel:
-    """What a method adds to the scaffold: pure functions; `exact`: the M step starts from the classes alone."""
+    """What a method adds to the scaffold: pure functions; `counts` are what its M step adds to the first prior."""
 
     maximise: Callable[[np.ndarray, Parameters, FlatAnnotations, Priors], Parameters]
     log_joint: Callable[[Parameters, FlatAnnotations], np.ndarray]
     log_prior: Callable[[Parameters, Priors], float]
     uniform_classes: bool = False
-    exact: bool = False
+    counts: Callable[[np.ndarray, FlatAnnotations], np.ndarray] | None = None  # None: it needs the parameters before it
 
 
 @dataclass(frozen=True)
@@ -85,7 +90,7 @@ def solve(
 ) -> EmRun:
     """Climbs from every start, and returns the best run."""
 
-    def step(run: EmRun) -> EmRun:
+    def step(run: EmRun, flat: FlatAnnotations, priors: Priors, class_counts: np.ndarray) -> EmRun:
         parameters = model.maximise(run.probs, run.parameters, flat, priors)
         log_marginals = log_normalised(run.probs.sum(0) + class_counts, 0, 1.0)
         if model.uniform_classes and not class_counts.any():
@@ -100,16 +105,31 @@ def solve(
         parts = log_likelihood + log_prior, log_likelihood, min(run.smallest_gain, gain), run.n_iterations + 1
         return EmRun(probs, log_marginals, parameters, *parts, settled)
 
-    def climb(start: np.ndarray) -> EmRun:
-        run = EmRun(start, start[0], parameters, -np.inf, -np.inf, np.inf, 0, False)
+    def climb(run: EmRun, *problem: Any) -> EmRun:
         while not run.converged and run.n_iterations < limits.max_iterations:
-            before, run = run, step(run)
-            if model.exact and run.n_iterations >= PLAIN and not run.converged:
-                run = _extrapolated(before.probs, run, step)
+            before, run = run, step(run, *problem)
+            if model.counts is None or run.n_iterations < PLAIN or run.converged:
+                continue
+            moving = (run.probs != before.probs).any(1)
+            if len(moving) < MANY or 2 * moving.sum() > len(moving):
+                run = _extrapolated(before.probs, run, lambda one: step(one, *problem))
+                continue
+            flat, priors, class_counts = problem
+            some, annotators = flat.of_items(moving)
+            others = np.where(moving[:, None], 0.0, run.probs)
+            counts = (model.counts(others, flat) + priors[0])[annotators]
+            part = run._replace(probs=run.probs[moving], objective=-np.inf)
+            part = climb(part, some, (counts,), class_counts + others.sum(0))
+            others[moving] = part.probs
+            run = run._replace(probs=others, n_iterations=part.n_iterations, smallest_gain=part.smallest_gain)
+            run = step(run, *problem)
         return run
 
     with np.errstate(all="ignore"):  # the log of 0 is -inf
-        runs = [climb(start) for start in starts(flat, limits.restarts, request.seed)]
+        runs = [
+            climb(EmRun(start, start[0], parameters, -np.inf, -np.inf, np.inf, 0, False), flat, priors, class_counts)
+            for start in starts(flat, limits.restarts, request.seed)
+        ]
     reached = [run.objective for run in runs]
     best = next(run for run in range(len(runs)) if reached[run] >= max(reached) - SAME_TOP)
     chosen = runs[best]
@@ -168,20 +188,23 @@ def log_joint(
 
 def log_total(logs: Float[np.ndarray, "..."], axis: int) -> Float[np.ndarray, "..."]:
     """Log of the sum of exponentials along an axis, which stays."""
-    top = logs.max(axis, keepdims=True)
-    top = np.where(top > -np.inf, top, 0.0)
-    return np.asarray(top + np.log(np.exp(logs - top).sum(axis, keepdims=True)))
+    highest = reduce(np.maximum, np.moveaxis(logs, axis, 0))
+    top = np.expand_dims(np.where(highest > -np.inf, highest, 0.0), axis)
+    return np.asarray(top + np.log(_summed(np.exp(logs - top), axis)))
+
+
+def _summed(table: Float[np.ndarray, "..."], axis: int) -> Float[np.ndarray, "..."]:
+    """Sums along an axis, which stays; NumPy's own is slow along a short one."""
+    axes = list(range(table.ndim))
+    return np.expand_dims(np.einsum(table, axes, [one for one in axes if one != axis]), axis)
 
 
 def log_normalised(counts: Float[np.ndarray, "..."], axis: int, empty: float) -> Float[np.ndarray, "..."]:
     """Log of counts over their total along an axis; log `empty` where the total is 0."""
-    sums = sum(np.moveaxis(counts, axis, 0))  # few long additions: NumPy's sum is slow along a short axis
-    none = sums == 0
-    log_sums = np.expand_dims(np.log(np.where(none, 1.0, sums)), axis)
-    logs = np.log(counts) - log_sums
-    if none.any():
-        logs = np.where(np.expand_dims(none, axis), np.log(empty), logs)
-    return np.asarray(logs)
+    logs = np.log(counts)
+    logs -= np.log(_summed(counts, axis))
+    logs[np.isnan(logs)] = np.log(empty)
+    return logs
 
 
 def log_pseudo(counts: Float[np.ndarray, "..."], log_probs: Float[np.ndarray, "..."]) -> float:

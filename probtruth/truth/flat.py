@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float, Int, Shaped
+from jaxtyping import Bool, Float, Int, Shaped
 from scipy.sparse import csr_array
 
 from probtruth import check
@@ -57,6 +57,13 @@ class FlatAnnotations:
     def by_cell(self) -> csr_array:
         """The same with pairs as rows."""
         return csr_array(self.table.T)
+
+    def of_items(self, chosen: Bool[np.ndarray, " item"]) -> tuple["FlatAnnotations", Int[np.ndarray, " annotator"]]:
+        """The annotations of some items, and the annotators who gave them."""
+        own, place = chosen[self.item], np.cumsum(chosen) - 1
+        annotators, annotator = np.unique(self.annotator[own], return_inverse=True)
+        flat = (place[self.item[own]], annotator, self.label[own], self.weight[own], self.known[chosen])
+        return FlatAnnotations(*flat, len(flat[-1]), len(annotators), self.n_labels), annotators
 
     def votes(self) -> Float[np.ndarray, "item label"]:
         """How often each item got each label."""

@@ -1,24 +1,24 @@
 """Names of items, annotators and labels, and how they align two tables."""
 
 import re
-import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from functools import cached_property, reduce
+from typing import TYPE_CHECKING
 
 import numpy as np
-from jaxtyping import Bool, Int, Integer
+from jaxtyping import Bool, Float, Int, Integer
 
 from probtruth import check, check_arrays, frames
 from probtruth.errors import InputError
 from probtruth.frames import Names, compact, name_text, rising, text
-from probtruth.kernels.arrays import on_device, to_host
+from probtruth.kernels.arrays import is_own, on_device, to_host
 from probtruth.types.shown import Brief
 
 if TYPE_CHECKING:
     import polars
 
+MANY = 100_000  # Items from which on their names stay one column
 _INTEGER = re.compile(r"0|-?[1-9][0-9]{0,999}")  # A decimal integer, as Python writes it; very long ones are text
 
 
@@ -30,17 +30,16 @@ def sort_names(names: Iterable[str]) -> tuple[str, ...]:
 
 def order_of(names: "polars.Series") -> Integer[np.ndarray, " item"]:
     """The rows of a column of names (see `frames.compact`) in the order of `sort_names`."""
-    if rising(names) and not _all_digits(names):
-        return np.arange(len(names), dtype=np.uint32)
-    if not _all_digits(names):
-        return names.arg_sort().to_numpy()
-    listed = names.to_list()
-    return positions(listed, sort_names(listed))
+    # text of digits alone may be integers of more than 64 bits, which Python has to sort
+    if not names.dtype.is_integer() and names.str.contains("^-?[0-9]+$").all():
+        listed = names.to_list()
+        return positions(listed, sort_names(listed))
+    return np.arange(len(names), dtype=np.uint32) if rising(names) else names.arg_sort().to_numpy()
 
 
-def _all_digits(names: "polars.Series") -> bool:
-    """Whether all names are text of digits, and so perhaps integers of more than 64 bits, which Python has to sort."""
-    return not names.dtype.is_integer() and bool(names.str.contains("^-?[0-9]+$").all())
+Order = Int[np.ndarray, " name"]
+# Names, and their positions on either side.
+Matched = tuple[Sequence[str], Int[np.ndarray, " ours"], Int[np.ndarray, " theirs"]]
 
 
 @dataclass(frozen=True, repr=False)
@@ -67,7 +66,7 @@ class Index(Brief):
         """The sorted index of an array, and the rows and columns that bring the array into its order."""
         item_names, rows = _in_order(shape[0], as_names(items, "items"), "items")
         label_names, columns = _in_order(shape[1], as_names(labels, "labels"), "labels")
-        return cls(item_names, label_names, (), items is None, labels is None, rows, columns), rows, columns
+        return cls(item_names, tuple(label_names), (), items is None, labels is None, rows, columns), rows, columns
 
     def named_by(
         self, other: "Index", array: str
@@ -76,52 +75,46 @@ class Index(Brief):
 
         Returns it with the rows and columns that bring `array` (in words) into its order.
         """
-        index, rows, columns = self, np.arange(len(self.items)), np.arange(len(self.labels))
-        if self.positional_items and not other.positional_items:
-            check.length(len(self.items), len(other.items), f"items in {array}")
-            rows = _rows_of(other.items, other.item_rows, False, "items", array)
-            index = replace(index, items=tuple(other.items), positional_items=False, item_rows=rows)
-        if self.positional_labels and not other.positional_labels:
-            check.length(len(self.labels), len(other.labels), f"labels in {array}")
-            columns = _rows_of(other.labels, other.label_columns, False, "labels", array)
-            index = replace(index, labels=other.labels, positional_labels=False, label_columns=columns)
-        return index, rows, columns
+        index, orders = self, []
+        for what, order in (("items", "item_rows"), ("labels", "label_columns")):
+            names, positional, _ = self.side(what)
+            rows = np.arange(len(names))
+            if positional:
+                names, _, rows = _by_position(other, self, what, array)
+                changed = {what: names, f"positional_{what}": other.side(what)[1], order: rows}
+                index = replace(index, **changed)  # type: ignore[arg-type]
+            orders.append(rows)
+        return index, orders[0], orders[1]
+
+    def side(self, what: str) -> tuple[Sequence[str], bool, Order | None]:
+        """The names of the "items" or "labels", whether they are positions, and the caller's row of each."""
+        if what == "items":
+            return self.items, self.positional_items, self.item_rows
+        return self.labels, self.positional_labels, self.label_columns
 
     def with_items(self, positions: Int[np.ndarray, " item"]) -> "Index":
         """The index of some of the items (their positions, ascending), still in the caller's order."""
         rows = None if self.item_rows is None else ranks(self.item_rows[positions])
+        if isinstance(self.items, Names):
+            return replace(self, items=Names(self.items.column[positions]), item_rows=rows)
         return replace(self, items=tuple(self.items[position] for position in positions.tolist()), item_rows=rows)
 
-    def written_items(self, array: str) -> Sequence[str]:
-        """The items in the caller's order.
-
-        Errors: `InputError` without such an order; it says which names `array` (in words) needs.
-        """
-        rows = _rows_of(self.items, self.item_rows, self.positional_items, "items", array)
-        return tuple(self.items[position] for position in np.argsort(rows).tolist())
-
-    def written_labels(self, array: str) -> Sequence[str]:
-        """The labels in the caller's order; errors as `written_items`."""
-        columns = _rows_of(self.labels, self.label_columns, self.positional_labels, "labels", array)
-        return tuple(self.labels[position] for position in np.argsort(columns).tolist())
+    def written(self, what: str, array: str) -> tuple[str, ...]:
+        """The "items" or "labels" in the caller's order; an error without one says which names `array` needs."""
+        names, _, rows = self.side(what)
+        return tuple(names[position] for position in np.argsort(_rows_of(names, rows, what, array)).tolist())
 
 
 def ranks(numbers: Int[np.ndarray, " some"]) -> Int[np.ndarray, " some"]:
     """The rank of each number, from 0; the numbers differ."""
-    result = np.empty(len(numbers), np.int64)
-    result[np.argsort(numbers)] = np.arange(len(numbers))
-    return result
+    return np.argsort(np.argsort(numbers))
 
 
-def _rows_of(
-    names: Sequence[str], rows: Int[np.ndarray, " name"] | None, positional: bool, what: str, array: str
-) -> Int[np.ndarray, " name"]:
+def _rows_of(names: Sequence[str], rows: Order | None, what: str, array: str) -> Order:
     """The caller's row of each name; names 0, 1, ... without an order are row numbers."""
-    if positional:
-        return np.arange(len(names))
     if rows is not None:
         return rows
-    if len(names) and names[0] == "0" and all(name == str(row) for row, name in enumerate(names)):
+    if all(name == str(row) for row, name in enumerate(names)):
         return np.arange(len(names))
     raise InputError(
         f"{array} without names of {what}, against {what} that stand in no order ({check.shortlist(names, 3)})",
@@ -129,6 +122,15 @@ def _rows_of(
         f"Pass {what}=[...] in the order of the array: which belongs to which cannot be told from a table in long form "
         "or from files in different orders.",
     )
+
+
+def _by_position(reference: Index, other: Index, what: str, array: str) -> Matched:
+    """Both sides where one has no names: those of the other, in the order in which the caller gave them."""
+    (names, positional, rows), (others, _, other_rows) = reference.side(what), other.side(what)
+    check.length(len(others), len(names), f"{what} in {array}")
+    if positional:
+        return others, _rows_of(others, other_rows, what, "the reference"), np.arange(len(names))
+    return tuple(names), np.arange(len(names)), _rows_of(names, rows, what, array)
 
 
 def as_names(names: Iterable[object] | None, what: str) -> Sequence[str] | None:
@@ -146,16 +148,16 @@ def as_names(names: Iterable[object] | None, what: str) -> Sequence[str] | None:
     return written
 
 
-def _in_order(size: int, names: Sequence[str] | None, what: str) -> tuple[tuple[str, ...], Int[np.ndarray, " name"]]:
+def _in_order(size: int, names: Sequence[str] | None, what: str) -> tuple[Sequence[str], Int[np.ndarray, " name"]]:
     if names is None:
         return tuple(map(str, range(size))), np.arange(size)
     check.length(size, len(names), what)
     if isinstance(names, Names):
         column = compact(names.column)
         rows = order_of(column).astype(np.int64)
-        sorted_column = column.gather(rows)
+        sorted_column = column if is_own(rows, size) else column.gather(rows)
         if bool((sorted_column[1:] != sorted_column[:-1]).all()):
-            return tuple(text(sorted_column).to_list()), rows
+            return Names(sorted_column) if size > MANY else tuple(text(sorted_column).to_list()), rows
     check.unique(names, what.rstrip("s"))
     ordered = sort_names(names)
     return ordered, positions(names, ordered)
@@ -209,37 +211,41 @@ class Audit(Brief):
         )
 
 
-def look_alikes(names: Iterable[str]) -> tuple[tuple[str, ...], ...]:
-    """Groups of names that differ only in spaces, case or Unicode form."""
-    alike: dict[str, list[str]] = {}
-    for name in names:
-        alike.setdefault(" ".join(unicodedata.normalize("NFKC", name).casefold().split()), []).append(name)
-    return tuple(tuple(several) for several in alike.values() if len(several) > 1)
+def one_hot(
+    labels: object, classes: Sequence[str] | None, n_labels: object, what: str
+) -> tuple[Float[np.ndarray, "item label"], Sequence[str] | None]:
+    """Rows with a single 1, and the names of the columns; None where the labels are positions without names.
 
-
-def label_positions(
-    labels: object, classes: Sequence[str] | None, what: str = "label"
-) -> tuple[Any, Sequence[str] | None]:
-    """Labels as positions, and the names at these positions; None where the labels are positions without names.
-
-    Integers are positions, unless the names of the classes are integers too.
+    Integers are positions from 0, unless the names of the classes are integers too.
     """
-    check_arrays.no_masked(labels, "labels")
+    check_arrays.no_masked(labels, what)
     array = to_host(labels) if on_device(labels) else np.asarray(frames.as_array(labels))
     if array.dtype.kind == "b":
         array = array.astype(object if classes is not None else np.int64)
-    whole = array.dtype.kind in "iu"
-    if whole and (classes is None or not any(name.lstrip("-").isdigit() for name in classes)):
-        return array, classes
-    if array.ndim != 1 or array.dtype.kind == "f":
-        return array, classes  # refused where positions are checked
-    written = as_names(array.tolist(), "labels") or ()
-    names = sort_names(set(written)) if classes is None else classes
-    known = set(names)
-    absent = next((name for name in written if name not in known), None)
-    if absent is not None:
-        check.one_of(absent, names, what)
-    return positions(names, written), names
+    named = array.dtype.kind not in "iu" or any(name.lstrip("-").isdigit() for name in classes or ())
+    if named and array.ndim == 1 and array.dtype.kind != "f":
+        written = as_names(array.tolist(), what) or ()
+        classes = sort_names(set(written)) if classes is None else classes
+        absent = set(written) - set(classes)
+        if absent:
+            check.one_of(next(name for name in written if name in absent), classes, f"{what}: label")
+        array = positions(classes, written)
+    size = check.whole(n_labels, 1, "n_labels") if classes is None else len(classes)
+    if array.ndim != 1 or array.dtype.kind not in "iu":
+        raise InputError(
+            f"{what} of type {array.dtype} and shape {array.shape}",
+            "one integer for each item",
+            "Give positions of labels, from 0, or names.",
+        )
+    bad = (array < 0) | (array >= size)
+    if bad.any():
+        row = int(np.argmax(bad))
+        raise InputError(
+            f"label {array[row]}", f"an integer from 0 to {size - 1}", "Check n_labels.", f"{what}, item {row}"
+        )
+    rows = np.zeros((len(array), size))
+    rows[np.arange(len(array)), array] = 1
+    return rows, classes
 
 
 def positions(names: Sequence[str], wanted: Sequence[str]) -> Int[np.ndarray, " wanted"]:
@@ -264,10 +270,8 @@ class NameCodes:
             self.waiting = [self._distinct()]
 
     def _distinct(self) -> "polars.Series":
-        joined = self.waiting[0].clone()
-        for one in self.waiting[1:]:
-            joined.append(one)
-        return joined.unique(maintain_order=True)
+        first, *others = self.waiting
+        return reduce(lambda whole, one: whole.append(one), others, first.clone()).unique(maintain_order=True)
 
     @cached_property
     def known(self) -> "polars.Series":
@@ -300,13 +304,11 @@ def no_repeats(
     `again` are rows whose names an earlier part of the table had.
     """
     columns = (repeat, *(codes for codes, _ in coded.values()))
-    order = np.lexsort(columns)
-    same = np.ones(max(len(order) - 1, 0), bool)
-    for column in columns:  # one at a time: they may be long
-        same &= np.diff(column[order]) == 0
-    rows = order[1:][same] if again is None or not again.any() else np.flatnonzero(again)
+    order, twice = np.lexsort(columns), np.zeros(len(repeat), bool) if again is None else again
+    twice[order[1:]] |= np.logical_and.reduce([np.diff(column[order]) == 0 for column in columns])
+    rows = np.flatnonzero(twice)
     if len(rows):
-        row = int(rows.min())
+        row = int(rows[0])
         cells = ", ".join(f"{what} {check.quote(names[codes[row]])}" for what, (codes, names) in coded.items())
         raise InputError(
             f"{cells} twice ({len(rows)} such rows)",
@@ -338,22 +340,12 @@ def one_each(
         )
 
 
-# Names, and their positions on either side.
-Matched = tuple[tuple[str, ...], Int[np.ndarray, " ours"], Int[np.ndarray, " theirs"]]
-
-
 def match_items(reference: Index, other: Index, what: str) -> Matched:
     """The items that both sides have, sorted, and their rows on both; the only function that matches items."""
-    rows = np.arange(len(reference.items)), np.arange(len(other.items))
     if reference.positional_items or other.positional_items:
-        check.length(len(other.items), len(reference.items), f"items in {what}")
-        if not reference.positional_items:
-            rows = rows[0], _rows_of(reference.items, reference.item_rows, False, "items", what)
-            return tuple(reference.items), *rows
-        rows = _rows_of(other.items, other.item_rows, other.positional_items, "items", "the reference"), rows[1]
-        return tuple(other.items), *rows
+        return _by_position(reference, other, "items", what)
     if reference.items == other.items:
-        return tuple(reference.items), *rows
+        return reference.items, np.arange(len(reference.items)), np.arange(len(other.items))
     there = set(other.items)
     both = tuple(name for name in reference.items if name in there)
     if not both:
@@ -368,14 +360,9 @@ def match_items(reference: Index, other: Index, what: str) -> Matched:
 
 def match_labels(reference: Index, other: Index, what: str) -> Matched:
     """The labels of `other`, the positions of the reference's labels among them, and their positions in `other`."""
-    columns = np.arange(len(reference.labels)), np.arange(len(other.labels))
     if reference.positional_labels or other.positional_labels:
-        check.length(len(other.labels), len(reference.labels), f"labels in {what}")
-        if not reference.positional_labels:
-            theirs = _rows_of(reference.labels, reference.label_columns, False, "labels", what)
-            return reference.labels, columns[0], theirs
-        ours = _rows_of(other.labels, other.label_columns, other.positional_labels, "labels", "the reference")
-        return other.labels, np.argsort(ours), columns[1]
+        names, ours, theirs = _by_position(reference, other, "labels", what)
+        return names, np.argsort(ours), theirs
     absent = [name for name in reference.labels if name not in set(other.labels)]
     if absent:
         raise InputError(
@@ -384,4 +371,4 @@ def match_labels(reference: Index, other: Index, what: str) -> Matched:
             f"{check.did_you_mean(absent[0], other.labels)} Rename the columns to the labels; each label needs one"
             + (" (of two labels, the other's is 1 minus this one)." if len(other.labels) == 1 else "."),
         )
-    return other.labels, positions(other.labels, reference.labels), columns[1]
+    return other.labels, positions(other.labels, reference.labels), np.arange(len(other.labels))

@@ -11,7 +11,7 @@ from jaxtyping import Float, Int
 from probtruth import check, frame_numbers, frames
 from probtruth.check import Source
 from probtruth.errors import InputError
-from probtruth.kernels.arrays import Table, is_own, some_items, to_host
+from probtruth.kernels.arrays import Table, is_own, to_host
 from probtruth.kernels.host import empty_array
 from probtruth.types.arguments import Frame
 from probtruth.types.index import Audit, NameCodes, no_repeats, one_each, order_of, positions, ranks, sort_names
@@ -51,11 +51,11 @@ class LabelsBehind(Brief):
 
     `given` are the losses if the label were k, or how they follow from `log_probs`: they take as much memory, and are
     then made when `losses` is asked for. `truth` is the distribution over labels that the scores average over, under
-    `estimand`; `shares` and `n_votes` are the vote shares and votes behind it, where there are any; `forecast` is the
-    models' average prediction, for items with a single vote. `influence` is what each item moves a model's mean by,
-    times the items, through weights that were fitted on all of them: a comparison adds it to the losses, so that it
-    counts in the spread (the mean is 0). `log_probs` are the forecasts; `sampled` are positions of the items that stand
-    for all where labels are looked at one by one. `losses`, `truth` and `log_probs` lie where the predictions do.
+    `estimand`; `shares` and `n_votes` are the vote shares and votes behind it, where there are any. `influence` is what
+    each item moves a model's mean by, times the items, through weights that were fitted on all of them: a comparison
+    adds it to the losses, so that it counts in the spread (the mean is 0). `log_probs` are the forecasts; `sampled` are
+    positions of the items that stand for all where labels are looked at one by one. `losses`, `truth` and `log_probs`
+    lie where the predictions do.
     """
 
     given: Float[Table, "model item label"] | LossesOf
@@ -63,7 +63,6 @@ class LabelsBehind(Brief):
     estimand: str
     shares: Float[np.ndarray, "item label"] | None = None
     n_votes: Int[np.ndarray, " item"] | None = None
-    forecast: Float[np.ndarray, "item label"] | None = None
     influence: Float[np.ndarray, "model item"] | None = None
     log_probs: Float[Table, "model item label"] | None = None
     sampled: Int[np.ndarray, " sampled"] | None = None
@@ -71,24 +70,20 @@ class LabelsBehind(Brief):
     @cached_property
     def losses(self) -> Float[Table, "model item label"]:
         """The loss if the label were k."""
-        return self.given(self._logs) if callable(self.given) else self.given
+        return self.losses_of()
 
-    def some_losses(self, items: Int[np.ndarray, " some"]) -> Float[np.ndarray, "model some label"]:
-        """The same of some items, on the host."""
+    def losses_of(self, models: Any = slice(None), items: Any = slice(None)) -> Float[Table, "some these label"]:
+        """The same of some models and items."""
         if not callable(self.given):
-            return some_items(self.given, items)
-        return to_host(self.given(some_items(self._logs, items)))
-
-    def losses_of(self, models: Sequence[int], items: slice) -> Float[np.ndarray, "model some label"]:
-        """The same of some models and items that follow one another, on the host."""
-        some = (self._logs if callable(self.given) else self.given)[np.array(models), items]
-        return to_host(self.given(some) if callable(self.given) else some)
-
-    @property
-    def _logs(self) -> Float[Table, "model item label"]:
+            return self.given[:, items][models]
         if self.log_probs is None:
             raise ValueError("losses that follow from forecasts which are not there")
-        return self.log_probs
+        return self.given(self.log_probs[:, items][models])
+
+    def forecast(self, items: slice) -> Float[np.ndarray, "some label"]:
+        """The models' average prediction, on the host."""
+        assert self.log_probs is not None
+        return np.asarray(np.exp(to_host(self.log_probs[:, items])).mean(0))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -148,7 +143,7 @@ class Scores(Brief):
 
     values: Float[np.ndarray, "model item"]
     models: tuple[str, ...]
-    items: tuple[str, ...]
+    items: Sequence[Any]
     rule: str
     higher_is_better: bool = False
     known: RuleFacts = RuleFacts()
@@ -172,7 +167,7 @@ class Scores(Brief):
     @property
     def losses(self) -> Float[np.ndarray, "model item"]:
         """The scores as losses: lower is better."""
-        return self.sign * self.values
+        return -self.values if self.higher_is_better else self.values
 
     @property
     def sign(self) -> float:
@@ -300,8 +295,7 @@ class Scores(Brief):
                 where = source.at(int(np.isnan(numbers).argmax()), score)
                 raise InputError("NaN", "a number", "Remove the item or give its score.", where)
             if repeats is None:
-                values[of_model, of_item] = numbers
-                count[of_model, of_item] = 1
+                values[of_model, of_item], count[of_model, of_item] = numbers, 1
             else:
                 cell = of_model * shape[1] + of_item
                 count += np.bincount(cell, minlength=count.size).reshape(shape).astype(np.int32)
@@ -311,20 +305,19 @@ class Scores(Brief):
                 at = partial(source.at, column=columns[option])
                 one_each(of_items, of_item, of[option].codes(frame, source), items.names, option, at)
             line = of_model * n_repeats + repeat
-            for one in np.unique(line):
-                own = of_item[line == one]
-                in_order = in_order and own[0] > last[one] and bool((np.diff(own) > 0).all())
-                last[one] = own[-1]
+            rows = np.argsort(line, kind="stable")
+            line, own = line[rows], of_item[rows]
+            before = np.where(np.diff(line, prepend=-1) != 0, last[line], np.r_[-1, own[:-1]])
+            in_order, last[line] = in_order and bool((own > before).all()), own
         order = order_of(frames.compact(items.known)).astype(np.int64)
-        keep = (count > 0).all(0)[order]
-        kept = order[keep]
-        if not keep.any():
+        there = (count > 0).all(0)[order]
+        kept = order[there]
+        if not len(kept):
             hint = "Names are compared as text ('007' is not '7')."
             raise InputError("no item in common", "items that every model has", hint, name)
         ordered = values if is_own(kept, shape[1]) else empty_array((shape[0], len(kept)), on_disk)
         for own, row in zip(ordered, values, strict=True):
             own[:] = row[kept]
-        named = [items.names[row] for row in order.tolist()]
         mixed = np.isnan(ordered).any(0) if repeats is not None else np.zeros(1, bool)
         if mixed.any():
             raise InputError(
@@ -333,13 +326,13 @@ class Scores(Brief):
                 "Check the scores of that item.",
                 f"{name}, item {check.quote(items.names[kept[mixed.argmax()]])}",
             )
-        missing = tuple(one for one, there in zip(named, keep.tolist(), strict=True) if not there)
+        missing, kept_names = (tuple(items.names[row] for row in some.tolist()) for some in (order[~there], kept))
         parted = {what: Partition.of_used(codes[kept], of[what].names) for what, codes in structure.items()}
         by_model = zip(models.names, (count == 0).sum(1).tolist(), strict=True)
         return cls(
             ordered,
             tuple(models.names),
-            tuple(one for one, there in zip(named, keep.tolist(), strict=True) if there),
+            kept_names,
             rule=score,
             higher_is_better=higher_is_better,
             groups=parted.get("group"),
@@ -349,27 +342,6 @@ class Scores(Brief):
             item_rows=ranks(kept) if in_order else None,
             item_order=in_order,
         )
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class NotKept(Brief):
-    """What is known of scores that were not kept item by item: sums of them, or a metric of all items together."""
-
-    models: tuple[str, ...]
-    rule: str
-    n_items: int
-    known: RuleFacts = RuleFacts()
-    audit: Audit = field(default_factory=Audit)
-
-    @property
-    def items(self) -> range:
-        """Positions in place of the items, whose names are not known."""
-        return range(self.n_items)
-
-    @property
-    def n_infinite(self) -> Int[np.ndarray, " model"]:
-        """How many items have an infinite loss: none."""
-        return np.zeros(len(self.models), np.int64)
 
 
 # Replicates count as shared by items while the table of items by replicates is filled to at least a quarter.

@@ -16,12 +16,29 @@ from probtruth.errors import InputError
 from probtruth.frame_numbers import labelled
 from probtruth.kernels.arrays import Table, on_device, reordered, to_host
 from probtruth.types.arguments import ESTIMANDS, Estimand, Numbers
-from probtruth.types.index import Index, as_names, label_positions
+from probtruth.types.index import Index, as_names, one_hot
 from probtruth.types.shown import Brief
 
 if TYPE_CHECKING:
     import polars
     import xarray
+
+
+DIMENSIONS = {
+    "marginals": ("label",),
+    "distribution": ("item", "label"),
+    "annotations": ("item",),
+    "probs": ("item", "label"),
+    "shares": ("item", "label"),
+    "n_votes": ("item",),
+    "confusion": ("annotator", "label", "answer"),
+    "class": ("item",),
+    "bias": ("annotator", "label"),
+}  # Dimensions after chain and draw; those not named here are scalars
+
+STATS = ("diverging", "lp", "energy", "n_steps", "acceptance_rate")  # The sampler's statistics of every draw
+
+PREDICTED = ("agreement", "agreement_spread")  # Statistics of answers replicated from every draw
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -94,7 +111,39 @@ class Truth(Brief):
         `posterior_predictive`, the `agreement` of replicated answers (the mean share of an item's pairs of annotations
         that agree) and its `agreement_spread` over items, with the observed ones in `observed_data`.
         """
-        return build(self)
+        import xarray
+
+        sampled, diagnostics, labels = self.sampled, self.diagnostics, list(self.index.labels)
+        named = {name: value for name, value in diagnostics.items() if isinstance(value, (bool, int, float, str))}
+        attributes = {name: int(value) if isinstance(value, bool) else value for name, value in named.items()}
+        parameters = [name for name in sampled if name not in ("log_likelihood", *STATS, *PREDICTED)]
+        values: dict[str, np.ndarray | None] = {**sampled, "annotations": sampled.get("log_likelihood")}
+        values |= {"probs": to_host(self.probs), "shares": self.shares, "n_votes": self.n_votes}
+        if not parameters and self.draws is not None:
+            parameters, values["distribution"] = ["distribution"], self.draws[None]
+        groups = {
+            "posterior": parameters,
+            "log_likelihood": ["annotations"],
+            "sample_stats": STATS,
+            "posterior_predictive": PREDICTED,
+            "constant_data": ("probs", "shares", "n_votes"),
+        }
+        tree = {"/": xarray.Dataset(attrs={"method": self.method, "estimand": self.estimand, **attributes})}
+        for group, names in groups.items():
+            found = {name: values[name] for name in names if values.get(name) is not None}
+            draws = () if group == "constant_data" else ("chain", "draw")
+            if found:
+                dims = {name: (*draws, *DIMENSIONS.get(name, ())) for name in found}
+                tree[f"/{group}"] = xarray.Dataset({name: (dims[name], value) for name, value in found.items()})
+        observed = {name: np.asarray(diagnostics[name]) for name in PREDICTED if name in diagnostics}
+        if observed:
+            tree["/observed_data"] = xarray.Dataset(observed)
+        of_axis = {"item": list(self.index.items), "label": labels, "answer": labels}
+        of_axis["annotator"] = list(self.index.annotators)
+        for group, data in tree.items():
+            own = {name: of_axis.get(str(name), np.arange(size)) for name, size in data.sizes.items()}
+            tree[group] = data.assign_coords(own)
+        return xarray.DataTree.from_dict(tree)
 
     @property
     def n_items(self) -> int:
@@ -163,85 +212,20 @@ class Truth(Brief):
         >>> pt.Truth.from_labels(["dog", "cat"], classes=["cat", "dog", "owl"]).probs.tolist()
         [[0.0, 1.0, 0.0], [1.0, 0.0, 0.0]]
         """
-        coded, names = label_positions(labels, as_names(classes, "classes"))
+        if n_labels is None and classes is None and np.asarray(frames.as_array(labels)).dtype.kind in "biu":
+            raise InputError(
+                "integer labels alone",
+                "how many labels there are: the highest may not occur",
+                "Pass n_labels=..., or classes=[...], the names of all labels in order.",
+            )
+        certain, names = one_hot(labels, as_names(classes, "classes"), n_labels, "labels")
         if names is not None and n_labels not in (None, len(names)):
             raise InputError(
                 f"{len(names)} labels ({check.shortlist(names)})",
                 f"n_labels={n_labels!r}",
                 "Leave n_labels out, and name all labels with classes=[...].",
             )
-        if names is None and n_labels is None:
-            raise InputError(
-                "integer labels alone",
-                "how many labels there are: the highest may not occur",
-                "Pass n_labels=..., or classes=[...], the names of all labels in order.",
-            )
-        one_hot = check_arrays.one_hot(coded, n_labels if names is None else len(names), "labels")  # type: ignore[arg-type]
-        made = cls.from_probs(one_hot, items=items, labels=names, estimand="class")
-        return (
-            made
-            if names is None or classes is not None
-            else replace(made, index=replace(made.index, label_columns=None))
-        )
-
-
-DIMENSIONS = {
-    "marginals": ("label",),
-    "confusion": ("annotator", "label", "answer"),
-    "class": ("item",),
-    "bias": ("annotator", "label"),
-}  # Dimensions of sampled parameters after chain and draw; those not named here are scalars
-
-STATS = ("diverging", "lp", "energy", "n_steps", "acceptance_rate")  # The sampler's statistics of every draw
-
-PREDICTED = ("agreement", "agreement_spread")  # Statistics of answers replicated from every draw
-
-
-def build(truth: "Truth") -> "xarray.DataTree":
-    """Groups: posterior, log_likelihood, sample_stats, posterior_predictive, observed_data, constant_data."""
-    import xarray
-
-    index, sampled = truth.index, truth.sampled
-    coords = {
-        "item": list(index.items),
-        "label": list(index.labels),
-        "answer": list(index.labels),
-        "annotator": list(index.annotators),
-    }
-
-    def dataset(variables: Mapping[str, tuple[tuple[str, ...], np.ndarray]]) -> "xarray.Dataset":
-        used = {name for dims, _ in variables.values() for name in dims}
-        here: dict[str, object] = {name: values for name, values in coords.items() if name in used}
-        for dims, values in variables.values():
-            if dims[:2] == ("chain", "draw"):
-                chains, draws = values.shape[:2]
-                here |= {"chain": np.arange(chains), "draw": np.arange(draws)}
-        return xarray.Dataset(dict(variables), here)
-
-    def of_draws(names: list[str]) -> "xarray.Dataset":
-        return dataset({name: (("chain", "draw", *DIMENSIONS.get(name, ())), sampled[name]) for name in names})
-
-    named = {name: value for name, value in truth.diagnostics.items() if isinstance(value, (bool, int, float, str))}
-    attributes = {name: int(value) if isinstance(value, bool) else value for name, value in named.items()}
-    tree = {"/": xarray.Dataset(attrs={"method": truth.method, "estimand": truth.estimand, **attributes})}
-    apart = {"log_likelihood", *STATS, *PREDICTED}
-    parameters = [name for name in sampled if name not in apart]
-    if parameters:
-        tree["/posterior"] = of_draws(parameters)
-    elif truth.draws is not None:
-        tree["/posterior"] = dataset({"distribution": (("chain", "draw", "item", "label"), truth.draws[None])})
-    if "log_likelihood" in sampled:
-        tree["/log_likelihood"] = dataset({"annotations": (("chain", "draw", "item"), sampled["log_likelihood"])})
-    for group, names in (("/sample_stats", STATS), ("/posterior_predictive", PREDICTED)):
-        if any(name in sampled for name in names):
-            tree[group] = of_draws([name for name in names if name in sampled])
-    observed = {name: ((), np.asarray(truth.diagnostics[name])) for name in PREDICTED if name in truth.diagnostics}
-    if observed:
-        tree["/observed_data"] = dataset(observed)
-    constant: dict[str, tuple[tuple[str, ...], np.ndarray]] = {"probs": (("item", "label"), to_host(truth.probs))}
-    if truth.shares is not None:
-        constant["shares"] = (("item", "label"), truth.shares)
-    if truth.n_votes is not None:
-        constant["n_votes"] = (("item",), truth.n_votes)
-    tree["/constant_data"] = dataset(constant)
-    return xarray.DataTree.from_dict(tree)
+        made = cls.from_probs(certain, items=items, labels=names, estimand="class")
+        if names is None or classes is not None:
+            return made
+        return replace(made, index=replace(made.index, label_columns=None))

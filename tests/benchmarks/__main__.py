@@ -121,7 +121,7 @@ def run_on_parquet(counts: bool) -> Subject:
     files = [reference, *models.values()] if counts else list(models.values())
 
     def evaluate(memory: float | None = None) -> None:
-        known = pt.read_annotations(reference, format="counts") if counts else reference
+        known = pt.read_annotations(reference, format="counts", memory=memory) if counts else reference
         pt.evaluate(known, models, engine="exact", memory=memory)
 
     works = {
@@ -262,7 +262,7 @@ from pathlib import Path
 import probtruth as pt
 folder = Path(sys.argv[1])
 models = {path.stem: path for path in sorted(folder.glob("m*.parquet"))}
-votes = pt.read_annotations(folder / "reference.parquet", format="counts")
+votes = pt.read_annotations(folder / "reference.parquet", format="counts", memory=2e8)
 pt.evaluate(votes, models, engine="exact", memory=2e8)
 """
 READ = """

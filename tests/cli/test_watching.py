@@ -39,7 +39,7 @@ def test_day_by_day_is_all_at_once(run, growing, tmp_path):
     assert at_once.json | {"skipped": 200} == outcome.json
     assert whole.read_bytes() == state.read_bytes()
     assert outcome.json["decision"] == "a"
-    watch = pt.read_monitor(state)
+    watch = pt.monitor(earlier=state)
     assert outcome.json["high"] == watch.interval[1]
 
 
@@ -78,25 +78,6 @@ def test_refused(run, growing, tmp_path):
     before = state.read_bytes()
     assert run("monitor", growing(600), "--state", state, "--alpha", 0.01).status == 2
     assert state.read_bytes() == before
-
-
-def test_two_runs_at_once_lose_nothing(run, growing, tmp_path, monkeypatch):
-    state = tmp_path / "state.json"
-    assert run("monitor", growing(200), "--state", state, *FIRST).status == 0
-    import probtruth.io.tables.read as tables
-
-    read = tables.read_table
-
-    def meanwhile(path):
-        monkeypatch.setattr(tables, "read_table", read)
-        pt.monitor(read(path)[0], pt.read_monitor(state)).save(state)
-        return read(path)
-
-    monkeypatch.setattr(tables, "read_table", meanwhile)
-    outcome = run("monitor", growing(600), "--state", state)
-    assert outcome.status == 2
-    assert "changed meanwhile" in outcome.err
-    assert pt.read_monitor(state).n_items == 300
 
 
 def test_plan_from_scores(run, files):
@@ -167,14 +148,6 @@ def test_validate_from_scores(run, files):
     assert "a minus b: studies of 24 items" in shown
     assert "rarer than 1 in 24 cannot be seen here" in shown
     assert "! 24 items to draw from" in shown
-
-
-def test_validate_from_annotations(run, files):
-    models = ["--predictions", f"sharp={files['sharp']}", "--predictions", f"flat={files['flat']}"]
-    command = ("validate", "--annotations", files["labels"], *models, "--rule", "brier", "--replications", 10)
-    outcome = run(*command, "--difference", -0.05, "--json")
-    assert outcome.status == 0, outcome.err
-    assert outcome.json["difference"] == -0.05
 
 
 def test_validate_refused(run, files):

@@ -1,35 +1,32 @@
-"""Simulation-based calibration of the comparison programs under NUTS, as a table in Markdown.
+"""Simulation-based calibration of the comparison program under NUTS (half an hour).
 
-    python tests/slow/comparison_calibration.py 1000
-
-takes some half an hour on a free core with 1,000 simulations.
+Parameters from the prior (the population's mean, whose prior is flat, is 0), five groups' means of two pairs from the
+parameters, and the rank of each true value among 99 draws, one in 8 of a chain; p-values of chi-squared over 20 bins.
+Plug-in quantities (variances within groups, degrees of freedom, the root of the covariance, where the prior of the sd
+between groups bends) are held. `location` observes nothing else, so its rows test only whether NUTS draws from the
+program as written; the last rows test whether the closed form gives uniform probabilities to the truth of 10,000 normal
+data sets.
 """
 
-import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator, Mapping
 
 import numpy as np
+from coverage_study import fitted
 from scipy.stats import chisquare, kstest
 
 from probtruth.comparison import program
-from probtruth.comparison.design import Structure
 from probtruth.comparison.groups import Groups, Prior, from_draws
-from probtruth.comparison.location import combine, means_of
-from probtruth.comparison.margin import margins
 from probtruth.inference import nuts
 
+RUNS, GROUPS = 1000, 5
 KEPT, THIN, BINS = 99, 8, 20
-"""Draws whose ranks are taken, one in so many of a chain, and bins of the 100 ranks."""
-GROUPS = 5
 Ranks = dict[str, list[int]]
 
 
-def draws(
-    data: Mapping[str, np.ndarray], seed: int, target_accept: float = 0.8, thin: int = THIN
-) -> dict[str, np.ndarray]:
+def draws(data: Mapping[str, np.ndarray], seed: int) -> dict[str, np.ndarray]:
     """One chain, thinned."""
-    sites = nuts.sample(program.comparison, data, seed, draws=KEPT * thin, chains=1, target_accept=target_accept).sites
-    return {name: values[0, ::thin][:KEPT] for name, values in sites.items()}
+    sites = nuts.sample(program.comparison, data, seed, draws=KEPT * THIN, chains=1).sites
+    return {name: values[0, ::THIN][:KEPT] for name, values in sites.items()}
 
 
 def note(ranks: Ranks, name: str, drawn: np.ndarray, truth: float) -> None:
@@ -70,53 +67,16 @@ def location(many: int) -> Ranks:
 
 def matching(many: int, n_items: int) -> float:
     """p-value: of the plain t, P(difference < the true one) is uniform for normal differences, as the prior is flat."""
-    rows = np.random.default_rng(3).standard_normal((many, n_items))
-    within = Structure.of(np.zeros(n_items, np.int64), None)
-    means = means_of(rows, np.abs(rows).max(1), within, None)
-    place = combine(GroupMeans.of(within, means, means), means, np.ones(1))
-    plain = [type(one)(one.centre, one.scale, one.df) for one in margins(place)]
+    _, plain = fitted(np.random.default_rng(3).standard_normal((many, n_items)), 1, 0.0)
     return float(kstest([one.below(0.0) for one in plain], "uniform").pvalue)
 
 
-def main(many: int) -> None:
-    print(OPENING.format(many=f"{many:,}", kept=KEPT, thin=THIN, bins=BINS))
-    print("| program | ranked | p |\n|---|---|---|")
-    found = []
-    simulated: dict[str, Callable[[int], Ranks]] = {
-        "location": location,
-        "hierarchy": hierarchy,
-    }
-    for name, simulate in simulated.items():
-        for what, ranks in simulate(many).items():
+def study(runs: int) -> Iterator[tuple[str, tuple[str, ...]]]:
+    yield "comparison_programs", ("program", "ranked", "p")
+    for simulate in (location, hierarchy):
+        for what, ranks in simulate(runs).items():
             counts = np.bincount(np.asarray(ranks) * BINS // (KEPT + 1), minlength=BINS)
-            found.append(float(chisquare(counts).pvalue))
-            print(f"| `{name}` | {what} | {found[-1]:.3f} |".replace("| 0.", "| ."), flush=True)
-    for n_items in (5, 20, 100):
-        found.append(matching(10_000, n_items))
-        print(
-            f"| closed form, {n_items} normal differences | P(true difference) | {found[-1]:.3f} |".replace(
-                "| 0.", "| ."
-            )
-        )
-    least, bound = min(found), 0.05 / len(found)
-    print(CLOSING.format(least=f"{least:.3f}", many=len(found), bound=f"{bound:.4f}"))
-
-
-OPENING = """# Validity of the comparison programs
-
-Written by `tests/slow/comparison_calibration.py`. Simulation-based calibration (Talts et al. 2018,
-doi:10.48550/arXiv.1804.06788) of the programs that NUTS samples, their plug-in quantities (variances within groups,
-degrees of freedom, the root of the covariance, where the prior of the sd between groups bends) held fixed: parameters
-from the prior (the population's mean, whose prior is flat, is 0), five groups' means of two pairs from the
-parameters, and the rank of each true value among {kept} draws, one in {thin} of a chain. {many} simulations; p-values
-of chi-squared over {bins} bins of ranks. `location` observes only its plug-in quantities (its flat prior on the mean
-is integrated out), so its rows test only whether NUTS draws from the program as written; the last rows test whether
-the closed form, with its flat prior, gives uniform probabilities to the truth of 10,000 normal data sets.
-"""
-
-CLOSING = """
-The smallest of the {many} p-values is {least}. If they were independent, one table of this size in twenty would have
-one below {bound}."""
-
-if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 1000)
+            yield "comparison_programs", (f"`{simulate.__name__}`", what, f"{chisquare(counts).pvalue:.3f}")
+    for n in (5, 20, 100):
+        p = matching(10 * runs, n)
+        yield "comparison_programs", (f"closed form, {n} normal differences", "P(true difference)", f"{p:.3f}")

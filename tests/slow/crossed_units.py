@@ -1,22 +1,21 @@
-"""Coverage where the same annotators (or seeds) stand behind many items: tables in Markdown.
+"""Coverage where the same annotators (or seeds) stand behind many items (twenty minutes).
 
-    PYTHONPATH=. python tests/slow/crossed_units.py 500
-
-takes about twenty minutes on one idle core. Designs of few cells are drawn twice as often.
+The difference of two models on item i, as unit u sees it, is a_i + b_u + e_iu, with a and e normal of sd 1 and b of the
+sd in the head of the column. Each unit sees a share of the items, each item at least one unit. Designs of few cells are
+drawn twice as often. Cells: coverage (or width) at 60, 300 and 5,000 items.
 """
 
 import itertools
-import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from probtruth.comparison.design import Structure
-from probtruth.comparison.location import GroupMeans, combine, means_of
+from probtruth.comparison.design import Design
+from probtruth.comparison.location import Sums, combine, means_from
 from probtruth.comparison.margin import margins
 from probtruth.comparison.shared_units import UnitSums, wider
 
-RUNS = int(sys.argv[1]) if len(sys.argv) > 1 else 500
+RUNS = 500
 ITEMS, SPREADS, MANY = (60, 300, 5000), (0.0, 0.1, 0.3, 1.0, 3.0), 50_000
 UNITS: dict[int, tuple[float, ...]] = {
     2: (1.0,),
@@ -29,39 +28,30 @@ UNITS: dict[int, tuple[float, ...]] = {
 }
 
 KINDS: dict[str, Callable[[np.random.Generator, int], np.ndarray]] = {
-    "normal": lambda rng, size: rng.standard_normal(size),
-    "skewed (exponential)": lambda rng, size: rng.exponential(size=size) - 1,
-    "to one of two extremes": lambda rng, size: rng.integers(0, 2, size) * 2.0 - 1,
+    "crossed": lambda rng, size: rng.standard_normal(size),
+    "crossed-skewed": lambda rng, size: rng.exponential(size=size) - 1,
+    "crossed-extremes": lambda rng, size: rng.integers(0, 2, size) * 2.0 - 1,
 }
-
-OPENING = f"""# The same annotators behind many items
-
-Written by `tests/slow/crossed_units.py {RUNS}`. The difference of two models on item i, as unit u sees it (an
-annotator, or a training seed), is a_i + b_u + e_iu, with a and e normal of sd 1 and b of the sd in the head of the
-column. Each unit sees the share of the items in the second column, each item at least one unit. Each cell has the
-coverage of the 95% interval of the mean at {ITEMS[0]}, {ITEMS[1]} and {ITEMS[2]:,} items.
-"""
 
 
 def intervals(item: np.ndarray, unit: np.ndarray, values: np.ndarray, n_items: int, n_units: int) -> np.ndarray:
     """The interval of compare for each row of values, from cells by item."""
     count = np.bincount(item, minlength=n_items)
     means = np.add.reduceat(values, np.flatnonzero(np.diff(item, prepend=-1)), axis=1) / count
-    within = Structure.ungrouped(n_items)
-    of_items = means_of(means, np.abs(means).max(1), within, None)
-    place = combine(GroupMeans.of(within, of_items, of_items), of_items, np.ones(1))
+    plan = Design.of(np.zeros(n_items, int))
+    place = combine(means_from(Sums.of(means, plan), plan, np.abs(means).max(1)), np.ones(1))
     names = tuple(map(str, range(n_units)))
-    sums = UnitSums.of(names, item, unit, lambda cells: values[:, cells], np.zeros(n_items, int), 1)
-    shared = sums.under(np.ones(1))
-    found = margins(wider(place, [(shared.excess(row),) for row in range(len(values))]))
+    sums = UnitSums.of(names, item, unit, lambda cells: values[:, cells], plan)
+    rows = np.arange(len(values))
+    found = margins(wider(place, [sums.excess(np.ones(1), rows, np.full(len(rows), -1))]))
     return np.array([margin.interval() for margin in found])
 
 
-def study(n_units: int, share: float, n_items: int) -> dict[tuple[str, float], tuple[float, float]]:
+def cells(n_units: int, share: float, n_items: int, runs: int) -> dict[tuple[str, float], tuple[float, float]]:
     """Coverage, and mean width against that of an interval which knows the true variance."""
     rng = np.random.default_rng([n_units, round(100 * share), n_items])
     holds, width = [], []
-    for _ in range(RUNS if n_items * n_units * share > MANY else 2 * RUNS):
+    for _ in range(runs if n_items * n_units * share > MANY else 2 * runs):
         seen = rng.random((n_items, n_units)) < share
         seen[np.arange(n_items), rng.integers(0, n_units, n_items)] |= ~seen.any(1)
         item, unit = np.nonzero(seen)
@@ -77,23 +67,12 @@ def study(n_units: int, share: float, n_items: int) -> dict[tuple[str, float], t
     return dict(zip(itertools.product(KINDS, SPREADS), both, strict=True))
 
 
-def main() -> None:
-    print(OPENING)
-    cells = {
-        (units, share, n): study(units, share, n) for units, shares in UNITS.items() for share in shares for n in ITEMS
-    }
-    head = " | ".join(f"sd {spread:g}" for spread in SPREADS)
-    for title, kind, which in (
-        *((f"Biases: {kind}", kind, 0) for kind in KINDS),
-        ("Width, biases normal", "normal", 1),
-    ):
-        print(f"\n## {title}\n\n| units | share of items | {head} |\n|---|---|{'---|' * len(SPREADS)}")
-        for units, shares in UNITS.items():
-            for share in shares:
-                numbers = [[cells[units, share, n][kind, spread][which] for n in ITEMS] for spread in SPREADS]
-                row = [" ".join(f"{one:.{3 - which}f}" for one in some) for some in numbers]
-                print(f"| {units} | {share:.0%} | {' | '.join(row)} |")
-
-
-if __name__ == "__main__":
-    main()
+def study(runs: int) -> Iterator[tuple[str, tuple[object, ...]]]:
+    tables = {**{kind: (kind, 0) for kind in KINDS}, "crossed-width": ("crossed", 1)}
+    for table in tables:
+        yield table, ("units", "share of items", *(f"sd {spread:g}" for spread in SPREADS))
+    for units, share in ((units, share) for units, shares in UNITS.items() for share in shares):
+        found = [cells(units, share, n, runs) for n in ITEMS]
+        for table, (kind, which) in tables.items():
+            row = [" ".join(f"{one[kind, spread][which]:.{3 - which}f}" for one in found) for spread in SPREADS]
+            yield table, (units, f"{share:.0%}", *row)

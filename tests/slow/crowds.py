@@ -8,8 +8,25 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
+import probtruth as pt
+from probtruth.types.index import Index
+
+FLOOR = 1e-15  # Probabilities of the true class below this enter the mean log loss as this
 Crowd = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, int]
 Random = np.random.Generator
+
+
+def annotations_of(crowd: Crowd) -> pt.Annotations:
+    item, annotator, label, truth, n_labels = crowd
+    sizes = (len(truth), n_labels, -(-int(annotator.max() + 1) // 20) * 20)  # few shapes, few compilations
+    index = Index(*(tuple(map(str, range(size))) for size in sizes))
+    flat = (part.astype(np.int64) for part in (item, label, annotator))
+    return pt.Annotations(*flat, np.ones(len(item), np.int64), index)
+
+
+def log_loss(probs: np.ndarray, truth: np.ndarray) -> float:
+    """Mean log loss of the true class, probabilities of at least FLOOR."""
+    return float(-np.log(np.maximum(probs[np.arange(len(truth)), truth], FLOOR)).mean())
 
 
 def assign(random: Random, n_items: int, n_annotators: int, per_item: int) -> tuple[np.ndarray, np.ndarray]:

@@ -1,40 +1,30 @@
-"""Coverage of the mean difference with few clusters of equal, unequal and tied sizes: a table in Markdown.
+"""Coverage of the mean difference with few clusters of equal, unequal and tied sizes (four minutes).
 
-    PYTHONPATH=. python tests/slow/few_clusters.py 1000
+Items are normal with sd 1 around the mean of their cluster; the means of the clusters have the sd in the first column.
+A cluster has 20 items, 20 exp(z) items with z standard normal (unequal), or that number with z the cluster's own mean
+(tied: the true mean weighs clusters by their items). Cells: coverage of the 95% interval, in brackets its median width
+relative to the first method's.
 
-takes about four minutes on one idle core.
+- linearised: the ratio estimator with the factor C/(C - 1), t with C - 1 degrees of freedom;
+- linearised, skew: the same with the correction for skewness;
+- CR2, BM: residuals over the root of 1 - n_c/n, t with the degrees of freedom of Bell and McCaffrey;
+- jackknife: one cluster left out at a time, t with C - 1 degrees of freedom;
+- ours: CR2 and Bell-McCaffrey with the correction for skewness.
 """
 
-import sys
+from collections.abc import Iterator
+from itertools import product
 
 import numpy as np
 from scipy.special import stdtrit
 
-from probtruth.comparison.design import Structure
-from probtruth.comparison.location import combine, moments
+from probtruth.comparison.design import Design
+from probtruth.comparison.location import Sums, combine, means_from
 from probtruth.comparison.margin import Margin, margins
 
-RUNS = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
+RUNS = 1000
 COUNTS, SPREADS, TYPICAL = (3, 4, 5, 8, 12, 20), (0.0, 0.1, 0.3, 1.0, 10.0), 20
 METHODS = ("linearised", "linearised, skew", "CR2, BM", "jackknife", "ours")
-
-OPENING = f"""# Few clusters
-
-Written by `tests/slow/few_clusters.py`: {RUNS} data sets for each cell. Items are normal with sd 1 around the mean of
-their cluster; the means of the clusters have the sd in the first column. A cluster has {TYPICAL} items ("equal"),
-{TYPICAL} exp(z) items with z standard normal ("unequal"), or that number with z the cluster's own mean ("tied": large
-clusters have large differences; the true mean weighs clusters by their items). Each cell is the coverage of the 95%
-interval, in brackets its median width relative to the first method's.
-
-- linearised: the ratio estimator with the factor C/(C - 1), t with C - 1 degrees of freedom;
-- linearised, skew: the same with the correction for skewness, the default until this study;
-- CR2, BM: residuals over the root of 1 - n_c/n, t with the degrees of freedom of Bell and McCaffrey;
-- jackknife: one cluster left out at a time, t with C - 1 degrees of freedom;
-- ours: CR2 and Bell-McCaffrey with the correction for skewness.
-
-With equal sizes all are the same but for the correction for skewness. Where sizes are tied to the effect and there are
-three clusters, nothing covers: three clusters do not show a skewness. A warning says so.
-"""
 
 
 def world(rng: np.random.Generator, sizes: str, count: int, spread: float) -> tuple[np.ndarray, np.ndarray]:
@@ -63,33 +53,26 @@ def intervals(unit: np.ndarray, difference: np.ndarray) -> list[tuple[float, flo
     jackknife = (count - 1) / count * float((residual**2 / (1 - share) ** 2).sum()) / n**2
     third = count**2 / ((count - 1) * (count - 2)) * float((residual**3).sum()) / n**3
     skewness = third / plain**1.5 if count > 3 else 0.0
-    within = Structure.ungrouped(n, unit)
-    parts = moments(np.stack([difference, np.zeros(n)]), within)
-    ours = margins(combine(parts, parts.pairs, np.ones(1)))[0]
-    reach = float(stdtrit(ours.df, 0.975)) * ours.scale
+    plan = Design.of(np.zeros(n, int), unit)
+    means = means_from(Sums.of(difference[None], plan), plan, np.abs(difference).max(keepdims=True), 0.0)
+    ours = margins(combine(means, np.ones(1)))[0]
+    half = float(stdtrit(ours.df, 0.975)) * ours.scale
     return [
         Margin(mean, plain**0.5, count - 1.0).interval(),
         Margin(mean, plain**0.5, count - 1.0, skewness).interval(),
-        (ours.mean - reach, ours.mean + reach),
+        (ours.mean - half, ours.mean + half),
         Margin(mean, jackknife**0.5, count - 1.0).interval(),
         ours.interval(),
     ]
 
 
-def main() -> None:
-    print(OPENING)
-    for sizes in ("equal", "unequal", "tied"):
-        print(f"## Sizes: {sizes}\n\n| sd between clusters | clusters | {' | '.join(METHODS)} |\n|---|---|{'---|' * 5}")
-        for spread in SPREADS:
-            for count in COUNTS:
-                rng, true = np.random.default_rng([count, round(100 * spread)]), truth(sizes, spread)
-                ends = np.array([intervals(*world(rng, sizes, count, spread)) for _ in range(RUNS)])
-                covered = ((ends[..., 0] <= true) & (true <= ends[..., 1])).mean(0)
-                width = np.median(ends[..., 1] - ends[..., 0], axis=0)
-                cells = [f"{c:.3f} ({w:.2f})" for c, w in zip(covered, width / width[0], strict=True)]
-                print(f"| {spread:g} | {count} | {' | '.join(cells)} |", flush=True)
-        print()
-
-
-if __name__ == "__main__":
-    main()
+def study(runs: int) -> Iterator[tuple[str, tuple[object, ...]]]:
+    for table, sizes in (("clusters", "equal"), ("clusters-unequal", "unequal"), ("clusters-tied", "tied")):
+        yield table, ("sd between clusters", "clusters", *METHODS)
+        for spread, count in product(SPREADS, COUNTS):
+            rng, true = np.random.default_rng([count, round(100 * spread)]), truth(sizes, spread)
+            ends = np.array([intervals(*world(rng, sizes, count, spread)) for _ in range(runs)])
+            covered = ((ends[..., 0] <= true) & (true <= ends[..., 1])).mean(0)
+            width = np.median(ends[..., 1] - ends[..., 0], axis=0)
+            cells = [f"{c:.3f} ({w:.2f})" for c, w in zip(covered, width / width[0], strict=True)]
+            yield table, (f"{spread:g}", count, *cells)

@@ -1,15 +1,11 @@
 """How well the distribution of opinions is found from few votes: items with 100 human labels, of which n are seen.
 
-Run from the repository's root, with ChaosNLI's SNLI part under PROBTRUTH_DATA (a few seconds):
-
-    PROBTRUTH_DATA=... python tests/slow/few_votes.py
-
-Prints a Markdown table of KL divergence (nats, mean over items and subsamples) of the other
-votes' shares from the posterior mean, and how often a count of the other votes lies in its 95% predictive
-interval.
+Needs ChaosNLI's SNLI part under PROBTRUTH_DATA (a few seconds). Cells: KL divergence of the other votes' shares from
+the posterior mean (nats), and how often a count of the other votes lies in its 95% predictive interval.
 """
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -17,12 +13,12 @@ import polars
 
 import probtruth as pt
 
+RUNS, VOTES, FLOOR = 5, (1, 3, 5, 10), 1e-12
 METHODS = {
     "vote shares, zeros at 1e-12": ("vote-share", {}),
     "shares + 1": ("dirichlet", {"prior": 1}),
     "`dirichlet`": ("dirichlet", {}),
 }
-VOTES, SUBSAMPLES, FLOOR = (1, 3, 5, 10), 5, 1e-12
 
 
 def judged(truth: pt.Truth, other: np.ndarray, generator: np.random.Generator) -> tuple[float, float]:
@@ -38,23 +34,19 @@ def judged(truth: pt.Truth, other: np.ndarray, generator: np.random.Generator) -
     return divergence, float(((other >= low) & (other <= high)).mean())
 
 
-def main() -> None:
+def study(runs: int) -> Iterator[tuple[str, tuple[str, ...]]]:
     file = Path(os.environ["PROBTRUTH_DATA"]) / "chaosnli_snli" / "label_counts.csv"
     counts = polars.read_csv(file).select("e", "n", "c").to_numpy()
-    print("| method | " + " | ".join(f"n = {votes}" for votes in VOTES) + " |\n|---|" + "---|" * len(VOTES))
+    yield "truth-few-votes", ("method", *(f"n = {votes}" for votes in VOTES))
     for name, (method, options) in METHODS.items():
         cells = []
         for votes in VOTES:
             rows = []
-            for subsample in range(SUBSAMPLES):
+            for subsample in range(runs):
                 generator = np.random.default_rng([votes, subsample])
                 few = np.stack([generator.multivariate_hypergeometric(row, votes) for row in counts])
                 truth = pt.infer_truth(pt.Annotations.from_counts(few), method, draws=1000, **options)
                 rows.append(judged(truth, counts - few, generator))
             divergence, covered = np.mean(rows, 0)
             cells.append(f"{divergence:.3f}" + ("" if np.isnan(covered) else f" ({covered:.3f})"))
-        print(f"| {name} | " + " | ".join(cells) + " |", flush=True)
-
-
-if __name__ == "__main__":
-    main()
+        yield "truth-few-votes", (name, *cells)

@@ -38,14 +38,7 @@ class Target:
 LONG = polars.DataFrame({"item": ["a", "b", "007", "b"], "annotator": [1, 2, 2, 1], "label": ["x", 'é,"\n', "x", "y"]})
 COUNTS = polars.DataFrame({"item": [1, 2, 3], "x": [0, 3, 2], "y": [5, 2, 1]})
 WIDE = polars.DataFrame({"item": ["a", "b", "7"], "x": [0.25, 1.0, 0.5], "y": [0.75, 0.0, 0.5]})
-SCORES = polars.DataFrame(
-    {
-        "item": ["a", "a", "b", "b"],
-        "model": ["m", "n"] * 2,
-        "score": [0.5, -1.0, 2.0, 0.0],
-        "group": ["g", "g", "h", "h"],
-    }
-)
+SCORES = polars.DataFrame({"item": [*"aabb"], "model": [*"mnmn"], "score": [0.5, -1.0, 2.0, 0.0], "group": [*"gghh"]})
 
 
 def _table(frame: polars.DataFrame, form: str) -> bytes:
@@ -93,7 +86,7 @@ def _of_ours() -> Iterator[Target]:
     plain = pt.monitor(rows, bounds=(0, 1), higher_is_better=False)
     clustered = pt.monitor(rows, method="asymptotic", cluster="c", largest_cluster=2, higher_is_better=False)
     states = tuple(_written(watch.save, "s.json") for watch in (plain, clustered))
-    yield Target("monitor state", "s.json", pt.read_monitor, states)
+    yield Target("monitor state", "s.json", lambda path: pt.monitor(earlier=path), states)
     truth = pt.infer_truth(pt.Annotations.from_long(LONG), method="vote-share")
     yield Target("soft.parquet", "t.parquet", read_soft, (_written(lambda path: write_soft(truth, path), "t.parquet"),))
     names = {"items": truth.index.items, "labels": truth.index.labels}
@@ -101,15 +94,10 @@ def _of_ours() -> Iterator[Target]:
     scores = pt.score(pt.Predictions.from_probs(probs, **names), truth, rule="brier")
     made = _written(lambda path: write_scores(scores, path), "t.parquet")
     yield Target("scores.parquet", "t.parquet", read_scores, (made,))
-    result = {
-        "rule": "log",
-        "models": [{"model": "a", "score": 0.5}],
-        "versions": {"probtruth": "0.1.0"},
-        "pairwise": [],
-    }
-    yield Target(
-        "result.json", "result.json", lambda path: is_result(path.parent), (json.dumps(result).encode(),)
-    )  # the file that says whether a folder may be replaced
+    # the file that says whether a folder may be replaced
+    models = [{"model": "a", "score": 0.5}]
+    result = {"rule": "log", "models": models, "versions": {"probtruth": "0.1.0"}, "pairwise": []}
+    yield Target("result.json", "result.json", lambda path: is_result(path.parent), (json.dumps(result).encode(),))
 
 
 def _of_logs() -> Iterator[Target]:
@@ -147,9 +135,9 @@ def _of_logs() -> Iterator[Target]:
     )
     yield Target("Prodigy", "export.jsonl", loaders.read_prodigy, seeds("annotations/prodigy.jsonl"))
     wide = b"item,a,b\nq1,0.5,1\nq2,0.25,0\n"
-    yield Target("wide scores", "wide.csv", partial(loaders.read_wide_scores, higher_is_better=False), (wide,))
+    yield Target("wide scores", "wide.csv", partial(read_scores, models=[], higher_is_better=False), (wide,))
     votes = b"item,ann,bob\nq1,yes,no\nq2,yes,\n"
-    yield Target("wide annotations", "votes.csv", loaders.read_wide_annotations, (votes,))
+    yield Target("wide annotations", "votes.csv", partial(pt.read_annotations, format="wide"), (votes,))
 
 
 def _packed(log: bytes) -> bytes:

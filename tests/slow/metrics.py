@@ -1,12 +1,20 @@
-"""Coverage of the difference of two models by metrics that are not means: a table in Markdown.
+"""Coverage of intervals for differences of metrics that are not means (three minutes).
 
-    PYTHONPATH=. python tests/slow/metrics.py 1
+Two models forecast two labels; the second label comes at the rate in the table. For each metric, number of items and
+rate there are four settings: labels certain, or the exact probabilities of the classes given what the models saw and
+three annotators who err in one item of five; the models independent, one sharper and the other overconfident, or
+equally good with errors that correlate at 0.9. 40, 16 and 6 data sets of 50, 200 and 1,000 items for each setting and
+unit of RUNS. Cells: the coverage of the 95% interval over the four settings, in brackets the worst of them.
 
-takes about three minutes on one idle core; a larger number multiplies the data sets.
+- bootstrap: percentiles of the plain Bayesian bootstrap;
+- jackknife t: the jackknife's standard error, t with n - 1 degrees of freedom;
+- ours: the same with Satterthwaite's degrees of freedom and the correction for skewness, as `compare_metric` has it;
+- width: the median width of ours over that of the bootstrap;
+- unknown: the share of data sets with no answer, because fewer than five items have the label (or are answered with
+  it, where answers count), the metric is undefined for a model (or without one of the items), or nothing varies.
 """
 
-import sys
-from dataclasses import replace
+from collections.abc import Iterator
 from functools import cache
 from itertools import product
 from typing import get_args
@@ -15,51 +23,17 @@ import numpy as np
 
 import probtruth as pt
 from probtruth.comparison import resampled as engine
-from probtruth.comparison.design import Structure
+from probtruth.comparison.design import Design
 from probtruth.comparison.margin import Margin, margins
-from probtruth.line.compare_metric import FEWEST_EVENTS, label_draws
+from probtruth.line.compare_metric import FEWEST_EVENTS
 from probtruth.scoring.align import Aligned, align
 from probtruth.scoring.metrics import weighted_metric
 from probtruth.types.arguments import MetricName
 
-SCALE = int(sys.argv[1]) if len(sys.argv) > 1 else 1
-RUNS = {50: 40 * SCALE, 200: 16 * SCALE, 1000: 6 * SCALE}
+RUNS, SIZES = 1, {50: 40, 200: 16, 1000: 6}
 RATES, POPULATION, BOOTSTRAPS, SHARPNESS = (0.5, 0.1, 0.03), 200_000, 300, 1.6
-MOSTLY = 0.8
-"""Where more data sets than this have no answer, the table has none either."""
-WORLDS = tuple(product((False, True), (False, True)))
-"""Whether labels are noisy, and whether the models are equally good."""
-
-OPENING = f"""# Metrics that are not means
-
-Written by `tests/slow/metrics.py`. Two models forecast two labels; the second label comes at the rate in the table. For
-each metric, number of items and rate there are four worlds: labels certain, or the exact probabilities of the classes
-given what the models saw and three annotators who err in one item of five; the models independent, one sharper and the
-other overconfident, or equally good with errors that correlate at 0.9.
-{", ".join(f"{runs} data sets of {n} items" for n, runs in RUNS.items())} for each world. The true difference is that of
-{POPULATION:,} items with their true labels. Cells are the coverage of the 95% interval over the four worlds, in
-brackets the worst of them:
-
-- bootstrap: percentiles of the plain Bayesian bootstrap ({BOOTSTRAPS} draws);
-- jackknife t: the jackknife's standard error, t with n - 1 degrees of freedom;
-- ours: the same with Satterthwaite's degrees of freedom and the correction for skewness, as `compare_metric` has it;
-- width: the median width of ours over that of the bootstrap;
-- unknown: the share of data sets with no answer, because fewer than {FEWEST_EVENTS} items have the label (or are
-  answered with it, where answers count), the metric is undefined for a model (or without one of the items), or nothing
-  varies. They count in no coverage.
-
-| metric | items | rate | bootstrap | jackknife t | ours | width | unknown |
-|---|---|---|---|---|---|---|---|"""
-
-LABELS = """
-## Are classes to be drawn as well?
-
-Probabilities of the classes as above, 50 items, rate 0.5, independent models. The spread between the items already
-holds the noise of their labels; with the variance over drawn classes added to it the interval is wider than it needs to
-be.
-
-| metric | ours | with drawn classes | width |
-|---|---|---|---|"""
+MOSTLY = 0.8  # Where more data sets than this have no answer, the table has none either
+WORLDS = tuple(product((False, True), (False, True)))  # Labels are noisy; the models are equally good
 
 ACCURACY = 0.8
 
@@ -79,8 +53,8 @@ def world(rng: np.random.Generator, n: int, rate: float, noisy: bool, equal: boo
     if noisy:
         votes = rng.binomial(3, np.where(label, ACCURACY, 1 - ACCURACY))
         shared = 0.9 if equal else 0.0
-        told = (sharp * np.linalg.solve([[1, shared], [shared, 1]], seen)).sum(0)  # by what both models saw
-        log_odds = np.log(rate / (1 - rate)) + (2 * votes - 3) * np.log(ACCURACY / (1 - ACCURACY)) + told
+        models_say = (sharp * np.linalg.solve([[1, shared], [shared, 1]], seen)).sum(0)  # by what both models saw
+        log_odds = np.log(rate / (1 - rate)) + (2 * votes - 3) * np.log(ACCURACY / (1 - ACCURACY)) + models_say
         truth = 1 / (1 + np.exp(-log_odds))
     models = {name: np.stack([1 - row, row], 1) for name, row in zip("ab", probs, strict=True)}
     return align(
@@ -98,71 +72,43 @@ def true_difference(metric: str, rate: float, equal: bool) -> float:
 
 def intervals(aligned: Aligned, metric: str, seed: int) -> list[tuple[float, float]] | None:
     """Those of the bootstrap, the jackknife's t and ours; None where the difference is unknown."""
-    within = Structure.ungrouped(len(aligned.items))
+    within = Design.of(np.zeros(len(aligned.items), int))
     chosen = weighted_metric(aligned, np.arange(len(aligned.items)), metric)
     if chosen.events.min() < FEWEST_EVENTS:
         return None
     found = engine.resampled(chosen.values, within)
     if not found.whole.all():
         return None
-    place, _ = engine.locations(found, within, np.arange(2))
+    place = engine.located(found, within, np.arange(2)).of(slice(2, None))
     if place.variance[0] == 0:
         return None
     ours = margins(place)[0]
     weights = np.random.default_rng(seed).standard_exponential((BOOTSTRAPS, len(aligned.items)))
     values = chosen.values(weights * len(aligned.items) / weights.sum(1, keepdims=True))
     low, high = np.quantile(values[:, 0] - values[:, 1], [0.025, 0.975])
-    plain = Margin(ours.mean, ours.scale, len(aligned.items) - 1.0)
+    plain = Margin(ours.centre, ours.scale, len(aligned.items) - 1.0)
     return [(float(low), float(high)), plain.interval(), ours.interval()]
 
 
-def row(metric: str, n: int, rate: float) -> str:
+def row(metric: str, n: int, rate: float, runs: int) -> tuple[object, ...]:
     covered, widths, unknown = [], [], 0
     for noisy, equal in WORLDS:
         true, rng = true_difference(metric, rate, equal), np.random.default_rng([n, int(1000 * rate), noisy, equal])
-        found = [intervals(world(rng, n, rate, noisy, equal), metric, seed) for seed in range(RUNS[n])]
+        found = [intervals(world(rng, n, rate, noisy, equal), metric, seed) for seed in range(runs)]
         ends = np.array([one for one in found if one is not None])
         unknown += len(found) - len(ends)
         if len(ends):
             covered.append(((ends[..., 0] <= true) & (true <= ends[..., 1])).mean(0))
             width = np.median(ends[..., 1] - ends[..., 0], axis=0)
             widths.append(width[2] / width[0] if width[0] else np.nan)
-    share = unknown / len(WORLDS) / RUNS[n]
+    share = unknown / len(WORLDS) / runs
     if share > MOSTLY:
-        return f"| {metric} | {n} | {rate} | | | | | {share:.2f} |"
+        return metric, n, rate, "", "", "", "", f"{share:.2f}"
     cells = [f"{np.mean(one):.3f} ({np.min(one):.2f})" for one in np.array(covered).T]
-    return f"| {metric} | {n} | {rate} | {' | '.join(cells)} | {np.nanmean(widths):.2f} | {share:.2f} |"
+    return metric, n, rate, *cells, f"{np.nanmean(widths):.2f}", f"{share:.2f}"
 
 
-def drawn(metric: str, runs: int = 100 * SCALE) -> str:
-    """Coverage and widths with and without the variance over drawn classes."""
-    true, rng, n = true_difference(metric, 0.5, False), np.random.default_rng(0), 50
-    within, ends = Structure.ungrouped(n), []
-    for seed in range(runs):
-        aligned = world(rng, n, 0.5, True, False)
-        found = engine.resampled(weighted_metric(aligned, np.arange(n), metric).values, within)
-        ours = margins(engine.locations(found, within, np.arange(2))[0])[0]
-        under = [
-            weighted_metric(replace(aligned, truth=table), np.arange(n), metric).values(np.ones((1, n)))[0]
-            for table in label_draws(aligned, seed)
-        ]
-        more = float(np.nanvar(np.subtract(*np.array(under).T)))
-        wide = Margin(ours.mean, (ours.scale**2 + more) ** 0.5, ours.df, ours.skewness)
-        ends.append([ours.interval(), wide.interval()])
-    table = np.array(ends)
-    covered = ((table[..., 0] <= true) & (true <= table[..., 1])).mean(0)
-    width = np.median(table[..., 1] - table[..., 0], axis=0)
-    return f"| {metric} | {covered[0]:.3f} | {covered[1]:.3f} | {width[1] / width[0]:.2f} |"
-
-
-def main() -> None:
-    print(OPENING)
-    for n, metric, rate in product(RUNS, get_args(MetricName.__value__), RATES):
-        print(row(metric, n, rate), flush=True)
-    print(LABELS)
-    for metric in ("f1", "roc-auc"):
-        print(drawn(metric), flush=True)
-
-
-if __name__ == "__main__":
-    main()
+def study(runs: int) -> Iterator[tuple[str, tuple[object, ...]]]:
+    yield "metrics", ("metric", "items", "rate", "bootstrap", "jackknife t", "ours", "width", "unknown")
+    for (n, sets), metric, rate in product(SIZES.items(), get_args(MetricName.__value__), RATES):
+        yield "metrics", row(metric, n, rate, sets * runs)

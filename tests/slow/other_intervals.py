@@ -1,39 +1,19 @@
-"""The default interval beside bootstraps: a table in Markdown.
+"""The default interval beside bootstraps and BEST (half an hour).
 
-    PYTHONPATH=tests/comparison python tests/slow/other_intervals.py
-
-takes about half an hour. 2,000 replications: a coverage of 0.95 has a standard error of 0.005.
+Coverage of the mean difference, in brackets the mean width as a multiple of the paired t's. With 2,000 data sets a
+coverage of 0.95 has a standard error of 0.005; BEST has half of them. No clusters: none of the others knows them.
 """
 
-import sys
+from collections.abc import Iterator
 
 import numpy as np
 from best import best_draws, highest_density
-from coverage_study import fitted
+from coverage_study import GENERATORS, Generator, fitted
 from scipy.special import ndtr, ndtri
-from score_generators import GENERATORS, Generator
 
-QUICK = "--quick" in sys.argv
-REPLICATIONS, SAMPLED, RESAMPLES = (100, 20, 200) if QUICK else (2_000, 1_000, 1_000)
-SIZES = (20, 50, 200)
+RUNS, RESAMPLES, SIZES = 2_000, 1_000, (20, 50, 200)
 LEVELS = np.array([0.025, 0.975])
-
-OPENING = f"""# The default interval beside others
-
-The tables are what `tests/slow/other_intervals.py` prints. Coverage of 95% intervals for the mean difference, from
-{REPLICATIONS:,} data sets each ({RESAMPLES:,} resamples of each); in brackets the mean width as a multiple of the
-paired t's. The Bayesian t-test of one data set in baycomp has the paired t's interval. BEST (Kruschke 2013; its
-highest-density interval by MCMC, on the first {SAMPLED:,} data sets) estimates the location of a symmetric Student t,
-which is not the mean if differences are skewed. The study has no clusters, because neither method supports them.
-"""
-
-
-def bootstrap_means(rng: np.random.Generator, row: np.ndarray) -> np.ndarray:
-    return row[rng.integers(0, len(row), (RESAMPLES, len(row)))].mean(1)
-
-
-def percentile(row: np.ndarray, means: np.ndarray) -> np.ndarray:
-    return np.quantile(means, LEVELS)
+OTHERS = ("percentile bootstrap", "BCa bootstrap", "Bayesian bootstrap", "BEST")
 
 
 def bca(row: np.ndarray, means: np.ndarray) -> np.ndarray:
@@ -48,42 +28,26 @@ def bca(row: np.ndarray, means: np.ndarray) -> np.ndarray:
     return np.quantile(means, ndtr(bias + moved / (1 - acceleration * moved)))
 
 
-def bayesian(rng: np.random.Generator, row: np.ndarray) -> np.ndarray:
-    """Rubin (1981), doi:10.1214/aos/1176345338."""
+def bootstraps(rng: np.random.Generator, row: np.ndarray) -> tuple[np.ndarray, ...]:
+    """The Bayesian bootstrap: Rubin (1981), doi:10.1214/aos/1176345338."""
+    means = row[rng.integers(0, len(row), (RESAMPLES, len(row)))].mean(1)
     weights = rng.standard_exponential((RESAMPLES, len(row)))
-    return np.quantile(weights @ row / weights.sum(1), LEVELS)
+    bayesian = weights @ row / weights.sum(1)
+    return np.quantile(means, LEVELS), bca(row, means), np.quantile(bayesian, LEVELS)
 
 
-def intervals(rng: np.random.Generator, row: np.ndarray) -> tuple[np.ndarray, ...]:
-    means = bootstrap_means(rng, row)
-    return percentile(row, means), bca(row, means), bayesian(rng, row)
-
-
-def beside(generator: Generator, n_items: int) -> list[str]:
+def cells(generator: Generator, n_items: int, runs: int) -> Iterator[str]:
     rng = np.random.default_rng(n_items)
-    rows = generator.draw(rng, (REPLICATIONS, n_items))
+    rows = generator.draw(rng, (runs, n_items))
     ours, plain = (np.array([m.interval() for m in found]) for found in fitted(rows, 1, generator.reach))
-    others = np.array([intervals(rng, row) for row in rows]).swapaxes(0, 1)
-    width = np.ptp(plain, axis=1).mean()
-    best = highest_density(best_draws(rng, rows[:SAMPLED]))
-    cells = [_cell(ends, generator.mean, width) for ends in (ours, plain, *others)]
-    return [*cells, _cell(best, generator.mean, np.ptp(plain[:SAMPLED], axis=1).mean())]
+    others = np.array([bootstraps(rng, row) for row in rows]).swapaxes(0, 1)
+    for ends in (ours, plain, *others, highest_density(best_draws(rng, rows[: -(-runs // 2)]))):
+        holds = ((ends[:, 0] <= generator.mean) & (generator.mean <= ends[:, 1])).mean()
+        yield f"{holds:.3f} ({np.ptp(ends, axis=1).mean() / np.ptp(plain[: len(ends)], axis=1).mean():.2f})"
 
 
-def _cell(ends: np.ndarray, mean: float, width: float) -> str:
-    holds = ((ends[:, 0] <= mean) & (mean <= ends[:, 1])).mean()
-    return f"{holds:.3f} ({np.ptp(ends, axis=1).mean() / width:.2f})"
-
-
-def main() -> None:
-    print(OPENING)
-    print("| differences | n | default | paired t | percentile bootstrap | BCa bootstrap | Bayesian bootstrap | BEST |")
-    print("|---|---|---|---|---|---|---|---|")
+def study(runs: int) -> Iterator[tuple[str, tuple[object, ...]]]:
+    yield "other-intervals", ("differences", "n", "default", "paired t", *OTHERS)
     for generator in GENERATORS:
-        if generator.cluster_size == 1:
-            for n_items in SIZES:
-                print(f"| {generator.name} | {n_items} | " + " | ".join(beside(generator, n_items)) + " |", flush=True)
-
-
-if __name__ == "__main__":
-    main()
+        for n_items in SIZES if generator.cluster_size == 1 else ():
+            yield "other-intervals", (generator.name, n_items, *cells(generator, n_items, runs))

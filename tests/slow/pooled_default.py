@@ -1,39 +1,28 @@
-"""The default of the estimand `class`: how far its class marginals follow the votes, on two kinds of simulated crowd.
+"""The default of the estimand `class`: how far its class marginals follow the votes (ten minutes).
 
-Run from the repository's root (about ten minutes of one core):
-
-    PYTHONPATH=. python tests/slow/pooled_default.py 100
-
-Prints a table every ten crowds. *rare*: one label is true of 0.1 to 50 per cent of the items. *leaning*: labels are
-equally frequent, and 10 to 80 per cent of the annotators prefer one. *both*: a rare label that annotators prefer. 2 to
-6 labels, 1 to 10 annotations an item, 100 to 1,000 items, good or poor annotators, errors independent or on hard items.
+rare: one label is true of 0.1 to 50% of the items. leaning: labels are equally frequent, and 10 to 80% of the
+annotators prefer one. both: a rare label that annotators prefer. 2 to 6 labels, 1 to 10 annotations an item, 100 to
+1,000 items, good or poor annotators, errors independent or on hard items. Columns: log loss of the true class; its mean
+difference from the first row, with its standard error; coverage of 95% intervals of two models' difference.
 """
 
-import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import numpy as np
-
-sys.path.insert(0, str(Path(__file__).parent))
-
-from crowds import assign
+from crowds import annotations_of, assign, log_loss
+from judged import losses_of, on_evidence, softmax
 
 import probtruth as pt
-from probtruth.line.informed_truth import score_on_evidence
-from probtruth.scoring.align import align
 from probtruth.truth.fit import INDEPENDENT, MethodRequest
 from probtruth.truth.flat import flatten, plurality
 from probtruth.truth.methods.ability import fit_ability
 from probtruth.truth.methods.perceived_class import PerceptionSettings, fit_perceived
 from probtruth.truth.methods.pooled import temper
-from probtruth.types.index import Index
 
-N_ANNOTATORS = 40
-T_95 = 1.97
+RUNS, N_ANNOTATORS, T_95 = 100, 40, 1.97
 SETTINGS = PerceptionSettings(0.3, 1.0, 60, 1)
-KINDS = ("rare", "leaning", "both")
+KINDS, COLUMNS = ("rare", "leaning", "both"), ("against the first", "covered")
 TEMPERED = ("anchored where a label drifts", "free")  # Also with marginals tempered as votes are
 
 Random = np.random.Generator
@@ -47,11 +36,6 @@ class Setting:
     truth: np.ndarray
     models: np.ndarray
     difference: float
-
-
-def softmax(logits: np.ndarray) -> np.ndarray:
-    powers = np.exp(logits - logits.max(1, keepdims=True))
-    return np.asarray(powers / powers.sum(1, keepdims=True))
 
 
 def setting(random: Random, kind: str) -> Setting:
@@ -83,8 +67,7 @@ def setting(random: Random, kind: str) -> Setting:
             label = np.where(
                 prefer[who] & (label != truth[item]) & (random.random(len(item)) < 1.4 * strength), 0, label
             )
-    index = Index(*(tuple(map(str, range(size))) for size in (n_items, n_labels, N_ANNOTATORS)))
-    annotations = pt.Annotations(item, label, who, np.ones(len(item), np.int64), index)
+    annotations = annotations_of((item, who, label, truth, n_labels))
 
     def models(truth: np.ndarray) -> np.ndarray:
         logits = 1.5 * np.eye(n_labels)[truth] + random.standard_normal((len(truth), n_labels))
@@ -120,52 +103,26 @@ def answers(annotations: pt.Annotations) -> Iterator[tuple[str, np.ndarray, np.n
 
 def covered(case: Setting, probs: np.ndarray, marginals: np.ndarray, independent: np.ndarray) -> bool:
     """Whether the 95% interval of the models' difference, with their forecasts as evidence, holds the true one."""
-    index = case.annotations.index
     truth = pt.infer_truth(case.annotations, method="majority", draws=0)
     truth = replace(truth, method="pooled", probs=probs, marginals=marginals, evidence={INDEPENDENT: independent})
-    named = dict(zip("ab", case.models, strict=True))
-    predictions = pt.Predictions.from_probs(named, items=index.items, labels=index.labels)
-    behind = score_on_evidence(truth, align(predictions, truth), "annotators-and-models", "log", None, 0).scores.labels
-    first, second = np.log(case.models)
-    loss = (np.asarray(behind.truth) * (second - first)).sum(1)
-    if behind.influence is not None:
-        loss = loss + behind.influence[0] - behind.influence[1]
+    loss = losses_of(on_evidence(truth, case.models), np.log(case.models[1] / case.models[0]))
     return abs(loss.mean() - case.difference) < T_95 * loss.std(ddof=1) / len(loss) ** 0.5
 
 
-def main() -> None:
-    figures: dict[str, dict[str, list[tuple[float, float]]]] = {}
-    for replicate in range(int(sys.argv[1])):
-        for number, kind in enumerate(KINDS):
+def study(runs: int) -> Iterator[tuple[str, tuple[str, ...]]]:
+    figures: dict[str, list[list[tuple[float, bool]]]] = {}  # candidate, kind, crowd
+    for number, kind in enumerate(KINDS):
+        for replicate in range(runs):
             case = setting(np.random.default_rng([replicate, number]), kind)
-            for name, *answer in answers(case.annotations):
-                right = answer[0][np.arange(len(case.truth)), case.truth]
-                figures.setdefault(name, {}).setdefault(kind, []).append(
-                    (float(-np.log(np.maximum(right, 1e-15)).mean()), float(covered(case, *answer)))
-                )
-        if replicate % 10 == 9:
-            print(f"\nafter {replicate + 1} crowds of each kind")
-            show(figures)
-
-
-def show(figures: Mapping[str, Mapping[str, list[tuple[float, float]]]]) -> None:
-    base = {kind: np.array(rows)[:, 0] for kind, rows in figures["anchored where a label drifts"].items()}
-    print(
-        "| class marginals | " + " | ".join(f"{kind}: log loss | against the first | covered" for kind in KINDS) + " |"
-    )
-    print("|---|" + "---|" * 9)
-    for name, by_kind in figures.items():
+            for name, probs, *rest in answers(case.annotations):
+                rows = figures.setdefault(name, [[] for _ in KINDS])
+                rows[number].append((log_loss(probs, case.truth), covered(case, probs, *rest)))
+    yield "truth-pooled", ("class marginals", *(word for kind in KINDS for word in (f"{kind}: log loss", *COLUMNS)))
+    base = np.array(next(iter(figures.values())))[..., 0]
+    for name, rows in figures.items():
         cells = []
-        for kind in KINDS:
-            loss, covers = np.array(by_kind[kind]).T
-            gap = loss - base[kind]
-            cells += [
-                f"{loss.mean():.3f}",
-                f"{gap.mean():+.3f} ({gap.std() / len(gap) ** 0.5:.3f})",
-                f"{covers.mean():.2f}",
-            ]
-        print(f"| {name} | " + " | ".join(cells) + " |", flush=True)
-
-
-if __name__ == "__main__":
-    main()
+        for kind, first in zip(np.array(rows), base, strict=True):
+            loss, covers = kind.T
+            gap = f"{(loss - first).mean():+.3f} ({(loss - first).std() / len(loss) ** 0.5:.3f})"
+            cells += [f"{loss.mean():.3f}", gap, f"{covers.mean():.2f}"]
+        yield "truth-pooled", (name, *cells)

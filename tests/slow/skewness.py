@@ -1,24 +1,21 @@
-"""What a correction for skewness gains and costs, and how much of it is enough: two tables in Markdown.
+"""What a correction for skewness gains and costs, and how much of it is enough (a minute).
 
-    PYTHONPATH=tests/comparison python tests/slow/skewness.py 4000
-
-takes about a minute on one core. Rules are compared on two thirds of the kinds of differences; the rest is held out.
+Rules are compared on two thirds of the kinds of differences; the rest is held out. Cells of `skewness`: mean coverage
+over the kinds that the full correction covers at least 0.9 times (where the decisive outcome is mostly absent from the
+sample, nothing covers); mean width as a multiple of the t's; the largest loss against the full correction in any kind.
 """
 
-import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
-from coverage_study import BLOCK, located
+from coverage_study import BLOCK, GENERATORS, Generator, located, zero_one
 from scipy.special import expit, stdtrit
-from score_generators import GENERATORS, Generator, zero_one
 
 from probtruth.comparison.location import Location
 from probtruth.comparison.margin import MOST_SKEWED, margins
 
-RUNS = int(sys.argv[1]) if len(sys.argv) > 1 else 4000
+RUNS = 4000
 SIZES = (4, 8, 20, 50, 200)
-SHOWN = SIZES[2:]
 Z = np.linspace(-10, 10, 400_001)
 DENSITY = np.exp(-(Z**2) / 2) / np.exp(-(Z**2) / 2).sum()
 
@@ -84,20 +81,12 @@ KINDS = (
 HELD_OUT = KINDS[2::3]
 
 
-def capped(place: Location, most: float) -> np.ndarray:
-    """The skewness of the items, at most this, turned back into that of the mean."""
-    root = np.sqrt(place.n_units)
-    return np.clip(skewness(place) * root, -most, most) / root
-
-
 def skewness(place: Location) -> np.ndarray:
     size = place.variance**1.5
     return np.divide(place.third, size, out=np.zeros(len(size)), where=size > 0)
 
 
-def near(place: Location, most: float) -> np.ndarray:
-    """That of the mean, at most so much over the quantile of the t."""
-    most = most / stdtrit(place.df, 0.975)
+def limited(place: Location, most: np.ndarray | float) -> np.ndarray:
     return np.clip(skewness(place), -most, most)
 
 
@@ -106,9 +95,12 @@ RULES: dict[str, Callable[[Location], np.ndarray]] = {
     "none (t)": lambda place: np.zeros(len(place.mean)),
     BEFORE: skewness,
     "n/(n + 20) of it": lambda place: skewness(place) * place.n_units / (place.n_units + 20),
-    "items' at most 2": lambda place: capped(place, 2.0),
-    "items' at most 1.5": lambda place: capped(place, 1.5),
-    **{f"times t at most {most:g}": lambda place, most=most: near(place, most) for most in (0.5, 0.6, 0.8)},
+    "items' at most 2": lambda place: limited(place, 2.0 / place.n_units**0.5),
+    "items' at most 1.5": lambda place: limited(place, 1.5 / place.n_units**0.5),
+    **{
+        f"times t at most {most:g}": lambda place, most=most: limited(place, most / stdtrit(place.df, 0.975))
+        for most in (0.5, 0.6, 0.8)
+    },
     OURS: lambda place: np.array([margin.skewness for margin in margins(place)]),
 }
 
@@ -123,54 +115,34 @@ def ends(place: Location, g: np.ndarray) -> np.ndarray:
     return np.stack(found)
 
 
-def cell(kind: Generator, n_items: int, seed: int) -> dict[str, tuple[float, float]]:
+def cells(kind: Generator, n_items: int, seed: int, runs: int) -> dict[str, tuple[float, float]]:
     """Of every rule the coverage, and the mean width as a multiple of the t's of the same variance."""
     rng, found = np.random.default_rng([seed, n_items]), []
     step = max(1, BLOCK // n_items)
-    for start in range(0, RUNS, step):
-        place = located(kind.draw(rng, (min(step, RUNS - start), n_items)), 1, kind.reach)
+    for start in range(0, runs, step):
+        place = located(kind.draw(rng, (min(step, runs - start), n_items)), 1, kind.reach)
         found.append([ends(place, rule(place)) for rule in RULES.values()])
     low, high = np.concatenate(found, axis=2).swapaxes(0, 1)
     holds, width = ((low <= kind.mean) & (kind.mean <= high)).mean(1), (high - low).mean(1)
     return {name: (float(h), float(w / width[0])) for name, h, w in zip(RULES, holds, width, strict=True)}
 
 
-def main() -> None:
-    cells = {(kind.name, n): cell(kind, n, seed) for seed, kind in enumerate(KINDS) for n in SIZES}
-    print(OPENING)
-    print("| correction | kinds | " + " | ".join(f"n = {n}" for n in SIZES) + " |\n|---|---|" + "---|" * len(SIZES))
+def study(runs: int) -> Iterator[tuple[str, tuple[str, ...]]]:
+    with np.errstate(all="raise", under="ignore"):
+        found = {(kind.name, n): cells(kind, n, seed, runs) for seed, kind in enumerate(KINDS) for n in SIZES}
+    yield "skewness", ("correction", "kinds", *(f"n = {n}" for n in SIZES))
     held = {kind.name for kind in HELD_OUT}
     for words, among in (("chosen on", {kind.name for kind in KINDS} - held), ("held out", held)):
         for rule in RULES:
             row = []
             for n in SIZES:
-                some = [cells[name, n] for name in sorted(among)]
+                some = [found[name, n] for name in sorted(among)]
                 seen = [one[rule][0] for one in some if one[BEFORE][0] >= 0.9]
                 worst = min(one[rule][0] - one[BEFORE][0] for one in some)
                 row.append(f"{np.mean(seen):.3f}; {np.mean([one[rule][1] for one in some]):.3f}; {worst:+.3f}")
-            print(f"| {rule} | {words} | {' | '.join(row)} |")
-    print(BY_KIND + "\n| differences | " + " | ".join(f"n = {n}" for n in SHOWN) + " |\n|---|" + "---|" * len(SHOWN))
+            yield "skewness", (rule, words, *row)
+    yield "skewness-kinds", ("differences", *(f"n = {n}" for n in SIZES[2:]))
     for kind in KINDS:
-        row = []
-        for n in SHOWN:
-            shown = [cells[kind.name, n][rule] for rule in ("none (t)", BEFORE, OURS)]
-            row.append(" / ".join(f"{h:.3f}" for h, _ in shown) + f" ({shown[1][1]:.2f}, {shown[2][1]:.2f})")
-        print(f"| {kind.name} | {' | '.join(row)} |")
-
-
-OPENING = f"""# How much of a sample's skewness to believe
-
-Written by `tests/slow/skewness.py {RUNS}`: {len(KINDS)} kinds of differences, {len(HELD_OUT)} of them held out. Each
-cell: mean coverage of the 95% interval over the kinds that the full correction covers at least 0.9 times (where the
-decisive outcome is mostly absent from the sample, nothing covers); mean width as a multiple of the t's of the same
-variance; the largest loss of coverage against the full correction in any kind.
-"""
-BY_KIND = """
-## By kind
-
-Coverage of t / with the full correction / ours; in brackets the widths of the last two as multiples of the t's.
-"""
-
-if __name__ == "__main__":
-    with np.errstate(all="raise", under="ignore"):
-        main()
+        shown = [[found[kind.name, n][rule] for rule in ("none (t)", BEFORE, OURS)] for n in SIZES[2:]]
+        row = [f"{' / '.join(f'{h:.3f}' for h, _ in one)} ({one[1][1]:.2f}, {one[2][1]:.2f})" for one in shown]
+        yield "skewness-kinds", (kind.name, *row)

@@ -1,50 +1,22 @@
-"""Which truth method, and which constants: every method on simulated crowds of many kinds.
+"""Which truth method, and which constants: every method on simulated crowds of many kinds (ten minutes on two cores).
 
-Run from the repository's root (some ten minutes on two cores):
-
-    python tests/slow/truth_study.py --replicates 6
-
-Prints the Markdown tables of `docs/validity/truth-methods.csv`. No gold of any real data set enters.
+`truth-methods`: means over all crowds; "below the default": kinds of crowds with a smaller log loss than the default's.
+`truth-crowds`: log loss by crowd, then coverage and error of the default. No gold of any real data set enters.
 """
 
-import argparse
-import sys
 import zlib
-from collections.abc import Mapping
-from pathlib import Path
+from collections.abc import Iterator
 
 import numpy as np
-
-sys.path.insert(0, str(Path(__file__).parent))
-
-from crowds import CROWDS, Crowd
+from crowds import CROWDS, FLOOR, Crowd, annotations_of, log_loss
 
 import probtruth as pt
 from probtruth.truth.methods.pooled import temper
-from probtruth.types.index import Index
 
-FLOOR = 1e-15
-"""Probabilities of the true class below this enter the mean log loss as this; how many did is reported."""
-
+RUNS, SWEEPS = 6, 150
 EPSILONS, RHOS = (0.2, 0.3, 0.5), (0.2, 0.3, 0.4, 0.5)
-SWEEPS = 150
-
-DEFAULT = "pooled 0.3 0.4"
-"""The constants of the package."""
-
-SHOWN = (
-    "vote shares",
-    "shares + 1/K",
-    "dawid-skene-em",
-    "dawid-skene-em + 1",
-    "ability",
-    "tempered 0.4",
-    "perceived-class 0.3",
-    DEFAULT,
-)
-"""The methods of the second table."""
-
-BASIC: Mapping[str, tuple[str, dict[str, object]]] = {
+DEFAULT = "pooled 0.3 0.4"  # The constants of the package
+BASIC = {
     "vote shares": ("vote-share", {}),
     "shares + 1/K": ("dirichlet", {}),
     "shares + 1": ("dirichlet", {"prior": 1}),
@@ -53,14 +25,9 @@ BASIC: Mapping[str, tuple[str, dict[str, object]]] = {
     "dawid-skene-em + 1": ("dawid-skene-em", {"diagonal": 1, "off_diagonal": 1}),
     "ability": ("ability", {}),
 }
-
-
-def annotations_of(crowd: Crowd) -> pt.Annotations:
-    item, annotator, label, truth, n_labels = crowd
-    sizes = (len(truth), n_labels, -(-int(annotator.max() + 1) // 20) * 20)  # few shapes, few compilations
-    index = Index(*(tuple(map(str, range(size))) for size in sizes))
-    flat = (part.astype(np.int64) for part in (item, label, annotator))
-    return pt.Annotations(*flat, np.ones(len(item), np.int64), index)
+SHOWN = ("vote shares", "shares + 1/K", "dawid-skene-em", "dawid-skene-em + 1", "ability", "tempered 0.4")
+SHOWN = (*SHOWN, "perceived-class 0.3", DEFAULT)
+HEAD = ("method", "log loss", "worst crowd", "floored", "error", "covered", "least covered", "below the default")
 
 
 def answers(crowd: Crowd, seed: int) -> dict[str, np.ndarray]:
@@ -91,45 +58,29 @@ def judged(probs: np.ndarray, truth: np.ndarray) -> tuple[float, int, float, flo
     before = np.cumsum(np.take_along_axis(probs, order, 1), 1) - np.take_along_axis(probs, order, 1)
     place = (order == truth[:, None]).argmax(1)
     inside = before[np.arange(len(truth)), place] < 0.95
-    loss = float(-np.log(np.maximum(right, FLOOR)).mean())
-    return loss, int((right < FLOOR).sum()), float((probs.argmax(1) != truth).mean()), float(inside.mean())
+    return log_loss(probs, truth), int((right < FLOOR).sum()), float((probs.argmax(1) != truth).mean()), inside.mean()
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--replicates", type=int, default=6)
-    replicates = parser.parse_args().replicates
-    figures: dict[str, dict[str, list[tuple[float, int, float, float]]]] = {}
+def study(runs: int) -> Iterator[tuple[str, tuple[object, ...]]]:
+    figures: dict[str, list[list[tuple[float, int, float, float]]]] = {}  # method, crowd, data set
     for name, make in CROWDS.items():
-        for replicate in range(replicates):
+        found: dict[str, list[tuple[float, int, float, float]]] = {}
+        for replicate in range(runs):
             crowd = make(np.random.default_rng([zlib.crc32(name.encode()), replicate]))
             for method, probs in answers(crowd, replicate).items():
-                figures.setdefault(method, {}).setdefault(name, []).append(judged(probs, crowd[3]))
-        print(name, file=sys.stderr, flush=True)
-    print_tables(figures)
-
-
-def print_tables(figures: Mapping[str, Mapping[str, list[tuple[float, int, float, float]]]]) -> None:
-    """Means over all crowds, then the log loss of each crowd."""
-    print("| method | log loss | worst crowd | floored | error | covered | least covered | below the default |")
-    print("|---|---|---|---|---|---|---|---|")
-    best = np.array([[row[0] for row in rows] for rows in figures[DEFAULT].values()])
-    for method, by_crowd in figures.items():
-        table = np.array(list(by_crowd.values()))
-        floored = int(table[..., 1].sum())
-        loss, _, error, inside = table.mean((0, 1))
-        crowds = table.mean(1)
-        wins = int((table[..., 0].mean(1) < best.mean(1)).sum())
-        print(
-            f"| {method} | {loss:.3f} | {crowds[:, 0].max():.3f} | {floored} | {error:.3f} | {inside:.3f} "
-            f"| {crowds[:, 3].min():.3f} | {wins} of {len(crowds)} |"
-        )
-    print("\n| crowd | " + " | ".join(SHOWN) + " | covered | error |\n|---|" + "---|" * (len(SHOWN) + 2))
-    for name in figures[DEFAULT]:
-        losses = [np.mean([row[0] for row in figures[method][name]]) for method in SHOWN]
-        _, _, error, inside = np.mean(figures[DEFAULT][name], 0)
-        print(f"| {name} | " + " | ".join(f"{loss:.3f}" for loss in losses) + f" | {inside:.3f} | {error:.3f} |")
-
-
-if __name__ == "__main__":
-    main()
+                found.setdefault(method, []).append(judged(probs, crowd[3]))
+        for method, rows in found.items():
+            figures.setdefault(method, []).append(rows)
+    crowds = {method: np.mean(rows, 1) for method, rows in figures.items()}  # crowd, figure
+    yield "truth-methods", HEAD
+    for method, table in crowds.items():
+        floored = sum(row[1] for rows in figures[method] for row in rows)
+        loss, _, error, inside = table.mean(0)
+        wins = (table[:, 0] < crowds[DEFAULT][:, 0]).sum()
+        cells = (f"{loss:.3f}", f"{table[:, 0].max():.3f}", floored, f"{error:.3f}", f"{inside:.3f}")
+        yield "truth-methods", (method, *cells, f"{table[:, 3].min():.3f}", f"{wins} of {len(table)}")
+    yield "truth-crowds", ("crowd", *SHOWN, "covered", "error")
+    for row, name in enumerate(CROWDS):
+        _, _, error, inside = crowds[DEFAULT][row]
+        cells = (*(crowds[method][row, 0] for method in SHOWN), inside, error)
+        yield "truth-crowds", (name, *(f"{value:.3f}" for value in cells))

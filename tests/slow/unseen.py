@@ -1,13 +1,11 @@
-"""False claims where the reversing outcome was not seen, and claims that ordinary data lose.
-
-Run: `PYTHONPATH=. python tests/slow/unseen.py --runs 300`
+"""False claims where the reversing outcome was not seen, and claims that ordinary data lose (five minutes).
 
 Before: a claim is P(one is better) of 0.975 or more, with all differences the same counted as certain. After: that, a
 spread, and an order that the unseen would not turn.
 """
 
-import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import cache
 
 import numpy as np
 
@@ -15,9 +13,9 @@ import probtruth as pt
 from probtruth.comparison.compare import compare
 from probtruth.demo import load
 
-SEED, CLAIMED = 17, 0.975
+RUNS, SEED, CLAIMED = 300, 17, 0.975
+# Log-probabilities of two models (model, item, label) and one label for each item, or its vote shares
 Draw = Callable[[np.random.Generator, int], tuple[np.ndarray, np.ndarray]]
-"""Log-probabilities of two models (model, item, label) and one label for each item, or its vote shares."""
 
 
 def two(first: np.ndarray, second: np.ndarray) -> np.ndarray:
@@ -62,6 +60,7 @@ def ordinary(votes: int, spread: float) -> Draw:
     return draw
 
 
+# How to draw a data set, which model is truly better, and numbers of items
 WORLDS: dict[str, tuple[Draw, int, tuple[int, ...]]] = {
     "one class of two, rate .97": (one_class, 1, (20, 50, 200, 1000)),
     "13.8 nats in one of a hundred": (disaster, 1, (20, 50, 200, 1000)),
@@ -70,7 +69,6 @@ WORLDS: dict[str, tuple[Draw, int, tuple[int, ...]]] = {
     "ordinary, five votes": (ordinary(5, 0.9), 0, (20, 50, 200)),
     "ordinary, five votes, far apart": (ordinary(5, 1.5), 0, (20, 50, 200)),
 }
-"""How to draw a data set, which model is truly better, and numbers of items."""
 
 
 def claims(logs: np.ndarray, labels: np.ndarray) -> tuple[int | None, int | None]:
@@ -89,13 +87,14 @@ def claims(logs: np.ndarray, labels: np.ndarray) -> tuple[int | None, int | None
 
 def demo(rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray, int]:
     """Some items of the demo, a vote drawn for each, two of its models, and which is better on all its items."""
-    logs, shares, better = DEMO
+    logs, shares, better = of_demo()
     items = rng.choice(len(shares), n, replace=False)
     labels = (shares[items].cumsum(1) < rng.random((n, 1))).sum(1)
     a, b = rng.choice(len(logs), 2, replace=False)
     return logs[[a, b]][:, items], labels, int(better[b] < better[a])
 
 
+@cache
 def of_demo() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Forecasts, vote shares and mean losses of the demo."""
     votes, predictions = load()
@@ -105,30 +104,22 @@ def of_demo() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return scores.labels.log_probs, scores.labels.truth, scores.values.mean(1)
 
 
-def main() -> None:
-    """Prints the table."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--runs", type=int, default=300)
-    runs = parser.parse_args().runs
-    print("| world | items | false claims before | after | right claims before | after |\n|---|---|---|---|---|---|")
-    cells = [(name, n, draw, better) for name, (draw, better, sizes) in WORLDS.items() for n in sizes]
-    for name, n, draw, better in cells:
-        rng = np.random.default_rng([SEED, n, len(name)])
-        _print(name, n, [(*claims(*draw(rng, n)), better) for _ in range(runs)])
+def study(runs: int) -> Iterator[tuple[str, tuple[object, ...]]]:
+    yield "unseen", ("world", "items", "false claims before", "after", "right claims before", "after")
+    for name, (draw, better, sizes) in WORLDS.items():
+        for n in sizes:
+            rng = np.random.default_rng([SEED, n, len(name)])
+            yield "unseen", (name, n, *rates([(*claims(*draw(rng, n)), better) for _ in range(runs)]))
     for n in (20, 50, 100, 200):
         rng = np.random.default_rng([SEED, n])
-        found = [(*claims(*(drawn := demo(rng, n))[:2]), drawn[2]) for _ in range(runs)]
-        _print("demo, one vote", n, found)
+        drawn = (demo(rng, n) for _ in range(runs))
+        yield (
+            "unseen",
+            ("demo, one vote", n, *rates([(*claims(logs, labels), better) for logs, labels, better in drawn])),
+        )
 
 
-def _print(name: str, n: int, found: list[tuple[int | None, int | None, int]]) -> None:
-    rates = []
+def rates(found: list[tuple[int | None, int | None, int]]) -> Iterator[str]:
     for right in (False, True):
         for at in (0, 1):
-            rates.append(np.mean([row[at] is not None and (row[at] == row[2]) is right for row in found]))
-    print(f"| {name} | {n} | {' | '.join(f'{rate:.2f}' for rate in rates)} |", flush=True)
-
-
-if __name__ == "__main__":
-    DEMO = of_demo()
-    main()
+            yield f"{np.mean([row[at] is not None and (row[at] == row[2]) is right for row in found]):.2f}"

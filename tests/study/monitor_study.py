@@ -10,7 +10,7 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.stats import nct, t
 
-from probtruth.study.confidence_sequence import SequentialEvidence, Units
+from probtruth.study.confidence_sequence import SequentialEvidence
 
 
 @dataclass(frozen=True)
@@ -70,9 +70,7 @@ UNBOUNDED = (
 
 def evidence(stream: Stream, differences: np.ndarray) -> SequentialEvidence:
     rows = differences.reshape(-1, stream.cluster)
-    return SequentialEvidence(
-        Units(rows.sum(1), np.full(len(rows), float(stream.cluster)), stream.cluster), stream.bound
-    )
+    return SequentialEvidence(rows.sum(1), np.full(len(rows), float(stream.cluster)), stream.cluster, stream.bound)
 
 
 def alarms(stream: Stream, n_items: int, replications: int, seed: int, alpha: float = 0.05) -> tuple[float, float]:

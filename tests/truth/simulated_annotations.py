@@ -11,6 +11,13 @@ SAMPLED = {"samples": 400, "warmup": 200, "chains": 4}
 """Options of a sampler on the twelve: all tests have one program."""
 
 
+def answered(label: np.ndarray, annotator: np.ndarray | None = None) -> Annotations:
+    """From labels by (item, answer), and who gave each answer: everybody answers every item unless they are named."""
+    who = np.broadcast_to(np.arange(label.shape[1]), label.shape) if annotator is None else annotator
+    item = np.repeat(np.arange(len(label)), label.shape[1])
+    return Annotations.from_long({"item": item, "annotator": who.ravel(), "label": label.ravel()})
+
+
 def simulate(
     n_items: int, n_annotators: int, per_item: int, n_labels: int, seed: int
 ) -> tuple[Annotations, np.ndarray, np.ndarray]:
@@ -57,8 +64,5 @@ def misperceived(seed: int, share: float = 0.25) -> tuple[Annotations, np.ndarra
     generator = np.random.default_rng(seed)
     classes = generator.integers(3, size=200)
     seen = np.where(generator.random(200) < share, (classes + 1) % 3, classes)
-    item, annotator = np.divmod(np.arange(1600), 8)
-    right = generator.random(1600) < 0.85
-    label = np.where(right, seen[item], (seen[item] + generator.integers(1, 3, 1600)) % 3)
-    names = np.array([f"{row:03}" for row in range(200)])
-    return Annotations.from_long({"item": names[item], "annotator": annotator, "label": label}), classes
+    right, seen = generator.random((200, 8)) < 0.85, seen[:, None]
+    return answered(np.where(right, seen, (seen + generator.integers(1, 3, (200, 8))) % 3)), classes

@@ -6,7 +6,7 @@ import pytest
 import probtruth as pt
 from probtruth.truth import em
 from probtruth.truth.fit import MethodRequest
-from probtruth.truth.flat import flatten
+from probtruth.truth.flat import FlatAnnotations, flatten
 
 ROUNDING = 1e-9
 """Sums of some hundred logs in another order."""
@@ -129,6 +129,26 @@ def test_extrapolated_climbs_reach_the_same_top(simulated, monkeypatch: pytest.M
     np.testing.assert_allclose(quick.probs, plain.probs, atol=slack)
     assert quick.diagnostics["smallest_gain"] > -ROUNDING
     assert quick.diagnostics["n_iterations"] < plain.diagnostics["n_iterations"]
+
+
+def test_a_climb_with_the_items_that_still_move_reaches_the_same_top(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ten annotations each, so that some rows of confusion have zeros and most classes are certain."""
+    rng = np.random.default_rng(3)
+    annotator = rng.permuted(np.tile(np.arange(60), (100, 1)), axis=1)[:, :6].ravel()
+    item, true = np.repeat(np.arange(100), 6), rng.integers(0, 2, 100)
+    label = np.where(rng.random(600) < 0.85, true[item], rng.integers(0, 2, 600))
+    annotations = pt.Annotations.from_long({"item": item, "annotator": annotator, "label": label})
+    plain = pt.infer_truth(annotations, "dawid-skene-em", draws=0)
+    rounds = []
+    own = FlatAnnotations.of_items
+    monkeypatch.setattr(FlatAnnotations, "of_items", lambda flat, moving: rounds.append(moving) or own(flat, moving))
+    monkeypatch.setattr(em, "PLAIN", 5)
+    monkeypatch.setattr(em, "MANY", 0)
+    some = pt.infer_truth(annotations, "dawid-skene-em", draws=0)
+    assert rounds
+    np.testing.assert_allclose(some.probs, plain.probs, atol=1e-9)
+    assert some.diagnostics["converged"] is True
+    assert some.diagnostics["smallest_gain"] > -ROUNDING  # type: ignore[operator]
 
 
 def test_annotators_table(simulated) -> None:

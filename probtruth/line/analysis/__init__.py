@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from probtruth.line.analysis import annotators, calibration, items
 from probtruth.line.labelled import Labelled
 from probtruth.scoring.calibration.decompositions import decompose
-from probtruth.types import Comparison, NotKept, Scores
+from probtruth.types import Comparison, Scores
 from probtruth.types.shown import Brief
 
 if TYPE_CHECKING:
@@ -24,13 +24,13 @@ class Analysis(Brief):
     What needs labels is None (or empty) for bare scores; what needs every item is so where scores were not kept.
     """
 
-    scores: Scores | NotKept
+    scores: Scores
     comparison: Comparison
     labelled: Labelled | None
 
     @property
     def _labelled_items(self) -> Labelled | None:
-        return self.labelled if isinstance(self.scores, Scores) else None
+        return self.labelled if self.scores.values.size else None
 
     @cached_property
     def calibration(self) -> calibration.CalibrationAnalysis | None:

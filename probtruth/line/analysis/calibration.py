@@ -8,13 +8,12 @@ import numpy as np
 
 from probtruth.line.labelled import Labelled
 from probtruth.scoring.align import AlignedOnHost
-from probtruth.scoring.calibration.corp import calibration_decomposition
+from probtruth.scoring.calibration.decompositions import calibration_decomposition
 from probtruth.scoring.calibration.reliability import calibration_error, reliability_curve
-from probtruth.scoring.nelson.profile import risk_profile
-from probtruth.scoring.nelson.risk import MARKS, RiskProfile
+from probtruth.scoring.nelson.profile import MARKS, RiskProfile, risk_profile
 from probtruth.scoring.rules import RULES, ScoringRule
 from probtruth.scoring.score import sampled_items
-from probtruth.types import Comparison, NotKept, Scores
+from probtruth.types import Comparison, Scores
 from probtruth.types.arguments import JudgedBy
 from probtruth.types.comparison import Row, leaders
 
@@ -44,7 +43,7 @@ class CalibrationAnalysis:
     n_all: int
 
 
-def calibration_of(labelled: Labelled, scores: Scores | NotKept, comparison: Comparison) -> CalibrationAnalysis:
+def calibration_of(labelled: Labelled, scores: Scores, comparison: Comparison) -> CalibrationAnalysis:
     """The calibration of the best models, on all items or, where there are many, a random sample of them."""
     ranked = tuple(str(row["model"]) for row in leaders(comparison.ranks))
     models = ranked[:MOST_MODELS]
@@ -66,7 +65,7 @@ def calibration_of(labelled: Labelled, scores: Scores | NotKept, comparison: Com
     )
 
 
-def _rows(scores: Scores | NotKept, rule: ScoringRule, aligned: AlignedOnHost, way: JudgedBy) -> list[dict[str, Any]]:
+def _rows(scores: Scores, rule: ScoringRule, aligned: AlignedOnHost, way: JudgedBy) -> list[dict[str, Any]]:
     """Miscalibration and discrimination under the rule, where that has a name, and the calibration error."""
     rows: dict[str, dict[str, Any]] = {model: {"model": model} for model in aligned.models}
     sides: tuple[Any, Any] = (aligned, None)

@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from probtruth import check
 from probtruth.report.numbers import fixed
 from probtruth.report.plots.axes import COLOURS, DOTS, INK, square, text
-from probtruth.scoring.nelson.risk import MARKS, RiskProfile
+from probtruth.scoring.nelson.profile import MARKS, RiskProfile
 
 BUBBLE = 260  # Area in square points of the largest bubble; the others are in proportion to their true events
 SHAPES = {"decisiveness": ("^", "▲"), "accuracy": ("o", "●"), "robustness": ("v", "▼")}

@@ -12,8 +12,8 @@ from probtruth.report.numbers import fixed
 from probtruth.report.plots.axes import BLUE, DASHES, INK, keys, panel, text
 from probtruth.report.words import unit
 from probtruth.scoring.rules import get_rule
-from probtruth.scoring.rules.loss_curves import loss_curve
 from probtruth.scoring.rules.named import RuleLike
+from probtruth.scoring.rules.propriety import loss_curve
 
 STEPS = 1000  # Responses at which the loss is drawn, besides the truth
 

@@ -58,7 +58,7 @@ def plot_monitor(watch: Monitor, ax: Axes | None = None) -> Axes:
     >>> pt.figures.plot_monitor(pt.monitor(rows, bounds=(0, 1), higher_is_better=True)).get_xlabel()
     'items'
     """
-    watch = check.instance(watch, Monitor, "monitor or read_monitor")
+    watch = check.instance(watch, Monitor, "monitor")
     if not watch.n_items:
         raise InputError("a monitor without items", "at least one item", "Feed it first.")
     ax = panel(ax, "items", "mean difference", left=64)

@@ -1,9 +1,7 @@
 """Calibration: how well probabilities agree with frequencies, and how much of a loss is miscalibration."""
 
-from probtruth.scoring.calibration.corp import calibration_decomposition
-from probtruth.scoring.calibration.murphy import murphy_diagram
-from probtruth.scoring.calibration.reliability import calibration_error, reliability_curve
-from probtruth.scoring.skill import skill_scores
+from probtruth.scoring.calibration.decompositions import calibration_decomposition, skill_scores
+from probtruth.scoring.calibration.reliability import calibration_error, murphy_diagram, reliability_curve
 
 __all__ = (
     "calibration_decomposition",

@@ -1,32 +1,37 @@
-"""Where the expected loss of each model comes from: the labels' own spread, the distance from them, and its parts."""
+"""Parts of the expected loss (entropy and divergence; miscalibration and discrimination by CORP), skill, perplexity."""
 
+from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
-import jax
 import numpy as np
 from jax import Array
 from jaxtyping import Int
+from numpy.typing import ArrayLike
 
 from probtruth import check, frames
 from probtruth.kernels import simplex
 from probtruth.kernels.arrays import to_host
 from probtruth.kernels.precision import compiled
 from probtruth.scoring.align import align
-from probtruth.scoring.calibration.binning import Items, Rows
-from probtruth.scoring.calibration.corp import Problem
-from probtruth.scoring.rules import ScoringRule
+from probtruth.scoring.calibration import events
+from probtruth.scoring.calibration.events import Isotone, Items, Rows
+from probtruth.scoring.rules import ScoringRule, get_rule
 from probtruth.scoring.rules.named import RuleLike
-from probtruth.scoring.score import asked, floored
+from probtruth.scoring.score import asked, check_floor, entropies, expected_losses, floored, score_aligned
 from probtruth.types import Predictions, Truth
-from probtruth.types.arguments import Tables
+from probtruth.types.arguments import JudgedBy, Tables
 
 if TYPE_CHECKING:
     import polars
 
-CHUNK = 4_000_000  # Numbers held at once, so that many labels do not fill the memory
+BASELINES = ("uniform", "frequency")
+BY = ("joint", "label", "top-label")
+PARTS = ("score", "miscalibration", "discrimination", "uncertainty")
 # Rows that sum to 1 within this are distributions to rounding; others only within the tolerance of files.
 EXACT_SUM = 1e-12
+
+PartsOf = Callable[[Items], tuple[float, float, float, float]]  # of weights of the items
 
 
 def decompose(
@@ -43,9 +48,10 @@ def decompose(
     differ in their labels, so that expected = miscalibration + grouping + entropy.
 
     Vote shares of few annotators have too little entropy. Where there are votes, `entropy_corrected` allows for that by
-    the jackknife (see `corrected_entropy`) and `divergence_corrected` = expected - entropy_corrected; the
-    expected loss itself needs no correction. Votes that scatter look like grouping loss too: subtract
-    `entropy_corrected` there.
+    the jackknife, n H(q) - (n - 1) sum_k q_k H((n q - e_k)/(n - 1)) with q the shares of n votes (unbiased for the
+    Brier, quadratic and ranked probability scores, elsewhere to order 1/n^2), and `divergence_corrected` = expected -
+    entropy_corrected; the expected loss itself needs no correction. Votes that scatter look like grouping loss too:
+    subtract `entropy_corrected` there.
 
     Arguments: as in `score`; `predictions` may be {model: array or dataframe}.
 
@@ -71,21 +77,20 @@ def decompose(
     if aligned.by_votes and aligned.shares is not None and aligned.n_votes is not None:
         corrected = float(corrected_entropy(chosen, aligned.shares, aligned.n_votes).mean())
     held, rows = aligned.on_host(), []
-    rounded = np.abs(held.truth.sum(-1) - 1) > EXACT_SUM
+    entropy = float(entropies(chosen, held.truth).mean())
     for model, own_logs in zip(held.models, held.log_probs, strict=True):  # one at a time: they may lie on disk
         table = floored(own_logs, least)
-        own, lowest, rest = map(to_host, _parts(chosen, table, held.truth))
         probs = np.exp(table)
-        off = (np.abs(probs.sum(-1) - 1) > EXACT_SUM) | rounded
-        parts = Problem.of(chosen, table, held.truth, probs).parts(np.ones(len(probs)))
-        _, miscalibration, discrimination, uncertainty = parts
-        expected, entropy = float(own.mean()), float(lowest.mean())
+        parts = corp_parts(chosen, table, held.truth, probs)(np.ones(len(probs)))
+        expected, miscalibration, discrimination, uncertainty = parts
+        exact = all((np.abs(side.sum(-1) - 1) <= EXACT_SUM).all() for side in (probs, held.truth))
+        rest = to_host(_divergences(chosen, table, held.truth)).mean() if exact else expected - entropy
         rows.append(
             {
                 "model": model,
                 "expected": expected,
                 "entropy": entropy,
-                "divergence": float(np.where(off, own - lowest, rest).mean()),
+                "divergence": float(rest),
                 "entropy_corrected": corrected,
                 "divergence_corrected": expected - corrected,
                 "miscalibration": miscalibration,
@@ -98,41 +103,200 @@ def decompose(
 
 
 @partial(compiled, static_argnums=0)
-def _parts(rule: ScoringRule, log_probs: np.ndarray | Array, truth: np.ndarray | Array) -> tuple[Array, Array, Array]:
-    logs, weights = simplex.as_floats(log_probs, truth)
-    return rule.expected_from_log(logs, weights), rule.entropy(weights), rule.divergence_from_log(logs, weights)
+def _divergences(rule: ScoringRule, log_probs: np.ndarray | Array, truth: np.ndarray | Array) -> Array:
+    return rule.divergence_from_log(*simplex.as_floats(log_probs, truth))
 
 
 def corrected_entropy(rule: ScoringRule, shares: Rows, n_votes: Int[np.ndarray, " item"]) -> Items:
-    """Generalised entropy of each item's distribution of opinions, the bias of few votes removed to first order.
-
-    Formula: the jackknife, n H(q) - (n - 1) sum_k q_k H((n q - e_k)/(n - 1)), with q the vote shares of n votes. It is
-    unbiased for the Brier, quadratic and ranked probability scores ((1 - |q|^2) n/(n - 1)), and has a bias of order
-    1/n^2 for smooth entropies. The plug-in H(q) has one of order 1/n, always downwards: on 1,514 items with 100 votes
-    each, log score, the mean is .563 (corrected), and five votes an item give .411 plain and .537 corrected.
-
-    Returns: units of the rule; NaN for items with a single vote, about whose spread nothing is known. Single items
-    scatter and may leave the range of an entropy: the mean over items is what it is for.
-
-    Source: Zahl (1977), doi:10.2307/1936227; Efron and Stein (1981), doi:10.1214/aos/1176345462
-
-    >>> import numpy as np, probtruth as pt
-    >>> shares, n_votes = np.array([[0.6, 0.4], [1.0, 0.0]]), np.array([5, 5])
-    >>> corrected_entropy(pt.rules.brier, shares, n_votes).round(3).tolist()
-    [0.6, 0.0]
-    """
-    votes = shares * n_votes[:, None]
-    item, label = np.nonzero(shares > 0)
-    size = max(1, CHUNK // shares.shape[1])
-    left_out = np.empty(len(item))
-    entropy = jax.jit(rule.entropy)
-    with jax.enable_x64(True):
-        plain = np.asarray(entropy(shares.astype(np.float64)))
-        for start in range(0, len(item), size):
-            some = slice(start, start + size)
-            fewer = votes[item[some]]
-            fewer[np.arange(len(fewer)), label[some]] = np.maximum(fewer[np.arange(len(fewer)), label[some]] - 1, 0)
-            left_out[some] = entropy(fewer / np.maximum(fewer.sum(1, keepdims=True), 1))
-    mean_left_out = np.bincount(item, shares[item, label] * left_out, len(shares))
-    corrected = n_votes * plain - (n_votes - 1) * mean_left_out
+    """Each item's entropy with the bias of few votes removed to first order (see `decompose`); NaN of one vote."""
+    # The plug-in entropy has a bias of order 1/n, always downwards: on 1,514 items with 100 votes each, log score, the
+    # mean is .563 corrected, and five votes an item give .411 plain and .537 corrected.
+    votes, corrected = shares * n_votes[:, None], n_votes * entropies(rule, shares)
+    for label, share in enumerate(shares.T):
+        rows = np.flatnonzero(share)
+        fewer = votes[rows]
+        fewer[:, label] = np.maximum(fewer[:, label] - 1, 0)
+        left_out = entropies(rule, fewer / np.maximum(fewer.sum(1, keepdims=True), 1))
+        corrected[rows] -= (n_votes[rows] - 1) * share[rows] * left_out
     return np.where(n_votes > 1, corrected, np.nan)
+
+
+def calibration_decomposition(
+    predictions: Predictions,
+    truth: Truth,
+    rule: RuleLike = "log",
+    by: JudgedBy | Literal["joint"] = "label",
+    floor: float | None = None,
+    weights: ArrayLike | None = None,
+    n_bootstrap: int = 0,
+    level: float = 0.95,
+    seed: int = 0,
+) -> "polars.DataFrame":
+    """Mean expected loss as miscalibration minus discrimination plus uncertainty (CORP), with bootstrap bands.
+
+    Formula: S(p) = [S(p) - S(c)] - [S(r) - S(c)] + S(r), with S the mean loss, c the forecasts after calibration by
+    isotonic regression on the labels (equal forecasts pooled), and r the mean label, the same forecast for every item.
+    The three parts are miscalibration, discrimination and uncertainty.
+
+    Arguments: `by` "label" judges each label against all others; "top-label" judges the greatest probability as a
+    forecast of being right (labels that tie count with their mean); "joint" judges the whole distribution, c being the
+    fits of all labels divided by their sum (or p or r itself if that has a lower loss, so that no part is negative;
+    with two labels it is the same as "label"). `weights` weigh the items; `n_bootstrap` resamples of the items give
+    the equal-tailed `level` bands, which describe the spread of these estimates: miscalibration is biased upwards in
+    small samples, and so are its bands. The rest as in `score`.
+
+    Returns: one row for each model (and label), in units of the rule: `model`, `label`, `score`, the three parts, and
+    with a bootstrap `..._low` and `..._high` of each. Low miscalibration and high discrimination are better.
+
+    Errors: `InputError` as in `score`, for an unknown `by`, and for weights that are negative or too few.
+
+    Source: Dimitriadis, Gneiting and Jordan (2021), doi:10.1073/pnas.2016191118
+
+    >>> import probtruth as pt
+    >>> pred = pt.Predictions.from_probs({"a": [[0.6, 0.4], [0.6, 0.4], [0.2, 0.8]]})
+    >>> truth = pt.Truth.from_labels([0, 1, 1], n_labels=2)
+    >>> row = pt.calibration.calibration_decomposition(pred, truth, rule="brier").row(1, named=True)
+    >>> [round(row[part], 3) for part in ("score", "miscalibration", "discrimination", "uncertainty")]
+    [0.373, 0.04, 0.111, 0.444]
+    """
+    aligned, chosen, way = align(predictions, truth).on_host(), get_rule(rule), check.one_of(by, BY, "by")
+    logs = floored(aligned.log_probs, check_floor(floor, len(aligned.labels)))
+    if way == "joint":
+        chosen = chosen.for_labels(aligned.labels)
+    heavy = events.item_weights(weights, len(aligned.items))
+    check.whole(n_bootstrap, 0, "resamples", "200 are enough to see, 2,000 for two digits.")
+    check.number(level, "level", "0.95 is usual.", above=0, below=1)
+    rows: list[dict[str, object]] = []
+    for model, table in zip(aligned.models, logs, strict=True):
+        tables: list[tuple[str | None, tuple[Rows, Rows]]]
+        if way == "label":
+            tables = [(name, events.against_rest(table, aligned.truth, k)) for k, name in enumerate(aligned.labels)]
+        else:
+            tables = [(None, events.top_label(table, aligned.truth) if way == "top-label" else (table, aligned.truth))]
+        for label, pair in tables:
+            parts = corp_parts(chosen, *pair)
+            row: dict[str, object] = {"model": model, "label": label} | dict(zip(PARTS, parts(heavy), strict=True))
+            if n_bootstrap:
+                drawn = np.array([parts(some) for some in events.resamples(heavy, n_bootstrap, seed)])
+                for side, values in zip(("low", "high"), events.bands(drawn, level).tolist(), strict=True):
+                    row |= {f"{name}_{side}": value for name, value in zip(PARTS, values, strict=True)}
+            rows.append(row)
+    return frames.from_rows(rows)
+
+
+def corp_parts(rule: ScoringRule, log_probs: Rows, truth: Rows, probs: Rows | None = None) -> PartsOf:
+    """Mean loss, miscalibration, discrimination and uncertainty of one model under weights of the items."""
+    last = 1 if truth.shape[1] == 2 else 0  # with two labels one order serves both
+    columns = np.ascontiguousarray((np.exp(log_probs) if probs is None else probs).T[last:])
+    orders = [Isotone.of(column) for column in columns]
+
+    def calibrated(weights: Items) -> Rows:
+        """The isotonic fit of each label's forecasts to the labels, divided by their sum over the labels."""
+        fitted = np.empty(truth.shape)
+        for order, outcomes, column in zip(orders, truth.T[last:], fitted.T[last:], strict=True):
+            column[:] = order.fit(outcomes, weights)[order.point_of]
+        if last:
+            fitted[:, 0] = 1 - fitted[:, 1]
+            return fitted
+        whole = fitted.sum(1, keepdims=True)
+        return np.where(whole > 0, fitted / np.where(whole > 0, whole, 1), 1 / truth.shape[1])
+
+    def parts(weights: Items) -> tuple[float, float, float, float]:
+        shares = weights / weights.sum()
+        with np.errstate(divide="ignore"):
+            tables = (log_probs, np.log(calibrated(weights)), np.broadcast_to(np.log(shares @ truth), truth.shape))
+        losses = [expected_losses(rule, None, table, truth) for table in tables]
+        score, fitted, same = (float(np.where(shares > 0, one, 0) @ shares) for one in losses)
+        best = min(score, fitted, same)
+        return score, score - best, same - best, same
+
+    return parts
+
+
+def skill_scores(
+    predictions: Predictions,
+    truth: Truth,
+    rule: RuleLike = "log",
+    baseline: str = "uniform",
+    floor: float | None = None,
+) -> "polars.DataFrame":
+    """How much of the way from a baseline to perfection each model has gone.
+
+    Formula: skill = (S_0 - S)/(S_0 - S_best), with S_0 the mean loss of the baseline and S_best the loss of a forecast
+    that is certain and right; for the log and Brier scores 1 - S/S_0. Where labels are soft no forecast gets there:
+    `skill_attainable` puts the mean entropy of the labels in the place of S_best (with vote shares of few annotators,
+    whose entropy is too low, it is too low).
+
+    Arguments: `baseline` is "uniform", "frequency" (the mean label of these very items, for every item: it has seen
+    the truth, so that skill against it is a little harsh) or the name of a model. The rest as in `score`.
+
+    Returns: one row for each model: `model`, `expected`, `baseline` (its loss), `skill`, `skill_attainable`; at most 1,
+    0 is no better than the baseline, higher is better. A skill score ranks models as the mean loss does, but it is not
+    itself a mean over items, and an honest forecast need not maximise it.
+
+    Errors: `InputError` for an unknown baseline, and as in `score`.
+
+    Source: Murphy (1973), doi:10.1175/1520-0450(1973)012<0215:HASSFP>2.0.CO;2
+
+    >>> import probtruth as pt
+    >>> pred, truth = pt.Predictions.from_probs({"a": [[0.2, 0.8]]}), pt.Truth.from_labels([1], n_labels=2)
+    >>> round(pt.calibration.skill_scores(pred, truth, rule="brier")["skill"][0], 3)
+    0.84
+    """
+    aligned = align(predictions, truth)
+    scores, (chosen, _) = score_aligned(aligned, rule, floor), asked(rule, floor, aligned.labels)
+    name = check.one_of(baseline, (*BASELINES, *scores.models), "baseline")
+    expected, n_labels = scores.values.mean(1).tolist(), len(aligned.labels)
+    entropy, frequency = scores.known.entropy or 0.0, scores.known.baseline or 0.0
+    if name == "uniform":
+        mean = to_host(aligned.truth).mean(0, dtype=np.float64)
+        start = float(chosen.expected(np.full(n_labels, 1 / n_labels), mean))
+    else:
+        start = frequency if name == "frequency" else expected[scores.models.index(name)]
+    rows = [
+        {
+            "model": model,
+            "expected": loss,
+            "baseline": start,
+            "skill": _share(start, loss, chosen.range_for(n_labels)[0]),
+            "skill_attainable": _share(start, loss, entropy),
+        }
+        for model, loss in zip(scores.models, expected, strict=True)
+    ]
+    return frames.from_rows(rows)
+
+
+def _share(start: float, loss: float, best: float) -> float:
+    """(start - loss)/(start - best); NaN where the baseline is infinite or leaves nothing to gain."""
+    way = start - best
+    return (start - loss) / way if np.isfinite(way) and way > 0 else float("nan")
+
+
+def perplexity(predictions: Predictions, truth: Truth, floor: float | None = None) -> "polars.DataFrame":
+    """Perplexity of each model: the number of equally likely labels that would be as surprising.
+
+    Formula: exp of the mean log score = exp(mean entropy) * exp(mean Kullback-Leibler divergence).
+
+    As a summary of the mean log score it is harmless. As something to be minimised in expectation it is improper: over
+    n items together it rewards the report proportional to t^(n/(n+1)), hedged, and inverse perplexity t^(n/(n-1)),
+    sharpened; `explain_metric(-1 / n)` and `explain_metric(1 / n)` say so. Compare models by their log scores.
+
+    Returns: one row for each model, from 1, lower is better: `model`, `perplexity`, and its two factors
+    `entropy_factor` (the same for all models, and the least that can be reached) and `divergence_factor`.
+
+    Errors: as in `score`.
+
+    Source: Jelinek, Mercer, Bahl and Baker (1977), doi:10.1121/1.2016299
+
+    >>> import probtruth as pt
+    >>> pred, truth = pt.Predictions.from_probs({"a": [[0.25, 0.75]]}), pt.Truth.from_labels([0], n_labels=2)
+    >>> round(pt.nelson.perplexity(pred, truth)["perplexity"][0], 6)
+    4.0
+    """
+    scores = score_aligned(align(predictions, truth), "log", floor)
+    entropy, rows = scores.known.entropy or 0.0, []
+    for model, loss in zip(scores.models, scores.values.mean(1).tolist(), strict=True):
+        with np.errstate(over="ignore"):
+            whole, least, rest = np.exp([loss, entropy, loss - entropy]).tolist()
+        rows.append({"model": model, "perplexity": whole, "entropy_factor": least, "divergence_factor": rest})
+    return frames.from_rows(rows)

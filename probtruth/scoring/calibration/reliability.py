@@ -1,23 +1,25 @@
-"""Reliability: how often an event happens when its forecast has a given probability, as a curve and as one error."""
+"""Forecasts of one event against what happened: reliability as a curve and as one error, and the Murphy diagram."""
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from numpy.typing import ArrayLike
 
-from probtruth import check, frames
+from probtruth import check, check_arrays, frames
+from probtruth.errors import InputError
+from probtruth.kernels import simplex
 from probtruth.scoring.align import align
-from probtruth.scoring.calibration.binning import ForecastBins, Items, bands, item_weights, judged, resamples
-from probtruth.scoring.calibration.corp import Isotone
+from probtruth.scoring.calibration.events import Isotone, Items, Points, bands, bins_of, item_weights, judged, resamples
 from probtruth.types import Predictions, Truth
 from probtruth.types.arguments import Binning, JudgedBy
 
 if TYPE_CHECKING:
     import polars
 
-Points = Float[np.ndarray, " point"]
+Thresholds = Float[np.ndarray, " threshold"]
 
 
 def reliability_curve(
@@ -68,45 +70,38 @@ def reliability_curve(
     check.number(level, "level", "0.95 is usual.", above=0, below=1)
     heavy = item_weights(weights, len(aligned.items))
     rows: list[dict[str, object]] = []
+    fit: Callable[[Items, Items], Points]
     for named, forecasts, outcomes, kind in judged(aligned, way):
         order = Isotone.of(forecasts)
-        curve, fit = _isotonic(order, outcomes, heavy)
-        if method != "isotonic":
-            curve, fit = _binned(ForecastBins.of(forecasts, n_bins, method, kind), forecasts, outcomes, heavy)
-        low = high = np.full(len(curve[0]), np.nan)
+        if method == "isotonic":
+            fit, place = order.fit, order.point_of
+            observed = fit(outcomes, heavy)
+            change = observed[1:] != observed[:-1]
+            ends = np.append(True, change) | np.append(change, True)  # of every flat piece; one row if they are equal
+            piece = np.append(0, np.cumsum(change))
+            forecast, weight = order.points, np.bincount(piece[place], heavy)[piece]
+        else:
+            place = bins_of(forecasts, n_bins, method, kind)
+            fit = partial(_means, place)
+            observed, forecast, weight = fit(outcomes, heavy), fit(forecasts, heavy), np.bincount(place, heavy)
+            ends = np.ones(len(weight), bool)
+        low = high = np.full(len(weight), np.nan)
         if n_drawn:
             if band == "confidence":
                 drawn = [fit(outcomes, resampled) for resampled in resamples(heavy, n_drawn, seed)]
             else:
                 drawn = [fit(sample, heavy) for sample in _calibrated(order, forecasts, outcomes, heavy, n_drawn, seed)]
-            low, high = np.clip(bands(np.where(np.isnan(drawn), curve[1], drawn), level), 0, 1)
-        columns = ("forecast", "observed", "weight", "low", "high")
-        rows += [
-            named | dict(zip(columns, map(float, point), strict=True)) for point in zip(*curve, low, high, strict=True)
-        ]
+            low, high = np.clip(bands(np.where(np.isnan(drawn), observed, drawn), level), 0, 1)
+        columns = {"forecast": forecast, "observed": observed, "weight": weight / heavy.sum(), "low": low, "high": high}
+        points = zip(*(column[ends].tolist() for column in columns.values()), strict=True)
+        rows += [named | dict(zip(columns, point, strict=True)) for point in points]
     return frames.from_rows(rows)
 
 
-type Curve = tuple[tuple[Points, Points, Points], Callable[[Items, Items], Points]]
-"""Forecast, observed frequency and weight of each point; the frequencies there of other outcomes or weights."""
-
-
-def _isotonic(order: Isotone, outcomes: Items, heavy: Items) -> Curve:
-    """The two ends of every flat piece of the fit (one row if they are equal)."""
-    fitted, total = order.fit(outcomes, heavy), order.weights(heavy)
-    first = np.concatenate([[True], fitted[1:] != fitted[:-1]])
-    piece = np.cumsum(first) - 1
-    ends = first | np.concatenate([first[1:], [True]])
-    share = np.bincount(piece, total)[piece] / total.sum()
-    points = order.points[ends]
-    return (points, fitted[ends], share[ends]), lambda drawn, some: np.interp(
-        points, order.points, order.fit(drawn, some)
-    )
-
-
-def _binned(bins: ForecastBins, forecasts: Items, outcomes: Items, heavy: Items) -> Curve:
-    share = bins.sums(heavy) / heavy.sum()
-    return (bins.means(forecasts, heavy), bins.means(outcomes, heavy), share), bins.means
+def _means(bin_of: Int[np.ndarray, " item"], values: Items, weights: Items) -> Points:
+    """Weighted mean in each bin; NaN if the bin has no weight."""
+    with np.errstate(invalid="ignore"):
+        return np.asarray(np.bincount(bin_of, weights * values) / np.bincount(bin_of, weights))
 
 
 def _calibrated(
@@ -168,22 +163,78 @@ def calibration_error(
     heavy = item_weights(weights, len(aligned.items))
     rows: list[dict[str, Any]] = []
     for named, forecasts, outcomes, kind in judged(aligned, way):
-        binned, order = ForecastBins.of(forecasts, n_bins, bins, kind), Isotone.of(forecasts)
+        place, order = bins_of(forecasts, n_bins, bins, kind), Isotone.of(forecasts)
         errors = [
-            float(np.abs(binned.sums(heavy * (sample - forecasts))).sum() / heavy.sum())
+            float(np.abs(np.bincount(place, heavy * (sample - forecasts))).sum() / heavy.sum())
             for sample in (outcomes, *_calibrated(order, forecasts, outcomes, heavy, n_resamples, seed))
         ]
-        rows.append(
-            named | {"error": errors[0], "if_calibrated": float(np.mean(errors[1:])) if n_resamples else np.nan}
-        )
+        by_chance = float(np.mean(errors[1:])) if n_resamples else np.nan
+        rows.append(named | {"error": errors[0], "if_calibrated": by_chance})
     if way == "class-wise":
-        means = {
-            model: [
-                np.mean([row[name] for row in rows if row["model"] == model]) for name in ("error", "if_calibrated")
-            ]
-            for model in aligned.models
-        }
-        rows = [
-            {"model": m, "label": None, "error": float(e), "if_calibrated": float(c)} for m, (e, c) in means.items()
-        ]
+        of = {model: [row for row in rows if row["model"] == model] for model in aligned.models}
+        columns = ("error", "if_calibrated")
+        means = [{name: float(np.mean([row[name] for row in mine])) for name in columns} for mine in of.values()]
+        rows = [{"model": model, "label": None, **mean} for model, mean in zip(of, means, strict=True)]
     return frames.from_rows(rows)
+
+
+def murphy_diagram(
+    predictions: Predictions,
+    truth: Truth,
+    by: JudgedBy = "label",
+    thresholds: ArrayLike | None = None,
+    weights: ArrayLike | None = None,
+) -> "polars.DataFrame":
+    """Mean expected elementary score of each model at every threshold, split into entropy and divergence.
+
+    Formula: for an event of probability t and a forecast p, at the threshold u, t (1 - u) if p <= u (no action, and
+    the event happened) and (1 - t) u if p > u (action in vain); entropy is min(t (1 - u), (1 - t) u). Every proper
+    rule for two labels is a weighted integral of this over u: twice the integral is (p - y)^2, and with the weight
+    1/(u (1 - u)) it is the log score. A model that is lower at every threshold is better under all proper rules.
+
+    Here a soft label is a probability of the event, not an outcome between 0 and 1 (which would drop the entropy).
+
+    Arguments: `by` "label" takes each label against the others, "top-label" the most probable label being right;
+    `thresholds` between 0 and 1 (101 even ones by default); `weights` of the items.
+
+    Returns: rows `model`, `label`, `threshold`, `expected`, `entropy`, `divergence`; from 0 to 1, lower is better.
+
+    Errors: `InputError` for thresholds outside 0 to 1, and as in `score`.
+
+    Source: Ehm, Gneiting, Jordan and Krüger (2016), doi:10.1111/rssb.12154
+
+    >>> import probtruth as pt
+    >>> pred, truth = pt.Predictions.from_probs({"a": [[0.4, 0.6]]}), pt.Truth.from_probs([[0.3, 0.7]])
+    >>> curve = pt.calibration.murphy_diagram(pred, truth, thresholds=[0.5, 0.65]).filter(label="1")
+    >>> curve.select("expected", "entropy").to_numpy().round(3).tolist()
+    [[0.15, 0.15], [0.245, 0.195]]
+    """
+    check.literal(by, JudgedBy, "by")
+    grid = (
+        np.linspace(0, 1, 101) if thresholds is None else check_arrays.as_floats(thresholds, "threshold", "thresholds")
+    )
+    if not ((grid >= 0) & (grid <= 1)).all():
+        raise InputError("thresholds outside 0 to 1 or NaN", "probabilities", "np.linspace(0, 1, 101) is the default.")
+    aligned = align(predictions, truth).on_host()
+    heavy = item_weights(weights, len(aligned.items))
+    rows: list[dict[str, object]] = []
+    for named, forecasts, outcomes, kind in judged(aligned, by):
+        expected = elementary_score(forecasts, outcomes, grid, heavy / heavy.sum(), simplex.lost_as_log(grid, kind))
+        entropy = elementary_score(outcomes, outcomes, grid, heavy / heavy.sum())
+        for threshold, loss, least in zip(grid.tolist(), expected.tolist(), entropy.tolist(), strict=True):
+            parts = {"expected": loss, "entropy": least, "divergence": max(loss - least, 0.0)}
+            rows.append({**named, "threshold": threshold, **parts})
+    return frames.from_rows(rows)
+
+
+def elementary_score(
+    forecasts: Items, outcomes: Items, thresholds: Thresholds, shares: Items, lost: Thresholds | float = 0.0
+) -> Thresholds:
+    """Weighted mean elementary score at each threshold, from one sort of the forecasts."""
+    order = np.argsort(forecasts, kind="stable")
+    below = np.searchsorted(forecasts[order], thresholds * (1 + lost), side="right")
+    came, stayed_away = (
+        np.concatenate([[0.0], np.cumsum((shares * part)[order])]) for part in (outcomes, 1 - outcomes)
+    )
+    score: np.ndarray = came[below] * (1 - thresholds) + (stayed_away[-1] - stayed_away[below]) * thresholds
+    return score

@@ -1,17 +1,26 @@
-"""Accuracy, precision, recall, specificity and F from tables of counts: for each label and averaged over labels."""
+"""Accuracy, precision, recall, specificity and F from tables of counts: plain ones, expected ones and drawn ones."""
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
+Rows = Float[np.ndarray, "item label"]
+Answers = Float[np.ndarray, "model item label"]
+ByLabel = Float[np.ndarray, " label"]
 Labels = Float[np.ndarray, "*batch label"]
 Measures = Float[np.ndarray, "*batch measure"]
 Drawn = Float[np.ndarray, "draw model measure"]
 
 METRICS = ("precision", "recall", "specificity", "f")
 AVERAGES = ("macro", "micro", "weighted")
+
+SURE = 1e-15  # Probabilities below this are rounding
+CELLS = 2**21  # Drawn labels in memory at a time (16 MiB of random numbers); a different number gives different draws
+# With x = 1 - u the integrand falls like exp(-x sum E[b]): beyond this exponent it is below 1e-17 of the whole.
+REACH = 40.0
+NODES = 32  # The rule's relative error is below REACH^(2n+1) (n!)^4 / ((2n+1) (2n)!^3) = 1e-22 for n = 32
 
 
 @dataclass(frozen=True)
@@ -33,18 +42,13 @@ def measure_names(labels: tuple[str, ...]) -> tuple[Measure, ...]:
 
 
 def label_columns(metric: str, n_labels: int) -> slice:
-    """Positions of the labels of a metric among the measures."""
+    """Positions of the labels of a metric among the measures; those of its averages follow."""
     start = 1 + METRICS.index(metric) * (n_labels + len(AVERAGES))
     return slice(start, start + n_labels)
 
 
-def average_column(metric: str, average: str, n_labels: int) -> int:
-    """Position of an average of a metric among the measures."""
-    return int(label_columns(metric, n_labels).stop) + AVERAGES.index(average)
-
-
-def measure(right: Labels, of_label: Labels, of_response: Labels) -> tuple[Measures, Measures]:
-    """The measures of each table, NaN for 0/0, and the number of undefined labels behind each."""
+def measure(right: Labels, of_label: Labels, of_response: Labels) -> Measures:
+    """The measures of each table, NaN for 0/0."""
     total = of_label.sum(-1, keepdims=True)
     parts = {
         "precision": (right, of_response),
@@ -52,24 +56,27 @@ def measure(right: Labels, of_label: Labels, of_response: Labels) -> tuple[Measu
         "specificity": (np.maximum(total - of_label - of_response + right, 0), total - of_label),
         "f": (2 * right, of_label + of_response),
     }
-    accuracy = ratio(right.sum(-1, keepdims=True), total)
-    values, undefined = [accuracy], [np.isnan(accuracy).astype(np.float64)]
-    for metric in METRICS:
-        above, below = parts[metric]
+    values = [ratio(right.sum(-1, keepdims=True), total)]
+    for above, below in (parts[metric] for metric in METRICS):
         each = ratio(above, below)
-        hole = np.isnan(each)
-        number = hole.sum(-1, keepdims=True, dtype=np.float64)
-        filled = np.where(hole, 0.0, each)
-        weights = np.where(hole, 0.0, of_label)
-        macro = ratio(filled.sum(-1, keepdims=True), each.shape[-1] - number)
-        micro = ratio(above.sum(-1, keepdims=True), below.sum(-1, keepdims=True))
-        weighted = ratio((weights * filled).sum(-1, keepdims=True), weights.sum(-1, keepdims=True))
-        values += [each, macro, micro, weighted]
-        undefined += [hole.astype(np.float64), number, np.isnan(micro).astype(np.float64), number]
-    return np.concatenate(values, -1), np.concatenate(undefined, -1)
+        defined = ~np.isnan(each)
+        filled, weights = np.where(defined, each, 0.0), of_label * defined
+        averages = ((filled, defined), (above, below), (weights * filled, weights))
+        values += [each, *(ratio(x.sum(-1, keepdims=True), y.sum(-1, keepdims=True)) for x, y in averages)]
+    return np.concatenate(values, -1)
 
 
-def measure_table(counts: Float[np.ndarray, "*batch label response"]) -> tuple[Measures, Measures]:
+def undefined_labels(values: Measures, n_labels: int) -> Measures:
+    """The number of undefined labels behind each measure."""
+    holes = np.isnan(values).astype(np.float64)
+    for metric in METRICS:
+        part = label_columns(metric, n_labels)
+        for average in ("macro", "weighted"):
+            holes[..., part.stop + AVERAGES.index(average)] = holes[..., part].sum(-1)
+    return holes
+
+
+def measure_table(counts: Float[np.ndarray, "*batch label response"]) -> Measures:
     """`measure` of whole tables, rows = labels, columns = responses."""
     return measure(np.diagonal(counts, axis1=-2, axis2=-1), counts.sum(-1), counts.sum(-2))
 
@@ -85,9 +92,7 @@ def ratio(
     above: Float[np.ndarray, "*batch value"], below: Float[np.ndarray, "*batch #value"]
 ) -> Float[np.ndarray, "*batch value"]:
     """above / below, NaN if below is not positive."""
-    fine = below > 0
-    value: np.ndarray = np.where(fine, above / np.where(fine, below, 1.0), np.nan)
-    return value
+    return np.asarray(np.where(below > 0, above / np.where(below > 0, below, 1.0), np.nan))
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,11 +107,124 @@ class Summary:
     mc_error: Float[np.ndarray, "model measure"]
 
 
-def summarise(values: Drawn, undefined: Drawn) -> Summary:
+def summarise(values: Drawn, n_labels: int) -> Summary:
     """Mean, sd and equal-tailed 95% interval over the draws in which a measure is defined."""
-    number = (~np.isnan(values)).sum(0)
+    undefined, number = undefined_labels(values, n_labels).mean(0), (~np.isnan(values)).sum(0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # where a measure is never defined all of these are NaN
         mean, sd = np.nanmean(values, 0), np.nanstd(values, 0, ddof=1)
         low, high = np.nanquantile(values, [0.025, 0.975], axis=0)
-    return Summary(mean, undefined.mean(0), sd, low, high, ratio(sd, np.sqrt(number)))
+    return Summary(mean, undefined, sd, low, high, ratio(sd, np.sqrt(number)))
+
+
+def draw_labels(probs: Rows, draws: int, generator: np.random.Generator) -> Int[np.ndarray, "item draw"]:
+    """Independent labels of every item. A label of probability 0 is never drawn."""
+    steps = np.cumsum(probs, axis=1)
+    steps /= steps[:, -1:]
+    chance = generator.random((len(probs), draws))
+    labels = np.zeros(chance.shape, np.int64)
+    for step in steps[:, :-1].T:
+        labels += chance >= step[:, None]
+    return labels
+
+
+def sampled_measures(truth: Rows, answers: Answers, draws: int, seed: int, respond: bool) -> Summary:
+    """The measures over independent draws of every item's label, the same for all models."""
+    n_items, n_labels = truth.shape
+    generator, offset = np.random.default_rng(seed), n_labels * np.arange(draws)
+    shape = (draws, len(answers), n_labels)
+    right, of_response, of_label = np.zeros(shape), np.zeros(shape), np.zeros((draws, 1, n_labels))
+
+    def totals(code: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
+        return np.bincount(code, weights, draws * n_labels).reshape(draws, n_labels)
+
+    block = max(1, CELLS // draws)
+    for start in range(0, n_items, block):
+        rows = slice(start, start + block)
+        labels = draw_labels(truth[rows], draws, generator)
+        code = (labels + offset).ravel()
+        of_label[:, 0] += totals(code)
+        for model, answer in enumerate(answers[:, rows]):
+            if respond:
+                responses = draw_labels(answer, draws, generator)
+                right[:, model] += totals(code[(responses == labels).ravel()])
+                of_response[:, model] += totals((responses + offset).ravel())
+            else:
+                right[:, model] += totals(code, np.take_along_axis(answer, labels, axis=1).ravel())
+                of_response[:, model] += answer.sum(0)
+    return summarise(measure(right, np.broadcast_to(of_label, shape), of_response), n_labels)
+
+
+def posterior_measures(tables: Float[np.ndarray, "draw item label"], answers: Answers) -> Summary:
+    """The measures of every drawn table of labels, with counts expected over labels and responses given the table."""
+    right = np.stack([np.einsum("nk,mnk->mk", table.astype(np.float64), answers) for table in tables])
+    of_label = tables.sum(1, dtype=np.float64)[:, None]
+    shape = right.shape
+    values = measure(right, np.broadcast_to(of_label, shape), np.broadcast_to(answers.sum(1), shape))
+    return summarise(values, tables.shape[2])
+
+
+def exact_measures(truth: Rows, answers: Answers, draws: int, seed: int) -> Summary:
+    """Expectation of each measure, given that it is defined; some averages, and the spread, from drawn tables."""
+    n_items, n_labels = truth.shape
+    summary = sampled_measures(truth, answers, draws, seed, respond=True)
+    mean, undefined = summary.values.copy(), summary.undefined.copy()
+    error = np.maximum(summary.mc_error, 1 / draws)  # draws that all agree are not an exact answer
+    columns = {metric: label_columns(metric, n_labels) for metric in METRICS}
+    linear = [0, *(part.stop + AVERAGES.index("micro") for part in columns.values())]  # in the counts
+    mean[:, linear], undefined[:, linear], error[:, linear] = measure_table(truth.T @ answers)[:, linear], 0.0, 0.0
+    absent = truth.max(0) == 0
+    for model, answer in enumerate(answers):
+        for metric, part in columns.items():
+            value, hole, by_label = _expected(metric, truth, answer)
+            macro, weighted = part.stop, part.stop + AVERAGES.index("weighted")
+            mean[model, part], undefined[model, part], error[model, part] = value, hole, 0.0
+            undefined[model, [macro, weighted]] = hole.sum()
+            # averages are exact where every label is certainly defined or certainly left out
+            surely, never = hole <= SURE, hole >= 1
+            if (surely | never).all() and surely.any():
+                mean[model, macro], error[model, macro] = value[surely].mean(), 0.0
+            if metric == "recall" or (surely | absent).all():  # recall weighted by label totals is accuracy
+                mean[model, weighted], error[model, weighted] = by_label[~absent].sum() / n_items, 0.0
+    return replace(summary, values=mean, undefined=undefined, mc_error=error)
+
+
+def _expected(metric: str, truth: Rows, answer: Rows) -> tuple[ByLabel, ByLabel, ByLabel]:
+    """E[metric | defined] and P(undefined) of each label, and E[label's total times metric; defined]."""
+    if metric == "recall":
+        value, hole, _ = _integrals(truth * answer, [truth], 0, truth)
+        return value, hole, (truth * answer).sum(0)
+    if metric == "precision":
+        return _integrals(truth * answer, [answer], 0, truth)
+    if metric == "specificity":
+        above = (1 - truth) * (1 - answer)
+        value, hole, _ = _integrals(above, [1 - truth], 0, truth)
+        return value, hole, len(truth) * np.where(hole < 1, value, 0.0) * (1 - hole) - above.sum(0)
+    value, hole, by_label = _integrals(truth * answer, [truth, answer], 1, truth)
+    return 2 * value, hole, 2 * by_label
+
+
+# Labels and responses are independent over items and of each other. If every item adds an indicator a_i (with mean
+# alpha_i) above and b_i >= a_i below, then by 1/s = integral from 0 to 1 of u^(s-1) du
+#     E[sum a / sum b; sum b > 0] = integral over u from 0 to 1 of sum_i alpha_i prod_{j != i} E[u^b_j].
+# The integrand is a polynomial; on the part of (0, 1) that matters a fixed Gauss-Legendre rule is exact to rounding.
+def _integrals(above: Rows, below: list[Rows], power: int, truth: Rows) -> tuple[ByLabel, ByLabel, ByLabel]:
+    """E[above/below | below > 0], P(below = 0), and E[T above/below; below > 0] where T counts the label."""
+    total = sum(part.sum(0) for part in below)
+    reach = REACH / np.maximum(total, REACH)
+    node, weight = np.polynomial.legendre.leggauss(NODES)
+    size = truth.sum(0)
+    ratio_sum, by_label = np.zeros(truth.shape[1]), np.zeros(truth.shape[1])
+    for at, share in zip((node + 1) / 2, weight / 2, strict=True):
+        x = at * reach
+        left = [1 - part * x for part in below]
+        each = above / np.prod(left, axis=0)
+        whole = np.prod([part.prod(0) for part in left], axis=0) * share * reach * (1 - x) ** power
+        ratio_sum += whole * each.sum(0)
+        tilted = truth / left[0] * (1 - x) if len(below) == 2 else truth
+        others = (tilted.sum(0) if len(below) == 2 else size) - tilted
+        by_label += whole * (each * (1 + others)).sum(0)
+    with np.errstate(divide="ignore"):
+        log_hole = sum(np.log1p(-part).sum(0) for part in below)
+    hole = np.exp(log_hole)
+    return ratio(ratio_sum, -np.expm1(log_hole)), hole, by_label

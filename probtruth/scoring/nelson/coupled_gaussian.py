@@ -39,9 +39,7 @@ def log_density(x: Number, loc: Number = 0.0, scale: Number = 1.0, kappa: Number
     -1.1447
     """
     x, loc, scale, kappa = of_one_type(*(jnp.asarray(value) for value in (x, loc, scale, kappa)))
-    squares = ((x - loc) / scale) ** 2
-    value: Array = _log_kernel(squares, kappa, 1) - log_normalizer(kappa, 1) - jnp.log(scale)
-    return value
+    return _log_density(((x - loc) / scale) ** 2, jnp.log(scale), kappa, 1)
 
 
 @jax.jit
@@ -61,10 +59,7 @@ def multivariate_log_density(x: Points, loc: Vector, scale: Matrix, kappa: Numbe
     dim = loc.shape[-1]
     flat = (x - loc).reshape(-1, dim).T
     squares = jnp.sum(jax.scipy.linalg.solve_triangular(root, flat, lower=True) ** 2, 0).reshape(x.shape[:-1])
-    coupling = jnp.asarray(kappa, x.dtype)
-    half_log_det = jnp.sum(jnp.log(jnp.diagonal(root)))
-    value: Array = _log_kernel(squares, coupling, dim) - log_normalizer(coupling, dim) - half_log_det
-    return value
+    return _log_density(squares, jnp.sum(jnp.log(jnp.diagonal(root))), jnp.asarray(kappa, x.dtype), dim)
 
 
 @partial(jax.jit, static_argnames="dim")
@@ -137,13 +132,13 @@ def log_posterior(
     return jax.nn.log_softmax(logs + jnp.log(prior))
 
 
-def _log_kernel(squares: Float[Array, "..."], kappa: Float[Array, "..."], dim: int) -> Float[Array, "..."]:
-    """-(1/kappa + d)/2 log(1 + kappa r^2), written so that kappa = 0 is not a special case."""
+def _log_density(squares: Array, log_volume: Array, kappa: Array, dim: int) -> Array:
+    # -(1/kappa + d)/2 log(1 + kappa r^2), written so that kappa = 0 is not a special case
     product = kappa * squares
     inside = product > -1
-    fine = jnp.where(inside, product, 0.0)
-    value = -0.5 * (1 + dim * kappa) * squares * log1p_ratio(fine)
-    return jnp.where(inside, value, -jnp.inf)
+    kernel = -0.5 * (1 + dim * kappa) * squares * log1p_ratio(jnp.where(inside, product, 0.0))
+    value: Array = jnp.where(inside, kernel, -jnp.inf) - log_normalizer(kappa, dim) - log_volume
+    return value
 
 
 def _gamma_excess(w: Float[Array, "..."], a: float) -> Float[Array, "..."]:

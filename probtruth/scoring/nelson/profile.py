@@ -1,26 +1,166 @@
 """Generalised means of the probabilities that a model gave to what happened, against those of the source."""
 
-from dataclasses import dataclass
-from math import exp, inf, isnan, log, log1p
-from typing import Literal
+from dataclasses import dataclass, field
+from math import exp, inf, log1p
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
+from scipy.special import logsumexp
 
-from probtruth import check, check_arrays
+from probtruth import check, check_arrays, frames
 from probtruth.errors import InputError
 from probtruth.kernels import simplex
 from probtruth.scoring.align import align
-from probtruth.scoring.nelson.risk import MARKS, RiskProfile
 from probtruth.scoring.nelson.source_probability import equal_count_bins, source_probability, whole
 from probtruth.scoring.score import check_floor
 from probtruth.types import Predictions, Truth
 from probtruth.types.arguments import SourceMethod
+from probtruth.types.index import Audit
+from probtruth.types.shown import Brief
+
+if TYPE_CHECKING:
+    import polars
 
 Rows = Float[np.ndarray, "item label"]
 
+MARKS = {"decisiveness": 1.0, "accuracy": 0.0, "robustness": -2 / 3}  # The three powers of the paper
 POWERS = tuple(np.linspace(-4, 4, 33).tolist())  # The default spectrum
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RiskProfile(Brief):
+    """The spectrum of generalised means of each model and of its source, on the scale of probabilities.
+
+    `model[i, m]` is the mean of order `powers[m]` of the probabilities that model i reported for what happened,
+    `source[i, m]` that of the source probabilities; the `by_label` arrays are the same for one label's events.
+    `p_sigma` is exp(-sd of the log-probabilities). `impossible` names, for each model, the items where something
+    happened that the model called impossible. Higher is better, but only the accuracy (power 0) is a proper criterion,
+    through its logarithm, and not with a floor.
+    """
+
+    models: tuple[str, ...]
+    labels: tuple[str, ...]
+    powers: tuple[float, ...]
+    model: Float[np.ndarray, "model power"]
+    source: Float[np.ndarray, "model power"]
+    model_by_label: Float[np.ndarray, "model label power"]
+    source_by_label: Float[np.ndarray, "model label power"]
+    p_sigma: Float[np.ndarray, " model"]
+    impossible: tuple[tuple[str, ...], ...]
+    source_method: str
+    floor: float | None
+    bins: tuple[dict[str, object], ...] = field(repr=False, default=())
+    audit: Audit = field(default_factory=Audit)
+
+    @property
+    def divergence(self) -> Float[np.ndarray, "model power"]:
+        """Divergence probability, model over source: P_model = P_source * P_div."""
+        return np.asarray(self.model / self.source)
+
+    @property
+    def decisiveness(self) -> Float[np.ndarray, " model"]:
+        """Arithmetic mean (power 1) of the reported probabilities; rewards over-confidence."""
+        return self.at(MARKS["decisiveness"])
+
+    @property
+    def accuracy(self) -> Float[np.ndarray, " model"]:
+        """Geometric mean (power 0), exp(-log score)."""
+        return self.at(MARKS["accuracy"])
+
+    @property
+    def robustness(self) -> Float[np.ndarray, " model"]:
+        """Mean of power -2/3; rewards under-confidence."""
+        return self.at(MARKS["robustness"])
+
+    def at(self, power: int | float) -> Float[np.ndarray, " model"]:
+        """The models' mean of one of the powers.
+
+        Errors: `InputError` for a power that is not in the spectrum.
+        """
+        if power not in self.powers:
+            hint = "Give it in risk_profile(..., powers=[...])."
+            raise InputError(f"power {power!r}", "a power of the profile", hint)
+        return self.model[:, self.powers.index(power)]
+
+    @property
+    def angle(self) -> Float[np.ndarray, " model"]:
+        """Degrees of the line from robustness to decisiveness in the plot of model against source.
+
+        45 for a calibrated model, more if it is over-confident, less if it is under-confident.
+        """
+        high, _, low = self._places
+        rise, run = (table[:, high] - table[:, low] for table in (self.model, self.source))
+        return np.asarray(np.degrees(np.arctan2(rise, run)))
+
+    @property
+    def log_sd_band(self) -> Float[np.ndarray, "model 2"]:
+        """Accuracy times and divided by `p_sigma`; the upper end can exceed 1, which is why the paper turns to powers.
+
+        Source: Nelson (2017), Equation 10 (which lost the minus before the root).
+        """
+        return np.stack([self.accuracy * self.p_sigma, self.accuracy / self.p_sigma], -1)
+
+    def table(self) -> "polars.DataFrame":
+        """One row for each model: the three means of model, source and divergence, angle, log-sd band, impossibles."""
+        kinds = {"": self.model, "source_": self.source, "divergence_": self.divergence}
+        means = {
+            kind + name: values[:, at]
+            for kind, values in kinds.items()
+            for name, at in zip(MARKS, self._places, strict=True)
+        }
+        low, high = self.log_sd_band.T
+        rest = {"angle": self.angle, "low": low, "high": high, "impossible": list(map(len, self.impossible))}
+        return frames.as_polars({"model": self.models, **means, **rest})
+
+    def spectrum(self) -> "polars.DataFrame":
+        """One row for each model and power: the probabilities of model, source and divergence."""
+        tables = {"model": self.model, "source": self.source, "divergence": self.divergence}
+        return frames.as_polars(
+            {
+                "model": [model for model in self.models for _ in self.powers],
+                "power": self.powers * len(self.models),
+                **{f"{name}_probability": table.ravel() for name, table in tables.items()},
+            }
+        )
+
+    def marks(self) -> "polars.DataFrame":
+        """The marks of the plot of model (y) against source (x): three for each model, and three for each label."""
+        x, y = (
+            np.concatenate([table[:, None], by_label], 1)
+            for table, by_label in ((self.source, self.source_by_label), (self.model, self.model_by_label))
+        )
+        return frames.from_rows(
+            [
+                {
+                    "model": model,
+                    "label": label,
+                    "mark": mark,
+                    "power": power,
+                    "source": x[i, j, at],
+                    "reported": y[i, j, at],
+                }
+                for i, model in enumerate(self.models)
+                for (mark, power), at in zip(MARKS.items(), self._places, strict=True)
+                for j, label in enumerate((None, *self.labels))
+            ]
+        )
+
+    def bubbles(self) -> "polars.DataFrame":
+        """The bubbles of that plot: bins of equal counts for each model and label.
+
+        `source` is the frequency of true events, `reported` the geometric mean of the reported probabilities of the
+        true events (NaN without any), `reported_all` that of all entries, `contribution` the share of true events
+        times the logarithm of `reported`: over all labels' bins the contributions sum to the log of the accuracy.
+        """
+        columns = ["model", "label", "bin", "source", "reported", "reported_all", "n", "n_true", "contribution"]
+        return frames.from_rows(self.bins, columns)
+
+    @property
+    def _places(self) -> tuple[int, ...]:
+        """The positions of decisiveness, accuracy and robustness among the powers."""
+        return tuple(map(self.powers.index, MARKS.values()))
 
 
 def risk_profile(
@@ -40,9 +180,13 @@ def risk_profile(
 
     Arguments: `floor` is the paper's precision q_lim: it keeps reports and source probabilities between floor and 1 -
     floor; without it one impossible event makes the accuracy 0. `powers` is the spectrum (decisiveness, accuracy and
-    robustness are always in it). `source` and `smoothing` say how to estimate the source probability, see
-    `source_probability`; with "isotonic" and two labels, or "truth", P_div is at most 1 at power 0. `by_label` sorts
-    each label's reports separately, otherwise all labels' reports are pooled.
+    robustness are always in it). `source` is how the source probability is estimated: "isotonic" is the monotone fit of
+    greatest likelihood, "bins" the frequency in bins of equal counts, "bayes-bins" its posterior mean under a Beta
+    prior worth one entry of the frequency of all, "kernel" a Gaussian average over similar reports, "neighbours" the
+    frequency among the nearest reports, "truth" the soft labels themselves; with "isotonic" and two labels, or "truth",
+    P_div is at most 1 at power 0. `smoothing` is the number of bins (default: root of the number of entries, at most
+    100), the kernel's standard deviation (1.06 sd n^(-1/5)) or the number of neighbours (root of the number).
+    `by_label` sorts each label's reports separately, otherwise all labels' reports are pooled.
 
     Returns: a `RiskProfile`; probabilities from 0 to 1, higher is better.
 
@@ -66,21 +210,26 @@ def risk_profile(
     wanted = tuple(sorted({*given.tolist(), *MARKS.values()}))
     events = aligned.truth
     n_bins = whole(smoothing, 1, "bins") if source in ("bins", "bayes-bins") and smoothing is not None else None
-    model, like, sigma, lost_items, bins = [], [], [], [], []
+    model, like, sigma, impossible, bins = [], [], [], [], []
     for name, logs in zip(aligned.models, aligned.log_probs, strict=True):
         lost = ((events > 0) & np.isneginf(logs)).any(1)
+        impossible.append(tuple(item for item, gone in zip(aligned.items, lost, strict=True) if gone))
         reported = np.exp(logs)
         if limit is not None:
             reported = np.clip(reported, limit, 1 - limit)
             logs = np.log(reported)
-        frequency = _source(reported, events, source, smoothing, by_label)
-        if limit is not None:
-            frequency = np.clip(frequency, limit, 1 - limit)
+        pairs = zip(reported.T, events.T, strict=True) if by_label else [(reported.T.ravel(), events.T.ravel())]
+        each = [source_probability(q, y, source, smoothing) for q, y in pairs]
+        frequency = np.reshape(each, reported.T.shape).T
+        with np.errstate(divide="ignore"):
+            log_frequency = np.log(frequency if limit is None else np.clip(frequency, limit, 1 - limit))
         model.append(_means(logs, events, wanted))
-        like.append(_means(_log(frequency), events, wanted))
-        sigma.append(_p_sigma(logs, events))
-        lost_items.append(tuple(item for item, gone in zip(aligned.items, lost, strict=True) if gone))
-        bins += _bubbles(name, aligned.labels, reported, events, n_bins)
+        like.append(_means(log_frequency, events, wanted))
+        happened, weights = logs[events > 0], events[events > 0] / events.sum()
+        with np.errstate(invalid="ignore"):
+            sd = np.sqrt(weights @ (happened - weights @ happened) ** 2)  # NaN where one of them is infinite
+        sigma.append(float(np.nan_to_num(np.exp(-sd))))
+        bins += _bubbles(name, aligned.labels, logs, events, n_bins)
     ours, theirs = np.stack(model), np.stack(like)
     return RiskProfile(
         aligned.models,
@@ -91,24 +240,12 @@ def risk_profile(
         ours[:, 1:],
         theirs[:, 1:],
         np.array(sigma),
-        tuple(lost_items),
+        tuple(impossible),
         source,
         limit,
         tuple(bins),
         aligned.audit,
     )
-
-
-def _source(reported: Rows, events: Rows, method: str, smoothing: object, by_label: bool) -> Rows:
-    if not by_label:
-        return source_probability(reported.ravel(), events.ravel(), method, smoothing).reshape(reported.shape)
-    each = [source_probability(q, y, method, smoothing) for q, y in zip(reported.T, events.T, strict=True)]
-    return np.stack(each, -1)
-
-
-def _log(values: Float[np.ndarray, "..."]) -> Float[np.ndarray, "..."]:
-    with np.errstate(divide="ignore"):
-        return np.log(values)
 
 
 def _means(logs: Rows, events: Rows, powers: tuple[float, ...]) -> Float[np.ndarray, "all_then_label power"]:
@@ -129,49 +266,33 @@ def _mean(logs: Float[np.ndarray, " event"], share: Float[np.ndarray, " event"],
         return exp(high if power > 0 else low)
     if low == -inf and (power <= 0 or high == -inf):
         return 0.0
-    centre = float(share @ logs)
-    if abs(power) * (high - low) <= 1:  # around the geometric mean: small powers lose no digits
-        return exp(centre + (log1p(share @ np.expm1(power * (logs - centre))) / power if power else 0.0))
-    top = high if power > 0 else low
-    return exp(top + log(share @ np.exp(power * (logs - top))) / power)
-
-
-def _p_sigma(logs: Rows, events: Rows) -> float:
-    """exp(-sd of the log-probabilities of what happened), 0 if one of them is infinite."""
-    happened = events > 0
-    values, weights = logs[happened], events[happened] / events.sum()
-    if np.isneginf(values).any():
-        return 0.0
-    mean = float(weights @ values)
-    return float(np.exp(-np.sqrt(weights @ (values - mean) ** 2)))
+    if abs(power) * (high - low) > 1:
+        return exp(float(logsumexp(power * logs, b=share)) / power)
+    centre = float(share @ logs)  # around the geometric mean small powers lose no digits
+    return exp(centre + (log1p(share @ np.expm1(power * (logs - centre))) / power if power else 0.0))
 
 
 def _bubbles(
-    model: str, labels: tuple[str, ...], reported: Rows, events: Rows, n_bins: int | None
+    model: str, labels: tuple[str, ...], logs: Rows, events: Rows, n_bins: int | None
 ) -> list[dict[str, object]]:
     """The bins of each label, in the order of their reports."""
     rows: list[dict[str, object]] = []
-    for label, q, y in zip(labels, reported.T, events.T, strict=True):
-        logs = _log(q)
-        bin_of = equal_count_bins(q, n_bins)
-        for here in np.unique(bin_of):
-            inside = bin_of == here
-            true = y[inside]
-            total, happened = float(true.sum()), true > 0
-            log_mean = float(true[happened] @ logs[inside][happened] / total) if total > 0 else np.nan
-            rows.append(
-                {
-                    "model": model,
-                    "label": label,
-                    "bin": int(here),
-                    "source": total / len(true),
-                    "reported": float(np.exp(log_mean)),
-                    "reported_all": float(np.exp(logs[inside].mean())),
-                    "n": len(true),
-                    "n_true": total,
-                    "contribution": total / float(events.sum()) * log_mean if total > 0 else 0.0,
-                }
-            )
+    for label, log_q, y in zip(labels, logs.T, events.T, strict=True):
+        bins, place = np.unique(equal_count_bins(np.exp(log_q), n_bins), return_inverse=True)
+        with np.errstate(invalid="ignore"):
+            weighted = np.where(y > 0, y * log_q, 0.0)
+            n, true, of_true, of_all = (np.bincount(place, part) for part in (None, y, weighted, log_q))
+            columns = {
+                "bin": bins,
+                "source": true / n,
+                "reported": np.exp(of_true / true),
+                "reported_all": np.exp(of_all / n),
+                "n": n,
+                "n_true": true,
+                "contribution": of_true / events.sum(),
+            }
+        points = zip(*(column.tolist() for column in columns.values()), strict=True)
+        rows += [{"model": model, "label": label, **dict(zip(columns, point, strict=True))} for point in points]
     return rows
 
 
@@ -224,21 +345,13 @@ def explain_metric(power: float | Literal["decisiveness", "accuracy", "robustnes
     """
     if isinstance(power, str):
         value = MARKS[check.one_of(power, tuple(MARKS), "metric")]
+    elif power in (inf, -inf):
+        value = power
     else:
-        try:
-            value = float(power)  # type: ignore[arg-type]
-        except (TypeError, ValueError):
-            value = float("nan")
-        if isnan(value) or isinstance(power, bool):
-            raise InputError(
-                f"power {power!r}", f"a number or one of {', '.join(MARKS)}", "0 is the geometric mean, the log score."
-            )
+        hint = "0 is the geometric mean, the log score."
+        value = check.number(power, "power", hint, wanted=f"a number or one of {', '.join(MARKS)}")
     exponent = inf if value >= 1 else 1 / (1 - value)
-    return MetricExplanation(value, exponent, value == 0, _text(value, exponent))
-
-
-def _text(power: float, exponent: float) -> str:
-    if power == 0:
+    if value == 0:
         what = "is the geometric mean, the exponential of the log score: it rewards the truth, and is proper"
     elif exponent == 0:
         what = "is the least probability: it rewards equal probabilities for all possible labels, not the truth"
@@ -247,4 +360,4 @@ def _text(power: float, exponent: float) -> str:
     else:
         way = "hedged towards equal probabilities" if exponent < 1 else "sharpened towards the most probable label"
         what = f"rewards the truth raised to the power {exponent:.4g} and normalised, {way}: it is improper"
-    return f"The generalised mean of power {power:.4g} {what}."
+    return MetricExplanation(value, exponent, value == 0, f"The generalised mean of power {value:.4g} {what}.")

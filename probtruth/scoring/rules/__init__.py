@@ -1,7 +1,6 @@
 """Scoring rules: named rules as values, families as functions that return a rule, and what a rule rewards."""
 
 from probtruth.scoring.rules.families import beta, bregman, power, pseudospherical
-from probtruth.scoring.rules.loss_curves import loss_curve
 from probtruth.scoring.rules.named import (
     RULES,
     brier,
@@ -14,7 +13,7 @@ from probtruth.scoring.rules.named import (
     zero_one,
 )
 from probtruth.scoring.rules.proper import log_score_from_log_probs, log_score_from_logits
-from probtruth.scoring.rules.propriety import best_report, check_proper
+from probtruth.scoring.rules.propriety import best_report, check_proper, loss_curve
 from probtruth.scoring.rules.rule import ScoringRule
 from probtruth.scoring.rules.scorers import soft_label_loss
 

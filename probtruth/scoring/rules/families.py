@@ -22,7 +22,6 @@ HINT = "1 is the log score; larger is more forgiving."
 N_NODES = 16  # Gauss-Jacobi nodes: the integrands are analytic up to twice the interval, so 16 reach float64 rounding
 SMALL, LARGE = 0.1, 10.0  # Below b = 0.1 `betainc` loses digits; from a or b = 10 the nodes are too few
 
-Raised = Callable[[float], Array]  # the entries of a table to a power: of probabilities, or from their logarithms
 Generator = Callable[[Array], Array]
 
 
@@ -45,7 +44,8 @@ def power(beta: float) -> ScoringRule:
     >>> round(float(pt.rules.power(2).expected(np.array([0.6, 0.4]), np.array([0.7, 0.3]))), 4)
     0.22
     """
-    return _power(check.number(beta, "beta", HINT, above=0))
+    formula = "-(p_y^{rise:g} - 1)/{rise:g} + (sum_k p_k^{beta:g} - 1)/{beta:g}"
+    return _member("power", check.number(beta, "beta", HINT, above=0), formula)
 
 
 def pseudospherical(beta: float) -> ScoringRule:
@@ -66,59 +66,39 @@ def pseudospherical(beta: float) -> ScoringRule:
     >>> round(float(pt.rules.pseudospherical(2).expected(np.array([0.6, 0.4]), np.array([0.7, 0.3]))), 4)
     0.2512
     """
-    return _pseudospherical(check.number(beta, "beta", HINT, above=0))
+    formula = "-((p_y / |p|)^{rise:g} - 1)/{rise:g}, |p| = (sum_k p_k^{beta:g})^(1/{beta:g})"
+    return _member("pseudospherical", check.number(beta, "beta", HINT, above=0), formula)
 
 
 @lru_cache
-def _power(beta: float) -> ScoringRule:
-    rise = beta - 1
-
-    def losses(raised: Raised) -> Array:
-        return (raised(beta).sum(-1, keepdims=True) - 1) / beta - (raised(rise) - 1) / rise
-
-    return _member(
-        f"power({beta:g})",
-        f"-(p_y^{rise:g} - 1)/{rise:g} + (sum_k p_k^{beta:g} - 1)/{beta:g}",
-        beta,
-        lambda probs: losses(partial(simplex.power, probs)),
-        lambda logs: losses(lambda exponent: jnp.exp(exponent * logs)),
-    )
-
-
-@lru_cache
-def _pseudospherical(beta: float) -> ScoringRule:
-    rise = beta - 1
-
-    def losses(raised: Raised) -> Array:
-        return (1 - raised(rise) / raised(beta).sum(-1, keepdims=True) ** (rise / beta)) / rise
-
-    # the loss is the same for any multiple of p: that whose largest entry is 1 neither overflows nor vanishes
-    def from_logs(logs: Array) -> Array:
-        relative = logs - lax.stop_gradient(logs.max(-1, keepdims=True))
-        return losses(lambda exponent: jnp.exp(exponent * relative))
-
-    return _member(
-        f"pseudospherical({beta:g})",
-        f"-((p_y / |p|)^{rise:g} - 1)/{rise:g}, |p| = (sum_k p_k^{beta:g})^(1/{beta:g})",
-        beta,
-        lambda probs: losses(partial(simplex.power, probs / lax.stop_gradient(probs.max(-1, keepdims=True)))),
-        from_logs,
-    )
-
-
-def _member(
-    name: str, formula: str, beta: float, losses: Callable[[Array], Array], log_losses: Callable[[Array], Array]
-) -> ScoringRule:
-    """The rule of a family, which is the log score at 1 (where its own formulas are 0/0)."""
+def _member(family: str, beta: float, formula: str) -> ScoringRule:
+    """The rule of a family, which is the log score at 1 (where the formulas are 0/0)."""
+    name, rise, spherical = f"{family}({beta:g})", beta - 1, family == "pseudospherical"
     if beta == 1:
         return replace(log, name=name, source=JOSE_NAU_WINKLER)
+
+    def losses(raised: Callable[[float], Array]) -> Array:
+        total = raised(beta).sum(-1, keepdims=True)
+        if spherical:
+            return (1 - raised(rise) / total ** (rise / beta)) / rise
+        return (total - 1) / beta - (raised(rise) - 1) / rise
+
+    # the spherical loss is the same for any multiple of p: that whose largest entry is 1 neither overflows nor vanishes
+    def from_probs(probs: Array) -> Array:
+        relative = probs / lax.stop_gradient(probs.max(-1, keepdims=True)) if spherical else probs
+        return losses(partial(simplex.power, relative))
+
+    def from_logs(logs: Array) -> Array:
+        relative = logs - lax.stop_gradient(logs.max(-1, keepdims=True)) if spherical else logs
+        return losses(lambda exponent: jnp.exp(exponent * relative))
+
     return ScoringRule(
         name=name,
-        formula=formula,
+        formula=formula.format(beta=beta, rise=rise),
         source=JOSE_NAU_WINKLER,
-        losses=losses,
-        range=(0.0, 1 / (beta - 1) if beta > 1 else INFINITE),
-        log_losses=log_losses,
+        losses=from_probs,
+        range=(0.0, 1 / rise if beta > 1 else INFINITE),
+        log_losses=from_logs,
     )
 
 
@@ -150,7 +130,8 @@ def beta(a: float, b: float) -> ScoringRule:
 def _beta(a: float, b: float) -> ScoringRule:
     loss_of_first, loss_of_second = _incomplete(a, b), _incomplete(b, a)
 
-    def losses(first: Array, second: Array) -> Array:
+    def losses(first: Array, second: Array | None = None) -> Array:
+        second = first if second is None else second
         each = [loss_of_first(first[..., 1], first[..., 0]), loss_of_second(second[..., 0], second[..., 1])]
         return jnp.stack(each, -1)
 
@@ -162,7 +143,7 @@ def _beta(a: float, b: float) -> ScoringRule:
         name=f"beta({a:g}, {b:g})",
         formula=f"integral of u^{a - 1:g} (1 - u)^{b:g} from p to 1, or of u^{a:g} (1 - u)^{b - 1:g} from 0 to p",
         source="Merkle and Steyvers (2013), doi:10.1287/deca.2013.0280",
-        losses=lambda probs: losses(probs, probs),
+        losses=losses,
         expected_kernel=expected,
         range=(0.0, max(_whole(a, b), _whole(b, a))),
         local=a == b == 0,
@@ -247,11 +228,8 @@ def bregman(
     -0.56
     """
     if not callable(generator):
-        raise InputError(
-            f"generator of type {type(generator).__name__}",
-            "a function of one distribution",
-            "bregman(lambda p: (p**2).sum()) is the quadratic score.",
-        )
+        hint = "bregman(lambda p: (p**2).sum()) is the quadratic score."
+        raise InputError(f"generator of type {type(generator).__name__}", "a function of one distribution", hint)
 
     def losses(probs: Array) -> Array:
         value, slope = _value_and_slope(generator, probs)

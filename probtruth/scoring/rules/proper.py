@@ -1,6 +1,7 @@
 """Scores of one forecast against a soft or one-hot label: pure kernels for jit, vmap and grad.
 
-The last axis is the label, all axes before it broadcast. Every score is a loss, lower is better, and is the *expected*
+The last axis is the label, all axes before it broadcast: `probs` is the forecast, `truth` the label, one-hot or a
+distribution over labels. Every score is a loss, lower is better, and is the *expected*
 score when the label is drawn from `truth`, that is the entropy of the truth plus the divergence from it. Nothing is
 checked, clipped or renormalised here; an infinite loss stays infinite. NumPy arrays of float64 are computed in float64
 (NumPy in, NumPy out); JAX arrays, and everything inside a transformation, have JAX's precision, float32 unless its x64
@@ -45,8 +46,6 @@ def log_score_from_log_probs(log_probs: Probs, truth: Probs) -> Losses:
 
     Formula: -sum_k t_k l_k, where 0 * (-inf) = 0.
 
-    Arguments: `log_probs` are natural logarithms of probabilities, `truth` as in `log_score`.
-
     Returns: nats, from 0 to inf, lower is better.
 
     Source: Good (1952), doi:10.1111/j.2517-6161.1952.tb00104.x
@@ -64,8 +63,6 @@ def log_score_from_logits(logits: Probs, truth: Probs) -> Losses:
     """Logarithmic score of the softmax of logits, which never pass through probabilities.
 
     Formula: logsumexp(z) - sum_k t_k z_k.
-
-    Arguments: `logits` are any real numbers, `truth` as in `log_score`.
 
     Returns: nats, from 0 to inf, lower is better.
 
@@ -85,8 +82,6 @@ def brier_score(probs: Probs, truth: Probs) -> Losses:
 
     Formula: sum_k t_k |p - e_k|^2 = |p - t|^2 + 1 - |t|^2. Half of it is the two-label form (p_1 - y)^2.
 
-    Arguments: `probs` is the forecast, `truth` the label: one-hot, or a distribution over labels.
-
     Returns: from 0 to 2, lower is better; at least 1 - |t|^2.
 
     Source: Brier (1950), doi:10.1175/1520-0493(1950)078<0001:VOFEIT>2.0.CO;2
@@ -104,8 +99,6 @@ def quadratic_score(probs: Probs, truth: Probs) -> Losses:
     """Quadratic score, the Brier score minus 1; strictly proper.
 
     Formula: sum_k t_k (-2 p_k + |p|^2) = |p - t|^2 - |t|^2.
-
-    Arguments: `probs` is the forecast, `truth` the label: one-hot, or a distribution over labels.
 
     Returns: from -1 to 1, lower is better; at least -|t|^2.
 
@@ -126,8 +119,6 @@ def spherical_score(probs: Probs, truth: Probs) -> Losses:
 
     Formula: -sum_k t_k p_k / |p|.
 
-    Arguments: `probs` is the forecast, `truth` the label: one-hot, or a distribution over labels.
-
     Returns: from -1 to 0, lower is better; at least -|t|.
 
     Source: Gneiting and Raftery (2007), doi:10.1198/016214506000001437
@@ -142,12 +133,10 @@ def spherical_score(probs: Probs, truth: Probs) -> Losses:
 
 @float64_for_numpy
 def ranked_probability_score(probs: Probs, truth: Probs) -> Losses:
-    """Ranked probability score for labels with an order; strictly proper.
+    """Ranked probability score for labels that stand in their order; strictly proper.
 
     Formula: sum_{j=1}^{K-1} sum_k t_k (P_j - [k <= j])^2 = sum_{j=1}^{K-1} (P_j - T_j)^2 + T_j (1 - T_j), with P and T
     the cumulative sums of p and t. It is not divided by K - 1.
-
-    Arguments: `probs` is the forecast, `truth` the label: one-hot, or a distribution; labels are in their order.
 
     Returns: from 0 to K - 1, lower is better.
 
@@ -168,8 +157,6 @@ def zero_one_score(probs: Probs, truth: Probs) -> Losses:
     """Probability of error of the most probable label; proper, but not strictly: only the argmax matters.
 
     Formula: 1 - mean of t_k over the labels k with p_k = max p: labels that tie share the choice evenly.
-
-    Arguments: `probs` is the forecast, `truth` the label: one-hot, or a distribution over labels.
 
     Returns: from 0 to 1, lower is better; 1 minus the (expected) accuracy.
 
@@ -208,8 +195,6 @@ def kl_divergence(probs: Probs, truth: Probs) -> Losses:
 
     Formula: sum_k t_k log(t_k / p_k) + p_k - t_k, each term by a formula that keeps its digits when p and t are close
     (`probtruth.kernels.simplex.relative_entropy_terms`); the last two sum to 0 on the simplex.
-
-    Arguments: `probs` is the forecast, `truth` the label: one-hot, or a distribution over labels.
 
     Returns: nats, from 0 to inf, never negative; lower is better.
 

@@ -1,9 +1,10 @@
-"""Is a rule proper? A search for a report that beats the truth, and which report is best."""
+"""What a rule rewards: a search for a report that beats the truth, the best report, and the cost of every report."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import comb
+from typing import TYPE_CHECKING
 
 import jax
 import jax.numpy as jnp
@@ -12,22 +13,37 @@ from jaxtyping import Float
 from numpy.typing import ArrayLike
 from scipy.special import gammaln, xlogy
 
-from probtruth import check, check_arrays
+from probtruth import check, check_arrays, frames
 from probtruth.errors import InputError
 from probtruth.scoring.rules.named import RuleLike, get_rule
 from probtruth.scoring.rules.rule import ScoringRule
+
+if TYPE_CHECKING:
+    import polars
 
 Distribution = Float[np.ndarray, " label"]
 Loss = Callable[..., object]
 ExpectedLoss = Callable[[Float[np.ndarray, "report label"], Distribution], Float[np.ndarray, " report"]]
 
 MOST_SHARES = 20_000  # The largest number of vote shares to list; five annotators and ten labels have 2,002
+TOLERANCE = 1e-9  # A gain below this, relative to 1 plus the size of the loss, is rounding
+APART = 0.01  # Reports at this total variation count as different, for strict propriety
 # Powers of the truth to try as reports: hedged below 1, sharpened above.
 EXPONENTS = (0.0, 0.25, 0.5, 0.8, 0.95, 1.05, 1.25, 2.0, 4.0, 16.0)
 
 
-def expected_loss(loss: Loss, n_labels: int, annotators: int | None) -> ExpectedLoss:
-    """The expected loss of many reports under one distribution of labels, as a function of both."""
+def expected_loss(rule: object, n_labels: int, annotators: int | None) -> tuple[ExpectedLoss, str]:
+    """The expected loss of many reports under one distribution of labels, and its name."""
+    check.whole(n_labels, 2, "n_labels", "A rule judges between labels.")
+    loss: Loss
+    if callable(rule) and not isinstance(rule, ScoringRule):
+        loss, name = rule, getattr(rule, "__name__", "the function")
+    else:
+        chosen = get_rule(rule)
+        if chosen.n_labels not in (None, n_labels):
+            wanted = f"{chosen.n_labels} labels for the rule {chosen.name!r}"
+            raise InputError(f"{n_labels} labels", wanted, "Choose n_labels to fit.")
+        loss, name = jax.jit(chosen.expected), chosen.name
     shares = None if annotators is None else vote_shares(n_labels, annotators)
 
     def losses(reports: Float[np.ndarray, "report label"], truth: Distribution) -> Float[np.ndarray, " report"]:
@@ -39,7 +55,7 @@ def expected_loss(loss: Loss, n_labels: int, annotators: int | None) -> Expected
         chance = np.exp(gammaln(annotators + 1) - gammaln(votes + 1).sum(1) + xlogy(votes, truth).sum(1))
         return np.asarray((np.where(chance > 0, each, 0) * chance).sum(1))
 
-    return losses
+    return losses, name
 
 
 def vote_shares(n_labels: int, annotators: int) -> Float[np.ndarray, "share label"]:
@@ -52,9 +68,9 @@ def vote_shares(n_labels: int, annotators: int) -> Float[np.ndarray, "share labe
             f"at most {MOST_SHARES}",
             "Ask with fewer labels or annotators: a fault shows with two labels already.",
         )
-    places = annotators + n_labels - 1  # votes and the bars between labels
-    bars = np.array(list(combinations(range(places), n_labels - 1)), int).reshape(size, -1)
-    return np.asarray((np.diff(bars, axis=1, prepend=-1, append=places) - 1) / annotators)
+    bars = combinations(range(annotators + n_labels - 1), n_labels - 1)  # between the votes of the labels
+    places = np.array(list(bars), int).reshape(size, -1)
+    return np.asarray((np.diff(places, axis=1, prepend=-1, append=annotators + n_labels - 1) - 1) / annotators)
 
 
 def simplex_points(n_labels: int) -> Float[np.ndarray, "point label"]:
@@ -79,16 +95,13 @@ def tempered_points(truth: Distribution) -> Float[np.ndarray, "point label"]:
 
 def polished(losses: ExpectedLoss, truth: Distribution, report: Distribution) -> tuple[Distribution, float]:
     """The report after a descent: probability moves between two labels in steps that halve when none helps."""
-    n_labels = len(report)
-    labels = np.arange(n_labels) if n_labels <= 12 else np.argsort(report * -1 - truth)[:12]
-    pairs = [(one, other) for one in labels for other in labels if one != other]
-    value, step = float(losses(report[None], truth)[0]), 0.05
+    labels = np.argsort(-report - truth)[:12]
+    one, other = np.array([(one, other) for one in labels for other in labels if one != other]).T
+    rows, value, step = np.arange(len(one)), float(losses(report[None], truth)[0]), 0.05
     while step > 1e-8:
-        moved = np.repeat(report[None], len(pairs), 0)
-        for row, (one, other) in enumerate(pairs):
-            size = min(step, report[one])
-            moved[row, one] -= size
-            moved[row, other] += size
+        moved, size = np.tile(report, (len(rows), 1)), np.minimum(step, report[one])
+        moved[rows, one] -= size
+        moved[rows, other] += size
         tried = losses(moved, truth)
         best = int(np.nanargmin(tried))
         if tried[best] < value:
@@ -96,10 +109,6 @@ def polished(losses: ExpectedLoss, truth: Distribution, report: Distribution) ->
         else:
             step /= 2
     return report, value
-
-
-TOLERANCE = 1e-9  # A gain below this, relative to 1 plus the size of the loss, is rounding
-APART = 0.01  # Reports at this total variation count as different, for strict propriety
 
 
 @dataclass(frozen=True)
@@ -149,10 +158,15 @@ def check_proper(
     >>> max(found.report), found.loss_of_report < found.loss_of_truth
     (1.0, True)
     """
-    loss, name = as_loss(rule, n_labels)
-    losses, points = expected_loss(loss, n_labels, annotators), simplex_points(n_labels)
-    rivals = [_rival(losses, truth, points, strict) for truth in points]
-    own, gain = (np.array(column) for column in zip(*[(pair[1], pair[1] - pair[2]) for pair in rivals], strict=True))
+    (losses, name), points = expected_loss(rule, n_labels, annotators), simplex_points(n_labels)
+    rivals = []  # for each truth the best other report, the loss of the truth and that of the report
+    for truth in points:
+        reports = np.concatenate([truth[None], points, tempered_points(truth)])
+        tried = np.where(np.isnan(values := losses(reports, truth)), np.inf, values)
+        same = np.abs(reports - truth).sum(1) / 2 < (APART if strict else TOLERANCE)
+        best = int(np.argmin(np.where(same, np.inf, tried)))
+        rivals.append((reports[best], float(tried[0]), float(tried[best])))
+    own, gain = np.array([(mine, mine - value) for _, mine, value in rivals]).T
     margin = TOLERANCE * (1 + np.abs(own))
     wins = gain >= -margin if strict else gain > margin
     if not wins.any():
@@ -182,30 +196,74 @@ def best_report(rule: RuleLike | Loss, truth: ArrayLike, annotators: int | None 
     [0.2, 0.8]
     """
     row = check_arrays.distribution(truth, "truth")
-    losses = expected_loss(as_loss(rule, len(row))[0], len(row), annotators)
+    losses, _ = expected_loss(rule, len(row), annotators)
     points = np.concatenate([row[None], simplex_points(len(row)), tempered_points(row)])
     return polished(losses, row, points[int(np.nanargmin(losses(points, row)))])[0]
 
 
-def as_loss(rule: object, n_labels: int) -> tuple[Loss, str]:
-    """The expected loss of (probs, truth) and its name, from a rule's name, a rule, or a function."""
-    check.whole(n_labels, 2, "n_labels", "A rule judges between labels.")
-    if callable(rule) and not isinstance(rule, ScoringRule):
-        return rule, getattr(rule, "__name__", "the function")
-    chosen = get_rule(rule)
-    if chosen.n_labels not in (None, n_labels):
-        raise InputError(
-            f"{n_labels} labels", f"{chosen.n_labels} labels for the rule {chosen.name!r}", "Choose n_labels to fit."
-        )
-    return jax.jit(chosen.expected), chosen.name
+def loss_curve(
+    truth: ArrayLike,
+    rules: RuleLike | Sequence[RuleLike] = ("log", "brier"),
+    reports: ArrayLike | None = None,
+    label: int = -1,
+    match_at: float | None = None,
+) -> "polars.DataFrame":
+    """Expected loss of every report of one label's probability, under each rule.
 
+    Formula: expected(p, t) where p gives `report` to the label, and the rest to the others in proportion to the truth.
+    With `match_at` it is the divergence (loss above the least), multiplied so that every rule has the first one's at
+    that report: for a certain label the Brier score by 2 log 2, which is (1 - p)^2 by 4 log 2, to meet log at 0.5.
 
-def _rival(
-    losses: ExpectedLoss, truth: np.ndarray, points: np.ndarray, strict: bool
-) -> tuple[np.ndarray, float, float]:
-    """The best report other than the truth, the loss of the truth and the loss of that report."""
-    reports = np.concatenate([truth[None], points, tempered_points(truth)])
-    tried = np.where(np.isnan(values := losses(reports, truth)), np.inf, values)
-    same = np.abs(reports - truth).sum(1) / 2 < (APART if strict else TOLERANCE)
-    position = int(np.argmin(np.where(same, np.inf, tried)))
-    return reports[position], float(tried[0]), float(tried[position])
+    Arguments: `truth` is one distribution, or the probability of the second of two labels; `rules` one rule or several;
+    `reports` between 0 and 1 (201 even ones by default; a stretch near 1 zooms in); `label` the position of the label.
+
+    Returns: rows `rule`, `report`, `loss`, and `least`, the loss of reporting the truth under a proper rule (0 with
+    `match_at`); lower is better.
+
+    Errors: `InputError` for a truth that is not a distribution, reports outside 0 to 1, an unknown rule, and a
+    `match_at` that costs nothing or everything under some rule.
+
+    Source: B. Carpenter (2010), "Evaluating with Probabilistic Truth: Log Loss vs. O/1 Loss", LingPipe blog.
+
+    >>> import probtruth as pt
+    >>> curve = pt.rules.loss_curve(0.7, rules="log", reports=[0.6, 0.7, 0.8])
+    >>> curve["loss"].round(4).to_list(), round(curve["least"][0], 4)
+    ([0.6325, 0.6109, 0.639], 0.6109)
+    """
+    row = np.asarray(truth)
+    if row.ndim == 0:
+        second = check_arrays.as_floats([truth], "label", "truth").astype(np.float64)[0]
+        row = np.array([1 - second, second])
+    row = check_arrays.distribution(row, "truth")
+    if isinstance(label, bool) or not isinstance(label, (int, np.integer)) or not -len(row) <= label < len(row):
+        raise InputError(f"label {label!r}", f"a position below {len(row)}", "Count the labels from 0.")
+    given = np.linspace(0, 1, 201) if reports is None else reports
+    grid = check_arrays.as_floats(given, "report", "reports").astype(float)
+    matched = np.array([] if match_at is None else [check.number(match_at, "match_at")])
+    values = np.concatenate([matched, grid])
+    if not ((values >= 0) & (values <= 1)).all():
+        raise InputError("a report outside 0 to 1 or NaN", "probabilities", "np.linspace(0, 1, 201) is the default.")
+    others = np.arange(len(row)) != label % len(row)
+    rest = row * others if (row * others).any() else others
+    probs = (1 - values)[:, None] * rest / rest.sum()
+    probs[:, label] = values
+    several = rules if isinstance(rules, (list, tuple)) else [rules]
+    chosen = [get_rule(rule).for_labels(tuple(map(str, range(len(row))))) for rule in several]
+    if match_at is None:
+        losses = np.array([rule.expected(probs, row) for rule in chosen])
+        least = [float(rule.entropy(row)) for rule in chosen]
+    else:
+        at, losses = np.split(np.array([rule.divergence(probs, row) for rule in chosen]), [1], axis=1)
+        if not (np.isfinite(at) & (at > 0)).all():
+            wanted = "a report that costs something, and not everything, under every rule"
+            hint = "Choose a report between 0 and 1 that is not the truth, such as 0.5."
+            raise InputError(f"match_at {match_at!r} for {', '.join(rule.name for rule in chosen)}", wanted, hint)
+        losses, least = losses * (at[0] / at), [0.0] * len(chosen)
+    return frames.as_polars(
+        {
+            "rule": [rule.name for rule in chosen for _ in grid],
+            "report": np.tile(grid, len(chosen)),
+            "loss": losses.ravel(),
+            "least": np.repeat(least, len(grid)),
+        }
+    )

@@ -63,5 +63,5 @@ MODEL = em.EmModel(
     _maximise,
     lambda parameters, flat: em.log_joint(parameters[0], flat),
     lambda parameters, priors: em.log_pseudo(priors[0], parameters[0]),
-    exact=True,
+    counts=em.answers_by_class,
 )

@@ -30,9 +30,12 @@ def one_coin(
     return em.as_fit(request, flat, solution, spread_errors(ability, flat.n_labels), {"ability": ability})
 
 
+def _counts(probs: np.ndarray, flat: FlatAnnotations) -> np.ndarray:
+    return np.stack([part.sum(1) for part in em.right_and_wrong(probs, flat)], 1)
+
+
 def _maximise(probs: np.ndarray, parameters: em.Parameters, flat: FlatAnnotations, priors: em.Priors) -> em.Parameters:
-    counts = np.stack([part.sum(1) for part in em.right_and_wrong(probs, flat)], 1)
-    return (em.log_normalised(counts + priors[0], 1, 0.5),)
+    return (em.log_normalised(_counts(probs, flat) + priors[0], 1, 0.5),)
 
 
 def _log_joint(parameters: em.Parameters, flat: FlatAnnotations) -> np.ndarray:
@@ -42,7 +45,7 @@ def _log_joint(parameters: em.Parameters, flat: FlatAnnotations) -> np.ndarray:
 
 # The parameters are each annotator's log P(right) and log P(wrong), the priors their pseudo-counts.
 MODEL = em.EmModel(
-    _maximise, _log_joint, lambda parameters, priors: em.log_pseudo(priors[0], parameters[0]), exact=True
+    _maximise, _log_joint, lambda parameters, priors: em.log_pseudo(priors[0], parameters[0]), counts=_counts
 )
 
 

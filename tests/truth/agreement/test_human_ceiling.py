@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from simulated_annotations import answered
 
 import probtruth as pt
 
@@ -42,11 +43,8 @@ def test_population_loss_is_free_of_the_number_of_votes() -> None:
 def crowd(seed: int, skill: float) -> tuple[pt.Annotations, np.ndarray]:
     generator = np.random.default_rng(seed)
     classes = generator.integers(3, size=150)
-    item, annotator = np.divmod(np.arange(150 * 6), 6)
-    right = generator.random(900) < skill
-    label = np.where(right, classes[item], (classes[item] + generator.integers(1, 3, 900)) % 3)
-    names = [f"{row:03}" for row in item]
-    return pt.Annotations.from_long({"item": names, "annotator": annotator, "label": label}), classes
+    right, other = generator.random((150, 6)) < skill, classes[:, None] + generator.integers(1, 3, (150, 6))
+    return answered(np.where(right, classes[:, None], other % 3)), classes
 
 
 def test_better_and_worse_models() -> None:

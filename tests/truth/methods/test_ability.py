@@ -1,10 +1,11 @@
-"""Ability: the fit is a maximum of its posterior, abilities are recovered, rare classes learn."""
+"""Ability: the fit is a maximum of its posterior; rare classes, and crowds that prefer a label."""
 
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from scipy.special import log_softmax, logsumexp
+from simulated_annotations import answered
 
 import probtruth as pt
 from probtruth.line.labelled import drifts
@@ -49,46 +50,6 @@ def test_fit_is_a_maximum(simulated) -> None:
             assert objective(annotations, moved) < top + slack
 
 
-def test_abilities_are_recovered_in_order() -> None:
-    generator = np.random.default_rng(3)
-    skill, classes = np.linspace(0.2, 2.0, 12), generator.integers(3, size=300)
-    logits = skill[:, None, None] * 3 * np.eye(3)
-    chance = np.exp(logits) / np.exp(logits).sum(2, keepdims=True)
-    label = [[generator.choice(3, p=chance[who, k]) for who in range(12)] for k in classes]
-    item, annotator = np.divmod(np.arange(3600), 12)
-    truth = pt.infer_truth(
-        pt.Annotations.from_long({"item": item, "annotator": annotator, "label": np.ravel(label)}), "ability"
-    )
-    found = truth.annotator_results["ability"]
-    assert np.corrcoef(found, skill[[int(name) for name in truth.index.annotators]])[0, 1] > 0.95
-    assert (truth.probs.argmax(1) == classes).mean() > 0.95
-
-
-@pytest.mark.long
-def test_rare_classes_learn_from_common_ones() -> None:
-    """With 2 per cent of a rare class, one confusion row each cannot learn it; shared ability can."""
-    losses: dict[str, list[float]] = {"ability": [], "dawid-skene-em": []}
-    for seed in range(4):
-        generator = np.random.default_rng(seed)
-        classes = generator.choice(3, 400, p=[0.6, 0.36, 0.04])
-        right = generator.beta(6, 2, 20)
-        rows: dict[str, list[int]] = {"item": [], "annotator": [], "label": []}
-        for item, label in enumerate(classes):
-            for who in generator.choice(20, 4, replace=False):
-                correct = generator.random() < right[who]
-                rows["item"].append(item)
-                rows["annotator"].append(int(who))
-                rows["label"].append(int(label if correct else (label + generator.integers(1, 3)) % 3))
-        annotations = pt.Annotations.from_long(rows)
-        for method in losses:
-            probs = pt.infer_truth(
-                annotations, method, draws=0, **({} if method == "ability" else {"diagonal": 1, "off_diagonal": 1})
-            ).probs
-            order = [int(name) for name in annotations.index.items]
-            losses[method].append(float(-np.log(probs[np.arange(400), classes[order]]).mean()))
-    assert np.mean(losses["ability"]) < np.mean(losses["dawid-skene-em"])
-
-
 def poor_crowd(seed: int) -> tuple[pt.Annotations, np.ndarray]:
     """300 items, 8 per cent of the class 1; forty poor annotators, right in two of three, eight an item."""
     generator = np.random.default_rng(seed)
@@ -96,9 +57,7 @@ def poor_crowd(seed: int) -> tuple[pt.Annotations, np.ndarray]:
     right = generator.beta(5.2, 2.8, (40, 2))
     who = np.argsort(generator.random((300, 40)), 1)[:, :8]
     correct = generator.random((300, 8)) < right[who, classes[:, None]]
-    label = np.where(correct, classes[:, None], 1 - classes[:, None])
-    rows = {"item": np.repeat(np.arange(300), 8), "annotator": who.ravel(), "label": label.ravel()}
-    return pt.Annotations.from_long(rows), classes
+    return answered(np.where(correct, classes[:, None], 1 - classes[:, None]), who), classes
 
 
 def test_a_rare_class_does_not_absorb_the_rest() -> None:
@@ -122,9 +81,7 @@ def test_a_crowd_that_prefers_a_label_does_not_make_it_frequent() -> None:
     right = np.stack([generator.uniform(0.9, 0.98, 30), generator.uniform(0.5, 0.75, 30)], 1)
     who = np.argsort(generator.random((600, 30)), 1)[:, :7]
     correct = generator.random((600, 7)) < right[who, classes[:, None]]
-    label = np.where(correct, classes[:, None], 1 - classes[:, None])
-    rows = {"item": np.repeat(np.arange(600), 7), "annotator": who.ravel(), "label": label.ravel()}
-    annotations = pt.Annotations.from_long(rows)
+    annotations = answered(np.where(correct, classes[:, None], 1 - classes[:, None]), who)
     request = MethodRequest.without_draws(annotations)
     assert annotations.counts().sum(0)[0] / (600 * 7) > 0.63
     assert abs(np.exp(fit_anchored(request, flatten(request)).log_marginals[0]) - 0.5) < 0.04

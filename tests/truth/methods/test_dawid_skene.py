@@ -11,8 +11,6 @@ import probtruth as pt
 from probtruth.truth.programs import CLASS_COUNTS, DIAGONAL_SHARE, ROW_COUNTS
 from probtruth.truth.sampled import settled, switching
 
-QUICK = {"samples": 100, "warmup": 100, "chains": 2}
-
 
 def exact(annotations: pt.Annotations, known: dict[str, str]) -> np.ndarray:
     """P(class) of every item by summing over all classes of all items; Dirichlets integrate in closed form."""
@@ -66,25 +64,6 @@ def test_anesthesia(anesthesia) -> None:
     assert (table["accuracy_low"] < table["accuracy"]).all()
     assert truth.draws is not None
     assert truth.draws.shape == (1000, 45, 4)
-
-
-@pytest.mark.long
-def test_hierarchical_pulls_those_with_few_annotations_to_the_others() -> None:
-    generator = np.random.default_rng(0)
-    classes = generator.integers(3, size=30)
-    rows: dict[str, list[object]] = {"item": [], "annotator": [], "label": []}
-    for item, label in enumerate(classes):
-        for who in (0, 1, 4) if item < 3 else generator.choice(4, 3, replace=False):
-            wrong = who == 4 or generator.random() > 0.9
-            rows["item"].append(item)
-            rows["annotator"].append(int(who))
-            rows["label"].append(int((label + wrong) % 3))
-    truth = pt.infer_truth(pt.Annotations.from_long(rows), "hierarchical-dawid-skene", **QUICK)
-    accuracy = truth.annotators()["accuracy"].to_numpy()
-    assert (accuracy[:4] > 0.7).all()
-    assert 0.3 < accuracy[4] < accuracy[:4].min()  # three answers, all wrong; the others are right nine times in ten
-    assert (truth.probs.argmax(1) == classes).mean() > 0.9
-    assert truth.diagnostics["divergences"] == 0
 
 
 def test_chains_in_another_naming_are_seen() -> None:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from scipy.special import expit, logsumexp
-from simulated_annotations import simulate
+from simulated_annotations import answered, simulate
 
 import probtruth as pt
 
@@ -15,10 +15,7 @@ def graded(n_items: int, n_annotators: int, seed: int) -> tuple[pt.Annotations, 
     ability, easiness = generator.normal(1, 1, n_annotators), generator.normal(0, 1, n_items)
     right = generator.random((n_items, n_annotators)) < expit(ability * np.exp(easiness)[:, None])
     other = (classes[:, None] + generator.integers(1, 3, right.shape)) % 3
-    item, annotator = np.divmod(np.arange(right.size), n_annotators)
-    label = np.where(right, classes[:, None], other).ravel()
-    rows = {"item": item, "annotator": annotator, "label": label}
-    return pt.Annotations.from_long(rows), classes, ability, easiness
+    return answered(np.where(right, classes[:, None], other)), classes, ability, easiness
 
 
 def objective(annotations: pt.Annotations, ability: np.ndarray, easiness: np.ndarray) -> float:

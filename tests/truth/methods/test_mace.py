@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 from scipy.special import expit, log_expit, softmax
+from simulated_annotations import answered
 
 import probtruth as pt
 
@@ -15,9 +16,7 @@ def spammed(n_items: int, seed: int) -> tuple[pt.Annotations, np.ndarray, np.nda
     classes = generator.integers(3, size=n_items)
     spam = generator.random((n_items, 6)) < rates
     label = np.where(spam, generator.choice(3, (n_items, 6), p=habit), classes[:, None])
-    item, annotator = np.divmod(np.arange(n_items * 6), 6)
-    rows = {"item": item, "annotator": annotator, "label": label.ravel()}
-    return pt.Annotations.from_long(rows), classes, rates
+    return answered(label), classes, rates
 
 
 def test_spam_rates_are_recovered() -> None:

@@ -1,8 +1,10 @@
 """One coin: the M-step by hand, recovery of accuracies."""
 
 import numpy as np
+from simulated_annotations import answered
 
 import probtruth as pt
+from probtruth.line.labelled import drifts
 
 ROUNDING = 1e-12
 
@@ -22,25 +24,18 @@ def test_accuracies_are_recovered() -> None:
     skill, classes = np.array([0.95, 0.9, 0.8, 0.7, 0.6, 0.25]), generator.integers(4, size=600)
     right = generator.random((600, 6)) < skill
     other = (classes[:, None] + generator.integers(1, 4, (600, 6))) % 4
-    label = np.where(right, classes[:, None], other)
-    rows = {"item": np.repeat(np.arange(600), 6), "annotator": np.tile(np.arange(6), 600), "label": label.ravel()}
-    truth = pt.infer_truth(pt.Annotations.from_long(rows), "one-coin")
+    truth = pt.infer_truth(answered(np.where(right, classes[:, None], other)), "one-coin")
     five_errors = 5 * 0.5 / np.sqrt(600)
     np.testing.assert_allclose(truth.annotators()["ability"], skill, atol=five_errors)
 
 
 def test_a_label_that_is_lost_is_warned_of() -> None:
     """Annotators who prefer yes: one accuracy for both labels explains their votes by items that are all yes."""
-    from probtruth.line.labelled import drifts
-
     generator = np.random.default_rng(0)
-    rows = {"item": np.repeat(np.arange(100), 6), "annotator": np.tile(np.arange(6), 100)}
-    biased = pt.Annotations.from_long({**rows, "label": np.where(generator.random(600) < 0.75, "yes", "no")})
+    biased = answered(np.where(generator.random((100, 6)) < 0.75, "yes", "no"))
     lost = pt.infer_truth(biased, "one-coin", draws=0)
     assert lost.marginals is not None
     assert lost.marginals.min() < 0.05
     assert any("labels may have switched" in words and "'no'" in words for words in drifts(lost))
-    plain = np.where(
-        generator.random(600) < 0.8, np.repeat(np.arange(100) % 2, 6), 1 - np.repeat(np.arange(100) % 2, 6)
-    )
-    assert not drifts(pt.infer_truth(pt.Annotations.from_long({**rows, "label": plain}), "one-coin", draws=0))
+    plain = answered((np.arange(100)[:, None] + (generator.random((100, 6)) >= 0.8)) % 2)
+    assert not drifts(pt.infer_truth(plain, "one-coin", draws=0))

@@ -1,4 +1,4 @@
-"""Forecasts of one event of many (a label, or being right), in bins, under weights and resamples of the items."""
+"""Forecasts of one event of many (a label, or being right): in bins, sorted, under weights and resamples of items."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from jaxtyping import Float, Int
+from scipy.optimize import isotonic_regression
 from scipy.special import logsumexp
 
 from probtruth import check, check_arrays
@@ -17,35 +18,37 @@ from probtruth.scoring.align import Aligned
 Items = Float[np.ndarray, " item"]
 Rows = Float[np.ndarray, "item label"]
 Pairs = Float[np.ndarray, "item 2"]
+Points = Float[np.ndarray, " point"]
+
+
+def bins_of(forecasts: Items, n_bins: int, bins: str, kind: np.dtype[Any]) -> Int[np.ndarray, " item"]:
+    """The bin of each item, of equal width or of equal counts; each holds its upper edge, empty ones do not count."""
+    if bins == "uniform":
+        edges = np.linspace(0, 1, n_bins + 1)
+        edges *= 1 + simplex.lost_as_log(edges, kind)
+    else:
+        edges = np.quantile(forecasts, np.linspace(0, 1, n_bins + 1))
+    return np.unique(np.searchsorted(edges[1:-1], forecasts), return_inverse=True)[1]
 
 
 @dataclass(frozen=True, eq=False)
-class ForecastBins:
-    """The bin of each item; empty bins are left out."""
+class Isotone:
+    """Sorted forecasts, equal ones at one point, ready to fit to many outcomes."""
 
-    bin_of: Int[np.ndarray, " item"]
-    n_bins: int
+    points: Points
+    point_of: Int[np.ndarray, " item"]
 
     @classmethod
-    def of(cls, forecasts: Items, n_bins: int, bins: str, kind: np.dtype[Any]) -> "ForecastBins":
-        """Bins of equal width, or with equal numbers of items; each holds its upper edge (and the first its lower)."""
-        if bins == "uniform":
-            edges = np.linspace(0, 1, n_bins + 1)
-            edges *= 1 + simplex.lost_as_log(edges, kind)
-        else:
-            edges = np.quantile(forecasts, np.linspace(0, 1, n_bins + 1))
-        there, bin_of = np.unique(np.searchsorted(edges[1:-1], forecasts), return_inverse=True)
-        return cls(bin_of, len(there))
+    def of(cls, forecasts: Items) -> "Isotone":
+        return cls(*np.unique(forecasts, return_inverse=True))
 
-    def sums(self, values: Items) -> Float[np.ndarray, " bin"]:
-        """The total of each bin."""
-        return np.bincount(self.bin_of, values, self.n_bins)
-
-    def means(self, values: Items, weights: Items) -> Float[np.ndarray, " bin"]:
-        """Weighted mean in each bin; NaN if the bin has no weight."""
-        with np.errstate(invalid="ignore"):
-            mean: np.ndarray = self.sums(weights * values) / self.sums(weights)
-        return mean
+    def fit(self, outcomes: Items, weights: Items) -> Points:
+        """The non-decreasing values with the least weighted squared error, one for each point."""
+        total = np.bincount(self.point_of, weights)
+        used = total > 0
+        means = np.bincount(self.point_of, outcomes * weights)[used] / total[used]
+        fitted = isotonic_regression(means, weights=total[used]).x
+        return np.asarray(fitted if used.all() else np.interp(self.points, self.points[used], fitted))
 
 
 def against_rest(log_probs: Rows, truth: Rows, label: int) -> tuple[Pairs, Pairs]:
