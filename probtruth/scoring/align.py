@@ -123,7 +123,7 @@ def align(predictions: object, truth: object) -> Aligned:
         rows=rows,
         columns=columns,
         audit=_audit(ours, theirs, predictions),
-        item_rows=_written(ours, theirs, rows, their_rows),
+        item_rows=_written((ours, rows), (theirs, their_rows)),
         **_reference(truth, log_probs, rows, columns),
     )
 
@@ -142,17 +142,14 @@ def _reference(truth: Truth, log_probs: Table, rows: np.ndarray, columns: np.nda
     }
 
 
-def _written(
-    ours: Index, theirs: Index, rows: Int[np.ndarray, " item"], their_rows: Int[np.ndarray, " item"]
-) -> Int[np.ndarray, " item"] | None:
+def _written(*sides: tuple[Index, Int[np.ndarray, " item"]]) -> Int[np.ndarray, " item"] | None:
     """The caller's order of the items, from the side that has one."""
-    if ours.positional_items:
-        return ranks(rows)
-    if ours.item_rows is not None:
-        return ranks(ours.item_rows[rows])
-    if theirs.positional_items:
-        return ranks(their_rows)
-    return None if theirs.item_rows is None else ranks(theirs.item_rows[their_rows])
+    for index, rows in sides:
+        if index.positional_items:
+            return ranks(rows)
+        if index.item_rows is not None:
+            return ranks(index.item_rows[rows])
+    return None
 
 
 def _audit(ours: Index, theirs: Index, predictions: Predictions) -> Audit:

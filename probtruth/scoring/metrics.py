@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -18,6 +17,7 @@ from probtruth.types.arguments import MetricName
 
 Weights = Float[np.ndarray, "draw unit"]
 Values = Float[np.ndarray, "draw model"]
+ValuesOf = Callable[[Weights], Values]
 CellTotals = Float[np.ndarray, "draw model part label"]
 
 ONE_LABEL = {
@@ -41,7 +41,7 @@ class WeightedMetric:
     higher_is_better: bool
     undefined: str
     events: Float[np.ndarray, " model"]
-    values: Callable[[Weights], Values]
+    values: ValuesOf
 
 
 def weighted_metric(
@@ -64,7 +64,6 @@ def weighted_metric(
     words = name if own is None else f"{name} of {check.quote(own)}"
     undefined = ONE_LABEL[name] if one else NEVER.get(name, "there is nothing to average")
     truth = aligned.truth.astype(np.float64)
-    values: Callable[[Weights], Values]
     counted = [truth.sum(0)] * len(aligned.models)
     if name in NEEDS_ANSWERS:
         answers = response_probs(aligned.log_probs, "argmax" if threshold is None else "threshold", threshold)
@@ -77,16 +76,24 @@ def weighted_metric(
                 return cohens_kappa(*sides)
             return measure(*sides)[..., measure_names(aligned.labels).index(wanted)]
 
-        values = partial(_of_totals, _unit_totals(cells.swapaxes(0, 1), unit), of_cells)
+        values = _by_units(cells.swapaxes(0, 1), unit, of_cells)
         if name != "recall":
             counted = [np.stack([labels, answer.sum(0)]) for labels, answer in zip(counted, answers, strict=True)]
     elif name == "ece":
-        gaps = _unit_totals(_gaps(aligned, truth, n_bins), unit)
-        values = partial(_of_totals, gaps, lambda sums: ratio(np.abs(sums[..., :-1]).sum(-1), sums[..., -1]))
+        gaps = _gaps(aligned, truth, n_bins)
+        values = _by_units(gaps, unit, lambda sums: ratio(np.abs(sums[..., :-1]).sum(-1), sums[..., -1]))
     else:
         kind = "roc" if name == "roc-auc" else "precision-recall"
         orders = [ranks_of(ranking(logs, position)[0]) for logs in aligned.log_probs]
-        values = partial(_ranked, kind, orders, truth[:, position], unit)
+
+        def values(weights: Weights) -> Values:
+            columns = []
+            for ranked, last in orders:
+                heavy = weights[:, unit[ranked]]
+                hits = np.cumsum(heavy * truth[ranked, position], axis=1)
+                columns.append(RATES[kind](hits[:, last], np.cumsum(heavy, axis=1)[:, last], hits[:, -1:])[2])
+            return np.stack(columns, axis=1)
+
     events = np.array([_rarer(name, totals, position) for totals in counted])
     return WeightedMetric(name, own, words, name != "ece", undefined, events, values)
 
@@ -110,17 +117,16 @@ def _position(label: object, labels: Sequence[str], metric: str) -> int:
     return chosen_labels(label, labels)[0]
 
 
-def _unit_totals(cells: np.ndarray, unit: Int[np.ndarray, " item"]) -> np.ndarray:
-    """Of each unit the totals over its items."""
+def _by_units(cells: np.ndarray, unit: Int[np.ndarray, " item"], finish: Callable[[np.ndarray], Values]) -> ValuesOf:
+    """A function of the weighted totals over units."""
     totals = np.zeros((int(unit.max()) + 1, *cells.shape[1:]))
     np.add.at(totals, unit, cells)
-    return totals
 
+    def values(weights: Weights) -> Values:
+        added = weights @ totals.reshape(len(totals), -1)
+        return finish(added.reshape(len(weights), *totals.shape[1:]))
 
-def _of_totals(totals: np.ndarray, finish: Callable[[np.ndarray], Values], weights: Weights) -> Values:
-    """A function of the weighted totals over units."""
-    added = weights @ totals.reshape(len(totals), -1)
-    return finish(added.reshape(len(weights), *totals.shape[1:]))
+    return values
 
 
 def _gaps(aligned: AlignedOnHost, truth: np.ndarray, n_bins: int) -> Float[np.ndarray, "item model column"]:
@@ -131,19 +137,3 @@ def _gaps(aligned: AlignedOnHost, truth: np.ndarray, n_bins: int) -> Float[np.nd
         ((_, forecasts, outcomes),) = events(logs.astype(np.float64), truth, aligned.labels, "top-label")
         table[np.arange(len(truth)), model, bins_of(forecasts, n_bins, "uniform", logs.dtype)] = outcomes - forecasts
     return table
-
-
-def _ranked(
-    kind: str,
-    orders: Sequence[tuple[np.ndarray, np.ndarray]],
-    positive: Float[np.ndarray, " item"],
-    unit: Int[np.ndarray, " item"],
-    weights: Weights,
-) -> Values:
-    """The area of every model, whose items are ranked with their ties."""
-    columns = []
-    for ranked, last in orders:
-        heavy = weights[:, unit[ranked]]
-        hits = np.cumsum(heavy * positive[ranked], axis=1)
-        columns.append(RATES[kind](hits[:, last], np.cumsum(heavy, axis=1)[:, last], hits[:, -1:])[2])
-    return np.stack(columns, axis=1)

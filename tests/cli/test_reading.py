@@ -153,21 +153,6 @@ def test_errors(run, monkeypatch, tmp_path, words: list[str], message: str) -> N
     assert not (tmp_path / "out").exists()
 
 
-def test_an_unknown_format_and_two_tables(run, files, tmp_path) -> None:
-    done = run("compare", files["scores"], "--format", "lm-evl", "--out", tmp_path / "out")
-    assert (done.status, "Did you mean 'lm-eval'" in done.err) == (2, True)
-    done = run("compare", files["scores"], files["scores"], "--out", tmp_path / "out")
-    assert (done.status, "2 tables, expected one" in done.err) == (2, True)
-
-
-def test_a_filter_is_chosen_where_there_are_several(run) -> None:
-    says = [f"{name}={next((FILES / 'lm_eval' / name).glob('samples_say*'))}" for name in ("first", "second")]
-    options = ["--engine", "exact", "--json"]
-    done = run("compare", *says, "--score", "exact_match", "--filter", "strict", *options)
-    assert done.status == 0, done.err
-    assert done.json["audit"]["dropped"] == 0
-
-
 def test_wide_annotations(run, tmp_path) -> None:
     path = tmp_path / "wide.csv"
     path.write_text("id,ann,bob,note\n" + "".join(f"{n},{'yes' if n % 2 else 'no'},yes,x{n}\n" for n in range(8)))
@@ -181,12 +166,6 @@ def test_wide_annotations(run, tmp_path) -> None:
     assert "Did you mean 'bob'?" in done.err
 
 
-def test_lower_is_better(run, files) -> None:
-    words = ["--engine", "exact", "--json"]
-    assert run("compare", files["scores"], "--lower-is-better", *words).json["higher_is_better"] is False
-    assert run("compare", files["scores"], "--higher-is-better", *words).json["higher_is_better"] is True
-
-
 def test_the_printed_result_says_what_was_left_out(run, quiz, tmp_path) -> None:
     path = next((quiz / "first").iterdir())
     path.write_text("\n".join(path.read_text().splitlines()[1:]))
@@ -194,11 +173,6 @@ def test_the_printed_result_says_what_was_left_out(run, quiz, tmp_path) -> None:
     assert "for all models: 1 that some model lacks ('quiz/0')" in " ".join(done.out.split())
     said = "Items compared: 5; left out for all models: 1 (1 missing from some model)"
     assert said in (tmp_path / "out" / "report.md").read_text().replace("\\", "")
-
-
-def test_metrics_are_listed_in_json(run) -> None:
-    done = run("check", FILES / "inspect" / "small_quiz.eval", "--json")
-    assert json.loads(done.out)["files"][0]["metrics"] == ["includes", "match"]
 
 
 def test_votes_in_one_cell_are_recognised(run, tmp_path) -> None:

@@ -150,14 +150,6 @@ def test_validate_from_scores(run, files):
     assert "! 24 items to draw from" in shown
 
 
-def test_validate_from_annotations(run, files):
-    models = ["--predictions", f"sharp={files['sharp']}", "--predictions", f"flat={files['flat']}"]
-    command = ("validate", "--annotations", files["labels"], *models, "--rule", "brier", "--replications", 10)
-    outcome = run(*command, "--difference", -0.05, "--json")
-    assert outcome.status == 0, outcome.err
-    assert outcome.json["difference"] == -0.05
-
-
 def test_validate_refused(run, files):
     for words, options in {
         "no pilot": (),

@@ -102,18 +102,6 @@ def attempt(reader: str, path: Path) -> None:
 
 
 @pytest.mark.parametrize("form", FORMS)
-@settings(max_examples=60, deadline=None, derandomize=True)
-@given(
-    content=st.binary(max_size=200), head=st.sampled_from([b"", b"item,x\n", b"PAR1", b"ARROW1\0\0", b'{"item":1}\n'])
-)
-def test_random_bytes(tmp_path_factory: pytest.TempPathFactory, form: str, content: bytes, head: bytes) -> None:
-    path = tmp_path_factory.getbasetemp() / f"random.{form}"
-    path.write_bytes(head + content + (b"PAR1" if head == b"PAR1" else b""))
-    for reader in READERS:
-        attempt(reader, path)
-
-
-@pytest.mark.parametrize("form", FORMS)
 @settings(max_examples=150, deadline=None, derandomize=True)
 @given(table=st.sampled_from(list(TABLES)), reader=st.sampled_from(list(READERS)), seed=st.integers(0, 2**32))
 def test_mutated_files(tmp_path_factory: pytest.TempPathFactory, form: str, table: str, reader: str, seed: int) -> None:

@@ -83,10 +83,10 @@ def _sound(path: Path) -> Iterator[None]:
         raise InputError(error.got, error.expected, error.hint, error.where or shown(path)) from None
     except (Exception, polars.exceptions.PanicException) as error:  # of two libraries, and of what they call
         reason = str(error).strip().split("\n")[0][:100]
-        if not reason.isprintable() or any(word in reason for word in INSIDE):
-            reason = type(error).__name__
+        if not reason or not reason.isprintable() or any(word in reason for word in INSIDE):
+            reason = "damaged"
         raise InputError(
-            f"something that is not sound {form} ({reason or type(error).__name__})",
+            f"something that is not sound {form} ({reason})",
             f"a {form} file",
             "Write it again, or check the extension.",
             shown(path),

@@ -248,23 +248,22 @@ def loss_curve(
     probs = (1 - values)[:, None] * rest / rest.sum()
     probs[:, label] = values
     several = rules if isinstance(rules, (list, tuple)) else [rules]
-    rows: list[dict[str, object]] = []
-    wanted = None
-    for rule in (get_rule(rule).for_labels(tuple(map(str, range(len(row))))) for rule in several):
-        if match_at is None:
-            losses, least = np.asarray(rule.expected(probs, row)), float(rule.entropy(row))
-        else:
-            losses, least = np.asarray(rule.divergence(probs, row)), 0.0
-            wanted = losses[0] if wanted is None else wanted
-            if not (np.isfinite([wanted, losses[0]]).all() and wanted > 0 and losses[0] > 0):
-                raise InputError(
-                    f"match_at {match_at!r} for the rule {rule.name!r}",
-                    "a report that costs something, and not everything, under every rule",
-                    "Choose a report between 0 and 1 that is not the truth, such as 0.5.",
-                )
-            losses = (losses * (wanted / losses[0]))[1:]
-        rows += [
-            {"rule": rule.name, "report": float(report), "loss": float(loss), "least": least}
-            for report, loss in zip(grid, losses, strict=True)
-        ]
-    return frames.from_rows(rows)
+    chosen = [get_rule(rule).for_labels(tuple(map(str, range(len(row))))) for rule in several]
+    if match_at is None:
+        losses = np.array([rule.expected(probs, row) for rule in chosen])
+        least = [float(rule.entropy(row)) for rule in chosen]
+    else:
+        at, losses = np.split(np.array([rule.divergence(probs, row) for rule in chosen]), [1], axis=1)
+        if not (np.isfinite(at) & (at > 0)).all():
+            wanted = "a report that costs something, and not everything, under every rule"
+            hint = "Choose a report between 0 and 1 that is not the truth, such as 0.5."
+            raise InputError(f"match_at {match_at!r} for {', '.join(rule.name for rule in chosen)}", wanted, hint)
+        losses, least = losses * (at[0] / at), [0.0] * len(chosen)
+    return frames.as_polars(
+        {
+            "rule": [rule.name for rule in chosen for _ in grid],
+            "report": np.tile(grid, len(chosen)),
+            "loss": losses.ravel(),
+            "least": np.repeat(least, len(grid)),
+        }
+    )

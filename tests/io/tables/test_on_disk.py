@@ -97,14 +97,10 @@ def test_bad_rows_are_named(form: str, row: dict, words: str, tmp_path: Path) ->
     table = frame("ours", shuffled=False).with_columns(
         pl.lit(0.25).alias("cat"), pl.lit(0.25).alias("dog, big"), pl.lit(0.5).alias("owl")
     )
-    change = [
-        pl.when(pl.int_range(pl.len()) == 432).then(pl.lit(value)).otherwise(name).alias(name)
-        for name, value in row.items()
-    ]
-    table = table.with_columns(change)
+    at = pl.int_range(pl.len()) == 432
+    table = table.with_columns(pl.when(at).then(pl.lit(own)).otherwise(name).alias(name) for name, own in row.items())
     path = tmp_path / f"ours.{form}"
     if form == "folder":
-        path = tmp_path / "ours"
         path.mkdir()
         table[:300].write_parquet(path / "1.parquet")
         table[300:].write_parquet(path / "2.parquet")
