@@ -112,7 +112,7 @@ def test_failing_diagnostics_stand_in_the_first_screen(make):
     head = failing[: failing.index("</header>")]
     assert "No verdict" in head
     assert 'role="alert"' in head
-    assert "R-hat is 1.500" in head
+    assert "R-hat: 1.500" in head
 
 
 def test_warnings_once_each_three_stand_open_and_the_rest_is_folded(result):
