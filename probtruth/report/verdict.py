@@ -215,14 +215,16 @@ class _SeveralModels:
             kind = "more annotators" if largest == "annotators" else "more annotations of each item"
             return f"Get {kind}: {percent(parts[largest])} of the uncertainty is due to the {largest}."
         try:
-            made = plan(self.result.comparison, self.standing.lead, self.standing.next, costs={"item": 1.0})
+            made = plan(self.result, self.standing.lead, self.standing.next, costs={"item": 1.0})
         except ProbtruthError:
             return "Collect more items."
         wanted = [row["n_items"] for row in made.designs if row["design"] == "cheapest"]
         n_items = len(self.result.scores.items)
-        if not wanted or not math.isfinite(wanted[0]) or not n_items < wanted[0] < 1000 * n_items:
-            return "Collect more items."
-        return f"About {float(f'{wanted[0]:.2g}'):,.0f} items in all would probably decide (80%); here are {n_items:,}."
+        if wanted and n_items < wanted[0] < 1000 * n_items:
+            size = float(f"{wanted[0]:.2g}")
+            return f"About {size:,.0f} items in all would probably decide (80%); here are {n_items:,}."
+        alone = not wanted and parts.get("annotators")
+        return "More items alone would not decide: get more annotators too." if alone else "Collect more items."
 
     def details(self) -> Iterator[str]:
         comparison, standing, lead, following = self.result.comparison, self.standing, self.lead, self.following

@@ -290,3 +290,23 @@ def test_the_same_difference_on_every_item_is_no_verdict(make):
     same = make["rewrite"](result, pairs=[pair], ranks=ranks)
     assert headline(same) == "model-00 leads model-01 by the same difference on every item: how sure is open."
     assert "nothing tells how far other items may differ" in details(same)[0]
+
+
+def crowd(seed: int, bias: float, gap: float) -> pt.Result:
+    """Two models judged by four annotators who all lean their own way on all items."""
+    rng = np.random.default_rng(seed)
+    n_items, leaning, ease = 150, rng.normal(0, bias, 4), rng.normal(size=150)
+    rows = [(i, f"a{a}", int(ease[i] + leaning[a] + rng.logistic() > 0)) for i in range(n_items) for a in range(4)]
+    columns = dict(zip(("item", "annotator", "label"), map(list, zip(*rows, strict=True)), strict=True))
+    p = {name: 1 / (1 + np.exp(-ease - shift - rng.normal(0, 0.5, n_items))) for name, shift in (("x", 0), ("y", gap))}
+    probs = {name: np.stack([1 - of, of], 1) for name, of in p.items()}
+    items = list(map(str, range(n_items)))
+    predictions = pt.Predictions.from_probs(probs, items=items, labels=["0", "1"])
+    return pt.evaluate(pt.Annotations.from_long(columns), predictions, engine="exact")
+
+
+def test_items_that_the_same_annotators_judge_do_not_decide_alone():
+    """The plan was asked of the comparison, which does not have the annotations, and was always refused."""
+    result = crowd(2, 1.0, 0.1)
+    assert 0 < result.comparison.uncertainty["annotators"] < 0.5
+    assert numbers(result)["What to do next"] == "More items alone would not decide: get more annotators too."
