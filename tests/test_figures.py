@@ -57,10 +57,10 @@ def test_axes_given_are_the_axes_returned_and_named(name):
 def test_log_loss_for_a_label_of_seven_tenths():
     # B. Carpenter's post draws it with R's curve(); minimum H(.7) = -.7 ln .7 - .3 ln .3 = .6109 at .7
     ax = pt.figures.plot_rule(y=0.7)
-    dashed, curve, least = ax.lines
+    curve, dashed, least = ax.lines
     assert dashed.get_xdata()[0] == pytest.approx(0.7, rel=SAME)
     assert float(curve.get_ydata().min()) == pytest.approx(0.6108643020548935, rel=SAME)
-    assert (least.get_xdata()[0], words(ax)[1]) == (0.7, "least 0.611 at 0.70")
+    assert (least.get_xdata()[0], words(ax)[2]) == (0.7, "least 0.611 at 0.70")
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import cast
 
 import numpy as np
 import polars
@@ -15,9 +14,9 @@ from probtruth.io.tables import parquet_notes
 from probtruth.io.tables.columns import OWN, item_column, labels_of
 from probtruth.io.tables.read import Block, read_table
 from probtruth.io.tables.wide import REPEATED, check_rows, distinct_items, float_columns, suspects
-from probtruth.kernels.arrays import to_host
-from probtruth.types import Truth
-from probtruth.types.arguments import Estimand
+from probtruth.kernels.arrays import reordered, to_host
+from probtruth.types import Index, Truth
+from probtruth.types.arguments import ESTIMANDS, Estimand
 
 VOTES = f"{OWN}votes"  # The column of the numbers of votes
 
@@ -89,12 +88,13 @@ def read_soft(
     own = notes.get("estimand")
     if estimand is not None and own not in (None, estimand):
         raise InputError(f"the estimand {estimand!r}", f"{own!r}, as the file says", "Leave it out.", source.name)
-    kind = cast(Estimand, estimand or str(own or "distribution"))
-    truth = Truth.from_probs(values, items, labels, kind)  # which it checks
+    kind = check.one_of(estimand or str(own or "distribution"), ESTIMANDS, "estimand")
+    index, rows, columns = Index.of_array(values.shape, items, labels)
+    truth = Truth(reordered(values, rows, columns), index, kind, "given")
     if not notes or isinstance(path, Block):
         return truth
     try:
-        if (tuple(items), tuple(labels)) != (truth.index.items, truth.index.labels):
+        if (items, tuple(labels)) != (truth.index.items, truth.index.labels):
             raise ValueError("items or labels in another order than they were written")
         return _restored(truth, notes, frame)
     except (KeyError, TypeError, ValueError, polars.exceptions.PolarsError) as error:

@@ -122,7 +122,7 @@ def align(predictions: object, truth: object) -> Aligned:
         labels=tuple(labels),
         rows=rows,
         columns=columns,
-        audit=_audit(ours, theirs, predictions),
+        audit=_audit(ours, theirs, predictions.models, predictions.audit),
         item_rows=_written((ours, rows), (theirs, their_rows)),
         **_reference(truth, log_probs, rows, columns),
     )
@@ -152,13 +152,12 @@ def _written(*sides: tuple[Index, Int[np.ndarray, " item"]]) -> Int[np.ndarray, 
     return None
 
 
-def _audit(ours: Index, theirs: Index, predictions: Predictions) -> Audit:
+def _audit(ours: Index, theirs: Index, models: Sequence[str], known: Audit) -> Audit:
     """The predictions' audit with what else one side has and the other lacks."""
     if ours.positional_items or theirs.positional_items or ours.items == theirs.items:
-        return predictions.audit
-    counted = set(predictions.audit.missing) | set(predictions.audit.extra)
-    theirs_or_counted, known = set(theirs.items) | counted, set(ours.items) | counted
-    missing = tuple(name for name in ours.items if name not in theirs_or_counted)
-    extra = tuple(name for name in theirs.items if name not in known)
-    by_model = tuple((model, len(missing), len(extra)) for model in predictions.models)
-    return predictions.audit + Audit(missing, extra, by_model)
+        return known
+    counted = {*known.missing, *known.extra}
+    there, here = {*theirs.items, *counted}, {*ours.items, *counted}
+    missing = tuple(name for name in ours.items if name not in there)
+    extra = tuple(name for name in theirs.items if name not in here)
+    return known + Audit(missing, extra, tuple((model, len(missing), len(extra)) for model in models))

@@ -230,8 +230,8 @@ def crowd() -> Subject:
     except ImportError:
         pass
     rivals = {mace: rival if rival in works else mace, rival: rival}
-    text = "A million annotations for Dawid-Skene; second calls."
-    return Subject("Truth from annotators", works, asked, text, rivals, 1)
+    text = "A million annotations for Dawid-Skene; second calls. Processor time."
+    return Subject("Truth from annotators", works, asked, text, rivals, 1, clock=time.process_time)
 
 
 def report() -> Subject:

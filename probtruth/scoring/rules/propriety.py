@@ -254,10 +254,11 @@ def loss_curve(
         least = [float(rule.entropy(row)) for rule in chosen]
     else:
         at, losses = np.split(np.array([rule.divergence(probs, row) for rule in chosen]), [1], axis=1)
-        if not (np.isfinite(at) & (at > 0)).all():
+        fine = (np.isfinite(at) & (at > 0))[:, 0]
+        if not fine.all():
             wanted = "a report that costs something, and not everything, under every rule"
             hint = "Choose a report between 0 and 1 that is not the truth, such as 0.5."
-            raise InputError(f"match_at {match_at!r} for {', '.join(rule.name for rule in chosen)}", wanted, hint)
+            raise InputError(f"match_at {match_at!r} for the rule {chosen[fine.argmin()].name!r}", wanted, hint)
         losses, least = losses * (at[0] / at), [0.0] * len(chosen)
     return frames.as_polars(
         {
