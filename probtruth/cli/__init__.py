@@ -15,7 +15,7 @@ from probtruth.cli import options as opt
 from probtruth.cli import settings
 from probtruth.cli.check import check
 from probtruth.cli.compare import compare
-from probtruth.cli.help import WIDTH, PanelCommand, PanelGroup, UsageError, spread
+from probtruth.cli.help import WIDTH, PanelCommand, UsageError, spread
 from probtruth.cli.run import demo, run
 from probtruth.cli.stages import score, truth
 from probtruth.cli.study import monitor, plan, validate
@@ -25,7 +25,6 @@ COMMANDS = (demo, run, truth, score, compare, check, plan, monitor, validate)
 
 app = typer.Typer(
     name="probtruth",
-    cls=PanelGroup,
     help="Which probabilistic model is better when the reference labels are uncertain.",
     no_args_is_help=True,
     rich_markup_mode=None,

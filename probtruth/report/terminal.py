@@ -24,7 +24,7 @@ MOST_ROWS = 20  # Rows of a table; the files have all
 MOST_ANNOTATORS = 10  # Annotators whose confusion is printed; `--json` has all
 LONGEST_NAME = 32
 # Columns of a model's name, so that the tables fit 80 columns and names that end differently stay apart.
-MODEL_NAME, PAIR_NAME = 22, 14
+MODEL_NAME, PAIR_NAME = 18, 14
 COLOURS = {
     "certain": "bold green",
     "likely": "bold",
