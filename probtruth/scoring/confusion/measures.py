@@ -59,8 +59,8 @@ def measure(right: Labels, of_label: Labels, of_response: Labels) -> Measures:
     values = [ratio(right.sum(-1, keepdims=True), total)]
     for above, below in (parts[metric] for metric in METRICS):
         each = ratio(above, below)
-        defined = ~np.isnan(each)
-        filled, weights = np.where(defined, each, 0.0), of_label * defined
+        defined = (~np.isnan(each)).astype(np.float64)
+        filled, weights = np.nan_to_num(each), of_label * defined
         averages = ((filled, defined), (above, below), (weights * filled, weights))
         values += [each, *(ratio(x.sum(-1, keepdims=True), y.sum(-1, keepdims=True)) for x, y in averages)]
     return np.concatenate(values, -1)
