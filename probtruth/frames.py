@@ -120,7 +120,7 @@ def need_columns(columns: Sequence[str], wanted: Mapping[str, str | None], where
         if column is not None and column not in columns:
             raise InputError(
                 f"no column {check.quote(column)} (columns: {check.shortlist(columns, 12)})",
-                f"a column with the {option} names",
+                f"a column of {option}s",
                 f"Name it with {option}=... (command line: --{option}). {check.did_you_mean(column, columns)}",
                 where,
             )

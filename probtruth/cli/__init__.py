@@ -5,6 +5,7 @@ Everything heavy is imported inside the commands, so that `--help` is quick.
 
 import codecs
 import os
+import shlex
 import sys
 from contextlib import suppress
 from typing import Annotated, NoReturn
@@ -20,6 +21,7 @@ from probtruth.cli.run import demo, run
 from probtruth.cli.stages import score, truth
 from probtruth.cli.study import monitor, plan, validate
 from probtruth.errors import InputError, MissingExtraError, PosteriorError
+from probtruth.redaction import redacted
 
 COMMANDS = (demo, run, truth, score, compare, check, plan, monitor, validate)
 
@@ -60,6 +62,7 @@ def every_command(
     context.obj = settings.load(config, context)
 
 
+REPEATED = ("--metric", "--filter", "--renormalise")  # What a proposed command adds and never replaces
 INTERRUPTED, CLOSED_PIPE = 130, 141  # Exit statuses after Ctrl-C, and where nothing reads standard output any more
 # What stands for a character in an encoding that lacks it; a question mark for all others.
 PLAIN = {"−": "-", "–": "-", "≥": ">=", "≤": "<=", "≈": "~", "×": "x", "…": "...", "’": "'", "→": "->", "█": "#"}
@@ -82,7 +85,7 @@ def main() -> None:
         error.show()
         status = error.exit_code
     except (InputError, MissingExtraError) as error:
-        _stop(str(error), 2)
+        _stop(f"{error}{_command_with(getattr(error, 'options', ()))}", 2)
     except PosteriorError as error:
         _stop(str(error), 1)
     except MemoryError:
@@ -105,6 +108,21 @@ def _in_plain(error: UnicodeError) -> tuple[str, int]:
     if not isinstance(error, UnicodeEncodeError):
         raise error
     return "".join(PLAIN.get(character, "?") for character in error.object[error.start : error.end]), error.end
+
+
+def _command_with(options: tuple[str, ...]) -> str:
+    """The command line with other options, to paste; nothing where an error proposes none."""
+    if not options:
+        return ""
+    words, typed = [], iter(sys.argv[1:])
+    replaced = {word for word in options if word.startswith("--")} - set(REPEATED)
+    for word in typed:
+        flag, equals, _ = word.partition("=")
+        if flag not in replaced:
+            words.append(word)
+        elif not equals:
+            next(typed, None)  # its value
+    return f" Run: {redacted(shlex.join(['probtruth', *words, *options]))}"
 
 
 def _stop(message: str, status: int) -> NoReturn:

@@ -1,6 +1,5 @@
 """Annotations from a table: one row for each annotation, or one column of counts for each label."""
 
-import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Literal
@@ -126,26 +125,28 @@ def _neither(got: str, item: str, annotator: str, label: str, frame: polars.Data
         f"the long form (columns {item!r}, {annotator!r}, {label!r}) or the counts form ({item!r} and, for each label, "
         "a column of non-negative integers)",
         f"{known if {item, label} <= set(columns) else ''}"
-        "Name the columns with item=, annotator=, label= (command line: --item, --annotator, --label"
-        f"{_guess(frame, item, annotator, label)}); one column for each annotator is the wide form "
-        f"(format='wide'; --format wide). {check.did_you_mean(absent, columns)}",
+        "Name the columns with item=, annotator=, label= (command line: --item, --annotator, --label); "
+        "one column for each annotator is the wide form (format='wide'; --format wide). "
+        f"{check.did_you_mean(absent, columns)}",
         source.name,
+        _guess(frame, item, annotator, label),
     )
 
 
-def _guess(frame: polars.DataFrame, item: str, annotator: str, label: str) -> str:
+def _guess(frame: polars.DataFrame, item: str, annotator: str, label: str) -> tuple[str, ...]:
     """The options with which a table may be in long form: the most and the fewest names, and who answers once."""
-    distinct = {name: frame[name].n_unique() for name in frame.columns}
+    names = [column for column in frame if not column.cast(polars.String).str.contains(r"^-?\d*[.,]\d+$").any()]
+    distinct = {column.name: column.n_unique() for column in names}  # of those without decimals: times are no names
     own = sorted((name for name in distinct if 1 < distinct[name] < frame.height), key=lambda name: distinct[name])
     if len(own) < 3 or annotator in own:
-        return ""
+        return ()
     items, labels = item if item in own else own[-1], label if label in own else own[0]
     others = [name for name in own if name not in (items, labels)]
     # Columns, not names, which may be patterns
     once = [name for name in others if frame.select(frame[items], frame[name]).n_unique() == frame.height]
     found = {"--item": (item, items), "--annotator": (annotator, next(iter(once), "")), "--label": (label, labels)}
-    words = [word for flag, (named, name) in found.items() if named != name for word in (flag, name)]
-    return f"; perhaps {shlex.join(words)}" if once else ""
+    words = tuple(word for flag, (named, name) in found.items() if named != name for word in (flag, name))
+    return words if once else ()
 
 
 def _counts(

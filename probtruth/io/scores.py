@@ -127,6 +127,7 @@ def _refuse_wide(frame: polars.DataFrame, named: Mapping[str, str | None], score
             f"If these are models, pass models={models[:6]!r} (command line: --format wide --model "
             f"{','.join(models[:6])}).",
             where,
+            ("--format", "wide", "--model", ",".join(models[:6])),
         )
 
 

@@ -112,8 +112,23 @@ def test_check_reads_cells_as_run_does(run, files, tmp_path) -> None:
     path.write_text("item,yes,no\n" + "".join(f"i{n},{25.5 + n},{74.5 - n}\n" for n in range(24)))
     refused = run("check", files["labels"], path)
     assert "pass --kind percent" in refused.err
+    assert refused.err.rstrip().endswith(f"Run: probtruth check {files['labels']} {path} --kind percent")
     done = run("check", files["labels"], path, "--kind", "percent")
     assert "probabilities (predictions or soft labels), 24 items, 2 labels" in done.out
+
+
+def test_votes_under_other_names_are_answered_by_a_command_to_paste(run, files, tmp_path) -> None:
+    path = tmp_path / "votes.csv"
+    header, *rows = files["labels"].read_text().splitlines()
+    assert header == "item,annotator,label"
+    timed = [f"{row},{place % 7}.{place}" for place, row in enumerate(rows)]  # times are no names of items
+    path.write_text("\n".join(["tweet,worker_id,sentiment,seconds", *timed]))
+    for words in ((), ("--item", "tweet")):
+        refused = run("check", path, *words)
+        assert "expected the long form" in refused.err
+        proposed = refused.err.rstrip().rpartition(" Run: probtruth ")[2].split()
+        assert set(proposed[2:]) == {"--item", "tweet", "--annotator", "worker_id", "--label", "sentiment"}
+        assert run(*proposed).status == 0
 
 
 def test_check_goes_on_after_a_fault(run, files, tmp_path) -> None:

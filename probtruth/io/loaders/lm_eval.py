@@ -123,13 +123,14 @@ def _by_task(what: str, option: ByTask, known: Mapping[str, Collection[str]]) ->
     if not lacking:
         return chosen
     task = next(iter(lacking))
-    options = shlex.join([word for pair in lacking.items() for word in (f"--{what}", "=".join(pair))])
+    options = tuple(word for pair in lacking.items() for word in (f"--{what}", "=".join(pair)))
     raise InputError(
         f"no {what} {check.quote(chosen[task])} of the task {check.shortlist(lacking)}",
         f"one of {check.shortlist(known[task], 20)}",
-        f"{check.did_you_mean(chosen[task], known[task])} Name one, {what}={lacking} (command line: {options}), "
-        "or none: then each task counts by its first.",
+        f"{check.did_you_mean(chosen[task], known[task])} Name one, {what}={lacking} (command line: "
+        f"{shlex.join(options)}), or none: then each task counts by its first.",
         WHAT,
+        options,
     )
 
 

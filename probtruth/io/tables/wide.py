@@ -58,8 +58,8 @@ def check_rows(
     try:
         check_arrays.distributions(in_probs(values, kind), source.at, what, plain, names)
     except InputError as error:
-        hint = f"{_looks_like(values, kind, what) or error.hint} {more}"
-        raise InputError(error.got, error.expected, hint, error.where) from None
+        words, options = _looks_like(values, kind, what)
+        raise InputError(error.got, error.expected, f"{words or error.hint} {more}", error.where, options) from None
 
 
 def in_probs(values: Float[np.ndarray, "item label"], kind: str) -> Float[np.ndarray, "item label"]:
@@ -85,19 +85,20 @@ def renormalised(
 NEAR = 0.02  # How far from 1 the sums of rows may be, relatively, that are to look like distributions
 
 
-def _looks_like(values: Float[np.ndarray, "item label"], kind: str, what: str) -> str:
-    """What the numbers look like, and how to read them so; empty where they look like nothing."""
+def _looks_like(values: Float[np.ndarray, "item label"], kind: str, what: str) -> tuple[str, tuple[str, ...]]:
+    """What the numbers look like, and the options that read them so; empty where they look like nothing."""
     if kind == "logits" or not values.size or np.isnan(values).any() or (values == np.inf).any():
-        return ""
+        return "", ()
     soft = what == "soft labels"
     if soft and (values >= 0).all() and (values == np.floor(values)).all():
-        return "Whole numbers: if they count votes, read_annotations(path, format='counts') reads them."
+        return "Whole numbers: if they count votes, read_annotations(path, format='counts') reads them.", ()
     words, like = _guess(values, kind)
-    if words and soft:
-        return f"{words}; soft labels must be probabilities: convert the file."
-    if words and like == kind:
-        return f"{words}; pass --renormalise (Python: renormalise=True) to divide rows by their sums."
-    return words and f"{words}; pass --kind {like} (Python: kind={like!r})."
+    if not words or soft:
+        return words and f"{words}; soft labels must be probabilities: convert the file.", ()
+    if like == kind:
+        said = f"{words}; pass --renormalise (Python: renormalise=True) to divide rows by their sums."
+        return said, ("--renormalise",)
+    return f"{words}; pass --kind {like} (Python: kind={like!r}).", ("--kind", like)
 
 
 def _guess(values: Float[np.ndarray, "item label"], kind: str) -> tuple[str, str]:
