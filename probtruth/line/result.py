@@ -180,7 +180,7 @@ class Result(Reported):
             "higher_is_better": comparison.higher_is_better,
             "other_estimand": None if self.other is None else self.other.to_dict(),
             "groups": {name: [dict(row) for row in rows] for name, rows in groups.items()},
-            "companions": [dict(row) for row in comparison.companions],
+            "model_free_tests": [dict(row) for row in comparison.model_free],
             "audit": {
                 "missing": len(audit.missing),
                 "extra": len(audit.extra),

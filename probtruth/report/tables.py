@@ -300,7 +300,7 @@ TESTS = {
 
 
 def tests(result: Result) -> Table | None:
-    rows, names = result.comparison.companions, names_of(result)
+    rows, names = result.comparison.model_free, names_of(result)
     if not rows:
         return None
     note = (

@@ -80,7 +80,7 @@ class Comparison(Reported):
         return self.tree()
 
     @cached_property
-    def companions(self) -> Sequence[Row]:
+    def model_free(self) -> Sequence[Row]:
         """The model-free tests of the pairs, of the leading models where there are many; made on first use."""
         return self.tests(None)
 
@@ -130,7 +130,7 @@ class Comparison(Reported):
         """
         return frames.from_rows(self.ranks)
 
-    def companion_tests(self, models: Collection[str] | None = None) -> "polars.DataFrame":
+    def model_free_tests(self, models: Collection[str] | None = None) -> "polars.DataFrame":
         """The model-free tests of each pair, with p-values adjusted after Holm over all pairs of the comparison.
 
         Arguments: `models` are those whose pairs are tested; all unless you name some, and of more than 25 models the
@@ -139,7 +139,7 @@ class Comparison(Reported):
         Errors: `InputError` for a name that is no model's.
         """
         if models is None:
-            return frames.from_rows(self.companions)
+            return frames.from_rows(self.model_free)
         return frames.from_rows(self.tests([check.one_of(model, self.models, "model") for model in models]))
 
     def save(self, path: str | Path) -> None:

@@ -1,4 +1,4 @@
-"""The classical companions against R 4.2.2 and its package sandwich 3.0-2; each command stands above its output."""
+"""The classical tests against R 4.2.2 and its package sandwich 3.0-2; each command stands above its output."""
 
 import numpy as np
 import pytest
@@ -12,21 +12,21 @@ PRINTED = 1e-10
 """Twelve significant digits are pasted."""
 
 
-def companion(clusters=None):
+def model_free(clusters=None):
     items = [str(item) for item in range(len(D))]
     scores = pt.Scores(np.array([D, [0.0] * len(D)]), ("a", "b"), tuple(items), "loss")
-    return pt.compare(scores, clusters=clusters, engine="exact").companions[0]
+    return pt.compare(scores, clusters=clusters, engine="exact").model_free[0]
 
 
 def test_paired_t():
     # t.test(d)[c("statistic", "p.value")]
-    assert companion()["t"] == pytest.approx(1.91829014962, rel=PRINTED)
-    assert companion()["t_p"] == pytest.approx(0.0813885380583, rel=PRINTED)
+    assert model_free()["t"] == pytest.approx(1.91829014962, rel=PRINTED)
+    assert model_free()["t_p"] == pytest.approx(0.0813885380583, rel=PRINTED)
 
 
 def test_wilcoxon():
     # wilcox.test(d, exact = TRUE)$p.value
-    assert companion()["wilcoxon_p"] == pytest.approx(0.09228515625, rel=PRINTED)
+    assert model_free()["wilcoxon_p"] == pytest.approx(0.09228515625, rel=PRINTED)
 
 
 def test_clusters():
@@ -36,7 +36,7 @@ def test_clusters():
     sizes = np.bincount(clusters)[1:]
     square = np.bincount(clusters, np.array(D) - np.mean(D))[1:] ** 2
     variance *= (square * 0.8 / (1 - sizes / len(D))).sum() / square.sum()
-    assert companion(CLUSTER)["t"] == pytest.approx(mean / variance**0.5, rel=PRINTED)
+    assert model_free(CLUSTER)["t"] == pytest.approx(mean / variance**0.5, rel=PRINTED)
 
 
 def test_holm():

@@ -33,7 +33,7 @@ def test_gpqa_diamond_is_the_published_paired_comparison(gpqa):
     row = row_of(comparison, nano, mini)
     # data/README: nano minus mini .058586, SE .027788, p .036271, t interval [.00378, .11339]
     assert row["difference"] == pytest.approx(0.058586, abs=PUBLISHED)
-    (test,) = comparison.companions
+    (test,) = comparison.model_free
     assert row["difference"] / test["t"] == pytest.approx(0.027788, abs=PUBLISHED)
     assert test["t_p"] == pytest.approx(0.036271, abs=PUBLISHED)
     assert rows_by_name(comparison)[1][nano]["score"] == pytest.approx(0.675758, abs=PUBLISHED)
@@ -121,7 +121,7 @@ def test_order_and_names_change_nothing(five, structure):
             for name, value in row.items():
                 limit = MONTE_CARLO * 5 if name in drawn else 1e-9
                 assert other[key][name] == (pytest.approx(value, abs=limit) if isinstance(value, float) else value)
-    assert {round(row["t_p"], 12) for row in wanted.companions} == {round(row["t_p"], 12) for row in got.companions}
+    assert {round(row["t_p"], 12) for row in wanted.model_free} == {round(row["t_p"], 12) for row in got.model_free}
 
 
 def test_a_further_model_changes_no_bit_of_another_pair(five):
@@ -145,7 +145,7 @@ def test_the_callers_precision_stays(five):
 
 
 def assert_no_nan(comparison):
-    for row in (*comparison.pairs, *comparison.ranks, *comparison.companions):
+    for row in (*comparison.pairs, *comparison.ranks, *comparison.model_free):
         assert not any(isinstance(value, float) and math.isnan(value) for value in row.values())
 
 
@@ -262,7 +262,7 @@ def test_more_models_than_items(engine):
     assert len(comparison.pairs) == 1225
     assert sum(row["p_best"] for row in comparison.ranks) == pytest.approx(1, rel=1e-9)
     t = stats.ttest_rel(values[0], values[1])
-    (test,) = comparison.companion_tests(["000", "001"]).to_dicts()
+    (test,) = comparison.model_free_tests(["000", "001"]).to_dicts()
     assert test["t_p"] == pytest.approx(t.pvalue, rel=1e-9)
 
 

@@ -108,7 +108,7 @@ def test_what_the_result_says(setting):
     assert new.uncertainty["labels"] + new.uncertainty["items"] == pytest.approx(1)
     for pair, row in rows_by_name(these)[0].items():
         assert row["difference"] == pytest.approx(rows_by_name(new)[0][pair]["difference"], rel=1e-12)
-    assert all(row["wilcoxon_p"] is None and row["t_p"] is not None for row in these.companions)
+    assert all(row["wilcoxon_p"] is None and row["t_p"] is not None for row in these.model_free)
 
 
 def test_split_of_the_variance_predicts_other_numbers_of_votes():

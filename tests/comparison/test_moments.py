@@ -93,7 +93,7 @@ def test_parts_merged_in_any_way_are_the_whole(kind, seed, n_parts):
     # outcomes and tests of single items are not in the sums; all else is what the scores themselves say
     assert_same(pt.compare(whole, engine="exact", **structure), of_sums)
     assert any("computed from sums" in said for said in of_sums.warnings)
-    assert all(row["wilcoxon_p"] is None for row in of_sums.companions)
+    assert all(row["wilcoxon_p"] is None for row in of_sums.model_free)
 
 
 def test_annotators_that_items_share_merge_by_name():

@@ -18,14 +18,14 @@ def test_folds_of_scikit_learns_grid(data):
     # data/README: corrected t .750, P(rbf better) .773, P(within .01) .432, 95 per cent interval [-.0164, .0364]
     grid = polars.read_csv(data / "sklearn_grid" / "scores_100x4.csv")
     scores = make([grid["linear"], grid["rbf"]], ["linear", "rbf"])
-    naive = compare(scores, rope=0.01, engine="exact").companions[0]
+    naive = compare(scores, rope=0.01, engine="exact").model_free[0]
     assert naive["t_p"] / 2 == pytest.approx(0.005, abs=PRINTED)
     found = compare(scores, None, None, "folds", fold_correlation=0.1, rope=0.01, engine="exact")
     row = rows_by_name(found)[0]["linear", "rbf"]
     assert row["p_a_better"] == pytest.approx(0.773, abs=PRINTED)
     assert row["p_equivalent"] == pytest.approx(0.432, abs=PRINTED)
     assert (-row["high"], -row["low"]) == pytest.approx((-0.0164, 0.0364), abs=5.1e-5)
-    assert found.companions[0]["t_p"] / 2 == pytest.approx(0.227, abs=PRINTED)
+    assert found.model_free[0]["t_p"] / 2 == pytest.approx(0.227, abs=PRINTED)
     assert not any("otherwise" in said for said in found.warnings)
 
 

@@ -256,5 +256,5 @@ def test_models_with_other_seeds_are_not_paired():
     # the variances of both models' seeds add up, by hand
     by_model = [table[row][:, ~np.isnan(table[row]).all(0)] for row in (0, 1)]
     wanted = sum(one.mean(0).var(ddof=1) / one.shape[1] for one in by_model)
-    t = crossed.companions[0]["t"]
+    t = crossed.model_free[0]["t"]
     assert (crossed.pairs[0]["difference"] / t) ** 2 == pytest.approx(wanted, rel=0.1)

@@ -105,7 +105,7 @@ def test_items_already_carry_the_label_noise():
     models = {name: np.random.default_rng(seed).dirichlet([1, 1], 50) for seed, name in enumerate("ab")}
     found = compare(pt.score(pt.Predictions.from_probs(models), vote_share(counts)), engine="exact")
     d = (counts / 2 * np.log(models["b"] / models["a"])).sum(1)
-    assert found.companions[0]["t_p"] == pytest.approx(stats.ttest_1samp(d, 0).pvalue, rel=1e-6)
+    assert found.model_free[0]["t_p"] == pytest.approx(stats.ttest_1samp(d, 0).pvalue, rel=1e-6)
 
 
 def test_scoring_draws_of_a_label_posterior_shrinks_the_difference():

@@ -52,8 +52,8 @@ def test_the_posterior_is_moved_by_the_unseen():
     (pair,) = comparison.pairs
     assert pair["p_a_better"] > 0.975
     assert pair["unseen_p_a_better"] < 0.5
-    (companion,) = comparison.companions
-    assert companion["t"] < 0
+    (test,) = comparison.model_free
+    assert test["t"] < 0
 
 
 def test_sizes_are_weighed_by_the_forecast_of_the_model_behind():

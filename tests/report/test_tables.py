@@ -175,7 +175,7 @@ def test_diagnostics_that_an_engine_does_not_have_are_left_out(make):
 
 def test_model_free_tests_show_those_that_are_known(result, make):
     assert "p (sign flips)" not in titles(tables.tests(result))
-    more = [{**row, "sign_flip_p": 0.04, "bootstrap_p_a_better": 0.9} for row in result.comparison.companions]
+    more = [{**row, "sign_flip_p": 0.04, "bootstrap_p_a_better": 0.9} for row in result.comparison.model_free]
     table = tables.tests(make["rewrite"](result, tests=lambda models: more))
     assert titles(table)[-1] == "P(a better), bootstrap"
     assert table.columns["p (sign flips)"][0] == "0.04"
