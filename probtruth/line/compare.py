@@ -80,37 +80,26 @@ def compare(
     check.own_threads()
     known = scores if isinstance(scores, Scores | Moments) else read_scores(scores)
     need_two(known.models)
-    if isinstance(known, Moments):
-        if gold is not None:
-            raise InputError("sums with gold", "scores of the items", "Compare the scores.")
-        return compare_scores(
-            known,
-            groups,
-            clusters,
-            replicates,
-            annotations=annotations,
-            fold_correlation=fold_correlation,
-            engine=engine,
-            population=population,
-            weights=weights,
-            rope=rope,
-            seed=seed,
-            strict=strict,
-        )
-    if gold is not None:
-        known = _with_gold(known, gold)
-    grouped = by_name(groups, known.items, "groups")
+    grouped: object = groups
+    clustered: object = clusters
+    shares: object = weights
+    if isinstance(known, Scores):
+        known = known if gold is None else _with_gold(known, gold)
+        grouped, clustered = by_name(groups, known.items, "groups"), by_name(clusters, known.items, "clusters")
+        shares, rope = named_weights(weights, group_names(grouped, known)), rope_in_units(rope, known)
+    elif gold is not None:
+        raise InputError("sums with gold", "scores of the items", "Compare the scores.")
     return compare_scores(
         known,
         grouped,
-        by_name(clusters, known.items, "clusters"),
+        clustered,
         replicates,
         annotations=annotations,
         fold_correlation=fold_correlation,
         engine=engine,
         population=population,
-        weights=named_weights(weights, group_names(grouped, known)),
-        rope=rope_in_units(rope, known),
+        weights=shares,
+        rope=rope,
         seed=seed,
         strict=strict,
     )
