@@ -7,15 +7,7 @@ from jaxtyping import Float
 
 from probtruth import check
 from probtruth.errors import InputError
-from probtruth.kernels.arrays import (
-    Table,
-    exponential,
-    first_faults,
-    log_softmax,
-    on_device,
-    some_items,
-    to_host,
-)
+from probtruth.kernels.arrays import Table, exponential, first_faults, log_softmax, on_device, some_items, to_host
 
 # How far the sum of a row of probabilities may be from 1 (rounding in files with four or more decimals).
 SUM_TOLERANCE = 1e-4

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float
 
 from probtruth import check
 from probtruth.check import Source
 from probtruth.errors import InputError
 from probtruth.frames import as_array, as_polars, encode, flat, name_text
-from probtruth.kernels.arrays import is_own, on_device
+from probtruth.kernels.arrays import on_device
 from probtruth.kernels.host import block_rows
 
 if TYPE_CHECKING:
@@ -83,27 +83,17 @@ class FloatColumns:
             values[low - start : high - start] = across[:, : high - low].T
         return values
 
-    def of(self, rows: Int[np.ndarray, " some"], order: Int[np.ndarray, " column"]) -> "FloatColumns":
-        """Some rows and columns in another order; the columns themselves where all rows stay in theirs."""
-        whole = is_own(rows, self.n_rows)
-        chosen = [self.columns[at] if whole else self.columns[at][rows] for at in order.tolist()]
-        return FloatColumns(chosen, len(rows), self.unread)
 
-
-def matrix(frame: "polars.DataFrame", columns: Sequence[str]) -> tuple[Float[np.ndarray, "row column"], str | None]:
-    """Several columns as float64, all at once, and the first column that `numbers` refuses (None: it accepts all)."""
-    floats = float_columns(frame, columns)
-    return floats.rows(), floats.unread
-
-
-def float_columns(frame: "polars.DataFrame", columns: Sequence[str]) -> FloatColumns:
-    """Several columns as floats; float32 stays."""
+def float_columns(frame: "polars.DataFrame", columns: Sequence[str], source: Source | None = None) -> FloatColumns:
+    """Several columns as floats; float32 stays. With a source, what is no number is an error."""
     import polars
 
     # a selection reads `^x$` as a pattern
     floats = _floats(polars.DataFrame([frame.get_column(name) for name in columns]))
     unread = np.array(floats.null_count().row(0)) > 0
     refused = columns[int(unread.argmax())] if unread.any() else None
+    if source is not None and refused is not None:
+        numbers(frame, refused, source, "label")
     return FloatColumns([series.to_numpy() for series in floats], floats.height, refused)
 
 
@@ -144,9 +134,7 @@ def labelled(table: object, item: str = "item") -> NamedNumbers:
     if item in frame.columns:
         codes, names = encode(frame, item, Source(), "item")
         items = tuple(names[code] for code in codes)
-    values, unread = matrix(frame, columns) if columns else (np.zeros((frame.height, 0)), None)
-    if unread is not None:
-        numbers(frame, unread, Source(), "label")
+    values = float_columns(frame, columns, Source()).rows() if columns else np.zeros((frame.height, 0))
     made_up = any(columns == [f"{start}{n}" for n in range(len(columns))] for start in ("", "column_"))
     return NamedNumbers(values, items, None if made_up else tuple(columns))
 

@@ -40,8 +40,6 @@ def as_polars(frame: object) -> "polars.DataFrame":
 
     if isinstance(frame, polars.DataFrame):
         return frame
-    if isinstance(frame, polars.LazyFrame):
-        return frame.collect()
     try:
         frame = _native(frame)
         if not isinstance(frame, polars.DataFrame | Mapping):
@@ -225,8 +223,7 @@ def positions(names_wanted: "polars.Series", known: "polars.Series") -> Int[np.n
     import polars
 
     if names_wanted.dtype != known.dtype:
-        numbers = names_wanted.dtype.is_integer() and known.dtype.is_integer()
-        names_wanted, known = (names.cast(polars.Int64) if numbers else text(names) for names in (names_wanted, known))
+        names_wanted, known = alike((names_wanted, known))
     if same(names_wanted, known):
         return np.arange(len(known))
     wanted = polars.DataFrame({"name": names_wanted})
@@ -253,6 +250,9 @@ class Names(Sequence[str]):
 
     def __iter__(self) -> Iterator[str]:
         return iter(text(self.column))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and same(*alike([self.column, as_series(other)]))
 
 
 def as_series(listed: Sequence[str]) -> "polars.Series":

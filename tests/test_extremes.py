@@ -40,16 +40,6 @@ def random_votes(n_items, n_annotators, n_labels):
     return pt.Annotations.from_long(columns, labels=range(n_labels))
 
 
-def losses(a, b, **more):
-    n = len(a)
-    rows = {"item": [*range(n)] * 2, "model": ["a"] * n + ["b"] * n, "score": [*a, *b]}
-    return pt.Scores.from_frame(
-        {**rows, **{key: list(value) * 2 for key, value in more.items()}},
-        **{k: k for k in more},
-        higher_is_better=False,
-    )
-
-
 def no_nan(value):
     """Nothing in a result is NaN; what is not known is null."""
     if isinstance(value, dict):
@@ -63,25 +53,6 @@ def answer(scores, **options):
     comparison = pt.compare(scores, **EXACT, **options)
     assert no_nan([*comparison.pairs, *comparison.ranks, dict(comparison.diagnostics)])
     return comparison, comparison.pairs[0]
-
-
-class TestItems:
-    def test_one(self):
-        with pytest.raises(pt.errors.PosteriorError, match=r"one item .*Hint: add items"):
-            pt.compare(losses([0.1], [0.5]))
-        truth = pt.infer_truth(long({"q": {"ann": "x", "bob": "y"}}), method="vote-share")
-        with pytest.raises(pt.errors.PosteriorError, match="one item"):
-            pt.evaluate(truth, named(two_models(1), truth.index), engine="exact")
-
-    def test_two(self):
-        comparison, pair = answer(losses([0.1, 0.2], [0.5, 0.7]))
-        assert 0.5 < pair["p_a_better"] < 0.99
-        assert pair["high"] > 0
-        assert any("2 items" in line for line in comparison.warnings)
-
-    def test_one_cluster(self):
-        with pytest.raises(pt.errors.PosteriorError, match="one cluster"):
-            pt.compare(losses([0.1, 0.3, 0.4], [0.5, 0.2, 0.1], cluster="xxx"))
 
 
 FEW = long({"p": {"ann": "x"}, "q": {"ann": "y"}, "r": {"ann": "x"}})
@@ -173,87 +144,3 @@ class TestLabels:
         assert scores.n_infinite.tolist() == [0, 0]
         _, pair = answer(scores)
         assert pair["difference"] == pytest.approx((-tiny - math.log(0.6) - 2 * math.log(2)) / 3)
-
-    def test_one_infinite_loss_and_a_floor(self):
-        probs = np.array([[1.0, 0.0], [0.6, 0.4], [0.2, 0.8], [0.7, 0.3]])
-        other = np.array([[0.5, 0.5], [0.3, 0.7], [0.4, 0.6], [0.6, 0.4]])
-        truth, models = (
-            pt.Truth.from_labels([1, 0, 1, 0], n_labels=2),
-            pt.Predictions.from_probs({"a": probs, "b": other}),
-        )
-        plain = pt.score(models, truth, rule="log")
-        assert plain.n_infinite.tolist() == [1, 0]
-        comparison, pair = answer(plain)
-        assert (pair["difference"], pair["p_a_better"]) == (math.inf, 0.0)
-        assert any("infinite" in line for line in comparison.warnings)
-        floored, pair = answer(pt.score(models, truth, rule="log", floor=0.01))
-        assert np.isfinite([pair["difference"], pair["low"], pair["high"]]).all()
-        assert floored.settings["floor"] == 0.01
-
-
-class TestNoSpread:
-    def test_all_ties_of_unknown_scores(self):
-        """Identical models are even, by symmetry, and the interval is a point: nothing is invented."""
-        for values in ([0.3, 0.7, 0.2], [0.0, 0.0, 0.0]):
-            _, pair = answer(losses(values, values))
-            assert (pair["difference"], pair["p_a_better"], pair["p_b_better"]) == (0.0, 0.5, 0.5)
-
-    def test_all_ties_of_right_or_wrong(self):
-        """What has not been seen in ten items may be there: the interval is no point."""
-        right = [1.0, 0.0] * 5
-        _, pair = answer(losses(right, right))
-        assert pair["p_a_better"] == 0.5
-        assert pair["low"] < 0 < pair["high"]
-        assert pair["high"] == -pair["low"]
-
-    def test_identical_models_from_labels(self):
-        probs = two_models(4)["a"]
-        annotations = long({f"q{k}": {"ann": "xy"[k % 2], "bob": "x"} for k in range(4)})
-        result = pt.evaluate(
-            annotations, named({"a": probs, "b": probs}, annotations.index), rule="brier", engine="exact"
-        )
-        assert [row["p_best"] for row in result.comparison.ranks] == [0.5, 0.5]
-        assert no_nan(result.to_dict())
-
-    def test_a_constant_difference(self):
-        _, pair = answer(losses([0.5, 1.5, 2.5], [1.0, 2.0, 3.0]))
-        assert (pair["difference"], pair["low"], pair["high"], pair["p_a_better"]) == (-0.5, None, None, None)
-
-
-class TestGroups:
-    VALUES = np.random.default_rng(3).normal(size=(2, 40))
-
-    def test_one_is_none(self):
-        with_one, one = answer(losses(*self.VALUES, group=["all"] * 40))
-        without, none = answer(losses(*self.VALUES))
-        assert one == none
-        assert with_one.group_results == without.group_results == {}
-
-    def test_ten_thousand_of_one_item(self):
-        values = np.random.default_rng(4).normal(size=(2, 10_000))
-        of_one, one = answer(losses(*values, group=range(10_000)))
-        _, none = answer(losses(*values))
-        assert one == none
-        assert any("10000 groups hold one item each" in line for line in of_one.warnings)
-
-
-class TestMonitorAndPlan:
-    def test_monitor_of_one_item_knows_nothing(self):
-        watch = pt.monitor(
-            {"item": [1, 1], "model": ["a", "b"], "score": [0, 1]}, bounds=(0, 1), higher_is_better=False
-        )
-        assert (watch.decision, watch.p_a_better) == (None, None)
-        assert -1 <= watch.interval[0] < 0 < watch.interval[1] <= 1
-        assert no_nan(watch.to_dict())
-
-    def test_monitor_of_ties_never_decides(self):
-        rows = {"item": [*range(500)] * 2, "model": ["a"] * 500 + ["b"] * 500, "score": [1.0] * 1000}
-        watch = pt.monitor(rows, bounds=(0, 1), higher_is_better=False)
-        assert (watch.decision, watch.p_value, watch.difference) == (None, 1.0, 0.0)
-        assert watch.interval[0] == -watch.interval[1]
-
-    def test_plan_without_spread_says_so(self):
-        made = pt.plan(losses([0.5, 1.5, 2.5], [1.0, 2.0, 3.0]))
-        assert any("no spread" in line for line in made.warnings)
-        with pytest.raises(pt.errors.PosteriorError, match="one unit"):
-            pt.plan(losses([0.5], [1.0]))

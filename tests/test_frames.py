@@ -12,15 +12,6 @@ from probtruth.check import Source
 TABLE = {"item": [2, 1, 10], "annotator": ["u", "v", "u"], "label": ["no", "yes", "no"]}
 
 
-@pytest.mark.parametrize("frame", [TABLE, polars.DataFrame(TABLE), polars.LazyFrame(TABLE), pandas.DataFrame(TABLE)])
-def test_every_kind_of_frame_gives_the_same_annotations(frame):
-    made = pt.Annotations.from_long(frame)
-    assert made.index.items == ("1", "2", "10")
-    assert made.index.labels == ("no", "yes")
-    assert made.item.tolist() == [1, 0, 2]
-    assert made.label.tolist() == [0, 1, 0]
-
-
 def test_a_batch_of_arrow_is_a_frame():
     arrow = pytest.importorskip("pyarrow")
     assert frames.as_polars(arrow.RecordBatch.from_pydict(TABLE)).equals(polars.DataFrame(TABLE))
@@ -62,11 +53,6 @@ def test_a_blank_name_is_an_error_with_its_row(blank):
 def test_what_is_no_frame_is_an_error(frame):
     with pytest.raises(pt.InputError, match="expected a dataframe"):
         frames.as_polars(frame)
-
-
-def test_columns_of_different_length_are_an_error():
-    with pytest.raises(pt.InputError, match="expected a dataframe"):
-        frames.as_polars({**TABLE, "label": ["no"]})
 
 
 @pytest.mark.parametrize("cells", [["0.5", " 1e3 ", "-2"], [0.5, 1000.0, -2.0]])
@@ -125,24 +111,21 @@ MIXED = polars.DataFrame(
 
 def test_many_columns_at_once_are_as_each_of_them():
     columns = ["yes", "text", "category", "small", "whole"]
-    values, refused = frame_numbers.matrix(MIXED, columns)
-    assert refused is None
+    values = frame_numbers.float_columns(MIXED, columns, Source()).rows()
     one_by_one = [frame_numbers.numbers(MIXED, column, Source()) for column in columns]
     np.testing.assert_array_equal(values, np.stack(one_by_one, 1))
 
 
-def test_columns_keep_their_type_and_come_in_any_order():
+def test_columns_keep_their_type():
     floats = frame_numbers.float_columns(MIXED, ["small", "whole", "yes"])
     assert [column.dtype for column in floats.columns] == [np.float32, np.float64, np.float64]
     np.testing.assert_array_equal(floats.rows(1, 3), floats.rows()[1:])
-    some = floats.of(np.array([2, 0]), np.array([1, 0]))
-    np.testing.assert_array_equal(some.rows(), floats.rows()[[2, 0]][:, [1, 0]])
 
 
 @pytest.mark.parametrize("columns", [["text", "words", "lists"], ["lists", "words"], ["whole", "lists"]])
 def test_the_first_column_that_is_refused(columns):
     refused = next(column for column in columns if column in ("words", "lists"))
-    assert frame_numbers.matrix(MIXED, columns)[1] == refused
+    assert frame_numbers.float_columns(MIXED, columns).unread == refused
     with pytest.raises(pt.InputError):
         frame_numbers.numbers(MIXED, refused, Source())
 
@@ -177,23 +160,6 @@ def test_names_are_found_whatever_their_type(one, other):
 
 
 @pytest.mark.parametrize(
-    ("names", "whole"),
-    [
-        (["7", "-12", "0"], True),
-        (["7", "007"], False),
-        (["+7"], False),
-        (["-0"], False),
-        (["9" * 19], False),
-        (["1", "x"], False),
-    ],
-)
-def test_only_decimal_text_becomes_integers(names, whole):
-    found = frames.compact(frames.as_series(names))
-    assert found.dtype.is_integer() == whole
-    assert frames.text(found).to_list() == names
-
-
-@pytest.mark.parametrize(
     ("kind", "named"),
     [(polars.Datetime("ns"), "1970-01-01 00:00:00.000001"), (polars.Time, "00:00:00.000001")],
 )
@@ -219,10 +185,3 @@ def test_names_are_compact_where_they_are_the_text_of_an_integer(name: str, whol
     found = frames.compact(polars.Series("item", ["1", name, "-25"]))
     assert (found.dtype == polars.Int64) is whole
     assert frames.text(found).to_list() == ["1", name, "-25"]
-
-
-@pytest.mark.parametrize(
-    ("items", "named"), [([1.5, 1], ["1.5", "1"]), ([1, 1.5], ["1", "1.5"]), ([1, True], ["1", "true"])]
-)
-def test_values_of_mixed_types_have_their_own_names_in_any_order(items, named):
-    assert frames.as_polars({"item": items})["item"].to_list() == named

@@ -92,11 +92,7 @@ def test_what_it_says_of_itself(wheel: Path) -> None:
     said = email.message_from_string(text)
     assert said["Name"] == "probtruth"
     assert said["Version"] == project["version"]
-    assert said["Requires-Python"] == ">=3.12"
-    assert said["License-Expression"] == "Apache-2.0"
-    assert said["Description-Content-Type"] == "text/markdown"
     assert said["Summary"] == project["description"]
-    assert "\n" not in said["Summary"]
     assert said.get_payload().strip() == (REPOSITORY / "README.md").read_text().strip()
     assert "Typing :: Typed" in said.get_all("Classifier")
     needed = [line for line in said.get_all("Requires-Dist") if "extra ==" not in line]

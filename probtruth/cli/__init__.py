@@ -5,7 +5,6 @@ Everything heavy is imported inside the commands, so that `--help` is quick.
 
 import codecs
 import os
-import shlex
 import sys
 from contextlib import suppress
 from typing import Annotated, NoReturn
@@ -16,18 +15,16 @@ from probtruth.cli import options as opt
 from probtruth.cli import settings
 from probtruth.cli.check import check
 from probtruth.cli.compare import compare
-from probtruth.cli.help import WIDTH, PanelCommand, PanelGroup, UsageError, spread
+from probtruth.cli.help import WIDTH, PanelCommand, UsageError, spread
 from probtruth.cli.run import demo, run
 from probtruth.cli.stages import score, truth
 from probtruth.cli.study import monitor, plan, validate
 from probtruth.errors import InputError, MissingExtraError, PosteriorError
-from probtruth.redaction import redacted
 
 COMMANDS = (demo, run, truth, score, compare, check, plan, monitor, validate)
 
 app = typer.Typer(
     name="probtruth",
-    cls=PanelGroup,
     help="Which probabilistic model is better when the reference labels are uncertain.",
     no_args_is_help=True,
     rich_markup_mode=None,
@@ -63,10 +60,6 @@ def every_command(
     context.obj = settings.load(config, context)
 
 
-REPEATED = (
-    "--metric",
-    "--renormalise",
-)  # What a proposed command adds and never replaces
 INTERRUPTED, CLOSED_PIPE = 130, 141  # Exit statuses after Ctrl-C, and where nothing reads standard output any more
 # What stands for a character in an encoding that lacks it; a question mark for all others.
 PLAIN = {"−": "-", "–": "-", "≥": ">=", "≤": "<=", "≈": "~", "×": "x", "…": "...", "’": "'", "→": "->", "█": "#"}
@@ -89,7 +82,7 @@ def main() -> None:
         error.show()
         status = error.exit_code
     except (InputError, MissingExtraError) as error:
-        _stop(f"{error}{_command_with(getattr(error, 'options', ()))}", 2)
+        _stop(str(error), 2)
     except PosteriorError as error:
         _stop(str(error), 1)
     except MemoryError:
@@ -112,20 +105,6 @@ def _in_plain(error: UnicodeError) -> tuple[str, int]:
     if not isinstance(error, UnicodeEncodeError):
         raise error
     return "".join(PLAIN.get(character, "?") for character in error.object[error.start : error.end]), error.end
-
-
-def _command_with(options: tuple[str, ...]) -> str:
-    """The command line with other options, to paste; nothing where an error proposes none."""
-    if not options:
-        return ""
-    words, typed = [], iter(sys.argv[1:])
-    for word in typed:
-        flag, equals, _ = word.partition("=")
-        if flag not in options or flag in REPEATED:
-            words.append(word)
-        elif not equals:
-            next(typed, None)  # its value
-    return f" Run: {redacted(shlex.join(['probtruth', *words, *options]))}"
 
 
 def _stop(message: str, status: int) -> NoReturn:

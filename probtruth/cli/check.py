@@ -1,9 +1,10 @@
 """`probtruth check`: what each file would be used as, read as the commands read it."""
 
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any
 
 from probtruth import check as checks
 from probtruth.check import count, shortlist
@@ -11,7 +12,7 @@ from probtruth.cli import options as opt
 from probtruth.cli.console import Console
 from probtruth.cli.reading import named_file
 from probtruth.errors import InputError
-from probtruth.io.formats import SCORE_TOOLS, LabelReading, refuse_others
+from probtruth.io.formats import SCORE_TOOLS, LabelReading
 from probtruth.redaction import redacted
 
 # The line on a table of integers, which may be counts or something else.
@@ -20,13 +21,16 @@ SHOWN = {"probabilities": "probabilities (predictions or soft labels)"}
 MOST_TASKS = 12  # How many tasks of a log are listed with their metrics
 
 
-class Checked(NamedTuple):
-    """What one file is: its kind, its sizes in words, lines on its content, and facts for `--json`."""
-
-    kind: str
-    sizes: list[str]
-    lines: list[str]
-    facts: dict[str, Any]
+# The facts that the first line counts.
+NOUNS = {
+    "n_annotations": "annotation",
+    "models": "model",
+    "tasks": "task",
+    "n_items": "item",
+    "labels": "label",
+    "n_annotators": "annotator",
+}
+type Checked = tuple[str, dict[str, Any], list[str]]  # What a file is, facts for --json, and lines of more
 
 
 def check(
@@ -45,13 +49,16 @@ def check(
         for position, file in enumerate(files):
             on_progress(position, len(files))
             try:
-                one = _checked(file, reading, cells, score)
+                kind, facts, lines = _checked(file, reading, cells, score)
             except InputError as error:
                 faults.append(error)
                 continue
-            kind = f"{one.kind} log" if one.kind in SCORE_TOOLS else SHOWN.get(one.kind, one.kind)
-            console.show(f"{redacted(file)}: {', '.join((kind, *one.sizes))}", *(f"  {line}" for line in one.lines))
-            rows.append({"file": redacted(file), "kind": one.kind, **one.facts})
+            known = {name: value for name in NOUNS if (value := facts.get(name)) is not None}
+            words = [f"{kind} log" if kind in SCORE_TOOLS else SHOWN.get(kind, kind)]
+            words += [count(n if isinstance(n, int) else len(n), NOUNS[name]) for name, n in known.items()]
+            names = [f"{name}: {shortlist(facts[name], 12)}" for name in ("models", "labels") if name in facts]
+            console.show(f"{redacted(file)}: {', '.join(words)}", *(f"  {line}" for line in (*names, *lines)))
+            rows.append({"file": redacted(file), "kind": kind, **facts})
     console.emit({"files": rows, "faults": [str(fault) for fault in faults]})
     for fault in faults[:-1]:
         print(f"probtruth: {fault}", file=sys.stderr)
@@ -74,75 +81,61 @@ def _checked(file: str, reading: LabelReading, cells: opt.Cells, score: str) -> 
 
 
 def _table(path: Any, reading: LabelReading, cells: opt.Cells, score: str) -> Checked:
-    from probtruth.io.loaders.readers import read_label_file
     from probtruth.io.predictions import read_predictions
-    from probtruth.io.tables.read import columns_of
+    from probtruth.io.tables.read import columns_of, read_table
     from probtruth.line.inputs import stored_labels
 
-    item, columns = reading.item, columns_of(path)
-    names = set(columns)
-    if {item, reading.label} <= names:
-        long = reading.annotator in names
-        known = stored_labels(path, {}, replace(reading, format="table"))
-        return _labels(known, "annotations, long form" if long else "labels, one for each item")
-    if {item, "model", score} <= names:
-        return _scores(path, item, score, reading.replicate if reading.replicate in names else None)
-    if item not in names:
-        refuse_others(columns, str(path))
-        hint = f"Name the column of items with --item. {checks.did_you_mean(item, columns)}"
-        raise InputError(f"the columns {shortlist(columns, 12)}", f"a column {item!r}", hint, str(path))
+    columns = columns_of(path)
+    if {reading.item, "model", score} <= set(columns):
+        return _scores(path, reading, score, columns)
     try:
-        counts = _labels(read_label_file(path, replace(reading, format="counts")), "annotations, counts per label")
-        return counts._replace(lines=[*counts.lines, AS_COUNTS])
+        known = stored_labels(path, {}, replace(reading, format="table"))
     except InputError:
-        read = read_predictions({redacted(str(path)): path}, None, item, cells.kind, cells.renormalise)
-    labels, n_items = read.index.labels, len(read.index.items)
-    sizes = [count(n_items, "item"), count(len(labels), "label")]
-    sizes += [f"{count(rows, 'row')} divided by their sums" for _, rows, _, _ in read.audit.renormalised]
-    facts = {"n_items": n_items, "labels": list(labels)}
-    return Checked("probabilities", sizes, [f"labels: {shortlist(labels, 12)}"], facts)
+        # several rows of an item are votes; one row is numbers by label, or what is wrong with these
+        if reading.item not in columns or read_table(path)[0].get_column(reading.item).is_duplicated().any():
+            raise
+    else:
+        if reading.label not in columns:
+            return *_labels(known, "annotations, counts per label")[:2], [AS_COUNTS]
+        return _labels(known, "annotations, long form" if reading.annotator in columns else "labels, one for each item")
+    read = read_predictions({redacted(str(path)): path}, None, reading.item, cells.kind, cells.renormalise)
+    lines = [f"{count(rows, 'row')} divided by their sums" for _, rows, _, _ in read.audit.renormalised]
+    return "probabilities", {"n_items": len(read.index.items), "labels": list(read.index.labels)}, lines
 
 
-def _scores(path: Any, item: str, score: str, replicate: str | None) -> Checked:
+def _scores(path: Any, reading: LabelReading, score: str, columns: Sequence[str]) -> Checked:
     from probtruth.io.scores import notes_in, read_scores
 
     try:
-        upward = notes_in(path, score, None).higher_is_better
+        _, upward, *_ = notes_in(path, score, None)
     except InputError:
         upward = None
-    scores = read_scores(path, item=item, score=score, replicate=replicate, higher_is_better=upward or False)
-    models, n_items, missing = list(scores.models), len(scores.items), len(scores.audit.missing)
-    sizes = [f"{n_items} items that all models have", count(len(models), "model"),
-             f"{missing} items that some model lacks"]  # fmt: skip
+    replicate = reading.replicate if reading.replicate in columns else None
+    scores = read_scores(path, item=reading.item, score=score, replicate=replicate, higher_is_better=upward or False)
     way = (
         f"which way {score!r} counts is not known: add --higher-is-better or --lower-is-better" if upward is None
         else f"{score}: {'higher' if upward else 'lower'} is better"
     )  # fmt: skip
-    facts = {"n_items": n_items, "models": models, "missing": missing, "higher_is_better": upward}
-    return Checked("scores", sizes, [f"models: {shortlist(models, 12)}", way], facts)
+    missing = len(scores.audit.missing)
+    facts = {"n_items": len(scores.items), "models": list(scores.models), "missing": missing}
+    lines = [f"{count(missing, 'item')} left out, which some model lacks"] if missing else []
+    return "scores", {**facts, "higher_is_better": upward}, [*lines, way]
 
 
 def _labels(labels: Any, kind: str) -> Checked:
     """Annotations, or one known label for each item."""
-    names, n_items = list(labels.index.labels), len(labels.index.items)
-    facts: dict[str, Any] = {"n_items": n_items, "labels": names}
-    sizes = [count(n_items, "item"), count(len(names), "label")]
+    facts: dict[str, Any] = {"n_items": len(labels.index.items), "labels": list(labels.index.labels)}
     if hasattr(labels, "multiplicity"):
-        total = int(labels.multiplicity.sum())
-        sizes.insert(0, count(total, "annotation"))
-        sizes += [] if labels.n_annotators is None else [count(labels.n_annotators, "annotator")]
-        facts |= {"n_annotations": total, "n_annotators": labels.n_annotators}
-    return Checked(kind, sizes, [f"labels: {shortlist(names, 12)}"], facts)
+        facts |= {"n_annotations": int(labels.multiplicity.sum()), "n_annotators": labels.n_annotators}
+    return kind, facts, []
 
 
 def _log(tool: str, files: Any) -> Checked:
     from probtruth.io.loaders.readers import LISTED
 
     log = LISTED[tool](files)
-    n_items, by_filter = sum(log.tasks.values()), {name for own in log.of_tasks.values() for name in own if name}
-    lines = [f"models: {shortlist(log.models, 12)}"]
-    if len(log.tasks) > 1:
-        lines.append(f"tasks: {shortlist(log.tasks, 12)}")
+    by_filter = {name for own in log.of_tasks.values() for name in own if name}
+    lines = [f"tasks: {shortlist(log.tasks, 12)}"] if len(log.tasks) > 1 else []
     if len(log.tasks) > 1 and by_filter:  # lm-eval
         for task, filters in islice(log.of_tasks.items(), MOST_TASKS):
             metrics = dict.fromkeys(name for names in filters.values() for name in names)
@@ -153,6 +146,5 @@ def _log(tool: str, files: Any) -> Checked:
         lines.append(f"metrics: {shortlist(log.metrics, 20)} (choose with --score)")
         if len(by_filter) > 1:
             lines.append(f"filters: {shortlist(sorted(by_filter), 12)} (choose with --filter)")
-    facts: dict[str, Any] = {"models": log.models, "tasks": log.tasks, "metrics": list(log.metrics)}
-    sizes = [count(len(log.models), "model"), count(len(log.tasks), "task"), count(n_items, "item")]
-    return Checked(tool, sizes, lines, facts | {"filters": sorted(by_filter), "n_items": n_items})
+    facts = {"models": log.models, "tasks": log.tasks, "metrics": list(log.metrics), "filters": sorted(by_filter)}
+    return tool, {**facts, "n_items": sum(log.tasks.values())}, lines

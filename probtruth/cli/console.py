@@ -82,8 +82,6 @@ def check_output(out: str | None, show: str | None = None, item: str = "item") -
 
 def conclude(result: Any, out: str | None, show: str | None, item: str, console: Console, gate: Gate | None) -> None:
     """Writes the report if there is a folder for it, shows the verdict, and ends with the status of the gate."""
-    from probtruth.report import terminal
-
     if show is not None:
         from probtruth.io.item_content import read_content
 
@@ -99,7 +97,10 @@ def conclude(result: Any, out: str | None, show: str | None, item: str, console:
             write_report(replace(result, command=console.command), out)
     compared = result.comparison
     found = None if gate is None else gate.judged(compared.pairs, result.scores.models, compared.rope)
-    console.show(*terminal.summary(result))
+    if not console.json:
+        from probtruth.report import terminal
+
+        console.show(*terminal.summary(result))
     if out is not None:
         console.note(f"report: {Path(out) / 'report.html'}")
     console.emit({**result.to_dict(), **({} if found is None else {"fail_if": found})})

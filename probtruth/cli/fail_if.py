@@ -1,6 +1,5 @@
 """Conditions on a result that turn the exit status, for a check of a pull request: `p_worse > 0.9`, `inconclusive`."""
 
-import math
 import operator
 import re
 from collections.abc import Mapping, Sequence
@@ -51,20 +50,14 @@ def parse(text: str, rope: object = None) -> Condition:
             "a name, one of > >= < <=, and a number",
             f"Write --fail-if 'p_worse > 0.9', or --fail-if {INCONCLUSIVE}; the names are {', '.join(QUANTITIES)}.",
         )
-    made = Condition(check.one_of(match[1], tuple(QUANTITIES), "--fail-if"), match[2], float(match[3]))
-    if made.quantity == "p_equivalent" and rope is None:
+    quantity, value = check.one_of(match[1], tuple(QUANTITIES), "--fail-if"), float(match[3])
+    if quantity == "p_equivalent" and rope is None:
         raise InputError("p_equivalent without --rope", "a ROPE to be equivalent within", "Add --rope 0.01.")
-    if not math.isfinite(made.bound):
-        raise InputError(f"--fail-if {text!r}", "a finite number", "No result is beyond it.")
-    if made.quantity.startswith("p_"):
-        if not 0 <= made.bound <= 1:
-            percent = f"For {made.bound:g} per cent write {made.bound / 100:g}."
-            hint = percent if 1 < made.bound <= 100 else EXAMPLE
-            raise InputError(f"--fail-if {text!r}", "a probability between 0 and 1", hint)
-        if made.holds(0.0) == made.holds(1.0):
-            always = "always holds" if made.holds(0.0) else "can never hold"
-            raise InputError(f"--fail-if {text!r}, which {always}", "a condition that a result decides", EXAMPLE)
-    return made
+    hint = f"For {value:g} per cent write {value / 100:g}." if 1 < value <= 100 else EXAMPLE
+    limits: dict[str, Any] = (
+        {"above": 0, "below": 1} if quantity.startswith("p_") else {}
+    )  # beyond them it holds always or never
+    return Condition(quantity, match[2], check.number(value, f"--fail-if {text!r} with", hint, **limits))
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from dataclasses import is_dataclass
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperCommand, TyperGroup
+from typer.core import TyperCommand
 
 from probtruth.cli.options import ARGUMENTS, OPTIONS, OUTPUT, PANELS
 
@@ -111,14 +111,3 @@ def _importance(parameter: Any) -> int:
     if parameter.param_type_name == "argument":
         return -2
     return -1 if parameter.required or parameter.name in FIRST else list(OPTIONS).index(parameter.name)
-
-
-class PanelGroup(TyperGroup):
-    """The group of commands, with help of one line for each option and command."""
-
-    def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Writes the options, then the first sentence of each command."""
-        records = [parameter.get_help_record(ctx) for parameter in self.get_params(ctx)]
-        with formatter.section("Options"):
-            formatter.write_dl([(name, text.split(", to copy")[0]) for name, text in filter(None, records)])
-        self.format_commands(ctx, formatter)

@@ -157,6 +157,40 @@ class Pilot:
     b: str | None = None
 
 
+@dataclass(frozen=True)
+class Study:
+    """The study that `plan` plans."""
+
+    n_items: int | None = None
+    n_annotators: int | None = None
+    n_clusters: int | None = None
+    n_replicates: int | None = None
+    certainty: float = 0.95
+    power: float = 0.8
+    width: float | None = None
+    difference: float | None = None
+    keep: bool = False
+
+
+@dataclass(frozen=True)
+class Watching:
+    """What `monitor` is told of the scores, most of it with the first batch."""
+
+    bounds: tuple[float, float] | None = None
+    method: Any = None
+    alpha: float | None = None
+    rope: float | None = None
+    higher_is_better: bool | None = None
+    a: str | None = None
+    b: str | None = None
+    item: str = "item"
+    model: str = "model"
+    score: str = "score"
+    cluster: str | None = None
+    largest_cluster: int | None = None
+    close: bool = False
+
+
 def chosen_rule(word: str) -> Any:
     """A rule by its name or, as `NAME:LOW,...,HIGH`, for labels in that order."""
     name, colon, order = word.partition(":")

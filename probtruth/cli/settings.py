@@ -17,12 +17,6 @@ from probtruth.redaction import redacted
 
 FILE, PROJECT = "probtruth.toml", "pyproject.toml"
 OFF = "off"  # In place of a file: none is read
-# Options that may stand above the tables, for every command that has them; the others differ from one to another.
-SHARED = (
-    *("seed", "json", "strict", "engine", "rule", "floor", "rope", "kind", "renormalise", "memory"),
-    *("item", "annotator", "label", "replicate", "model", "group", "cluster"),
-    *("higher-is-better", "lower-is-better"),
-)
 
 
 def load(option: str | None, context: Any) -> str | None:
@@ -72,30 +66,22 @@ def _table(path: Path) -> dict[str, Any] | None:
 
 
 def _defaults(table: Mapping[str, Any], name: str, folder: Path, context: Any) -> dict[str, dict[str, Any]]:
-    """The values by command and parameter, those of a command's table after those above the tables."""
+    """The values by command and parameter: what stands above the tables is for every command that has the option."""
     options = {command: _options(one) for command, one in context.command.commands.items()}
     made: dict[str, dict[str, Any]] = {command: {} for command in options}
     for key, value in sorted(table.items(), key=lambda entry: isinstance(entry[1], dict)):
-        word = key.replace("_", "-")
-        if word in options and isinstance(value, dict):
-            for inner, one in value.items():
-                option, where = inner.replace("_", "-"), f"{name}, [{word}]"
-                if option not in options[word]:
-                    expected = f"one of {check.shortlist(sorted(options[word]), 40)}"
-                    hint = check.did_you_mean(option, options[word])
-                    raise InputError(f"the option {check.quote(inner)} of `probtruth {word}`", expected, hint, where)
-                made[word] |= _value(options[word][option], option, one, f"{where}, {inner!r}", folder, context)
-            continue
-        having = [command for command, own in options.items() if word in own]
-        if word not in SHARED:
-            hint = (
-                f"Write a table [{word}]." if word in options
-                else f"It differs between commands: put it below [{having[0]}]." if having
-                else check.did_you_mean(word, (*SHARED, *options))
-            )  # fmt: skip
-            raise InputError(f"the key {check.quote(key)}", "an option of all commands, or a table of one", hint, name)
-        for command in having:
-            made[command] |= _value(options[command][word], word, value, f"{name}, {key!r}", folder, context)
+        command = key.replace("_", "-")
+        own = value if command in options and isinstance(value, dict) else {key: value}
+        where = name if own is not value else f"{name}, [{command}]"
+        for inner, one in own.items():
+            word = inner.replace("_", "-")
+            having = [other for other in options if word in options[other] and (own is not value or other == command)]
+            if not having:
+                known = (*options[command],) if own is value else (*options, *(w for o in options.values() for w in o))
+                hint = f"Write a table [{word}]." if word in options else check.did_you_mean(word, known)
+                raise InputError(f"{check.quote(inner)}", "an option, or a table of a command", hint, where)
+            for other in having:
+                made[other] |= _value(options[other][word], word, one, f"{where}, {inner!r}", folder, context)
     return made
 
 

@@ -79,13 +79,13 @@ def score(
 
     from probtruth.io.predictions import model_files, read_predictions
     from probtruth.io.scores import write_scores
-    from probtruth.io.tables.parquet_notes import check_out
+    from probtruth.io.tables.parquet_notes import check_parquet_out
     from probtruth.line.inputs import reference_of
     from probtruth.line.score import score
     from probtruth.types import Truth
 
     console, chosen = Console.of(context, json), opt.chosen_rule(rule)
-    check_out(out)
+    check_parquet_out(out)
     files = model_files(predictions)
     with console.progress("reading and scoring"):
         known: Any = reference_of(truth, {}, item)

@@ -14,16 +14,8 @@ from probtruth.errors import InputError
 def plan(
     context: opt.Context,
     pilot: opt.Pilot,
-    n_items: int | None = None,
-    n_annotators: int | None = None,
-    n_clusters: int | None = None,
-    n_replicates: int | None = None,
-    certainty: float = 0.95,
-    power: float = 0.8,
-    width: float | None = None,
+    study: opt.Study,
     cost: list[str] | None = None,
-    difference: float | None = None,
-    keep: bool = False,
     gold: int | None = None,
     truth: str | None = None,
     groups: str | None = None,
@@ -41,22 +33,8 @@ def plan(
         return
     scores, annotations = read_pilot(pilot)
     with console.progress("planning"):
-        planned = plan(
-            scores,
-            annotations=annotations,
-            n_items=n_items,
-            n_annotators=n_annotators,
-            n_clusters=n_clusters,
-            n_replicates=n_replicates,
-            certainty=certainty,
-            power=power,
-            width=width,
-            costs=_prices(cost or []),
-            difference=difference,
-            keep=keep,
-            a=pilot.a,
-            b=pilot.b,
-        )
+        costs = _prices(cost or [])
+        planned = plan(scores, pilot.a, pilot.b, annotations=annotations, costs=costs, **vars(study))
     console.show(*plan_summary(planned))
     console.emit(planned.to_dict())
 
@@ -77,19 +55,20 @@ def _choose_gold(
     console: Console, pilot: opt.Pilot, n: int | None, truth: str | None, groups: str | None, seed: int, out: str | None
 ) -> None:
     """Writes the items that an expert labels, for --gold of `probtruth run`."""
-    from probtruth.io.gold import check_gold_out, write_gold
+    from probtruth.io.output.csv_safe import check_new_csv, write_new_csv
 
     if n is None or out is None or pilot.annotations is None:
         hint = "For example --annotations labels.csv --predictions ours=ours.csv --gold 40 --out to-label.csv."
         raise InputError("--gold, --out or --annotations alone", "all three", hint)
-    check_gold_out(out)
+    check_new_csv(out)
     cache_compiled_code()
     with console.progress("choosing"):
         reference, predictions, strata = read(files_of(pilot, groups), estimand="class")
         options = {"method": truth, "estimand": "class", "rule": opt.chosen_rule(pilot.rule), "engine": "exact"}
         result = evaluated(reference, predictions, {**options, "seed": seed})
         chosen = result.choose_gold(n, pilot.a, pilot.b, strata.get("groups"), seed)
-    write_gold(chosen, out)
+    hint = "Rename these items: an apostrophe before them would be another name."
+    write_new_csv(chosen, out, chosen["item"].to_list(), hint)
     console.note(
         f"{n} of {len(result.scores.items)} items written to {out}: fill in the column 'label', then add "
         f"--gold {out} to `probtruth run`"
@@ -99,51 +78,27 @@ def _choose_gold(
 
 def monitor(
     context: opt.Context,
+    watching: opt.Watching,
     scores: str,
     state: str,
-    bounds: tuple[float, float] | None = None,
-    method: str | None = None,
-    alpha: float | None = None,
-    rope: float | None = None,
-    higher_is_better: bool | None = None,
-    a: str | None = None,
-    b: str | None = None,
-    item: str = "item",
-    model: str = "model",
-    score: str = "score",
-    cluster: str | None = None,
-    largest_cluster: int | None = None,
-    close: bool = False,
     json: bool = False,
 ) -> None:
     """Compare two models while scores come in. Look as often as you like; known items are skipped."""
-    from probtruth.io.output.folder import check_file
+    from probtruth.io.output.folder import check_out
     from probtruth.io.tables.read import read_table
     from probtruth.report import terminal_study as words
     from probtruth.study.monitor import monitor
-    from probtruth.study.monitor_state import is_state, read_monitor
+    from probtruth.study.monitor_state import is_state
 
     console = Console.of(context, json)
-    options: dict[str, Any] = {"bounds": bounds, "method": method, "alpha": alpha, "rope": rope, "a": a, "b": b}
-    options |= {"item": item, "model": model, "score": score, "cluster": cluster, "close": close}
-    options |= {"largest_cluster": largest_cluster, "higher_is_better": higher_is_better}
-    check_file(state, is_state)
-    before = _content(state)
-    earlier = read_monitor(state) if before else None
+    check_out(state, is_state)
     frame, source = read_table(scores)
-    watched = monitor(frame, earlier, **options, source=source)
-    if _content(state) != before:
-        raise InputError("a state that another run changed meanwhile", "one run at a time", "Run it again.", state)
+    watched = monitor(frame, state if Path(state).exists() else None, **vars(watching), source=source)
     watched.save(state)
     for note in words.monitor_notes(watched):
         console.note(note)
     console.show(*words.monitor_summary(watched))
     console.emit(watched.to_dict())
-
-
-def _content(state: str) -> bytes:
-    path = Path(state)
-    return path.read_bytes() if path.is_file() else b""
 
 
 def validate(
@@ -162,15 +117,12 @@ def validate(
     console = Console.of(context, json)
     scores, _ = read_pilot(pilot)
     with console.progress("studies") as on_progress:
-        validation = validate(
-            scores,
-            pilot.a,
-            pilot.b,
-            n_items=n_items,
-            difference=difference,
-            replications=replications,
-            seed=seed,
-            on_progress=on_progress,
-        )
+        known: dict[str, Any] = {
+            "n_items": n_items,
+            "difference": difference,
+            "replications": replications,
+            "seed": seed,
+        }
+        validation = validate(scores, pilot.a, pilot.b, **known, on_progress=on_progress)
     console.show(*validation_summary(validation))
     console.emit(validation.to_dict())

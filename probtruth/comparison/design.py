@@ -1,7 +1,7 @@
 """Which items belong together: groups (strata) and the independent units (clusters, or the items themselves)."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -16,181 +16,167 @@ from probtruth.types.index import positions, sort_names
 
 
 @dataclass(frozen=True, eq=False)
-class Structure:
-    """Each item's group (None: all in one) and unit (None: it is one itself), each unit's group and size."""
+class Design:
+    """Each item's group (None: all in one) and unit (None: it is one itself), each unit's group and size.
 
-    n_items: Int[np.ndarray, " group"]
+    `weights` are those of the groups in the stratified mean.
+    """
+
+    group_sizes: Int[np.ndarray, " group"]
     group: Int[np.ndarray, " item"] | None = None
     unit: Int[np.ndarray, " item"] | None = None
     unit_group: Int[np.ndarray, " unit"] | None = None
     unit_sizes: Int[np.ndarray, " unit"] | None = None
+    group_names: tuple[str, ...] = ("all",)
+    cluster_names: tuple[str, ...] | None = None
+    weights: Float[np.ndarray, " group"] = field(default_factory=lambda: np.ones(1))
+    notes: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, groups: Int[np.ndarray, " item"], clusters: Int[np.ndarray, " item"] | None) -> "Structure":
+    def of(
+        cls, groups: Int[np.ndarray, " item"], clusters: Int[np.ndarray, " item"] | None = None, **known: Any
+    ) -> "Design":
         """From each item's group and cluster; a cluster's items lie in one group."""
         if clusters is None:
-            return cls.of_units(None, groups)
+            return cls.of_units(None, groups, **known)
         _, first, unit = np.unique(clusters, return_index=True, return_inverse=True)
-        return cls.of_units(unit, groups[first])
+        return cls.of_units(unit, groups[first], **known)
 
     @classmethod
-    def of_units(
-        cls, unit: Int[np.ndarray, " item"] | None, group: Int[np.ndarray, " unit"], n_groups: int = 0
-    ) -> "Structure":
-        """From each item's unit and each unit's group; there may be more groups than have items."""
+    def of_units(cls, unit: Int[np.ndarray, " item"] | None, group: Int[np.ndarray, " unit"], **known: Any) -> "Design":
         of_item = group if unit is None else group[unit]
-        n_items = np.bincount(of_item, minlength=n_groups)
-        of_item = of_item if len(n_items) > 1 else None
-        return cls(n_items, of_item) if unit is None else cls(n_items, of_item, unit, group, np.bincount(unit))
+        sizes = np.bincount(of_item)
+        return cls(
+            sizes,
+            of_item if len(sizes) > 1 else None,
+            *(() if unit is None else (unit, group, np.bincount(unit))),
+            **known,
+        )
 
-    @classmethod
-    def ungrouped(cls, n_items: int, clusters: Int[np.ndarray, " item"] | None = None) -> "Structure":
-        """All items in one group."""
-        return cls(np.array([n_items])) if clusters is None else cls.of(np.zeros(n_items, np.int64), clusters)
+    @property
+    def n_items(self) -> int:
+        return int(self.group_sizes.sum())
 
     @property
     def n_groups(self) -> int:
-        return len(self.n_items)
+        return len(self.group_sizes)
 
     @property
-    def n_units(self) -> Int[np.ndarray, " group"]:
+    def grouped(self) -> bool:
+        return len(self.group_sizes) > 1
+
+    @property
+    def n_clusters(self) -> int | None:
+        """Number of clusters; None where every item stands for itself."""
+        return None if self.unit_group is None else len(self.unit_group)
+
+    @property
+    def groups(self) -> Partition | None:
+        """Each item's group; None where all are in one."""
+        return Partition(self.of_item(), self.group_names) if self.grouped else None
+
+    @property
+    def clusters(self) -> Partition | None:
+        """Each item's cluster; None without any."""
+        unit, names = self.unit, self.cluster_names
+        return None if unit is None or names is None else Partition(unit, names)
+
+    @property
+    def n_units(self) -> int:
+        return self.n_items if self.unit_group is None else len(self.unit_group)
+
+    @property
+    def group_units(self) -> Int[np.ndarray, " group"]:
         """Units of each group."""
-        return self.n_items if self.unit_group is None else np.bincount(self.unit_group, minlength=self.n_groups)
+        return self.group_sizes if self.unit_group is None else np.bincount(self.unit_group, minlength=self.n_groups)
+
+    @property
+    def item_weights(self) -> Float[np.ndarray, " item"]:
+        """What each item counts for in the stratified mean."""
+        return np.asarray((self.weights / self.group_sizes)[self.of_item()])
 
     @cached_property
-    def leverage(self) -> Float[np.ndarray, " unit"] | None:
+    def leverage(self) -> Float[np.ndarray, " unit"] | float:
         r"""What a cluster's squared residual counts for, $(1 - 1/C)/(1 - n_c/n)$, 1 where all are of one size."""
         if self.unit_sizes is None:
-            return None
-        count, items = self.n_units[self.of_unit()], self.n_items[self.of_unit()]
+            return 1.0
+        count, items = self.group_units[self.of_unit()], self.group_sizes[self.of_unit()]
         rest = count * (items - self.unit_sizes)
         return np.asarray((count - 1) * items / np.where(rest > 0, rest, 1))
 
     @cached_property
     def df(self) -> Float[np.ndarray, " group"]:
         """Degrees of freedom of the variance of each group's mean: C - 1, fewer where clusters differ in size."""
-        plain = self.n_units - 1.0
+        plain = self.group_units - 1.0
         if self.unit_sizes is None:
             return plain
         # Bell and McCaffrey 2002: the freedom of the variance under which this one has no bias
         group = self.of_unit()
-        share = self.unit_sizes / self.n_items[group]
+        share = self.unit_sizes / self.group_sizes[group]
         leverage = share**2 / np.where(share < 1, 1 - share, 1.0)
         square, one, two = (np.bincount(group, values, self.n_groups) for values in (share**2, leverage, leverage**2))
         even = np.full(self.n_groups, True)
-        even[group[self.unit_sizes * self.n_units[group] != self.n_items[group]]] = False
+        even[group[self.unit_sizes * self.group_units[group] != self.group_sizes[group]]] = False
         return np.asarray(np.where(even | (plain <= 0), plain, 1 / np.where(square > 0, square + one**2 - two, 1.0)))
 
     def of_item(self) -> Int[np.ndarray, " item"]:
         """Each item's group."""
-        return np.zeros(int(self.n_items.sum()), np.int64) if self.group is None else self.group
+        return np.zeros(self.n_items, np.int64) if self.group is None else self.group
 
     def of_unit(self) -> Int[np.ndarray, " unit"]:
-        """Each unit's group."""
         return self.of_item() if self.unit_group is None else self.unit_group
 
     def unit_totals(self, rows: Float[np.ndarray, "row item"]) -> Float[np.ndarray, "row unit"]:
         return rows if self.unit is None or self.unit_group is None else totals(rows, self.unit, len(self.unit_group))
 
     def group_totals(self, rows: Float[np.ndarray, "row unit"]) -> Float[np.ndarray, "row group"]:
-        return rows.sum(1)[:, None] if self.n_groups == 1 else totals(rows, self.of_unit(), self.n_groups)
+        return totals(rows, self.of_unit(), self.n_groups) if self.grouped else rows.sum(1)[:, None]
 
 
 def totals(rows: Float[np.ndarray, "row item"], codes: Int[np.ndarray, " item"], size: int) -> np.ndarray:
-    """The total of each row over the items of each code."""
     return np.stack([np.bincount(codes, row, size) for row in rows]) if len(rows) else np.zeros((0, size))
 
 
-@dataclass(frozen=True, eq=False)
-class Design:
-    """Which items belong together, and each group's weight in the stratified mean."""
-
-    group_names: tuple[str, ...]
-    structure: Structure
-    weights: Float[np.ndarray, " group"]
-    notes: tuple[str, ...] = ()
-    cluster_names: tuple[str, ...] | None = None
-
-    @property
-    def n_items(self) -> int:
-        """Number of items."""
-        return int(self.structure.n_items.sum())
-
-    @property
-    def n_groups(self) -> int:
-        """Number of groups, 1 without any."""
-        return self.structure.n_groups
-
-    @property
-    def grouped(self) -> bool:
-        """Whether there are at least two groups."""
-        return self.n_groups > 1
-
-    @property
-    def n_clusters(self) -> int | None:
-        """Number of clusters; None where every item stands for itself."""
-        return None if self.structure.unit_group is None else len(self.structure.unit_group)
-
-    @property
-    def groups(self) -> Partition | None:
-        """Each item's group; None where all are in one."""
-        return Partition(self.structure.of_item(), self.group_names) if self.grouped else None
-
-    @property
-    def clusters(self) -> Partition | None:
-        """Each item's cluster; None without any."""
-        unit, names = self.structure.unit, self.cluster_names
-        return None if unit is None or names is None else Partition(unit, names)
-
-    @property
-    def n_units(self) -> int:
-        """Independent units: clusters, or items."""
-        return int(self.structure.n_units.sum())
-
-    def item_weights(self) -> Float[np.ndarray, " item"]:
-        """What each item counts for in the stratified mean."""
-        return np.asarray((self.weights / self.structure.n_items)[self.structure.of_item()])
-
-
 def design(scores: Scores, groups: object, clusters: object, weights: object) -> Design:
-    """The design from what the scores carry or the caller gives; groups of one item each are answered as ungrouped."""
-    groups, clusters = (_by_row(scores, listed, what) for listed, what in ((groups, "groups"), (clusters, "clusters")))
-    return design_of(scores.items, groups, clusters, weights, scores.groups, scores.clusters)
-
-
-def _by_row(scores: Scores, listed: object, what: str) -> object:
-    """Names in the order of the scores' items; a list follows the order in which the caller gave the items."""
-    if listed is None or isinstance(listed, Mapping):
-        return listed
-    return scores.in_order(listed if isinstance(listed, list | tuple) else list(np.asarray(listed).ravel()), what)
+    """The design from what the caller gives, a list in the caller's order of the items, or what the scores carry."""
+    given = {"groups": groups, "clusters": clusters}
+    for what, listed in given.items():
+        if listed is not None and not isinstance(listed, Mapping):
+            listed = list(np.asarray(listed).ravel()) if not isinstance(listed, list | tuple) else listed
+            given[what] = scores.in_order(listed, what)
+    return design_of(scores.items, **given, weights=weights, own_groups=scores.groups, own_clusters=scores.clusters)
 
 
 def design_of(
     items: Sequence[Any],
     groups: object,
     clusters: object,
-    weights: object,
+    weights: object = None,
     own_groups: Partition | None = None,
     own_clusters: Partition | None = None,
 ) -> Design:
     """The design of items (their names; positions will do where nothing is given): what is given, else their own."""
     grouped = own_groups if groups is None else _partition(groups, items, "group")
     clustered = own_clusters if clusters is None else _partition(clusters, items, "cluster")
-    units = None if clustered is None else clustered.codes
-    named = None if clustered is None else tuple(clustered.names[code] for code in np.unique(clustered.codes))
-    notes: tuple[str, ...] = ()
+    units, known = None, dict[str, Any]()
+    if clustered is not None:
+        units = clustered.codes
+        known["cluster_names"] = tuple(clustered.names[code] for code in np.unique(units))
     if grouped is not None and (np.bincount(grouped.codes) == 1).all() and len(grouped.names) > 1:
-        notes = (f"all {len(grouped.names)} groups hold one item each: answered without groups",)
+        known["notes"] = (f"all {len(grouped.names)} groups hold one item each: answered without groups",)
         grouped = None
     if grouped is None:
         if weights is not None:
             raise InputError("weights without groups", "groups to weight", "Give groups=... too, or leave weights out.")
-        return Design(("all",), Structure.ungrouped(len(items), units), np.ones(1), notes, named)
+        return Design.of(np.zeros(len(items), np.int64), units, **known)
     if units is not None:
-        _nested(units, grouped.codes)
-    structure = Structure.of(grouped.codes, units)
-    weighed = known_weights(weights, grouped.names, structure.n_items)
-    return Design(grouped.names, structure, weighed, notes, named)
+        home = np.empty(units.max() + 1, np.int64)
+        home[units] = grouped.codes
+        if (home[units] != grouped.codes).any():
+            hint = "Split the cluster, or drop the groups."
+            raise InputError("a cluster whose items lie in different groups", "clusters inside groups", hint)
+    weighed = known_weights(weights, grouped.names, np.bincount(grouped.codes))
+    return Design.of(grouped.codes, units, group_names=grouped.names, weights=weighed, **known)
 
 
 def _partition(values: object, items: Sequence[str], what: str) -> Partition:
@@ -198,11 +184,8 @@ def _partition(values: object, items: Sequence[str], what: str) -> Partition:
         table = {name_text(item): name for item, name in values.items()}
         absent = [item for item in items if item not in table]
         if absent:
-            raise InputError(
-                f"no {what} for item {check.shortlist(absent, 3)}",
-                f"a {what} for every item",
-                f"Add them to the {what}s.",
-            )
+            problem = f"no {what} for item {check.shortlist(absent, 3)}"
+            raise InputError(problem, f"a {what} for every item", f"Add them to the {what}s.")
         listed: Sequence[object] = [table[item] for item in items]
     else:
         listed = values if isinstance(values, list | tuple) else np.asarray(values).ravel().tolist()
@@ -213,17 +196,6 @@ def _partition(values: object, items: Sequence[str], what: str) -> Partition:
     written = list(map(name_text, listed))
     names = sort_names(set(written))
     return Partition(positions(names, written), names)
-
-
-def _nested(clusters: np.ndarray, groups: np.ndarray) -> None:
-    home = np.full(clusters.max() + 1, -1)
-    home[clusters] = groups
-    if (home[clusters] != groups).any():
-        raise InputError(
-            "a cluster whose items lie in different groups",
-            "clusters inside groups",
-            "Split the cluster, or drop the groups.",
-        )
 
 
 def known_weights(values: object, names: Sequence[str], sizes: Int[np.ndarray, " group"]) -> np.ndarray:

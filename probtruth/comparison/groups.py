@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Bool, Float
 from scipy.special import logsumexp
 
-from probtruth.comparison.location import GroupMeans, pool
+from probtruth.comparison.location import Means, pool
 from probtruth.comparison.margin import Mixture
 
 PerPair = Float[np.ndarray, " pair"]
@@ -129,7 +129,6 @@ def quadrature(groups: Groups, prior: Prior, power: float = 1.0) -> Hierarchy:
 
 
 def from_draws(groups: Groups, between: Float[np.ndarray, "draw pair"]) -> Hierarchy:
-    """Draws of the between-group sd, all of one weight."""
     known = [conditional(groups, pair, values) for pair, values in enumerate(between.T)]
     centre, total, _ = map(np.stack, zip(*known, strict=True))
     weight = np.full(centre.shape, 1 / len(between))
@@ -151,64 +150,52 @@ class Population:
     shared: Float[np.ndarray, " pair"]
 
     @classmethod
-    def of(cls, moments: GroupMeans) -> "Population | None":
-        """By quadrature; None where no variance within groups can be estimated."""
-        pooled, df = pool(moments, moments.pairs)
+    def of(cls, rows: Means) -> "Population | None":
+        """Of pairs, by quadrature; None where no variance within groups can be estimated."""
+        (pooled, df), means = pool(rows), rows.mean
         if df == 0:
             return None
-        means, variances = moments.pairs.mean, pooled[:, None] / moments.n_items
+        variances = pooled[:, None] / rows.n_items
         reference, unit = means.mean(1), Groups(means.T, variances.T).spread()
         varies = unit > ROUNDING * np.abs(means).max(1)
         if not varies.any():
             return None
-        reference = np.where(varies, reference, means[:, 0])
-        unit = np.where(varies, unit, 1.0)
-        scaled = Groups(
-            ((means - reference[:, None]) / unit[:, None])[varies].T, (variances / unit[:, None] ** 2)[varies].T
-        )
-        prior = Prior.of(scaled)
-        own_df = moments.df if moments.pairs.df is None else moments.pairs.df
-        own = np.where(own_df > 0, moments.pairs.variance, 0.0)
+        reference, unit = np.where(varies, reference, means[:, 0]), np.where(varies, unit, 1.0)
+        scaled = (means - reference[:, None]) / unit[:, None], variances / unit[:, None] ** 2
+        groups = Groups(*(values[varies].T for values in scaled))
+        prior, own_df = Prior.of(groups), rows.row_df
+        own = np.where(own_df > 0, rows.variance, 0.0)
         moderated = (MODERATION * variances + own_df * own) / (MODERATION + own_df)
-        posterior = quadrature(scaled, prior)
-        return cls(scaled, prior, varies, reference, unit, means, moderated, posterior, np.zeros(len(unit)))
+        posterior = quadrature(groups, prior)
+        return cls(groups, prior, varies, reference, unit, means, moderated, posterior, np.zeros(len(unit)))
 
     def differences(self, new_group: bool, posterior: Hierarchy | None = None) -> Mixture:
         """The posterior of every pair's difference, in units of the score."""
-        scaled = (posterior or self.posterior).mixture(new_group)
-        size = (len(self.varies), scaled.weight.shape[-1])
-        weight, mean, sd = np.zeros(size), np.zeros(size), np.zeros(size)
+        scaled, unit = (posterior or self.posterior).mixture(new_group), self.unit[self.varies, None]
+        weight, mean, sd = np.zeros((3, len(self.varies), scaled.weight.shape[-1]))
         weight[:, 0] = 1.0
-        unit = self.unit[self.varies, None]
         weight[self.varies], mean[self.varies], sd[self.varies] = scaled.weight, unit * scaled.mean, unit * scaled.sd
-        return Mixture(weight, mean, sd).shifted(self.reference).widened(self.shared)
+        return Mixture(weight, mean + self.reference[:, None], np.sqrt(sd**2 + self.shared[:, None]))
 
     def of_groups(self, pair: int) -> Mixture:
         """The posterior of one pair's difference in every group, partially pooled, in units of the score."""
-        unit, reference = self.unit[pair], self.reference[pair]
+        unit, reference, shared = self.unit[pair], self.reference[pair], self.shared[pair]
         if not self.varies[pair]:
             one = np.full((self.means.shape[1], 1), reference)
-            return Mixture(np.ones(1), one, np.zeros_like(one)).widened(self.shared[pair])
+            return Mixture(np.ones(1), one, np.full_like(one, np.sqrt(shared)))
         varying = int(np.count_nonzero(self.varies[:pair]))
         mean, variance = (self.means[pair] - reference) / unit, self.own_variances[pair] / unit**2
         scaled = self.posterior.of_groups(varying, mean, variance)
-        mixture = Mixture(scaled.weight, unit * scaled.mean + reference, unit * scaled.sd)
-        return mixture.widened(np.full(len(mean), self.shared[pair]))
+        sd = np.sqrt((unit * scaled.sd) ** 2 + shared)
+        return Mixture(scaled.weight, unit * scaled.mean + reference, sd)
 
     def draws(self, shape: tuple[int, int], seed: int) -> tuple[np.ndarray, np.ndarray]:
         """Draws (chain, draw, pair) of every pair's difference and of its sd between groups, in units of the score."""
-        size = (*shape, len(self.varies))
-        differences, sds = np.zeros(size), np.zeros(size)
+        differences, sds = np.zeros((2, *shape, len(self.varies)))
         centre, between = (one.T.reshape(*shape, -1) for one in self.posterior.draws(shape[0] * shape[1], seed))
-        differences[..., self.varies], sds[..., self.varies] = (
-            self.unit[self.varies] * centre,
-            self.unit[self.varies] * between,
-        )
-        spread = (
-            np.sqrt(self.shared) * np.random.default_rng(seed + 1).standard_normal(size) if self.shared.any() else 0.0
-        )
-        return differences + self.reference + spread, sds
-
-    def data(self) -> dict[str, np.ndarray]:
-        """What the program conditions on."""
-        return {**vars(self.groups), "prior_scale": self.prior.scale, "log_range": self.prior.log_range}
+        unit = self.unit[self.varies]
+        differences[..., self.varies], sds[..., self.varies] = unit * centre, unit * between
+        if self.shared.any():
+            noise = np.random.default_rng(seed + 1).standard_normal(differences.shape)
+            differences += np.sqrt(self.shared) * noise
+        return differences + self.reference, sds

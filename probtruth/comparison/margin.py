@@ -1,8 +1,6 @@
 """Posteriors of a difference: the outer skew-t, a point where nothing varies, or a finite mixture of normals."""
 
-import math
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from jaxtyping import Float
@@ -19,119 +17,65 @@ MOST_SKEWED = 0.7
 
 @dataclass(frozen=True)
 class Margin:
-    """The posterior of a mean difference a minus b, a monotone function of one t-distributed variable."""
+    """The posterior of a mean difference a minus b, a monotone function of one t-distributed variable.
+
+    Where that was drawn, `draws` are the differences, and everything is said by them.
+    """
 
     centre: float
     scale: float
     df: float
     skewness: float = 0.0
-    given_mean: float | None = None
+    draws: Float[np.ndarray, " draw"] | None = field(default=None, compare=False)
 
-    @property
-    def mean(self) -> float:
-        """The plain mean difference."""
-        return self.centre if self.given_mean is None else self.given_mean
-
-    def flipped(self) -> "Margin":
-        """The posterior of b minus a."""
-        mean = None if self.given_mean is None else -self.given_mean
-        return Margin(-self.centre, self.scale, self.df, -self.skewness, mean)
-
-    @cached_property
-    def straight(self) -> bool:
-        """Whether it is a t."""
-        return abs(self.skewness) < STRAIGHT
+    def drawn(self, t: Float[np.ndarray, " draw"], df: float) -> "Margin":
+        """The same by draws of the t, which has so many degrees of freedom."""
+        return self if self.scale == 0 else replace(self, draws=self.at(other_df(t, df, self.df)))
 
     def threshold(self, value: float) -> float:
         """The T above which the difference lies below the value."""
         t, g = (self.centre - value) / self.scale, self.skewness
-        if self.straight:
+        if abs(g) < STRAIGHT:
             return t
         hall = t + g * t**2 / 3 + g**2 * t**3 / 27 + g / 6
         return max(0.0, min(t, hall)) if t > 0 else min(0.0, max(t, hall))
 
     def at(self, t: Float[np.ndarray, "*batch"]) -> Float[np.ndarray, "*batch"]:
-        """The difference that each value of T stands for."""
-        wide = t
-        if not self.straight:
-            hall = 3 / self.skewness * _cbrt1p(self.skewness * (t - self.skewness / 6))
-            wide = np.where(t > 0, np.maximum(t, hall), np.minimum(t, hall))
+        wide, g = t, self.skewness
+        if abs(g) >= STRAIGHT:
+            x = g * (t - g / 6)
+            near = np.abs(x) < 0.5  # cbrt(1 + x) - 1, to the last digit where x is small
+            root = np.where(near, np.expm1(np.log1p(np.where(near, x, 0.0)) / 3), np.cbrt(1 + x) - 1)
+            wide = np.where(t > 0, np.maximum(t, 3 / g * root), np.minimum(t, 3 / g * root))
         return np.asarray(self.centre - self.scale * wide)
 
     def below(self, value: float) -> float:
         """P(difference < value) + P(difference = value)/2."""
         if self.scale == 0:
             return 0.5 if self.centre == value else float(self.centre < value)
+        if self.draws is not None:
+            return float((self.draws < value).mean() + (self.draws == value).mean() / 2)
         return float(stdtr(self.df, -self.threshold(value)))
 
     def above(self, value: float) -> float:
         """P(difference > value) + P(difference = value)/2."""
-        if self.scale == 0:
-            return 1 - self.below(value)
-        return float(stdtr(self.df, self.threshold(value)))
+        exact = self.scale > 0 and self.draws is None
+        return float(stdtr(self.df, self.threshold(value))) if exact else 1.0 - self.below(value)
 
     def within(self, rope: float) -> float:
-        """P(|difference| <= rope)."""
         if self.scale == 0:
             return float(abs(self.centre) <= rope)
         return max(0.0, 1.0 - (self.below(-rope) + self.above(rope)))
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
-        """The equal-tailed interval."""
         if self.scale == 0:
             return self.centre, self.centre
-        t = float(stdtrit(self.df, 0.5 + level / 2))
-        low, high = self.at(np.array([t, -t])).tolist()
+        if self.draws is not None:
+            low, high = np.quantile(self.draws, [0.5 - level / 2, 0.5 + level / 2]).tolist()
+        else:
+            t = float(stdtrit(self.df, 0.5 + level / 2))
+            low, high = self.at(np.array([t, -t])).tolist()
         return low, high
-
-    def quantiles(self, probability: Float[np.ndarray, " probability"]) -> Float[np.ndarray, " probability"]:
-        """The values that the difference is below with these probabilities."""
-        return self.at(-stdtrit(self.df, probability)) if self.scale > 0 else np.full(len(probability), self.centre)
-
-
-@dataclass(frozen=True, eq=False)
-class DrawnMargin:
-    """The same from draws alone, in their order; one without spread is its margin."""
-
-    margin: Margin
-    values: Float[np.ndarray, " draw"]
-
-    @classmethod
-    def of(cls, margin: Margin, t: Float[np.ndarray, " draw"], df: float) -> "Margin | DrawnMargin":
-        """From draws of a t of so many degrees of freedom, of which the difference is a monotone function."""
-        return margin if margin.scale == 0 else cls(margin, margin.at(other_df(t, df, margin.df)))
-
-    @property
-    def mean(self) -> float:
-        return self.margin.mean
-
-    @property
-    def scale(self) -> float:
-        return self.margin.scale
-
-    def flipped(self) -> "DrawnMargin":
-        return DrawnMargin(self.margin.flipped(), -self.values)
-
-    @cached_property
-    def favours(self) -> Float[np.ndarray, " draw"]:
-        """Of each draw whether it is below 0."""
-        return (self.values < 0).astype(np.float64)
-
-    def below(self, value: float) -> float:
-        return float((self.values < value).mean() + (self.values == value).mean() / 2)
-
-    def above(self, value: float) -> float:
-        return 1.0 - self.below(value)
-
-    def within(self, rope: float) -> float:
-        return float((np.abs(self.values) <= rope).mean())
-
-    def interval(self, level: float = 0.95) -> tuple[float, float]:
-        low, high = self.quantiles(np.array([0.5 - level / 2, 0.5 + level / 2])).tolist()
-        return low, high
-
-    def quantiles(self, probability: Float[np.ndarray, " probability"]) -> Float[np.ndarray, " probability"]:
-        return np.asarray(np.quantile(self.values, probability))
 
 
 KNOTS = 401  # Points of the table that takes a t of one number of degrees of freedom to another
@@ -145,29 +89,14 @@ def other_df(t: Float[np.ndarray, " draw"], df: float, wanted: float) -> Float[n
     return np.asarray(np.sign(t) * np.interp(np.abs(t), knots, -stdtrit(wanted, stdtr(df, -knots))))
 
 
-def _cbrt1p(x: Float[np.ndarray, "*batch"]) -> Float[np.ndarray, "*batch"]:
-    """cbrt(1 + x) - 1, to the last digit where x is small."""
-    near = np.abs(x) < 0.5
-    return np.where(near, np.expm1(np.log1p(np.where(near, x, 0.0)) / 3), np.cbrt(1 + x) - 1)
-
-
 def margins(location: Location) -> list[Margin]:
-    """The margin of each row of a location."""
     skewness = np.zeros(len(location.mean))
     if location.n_units >= FEWEST:
         size = location.variance**1.5  # 0 where one model's scores are tiny beside another's
         most = MOST_SKEWED / stdtrit(location.df, 0.975)
         skewness = np.clip(np.divide(location.third, size, out=skewness, where=size > 0), -most, most)
-    columns = (location.mean, location.centre, np.sqrt(location.variance), location.df, skewness)
-    return [
-        Margin(centre, scale, df, skewness, None if mean == centre else mean)
-        for mean, centre, scale, df, skewness in zip(*(column.tolist() for column in columns), strict=True)
-    ]
-
-
-def infinite_margin(a: float, b: float) -> Margin | None:
-    """The difference of two means of which one is infinite; None where two infinities of one sign meet."""
-    return None if math.isnan(a - b) else Margin(a - b, 0.0, math.inf)
+    columns = (location.centre, np.sqrt(location.variance), location.df, skewness)
+    return [Margin(*row) for row in zip(*(column.tolist() for column in columns), strict=True)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,20 +107,11 @@ class Mixture:
     mean: Float[np.ndarray, "*batch part"]
     sd: Float[np.ndarray, "*batch part"]
 
-    def shifted(self, by: float | Float[np.ndarray, "*batch"]) -> "Mixture":
-        """The same, moved."""
-        return Mixture(self.weight, self.mean + np.asarray(by)[..., None], self.sd)
-
-    def widened(self, variance: float | Float[np.ndarray, "*batch"]) -> "Mixture":
-        """The same with an independent normal error of this variance added."""
-        return Mixture(self.weight, self.mean, np.sqrt(self.sd**2 + np.maximum(np.asarray(variance), 0.0)[..., None]))
-
     def _of_constants(self, constant: Float[np.ndarray, "*batch part"]) -> Float[np.ndarray, "*batch"]:
         """The average over the parts, to the last digit where there is no spread."""
         return np.where(self.sd.any(-1), (constant * self.weight).sum(-1), constant[..., 0])
 
     def average(self) -> Float[np.ndarray, "*batch"]:
-        """Their means."""
         return self._of_constants(self.mean)
 
     def below(self, value: float | Float[np.ndarray, "*batch"]) -> Float[np.ndarray, "*batch"]:
@@ -203,12 +123,10 @@ class Mixture:
         return np.asarray(np.minimum(mixed, 1.0))  # weights add up to 1 but for rounding
 
     def within(self, rope: float) -> Float[np.ndarray, "*batch"]:
-        """P(|x| <= rope)."""
         spread = np.maximum(0.0, self.below(rope) - self.below(-rope))
         return np.where(self.sd.any(-1), spread, np.abs(self.average()) <= rope)
 
     def quantile(self, probability: float) -> Float[np.ndarray, "*batch"]:
-        """The values that x is below with this probability."""
         mean, varies = self.average(), self.sd.any(-1)
         low, high = (self.mean - 40 * self.sd).min(-1), (self.mean + 40 * self.sd).max(-1)
         fine = 1e-12 * (high - low)

@@ -1,20 +1,22 @@
 """`Moments`: all that a comparison takes from the items, in sums that add up over parts of them."""
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from probtruth.comparison.design import Design, Structure, design
-from probtruth.comparison.location import GroupMeans, means_from
-from probtruth.comparison.pairs import pair_rows_of, pairs_of
-from probtruth.comparison.shared_units import Shared, UnitSums, of_annotators
-from probtruth.comparison.sums import Sums
+from probtruth.comparison.design import Design, design
+from probtruth.comparison.location import Sums, wide
+from probtruth.comparison.pairs import pairs_of
+from probtruth.comparison.shared_units import UnitSums, of_annotators
 from probtruth.errors import InputError
 from probtruth.types import Annotations, RuleFacts, Scores
 from probtruth.types.arguments import Groups
+from probtruth.types.index import positions
+
+# Powers of scores that are all below this in size would be lost, and those of scores beyond this overflow.
+SMALLEST, LARGEST = 1e-75, 1e75
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +40,7 @@ class Moments:
     True
     """
 
-    models: tuple[str, ...]
+    models: tuple[str, ...]  # by name
     rule: str
     higher_is_better: bool
     known: RuleFacts
@@ -92,11 +94,12 @@ class Moments:
                 where = f"model {scores.models[order[row]]!r}, item {scores.items[unknown[0]]!r}"
                 raise InputError("NaN", "a number", "Remove the item.", where)
             for sign, kind in enumerate((np.inf, -np.inf)):
-                places = plan.structure.of_item()[values[row] == kind]
-                infinite[sign, row] = np.bincount(places, minlength=plan.n_groups)
+                infinite[sign, row] = np.bincount(plan.of_item()[values[row] == kind], minlength=plan.n_groups)
             largest[row] = np.abs(values[row][np.isfinite(values[row])]).max(initial=0.0)
-        check_size(float(largest.max(initial=0.0)))
-        within = plan.structure
+        size = float(largest.max(initial=0.0))
+        if size > LARGEST or 0 < size < SMALLEST:
+            wanted = f"finite scores from {SMALLEST:g} to {LARGEST:g}"
+            raise InputError(f"scores of size {size:g} at most", wanted, "Rescale the scores.")
         steps = all(((some == 0) | (np.abs(some) == 1)).all() for some in (values[:, :1000], values))
         return cls(
             models=tuple(scores.models[row] for row in order),
@@ -105,133 +108,82 @@ class Moments:
             known=scores.known,
             groups=plan.group_names,
             cells=plan.group_names if plan.cluster_names is None else plan.cluster_names,
-            cell_group=np.arange(plan.n_groups) if within.unit_group is None else within.unit_group,
-            sums=Sums.of(values, within, pairs_of(np.arange(len(values)))),
+            cell_group=np.arange(plan.n_groups) if plan.unit_group is None else plan.unit_group,
+            sums=Sums.of(values, plan, pairs_of(np.arange(len(values)))),
             infinite=infinite,
             largest=largest,
             steps=(int(values.min(initial=0.0)), int(values.max(initial=0.0))) if steps else None,
         )
 
     @property
-    def clustered(self) -> bool:
-        """Whether items come in clusters."""
-        return self.sums.square is None
-
-    @property
-    def structure(self) -> Structure:
+    def design(self) -> Design:
         """Which items belong together, as far as sums know."""
-        if not self.clustered:
-            return Structure(self.sums.n)
-        n_items = np.bincount(self.cell_group, self.sums.n, len(self.groups)).astype(np.int64)
-        return Structure(n_items, None, None, self.cell_group, self.sums.n)
+        if len(self.sums.powers) > 1:
+            return Design(self.sums.n, group_names=self.groups)
+        sizes = np.bincount(self.cell_group, self.sums.n, len(self.groups)).astype(np.int64)
+        return Design(sizes, None, None, self.cell_group, self.sums.n, self.groups, self.cells)
 
     @property
     def finite(self) -> Bool[np.ndarray, " model"]:
         """Which models have finite scores only."""
-        return np.asarray(self.infinite.sum((0, 2)) == 0)
+        return np.asarray(~self.infinite.any((0, 2)))
 
     @property
     def range(self) -> tuple[float, float] | None:
-        """What a loss lies in, where that is known and finite."""
+        """The least and the largest loss that an item can have, where that is known and finite."""
         if self.known.range is not None:
             return self.known.range if math.isfinite(self.known.range[1] - self.known.range[0]) else None
         return None if self.steps is None else (float(self.steps[0]), float(max(self.steps[1], self.steps[0] + 1)))
 
-    def group_means(self) -> GroupMeans:
-        """What the sums say of the models with finite scores and of their pairs."""
-        pseudo = 0.0 if self.range is None else self.range[1] - self.range[0]
-        chosen, n_models, within = np.flatnonzero(self.finite), len(self.models), self.structure
-        pairs = pairs_of(chosen)
-        of_pairs = self.sums.of_rows(n_models + pair_rows_of(pairs, n_models))
-        return GroupMeans.of(
-            within,
-            means_from(of_pairs, within, self.largest[pairs].max(1), pseudo),
-            means_from(self.sums.of_rows(chosen), within, self.largest[chosen], None),
-        )
-
-    def means(self, weights: Float[np.ndarray, " group"]) -> Float[np.ndarray, " model"]:
+    def means(self, plan: Design) -> Float[np.ndarray, " model"]:
         """Each model's mean loss: infinite where a score that counts is, NaN for both signs."""
-        used = weights > 0
-        up, down = (np.asarray(counts[:, used].any(1)) for counts in self.infinite)
-        within, mean = self.structure, self.sums.mean[: len(self.models)]
+        used, mean = plan.weights > 0, self.sums.powers[0, : len(self.models)]
+        up, down = self.infinite[..., used].any(-1)
         with np.errstate(invalid="ignore"):
-            of_group = within.group_totals(mean * self.sums.n) / within.n_items if self.clustered else mean
-            finite = of_group[:, used] @ weights[used]
+            if plan.n_clusters is not None:
+                mean = plan.group_totals(mean * self.sums.n) / plan.group_sizes
+            finite = mean[:, used] @ plan.weights[used]
         return np.where(up & down, np.nan, np.where(up, np.inf, np.where(down, -np.inf, finite)))
 
     def __add__(self, other: "Moments") -> "Moments":
-        """The sums over the items of both."""
-        for name in ("models", "rule", "higher_is_better", "clustered"):
-            mine, others = getattr(self, name), getattr(other, name)
-            if mine != others:
-                raise InputError(f"{name} {mine} and {others}", "parts of one table of scores", "Score them alike.")
+        of_both = [(name, getattr(self, name), getattr(other, name)) for name in ("models", "rule", "higher_is_better")]
+        clustered = (one.design.n_clusters is not None for one in (self, other))
+        for name, own, others in (*of_both, ("clustered", *clustered)):
+            if own != others:
+                raise InputError(f"{name} {own} and {others}", "parts of one table of scores", "Score them alike.")
         if (self.annotators is None) != (other.annotators is None):
             raise InputError("annotators in one part only", "in both or none", "Pass annotations with every part.")
         groups, cells = (tuple(sorted({*getattr(self, name), *getattr(other, name)})) for name in ("groups", "cells"))
-        mine, others = self._among(groups, cells), other._among(groups, cells)
-        known = np.maximum(mine.cell_group, others.cell_group)
-        if (np.minimum(mine.cell_group, others.cell_group)[(mine.sums.n > 0) & (others.sums.n > 0)] < 0).any() or (
-            (mine.cell_group != others.cell_group) & (mine.sums.n > 0) & (others.sums.n > 0)
-        ).any():
+        one, two = self._among(groups, cells), other._among(groups, cells)
+        if (one.cell_group != two.cell_group)[(one.sums.n > 0) & (two.sums.n > 0)].any():
             raise InputError("a cluster in different groups", "clusters inside groups", "Name clusters apart.")
+        n, m = int(self.sums.n.sum()), int(other.sums.n.sum())
+        entropy = None
+        if self.known.entropy is not None and other.known.entropy is not None:
+            entropy = (n * self.known.entropy + m * other.known.entropy) / (n + m)
         steps = None
-        if mine.steps is not None and others.steps is not None:
-            steps = min(mine.steps[0], others.steps[0]), max(mine.steps[1], others.steps[1])
-        units = mine.annotators
+        if one.steps is not None and two.steps is not None:
+            steps = min(one.steps[0], two.steps[0]), max(one.steps[1], two.steps[1])
+        units = one.annotators
         return replace(
-            mine,
-            known=_merged(self.known, other.known, int(self.sums.n.sum()), int(other.sums.n.sum())),
-            cell_group=known,
-            sums=mine.sums + others.sums,
-            infinite=mine.infinite + others.infinite,
-            largest=np.maximum(mine.largest, others.largest),
+            one,
+            known=replace(self.known, entropy=entropy, baseline=None),
+            cell_group=np.maximum(one.cell_group, two.cell_group),
+            sums=one.sums + two.sums,
+            infinite=one.infinite + two.infinite,
+            largest=np.maximum(one.largest, two.largest),
             steps=steps,
-            annotators=None if units is None or others.annotators is None else units + others.annotators,
+            annotators=None if units is None or two.annotators is None else units + two.annotators,
         )
 
     def _among(self, groups: tuple[str, ...], cells: tuple[str, ...]) -> "Moments":
-        """The same under more names."""
-        group = _places(self.groups, groups)
-        cell = group if not self.clustered else _places(self.cells, cells)
-        cells = cells if self.clustered else groups
-        home = np.full(len(cells), -1) if self.clustered else np.arange(len(groups))
-        home[cell] = group[self.cell_group]
-        infinite = np.zeros((2, len(self.models), len(groups)), np.int64)
-        infinite[:, :, group] = self.infinite
-        units = None if self.annotators is None else self.annotators.among(group, len(groups))
-        sums = self.sums.of_cells(cell, len(cells), group, len(groups))
+        group, cell = positions(groups, self.groups), positions(cells, self.cells)
         return replace(
-            self, groups=groups, cells=cells, cell_group=home, sums=sums, infinite=infinite, annotators=units
+            self,
+            groups=groups,
+            cells=cells,
+            cell_group=wide(group[self.cell_group], cell, len(cells), -1),
+            sums=self.sums.among(cell, len(cells), group, len(groups)),
+            infinite=wide(self.infinite, group, len(groups)),
+            annotators=None if self.annotators is None else self.annotators.among(group, len(groups)),
         )
-
-    def shared(self, weights: Float[np.ndarray, " group"]) -> Shared | None:
-        """What annotators that items share add to the variance; models by their places here."""
-        if self.annotators is None:
-            return None
-        return Shared.of("annotator", [(np.arange(len(self.models)), self.annotators)], weights)
-
-
-def _places(names: Sequence[str], among: Sequence[str]) -> Int[np.ndarray, " name"]:
-    place = {name: at for at, name in enumerate(among)}
-    return np.array([place[name] for name in names], np.int64)
-
-
-def _merged(one: RuleFacts, other: RuleFacts, n: int, m: int) -> RuleFacts:
-    """What is known of the rule over both parts: the entropy is a mean over items, the baseline is not."""
-    entropy = None
-    if one.entropy is not None and other.entropy is not None:
-        entropy = (n * one.entropy + m * other.entropy) / (n + m)
-    baseline = one.baseline if one.baseline == other.baseline else None
-    return replace(one, entropy=entropy, baseline=baseline)
-
-
-# Powers of scores that are all below this in size would be lost, and those of scores beyond this overflow.
-SMALLEST, LARGEST = 1e-75, 1e75
-
-
-def check_size(largest: float, smallest: float = SMALLEST) -> None:
-    """Raises `InputError` where the largest score is too large to be cubed, or so small that all would count as 0."""
-    if largest > LARGEST:
-        raise InputError(f"a score of size {largest:g}", f"finite scores up to {LARGEST:g}", "Rescale the scores.")
-    if 0 < largest < smallest:
-        raise InputError(f"scores of size {largest:g} at most", f"some of at least {smallest:g}", "Rescale the scores.")

@@ -10,30 +10,24 @@ from probtruth.types.arguments import Engine, ItemPopulation, ReplicateKind
 
 @dataclass(frozen=True)
 class Options:
-    """How a comparison is computed; see `compare`."""
-
     engine: str
     population: str
     rope: float | None
     draws: int
     seed: int
     strict: bool
-    replicates: str | None = None
-    fold_correlation: float | None = None
-
-    @property
-    def these_items(self) -> bool:
-        """Whether the items are held fixed."""
-        return self.population == "these-items"
+    replicates: str | None
+    fold_correlation: float | None
+    these_items: bool  # whether the items are held fixed
 
 
 def checked_options(
-    engine: object,
-    population: object,
-    rope: object,
-    draws: object,
-    seed: object,
-    strict: object,
+    engine: object = "auto",
+    population: object = "new-items",
+    rope: object = None,
+    draws: object = 2500,
+    seed: object = 0,
+    strict: object = False,
     replicates: object = None,
     fold_correlation: object = None,
 ) -> Options:
@@ -56,4 +50,5 @@ def checked_options(
         bool(strict),
         None if replicates is None else check.literal(replicates, ReplicateKind, "replicates"),
         fold_correlation,
+        population == "these-items",
     )

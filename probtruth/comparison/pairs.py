@@ -1,7 +1,5 @@
 """Models by name and their pairs: where each stands in what is kept of all pairs."""
 
-from itertools import combinations
-
 import numpy as np
 from jaxtyping import Float, Int
 
@@ -12,39 +10,23 @@ LEADING = 25
 Pairs = Int[np.ndarray, "row 2"]
 
 
-def all_pairs(n_models: int) -> list[tuple[int, int]]:
-    """The pairs (a, b) with a < b, in the order in which statistics of pairs are kept."""
-    return list(combinations(range(n_models), 2))
-
-
 def pairs_of(models: Int[np.ndarray, " model"]) -> Pairs:
-    """All pairs of these models."""
     return models[np.stack(np.triu_indices(len(models), 1), axis=1)]
 
 
+def rows_of(models: Int[np.ndarray, " model"]) -> Pairs:
+    """The rows of what is kept of means: every model by itself, with -1 in place of another, then all pairs."""
+    return np.concatenate([np.stack([models, np.full(len(models), -1)], axis=1), pairs_of(models)])
+
+
 def pair_rows_of(pairs: Pairs, n_models: int) -> Int[np.ndarray, " row"]:
-    """Where pairs (a, b), a < b, stand in the order of `all_pairs`."""
+    """Where pairs (a, b), a < b, stand among all pairs."""
     first, second = pairs.T
     return np.asarray(first * (2 * n_models - first - 1) // 2 + second - first - 1)
 
 
 def leading(means: Float[np.ndarray, " model"]) -> Int[np.ndarray, " leading"]:
-    """The models of the `LEADING` lowest means, in their order; all where there are no more."""
     return np.sort(np.argsort(means, kind="stable")[:LEADING])
-
-
-def square(pairs: Float[np.ndarray, " pair"], n_models: int, sign: float = 1.0) -> Float[np.ndarray, "model model"]:
-    """A matrix with the pairs' values above its diagonal and `sign` times them below."""
-    matrix = np.zeros((n_models, n_models))
-    above = np.triu_indices(n_models, 1)
-    matrix[above] = pairs
-    matrix.T[above] = sign * pairs
-    return matrix
-
-
-def contrasts(difference: Float[np.ndarray, " pair"], n_models: int) -> Float[np.ndarray, " model"]:
-    """Each model's mean minus the mean of all models, from the pairs' differences."""
-    return np.asarray(square(difference, n_models, -1.0).mean(1))
 
 
 def first_and_last(

@@ -2,171 +2,281 @@
 
 `auto` takes the closed form for the differences of these items, and NUTS for the population of groups; `nuts` takes
 draws for both, and `exact` closed form and quadrature.
+
+Joint draws of the models' means have the reported margins as nearly as K means can. The models are reached from the
+leader in steps, each from its nearest in spread (a minimum spanning tree), so that the spread of every difference is at
+least that of each step on its path: in units of these spreads all numbers are of order 1, whatever their ratio.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from jaxtyping import Float, Int
 from scipy.special import ndtr
 
-from probtruth.comparison.decisions import Decisions, decide, tiers
-from probtruth.comparison.draws import CHAINS, Tree, closed_form
 from probtruth.comparison.groups import Population, from_draws
 from probtruth.comparison.location import Location
-from probtruth.comparison.margin import DrawnMargin, Margin, margins
+from probtruth.comparison.margin import Margin, margins, other_df
 from probtruth.comparison.options import Options
-from probtruth.comparison.pairs import LEADING, contrasts, leading, pairs_of
+from probtruth.comparison.pairs import LEADING, Pairs, first_and_last, leading, pair_rows_of, pairs_of
 
+if TYPE_CHECKING:
+    from probtruth.inference.nuts import Draws
+
+CHAINS = 4
+AT_ONCE = 1 << 20  # Numbers of draws that are worked on at once
+RIDGE = 1e-10  # Added to the correlations, so that their root exists and moves no more than they do
+UNRESOLVED = 0.05  # Correlations that rounding moves by more than this are taken for 0
+CUT = 0.975  # Probability that every model above a cut is better than every model below it, from which the cut is made
 ACCEPT = 0.9  # Acceptance that NUTS aims at: with two or three groups, larger steps miss where they hardly differ
 GROUP_DRAWS = 2000  # Of each chain, where NUTS draws the between-group sds alone
 
-Progress = Callable[[int, int], None]
-AnyMargin = Margin | DrawnMargin
+Steps = Float[np.ndarray, "draw step"]
 
 
 @dataclass(frozen=True, eq=False)
-class Run:
-    """What NUTS drew, and the figures that gate it."""
+class Tree:
+    """Each model but the leader (`model`) with the one that it is reached from (`parent`), in an order of reaching."""
 
-    sites: Mapping[str, np.ndarray]
-    stats: Mapping[str, np.ndarray]
-    max_rhat: float
-    min_ess: float
+    model: Int[np.ndarray, " step"]
+    parent: Int[np.ndarray, " step"]
+    path: Float[np.ndarray, "model step"]
+    centre: Float[np.ndarray, " step"]
+    scale: Float[np.ndarray, " step"]
+    root: Float[np.ndarray, "step step"]
 
     @classmethod
-    def of(cls, data: Mapping[str, np.ndarray], draws: int, seed: int, progress: Progress | None) -> "Run":
-        from probtruth.comparison import program  # with JAX and NumPyro, which the closed form does without
-        from probtruth.inference import diagnostics, nuts
+    def of(cls, location: Location, n_models: int) -> "Tree":
+        variance = square(location.variance, n_models)
+        spread, mean = np.sqrt(variance), square(location.centre, n_models, -1.0)
+        # what is chosen by size is chosen by nine digits, so that rounding does not turn it
+        ahead = mean.sum(1)
+        lead = int(np.round(ahead / np.where(ahead.any(), np.abs(ahead).max(), 1.0), 9).argmin())
+        with np.errstate(divide="ignore"):
+            near = np.round(np.log(spread), 9)
+        nearest, parent = near[lead].copy(), np.full(n_models, lead)
+        rest, order = np.arange(n_models) != lead, []
+        while rest.any():
+            new = int(np.where(rest, nearest, np.inf).argmin())
+            order.append(new)
+            rest[new] = False
+            closer = rest & (near[new] < nearest)
+            nearest[closer], parent[closer] = near[new, closer], new
+        model, path = np.array(order, np.int64), np.zeros((n_models, n_models - 1))
+        for step, one in enumerate(order):
+            path[one] = path[parent[one]]
+            path[one, step] = 1.0
+        ends = model, parent[model]
+        root = _root(variance, *ends)
+        return cls(*ends, path, mean[ends], spread[ends], root)
 
-        drawn = nuts.sample(
-            program.comparison,
-            data,
-            seed,
-            draws=draws,
-            chains=CHAINS,
-            target_accept=ACCEPT,
-            on_progress=progress,
+    def draw(self, margins: Sequence[Margin], shift: Steps, df: float) -> Float[np.ndarray, "draw model"]:
+        """The models' means, the leader's being 0, from draws of the steps in units of their spreads."""
+        n_models = len(self.path)
+        pairs = pairs_of(np.arange(n_models))
+        if n_models > LEADING:  # the margins that draws are moved to are those of the steps and of the leading models
+            steps = np.sort(np.stack([self.model, self.parent], axis=1), axis=1)
+            pairs = np.unique(np.concatenate([pairs_of(leading(self.path @ self.centre)), steps]), axis=0)
+        chosen = [margins[row] for row in pair_rows_of(pairs, n_models)]
+        scales = np.array([margin.scale for margin in chosen])
+        along, size = self._along(pairs, scales)
+        rows = np.flatnonzero(size > UNRESOLVED * UNRESOLVED)
+        along, size, offset = (
+            along[rows],
+            size[rows],
+            ((self.path[pairs[:, 0]] - self.path[pairs[:, 1]]) @ self.centre)[rows],
         )
-        shown = {name: drawn.sites[name] for name in ("scale", "shift", "between") if name in drawn.sites}
-        return cls(drawn.sites, drawn.stats, *diagnostics.convergence(shown))
+        normal = along.T @ along
+        np.fill_diagonal(normal, np.where(self.scale > 0, normal.diagonal(), 1.0))
+        draws = np.zeros((len(shift), len(self.path)))
+        for some in blocks(*draws.shape[::-1]):
+            t = -(shift[some] @ along.T) / size
+            wanted = [
+                (chosen[row].at(other_df(values, df, chosen[row].df)) - start) / scales[row]
+                for row, values, start in zip(rows, t.T, offset, strict=True)
+            ]
+            fitted = np.linalg.solve(normal, along.T @ np.array(wanted)) if wanted else np.zeros((len(normal), 1))
+            for at, (model, parent) in enumerate(zip(self.model, self.parent, strict=True)):
+                draws[some, model] = draws[some, parent] + self.centre[at] + self.scale[at] * fitted[at]
+        return draws
+
+    def t_of(self, pairs: Pairs, shift: Steps, variance: Float[np.ndarray, " pair"]) -> Float[np.ndarray, "pair draw"]:
+        """The t-distributed variable behind the difference of each pair; 0 where it has no spread."""
+        along, size = self._along(pairs, np.sqrt(variance))
+        return np.asarray(-(along @ shift.T) / np.where(size > 0, size, 1.0)[:, None])
+
+    def _along(self, pairs: Pairs, scales: np.ndarray) -> tuple[Float[np.ndarray, "pair step"], np.ndarray]:
+        """Each pair's difference by steps, in units of the spreads, and the size of what the root makes of it."""
+        whole = (self.path[pairs[:, 0]] - self.path[pairs[:, 1]]) * self.scale
+        along = np.divide(whole, scales[:, None], out=np.zeros_like(whole), where=scales[:, None] > 0)
+        return along, np.linalg.norm(along @ self.root, axis=1)
+
+
+def square(pairs: Float[np.ndarray, " pair"], n_models: int, sign: float = 1.0) -> Float[np.ndarray, "model model"]:
+    """A matrix with the pairs' values above its diagonal and `sign` times them below."""
+    matrix = np.zeros((n_models, n_models))
+    above = np.triu_indices(n_models, 1)
+    matrix[above] = pairs
+    matrix.T[above] = sign * pairs
+    return matrix
+
+
+def blocks(n_models: int, n_draws: int) -> list[slice]:
+    step = max(1, AT_ONCE // n_models)
+    return [slice(start, start + step) for start in range(0, n_draws, step)]
+
+
+def _root(variance: np.ndarray, model: np.ndarray, parent: np.ndarray) -> Float[np.ndarray, "step step"]:
+    """A root of the steps' correlations, which follow from the variances of all pairs."""
+    ends = np.stack(
+        [variance[np.ix_(*two)] for two in ((model, parent), (parent, model), (model, model), (parent, parent))]
+    )
+    size = np.sqrt(np.outer(variance[model, parent], variance[model, parent]))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        correlation = (ends[0] + ends[1] - ends[2] - ends[3]) / 2 / size
+        rounding = np.finfo(np.float64).eps * ends.max(0) / size
+    correlation[~(rounding < UNRESOLVED)] = 0.0
+    np.fill_diagonal(correlation, 1.0)
+    values, vectors = np.linalg.eigh(correlation)
+    if values[0] < 0:  # variances of pairs that no covariance has
+        correlation = (vectors * np.maximum(values, 0.0)) @ vectors.T
+    root = np.linalg.cholesky(correlation + RIDGE * np.eye(len(correlation)))
+    return np.asarray(root / np.linalg.norm(root, axis=1, keepdims=True))
+
+
+def closed_form(root: Float[np.ndarray, "step step"], df: float, draws: int, seed: int) -> Steps:
+    """Independent draws of the steps in units of their spreads, as `program.comparison` has them."""
+    rng = np.random.default_rng(seed)
+    scale = rng.gamma(df / 2, 2 / df, CHAINS * draws)
+    return np.asarray(rng.standard_normal((len(scale), len(root))) @ root.T / np.sqrt(scale)[:, None])
+
+
+def decide(
+    means: Float[np.ndarray, "*batch model"],
+) -> tuple[Float[np.ndarray, "model rank"], Float[np.ndarray, " model"]]:
+    """Each model's probability of each rank, and its expected regret, from draws; those that tie share their ranks."""
+    draws = means.reshape(-1, means.shape[-1])
+    n_models = draws.shape[1]
+    rank, regret, chances = np.arange(n_models), np.zeros(n_models), np.zeros(n_models**2)
+    for some in blocks(n_models, len(draws)):
+        first, last = first_and_last(draws[some])
+        tied = last - first + 1
+        for further in range(int(tied.max())):
+            cell = rank * n_models + np.minimum(first - 1 + further, n_models - 1)
+            chances += np.bincount(cell.ravel(), np.where(further < tied, 1 / tied, 0.0).ravel(), n_models**2)
+        regret += (draws[some] - draws[some].min(1, keepdims=True)).sum(0)
+    return chances.reshape(n_models, n_models) / len(draws), regret / len(draws)
+
+
+def tiers(
+    drawn: Float[np.ndarray, "*batch model"], means: Float[np.ndarray, " model"], rope: float = 0.0
+) -> Int[np.ndarray, " model"]:
+    """The tier of each model, from 1, in the order of the mean scores."""
+    draws = drawn.reshape(-1, drawn.shape[-1])
+    order = np.argsort(means, kind="stable")
+    chance = np.zeros(len(means) - 1)
+    for some in blocks(len(means), len(draws)):
+        sorted_draws = draws[some][:, order]
+        above = np.maximum.accumulate(sorted_draws, axis=1)[:, :-1]
+        below = np.minimum.accumulate(sorted_draws[:, ::-1], axis=1)[:, ::-1][:, 1:]
+        chance += (below - above > rope).sum(0)
+    apart = (chance >= CUT * len(draws)) & (np.diff(means[order]) > 0)
+    tier = np.empty(len(means), np.int64)
+    tier[order] = 1 + np.concatenate([[0], np.cumsum(apart)])
+    return tier
 
 
 @dataclass(frozen=True, eq=False)
 class Posterior:
-    """What was computed for the models with finite scores, in their order."""
+    """What was computed for the models with finite scores, in their order; `rows` are these, then their pairs."""
 
-    pairs: Location | None = None
-    levels: Location | None = None
-    margins: Sequence[AnyMargin] = ()
-    own: Sequence[AnyMargin] = ()
+    n_models: int = 0
+    rows: Location | None = None
+    margins: Sequence[Margin] = ()
     means: Float[np.ndarray, "chain draw model"] | None = None
     population: Population | None = None
-    run: Run | None = None
-
-    @property
-    def n_models(self) -> int:
-        return 0 if self.levels is None else len(self.levels.mean)
+    run: "Draws | None" = None
 
     @cached_property
     def leading(self) -> Int[np.ndarray, " leading"]:
         """The models, by their places in the order, of which every pair is looked at by itself."""
-        if self.pairs is None or self.n_models <= LEADING:
+        if self.rows is None or self.n_models <= LEADING:
             return np.arange(self.n_models)
-        return leading(contrasts(self.pairs.mean, self.n_models))
+        return leading(square(self.rows.mean[self.n_models :], self.n_models, -1.0).mean(1))
 
     @cached_property
-    def decisions(self) -> Decisions | None:
-        """P(best), ranks and regret; None without draws."""
+    def decisions(self) -> tuple[Float[np.ndarray, "model rank"], Float[np.ndarray, " model"]] | None:
+        """Each model's probability of each rank, and its expected regret; None without draws."""
         if self.means is None:
             return None
-        decided = decide(self.means)
+        chances, regret = decide(self.means)
         if self.n_models == 2:  # the margin itself, to the last digit
-            best = np.array([self.margins[0].below(0.0), self.margins[0].above(0.0)])
-            rank = np.stack([best, best[::-1]], axis=1)
-            decided = Decisions(best, rank, rank @ np.array([1.0, 2.0]), decided.expected_regret)
-        return decided
-
-    def tiers(self, rope: float | None) -> Sequence[int] | None:
-        """The tier of each model; None without draws."""
-        if self.means is None or self.levels is None:
-            return None
-        found: list[int] = tiers(self.means, self.levels.mean, rope or 0.0).tolist()
-        return found
+            best = np.array([self.margins[-1].below(0.0), self.margins[-1].above(0.0)])
+            chances = np.stack([best, best[::-1]], axis=1)
+        return chances, regret
 
     def diagnostics(self) -> dict[str, object]:
         """The figures of the draws that shown numbers come from; None where there are none."""
-        run = self.run
-        return {
-            "engine": "exact" if run is None else "nuts",
-            "sampler": None if run is None else f"NUTS, {CHAINS} chains of {run.stats['lp'].shape[1]:,} draws",
-            "max_rhat": None if run is None else run.max_rhat,
-            "min_ess": None if run is None else run.min_ess,
-            "divergences": None if run is None else int(run.stats["diverging"].sum()),
-            "max_mcse": None if run is None else self._largest_error(run),
-            "engines_agree": None,  # one engine made every number
-        }
+        found: dict[str, object] = {"engine": "exact"}
+        found |= dict.fromkeys(("sampler", "max_rhat", "min_ess", "divergences", "max_mcse", "engines_agree"))
+        if self.run is None:
+            return found
+        from probtruth.inference.diagnostics import convergence, mean_with_error
 
-    def _largest_error(self, run: Run) -> float:
-        """The largest Monte Carlo standard error of P(a better), of these items or in the population."""
-        from probtruth.inference.diagnostics import mean_with_error
-
-        shape = run.stats["lp"].shape
-        chances = [margin.favours.reshape(shape) for margin in self.margins if isinstance(margin, DrawnMargin)]
-        if self.population is not None and "between" in run.sites:
+        sites, shape = self.run.sites, self.run.stats["lp"].shape
+        rhat, ess = convergence({name: sites[name] for name in ("scale", "shift", "between") if name in sites})
+        # of P(a better), of these items and in the population
+        chances = [(one.draws < 0) * 1.0 for one in self.margins[self.n_models :] if one.draws is not None]
+        if self.population is not None and "between" in sites:
             mixture = self.population.differences(False)
             with np.errstate(divide="ignore", invalid="ignore"):
-                below = ndtr(-mixture.mean / mixture.sd)[self.population.varies]
-            chances += list(below.reshape(-1, *shape))
-        return max((mean_with_error(one)[1] for one in chances), default=0.0)
+                chances += list(ndtr(-mixture.mean / mixture.sd)[self.population.varies])
+        return found | {
+            "engine": "nuts",
+            "sampler": f"NUTS, {CHAINS} chains of {shape[1]:,} draws",
+            "max_rhat": rhat,
+            "min_ess": ess,
+            "divergences": int(self.run.stats["diverging"].sum()),
+            "max_mcse": max((mean_with_error(one.reshape(shape))[1] for one in chances), default=0.0),
+        }
 
 
-def posterior_of(
-    pairs: Location,
-    levels: Location,
-    population: Population | None,
-    options: Options,
-    progress: Progress | None = None,
-) -> Posterior:
-    """The posterior of all pairs, models and groups; `pairs` and `levels` have every part of the variance."""
-    n_models, df, draws, seed = len(levels.mean), pairs.total_df, options.draws, options.seed
-    plain, plain_own = margins(pairs), margins(levels)
-    of_pairs: Sequence[AnyMargin] = plain
-    own: Sequence[AnyMargin] = plain_own
+def posterior_of(rows: Location, n_models: int, population: Population | None, options: Options) -> Posterior:
+    """The posterior of all models, pairs and groups, from locations that have every part of the variance."""
+    levels, pairs, found = rows.of(slice(n_models)), rows.of(slice(n_models, None)), margins(rows)
     tree = Tree.of(pairs, n_models) if n_models > 1 else None
+    df = levels.total_df if tree is None else pairs.total_df
     data: dict[str, np.ndarray] = {}
-    if options.engine == "nuts":
-        # one step more, of no correlation with the others, is for the models' own means
+    run, means, nuts = None, None, options.engine == "nuts"
+    if nuts:  # one step more, of no correlation with the others, is for the models' own means
         root = np.eye(n_models)
-        if tree is None:
-            df = levels.total_df
-        else:
-            root[1:, 1:] = tree.root
+        root[1:, 1:] = np.empty((0, 0)) if tree is None else tree.root
         data = {"df": np.asarray(df), "root": root}
     if population is not None and options.engine != "exact":
-        data |= population.data()
-        draws = draws if options.engine == "nuts" else GROUP_DRAWS
-    run = Run.of(data, draws, seed, progress) if data else None
-    if run is not None and population is not None:
-        between = run.sites["between"]
-        population = replace(
-            population, posterior=from_draws(population.groups, between.reshape(-1, between.shape[-1]))
-        )
-    if run is None or "shift" not in run.sites:
-        shift, shape = (
-            None if tree is None else closed_form(tree.root, df, options.draws, seed),
-            (CHAINS, options.draws),
-        )
-    else:
-        drawn, shape = run.sites["shift"].reshape(-1, n_models), (CHAINS, options.draws)
+        prior = population.prior
+        data |= {**vars(population.groups), "prior_scale": prior.scale, "log_range": prior.log_range}
+    if data:
+        from probtruth.comparison import program  # with JAX and NumPyro, which the closed form does without
+        from probtruth.inference.nuts import sample
+
+        draws = options.draws if nuts else GROUP_DRAWS
+        run = sample(program.comparison, data, options.seed, draws=draws, chains=CHAINS, target_accept=ACCEPT)
+        if population is not None:
+            between = run.sites["between"].reshape(-1, population.groups.mean.shape[1])
+            population = replace(population, posterior=from_draws(population.groups, between))
+    plain = found[n_models:]
+    if run is not None and nuts:
+        drawn = run.sites["shift"].reshape(-1, n_models)
         shift = drawn[:, 1:]
-        own = [DrawnMargin.of(margin, drawn[:, 0], levels.total_df) for margin in plain_own]
-    means = None
-    if tree is not None and shift is not None:
-        means = tree.draw(plain, shift, df).reshape(*shape, n_models)
-        if run is not None and "shift" in run.sites:
+        found = [margin.drawn(drawn[:, 0], levels.total_df) for margin in found[:n_models]]
+        if tree is not None:
             t = tree.t_of(pairs_of(np.arange(n_models)), shift, pairs.variance)
-            of_pairs = [DrawnMargin.of(margin, row, df) for margin, row in zip(plain, t, strict=True)]
-    return Posterior(pairs, levels, of_pairs, own, means, population, run)
+            found += [margin.drawn(row, df) for margin, row in zip(plain, t, strict=True)]
+    elif tree is not None:
+        shift = closed_form(tree.root, df, options.draws, options.seed)
+    if tree is not None:
+        means = tree.draw(plain, shift, df).reshape(CHAINS, options.draws, n_models)
+    return Posterior(n_models, rows, found, means, population, run)

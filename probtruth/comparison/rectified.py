@@ -7,8 +7,8 @@ from jaxtyping import Bool, Float, Int
 
 from probtruth import check
 from probtruth.comparison.design import Design, totals
-from probtruth.comparison.location import GroupMeans, Means
-from probtruth.comparison.pairs import all_pairs
+from probtruth.comparison.location import Means
+from probtruth.comparison.pairs import rows_of
 from probtruth.errors import InputError
 from probtruth.kernels.arrays import to_host
 from probtruth.types import ExpertScores, Scores
@@ -42,14 +42,24 @@ class Rectified:
 
     @classmethod
     def of(cls, scores: Scores, gold: ExpertScores, plan: Design) -> "Rectified":
-        """The corrected scores under a design."""
         weights = _weights(gold, plan)
         known, expert = scores.losses, scores.losses.copy()
         expert[:, gold.items] = gold.losses
         values, finite = expert.copy(), np.isfinite(known).all(1) & np.isfinite(expert).all(1)
-        base, slope = (_weighted_up(rows, weights, plan) for rows in (expert[finite], known[finite]))
+        # the weighted mean of the answered items, and on these their own deviation times the weight
+        base, slope = (
+            np.where(weights == 1.0, rows, (mean := _hajek(rows, weights, plan)) + weights * (rows - mean))
+            for rows in (expert[finite], known[finite])
+        )
         slope = known[finite] - slope
-        tuned = _tuned(base, slope, plan, len(gold.items))
+        # the weight of the known scores under which the differences of all pairs have the least total variance: their
+        # sum over pairs is that of the deviations from the models' mean
+        about = [rows - rows.mean(0) if len(rows) > 1 else rows for rows in (base, slope)]
+        fixed, moving = (_deviations(rows, plan, plan.item_weights).ravel() for rows in about)
+        size, tuned = float((moving**2).sum(-1)), 0.0
+        if size > 0:
+            best = float(np.clip(-float((fixed * moving).sum(-1)) / size, 0.0, 1.0))
+            tuned = (len(gold.items) * best + AGREEING) / (len(gold.items) + AGREEING)
         values[finite] = base + tuned * slope
         made = cls(gold, plan, values, weights, tuned, *_seldom(scores, gold, values, tuned))
         if made.effective < LEAST_EFFECTIVE:
@@ -60,63 +70,42 @@ class Rectified:
             )
         return made
 
-    def corrected(self, moments: GroupMeans, order: Int[np.ndarray, " finite"]) -> GroupMeans:
-        """The moments of the corrected scores with the freedom that so few answers leave."""
+    def corrected(self, means: Means, order: Int[np.ndarray, " finite"]) -> Means:
+        """The means of the corrected scores with the freedom that so few answers leave."""
         if (self.weights == 1.0).all():
-            return moments
-        totals, both = _deviations(self.values[order], self.design), list(all_pairs(len(order)))
-        pairs = self._few(moments.pairs, [totals[a] - totals[b] for a, b in both])
-        levels = self._few(moments.levels, list(totals))
-        missed = self.missed[np.ix_(order, order)]
-        pairs = self._one_more(pairs, np.array([missed[pair] for pair in both]))
-        return replace(moments, pairs=pairs, levels=self._one_more(levels, np.diag(missed)))
-
-    def _one_more(self, means: Means, size: Float[np.ndarray, " row"]) -> Means:
-        """The moments with one answer more that changes the rows by so much, shared between the groups."""
-        few = self._effective()
-        extra, third = (size[:, None] ** power / (few ** (power - 1) * few.sum()) for power in (2, 3))
-        return replace(
-            means,
-            plain_variance=means.plain_variance + extra,
-            variance=means.variance + extra,
-            third=means.third + third,
-        )
-
-    def _few(self, means: Means, rows: list[Float[np.ndarray, " unit"]]) -> Means:
-        structure, answered = self.design.structure, self._unit_weights() > 0
-        of_unit, n_groups = structure.of_unit(), structure.n_groups
-        few, (remaining, few_df) = self._effective(), self._weighing()
-        other = structure.n_units - np.bincount(of_unit, answered, n_groups)
-        variance, df = np.ones((len(rows), n_groups)), np.empty((len(rows), n_groups))
+            return means
+        plan, units, (first, second) = self.design, self.design.group_units, rows_of(np.arange(len(order))).T
+        of_unit, n_groups = plan.of_unit(), plan.n_groups
+        answered, remaining, few, few_df = self._weighing()
+        other = units - np.bincount(of_unit, answered, n_groups)
         used = 1.0 - 1.0 / max(float(few_df.sum()) + n_groups - 1, LEAST_EFFECTIVE - 1)
-        for row, deviations in enumerate(rows):
-            square = deviations**2
-            squares = np.stack([np.where(answered, square / remaining, 0.0), square * ~answered, square])
-            own, rest, plain = totals(squares, of_unit, n_groups)
-            own, rest = own / used, rest * _grown(other)
-            with np.errstate(divide="ignore", invalid="ignore"):
-                freedom = (own + rest) ** 2 / (own**2 / (used * few_df) + rest**2 / np.maximum(other - 1, 1))
-                ratio = (own + rest) / (plain * _grown(structure.n_units))
-            varies = plain > 0
-            variance[row] = np.where(varies, ratio, 1.0)
-            df[row] = np.where(varies, np.maximum(freedom, 1.0), structure.n_units - 1)
+        deviations = np.pad(_deviations(self.values[order], plan), ((0, 1), (0, 0)))  # the last row is of no model
+        square = (deviations[first] - deviations[second]) ** 2
+        parts = np.where(answered, square / remaining, 0.0), square * ~answered, square
+        own, rest, plain = (totals(part, of_unit, n_groups) for part in parts)
+        own, rest = own / used, rest * _grown(other)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            freedom = (own + rest) ** 2 / (own**2 / (used * few_df) + rest**2 / np.maximum(other - 1, 1))
+            variance = np.where(plain > 0, (own + rest) / (plain * _grown(units)), 1.0)
+        df = np.where(plain > 0, np.maximum(freedom, 1.0), units - 1)
         shrunk = np.where(other > 0, few / (few + SKEWNESS_FROM), 1.0)
+        missed = self.missed[order[first], order[np.where(second < 0, first, second)]]
+        # one answer more that changes the rows by so much, shared between the groups
+        extra, third = (missed[:, None] ** power / (few ** (power - 1) * few.sum()) for power in (2, 3))
         return replace(
             means,
-            plain_variance=means.plain_variance * variance,
-            variance=means.variance * variance,
-            third=means.third * variance**1.5 * shrunk,
-            df=df,
+            plain_variance=means.plain_variance * variance + extra,
+            variance=means.variance * variance + extra,
+            third=means.third * variance**1.5 * shrunk + third,
+            row_df=df,
         )
 
-    def _unit_weights(self) -> Float[np.ndarray, " unit"]:
-        return np.asarray(self.design.structure.unit_totals(self.weights[None])[0])
-
-    def _weighing(self) -> tuple[Float[np.ndarray, " unit"], Float[np.ndarray, " group"]]:
-        """What the squared deviation of a unit is divided by, and the degrees of freedom of the sum in each group."""
-        structure, weights = self.design.structure, self._unit_weights()
-        of_unit, n_groups = structure.of_unit(), structure.n_groups
-        share = weights / totals(weights[None], of_unit, n_groups)[0, of_unit]
+    def _weighing(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Which units have an answer, and what their squared deviations are divided by; of each group the effective
+        number of such units (Kish), and the degrees of freedom of the sum of squares."""
+        plan, weights = self.design, self.design.unit_totals(self.weights[None])
+        of_unit, n_groups = plan.of_unit(), plan.n_groups
+        share = weights[0] / totals(weights, of_unit, n_groups)[0, of_unit]
         square = totals(share[None] ** 2, of_unit, n_groups)[0]
         remaining = 1 - 2 * share + square[of_unit]
         leverage = share**2 / remaining
@@ -124,13 +113,7 @@ class Rectified:
         rows = np.stack([own, leverage, leverage * share, leverage * share**2])
         total, zero, one, two = totals(rows, of_unit, n_groups)
         df = square**2 / (total + (square * zero) ** 2 + 2 * two * zero + 2 * one**2 - 4 * square * one * zero)
-        return remaining, np.where(square > OUTWEIGHS, 1.0, df)
-
-    def _effective(self) -> Float[np.ndarray, " group"]:
-        """The effective number of units with an answer in each group (Kish)."""
-        structure, weights = self.design.structure, self._unit_weights()
-        total, square = totals(np.stack([weights, weights**2]), structure.of_unit(), structure.n_groups)
-        return np.asarray(total**2 / square)
+        return weights[0] > 0, remaining, 1 / square, np.where(square > OUTWEIGHS, 1.0, df)
 
     def variance(self, a: int, b: int) -> float | None:
         """What the answers that were not given add to the variance of a mean difference."""
@@ -139,7 +122,7 @@ class Rectified:
             return None
         expert = np.zeros(self.design.n_items)
         expert[self.gold.items] = losses[0] - losses[1]
-        item_weights = self.design.item_weights()
+        item_weights = self.design.item_weights
         mean = _hajek(expert[None], self.weights, self.design)[0]
         known = (item_weights**2 * self.weights * (expert - mean) ** 2).sum(-1)
         difference = self.values[a] - self.values[b]
@@ -148,7 +131,6 @@ class Rectified:
 
     @property
     def n_answered(self) -> int:
-        """Items with an expert's answer."""
         return len(self.gold.items)
 
     @property
@@ -157,7 +139,6 @@ class Rectified:
         return float(self.weights.sum(-1) ** 2 / (self.weights**2).sum(-1))
 
     def facts(self) -> dict[str, object]:
-        """What a result says of the experts' answers."""
         return {
             "n_items": self.n_answered,
             "of_items": self.design.n_items,
@@ -206,7 +187,6 @@ def _grown(n: np.ndarray) -> np.ndarray:
 
 def _weights(gold: ExpertScores, plan: Design) -> Float[np.ndarray, " item"]:
     """One over the probability of an item's choice; of a uniform sample, over its share in the item's group."""
-    structure = plan.structure
     answered: Bool[np.ndarray, " item"] = np.zeros(plan.n_items, bool)
     answered[gold.items] = True
     if len(gold.items) < FEWEST:
@@ -215,8 +195,8 @@ def _weights(gold: ExpertScores, plan: Design) -> Float[np.ndarray, " item"]:
             f"on at least {FEWEST}: fewer carry no interval",
             "Have more items labelled (command line: probtruth plan --gold N).",
         )
-    units = structure.unit_totals(answered[None].astype(np.float64))[0] > 0
-    counts = np.bincount(structure.of_unit(), units, structure.n_groups)
+    units = plan.unit_totals(answered[None].astype(np.float64))[0] > 0
+    counts = np.bincount(plan.of_unit(), units, plan.n_groups)
     if (counts < FEWEST_IN_GROUP).any():
         short = int(counts.argmin())
         where = f"in group {check.quote(plan.group_names[short])}" if plan.grouped else "in all"
@@ -227,8 +207,8 @@ def _weights(gold: ExpertScores, plan: Design) -> Float[np.ndarray, " item"]:
         )
     probability = gold.probability
     if probability is None:
-        group = structure.of_item()
-        share = np.bincount(group[gold.items], minlength=structure.n_groups) / structure.n_items
+        group = plan.of_item()
+        share = np.bincount(group[gold.items], minlength=plan.n_groups) / plan.group_sizes
         probability = share[group[gold.items]]
     weights = np.zeros(plan.n_items)
     weights[gold.items] = 1.0 / probability
@@ -237,39 +217,15 @@ def _weights(gold: ExpertScores, plan: Design) -> Float[np.ndarray, " item"]:
 
 def _hajek(rows: Float[np.ndarray, "row item"], weights: np.ndarray, plan: Design) -> Float[np.ndarray, "row item"]:
     """Each item's weighted mean over the answers of its group."""
-    group, n_groups = plan.structure.of_item(), plan.structure.n_groups
+    group, n_groups = plan.of_item(), plan.n_groups
     weighted = totals(np.where(weights > 0, weights * rows, 0.0), group, n_groups)
     return np.asarray((weighted / totals(weights[None], group, n_groups))[:, group])
-
-
-def _weighted_up(
-    rows: Float[np.ndarray, "row item"], weights: Float[np.ndarray, " item"], plan: Design
-) -> Float[np.ndarray, "row item"]:
-    """The weighted mean of the answered items, and on these their own deviation times the weight."""
-    mean = _hajek(rows, weights, plan)
-    return np.where(weights == 1.0, rows, mean + weights * (rows - mean))
 
 
 def _deviations(
     rows: Float[np.ndarray, "row item"], plan: Design, item_weights: Float[np.ndarray, " item"] | float = 1.0
 ) -> Float[np.ndarray, "row unit"]:
     """Totals by unit of the deviations from the groups' means."""
-    structure = plan.structure
-    group = structure.of_item()
-    means = totals(rows, group, structure.n_groups) / structure.n_items
-    return structure.unit_totals(item_weights * (rows - means[:, group]))
-
-
-def _tuned(
-    base: Float[np.ndarray, "model item"], slope: Float[np.ndarray, "model item"], plan: Design, n_answers: int
-) -> float:
-    """The weight of the known scores under which the differences of all pairs have the least total variance."""
-    if len(base) > 1:  # the sum over pairs is that of the deviations from the models' mean
-        base, slope = base - base.mean(0), slope - slope.mean(0)
-    weights = plan.item_weights()
-    fixed, moving = (_deviations(rows, plan, weights).ravel() for rows in (base, slope))
-    size = float((moving**2).sum(-1))
-    if size == 0:
-        return 0.0
-    best = float(np.clip(-float((fixed * moving).sum(-1)) / size, 0.0, 1.0))
-    return (n_answers * best + AGREEING) / (n_answers + AGREEING)
+    group = plan.of_item()
+    means = totals(rows, group, plan.n_groups) / plan.group_sizes
+    return plan.unit_totals(item_weights * (rows - means[:, group]))

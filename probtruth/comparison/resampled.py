@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from probtruth.comparison.design import Structure
-from probtruth.comparison.location import GroupMeans, Location, Means, combine, spread_of
-from probtruth.comparison.pairs import all_pairs
+from probtruth.comparison.design import Design
+from probtruth.comparison.location import Location, Means, combine, spread_of
+from probtruth.comparison.pairs import rows_of
 
 MOST_UNITS = 500  # More units than this are dealt into so many bundles, which are left out as wholes
 CELLS = 1 << 22  # Weights of items in memory at once (32 MiB)
@@ -35,73 +35,58 @@ class Resampled:
         return np.isfinite(self.estimate) & np.isfinite(self.left_out).all(0)
 
 
-def bundled(within: Structure, seed: int) -> Structure:
+def bundled(plan: Design, seed: int) -> Design:
     """Its units, or where they are too many as many bundles of them as can be left out, dealt at random by the seed."""
-    units = int(within.n_units.sum())
+    units = plan.n_units
     if units <= MOST_UNITS:
-        return within
-    of_unit, rng = within.of_unit(), np.random.default_rng(seed)
+        return plan
+    of_unit, rng = plan.of_unit(), np.random.default_rng(seed)
     dealt = rng.permutation(units)
     dealt = dealt[np.argsort(of_unit[dealt], kind="stable")]
     size, bundle, first = -(-units // MOST_UNITS), np.empty(units, np.int64), 0
-    for count in within.n_units.tolist():
-        position = np.arange(count)
+    for count in plan.group_units.tolist():
         number = max(count // size, min(count, 2))
-        bundle[dealt[:count]] = first + position % number
+        bundle[dealt[:count]] = first + np.arange(count) % number
         dealt, first = dealt[count:], first + number
     group = np.empty(first, np.int64)
     group[bundle] = of_unit
-    return Structure.of_units(bundle if within.unit is None else bundle[within.unit], group)
+    return Design.of_units(bundle if plan.unit is None else bundle[plan.unit], group)
 
 
-def resampled(values: Values, within: Structure) -> Resampled:
-    """The numbers under the weights of the jackknife, some units at a time."""
-    units = int(within.n_units.sum())
-    step = max(1, CELLS // int(within.n_items.sum()))
-    group, sizes, left_out = within.of_unit(), _sizes(within), []
+def resampled(values: Values, plan: Design) -> Resampled:
+    units, step = plan.n_units, max(1, CELLS // plan.n_items)
+    group, items, left_out = plan.of_unit(), plan.group_sizes[plan.of_unit()], []
+    rest = items - (1 if plan.unit_sizes is None else plan.unit_sizes)
     for start in range(0, units, step):
         out = np.arange(start, min(start + step, units))
-        rest = within.n_items[group[out]] - sizes[out]
-        more = within.n_items[group[out]] / np.where(rest > 0, rest, 1)
+        more = items[out] / np.where(rest[out] > 0, rest[out], 1)
         weights = np.where(group == group[out][:, None], more[:, None], 1.0)
-        weights[np.arange(len(out)), out] = np.where(rest > 0, 0.0, 1.0)  # the only unit of its group stays
+        weights[np.arange(len(out)), out] = np.where(rest[out] > 0, 0.0, 1.0)  # the only unit of its group stays
         left_out.append(values(weights))
     return Resampled(values(np.ones((1, units)))[0], np.concatenate(left_out))
 
 
-def _sizes(within: Structure) -> Int[np.ndarray, " unit"]:
-    """Items of each unit."""
-    return np.ones(int(within.n_items.sum()), np.int64) if within.unit_sizes is None else within.unit_sizes
-
-
-def locations(metrics: Resampled, within: Structure, order: Int[np.ndarray, " finite"]) -> tuple[Location, Location]:
-    """The location of every pair's difference and of every model's number."""
-    pairs = np.array(all_pairs(len(order)), np.int64).reshape(-1, 2)
-    estimate, left_out = metrics.estimate[order], metrics.left_out[:, order]
-    differences = estimate[pairs[:, 0]] - estimate[pairs[:, 1]]
-    without = left_out[:, pairs[:, 0]] - left_out[:, pairs[:, 1]]
-    peak = np.abs(estimate).max(initial=0.0)
-    return _location(differences, without, within, peak), _location(estimate, left_out, within, peak)
-
-
-def _location(
-    estimate: Float[np.ndarray, " row"], without: Float[np.ndarray, "unit row"], within: Structure, peak: float
-) -> Location:
+def located(metrics: Resampled, plan: Design, order: Int[np.ndarray, " finite"]) -> Location:
     """The moments of a mean whose units have the residuals r = (n_g - n_u) (theta - theta_(-u)) n / n_g."""
-    group, count, share = within.of_unit(), within.n_units, within.n_items / within.n_items.sum()
-    rest = within.n_items[group] - _sizes(within)
-    shift = (estimate - without).T
-    residual = np.where(np.abs(shift) <= ROUNDING * peak, 0.0, shift) * rest / share[group]
-    residual -= (within.group_totals(residual) / count)[:, group]
-    square = residual**2 * (1.0 if within.leverage is None else within.leverage)
-    variance, third = spread_of(
-        within.group_totals(square), within.group_totals(square * residual), count, within.n_items
+    first, second = rows_of(order).T
+    estimate, without = (
+        np.where(second < 0, values[..., first], values[..., first] - values[..., second])
+        for values in (metrics.estimate, metrics.left_out)
     )
-    mean, nothing = np.repeat(estimate[:, None], within.n_groups, axis=1), np.zeros(len(estimate))
-    means = Means(mean, variance, mean, variance, third, nothing, nothing)
-    location = combine(GroupMeans.of(within, means, means), means, share)
-    second, fourth = square.sum(1), (square**2).sum(1)
-    excess = fourth - second**2 / len(group)
-    known = 2 * second**2 / np.where(excess > 0, excess, 1.0)
+    group, count, share = plan.of_unit(), plan.group_units, plan.group_sizes / plan.n_items
+    rest = plan.group_sizes[group] - (1 if plan.unit_sizes is None else plan.unit_sizes)
+    shift, peak = (estimate - without).T, np.abs(metrics.estimate[order]).max(initial=0.0)
+    residual = np.where(np.abs(shift) <= ROUNDING * peak, 0.0, shift) * rest / share[group]
+    residual -= (plan.group_totals(residual) / count)[:, group]
+    square = residual**2 * plan.leverage
+    powers = plan.group_totals(square), plan.group_totals(square * residual)
+    variance, third = spread_of(*powers, count, plan.group_sizes)
+    mean, nothing = np.repeat(estimate[:, None], plan.n_groups, axis=1), np.zeros(len(estimate))
+    row_df = np.broadcast_to(plan.df, mean.shape)
+    means = Means(plan.group_sizes, count, plan.df, mean, variance, mean, variance, third, row_df, nothing, nothing)
+    location = combine(means, share)
+    second_power, fourth = square.sum(1), (square**2).sum(1)
+    excess = fourth - second_power**2 / len(group)
+    known = 2 * second_power**2 / np.where(excess > 0, excess, 1.0)
     df = np.where(excess > 0, np.clip(known, LEAST_DF, location.df), location.df)
     return replace(location, mean=estimate, centre=estimate, df=df)

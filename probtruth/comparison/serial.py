@@ -22,7 +22,7 @@ def serial_notes(scores: Scores, plan: Design, means: Float[np.ndarray, " model"
     if not scores.item_order or plan.n_clusters is not None or plan.n_items < FEWEST or np.isnan(means).any():
         return ()
     order = slice(MOST) if scores.item_rows is None else np.argsort(scores.item_rows)[:MOST]
-    values, group = scores.losses[:, order], plan.structure.of_item()[order]
+    values, group = scores.losses[:, order], plan.of_item()[order]
     finite = np.nonzero(np.isfinite(scores.values).all(1))[0]
     if len(finite) < 2:
         return ()

@@ -13,7 +13,6 @@ U/(U - 1) sum_u V_u^2, each less the part of single cells: U/(U - 1) N/(N - 1) w
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -22,11 +21,11 @@ from jaxtyping import Float, Int
 from scipy.special import chdtrc
 
 from probtruth.comparison.design import Design
-from probtruth.comparison.location import Location
-from probtruth.comparison.pairs import pairs_of
+from probtruth.comparison.location import Location, wide
 from probtruth.errors import InputError
 from probtruth.kernels.arrays import to_host
 from probtruth.types import Annotations, Scores
+from probtruth.types.index import positions
 
 SKEWED_FROM = 4  # Units from which on a skewness is estimated at all
 BLOCK = 1 << 16  # Cells worked on at once
@@ -37,6 +36,7 @@ FEW = 5  # Units from which on intervals hold whatever the distribution of their
 
 PerRow = Float[np.ndarray, " row"]
 Models = Int[np.ndarray, " model"]
+LossesOf = Callable[[slice], Float[np.ndarray, "model cell"]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,12 +54,15 @@ class Excess:
         return np.asarray(np.maximum(self.raw - self.chance, 0.0))
 
 
-Part = tuple[np.ndarray, float, Excess]  # Rows of a table, the sign of the skewness there, and what is added
+OF_ROW, OF_GROUP = ("weight", "contrast", "alone", "total"), ("inverse", "chance", "alone_total", "square")
 
 
 @dataclass(frozen=True, eq=False)
 class UnitSums:
-    """Sums over items of each unit in each group (a row) and of each group, which add up over parts of the items."""
+    """Sums over items of each unit in each group (a row) and of each group, which add up over parts of the items.
+
+    They are of r = (x - mean)/m over the cells of items of several units, and of x itself where an item has one alone.
+    """
 
     names: tuple[str, ...]
     group: Int[np.ndarray, " row"]
@@ -67,12 +70,11 @@ class UnitSums:
     weight: PerRow  # of 1/m
     contrast: PerRow  # of (1 - 1/m)/m, over items of several units
     alone: PerRow  # of 1, over items of this unit alone
-    residual: Float[np.ndarray, "row model"]  # of (x - mean)/m, over items of several units
-    alone_total: Float[np.ndarray, "row model"]  # of x, over items of this unit alone
+    total: Float[np.ndarray, "row model"]
     inverse: Float[np.ndarray, " group"]  # of 1/m
     chance: Float[np.ndarray, " group"]  # of (1 - 1/m)/m^2 over the cells of items of several units
-    square: Float[np.ndarray, "group model model"]  # of products of residuals
-    alone_square: Float[np.ndarray, "group model model"]  # of products of x, over items of one unit
+    alone_total: Float[np.ndarray, "group model"]  # over the items of one unit
+    square: Float[np.ndarray, "group model model"]  # of products of two models
 
     @classmethod
     def of(
@@ -80,12 +82,11 @@ class UnitSums:
         names: Sequence[str],
         item: Int[np.ndarray, " cell"],
         unit: Int[np.ndarray, " cell"],
-        values: Callable[[slice], Float[np.ndarray, "model cell"]],
-        group: Int[np.ndarray, " item"],
-        n_groups: int,
+        values: LossesOf,
+        plan: Design,
     ) -> "UnitSums":
         """From cells by item, no two of one item and one unit, of which `values` gives every model's loss."""
-        group_of = group[item]
+        n_groups, group_of = plan.n_groups, plan.of_item()[item]
         key = group_of * len(names) + unit
         rows = np.unique(key) if n_groups > 1 else np.flatnonzero(np.bincount(key))
         row_of = np.searchsorted(rows, key)
@@ -93,8 +94,8 @@ class UnitSums:
         count = np.diff(first, append=len(item))
         share, several = np.repeat(1.0 / count, count), np.repeat(count > 1, count)
         n_models = len(values(slice(0, 0)))
-        totals = np.zeros((2, n_models, len(rows)))
-        squares = np.zeros((2, n_groups, n_models, n_models))
+        total, alone_total = np.zeros((n_models, len(rows))), np.zeros((n_groups, n_models))
+        square = np.zeros((n_groups, n_models, n_models))
         starts = np.searchsorted(first, np.arange(0, len(item), BLOCK))
         cuts = np.unique(np.append(first[starts[starts < len(first)]], len(item)))
         for start, stop in pairwise(cuts.tolist()):
@@ -102,113 +103,71 @@ class UnitSums:
             losses, many = values(cells), several[cells]
             begins = slice(*np.searchsorted(first, (start, stop)))
             mean = np.add.reduceat(losses, first[begins] - start, axis=1) / count[begins]
-            rest = (losses - np.repeat(mean, count[begins], axis=1)) * share[cells]
-            kinds = (rest, losses) if many.all() else (np.where(many, rest, 0.0), np.where(many, 0.0, losses))
-            for total, square, parts, any_ in zip(totals, squares, kinds, (True, not many.all()), strict=True):
-                for model in range(n_models if any_ else 0):
-                    total[model] += np.bincount(row_of[cells], parts[model], len(rows))
-                for at in range(n_groups if any_ else 0):
-                    inside = parts if n_groups == 1 else parts[:, group_of[cells] == at]
-                    square[at] += inside @ inside.T
+            parts = np.where(many, (losses - np.repeat(mean, count[begins], axis=1)) * share[cells], losses)
+            for model, part in enumerate(parts):
+                total[model] += np.bincount(row_of[cells], part, len(rows))
+                if not many.all():
+                    alone_total[:, model] += np.bincount(group_of[cells], np.where(many, 0.0, part), n_groups)
+            for at in range(n_groups):
+                inside = parts if n_groups == 1 else parts[:, group_of[cells] == at]
+                square[at] += inside @ inside.T
         contrast = np.where(several, share * (1 - share), 0.0)
-        return cls(
-            tuple(names),
-            rows // len(names),
-            rows % len(names),
-            np.bincount(row_of, share, len(rows)),
-            np.bincount(row_of, contrast, len(rows)),
-            np.bincount(row_of, ~several, len(rows)),
-            totals[0].T,
-            totals[1].T,
-            np.bincount(group_of, share**2, n_groups),
-            np.bincount(group_of, contrast * share, n_groups),
-            squares[0],
-            squares[1],
-        )
+        weight, own, alone = (np.bincount(row_of, cells, len(rows)) for cells in (share, contrast, ~several))
+        inverse, chance = (np.bincount(group_of, cells, n_groups) for cells in (share**2, contrast * share))
+        place = rows // len(names), rows % len(names)
+        return cls(tuple(names), *place, weight, own, alone, total.T, inverse, chance, alone_total, square)
 
     def __add__(self, other: "UnitSums") -> "UnitSums":
         """Those of both parts, units by name."""
         names = tuple(sorted({*self.names, *other.names}))
-        place = {name: at for at, name in enumerate(names)}
         both = (self, other)
-        codes = [np.array([place[name] for name in one.names], np.int64)[one.unit] for one in both]
+        codes = [positions(names, one.names)[one.unit] for one in both]
         keys = np.concatenate([one.group * len(names) + code for one, code in zip(both, codes, strict=True)])
         rows, row_of = np.unique(keys, return_inverse=True)
-        summed: dict[str, np.ndarray] = {}
-        for name in ("weight", "contrast", "alone", "residual", "alone_total"):
+        summed: dict[str, np.ndarray] = {name: getattr(self, name) + getattr(other, name) for name in OF_GROUP}
+        for name in OF_ROW:
             values = np.concatenate([getattr(one, name) for one in both])
             summed[name] = np.zeros((len(rows), *values.shape[1:]))
             np.add.at(summed[name], row_of, values)
-        for name in ("inverse", "chance", "square", "alone_square"):
-            summed[name] = getattr(self, name) + getattr(other, name)
         return UnitSums(names, rows // len(names), rows % len(names), **summed)
 
     def among(self, groups: Int[np.ndarray, " group"], n_groups: int) -> "UnitSums":
         """The same where the groups are some of more."""
-        wide: dict[str, Any] = {}
-        for name in ("inverse", "chance", "square", "alone_square"):
-            values = getattr(self, name)
-            wide[name] = np.zeros((n_groups, *values.shape[1:]))
-            wide[name][groups] = values
-        return replace(self, group=groups[self.group], **wide)
+        parts: dict[str, Any] = {name: wide(getattr(self, name).T, groups, n_groups).T for name in OF_GROUP}
+        return replace(self, group=groups[self.group], **parts)
 
-    def under(self, weights: Float[np.ndarray, " group"]) -> "SharedUnits":
-        """What the units add to means under these weights of the groups."""
+    def excess(self, weights: Float[np.ndarray, " group"], first: Models, second: Models) -> Excess:
+        """What the units add to the means of models' differences, or of a model by itself (-1 stands for none)."""
         n_groups, n_units = len(weights), len(self.names)
-        n_items = np.bincount(self.group, self.weight, n_groups)
+        n_items, alone = (np.bincount(self.group, cells, n_groups) for cells in (self.weight, self.alone))
         scale = np.where(n_items > 0, weights / np.maximum(n_items, 1), 0.0)
-        alone = np.bincount(self.group, self.alone, n_groups)
-        mean = np.zeros((n_groups, self.residual.shape[1]))
-        np.add.at(mean, self.group, self.alone_total)
-        mean /= np.maximum(alone, 1)[:, None]
-        of_row = scale[self.group]
-        total = np.zeros((n_units, mean.shape[1]))
-        left = self.residual + self.alone_total - self.alone[:, None] * mean[self.group]
-        np.add.at(total, self.unit, of_row[:, None] * left)
+        of_row, mean = scale[self.group], self.alone_total / np.maximum(alone, 1)[:, None]
+        total = np.zeros((n_units, self.total.shape[1] + 1))  # the last column is of no model
+        left = self.total - self.alone[:, None] * mean[self.group]
+        np.add.at(total[:, :-1], self.unit, of_row[:, None] * left)
         kept = self.alone * (1 - self.alone / np.maximum(alone, 1)[self.group])
         weight = np.bincount(self.unit, of_row * self.weight, n_units)
         contrast = np.bincount(self.unit, of_row * (self.contrast + kept), n_units)
-        used = int((weight > 0).sum())
+        used, whole = int((weight > 0).sum()), float((weight**2).sum())
         chance = float(scale**2 @ self.chance + of_row**2 @ kept)
-        wanted = float((weight**2).sum() - scale**2 @ (self.inverse - n_items / max(used, 1)))
+        wanted = whole - float(scale**2 @ (self.inverse - n_items / max(used, 1)))
         found = float((contrast**2).sum()) * used / max(used - 1, 1) - chance
-        product = np.einsum("g,gab->ab", scale**2, self.square + self.alone_square)
+        product = np.einsum("g,gab->ab", scale**2, self.square)
         product -= np.einsum("g,ga,gb->ab", scale**2 * alone, mean, mean)
+        product = np.pad(product, (0, 1))
         own = np.diag(product)
         square = own[:, None] + own - 2 * product
         square[square < NEAR * (own[:, None] + own)] = 0.0
-        np.fill_diagonal(square, own)
-        return SharedUnits(
-            total[weight > 0],
-            square,
-            max(wanted, 0.0) / found if used > 1 and found > 1e-9 * float((weight**2).sum()) else 0.0,
-            max(float(weight.sum()) ** 2 / float((weight**2).sum()) - 1.0, 1.0),
-        )
-
-
-@dataclass(frozen=True, eq=False)
-class SharedUnits:
-    """Each unit's sum of weighted residuals, and the sums of their squares: of a model (diagonal) or a difference."""
-
-    total: Float[np.ndarray, "unit model"]
-    square: Float[np.ndarray, "model model"]
-    scale: float
-    df: float
-
-    def excess(self, first: Models, second: Models | None = None) -> Excess:
-        """The parts of these models' means, or of their differences from others."""
-        of_unit = self.total[:, first].T if second is None else (self.total[:, first] - self.total[:, second]).T
-        chance = self.square[first, first if second is None else second]
-        return Excess(self.scale * (of_unit**2).sum(1), self.scale * chance, self.df, skewness_of(of_unit))
-
-
-def skewness_of(of_unit: Float[np.ndarray, "row unit"]) -> PerRow:
-    """The skewness of the units' mean; it is 0 where they are fewer than show one, or alike."""
-    units, square = of_unit.shape[1], (of_unit**2).sum(1)
-    if units < SKEWED_FROM:
-        return np.zeros(len(of_unit))
-    root = math.sqrt(units * (units - 1)) / (units - 2)  # of the third moment and the variance, both without bias
-    return np.asarray(np.where(square > 0, root * (of_unit**3).sum(1) / np.where(square > 0, square, 1.0) ** 1.5, 0.0))
+        known = used > 1 and found > 1e-9 * whole
+        df = max(float(weight.sum()) ** 2 / whole - 1.0, 1.0)
+        size = max(wanted, 0.0) / found if known else 0.0
+        of_unit = (total[weight > 0][:, first] - total[weight > 0][:, second]).T
+        raw, units, skewness = (of_unit**2).sum(1), of_unit.shape[1], np.zeros(len(of_unit))
+        if units >= SKEWED_FROM:  # of the third moment and the variance, both without bias
+            root = math.sqrt(units * (units - 1)) / (units - 2)
+            third = (of_unit**3).sum(1) / np.where(raw > 0, raw, 1.0) ** 1.5
+            skewness = np.where(raw > 0, root * third, 0.0)
+        return Excess(size * raw, size * square[first, second], df, skewness)
 
 
 @dataclass(frozen=True, eq=False)
@@ -216,50 +175,35 @@ class Shared:
     """The units behind a comparison; the models of one set have the same units, so that these are paired."""
 
     what: str
-    n_units: int
-    sets: Sequence[tuple[Models, SharedUnits]]
     sums: Sequence[tuple[Models, UnitSums]]
+    weights: Float[np.ndarray, " group"]
 
-    @classmethod
-    def of(cls, what: str, sums: Sequence[tuple[Models, UnitSums]], weights: Float[np.ndarray, " group"]) -> "Shared":
-        """From the sums of each set of models, under the weights of the groups."""
-        n_units = min((len(np.unique(one.unit)) for _, one in sums), default=0)
-        return cls(what, n_units, [(models, one.under(weights)) for models, one in sums], sums)
-
-    def parts(self, first: Models, second: Models | None = None) -> list[Part]:
-        """What the units add to means, or to differences: two parts where the models have other units."""
-        found: list[Part] = []
-        sides = first, np.full(len(first), -1) if second is None else second
-        for models, units in self.sets:
+    def parts(self, first: Models, second: Models) -> list[Excess]:
+        """What each set of units adds to differences, or to the means of models by themselves (second: -1)."""
+        found = []
+        for models, sums in self.sums:
             place = {model: at for at, model in enumerate(models.tolist())}
-            a, b = (np.array([place.get(model, -1) for model in side.tolist()], np.int64) for side in sides)
-            both, here, away = ((a >= 0) & (b >= 0), (a >= 0) & (b < 0), (a < 0) & (b >= 0))
-            found.append((both, 1.0, units.excess(a[both], b[both])))
-            found += [(here, 1.0, units.excess(a[here])), (away, -1.0, units.excess(b[away]))]
+            a, b = (np.array([place.get(one, -1) for one in side.tolist()], np.int64) for side in (first, second))
+            found.append(sums.excess(self.weights, a, b))
         return found
 
     def extra(self, a: int, b: int) -> float:
-        """The variance of a difference that is due to the units."""
-        return sum(float(one.extra.sum()) for *_, one in self.parts(np.array([a]), np.array([b])))
-
-    def widened(self, order: Models, pairs: Location, levels: Location) -> tuple[Location, ...]:
-        """The locations of these models with the units' variance; degrees of freedom as in `joined_df`."""
-        return wider(pairs, self.parts(*pairs_of(order).T)), wider(levels, self.parts(order))
+        return sum(float(one.extra.sum()) for one in self.parts(np.array([a]), np.array([b])))
 
     def notes(self) -> tuple[str, ...]:
-        """What must be said of few units."""
-        if not 2 <= self.n_units < FEW:
+        n_units = min((len(np.unique(sums.unit)) for _, sums in self.sums), default=0)
+        if not 2 <= n_units < FEW:
             return ()
         return (
-            f"{self.n_units} {self.what}s: if their biases point the same way, nothing in the data shows it, and the "
+            f"{n_units} {self.what}s: if their biases point the same way, nothing in the data shows it, and the "
             "95% interval covers less (with skewed biases about 0.87 of the time); more items do not change that, more "
             f"{self.what}s do",
         )
 
     def beyond_chance(self, names: Sequence[str]) -> tuple[str, ...]:
         """A warning where replicates that are taken to be answers asked again differ by more than chance."""
-        for models, units in self.sets:
-            found = units.excess(np.arange(len(models)))
+        for models, sums in self.sums:
+            found = sums.excess(self.weights, np.arange(len(models)), np.full(len(models), -1))
             with np.errstate(divide="ignore", invalid="ignore"):
                 suspect = (found.chance > 0) & (chdtrc(found.df, found.df * found.raw / found.chance) < SUSPECT)
             if suspect.any():
@@ -271,38 +215,32 @@ class Shared:
         return ()
 
 
-def wider(location: Location, parts: Sequence[Part]) -> Location:
+def wider(location: Location, parts: Sequence[Excess]) -> Location:
     """A location with what the units add to the variance of each row."""
     extra, raw, spread, third = np.zeros((4, len(location.mean)))
-    for rows, sign, one in parts:
-        extra[rows] += one.extra
-        raw[rows] += one.raw
-        spread[rows] += one.raw**2 / one.df
-        third[rows] += sign * one.skewness * one.extra**1.5
-    unit_df = raw**2 / np.where(spread > 0, spread, 1.0)
+    for one in parts:
+        extra, raw, spread = extra + one.extra, raw + one.raw, spread + one.raw**2 / one.df
+        third = third + one.skewness * one.extra**1.5
+    with np.errstate(invalid="ignore", divide="ignore"):
+        joined = joined_df(location.variance, location.df, raw, raw**2 / spread)
     return replace(
         location,
         plain_variance=location.plain_variance + extra,
         variance=location.variance + extra,
         third=location.third + third,
-        df=np.where(spread > 0, joined_df(location.variance, location.df, raw, unit_df), location.df),
+        df=np.where(spread > 0, joined, location.df),
     )
 
 
-def joined_df(
-    variance: Float[np.ndarray, "*batch"],
-    df: Float[np.ndarray, "*batch"],
-    raw: Float[np.ndarray, "*batch"],
-    unit_df: Float[np.ndarray, "*batch"] | float,
-) -> Float[np.ndarray, "*batch"]:
+def joined_df(variance: Any, df: Any, raw: Any, unit_df: Any) -> Float[np.ndarray, "*batch"]:
     """Degrees of freedom of a mean whose variance has a part from many items and one from few units."""
-    # Satterthwaite's rule has squared shares here; a share estimated from two or three units is often small by chance
+    # Satterthwaite's rule has squared shares; a share estimated from two or three units is often small by chance
     with np.errstate(invalid="ignore", divide="ignore"):
         share = (raw / (variance + raw)) ** (unit_df / (unit_df + 1))
         return np.asarray(np.maximum(1 / (share / unit_df + (1 - share) / df), 1.0))
 
 
-def of_annotators(scores: Scores, annotations: object, models: Models, design: Design) -> Shared:
+def of_annotators(scores: Scores, annotations: object, models: Models, plan: Design) -> Shared:
     """Each annotator's own loss of each model: the loss if the label were the one that this annotator gave."""
     if not isinstance(annotations, Annotations):
         raise InputError(f"annotations of type {type(annotations).__name__}", "Annotations", "Use read_annotations.")
@@ -310,16 +248,17 @@ def of_annotators(scores: Scores, annotations: object, models: Models, design: D
         raise InputError("annotations that are counts", "annotations with annotators", "Leave annotations out.")
     labels = scores.labels
     if labels is None or labels.shares is None or labels.estimand != "distribution":
-        raise InputError(
-            "annotations with scores that are not against vote shares",
-            "scores of the estimand 'distribution'",
-            "Score against infer_truth(annotations, method='vote-share'), or leave annotations out.",
-        )
+        hint = "Score against infer_truth(annotations, method='vote-share'), or leave annotations out."
+        problem = "annotations with scores that are not against vote shares"
+        raise InputError(problem, "scores of the estimand 'distribution'", hint)
     row_named = {name: row for row, name in enumerate(scores.items)}
     row_of = np.array([row_named.get(name, -1) for name in annotations.index.items])[annotations.item]
     known = np.flatnonzero(row_of >= 0)
     names, n_labels = annotations.index.annotators, labels.shares.shape[1]
-    label = _columns(annotations.label[known], labels.shares)
+    label = annotations.label[known]
+    # as columns of the shares, which have the labels of the predictions too: the used ones, in their order
+    used, named = np.flatnonzero((labels.shares > 0).any(0)), np.unique(label)
+    label = label if len(used) != len(named) else used[np.searchsorted(named, label)]
     votes = row_of[known] * n_labels + np.minimum(label, n_labels - 1)
     counts = np.bincount(votes, minlength=labels.shares.size).reshape(labels.shares.shape)
     shares = counts / np.maximum(counts.sum(1, keepdims=True), 1)
@@ -339,17 +278,11 @@ def of_annotators(scores: Scores, annotations: object, models: Models, design: D
         size = np.diff(ends[start : stop + 1])
         return own if (size == 1).all() else np.add.reduceat(own, first[start:stop] - ends[start], axis=1) / size
 
-    return _shared("annotator", names, [(models, item[first], cell[first] % len(names), values)], design)
+    sums = UnitSums.of(names, item[first], cell[first] % len(names), values, plan)
+    return Shared("annotator", [(models, sums)], plan.weights)
 
 
-def _columns(label: Int[np.ndarray, " annotation"], shares: Float[np.ndarray, "item label"]) -> np.ndarray:
-    """The labels as columns of the shares, which have those of the predictions too: the used ones, in their order."""
-    used, named = np.flatnonzero((shares > 0).any(0)), np.unique(label)
-    return label if len(used) != len(named) else np.asarray(used[np.searchsorted(named, label)])
-
-
-def of_replicates(scores: Scores, models: Models, design: Design) -> Shared:
-    """Each replicate's own losses."""
+def of_replicates(scores: Scores, models: Models, plan: Design) -> Shared:
     repeated = scores.replicates
     if repeated is None or not repeated.names:
         raise InputError(
@@ -359,23 +292,13 @@ def of_replicates(scores: Scores, models: Models, design: Design) -> Shared:
         )
     losses = scores.sign * repeated.values
     used, set_of = np.unique(~np.isnan(losses[models]).all(1), axis=0, return_inverse=True)
-    tables = []
+    sums = []
     for at in range(len(used)):
         alike = models[set_of.ravel() == at]
         item, unit = np.nonzero(np.isfinite(losses[alike]).all(0))
-        tables.append((alike, item, unit, partial(_of_cells, losses, alike, item, unit)))
-    return _shared("replicate", repeated.names, tables, design)
 
+        def values(cells: slice, own: Models = alike, item: Models = item, unit: Models = unit) -> np.ndarray:
+            return np.asarray(losses[own[:, None], item[cells], unit[cells]])
 
-def _of_cells(losses: np.ndarray, models: np.ndarray, item: np.ndarray, unit: np.ndarray, cells: slice) -> np.ndarray:
-    return np.asarray(losses[models[:, None], item[cells], unit[cells]])
-
-
-Table = tuple[np.ndarray, np.ndarray, np.ndarray, Callable[[slice], np.ndarray]]  # models, item, unit, losses
-
-
-def _shared(what: str, names: Sequence[str], tables: Sequence[Table], design: Design) -> Shared:
-    """The units behind the models."""
-    group, n_groups = design.structure.of_item(), design.n_groups
-    sums = [(models, UnitSums.of(names, item, unit, losses, group, n_groups)) for models, item, unit, losses in tables]
-    return Shared.of(what, sums, design.weights)
+        sums.append((alike, UnitSums.of(repeated.names, item, unit, values, plan)))
+    return Shared("replicate", sums, plan.weights)

@@ -6,12 +6,13 @@ flipped or weighted one by one; the sum of the many smaller ones is drawn from a
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from typing import Any
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float
 from scipy.special import bdtr, ndtr, stdtr
 
+from probtruth.comparison.design import Design, totals
 from probtruth.comparison.location import Location
 from probtruth.comparison.pairs import pairs_of
 
@@ -24,78 +25,48 @@ EXACT = 50  # With at most this many non-zero differences the distribution of th
 ROUNDING = 1e-9  # Sums closer than this, relative to the larger, are ties
 BLOCK, CELLS = 500, 1 << 22  # Draws, and numbers of all pairs, in memory at once
 P_VALUES = ("t_p", "wilcoxon_p", "sign_flip_p")
+TESTS = ("t", "df", *P_VALUES, "bootstrap_p_a_better")
+
+Row = dict[str, Any]
 
 Units = Float[np.ndarray, "pair unit"]
 
 
-@dataclass(frozen=True)
-class PairTests:
-    """The tests of one pair, a minus b; None where a test does not exist."""
-
-    t: float | None = None
-    df: float | None = None
-    t_p: float | None = None
-    wilcoxon_p: float | None = None
-    sign_flip_p: float | None = None
-    bootstrap_p_a_better: float | None = None
-
-    def in_own_units(self) -> "PairTests":
-        """The tests of scores of which more is better, from those of losses."""
-        return replace(self, t=None if self.t is None else -self.t)
-
-
-def student(location: Location, row: int) -> PairTests:
-    """The t-test of one pair."""
-    if location.plain_variance[row] == 0:
-        return PairTests()
-    statistic = float(location.mean[row] / math.sqrt(location.plain_variance[row]))
-    return PairTests(statistic, float(location.df[row]), float(2 * stdtr(location.df[row], -abs(statistic))))
-
-
 def paired_tests(
-    values: Float[np.ndarray, "model item"],
-    group: Int[np.ndarray, " item"] | None,
-    unit: Int[np.ndarray, " item"] | None,
-    weights: Float[np.ndarray, " group"],
-    location: Location,
-) -> list[PairTests]:
-    """The tests of every pair (a < b) of models with finite scores."""
-    pairs, n = pairs_of(np.arange(len(values))), values.shape[1]
-    strata = np.zeros(n, np.int64) if group is None else group
-    step, made = max(1, CELLS // n), list[PairTests]()
+    location: Location, values: Float[np.ndarray, "model item"] | None, plan: Design, sign: float
+) -> list[Row]:
+    """The tests of every pair, a minus b; of the t-test alone without values. None where a test does not exist."""
+    rows: list[Row] = [dict.fromkeys(TESTS) for _ in location.mean]
+    for row, mean, variance, df in zip(rows, location.mean, location.plain_variance, location.df, strict=True):
+        if variance > 0:
+            t = float(mean / math.sqrt(variance))
+            row |= {"t": sign * t, "df": float(df), "t_p": float(2 * stdtr(df, -abs(t)))}
+    if values is None:
+        return rows
+    pairs, step = pairs_of(np.arange(len(values))), max(1, CELLS // values.shape[1])
     for start in range(0, len(pairs), step):
-        rows = slice(start, start + step)
-        first, second = pairs[rows].T
+        some = slice(start, start + step)
+        first, second = pairs[some].T
         differences = values[first] - values[second]
-        units, residuals = _units(differences, strata, unit, weights)
-        residuals[location.plain_variance[rows] == 0] = 0.0
-        flips, below = sign_flip_p(units), bootstrap_p_below(residuals, location.mean[rows])
-        for row, difference in enumerate(differences):
-            p = {"sign_flip_p": flips[row], "bootstrap_p_a_better": below[row]}
-            made.append(replace(student(location, start + row), wilcoxon_p=signed_rank_p(difference), **p))
-    return made
+        units, residuals = _units(differences, plan)
+        residuals[location.plain_variance[some] == 0] = 0.0
+        flips, below = sign_flip_p(units), bootstrap_p_below(residuals, location.mean[some])
+        for row, difference, flip, chance in zip(rows[some], differences, flips, below, strict=True):
+            ranks = signed_rank_p(difference)
+            row |= {"wilcoxon_p": ranks, "sign_flip_p": flip, "bootstrap_p_a_better": chance}
+    return rows
 
 
-def _units(
-    differences: Float[np.ndarray, "pair item"],
-    group: Int[np.ndarray, " item"],
-    unit: Int[np.ndarray, " item"] | None,
-    weights: Float[np.ndarray, " group"],
-) -> tuple[Units, Units]:
+def _units(differences: Float[np.ndarray, "pair item"], plan: Design) -> tuple[Units, Units]:
     """What each unit adds to the mean difference, were all groups' means equal, and its residual in its group."""
-    n_groups, n_items = len(weights), np.bincount(group, minlength=len(weights))
-    mean = _totals(differences, group, n_groups) / n_items
-    share = (weights / n_items)[group]
-    residual = differences - mean[:, group]
-    first = np.arange(len(group)) if unit is None else np.unique(unit, return_index=True)[1]
-    n_units = np.bincount(group[first], minlength=n_groups)
-    freedom = np.sqrt(n_units / np.maximum(n_units - 1, 1)) if n_groups > 1 else np.ones(1)  # the means are estimates
-    own = share * (freedom[group] * residual + (mean @ weights)[:, None]) if n_groups > 1 else share * differences
-    return (own, share * residual) if unit is None else (_totals(own, unit), _totals(share * residual, unit))
-
-
-def _totals(rows: Float[np.ndarray, "pair item"], codes: Int[np.ndarray, " item"], size: int = 0) -> Units:
-    return np.stack([np.bincount(codes, row, size) for row in rows])
+    group, n_units = plan.of_item(), plan.group_units
+    mean = totals(differences, group, plan.n_groups) / plan.group_sizes
+    residual, share = differences - mean[:, group], plan.item_weights
+    own = share * differences
+    if plan.grouped:  # the means are estimates
+        freedom = np.sqrt(n_units / np.maximum(n_units - 1, 1))
+        own = share * (freedom[group] * residual + (mean @ plan.weights)[:, None])
+    return plan.unit_totals(own), plan.unit_totals(share * residual)
 
 
 def sign_flip_p(units: Units, seed: int = 0) -> list[float | None]:
@@ -175,23 +146,17 @@ def signed_rank_p(differences: Float[np.ndarray, " item"]) -> float | None:
     return float(2 * ndtr(-abs(observed - most / 2) / math.sqrt(variance)))
 
 
-def rows_of_tests(
-    known: Mapping[tuple[str, str], PairTests], pairs: Sequence[tuple[str, str]], n_models: int
-) -> list[dict[str, object]]:
+def rows_of_tests(known: Mapping[tuple[str, str], Row], pairs: Sequence[tuple[str, str]], n_models: int) -> list[Row]:
     """The tests of these pairs, with Holm's adjustment over all pairs of the models."""
-    tests = [known.get(pair, PairTests()) for pair in pairs]
-    rows: list[dict[str, object]] = [
-        {"a": a, "b": b, **asdict(test)} for (a, b), test in zip(pairs, tests, strict=True)
-    ]
+    rows: list[Row] = [{"a": a, "b": b, **known.get((a, b), dict.fromkeys(TESTS))} for a, b in pairs]
     for name in P_VALUES:
-        adjusted = holm([getattr(test, name) for test in tests], math.comb(n_models, 2) - len(pairs))
+        adjusted = holm([row[name] for row in rows], math.comb(n_models, 2) - len(pairs))
         for row, p in zip(rows, adjusted, strict=True):
             row[f"{name}_holm"] = p
     return rows
 
 
 def holm(p_values: Sequence[float | None], untested: int = 0) -> list[float | None]:
-    """Holm's step-down adjustment over the p-values that exist."""
     known = sorted((p, position) for position, p in enumerate(p_values) if p is not None and not math.isnan(p))
     adjusted: list[float | None] = [None] * len(p_values)
     largest = 0.0

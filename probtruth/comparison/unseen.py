@@ -14,8 +14,8 @@ LEVEL = 0.95  # Confidence of the upper bound for the rate of what was not seen
 SEEN = {"distribution": 0.01, "class": 0.5}
 LEAST = 1e-6  # Mean probability below which an infinite difference is taken for rounding of the forecasts
 
-NOT_SAMPLED = "the items are held fixed"
 # Why nothing is said of what was not seen.
+NOT_SAMPLED = "the items are held fixed"
 NO_BOUND = "the scores have no known bound: a rare larger difference cannot be excluded"
 
 
@@ -32,20 +32,8 @@ class Outcomes:
     log_probs: Float[np.ndarray, "model item label"]
     observed: Bool[np.ndarray, "item label"]
 
-    @classmethod
-    def of(
-        cls,
-        losses: Float[np.ndarray, "model item label"],
-        log_probs: Float[np.ndarray, "model item label"],
-        weight: Float[np.ndarray, "item label"],
-        estimand: str,
-    ) -> "Outcomes":
-        """From the weight of each label."""
-        return cls(losses, log_probs, np.asarray(weight >= SEEN[estimand]))
-
     @cached_property
     def _places(self) -> Int[np.ndarray, " cell"]:
-        """Where labels were observed, among all cells."""
         return np.flatnonzero(self.observed)
 
     def size(self, lead: int, other: int) -> float | None:
@@ -63,17 +51,3 @@ class Outcomes:
         if total == 0:
             return None
         return float((np.where(infinite, 0.0, probs * np.where(infinite, 0.0, sizes))).sum(-1)) / total
-
-
-@dataclass(frozen=True)
-class Worst:
-    """The mean difference of a leading model were the unseen as frequent as can be; positive: it does not lead then."""
-
-    rate: float
-    difference: float
-
-    @classmethod
-    def of(cls, mean: float, size: float | None, n_units: int) -> "Worst":
-        """From the mean difference (negative: in favour of the lead) and the mean size of what was not seen."""
-        rate = highest_rate(n_units)
-        return cls(rate, mean if size is None else (1.0 - rate) * mean + rate * size)

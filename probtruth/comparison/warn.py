@@ -18,9 +18,6 @@ FEW_UNITS = 10
 # hold their coverage in every simulation setting.
 FEW_ANSWERS, FEW_EFFECTIVE = 40, 20
 UNEVEN = 2  # Clusters of which one is so many times larger than another are uneven
-UNEVEN_CLUSTERS = (
-    ", and their sizes differ: where the size of a cluster goes with its difference, the interval may be too narrow"
-)
 
 
 def warnings_of(
@@ -30,9 +27,17 @@ def warnings_of(
     pairs: Sequence[Mapping[str, object]],
 ) -> tuple[str, ...]:
     """The warnings of one comparison; those that begin with `sampling:` fail it under `strict`."""
-    facts, plan = evidence.facts, evidence.design
-    warnings = [*_sampling(diagnostics), *plan.notes, *evidence.notes]
-    audit = facts.audit
+    plan = evidence.design
+    warnings = []
+    rhat, ess, divergences = (diagnostics[name] for name in ("max_rhat", "min_ess", "divergences"))
+    if isinstance(rhat, float) and not rhat <= MAX_RHAT:
+        warnings.append(f"sampling: R-hat {rhat:.3f} is above {MAX_RHAT}: the chains have not mixed")
+    if isinstance(ess, float) and not ess >= MIN_ESS:
+        warnings.append(f"sampling: effective sample size {ess:.0f} is below {MIN_ESS:.0f}")
+    if divergences:
+        warnings.append(f"sampling: {divergences} divergent transitions")
+    warnings += [*plan.notes, *evidence.notes]
+    audit, known = evidence.audit, evidence.known
     if audit.dropped:
         warnings.append(f"{audit.dropped} items dropped for all models: {', '.join(audit.counts())}")
     if audit.prompts:
@@ -45,49 +50,52 @@ def warnings_of(
             f"{count} of {model!r} (sums {low:.6g} to {high:.6g})" for model, count, low, high in audit.renormalised
         )
         warnings.append(f"rows of predictions divided by their sums, as you chose: {', '.join(rows)}")
-    for model, count, items in zip(facts.models, evidence.n_infinite, evidence.infinite_items, strict=True):
-        if count:
-            more = f" and {count - len(items)} more" if count > len(items) else ""
-            warnings.append(
-                f"model {model!r} has an infinite score on {count} of {plan.n_items} items "
-                f"({check.shortlist(items)}{more}): its mean is infinite; set a floor, or use a rule such as 'brier'"
-            )
-    if facts.rule in orientation.PROPORTIONS and evidence.values is not None and evidence.gold is None:
-        low, high = (-1.0 if facts.higher_is_better else 1.0) * np.array([evidence.values.min(), evidence.values.max()])
-        low, high = min(low, high), max(low, high)
+    for model, (count, items) in evidence.infinite.items():
+        more = f" and {count - len(items)} more" if count > len(items) else ""
+        warnings.append(
+            f"model {model!r} has an infinite score on {count} of {plan.n_items} items "
+            f"({check.shortlist(items)}{more}): its mean is infinite; set a floor, or use a rule such as 'brier'"
+        )
+    if evidence.rule in orientation.PROPORTIONS and evidence.values is not None and evidence.gold is None:
+        low, high = float(evidence.values.min()), float(evidence.values.max())
+        low, high = (-high, -low) if evidence.higher_is_better else (low, high)
         if low < 0 or high > 1:
-            way = "more" if facts.higher_is_better else "less"
+            way = "more" if evidence.higher_is_better else "less"
             warnings.append(
-                f"values of {facts.rule!r} run from {low:g} to {high:g}, not from 0 to 1: check that {way} of it is "
+                f"values of {evidence.rule!r} run from {low:g} to {high:g}, not from 0 to 1: check that {way} of it is "
                 "better"
             )
-    if facts.known.floor is not None:
-        warnings.append(f"probabilities below {facts.known.floor:g} were raised to it: a floored rule is not proper")
-    elif facts.known.proper is False:
-        warnings.append(f"the rule {facts.rule!r} is not proper: the true probabilities need not get the best score")
-    if options.these_items and facts.single_votes:
+    if known.floor is not None:
+        warnings.append(f"probabilities below {known.floor:g} were raised to it: a floored rule is not proper")
+    elif known.proper is False:
+        warnings.append(f"the rule {evidence.rule!r} is not proper: the true probabilities need not get the best score")
+    if options.these_items and evidence.single_votes:
         warnings.append(
             "items with a single vote: their labels are taken to be as uncertain as the models' average prediction says"
         )
-    if facts.no_second_vote and not options.these_items:
+    if evidence.no_second_vote and not options.these_items:
         warnings.append(
             "one vote an item: what comes from the choice of items and what from the annotators cannot be told apart; "
             "a second vote on some items would tell"
         )
     if plan.n_units < FEW_UNITS and not options.these_items:
-        what, sizes = "items" if plan.n_clusters is None else "clusters", plan.structure.unit_sizes
-        uneven = sizes is not None and sizes.max() > UNEVEN * sizes.min()
-        spread = "the differences" if len(facts.models) > 1 else "the scores"
-        warnings.append(
-            f"only {plan.n_units} {what}: the answer relies on {spread} being roughly normal"
-            + (UNEVEN_CLUSTERS if uneven else "")
-        )
-    gold = evidence.gold
+        what, sizes = "items" if plan.n_clusters is None else "clusters", plan.unit_sizes
+        spread = "the differences" if len(evidence.models) > 1 else "the scores"
+        said = f"only {plan.n_units} {what}: the answer relies on {spread} being roughly normal"
+        if sizes is not None and sizes.max() > UNEVEN * sizes.min():
+            said += ", and their sizes differ: where the size of a cluster goes with its difference, the interval may "
+            said += "be too narrow"
+        warnings.append(said)
+    gold, few = evidence.gold, None
     if gold is not None and gold.n_answered < FEW_ANSWERS:
-        warnings.append(_few_answers(f"{gold.n_answered} items only", FEW_ANSWERS))
+        few = f"{gold.n_answered} items only", FEW_ANSWERS
     elif gold is not None and gold.effective < FEW_EFFECTIVE:
-        worth = f"{gold.n_answered} items, which count as much as {gold.effective:.0f} drawn at random"
-        warnings.append(_few_answers(worth, FEW_EFFECTIVE))
+        few = f"{gold.n_answered} items, which count as much as {gold.effective:.0f} drawn at random", FEW_EFFECTIVE
+    if few is not None:
+        warnings.append(
+            f"expert labels on {few[0]}: with fewer than {few[1]} the interval may be too narrow where annotators "
+            "seldom, but badly, err"
+        )
     if gold is not None and gold.seldom:
         warnings.append(
             f"fewer than {FEW_OF_LABEL} expert answers of {check.shortlist(gold.seldom, 3)}: what such items cost was "
@@ -98,25 +106,6 @@ def warnings_of(
         more = f" and {len(constant) - 3} more pairs" if len(constant) > 3 else ""
         warnings.append(f"the same difference on every item: {names}{more}: no spread to judge by")
     return tuple(warnings)
-
-
-def _few_answers(where: str, fewest: int) -> str:
-    return (
-        f"expert labels on {where}: with fewer than {fewest} the interval may be too narrow where annotators seldom, "
-        "but badly, err"
-    )
-
-
-def _sampling(diagnostics: Mapping[str, object]) -> list[str]:
-    warnings = []
-    rhat, ess, divergences = (diagnostics[name] for name in ("max_rhat", "min_ess", "divergences"))
-    if isinstance(rhat, float) and not rhat <= MAX_RHAT:
-        warnings.append(f"sampling: R-hat {rhat:.3f} is above {MAX_RHAT}: the chains have not mixed")
-    if isinstance(ess, float) and not ess >= MIN_ESS:
-        warnings.append(f"sampling: effective sample size {ess:.0f} is below {MIN_ESS:.0f}")
-    if divergences:
-        warnings.append(f"sampling: {divergences} divergent transitions")
-    return warnings
 
 
 SENSITIVE = 0.05  # A probability that moves by more than this is said to depend on the prior

@@ -92,24 +92,20 @@ def is_address(text: str) -> bool:
 
 
 def _check(url: str, is_path: bool) -> None:
-    scheme = url.partition(":")[0]
-    faults = {
-        "an address with a blank in it": ("Write %20 for a blank.", not url.isprintable() or " " in url),
-        f"the scheme {scheme}://": (
-            "Write the path alone." if scheme == "file" else "Fetch the file first.",
-            scheme not in (*SCHEMES, "http"),
-        ),
-        "an address as a Path, which drops a slash": ("Pass it as text.", is_path),
-        "an address of nothing": ("Name an object.", not url.partition("://")[2].split("/")[0]),
-        "http://": (
-            "Without TLS anybody on the way reads and changes it: write https://.",
-            scheme == "http" and not LOOPBACK.match(url),
-        ),
-    }
-    for fault, (hint, found) in faults.items():
+    scheme, rest = url.partition(":")[0], url.partition("://")[2]
+    blank = not url.isprintable() or " " in url
+    faults = [
+        (blank, "an address with a blank in it", "Write %20 for a blank."),
+        (scheme == "file", "the scheme file://", "Write the path alone."),
+        (scheme not in (*SCHEMES, "http"), f"the scheme {scheme}://", "Fetch the file first."),
+        (is_path, "an address as a Path, which drops a slash", "Pass it as text."),
+        (not rest.split("/")[0], "an address of nothing", "Name an object."),
+        (scheme == "http" and not LOOPBACK.match(url), "http://", "Anybody on the way reads it: write https://."),
+    ]
+    for found, fault, hint in faults:
         if found:
             wanted = f"a path, or the address of a table: {', '.join(f'{name}://' for name in SCHEMES)}"
-            raise InputError(fault, wanted, hint, f"{scheme}://..." if "blank" in fault else redacted(url))
+            raise InputError(fault, wanted, hint, f"{scheme}://..." if blank else redacted(url))
 
 
 def _copied(url: str, version: object, name: str, write: Callable[[Path], object]) -> Path:
@@ -221,8 +217,3 @@ def with_column(spec: str) -> tuple[str, str]:
     path, colon, column = spec.rpartition(":")
     whole = not colon or column.startswith("//") or (SCHEME.match(spec) and re.match(r"\d+/", column))
     return (spec, "") if whole else (path, column)
-
-
-def refuse(path: object) -> None:
-    if isinstance(path, str) and is_address(path):
-        raise InputError("an address", "a local path", "Write it here, and copy it afterwards.", redacted(path))

@@ -1,5 +1,6 @@
 """Annotations from a table: one row for each annotation, or one column of counts for each label."""
 
+import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Literal
@@ -11,16 +12,17 @@ from jaxtyping import Int
 from probtruth import check, frame_numbers
 from probtruth.check import Source
 from probtruth.errors import InputError
-from probtruth.io.formats import refuse_others
 from probtruth.io.tables.columns import item_column, labels_of
-from probtruth.io.tables.read import Block, read_table
-from probtruth.io.tables.wide import distinct_items
-from probtruth.kernels.host import block_rows
+from probtruth.io.tables.read import Block, memory_limit, read_table
+from probtruth.io.tables.wide import NAME, VALUE, distinct_items, long_form
+from probtruth.kernels.host import empty_array
 from probtruth.types import Annotations
 from probtruth.types.annotations import Counts, index_of_labels
 from probtruth.types.arguments import Frame, StrPath
 
-type Form = Literal["auto", "counts"]
+type Form = Literal["auto", "counts", "wide"]
+ROWS = 1 << 16  # that are checked at once
+COPIES = 4  # of the counts, as votes, shares and probabilities, that are in memory at once
 LARGEST = 2**53  # Counts from here on would not be exact
 # Names of columns of the long form: integers in them are codes, not numbers of votes.
 CODES = ("annotator", "worker", "rater", "coder", "judge", "user", "label", "answer", "class", "rating", "grade", "id")
@@ -34,8 +36,11 @@ def read_annotations(
     label: str = "label",
     replicate: str = "replicate",
     labels: Iterable[str | int] | None = None,
-    format: Literal["auto", "counts"] = "auto",
+    format: Literal["auto", "counts", "wide"] = "auto",
     like: Sequence[polars.Series] = (),
+    *,
+    annotators: Sequence[str] = (),
+    memory: float | None = None,
 ) -> Annotations:
     r"""Annotations from a file (CSV, TSV, JSONL, Parquet, Arrow, a folder of these, an address) or a dataframe.
 
@@ -44,8 +49,11 @@ def read_annotations(
     `item` hold non-negative integers; a column of totals is left aside. Anything else is an error.
 
     Arguments: `table`, of which `item`, `annotator`, `label` and `replicate` are the names of columns; `labels` are all
-    the labels an item can have (those of the predictions, say); `format` is "auto" or "counts". Without a column
-    `item`, it is the one whose names stand in one of the columns `like`. `notes` of the result say what was guessed.
+    the labels an item can have (those of the predictions, say); `format` is "auto", "counts", or "wide": one column
+    for each annotator (the columns `annotators`, or all but the item's; a blank cell is no annotation). Without a
+    column `item`, it is the one whose names stand in one of the columns `like`. `notes` of the result say what was
+    guessed. Counts, and what is computed of them, that take more than `memory` (bytes, half of what is free unless you
+    say) lie in temporary files instead of memory; nothing else depends on it.
 
     Errors: `InputError` names file, line and column of what cannot be used, and shows how counts would be read.
 
@@ -55,7 +63,9 @@ def read_annotations(
     >>> pt.read_annotations(path, format="counts").counts().tolist()
     [[3, 0], [1, 2]]
     """
-    check.literal(format, Form, "format")
+    if check.literal(format, Form, "format") == "wide":
+        long, source = long_form(table, item, list(annotators) or None, [], "annotator")
+        return Annotations.from_long(long, item, NAME, VALUE, labels=labels, source=source)
     frame, source = read_table(table)
     columns = f"the columns {check.shortlist(frame.columns, 12)}"
     wants_long = (annotator, label) != ("annotator", "label") or {annotator, label} & set(frame.columns)
@@ -70,7 +80,7 @@ def read_annotations(
         raise _neither(columns, item, annotator, label, frame, source)
     names = labels_of(frame, item, source)
     try:
-        counts = _counts(frame, names, source)
+        counts = _counts(frame, names, source, COPIES * 8 * frame.height * len(names) > memory_limit(memory))
     except InputError as error:
         got = f"{columns}, and {error.got} in {error.where}"
         raise _neither(got, item, annotator, label, frame, source) from None
@@ -109,7 +119,6 @@ def _refuse_codes(table: polars.DataFrame, item: str, names: Sequence[str], sour
 
 def _neither(got: str, item: str, annotator: str, label: str, frame: polars.DataFrame, source: Source) -> InputError:
     columns = frame.columns
-    refuse_others(columns, source.name)
     absent = next((name for name in (item, annotator, label) if name not in columns), item)
     known = f"For known answers add a column {annotator!r}, with one name in all rows. "
     return InputError(
@@ -117,41 +126,41 @@ def _neither(got: str, item: str, annotator: str, label: str, frame: polars.Data
         f"the long form (columns {item!r}, {annotator!r}, {label!r}) or the counts form ({item!r} and, for each label, "
         "a column of non-negative integers)",
         f"{known if {item, label} <= set(columns) else ''}"
-        "Name the columns with item=, annotator=, label= (command line: --item, --annotator, --label); one column "
-        f"for each annotator is the wide form (read_wide_annotations; --format wide). "
-        f"{check.did_you_mean(absent, columns)}",
+        "Name the columns with item=, annotator=, label= (command line: --item, --annotator, --label"
+        f"{_guess(frame, item, annotator, label)}); one column for each annotator is the wide form "
+        f"(format='wide'; --format wide). {check.did_you_mean(absent, columns)}",
         source.name,
-        _guess(frame, item, annotator, label),
     )
 
 
-def _guess(frame: polars.DataFrame, item: str, annotator: str, label: str) -> tuple[str, ...]:
+def _guess(frame: polars.DataFrame, item: str, annotator: str, label: str) -> str:
     """The options with which a table may be in long form: the most and the fewest names, and who answers once."""
     distinct = {name: frame[name].n_unique() for name in frame.columns}
     own = sorted((name for name in distinct if 1 < distinct[name] < frame.height), key=lambda name: distinct[name])
-    if len(own) < 3:
-        return ()
+    if len(own) < 3 or annotator in own:
+        return ""
     items, labels = item if item in own else own[-1], label if label in own else own[0]
     others = [name for name in own if name not in (items, labels)]
     # Columns, not names, which may be patterns
     once = [name for name in others if frame.select(frame[items], frame[name]).n_unique() == frame.height]
-    found = {"--item": (item, items), "--annotator": (annotator, once[0] if once else ""), "--label": (label, labels)}
-    if not once or annotator in own:
-        return ()
-    return tuple(word for flag, (named, name) in found.items() if named != name for word in (flag, name))
+    found = {"--item": (item, items), "--annotator": (annotator, next(iter(once), "")), "--label": (label, labels)}
+    words = [word for flag, (named, name) in found.items() if named != name for word in (flag, name)]
+    return f"; perhaps {shlex.join(words)}" if once else ""
 
 
-def _counts(table: polars.DataFrame, names: Sequence[str], source: Source) -> Int[np.ndarray, "item label"]:
-    columns = frame_numbers.float_columns(table, names)
-    if columns.unread is not None:
-        frame_numbers.numbers(table, columns.unread, source, "label")
-    counts, size = np.empty((table.height, len(names)), np.int64), block_rows(len(names))
-    for start in range(0, table.height, size):
-        values = columns.rows(start, min(start + size, table.height))
+def _counts(
+    table: polars.DataFrame, names: Sequence[str], source: Source, on_disk: bool
+) -> Int[np.ndarray, "item label"]:
+    counts = empty_array((table.height, len(names)), on_disk, np.int64)
+    for start in range(0, table.height, ROWS):
+        floats = frame_numbers.float_columns(table[start : start + ROWS], names)
+        if floats.unread is not None:
+            frame_numbers.numbers(table, floats.unread, source, "label")
+        values = floats.rows()
         bad = ~((values >= 0) & (values == np.floor(values)) & (values < LARGEST))
         if bad.any():
             row, column = (int(axis[0]) for axis in np.nonzero(bad))
             got, where = table[names[column]][start + row], source.at(start + row, names[column])
             raise InputError(check.quote(got), "a non-negative integer", "Check it.", where)
-        counts[start : start + size] = values
+        counts[start : start + ROWS] = values
     return counts

@@ -1,5 +1,6 @@
 """Experts' answers on a few items, and the probabilities with which these were chosen."""
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +13,7 @@ from probtruth import check, frame_numbers, frames
 from probtruth.check import Source
 from probtruth.errors import InputError
 from probtruth.io.addresses import with_column
-from probtruth.io.output.csv_safe import check_free, write_new_csv
+from probtruth.io.groups import one_each
 from probtruth.io.tables.read import read_table
 from probtruth.types.arguments import ExpertLabels
 
@@ -45,19 +46,6 @@ def gold_table(table: ExpertLabels, probability: str | None = None) -> tuple[pol
     return frame, source
 
 
-def write_gold(table: polars.DataFrame, path: str | Path) -> None:
-    """Writes chosen items as CSV, for an expert to fill in; never over a file that is there."""
-    check_gold_out(path)
-    hint = "Rename these items: an apostrophe before them would be another name."
-    write_new_csv(table, path, table["item"].to_list(), hint)
-
-
-def check_gold_out(path: str | Path) -> None:
-    if Path(path).suffix.lower() != ".csv":
-        raise InputError(f"the path {str(path)!r}", "a path that ends in .csv", "Name the output so.")
-    check_free(path)
-
-
 def expert_answers(gold: ExpertLabels, item: str = "item", probability: str | None = None) -> ExpertAnswers:
     """The answers of a mapping {item: label}, or of a table with the columns `item` and `label`."""
     if isinstance(gold, Mapping) and all(map(np.isscalar, gold.values())):
@@ -66,29 +54,6 @@ def expert_answers(gold: ExpertLabels, item: str = "item", probability: str | No
         )
     table, source = gold_table(gold, probability)
     frames.need_columns(table.columns, {"item": item, "label": "label"}, source.name)
-    _answered(table, source)
-    items, names = frames.encode(table, item, source, "item")
-    labels, label_names = frames.encode(table, "label", source, "label")
-    experts = frames.encode(table, EXPERT, source, EXPERT)[0] if EXPERT in table.columns else np.zeros_like(items)
-    answers: dict[tuple[int, int], int] = {}
-    for row, (one, expert, label) in enumerate(zip(items.tolist(), experts.tolist(), labels.tolist(), strict=True)):
-        if answers.setdefault((one, expert), label) != label:
-            raise InputError(
-                f"two labels for item {check.quote(names[one])}",
-                "one answer of an expert for each item",
-                "Remove one of them, or name the experts in a column 'annotator' if there are several.",
-                source.at(row, "label"),
-            )
-    counts: list[dict[str, float]] = [{} for _ in names]
-    for (one, _), label in answers.items():
-        counts[one][label_names[label]] = counts[one].get(label_names[label], 0.0) + 1.0
-    shares = tuple({label: count / sum(of.values()) for label, count in of.items()} for of in counts)
-    chances = probabilities(table, item, source)
-    chosen = None if chances is None else np.array([chances[name] for name in names])
-    return ExpertAnswers(tuple(names), shares, chosen, len(answers))
-
-
-def _answered(table: polars.DataFrame, source: Source) -> None:
     blank = [row for row, label in enumerate(table["label"].to_list()) if label is None or not str(label).strip()]
     if blank:
         raise InputError(
@@ -97,26 +62,37 @@ def _answered(table: polars.DataFrame, source: Source) -> None:
             "Fill them in. If you remove rows that an expert found hard, the others no longer stand for all items.",
             source.at(blank[0], "label"),
         )
+    names = [item, "label", *([EXPERT] if EXPERT in table.columns else [])]
+    columns = [frames.names(table, name, source, name) for name in names]
+    answers: dict[tuple[str, ...], str] = {}
+    counts: dict[str, Counter[str]] = {}
+    for row, (name, label, *expert) in enumerate(zip(*columns, strict=True)):
+        if answers.setdefault((name, *expert), label) != label:
+            raise InputError(
+                f"two labels for item {check.quote(name)}",
+                "one answer of an expert for each item",
+                "Remove one of them, or name the experts in a column 'annotator' if there are several.",
+                source.at(row, "label"),
+            )
+    for (name, *_), label in answers.items():
+        counts.setdefault(name, Counter())[label] += 1
+    shares = tuple({label: count / own.total() for label, count in own.items()} for own in counts.values())
+    chances = probabilities(table, item, source)
+    chosen = None if chances is None else np.array([chances[name] for name in counts])
+    return ExpertAnswers(tuple(counts), shares, chosen, len(answers))
 
 
 def probabilities(table: polars.DataFrame, item: str, source: Source) -> Mapping[str, float] | None:
     """The probability with which each item was chosen; None where no column says it."""
     if PROBABILITY not in table.columns:
         return None
-    items, names = frames.encode(table, item, source, "item")
     values = frame_numbers.numbers(table, PROBABILITY, source, PROBABILITY)
-    known: dict[str, float] = {}
-    for row, (one, value) in enumerate(zip(items.tolist(), values.tolist(), strict=True)):
-        where = source.at(row, PROBABILITY)
-        if not 0 < value <= 1:
-            raise InputError(
-                f"the inclusion probability {value:g}",
-                "a probability above 0 and at most 1",
-                "An item that could not have been chosen stands for no other.",
-                where,
-            )
-        if known.setdefault(names[one], value) != value:
-            raise InputError(
-                f"two inclusion probabilities for item {check.quote(names[one])}", "one", "Make its rows agree.", where
-            )
-    return known
+    if (bad := ~((values > 0) & (values <= 1))).any():
+        row = int(bad.argmax())
+        raise InputError(
+            f"the inclusion probability {values[row]:g}",
+            "a probability above 0 and at most 1",
+            "An item that could not have been chosen stands for no other.",
+            source.at(row, PROBABILITY),
+        )
+    return one_each(table, item, PROBABILITY, values.tolist(), source, "inclusion probability")

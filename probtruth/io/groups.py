@@ -3,7 +3,7 @@
 Tables of models side by side: the items that all have, and what was left out.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,37 +11,49 @@ import polars
 from jaxtyping import Int
 
 from probtruth import check, frames
+from probtruth.check import Source
 from probtruth.errors import InputError
 from probtruth.io.addresses import with_column
 from probtruth.io.tables.read import read_table
 from probtruth.types import Audit, Index
-from probtruth.types.index import one_each, sort_names
+from probtruth.types.index import sort_names
 
 
 def read_groups(spec: str, items: Sequence[str] | None, item: str = "item", what: str = "group") -> dict[str, str]:
     """The group of each of the items (None: of all that the file has), from `FILE:COLUMN` (split at the last colon)."""
-    path, column = with_column(spec)
-    if not (path and column):
-        raise InputError(
-            check.quote(spec), "FILE:COLUMN", f"Write --{what}s table.csv:column, the column that names the {what}."
-        )
-    table, source = read_table(path)
-    codes, names = frames.encode(table, item, source, "item")
-    groups, group_names = frames.encode(table, column, source, what)
-    of_item = np.full(len(names), -1)
-    one_each(of_item, codes, groups, names, what, lambda row: source.at(row, column))
-    known = {name: group_names[code] for name, code in zip(names, of_item.tolist(), strict=True)}
-    if items is None:
-        return known
-    absent = [name for name in items if name not in known]
+    table, source, column = file_and_column(spec, f"--{what}s")
+    known = one_each(table, item, column, frames.names(table, column, source, what), source, what)
+    absent = [name for name in items or () if name not in known]
     if absent:
         raise InputError(
-            f"no {what} for {len(absent)} of {len(items)} items ({check.shortlist(absent, 3)})",
+            f"no {what} for {len(absent)} of {len(items or ())} items ({check.shortlist(absent, 3)})",
             f"a {what} for every item",
             "Add them; names are compared as text ('007' is not '7').",
             source.at(column=column),
         )
-    return {name: known[name] for name in items}
+    return known if items is None else {name: known[name] for name in items}
+
+
+def file_and_column(spec: str, option: str) -> tuple[polars.DataFrame, Source, str]:
+    """The table and the column that are named as `FILE:COLUMN`."""
+    path, column = with_column(spec)
+    if not (path and column):
+        raise InputError(check.quote(spec), "FILE:COLUMN", f"Write {option} table.csv:column.")
+    table, source = read_table(path)
+    frames.need_columns(table.columns, {option.strip("-"): column}, source.name)
+    return table, source, column
+
+
+def one_each[V](
+    table: polars.DataFrame, item: str, column: str, values: Iterable[V], source: Source, what: str
+) -> dict[str, V]:
+    """The value of each item that has one; the rows of an item must agree."""
+    known: dict[str, V] = {}
+    for row, (name, value) in enumerate(zip(frames.names(table, item, source, "item"), values, strict=True)):
+        if value is not None and known.setdefault(name, value) != value:
+            problem, where = f"a second {what} of item {check.quote(name)}", source.at(row, column)
+            raise InputError(problem, f"one {what} for each item", "Make its rows agree.", where)
+    return known
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +78,10 @@ def common(models: Sequence[str], items: Sequence[Sequence[str]], index: Index |
         listed.append(frames.compact(known) if listed[0].dtype.is_integer() else known)
     columns = [column.alias("item") for column in frames.alike(listed)]
     reference = columns.pop() if named else columns[0]
-    if not (named or all(frames.same(column, reference) for column in columns)):
+    if all(frames.same(column, reference) for column in columns):
+        none = tuple((model, 0, 0) for model in models)
+        return Common(frames.Names(reference), [np.arange(len(reference))] * len(models), Audit((), (), none), named)
+    if not named:
         reference = polars.concat(columns).unique(maintain_order=True)
     rows = [frames.positions(reference, column) for column in columns]
     shared = np.logical_and.reduce([own >= 0 for own in rows])

@@ -7,10 +7,11 @@ import base64
 from collections.abc import Collection
 from pathlib import Path
 
-from probtruth import check, frames
+from probtruth import check
 from probtruth.errors import InputError
 from probtruth.io.addresses import is_address, with_column
-from probtruth.io.tables.read import guarded, read_table, regular
+from probtruth.io.groups import file_and_column, one_each
+from probtruth.io.tables.read import guarded, regular
 from probtruth.redaction import redacted
 
 LARGEST_IMAGE = 1 << 20  # Bytes of one image
@@ -25,22 +26,10 @@ def read_content(spec: str, items: Collection[str] | None, item: str = "item") -
 
     Blank cells are left out. Without `items` the column is looked at, before long work.
     """
-    path, column = with_column(spec)
-    if not (path and column):
-        raise InputError(check.quote(spec), "FILE:COLUMN", "Write --show items.csv:column.")
-    table, source = read_table(path)
-    frames.need_columns(table.columns, {"item": item, "text": column}, source.name)
-    codes, names = frames.encode(table, item, source, "item")
-    wanted = set(names if items is None else items)
-    contents: dict[str, str] = {}
-    where: dict[str, str] = {}
-    for row, (code, cell) in enumerate(zip(codes.tolist(), table[column].to_list(), strict=True)):
-        name, place = names[code], source.at(row, column)
-        if name not in wanted or cell is None or cell == "":
-            continue
-        if contents.setdefault(name, str(cell)) != str(cell):
-            raise InputError(f"two texts of item {check.quote(name)}", "one for each item", "Make them agree.", place)
-        where.setdefault(name, place)
+    table, source, column = file_and_column(spec, "--show")
+    cells = [None if cell is None or cell == "" else str(cell) for cell in table[column].to_list()]
+    texts = one_each(table, item, column, cells, source, "text")
+    contents = {name: text for name, text in texts.items() if text and name in (items or texts)}
     if not contents:
         hint = "Names are compared as text."
         raise InputError("no text of any item", "items named as in the data", hint, source.name)
@@ -48,9 +37,10 @@ def read_content(spec: str, items: Collection[str] | None, item: str = "item") -
         return {}, {}
     are_images = all(Path(cell).suffix.lower() in SUFFIXES for cell in contents.values())
     if are_images:
+        path, _ = with_column(spec)
         if is_address(path):
             raise InputError("images of a table at an address", "a local table", "Copy it here.", redacted(path))
-        contents = {name: _image(Path(path).parent, cell, where[name]) for name, cell in contents.items()}
+        contents = {name: _image(Path(path).parent, cell, source.at(column=column)) for name, cell in contents.items()}
     total = sum(len(content.encode()) for content in contents.values())
     if total > LARGEST_TOTAL:
         limit = f"at most {LARGEST_TOTAL >> 20} MiB in a page"

@@ -1,9 +1,8 @@
 """Predictions from files: for each model a table with one column for each label, aligned by the names of the items."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars
@@ -15,24 +14,25 @@ from probtruth.errors import InputError
 from probtruth.frame_numbers import is_frame
 from probtruth.io import groups
 from probtruth.io.addresses import named
-from probtruth.io.tables.columns import Chosen, binary, choose
+from probtruth.io.tables.columns import Chosen, choose, under_labels
 from probtruth.io.tables.read import Block, batches, memory_limit, read_table, size_of
 from probtruth.io.tables.wide import (
     REPEATED,
     CellKind,
-    WideTable,
     check_rows,
     distinct,
+    float_columns,
+    in_probs,
     known_kind,
     renormalised,
-    wide_table,
+    suspects,
 )
 from probtruth.kernels.arrays import is_own
-from probtruth.kernels.host import empty_array
+from probtruth.kernels.host import block_rows, empty_array
 from probtruth.types import Index, Predictions
 from probtruth.types.arguments import Frame, StrPath
 from probtruth.types.index import match_labels, order_of
-from probtruth.types.predictions import as_logs, of_logits
+from probtruth.types.predictions import as_logs, by_model, of_logits
 
 
 def read_predictions(
@@ -71,19 +71,19 @@ def read_predictions(
     >>> pt.read_predictions({"model": path}).probs.tolist()
     [[[0.75, 0.25], [0.5, 0.5]]]
     """
-    if not isinstance(files, Mapping):
-        raise InputError(type(files).__name__, "a dict {model name: path or dataframe}", "Wrap it: {'my model': path}.")
-    for model, table in files.items():
+    tables_of = by_model(files, "path or dataframe")
+    for model, table in tables_of.items():
         if not (isinstance(table, str | Path | Block) or is_frame(table)):
             raise InputError(
                 f"{type(table).__name__} for model {check.quote(model)}",
                 "a path, or a dataframe with a column of item names",
                 "Without item names, use Predictions.from_probs({model: table}).",
             )
-    tables_of = _named(files)
     kind, models = known_kind(kind), list(tables_of)
     on_disk = COPIES * sum(map(size_of, tables_of.values())) > memory_limit(memory)
-    tables = [_Table.of(model, table, item, index, kind, on_disk) for model, table in tables_of.items()]
+    tables: list[_Table] = []
+    for model, table in tables_of.items():
+        tables.append(_Table.of(model, table, item, index, kind, on_disk, tables[0].items if tables else None))
     labels = tables[0].labels
     for own in tables:
         _same_labels(own, tables[0])
@@ -94,7 +94,7 @@ def read_predictions(
     logs = empty_array((len(models), len(order), len(labels)), on_disk)
     divided, like_probs = [], []
     for array, own, rows in zip(logs, tables, shared.rows, strict=True):
-        sums, plainly = own.write(array, rows[order], made.labels, renormalise)
+        sums, plainly = own.write(array, rows[order], made.labels, kind, renormalise)
         divided += [(own.model, len(sums), float(sums.min()), float(sums.max()))] if len(sums) else []
         like_probs += [own.model] if plainly else []
     in_one_order = all((np.diff(rows) > 0).all() for rows in shared.rows)
@@ -116,13 +116,11 @@ class _Table:
     """The table of a model: its columns, and its items in the order of its rows."""
 
     model: str
-    table: StrPath | Frame | Block
-    used: frozenset[str] | None
     chosen: Chosen
     items: frames.Names
     source: Source
-    whole: tuple[polars.DataFrame, Source] | None
-    kind: str
+    pieces: Callable[[Sequence[str]], Iterable[tuple[polars.DataFrame, Source]]]
+    used: Collection[str] | None
 
     @classmethod
     def of(
@@ -133,22 +131,30 @@ class _Table:
         index: Index | None,
         kind: str,
         on_disk: bool,
+        first_items: frames.Names | None,
     ) -> "_Table":
         """The table after its items were read, each of which it has once."""
         whole = None if on_disk else read_table(table, f"the table of model {check.quote(model)}")
         first, source = whole or next(batches(table))
         chosen = choose(first, source, item, index, kind, isinstance(table, Block))
+
+        def pieces(columns: Sequence[str]) -> Iterable[tuple[polars.DataFrame, Source]]:
+            return [whole] if whole else batches(table, columns)
+
         names, parts = [], []
-        for frame, part in [whole] if whole else batches(table, [chosen.item]):
+        for frame, part in pieces([chosen.item]):
             names.append(frames.keys(frame, chosen.item, part, "item"))
             parts.append((part, frame.height))
-        alike = len({one.dtype for one in names}) == 1
-        keys = polars.concat(names if alike else map(frames.text, names))
         if len(parts) > 1:
-            source = Source(parts[0][0].name, parts=tuple(parts), notes=source.notes)
-        distinct(keys, chosen.item, source, "every item once", REPEATED)
-        used = None if index is None or index.positional_labels else frozenset(index.labels)
-        return cls(model, table, used, chosen, frames.Names(keys), source, whole, kind)
+            source = Source(parts[0][0].name, parts=parts, notes=source.notes)
+        keys = polars.concat(frames.alike(names))
+        items = frames.Names(keys)
+        if first_items is not None and frames.same(keys, first_items.column):
+            items = first_items  # one column for all models
+        else:
+            distinct(keys, chosen.item, source, "every item once", REPEATED)
+        used = None if index is None or index.positional_labels else set(index.labels)
+        return cls(model, chosen, items, source, pieces, used)
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -159,76 +165,49 @@ class _Table:
         logs: Float[np.ndarray, "item label"],
         rows: Int[np.ndarray, " item"],
         labels: Sequence[str],
+        kind: str,
         renormalise: bool,
     ) -> tuple[Float[np.ndarray, " divided"], bool]:
         """Writes the log-probabilities of the rows, whose cells it checks; whether logits are plainly probabilities."""
-        kind, place = self.kind, np.full(len(self.items), -1)
+        place = np.full(len(self.items), -1)
         place[rows] = np.arange(len(rows))
-        divided, like_probs, start = [], True, 0
-        for frame, source in self._pieces():
-            table = wide_table(frame, source, self.chosen.item, self.labels, self.used)
-            if renormalise:
-                table, sums = renormalised(table, kind)
-                divided.append(sums)
-            at = place[start : start + frame.height]
-            start += frame.height
-            ordered = table.of(np.flatnonzero(at >= 0), tuple(labels))
-            at, probable = at[at >= 0], True
-            with np.errstate(all="ignore"):  # of what is refused below
-                for first, cells in ordered.blocks(kind):
-                    probable = probable and check_arrays.surely_simplex(cells)
-                    some = at[first : first + len(cells)]
-                    follows = (np.diff(some) == 1).all()  # which is much quicker than row by row
-                    logs[slice(some[0], some[0] + len(some)) if follows else some] = as_logs(kind, cells)
-            if not probable or kind in ("logits", "log-probs") or len(at) < frame.height:
-                self._check(table)
-            like_probs = like_probs and probable
-        return np.concatenate(divided) if divided else np.empty(0), kind == "logits" and like_probs
-
-    def _check(self, table: WideTable) -> None:
-        try:
-            check_rows(table, self.kind)
-        except InputError as error:
-            hint = " ".join((error.hint, *self.chosen.notes))
-            raise InputError(error.got, error.expected, hint, error.where, error.options) from None
-
-    def _pieces(self) -> Iterator[tuple[polars.DataFrame, Source]]:
-        """The table some rows at a time, its columns under the names of the labels."""
-        chosen = self.chosen
-        wanted = [chosen.item, *dict.fromkeys(chosen.labels.values())]
-        for frame, source in [self.whole] if self.whole else batches(self.table, wanted):
-            if chosen.event is not None:
-                yield binary(frame, chosen, source, self.kind), replace(source, columns=chosen.labels)
-            elif any(label != name for label, name in chosen.labels.items()):
-                named = {label: frame.get_column(name) for label, name in chosen.labels.items()}
-                own = polars.DataFrame({chosen.item: frame.get_column(chosen.item), **named})
-                yield own, replace(source, columns=chosen.labels)
-            else:
-                yield frame, source
+        divided, like_probs, before = [np.empty(0)], True, 0
+        for piece in self.pieces([self.chosen.item, *dict.fromkeys(self.chosen.labels.values())]):
+            frame, source = under_labels(*piece, self.chosen, kind)
+            columns, size, probable = float_columns(frame, labels, source), block_rows(len(labels)), True
+            for start in range(0, frame.height, size):
+                cells = columns.rows(start, min(start + size, frame.height))
+                if renormalise:
+                    cells, sums = renormalised(cells, kind)
+                    divided.append(sums)
+                at = place[before + start : before + start + len(cells)]
+                if (at < 0).any():
+                    cells, at = cells[at >= 0], at[at >= 0]
+                cells = in_probs(cells, kind)
+                probable = probable and kind != "log-probs" and check_arrays.surely_simplex(cells)
+                follows = len(at) and (np.diff(at) == 1).all()  # which is much quicker than row by row
+                with np.errstate(all="ignore"):  # of what is refused below
+                    logs[slice(at[0], at[0] + len(at)) if follows else at] = as_logs(kind, cells)
+            if not probable or (place[before : before + frame.height] < 0).any():
+                values = columns.rows()
+                values = renormalised(values, kind)[0] if renormalise else values
+                hint = " ".join((suspects(labels, self.used, self.chosen.item), *self.chosen.notes))
+                check_rows(values, labels, source, kind, hint)
+            like_probs, before = like_probs and probable, before + frame.height
+        return np.concatenate(divided), kind == "logits" and like_probs
 
 
 def _index_of(
     shared: groups.Common, labels: tuple[str, ...], index: Index | None
 ) -> tuple[Index, Int[np.ndarray, " item"]]:
     """The sorted index of the items that all models have, and the order of these; known names are not made anew."""
-    if index is not None and isinstance(index.items, tuple) and shared.as_known:
+    if index is not None and shared.as_known:
         order = order_of(frames.compact(shared.items.column)).astype(np.int64)
         if is_own(order, len(order)):
             of_labels, _, _ = Index.of_array((0, len(labels)), (), labels)
             return replace(of_labels, items=index.items, item_rows=order), order
     made, order, _ = Index.of_array((len(shared.items), len(labels)), shared.items, labels)
     return made, order
-
-
-def _named(files: Mapping[str, Any]) -> dict[str, Any]:
-    """The tables by the names of their models as text, checked."""
-    models = [*map(frames.name_text, files)]
-    if not models:
-        raise InputError("no model", "at least one model", "Give a file of predictions.")
-    check.unique(models, "model")
-    if not all(model.strip() for model in models):
-        raise InputError("a blank model name", "a name for every model", "Write NAME=FILE.")
-    return dict(zip(models, files.values(), strict=True))
 
 
 def _same_labels(table: _Table, first: _Table) -> None:

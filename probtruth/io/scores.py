@@ -1,9 +1,10 @@
 """Scores as a file: one row for each item and model, in their own orientation."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars
@@ -11,10 +12,9 @@ import polars
 from probtruth import check, frame_numbers, frames
 from probtruth.errors import InputError
 from probtruth.io.addresses import shown
-from probtruth.io.formats import refuse_others
-from probtruth.io.loaders.wide_tables import read_wide_scores
 from probtruth.io.tables import parquet_notes
 from probtruth.io.tables.read import batches, memory_limit, read_table, size_of
+from probtruth.io.tables.wide import NAME, VALUE, long_form
 from probtruth.types import RuleFacts, Scores, orientation
 from probtruth.types.arguments import Frame, StrPath
 
@@ -64,11 +64,12 @@ def read_scores(
 
     Arguments: `table` is a file (CSV, TSV, JSONL, Parquet, Arrow), a folder of Parquet or Arrow files, an address, or a
     dataframe. It has one row for each item and model, in the columns `item`, `model` and `score`; or one row for each
-    item and one column for each of `models`, and `score` is then the name of the metric. `group`, `cluster` and
-    `replicate` name columns; those of a file that probtruth wrote are used unless others are named. `higher_is_better`
-    says which way the score counts; by default a file that probtruth wrote says it, else the score's name, if it is
-    that of a known metric (accuracy, loss, ...). Scores of files that take more than `memory` (bytes, half of what is
-    free unless you say) lie in a temporary file instead of memory, but for replicates and a column for each model.
+    item and one column for each of `models` (an empty list: all columns but the named ones), where a blank cell says
+    that the model lacks the item, and `score` is the name of the metric. `group`, `cluster` and `replicate` name
+    columns; those of a file that probtruth wrote are used unless others are named. `higher_is_better` says which way
+    the score counts; by default a file that probtruth wrote says it, else the score's name, if it is that of a known
+    metric (accuracy, loss, ...). Scores of files that take more than `memory` (bytes, half of what is free unless you
+    say) lie in a temporary file instead of memory, but for replicates and a column for each model.
 
     Errors: `InputError` names file, line and column of what cannot be used, an orientation other than the file's, or a
     score of which nothing says which way it counts.
@@ -83,65 +84,54 @@ def read_scores(
             raise InputError(
                 "replicate= with a column for each model", "one row for each item", "Give the table in long form."
             )
-        return read_wide_scores(table, models, item, group, cluster, higher_is_better, score)
+        long, source = long_form(table, item, list(models) or None, [group, cluster], "model")
+        upward = orientation.upward(score, higher_is_better, source.name)
+        columns = {option: column for option, column in (("group", group), ("cluster", cluster)) if column is not None}
+        columns |= {"item": item, "model": NAME}
+        return replace(Scores.from_parts(lambda: [(long, source)], columns, VALUE, upward), rule=score)
     stored, limit = table if isinstance(table, str | Path) else None, memory_limit(memory)
     on_disk = stored is not None and replicate is None and EXPANSION * size_of(stored) > limit
     frame, source = next(batches(table)) if on_disk else read_table(table)
     names = frame.columns
     named = {"item": item, "model": model, "group": group, "cluster": cluster, "replicate": replicate}
     if not {item, model, score} <= set(names):
-        refuse_others(names, source.name)
-        refuse_wide(frame, named | {"score": score}, source.name)
+        _refuse_wide(frame, named, score, source.name)
     frames.need_columns(names, named | {"score": score}, source.name)
     if stored is not None:
-        known = notes_in(stored, score, higher_is_better)
+        ours, upward, rule, facts = notes_in(stored, score, higher_is_better)
     else:
-        known = ScoreNotes(False, orientation.upward(score, higher_is_better, source.name), score)
-    named |= {name: known.column(named[name], name, names) for name in ("group", "cluster")}
+        upward = orientation.upward(score, higher_is_better, source.name)
+        ours, rule, facts = False, score, RuleFacts()
+    own = [name for name in ("group", "cluster") if ours and name in names]  # which probtruth itself wrote
+    named |= {name: named[name] or name for name in own}
     columns = {option: column for option, column in named.items() if column is not None}
     parts = partial(batches, stored, [*columns.values(), score]) if stored and on_disk else lambda: [(frame, source)]
-    scores = Scores.from_parts(parts, columns, score, known.higher_is_better, on_disk)
-    return replace(scores, rule=known.rule, known=known.facts)
+    return replace(Scores.from_parts(parts, columns, score, upward, on_disk), rule=rule, known=facts)
 
 
 EXPANSION = 4  # memory that a table of scores takes while it is read whole, for each byte of its cells
 
 
-def refuse_wide(frame: polars.DataFrame, named: Mapping[str, str | None], where: str | None = None) -> None:
+def _refuse_wide(frame: polars.DataFrame, named: Mapping[str, str | None], score: str, where: str) -> None:
     """Raises where a table has a column for each model instead of one for all, with the option that reads it."""
-    item, model, score = (named.get(name, name) for name in ("item", "model", "score"))
-    if item not in frame.columns or {model, score} & set(frame.columns):
+    taken = [named[name] for name in ("item", "group", "cluster")]
+    if named["item"] not in frame.columns or {named["model"], score} & set(frame.columns):
         return
-    others = (name for name in frame.columns if name not in (item, named.get("group"), named.get("cluster")))
-    models = [name for name in others if frame_numbers.matrix(frame, [name])[1] is None]
+    others = [name for name in frame.columns if name not in taken]
+    models = [name for name in others if frame_numbers.float_columns(frame, [name]).unread is None]
     if len(models) > 1:
         raise InputError(
-            f"no columns {check.quote(model)} and {check.quote(score)}, but one column of numbers for each of "
+            f"no columns {check.quote(named['model'])} and {check.quote(score)}, but one column of numbers for each of "
             f"{check.shortlist(models)}",
             "one row for each item and model, or the names of the models' columns",
             f"If these are models, pass models={models[:6]!r} (command line: --format wide --model "
             f"{','.join(models[:6])}).",
             where,
-            ("--format", "wide", "--model", ",".join(models[:6])),
         )
 
 
-@dataclass(frozen=True)
-class ScoreNotes:
-    """What a file says of its scores; `ours`: probtruth wrote it."""
-
-    ours: bool
-    higher_is_better: bool
-    rule: str
-    facts: RuleFacts = field(default_factory=RuleFacts)
-
-    def column(self, chosen: str | None, name: str, columns: Sequence[str]) -> str | None:
-        """The column that was chosen, or the one that probtruth itself wrote under this name."""
-        return chosen or (name if self.ours and name in columns else None)
-
-
-def notes_in(path: str | Path, score: str, higher_is_better: bool | None) -> ScoreNotes:
-    """What the file says of its scores in the column `score`, and what the caller does."""
+def notes_in(path: StrPath, score: str, higher_is_better: bool | None) -> tuple[bool, bool, str, RuleFacts]:
+    """Whether probtruth wrote a file; of its scores in the column `score`: the orientation, the rule, and its facts."""
     notes = parquet_notes.read(path)
     own = notes.get("higher_is_better")
     if higher_is_better is not None and own not in (None, higher_is_better):
@@ -149,19 +139,13 @@ def notes_in(path: str | Path, score: str, higher_is_better: bool | None) -> Sco
             f"higher_is_better={higher_is_better}", f"{own}, as the file says", "Leave the option out.", shown(path)
         )
     stated = own if higher_is_better is None and isinstance(own, bool) else higher_is_better
-    if not notes or score != "score":
-        return ScoreNotes(bool(notes), orientation.upward(score, stated, shown(path)), score)
-    try:
-        rule, floor, entropy, proper = (notes[name] for name in ("rule", "floor", "entropy", "proper"))
-        facts = RuleFacts(
-            floor=_number(floor), proper=None if proper is None else proper is True, entropy=_number(entropy)
-        )
-    except (KeyError, TypeError, ValueError) as error:
-        raise parquet_notes.damaged(str(error), path) from None
-    upward = orientation.upward(str(rule), stated, shown(path))
-    return ScoreNotes(True, upward, str(rule), facts)
-
-
-def _number(value: object) -> float | None:
-    """A number as JSON holds it: infinities are text."""
-    return float(value) if isinstance(value, (int, float, str)) else None
+    rule, facts = score, RuleFacts()
+    if notes and score == "score":
+        try:
+            rule, proper = str(notes["rule"]), notes["proper"]
+            given: Any = [notes[name] for name in ("floor", "entropy")]  # infinities are text
+            floor, entropy = (None if one is None else float(one) for one in given)
+            facts = RuleFacts(floor=floor, proper=None if proper is None else proper is True, entropy=entropy)
+        except (KeyError, TypeError, ValueError) as error:
+            raise parquet_notes.damaged(str(error), path) from None
+    return bool(notes), orientation.upward(rule, stated, shown(path)), rule, facts

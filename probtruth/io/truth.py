@@ -3,21 +3,20 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import cast
 
 import numpy as np
 import polars
 
 from probtruth import check, check_arrays
 from probtruth.errors import InputError
-from probtruth.io.output.csv_safe import check_free, write_new_csv
+from probtruth.io.output.csv_safe import check_new_csv, write_new_csv
 from probtruth.io.tables import parquet_notes
-from probtruth.io.tables.columns import OWN
+from probtruth.io.tables.columns import OWN, item_column, labels_of
 from probtruth.io.tables.read import Block, read_table
-from probtruth.io.tables.wide import check_rows, read_wide
-from probtruth.kernels.arrays import to_host
-from probtruth.types import Truth
-from probtruth.types.arguments import Estimand
+from probtruth.io.tables.wide import REPEATED, check_rows, distinct_items, float_columns, suspects
+from probtruth.kernels.arrays import reordered, to_host
+from probtruth.types import Index, Truth
+from probtruth.types.arguments import ESTIMANDS, Estimand
 
 VOTES = f"{OWN}votes"  # The column of the numbers of votes
 
@@ -56,10 +55,7 @@ def check_soft_out(path: str | Path) -> None:
     suffix = Path(path).suffix.lower()
     if suffix not in (".csv", ".parquet"):
         raise InputError(f"the path {str(path)!r}", "a path that ends in .parquet or .csv", "Name the output so.")
-    if suffix == ".csv":
-        check_free(path)
-    else:
-        parquet_notes.check_out(path)
+    (check_new_csv if suffix == ".csv" else parquet_notes.check_parquet_out)(path)
 
 
 def read_soft(
@@ -83,20 +79,24 @@ def read_soft(
     >>> read_soft(path).probs.tolist()
     [[0.75, 0.25]]
     """
-    table = read_wide(path, item, like)
-    check_rows(table, "probs", "soft labels")
+    frame, source = read_table(path)
+    item, _ = item_column(frame, item, like, source)
+    items, labels = distinct_items(frame, item, source, "every item once", REPEATED), labels_of(frame, item, source)
+    values = float_columns(frame, labels, source).rows()
+    check_rows(values, labels, source, "probs", suspects(labels, None, item), "soft labels")
     notes = {} if isinstance(path, Block) else parquet_notes.read(path)
     own = notes.get("estimand")
     if estimand is not None and own not in (None, estimand):
-        raise InputError(f"the estimand {estimand!r}", f"{own!r}, as the file says", "Leave it out.", table.source.name)
-    kind = cast(Estimand, estimand or str(own or "distribution"))
-    truth = Truth.from_probs(table.values, table.items, table.labels, kind)  # which it checks
+        raise InputError(f"the estimand {estimand!r}", f"{own!r}, as the file says", "Leave it out.", source.name)
+    kind = check.one_of(estimand or str(own or "distribution"), ESTIMANDS, "estimand")
+    index, rows, columns = Index.of_array(values.shape, items, labels)
+    truth = Truth(reordered(values, rows, columns), index, kind, "given")
     if not notes or isinstance(path, Block):
         return truth
     try:
-        if (tuple(table.items), table.labels) != (truth.index.items, truth.index.labels):
+        if (items, tuple(labels)) != (truth.index.items, truth.index.labels):
             raise ValueError("items or labels in another order than they were written")
-        return _restored(truth, notes, read_table(path)[0])
+        return _restored(truth, notes, frame)
     except (KeyError, TypeError, ValueError, polars.exceptions.PolarsError) as error:
         raise parquet_notes.damaged(str(error), path) from None
 

@@ -1,7 +1,7 @@
 """Where an array lies: in the memory of the host (NumPy), or on devices (JAX). Moves to the host are explicit."""
 
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from functools import cache, partial, wraps
 from typing import TYPE_CHECKING, Any
 
@@ -57,27 +57,24 @@ def where_it_lies(function: Callable[..., Table]) -> Callable[..., Table]:
     return call
 
 
-@where_it_lies
-def exponential(xp: Any, table: Table) -> Table:
-    made: Table = xp.exp(table)
-    return made
+exponential = where_it_lies(lambda xp, table: xp.exp(table))
+stacked = where_it_lies(lambda xp, *tables: xp.stack(tables))  # tables of one kind
+_picked = where_it_lies(lambda xp, table, rows, columns: table[..., rows, :][..., columns])
 
 
 @where_it_lies
-def log_softmax(xp: Any, logits: Table) -> Table:
+def log_softmax(xp: Any, logits: Any) -> Any:
     apart = logits - logits.max(-1, keepdims=True)
-    made: Table = apart - xp.log(xp.exp(apart).sum(-1, keepdims=True))
-    return made
+    return apart - xp.log(xp.exp(apart).sum(-1, keepdims=True))
 
 
 @where_it_lies
-def first_faults(xp: Any, probs: Table, tolerance: Any) -> Table:
+def first_faults(xp: Any, probs: Any, tolerance: Any) -> Any:
     """The first row that is not finite, that is negative, and that has another sum than 1; their number for none."""
     off = xp.abs(probs.sum(-1, dtype=xp.float64) - 1) > tolerance
     flags = (~xp.isfinite(probs)).any(-1), (probs < 0).any(-1), off
     rows = xp.arange(len(probs), dtype=xp.int32)
-    made: Table = xp.stack([xp.where(flag, rows, len(probs)).min() for flag in flags])
-    return made
+    return xp.stack([xp.where(flag, rows, len(probs)).min() for flag in flags])
 
 
 def together(tables: Iterable[Table]) -> list[Table]:
@@ -91,35 +88,17 @@ def together(tables: Iterable[Table]) -> list[Table]:
     return [device.beside(table, first) for table in listed]
 
 
-def stacked(tables: Sequence[Table], rows: Order, columns: Order) -> Table:
-    """One table for all (of one kind), with rows and columns in this order."""
-    if on_device(tables[0]):
-        return reordered(_stacked(*tables), rows, columns)
-    return np.stack([reordered(table, rows, columns) for table in tables])
-
-
-@where_it_lies
-def _stacked(xp: Any, *tables: Table) -> Table:
-    made: Table = xp.stack(tables)
-    return made
-
-
 def reordered(table: Table, rows: Order, columns: Order) -> Table:
     """The rows and columns (the last two axes) in this order; the table itself where that is its own."""
     if is_own(rows, table.shape[-2]) and is_own(columns, table.shape[-1]):
         return table
     if not lies_on_disk(table):
         return _picked(table, rows, columns)
-    made = empty_array((*table.shape[:-2], len(rows), len(columns)), on_disk=True)
+    made = empty_array((*table.shape[:-2], len(rows), len(columns)), True, table.dtype)
     for start in range(0, len(rows), AT_ONCE):
         some = slice(start, start + AT_ONCE)
         made[..., some, :] = table[..., rows[some], :][..., columns]
     return made
-
-
-@where_it_lies
-def _picked(xp: Any, table: Table, rows: Order, columns: Order) -> Table:
-    return table[..., rows, :][..., columns]
 
 
 def widened(table: Table, rows: Order, columns: Order, n_labels: int) -> Table:
@@ -132,10 +111,9 @@ def widened(table: Table, rows: Order, columns: Order, n_labels: int) -> Table:
 
 
 @where_it_lies
-def _widened(xp: Any, table: Table, rows: Order, column_of: Order) -> Table:
+def _widened(xp: Any, table: Any, rows: Order, column_of: Order) -> Any:
     some = table[..., rows, :]
-    made: Table = xp.concatenate([some, xp.zeros_like(some[..., :1])], -1)[..., column_of]
-    return made
+    return xp.concatenate([some, xp.zeros_like(some[..., :1])], -1)[..., column_of]
 
 
 def some_items(table: Table, items: Order) -> np.ndarray:

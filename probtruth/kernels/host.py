@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from probtruth.errors import InputError
 
@@ -29,10 +30,10 @@ def free_memory() -> float:
         return float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")) if hasattr(os, "sysconf") else 4e9
 
 
-def empty_array(shape: Sequence[int], on_disk: bool) -> np.ndarray:
-    """An array of float64 without values; on disk it takes its space at once, and frees it when nobody holds it."""
+def empty_array(shape: Sequence[int], on_disk: bool, dtype: DTypeLike = np.float64) -> np.ndarray:
+    """64-bit numbers without values; on disk they take their space at once, and free it when nobody holds them."""
     if not on_disk:
-        return np.empty(shape)
+        return np.empty(shape, dtype)
     size = 8 * int(np.prod(shape))
     with tempfile.TemporaryFile(prefix="probtruth-") as file:
         try:
@@ -47,7 +48,7 @@ def empty_array(shape: Sequence[int], on_disk: bool) -> np.ndarray:
                 "Set TMPDIR to a folder on another disk, or raise memory= (command line: --memory).",
                 tempfile.gettempdir(),
             ) from None
-        return np.memmap(file, np.float64, "r+", shape=tuple(shape))
+        return np.memmap(file, dtype, "r+", shape=tuple(shape))
 
 
 def empty_like(table: np.ndarray) -> np.ndarray:

@@ -1,5 +1,7 @@
 """Generalised (power) means, right for every power: through 0, at and near both infinities, in float32 and float64."""
 
+from math import factorial
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -15,7 +17,8 @@ Power = int | float | np.number | Real[Array | np.ndarray, "..."]
 
 SERIES_REACH = 1.0  # If no |power * (log p - mean log p)| exceeds this, the mean is expanded around the geometric mean
 
-SERIES_TERMS = 18  # Terms of (e^z - 1 - z)/z^2: for |z| <= 1 the next is below 1/20!, under float64's rounding
+# (e^z - 1 - z)/z^2, highest power first: for |z| <= 1 the next term is below 1/20!, under float64's rounding
+PHI = [1 / factorial(n) for n in range(18, 1, -1)]
 
 
 @float64_for_numpy
@@ -43,23 +46,17 @@ def generalized_mean(probs: Values, power: Power, weights: Weights | None = None
     zero = jnp.isneginf(simplex.log(values))
     logs = jnp.where(zero, -jnp.inf, simplex.log(jnp.where(zero, 1.0, values)))
     mean = jnp.exp(log_generalized_mean(logs, power, weights))
-    straight = zero & (_against(power, values) == 1)  # 0 in value; gives power 1 its gradient at 0
+    straight = zero & (jnp.asarray(power, values.dtype) == 1)[..., None]  # 0 in value; gives power 1 its gradient at 0
     return mean + jnp.sum(jnp.where(straight, _shares(values, weights) * values, 0.0), -1)
 
 
 @jax.jit
 def log_generalized_mean(log_probs: Values, power: Power, weights: Weights | None = None) -> Float[Array, "*batch"]:
-    """Logarithm of `generalized_mean`, from log-probabilities, which never pass through probabilities.
-
-    Formula: with l = log p, mu = sum w l and d = l - mu, and where |m d| <= 1, log M = mu + log1p(m^2 s)/m with s =
-    sum w d^2 phi(m d) and phi(z) = (e^z - 1 - z)/z^2: no division by m is left. Elsewhere log M = top + log(sum w
-    exp(m (l - top)))/m with top the value that dominates. Values of p = 0 enter only by their weight: for a positive
-    power log(1 - their weight)/m is added.
-
-    >>> import numpy as np
-    >>> round(float(log_generalized_mean(np.array([-1000.0, -1001.0]), 0)), 4)
-    -1000.5
-    """
+    """Logarithm of `generalized_mean`, from log-probabilities, which never pass through probabilities."""
+    # With l = log p, mu = sum w l and d = l - mu, and where |m d| <= 1, log M = mu + log1p(m^2 s)/m with s = sum w d^2
+    # phi(m d) and phi(z) = (e^z - 1 - z)/z^2: no division by m is left. Elsewhere log M = top + log(sum w exp(m (l -
+    # top)))/m with top the value that dominates. Values of p = 0 enter only by their weight: for a positive power
+    # log(1 - their weight)/m is added.
     (logs,) = simplex.as_floats(log_probs)
     share = _shares(logs, weights)
     lost = jnp.isneginf(logs) & (share > 0)
@@ -70,7 +67,7 @@ def log_generalized_mean(log_probs: Values, power: Power, weights: Weights | Non
     kept_share = jnp.where(some, 1 - lost_share, 1.0)
     share = jnp.where(alive, share, 0.0) / kept_share[..., None]
 
-    whole = _against(power, logs)[..., 0]
+    whole = jnp.broadcast_to(jnp.asarray(power, logs.dtype), logs.shape[:-1])
     unbounded = jnp.isinf(whole)
     m = jnp.where(unbounded, 1.0, whole)
     highest = jnp.max(jnp.where(alive, logs, -jnp.inf), -1)
@@ -80,7 +77,10 @@ def log_generalized_mean(log_probs: Values, power: Power, weights: Weights | Non
     centre = jnp.sum(share * logs, -1)
     spread = jnp.where(alive, logs - centre[..., None], 0.0)
     near = jnp.max(jnp.abs(m[..., None] * spread), -1) <= SERIES_REACH
-    around = centre + _around_zero(jnp.where(near, m, 0.0), spread, share)
+    small = jnp.where(near, m, 0.0)
+    z = jnp.clip(small[..., None] * spread, -SERIES_REACH, SERIES_REACH)
+    t = small * jnp.sum(share * spread**2 * jnp.polyval(jnp.asarray(PHI, z.dtype), z, unroll=len(PHI)), -1)
+    around = centre + t * log1p_ratio(small * t)
     far = jnp.where(near, 1.0, m)
     steps = jnp.where(alive, far[..., None] * (logs - top[..., None]), 0.0)
     away = top + jnp.log(jnp.where(some, jnp.sum(share * jnp.exp(steps), -1), 1.0)) / far
@@ -92,29 +92,10 @@ def log_generalized_mean(log_probs: Values, power: Power, weights: Weights | Non
     return jnp.where(~some | ((whole <= 0) & (lost_share > 0)), -jnp.inf, result)
 
 
-def _around_zero(
-    m: Float[Array, "*batch"], spread: Float[Array, "*batch value"], share: Float[Array, "*batch value"]
-) -> Float[Array, "*batch"]:
-    """log1p(m^2 s)/m, smooth through m = 0."""
-    z = jnp.clip(m[..., None] * spread, -SERIES_REACH, SERIES_REACH)
-    phi = jnp.full_like(z, 1.0 / SERIES_TERMS)
-    for term in range(SERIES_TERMS - 1, 1, -1):
-        phi = (1.0 + z * phi) / term
-    t = m * jnp.sum(share * spread**2 * phi, -1)
-    return t * log1p_ratio(m * t)
-
-
 def log1p_ratio(x: Float[Array, "*batch"]) -> Float[Array, "*batch"]:
-    """log(1 + x)/x, which is 1 at 0, with its derivative -1/2 there.
-
-    >>> import jax.numpy as jnp
-    >>> float(log1p_ratio(jnp.asarray(0.0)))
-    1.0
-    """
+    """log(1 + x)/x, which is 1 at 0, with its derivative -1/2 there."""
     small = jnp.abs(x) < 1e-2
-    series = jnp.full_like(x, 1.0 / 10)
-    for term in range(9, 0, -1):
-        series = 1.0 / term - x * series
+    series = jnp.polyval(jnp.asarray([(-1) ** n / (n + 1) for n in range(9, -1, -1)], x.dtype), x)
     safe = jnp.where(small, 1.0, x)
     return jnp.where(small, series, jnp.log1p(safe) / safe)
 
@@ -124,9 +105,3 @@ def _shares(values: Float[Array, "*batch value"], weights: Weights | None) -> Fl
         return jnp.full_like(values, 1.0 / values.shape[-1])
     weighted = jnp.asarray(weights, values.dtype)
     return jnp.broadcast_to(weighted / jnp.sum(weighted, -1, keepdims=True), values.shape)
-
-
-def _against(power: Power, values: Float[Array, "*batch value"]) -> Float[Array, "*batch 1"]:
-    """The power with an axis of length 1 for the values, in their dtype."""
-    wide: Array = jnp.broadcast_to(jnp.asarray(power, values.dtype), values.shape[:-1])[..., None]
-    return wide

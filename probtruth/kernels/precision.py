@@ -34,20 +34,13 @@ def float64_for_numpy[Kernel: Callable[..., Any]](kernel: Kernel) -> Kernel:
 
     @wraps(kernel)
     def wide(*arrays: Any, **named: Any) -> Any:
-        if jax.config.jax_enable_x64 or not _all_on_the_host((*arrays, *named.values())) or _inside_jit():
+        given = [*arrays, *named.values()]
+        on_host = any(isinstance(one, np.ndarray) and one.dtype == np.float64 for one in given)
+        on_host = on_host and not any(isinstance(one, jax.Array) for one in given)  # tracers are such
+        # inside a function that is being traced even constants become tracers
+        if jax.config.jax_enable_x64 or not on_host or isinstance(jnp.zeros(()), jax.core.Tracer):
             return kernel(*arrays, **named)
         with jax.enable_x64(True):
             return np.asarray(kernel(*arrays, **named))
 
     return cast(Kernel, wide)
-
-
-def _all_on_the_host(values: tuple[Any, ...]) -> bool:
-    """Whether there is a NumPy array of float64 among them, and no JAX array (or tracer)."""
-    wide = any(isinstance(value, np.ndarray) and value.dtype == np.float64 for value in values)
-    return wide and not any(isinstance(value, jax.Array) for value in values)
-
-
-def _inside_jit() -> bool:
-    """Whether a function is being traced, in which even constants become tracers."""
-    return isinstance(jnp.zeros(()), jax.core.Tracer)

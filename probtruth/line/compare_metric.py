@@ -6,15 +6,14 @@ from functools import partial
 from itertools import combinations
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float
 
 from probtruth.comparison.compare import conclude, need_spread, need_two
 from probtruth.comparison.design import design_of
-from probtruth.comparison.evidence import Evidence, Facts
+from probtruth.comparison.evidence import Evidence
 from probtruth.comparison.location import Location
 from probtruth.comparison.options import checked_options
-from probtruth.comparison.pairs import all_pairs
-from probtruth.comparison.resampled import Resampled, bundled, locations, resampled
+from probtruth.comparison.resampled import Resampled, bundled, located, resampled
 from probtruth.comparison.rows import CHANCES, DECIDED, UNSEEN, favours, in_own_units
 from probtruth.errors import PosteriorError
 from probtruth.line.compare import points_of
@@ -103,7 +102,7 @@ def compare_metric(
     aligned = _aligned(known, models, truth_of(known, method, left, options.seed), evidence, options.seed)
     plan = design_of(aligned.items, group_of, cluster_of, None)
     need_spread(plan)
-    within = bundled(plan.structure, options.seed)
+    within = bundled(plan, options.seed)
     unit = np.arange(plan.n_items) if within.unit is None else within.unit
     chosen = weighted_metric(aligned, unit, metric, label, threshold, n_bins)
     sign = -1.0 if chosen.higher_is_better else 1.0
@@ -116,27 +115,28 @@ def compare_metric(
         )
     defined = np.flatnonzero([reason is None for reason in unknown])
     order = defined[np.argsort(np.array(aligned.models)[defined], kind="stable")]
-    pairs, levels = locations(metrics, within, order)
+    rows = located(metrics, within, order)
     tables = label_draws(aligned, options.seed)
     redrawn = [
         weighted_metric(replace(aligned, truth=table), unit, metric, label, threshold, n_bins) for table in tables
     ]
-    ones = np.ones((1, int(within.n_units.sum())))
+    ones = np.ones((1, within.n_units))
     values = np.concatenate([one.values(ones) for one in redrawn])[:, defined] if redrawn else None
-    notes = _few(pairs, [aligned.models[row] for row in order])
+    notes = _few(rows.of(slice(len(order), None)), [aligned.models[row] for row in order])
     evidence_known = Evidence(
-        facts=_facts(aligned, chosen, defined),
+        models=tuple(aligned.models[row] for row in defined),
+        rule=chosen.words,
+        higher_is_better=chosen.higher_is_better,
+        audit=aligned.audit,
+        from_labels=True,
+        of_means=False,
         design=plan,
-        values=None,
         means=metrics.estimate[defined],
-        n_infinite=np.zeros(len(defined), np.int64),
-        infinite_items=[[] for _ in defined],
         order=np.searchsorted(defined, order),
-        moments=None,
         fixed_variance=partial(label_variance, values),
         notes=notes,
     )
-    compared = conclude(evidence_known, options, at=(pairs, levels))
+    compared = conclude(evidence_known, options, at=rows)
     about = {"metric": chosen.name, "label": chosen.label, "threshold": threshold, "estimand": aligned.estimand}
     about |= {"n_bins": n_bins} if chosen.name == "ece" else {}
     in_words = f"{compared.estimand}, against {QUESTIONS[aligned.estimand]}"
@@ -179,23 +179,11 @@ def label_variance(drawn: Float[np.ndarray, "draw model"] | None, a: int, b: int
     return float(known.var(ddof=1)) if np.ptp(known) > 0 else 0.0
 
 
-def _facts(aligned: AlignedOnHost, metric: WeightedMetric, defined: Int[np.ndarray, " known"]) -> Facts:
-    """What the comparison says of the models whose metric is known."""
-    return Facts(
-        models=tuple(aligned.models[row] for row in defined),
-        rule=metric.words,
-        higher_is_better=metric.higher_is_better,
-        audit=aligned.audit,
-        from_labels=True,
-        of_means=False,
-    )
-
-
 def _few(pairs: Location, models: Sequence[str]) -> tuple[str, ...]:
     """A warning where few units carry a difference."""
     few = [
         f"{models[a]!r} and {models[b]!r}"
-        for (a, b), df, variance in zip(all_pairs(len(models)), pairs.df, pairs.variance, strict=True)
+        for (a, b), df, variance in zip(combinations(range(len(models)), 2), pairs.df, pairs.variance, strict=True)
         if df < FEW and variance > 0
     ]
     more = f" and {len(few) - 3} more pairs" if len(few) > 3 else ""

@@ -25,6 +25,7 @@ from probtruth.io.truth import read_soft
 from probtruth.kernels.arrays import on_device, to_host
 from probtruth.types import Annotations, Index, Predictions, Truth
 from probtruth.types.arguments import Estimand, Frame, Numbers, StrPath
+from probtruth.types.predictions import by_model
 
 type Reference = Annotations | Truth | StrPath | Block | Frame | Numbers
 """What models are judged by, as a caller may have it."""
@@ -45,14 +46,8 @@ def predictions_of(
     """The predictions themselves, or made from one table for each model."""
     if isinstance(predictions, Predictions):
         return predictions
-    if not isinstance(predictions, Mapping) or not predictions:
-        problem = "an empty dict" if isinstance(predictions, Mapping) else type(predictions).__name__
-        raise InputError(
-            problem,
-            "Predictions, or a dict {model: table of probabilities, or path}",
-            "Wrap a single table: {'my model': table}.",
-        )
-    predictions = {name: _with_items(table, item) for name, table in predictions.items()}
+    named = by_model(predictions, "table or path")
+    predictions = {name: _with_items(table, item) for name, table in named.items()}
     stored = [name for name, table in predictions.items() if isinstance(table, STORED)]
     if all(_names_items(table, item) for table in predictions.values()):
         return read_predictions(predictions, index, item, memory=memory)  # type: ignore[arg-type]

@@ -1,5 +1,6 @@
 """What a result knows because its items have labels."""
 
+import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -10,7 +11,6 @@ from probtruth.line.other_estimand import OtherEstimand
 from probtruth.scoring.align import Aligned
 from probtruth.scoring.rules import ScoringRule
 from probtruth.types import Annotations, Truth
-from probtruth.types.index import look_alikes
 from probtruth.types.shown import Brief
 
 LOST = 0.05  # The share of items below which `one-coin` has perhaps lost a label that votes name three times as often
@@ -112,7 +112,11 @@ def drifts(truth: Truth) -> list[str]:
 
 def alike_labels(labels: Sequence[str]) -> list[str]:
     """Warnings about labels that were probably meant to be one."""
+    alike: dict[str, list[str]] = {}
+    for name in labels:
+        alike.setdefault(" ".join(unicodedata.normalize("NFKC", name).casefold().split()), []).append(name)
     return [
         f"labels that differ only in spaces, case or Unicode form are counted apart: {', '.join(map(ascii, names))}"
-        for names in look_alikes(labels)
+        for names in alike.values()
+        if len(names) > 1
     ]

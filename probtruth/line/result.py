@@ -5,12 +5,14 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from probtruth.errors import InputError
 from probtruth.frames import from_rows
 from probtruth.kernels.host import versions
 from probtruth.line.standing import Standing, standing_of
 from probtruth.study.choose_gold import choose_gold
-from probtruth.types import Annotations, Audit, Comparison, NotKept, Scores, Truth
+from probtruth.types import Annotations, Audit, Comparison, Scores, Truth
 from probtruth.types.shown import Reported
 
 if TYPE_CHECKING:  # a comparison of bare scores does without what has labels, and without JAX
@@ -26,13 +28,13 @@ class Result(Reported):
     """Everything that a report shows.
 
     `labelled` is what is known because the items have labels; None for bare scores. Without
-    scores of single items `scores` are what else is known of them. `note` stands wherever the result is shown,
+    scores of single items the `values` of `scores` have no columns. `note` stands wherever the result is shown,
     `command` is the command line that made it. `bounded` is the comparison under the Brier score, where some mean score
     is infinite. `item_text` and `item_images` (as data URIs) are what the items are, by
     name, for the report to show; the page holds them only where they are here.
     """
 
-    scores: Scores | NotKept
+    scores: Scores
     comparison: Comparison
     warnings: tuple[str, ...]
     labelled: "Labelled | None" = None
@@ -53,7 +55,8 @@ class Result(Reported):
             )
         scores = shown.scored
         if scores is None:
-            scores = NotKept(shown.models, shown.rule, int(str(shown.settings.get("n_items") or 0)))
+            items = range(int(str(shown.settings.get("n_items") or 0)))  # whose names are not known
+            scores = Scores(np.empty((len(shown.models), 0)), shown.models, items, shown.rule)
         return cls(scores, shown, shown.warnings)
 
     @property
@@ -148,7 +151,7 @@ class Result(Reported):
         >>> result.choose_gold(12).columns
         ['item', 'probability', 'label']
         """
-        if not isinstance(self.scores, Scores):
+        if not self.scores.values.size:
             raise InputError("a result without scores of single items", "one with them", "Evaluate by a scoring rule.")
         rows = choose_gold(self.scores, n, a, b, groups, seed)
         return from_rows([{**row, "label": ""} for row in rows])

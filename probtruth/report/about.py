@@ -1,11 +1,13 @@
 """What was compared: the estimand, the reference, the expert labels, in sentences and in a few words."""
 
+import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from probtruth.check import count
+from probtruth.check import as_float, count
+from probtruth.inference.diagnostics import MAX_RHAT, MIN_ESS
 from probtruth.line.result import Result
-from probtruth.report.numbers import LONGEST_NAME, marked, plain
+from probtruth.report.numbers import LONGEST_NAME, fixed, marked, plain, setting
 from probtruth.report.words import measure, unit
 from probtruth.types.arguments import QUESTIONS
 
@@ -13,7 +15,6 @@ MOST_WARNINGS = 3  # Warnings that stand open, the first in the order of the res
 
 
 def about(result: Result) -> Iterator[str]:
-    """The estimand, the reference, and the expert labels."""
     yield f"Estimand: {result.comparison.estimand}."
     if result.comparison.rule == "brier":
         yield "The Brier score is summed over labels, 0 to 2: for two labels twice scikit-learn's."
@@ -40,7 +41,6 @@ def answers(gold: Mapping[str, Any]) -> str:
 
 
 def facts(result: Result) -> list[str]:
-    """What was compared, in a few words each."""
     scores, settings = result.scores, result.comparison.settings
     said = [count(len(scores.models), "model"), count(len(scores.items), "item")]
     if result.labelled is not None:
@@ -68,3 +68,18 @@ def alignment(result: Result) -> str:
     said += f"; {lacks}" if lacks else ""
     said += f"; asked in other words of some models, and kept: {len(audit.prompts):,}" if audit.prompts else ""
     return f"Items compared: {len(result.scores.items):,}; {said}."
+
+
+def diagnostics(known: Mapping[str, Any]) -> Iterator[tuple[str, str, str, bool]]:
+    """Name, value, bound and whether it passes, of each diagnostic of the sampling that the engine has."""
+    for key, name, places, least, most, bound in (
+        ("max_rhat", "Largest rank-normalised split R-hat", 3, 0.0, MAX_RHAT, f"at most {MAX_RHAT}"),
+        ("min_ess", "Smallest effective sample size", 0, MIN_ESS, math.inf, f"at least {MIN_ESS:.0f}"),
+        ("divergences", "Divergent transitions", 0, 0.0, 0.0, "0"),
+    ):
+        if known.get(key) is not None:
+            value = as_float(known[key])
+            passes = value is not None and least <= value <= most
+            yield name, "not finite" if value is None else fixed(value, places), bound, passes
+    if known.get("engines_agree") is not None:
+        yield "Engines agree", setting(known["engines_agree"]), "yes", bool(known["engines_agree"])

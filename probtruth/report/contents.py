@@ -8,12 +8,12 @@ from functools import cached_property, partial
 from matplotlib.axes import Axes
 
 from probtruth.check import count
-from probtruth.line.analysis.calibration import CalibrationAnalysis
 from probtruth.line.result import Result
 from probtruth.report import tables, words
 from probtruth.report.about import MOST_WARNINGS, alignment, facts
 from probtruth.report.numbers import (
     LONGEST_NAME,
+    best_pairs,
     decimals,
     fixed,
     marked,
@@ -22,16 +22,15 @@ from probtruth.report.numbers import (
     probability,
     rank_chances,
 )
-from probtruth.report.plots.annotators import draw_annotators
+from probtruth.report.plots.annotators import plot_annotators
 from probtruth.report.plots.calibration import plot_reliability
-from probtruth.report.plots.comparison import MOST_MODELS, best_pairs, plot_behind, plot_forest, plot_groups, plot_ranks
+from probtruth.report.plots.comparison import MOST_MODELS, plot_behind, plot_forest, plot_groups, plot_ranks
 from probtruth.report.plots.differences import can_differ, plot_differences
 from probtruth.report.plots.nelson import plot_nelson
 from probtruth.report.plots.svg import inline, plain_style
 from probtruth.report.table import Table
 from probtruth.report.verdict import Verdict, verdict
 from probtruth.scoring.nelson.profile import MARKS
-from probtruth.types import Scores
 from probtruth.types.comparison import leaders, leading_pair
 
 LONGEST_TABLE = 15  # Rows of a table that stands open; longer ones are folded
@@ -51,7 +50,6 @@ class Figure:
 
     @cached_property
     def svg(self) -> str:
-        """The figure as an element of a page."""
         with plain_style():
             return inline(self.draw(), self.name, self.words)
 
@@ -74,8 +72,6 @@ class Fold:
 
 @dataclass(frozen=True)
 class Code:
-    """Text as a machine reads it."""
-
     text: str
     language: str
 
@@ -97,7 +93,6 @@ class Contents:
 
     @property
     def figures(self) -> Iterator[Figure]:
-        """All figures, in the order of the page."""
         yield from () if self.figure is None else (self.figure,)
         for block in (block for section in self.sections for block in section.blocks):
             if isinstance(block, Figure | Panels):
@@ -105,7 +100,6 @@ class Contents:
 
 
 def contents(result: Result) -> Contents:
-    """What the report says of a result."""
     said = verdict(result)
     parts = {
         "Models": _models(result, said),
@@ -129,7 +123,6 @@ def contents(result: Result) -> Contents:
 
 
 def _folded(block: Block) -> Block:
-    """A long table opens at a click."""
     if isinstance(block, Table) and len(block.rows) > LONGEST_TABLE:
         return Fold(f"{block.caption} ({count(len(block.rows), 'row')})", (block,))
     return block
@@ -140,7 +133,6 @@ def _best(most: int, of: int) -> str:
 
 
 def _behind(result: Result) -> Figure | None:
-    """The first figure: how far each model is from the leading one."""
     ranked = leaders(result.comparison.ranks)[:MOST_SHOWN]
     if len(ranked) < 2:
         return None
@@ -193,45 +185,32 @@ def _calibration(result: Result) -> Iterator[Block | None]:
     analysis = result.analysis.calibration
     if analysis is None:
         return
+    names, risk, reliability, source = marked(analysis.models, LONGEST_NAME), analysis.risk, [], []
+    for place, model in enumerate(analysis.models, 1):
+        told = f"Reliability of {plain(model)}: observed frequency against forecast probability."
+        draw = partial(plot_reliability, analysis.curve.filter(model=model), analysis.event)
+        reliability.append(Figure(f"reliability-{place}", told, draw, names[model]))
+        row = risk.models.index(model)
+        means = ", ".join(
+            f"{name} {probability(risk.model[row, at])} against {probability(risk.source[row, at])}"
+            for name, at in ((name, risk.powers.index(power)) for name, power in MARKS.items())
+        )
+        told = f"Model against source probability of {plain(model)}: {means}."
+        source.append(Figure(f"source-{place}", told, partial(plot_nelson, risk, model), names[model]))
     event = "the most probable label is right" if analysis.event is None else f"{plain(analysis.event)} occurs"
     yield tables.calibration(result)
     yield Panels(
-        tuple(_reliability(analysis, place) for place in range(len(analysis.models))),
+        tuple(reliability),
         f"Reliability: how often {event} where it is forecast with a given probability. Below the dashed line a model "
         "says more than happens. The band, of 90%, is where the curve of a calibrated model would be by chance.",
     )
     yield Panels(
-        tuple(_source(analysis, place) for place in range(len(analysis.models))),
+        tuple(source),
         "Model against source (Nelson): each bubble holds forecasts of about the same probability. Its height is that "
         "probability; its place from left to right is how often such forecasts come true. Marks are averages over all "
         "forecasts: accuracy (geometric mean), decisiveness (arithmetic), robustness (power −2/3). A line through them "
         "that is steeper than 45° is that of a model that says more than it knows.",
     )
-
-
-def _reliability(analysis: CalibrationAnalysis, place: int) -> Figure:
-    model = analysis.models[place]
-    curve = analysis.curve.filter(model=model)
-    rows = [row for row in curve.to_dicts() if analysis.event is None or row["label"] == analysis.event]
-    said = ", ".join(
-        f"{probability(row['forecast'])} {probability(row['observed'])}" for row in rows[:: max(1, len(rows) // 6)]
-    )
-    said = f"Reliability of {plain(model)}: observed frequency against forecast. Forecast and observed: {said}."
-    draw = partial(plot_reliability, curve, analysis.event)
-    return Figure(f"reliability-{place + 1}", said, draw, marked(analysis.models, LONGEST_NAME)[model])
-
-
-def _source(analysis: CalibrationAnalysis, place: int) -> Figure:
-    risk, model = analysis.risk, analysis.models[place]
-    row = risk.models.index(model)
-    marks = ((name, risk.powers.index(power)) for name, power in MARKS.items())
-    said = "; ".join(
-        f"{name}: model {probability(risk.model[row, at])}, source {probability(risk.source[row, at])}"
-        for name, at in marks
-    )
-    said = f"Model against source probability of {plain(model)}. {said}."
-    draw = partial(plot_nelson, risk, model)
-    return Figure(f"source-{place + 1}", said, draw, marked(analysis.models, LONGEST_NAME)[model])
 
 
 def _annotators(result: Result) -> Iterator[Block | None]:
@@ -251,12 +230,12 @@ def _annotators(result: Result) -> Iterator[Block | None]:
                 f"{fixed(low, 3)} to {fixed(high, 3)} (95%) would."
             )
         yield said
-    if len(known.rows) > 1:
+    if known.truth is not None and len(known.rows) > 1:
         caption = (
             "Skill of each annotator: agreement with the class beyond chance, with its 95% interval. Left of the "
             "dashed line, an annotation says almost nothing of the class."
         )
-        draw = partial(draw_annotators, known.rows)
+        draw = partial(plot_annotators, known.truth)
         yield Figure("annotators", "Skill of each annotator (kappa) with 95% intervals.", draw, caption)
     yield tables.annotators(result)
 
@@ -264,7 +243,7 @@ def _annotators(result: Result) -> Iterator[Block | None]:
 def _checks(result: Result) -> Iterator[Block | None]:
     yield alignment(result)
     yield tables.diagnostics(result)
-    if len(result.comparison.ranks) > 1 and isinstance(result.scores, Scores):
+    if len(result.comparison.ranks) > 1 and result.scores.values.size:
         a, b = sorted(leading_pair(result.comparison.ranks))
         if can_differ(result.scores, a, b):
             said = f"Histogram of the differences of {plain(a)} and {plain(b)} on each item, and a normal curve."

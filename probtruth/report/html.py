@@ -24,7 +24,6 @@ FILES = (
 
 
 def html(result: Result, content: Contents | None = None) -> str:
-    """The page."""
     content = contents(result) if content is None else content
     style, script = _asset("style.css") + STYLE, _asset("page.js")
     policy = (
@@ -66,7 +65,6 @@ def html(result: Result, content: Contents | None = None) -> str:
 
 
 def opening(content: Contents) -> str:
-    """The verdict, its note and its numbers; before these what fails."""
     said = content.verdict
     numbers = "".join(f"<div><dt>{shown(what)}</dt><dd>{shown(value)}</dd></div>" for what, value in said.numbers)
     failing = f"<strong>Do not rely on the numbers below.</strong>{block(said.failing)}"
@@ -84,7 +82,6 @@ def shown(text: str) -> str:
 
 
 def block(part: Block) -> str:
-    """One block."""
     match part:
         case str():
             return f"<p>{shown(part)}</p>"

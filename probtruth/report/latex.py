@@ -66,7 +66,6 @@ def latex_table(result: Result, table: str = "models") -> str:
 
 
 def latex(result: Result) -> str:
-    """All tables, one after the other."""
     head = "% Tables of probtruth: needs \\usepackage{booktabs}. Names outside Latin need XeLaTeX or LuaLaTeX.\n"
     known = ((name, make(result)) for name, make in TABLES.items())
     return head + "\n".join(_environment(made, name) for name, made in known if made is not None)

@@ -63,7 +63,6 @@ def decimals(widths: Iterable[object], at_most: int = 8, ends: Iterable[object] 
 
 
 def places_of(rows: Sequence[Row]) -> int:
-    """How many decimals the differences and intervals of rows need."""
     known = [(as_float(row["low"]), as_float(row["high"])) for row in rows]
     widths = [high - low for low, high in known if low is not None and high is not None]
     return decimals(widths, ends=[end for both in known for end in both])
@@ -120,7 +119,6 @@ def percent(value: object) -> str:
 
 
 def interval(low: object, high: object, places: int) -> str:
-    """An interval, `low to high`."""
     if as_float(low) is None and as_float(high) is None:
         return UNKNOWN
     if low == high and math.isinf(as_float(low) or 0):
@@ -149,12 +147,10 @@ def marked(names: Iterable[object], longest: int) -> dict[str, str]:
 
 
 def unmarked(text: str) -> str:
-    """The text without the marks of names, for where all is shown as it is."""
     return NAME.sub(r"\1", text)
 
 
 def joined(names: Sequence[str]) -> str:
-    """`a`, `a and b`, `a, b and c`."""
     return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else "".join(names)
 
 
@@ -187,7 +183,6 @@ def _shorten(text: str, longest: int) -> str:
 
 
 def minus(row: Row, first: object) -> Row:
-    """The row of a pair as `first` minus the other model, turned round if it stands the other way."""
     if row["a"] == first:
         return row
     p = row["p_a_better"]
@@ -203,7 +198,6 @@ def turned(row: Row) -> Row:
 
 
 def favouring_a(higher_is_better: bool) -> str:
-    """The sign of a difference, a minus b, that favours a."""
     return "positive" if higher_is_better else "negative"
 
 
@@ -224,8 +218,16 @@ def of_leaders(comparison: Comparison) -> list[Row]:
 
 
 def rank_chances(comparison: Comparison) -> dict[str, Sequence[float]]:
-    """P(rank = r) of each model, the best first; empty where nothing was ranked."""
     rows = comparison.decisions.get("rank_probability")
     of_model = {str(row["model"]): row["probability"] for row in rows} if isinstance(rows, Sequence) else {}
     ordered = (str(row["model"]) for row in leaders(comparison.ranks))
     return {model: of_model[model] for model in ordered if model in of_model} if len(of_model) > 1 else {}
+
+
+def best_pairs(comparison: Comparison, most: int, rows: Sequence[Row] | None = None) -> tuple[list[Row], int]:
+    """All pairs or, where there are more than `most`, those among the best models; and the number of these models."""
+    models = [str(row["model"]) for row in leaders(comparison.ranks)]
+    while math.comb(len(models), 2) > most:
+        models.pop()
+    known = comparison.pairs if rows is None else rows
+    return [row for row in known if row["a"] in models and row["b"] in models], len(models)

@@ -4,30 +4,30 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from probtruth.report.numbers import UNKNOWN
+
 
 @dataclass(frozen=True)
 class Table:
-    """Columns of shown strings by their heads (None: left out), under a caption, over a note.
+    """Columns of shown strings by their heads, those in which nothing is known left out, under a caption, over a note.
 
     `left` are the heads set flush left, besides the first. `kind` is "items" for the list that the page's script
     continues, "list" for facts without an order.
     """
 
     caption: str
-    columns: Mapping[str, Sequence[str] | None]
+    columns: Mapping[str, Sequence[str]]
     note: str = ""
     left: tuple[str, ...] = ()
     kind: str = ""
 
     @cached_property
     def heads(self) -> tuple[str, ...]:
-        """The titles of the columns that are there."""
-        return tuple(head for head, cells in self.columns.items() if cells is not None)
+        return tuple([head for head, cells in self.columns.items() if not {*cells} <= {"", UNKNOWN}])
 
     @cached_property
     def rows(self) -> list[tuple[str, ...]]:
-        """The cells of each row."""
-        return list(zip(*(cells for cells in self.columns.values() if cells is not None), strict=True))
+        return list(zip(*[self.columns[head] for head in self.heads], strict=True))
 
     @cached_property
     def numeric(self) -> tuple[bool, ...]:

@@ -2,16 +2,15 @@
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 from probtruth.check import as_float
-from probtruth.inference.diagnostics import MAX_RHAT, MIN_ESS
 from probtruth.kernels.host import versions
 from probtruth.line.result import Result
+from probtruth.report import about
 from probtruth.report.numbers import (
     LONGEST_NAME,
-    UNKNOWN,
     Row,
+    best_pairs,
     decimals,
     exact,
     favouring_a,
@@ -33,33 +32,28 @@ from probtruth.types.comparison import leaders, leading_pair
 
 MOST_MODELS = 25
 MOST_PAIRS = math.comb(MOST_MODELS, 2)  # Pairs that the page shows; the files have all
-MOST_GROUPS = 100  # Groups that the page shows; `result.json` has all
 MOST_ANNOTATORS = 20  # The best and the worst half of them, and all that are flagged, up to so many again
 MOST_ITEMS = 10  # Items of a list that stands on the page without a script
 
 
 def names_of(result: Result) -> dict[str, str]:
-    """The models' names, marked and short enough for a cell."""
     return marked(result.scores.models, LONGEST_NAME)
 
 
 def models(result: Result) -> Table:
-    """One row for each model, in the order in which the verdict names them."""
     comparison, ranks = result.comparison, leaders(result.comparison.ranks)
     several = len(ranks) > 1
     places = places_of(ranks)
     infinite = dict(zip(result.scores.models, result.scores.n_infinite.tolist(), strict=True))
-    accuracy = None if result.labelled is None else result.analysis.accuracy
-    divergences = [row["divergence"] for row in ranks]
-    metric = bool(comparison.settings.get("metric"))
-    better = "higher" if comparison.higher_is_better else "lower"
-    note = f"The score is {'the metric' if metric else 'the plain mean over items'}; {better} is better."
+    accuracy = (None if result.labelled is None else result.analysis.accuracy) or {}
+    score = "the metric" if comparison.settings.get("metric") else "the plain mean over items"
+    note = f"The score is {score}; {'higher' if comparison.higher_is_better else 'lower'} is better."
     if ranks[0]["entropy"] is not None:
         note += (
             f" Score = entropy + divergence: the entropy of the labels, {fixed(ranks[0]['entropy'], places)}, is what "
             "the best possible forecast would score."
         )
-    if accuracy is not None:
+    if accuracy:
         classes = result.truth is not None and result.truth.estimand == "class"
         right = "inferred classes" if classes else "labels"
         note += f" Accuracy is how often the most probable label is right, expected under the {right}."
@@ -74,14 +68,12 @@ def models(result: Result) -> Table:
             "Model": [f"\x02{plain(row['model'])}\x03" for row in ranks],
             mean_of(comparison, with_units=True).capitalize(): [fixed(row["score"], places) for row in ranks],
             "95% interval": [interval(row["low"], row["high"], places) for row in ranks],
-            "Accuracy": None if accuracy is None else [fixed(accuracy[str(row["model"])], 3) for row in ranks],
-            "Divergence": None
-            if all(as_float(value) is None for value in divergences)
-            else [fixed(value, places) for value in divergences],
-            "Infinite on": [fixed(infinite[str(row["model"])], 0) for row in ranks] if any(infinite.values()) else None,
-            "P(best)": [probability(row["p_best"]) for row in ranks] if several else None,
-            "Expected rank": [fixed(row["expected_rank"], 2) for row in ranks] if several else None,
-            "Regret": [least(row["expected_regret"], places) for row in ranks] if several else None,
+            "Accuracy": [fixed(accuracy.get(str(row["model"])), 3) for row in ranks],
+            "Divergence": [fixed(row["divergence"], places) for row in ranks],
+            "Infinite on": [fixed(infinite[str(row["model"])] or None, 0) for row in ranks],
+            "P(best)": [probability(row["p_best"]) for row in ranks],
+            "Expected rank": [fixed(row["expected_rank"], 2) for row in ranks],
+            "Regret": [least(row["expected_regret"], places) for row in ranks],
         },
         note,
     )
@@ -89,17 +81,15 @@ def models(result: Result) -> Table:
 
 def least(value: object, places: int) -> str:
     """A number of 0 or more with so many decimals; what is less than these show as below the least of them."""
-    number = as_float(value)
-    smallest = 10.0**-places
+    number, smallest = as_float(value), 10.0**-places
     return f"<{fixed(smallest, places)}" if number is not None and 0 < number < smallest / 2 else fixed(number, places)
 
 
 def other_estimand(result: Result) -> Table | None:
-    """Means and P(best) as requested and under the other estimand; None where there is none."""
     other, truth = result.other, result.truth
     if other is None or truth is None:
         return None
-    ranks, names, several = leaders(result.comparison.ranks), names_of(result), len(result.scores.models) > 1
+    ranks, names = leaders(result.comparison.ranks), names_of(result)
     of_model = {row["model"]: row for row in other.comparison.ranks}
     theirs = [of_model[row["model"]] for row in ranks]
     places = places_of(ranks)
@@ -109,77 +99,66 @@ def other_estimand(result: Result) -> Table | None:
         {
             "Model": [names[row["model"]] for row in ranks],
             f"Mean, {this}": [fixed(row["score"], places) for row in ranks],
-            f"P(best), {this}": [probability(row["p_best"]) for row in ranks] if several else None,
+            f"P(best), {this}": [probability(row["p_best"]) for row in ranks],
             f"Mean, {that}": [fixed(row["score"], places) for row in theirs],
-            f"P(best), {that}": [probability(row["p_best"]) for row in theirs] if several else None,
+            f"P(best), {that}": [probability(row["p_best"]) for row in theirs],
         },
         f"Means of {with_unit(result.comparison.rule)}. {this.capitalize()} (requested; {truth.method}): "
         f"{QUESTIONS[this]}. {that.capitalize()} ({other.truth.method}): {QUESTIONS[that]}. "
-        + ("Compare the orders under the two, not the means." if several else "Do not compare the two means."),
+        + ("Compare the orders under the two, not the means." if len(ranks) > 1 else "Do not compare the two means."),
     )
 
 
 def pairs(result: Result, rows: Sequence[Row] | None = None, caption: str = "Differences of all pairs") -> Table | None:
     """One row for each unordered pair, a minus b of the scores as they were given; None for one model."""
     comparison = result.comparison
-    known = list(comparison.pairs if rows is None else rows)
+    known = comparison.pairs if rows is None else rows
     if not known:
         return None
-    shown, more = known, ""
-    if len(known) > MOST_PAIRS:
-        best = [row["model"] for row in comparison.ranks][:MOST_MODELS]
-        shown = [row for row in known if row["a"] in best and row["b"] in best]
-        more = f" The pairs of the {len(best)} best models, of {len(known):,}; pairwise.csv has all."
-    names, places = names_of(result), places_of(shown)
-    rope = comparison.rope
+    shown, best = best_pairs(comparison, MOST_PAIRS, known)
+    names, rope = names_of(result), comparison.rope
     note = (
-        f"Difference = a minus b in {with_unit(comparison.rule)}; {favouring_a(comparison.higher_is_better)} favours "
+        f"Difference = a minus b in {with_unit(comparison.rule)}; {favouring_a(comparison.higher_is_better)} favours a."
     )
-    note += "a." if rope is None else f"a. Equivalent: a difference of at most {exact(rope)}."
+    note += "" if rope is None else f" Equivalent: a difference of at most {exact(rope)}."
     if comparison.unseen.get("reason") and comparison.settings.get("population") == "new-items":
         note += " A rare difference, larger than any observed, cannot be excluded: the score has no known bound."
-    return Table(
-        caption,
-        {
-            "a": [names[row["a"]] for row in shown],
-            "b": [names[row["b"]] for row in shown],
-            "Difference": [fixed(row["difference"], places, sign=True) for row in shown],
-            "95% interval": [interval(row["low"], row["high"], places) for row in shown],
-            "P(a better)": [probability(row["p_a_better"]) for row in shown],
-            "P(equivalent)": None if rope is None else [probability(row["p_equivalent"]) for row in shown],
-            "P(b better)": [probability(row["p_b_better"]) for row in shown],
-        },
-        note + more,
-        left=("b",),
-    )
+    if len(shown) < len(known):
+        note += f" The pairs of the {best} best models, of {len(known):,}; pairwise.csv has all."
+    columns = {"a": [names[row["a"]] for row in shown], "b": [names[row["b"]] for row in shown]}
+    columns |= _differences(shown) | {"P(b better)": [probability(row["p_b_better"]) for row in shown]}
+    return Table(caption, columns, note, left=("b",))
+
+
+def _differences(rows: Sequence[Row], a: str = "a") -> dict[str, list[str]]:
+    places = places_of(rows)
+    return {
+        "Difference": [fixed(row["difference"], places, sign=True) for row in rows],
+        "95% interval": [interval(row["low"], row["high"], places) for row in rows],
+        f"P({a} better)": [probability(row["p_a_better"]) for row in rows],
+        "P(equivalent)": [probability(row.get("p_equivalent")) for row in rows],
+    }
 
 
 def by_group(result: Result) -> Table | None:
-    """One row for each group: the difference of the two leading models; None without groups."""
     rows = of_leaders(result.comparison)
     if not rows:
         return None
     groups = marked((row["group"] for row in rows), LONGEST_NAME)
     a, b = (names_of(result)[name] for name in leading_pair(result.comparison.ranks))
-    places = places_of(rows)
-    more = f" The first {MOST_GROUPS} of {len(rows):,} groups." if len(rows) > MOST_GROUPS else ""
-    rows = rows[:MOST_GROUPS]
+    columns = {
+        "Group": [groups[str(row["group"])] for row in rows],
+        "Items": [fixed(row["n_items"], 0) for row in rows],
+    }
     return Table(
         "The two leading models in every group",
-        {
-            "Group": [groups[str(row["group"])] for row in rows],
-            "Items": [fixed(row["n_items"], 0) for row in rows],
-            "Difference": [fixed(row["difference"], places, sign=True) for row in rows],
-            "95% interval": [interval(row["low"], row["high"], places) for row in rows],
-            f"P({a} better)": [probability(row["p_a_better"]) for row in rows],
-        },
+        columns | _differences(rows, a),
         f"Difference = {a} minus {b}; {favouring_a(result.comparison.higher_is_better)} favours the first. Groups are "
-        f"pooled partially: one with few items is drawn towards the others.{more}",
+        "pooled partially: one with few items is drawn towards the others.",
     )
 
 
 def calibration(result: Result) -> Table | None:
-    """Miscalibration and discrimination in the rule's units, Nelson's means, and the calibration error."""
     analysis = result.analysis.calibration
     if analysis is None:
         return None
@@ -204,31 +183,24 @@ def calibration(result: Result) -> Table | None:
     note += f" The {len(analysis.models)} best models." if analysis.left_out else ""
     if analysis.n_items < analysis.n_all:
         note += f" From a random sample of {analysis.n_items:,} of the {analysis.n_all:,} items."
-    means: dict[str, Any] = {
-        "Typical probability": risk.model,
-        "The same, recalibrated": risk.source,
-        "Ratio of the two": risk.divergence,
-    }
-    place = {model: risk.models.index(model) for model in analysis.models}
+    place = [risk.models.index(row["model"]) for row in rows]
     return Table(
         "Parts of the score, and errors of the probabilities",
         {
             "Model": [names[row["model"]] for row in rows],
-            "Miscalibration": [fixed(row["miscalibration"], places) for row in rows] if split else None,
-            "Discrimination": [fixed(row["discrimination"], places) for row in rows] if split else None,
+            "Miscalibration": [fixed(row.get("miscalibration"), places) for row in rows],
+            "Discrimination": [fixed(row.get("discrimination"), places) for row in rows],
             "Calibration error": [fixed(row["error"], 3) for row in rows],
             "Error by chance alone": [fixed(row["if_calibrated"], 3) for row in rows],
-            **{
-                head: [probability(values[place[str(row["model"])], accuracy]) for row in rows]
-                for head, values in means.items()
-            },
+            "Typical probability": [probability(p) for p in risk.model[place, accuracy]],
+            "The same, recalibrated": [probability(p) for p in risk.source[place, accuracy]],
+            "Ratio of the two": [probability(p) for p in risk.divergence[place, accuracy]],
         },
         note,
     )
 
 
 def items(result: Result) -> Table | None:
-    """The items on which the two leading models differ most; None where no scores of single items are known."""
     frame = result.analysis.listed
     if frame is None or not frame.height:
         return None
@@ -239,7 +211,8 @@ def items(result: Result) -> Table | None:
     columns: dict[str, Sequence[str]] = {"Item": [cells[row["item"]] for row in rows]}
     left = []
     if labelled:
-        columns["Labels"] = _labels(result, [row["index"] for row in rows])
+        named = result.analysis.named_shares([row["index"] for row in rows])
+        columns["Labels"] = [", ".join(f"\x02{plain(of)}\x03 ({percent(part)})" for of, part in row) for row in named]
         columns["Entropy"] = [fixed(row["entropy"], 3) for row in rows]
         columns |= {
             f"{names[model]} says": [
@@ -260,14 +233,7 @@ def items(result: Result) -> Table | None:
     return Table(caption, columns, note, left=tuple(left), kind="items")
 
 
-def _labels(result: Result, rows: Sequence[int]) -> list[str]:
-    """The labels of items with their shares: `cat (70%), dog (30%)`."""
-    named = result.analysis.named_shares(rows)
-    return [", ".join(f"\x02{plain(label)}\x03 ({percent(share)})" for label, share in shares) for shares in named]
-
-
 def annotators(result: Result) -> Table | None:
-    """The best and the worst annotators, and those with a flag; None where nothing is known of annotators."""
     from probtruth.truth.annotators import NO_SKILL  # with JAX, which bare scores do without
 
     truth, rows = result.analysis.annotators.truth, result.analysis.annotators.rows
@@ -301,7 +267,7 @@ def annotators(result: Result) -> Table | None:
             "Skill (kappa)": [fixed(row["skill"], 2) for row in shown],
             "95% interval": [interval(row["skill_low"], row["skill_high"], 2) for row in shown],
             "Information (nats)": [fixed(row["information"], 2) for row in shown],
-            "Flag": [str(row["flag"]) for row in shown] if flags else None,
+            "Flag": [str(row["flag"]) for row in shown],
         },
         note,
         left=("Flag",),
@@ -309,21 +275,16 @@ def annotators(result: Result) -> Table | None:
 
 
 def diagnostics(result: Result) -> Table | None:
-    """What gates the result, its value and its bound; None where the engine samples nothing."""
-    gates = result.comparison.diagnostics
-    agree = gates.get("engines_agree")
-    known = (
-        ("Largest rank-normalised split R-hat", significant(gates.get("max_rhat")), f"at most {MAX_RHAT}"),
-        ("Smallest effective sample size", fixed(gates.get("min_ess"), 0), f"at least {MIN_ESS:.0f}"),
-        ("Divergent transitions", fixed(gates.get("divergences"), 0), "0"),
-        ("Engines agree", UNKNOWN if agree is None else "yes" if agree else "no", "yes"),
-    )
-    rows = [row for row in known if row[1] != UNKNOWN]
+    known = result.comparison.diagnostics
+    rows = list(about.diagnostics(known))
     if not rows:
         return None
-    sampler = f"Sampler: {gates['sampler']}." if gates.get("sampler") else ""
-    heads = ("Diagnostic", "Value", "Passes if")
-    columns = dict(zip(heads, map(list, zip(*rows, strict=True)), strict=True))
+    columns = {
+        "Diagnostic": [name for name, *_ in rows],
+        "Value": [value for _, value, *_ in rows],
+        "Passes if": [bound for _, _, bound, _ in rows],
+    }
+    sampler = f"Sampler: {known['sampler']}." if known.get("sampler") else ""
     return Table("Diagnostics of the sampling", columns, sampler, kind="list")
 
 
@@ -339,36 +300,28 @@ TESTS = {
 
 
 def tests(result: Result) -> Table | None:
-    """The model-free tests of each pair; None without any."""
-    rows = list(result.comparison.companions)[:MOST_PAIRS]
+    rows, names = result.comparison.companions, names_of(result)
     if not rows:
         return None
-    names = names_of(result)
-    known = [key for key in TESTS if any(row.get(key) is not None for row in rows)]
     note = (
         "Two-sided p-values of no difference; Holm adjusts over all pairs. The paired t and the sign flips test the "
         "mean difference, the signed-rank test (Wilcoxon) its pseudo-median. The Bayesian bootstrap is a posterior "
         "without a model of the differences."
     )
-    if "sign_flip_p" not in known:
+    if all(row.get("sign_flip_p") is None for row in rows):
         note += " The others need independent items, at most 200,000 of them."
     if len(result.comparison.pairs) > len(rows):
         note += f" Of the pairs, those of the {MOST_MODELS} models of the best mean."
-    return Table(
-        "Model-free tests",
-        {
-            "a": [names[row["a"]] for row in rows],
-            "b": [names[row["b"]] for row in rows],
-            "t": [fixed(row["t"], 2, sign=True) for row in rows],
-            **{TESTS[key]: [probability(row.get(key)) for row in rows] for key in known},
-        },
-        note,
-        left=("b",),
-    )
+    columns = {
+        "a": [names[row["a"]] for row in rows],
+        "b": [names[row["b"]] for row in rows],
+        "t": [fixed(row["t"], 2, sign=True) for row in rows],
+    }
+    columns |= {head: [probability(row.get(key)) for row in rows] for key, head in TESTS.items()}
+    return Table("Model-free tests", columns, note, left=("b",))
 
 
 def settings(result: Result) -> Table:
-    """What was chosen, and with which versions it was computed."""
     comparison = result.comparison
     chosen: dict[str, object] = {"rule": comparison.rule, "seed": comparison.seed, "rope": comparison.rope}
     chosen |= comparison.settings

@@ -24,7 +24,7 @@ MOST_ROWS = 20  # Rows of a table; the files have all
 MOST_ANNOTATORS = 10  # Annotators whose confusion is printed; `--json` has all
 LONGEST_NAME = 32
 # Columns of a model's name, so that the tables fit 80 columns and names that end differently stay apart.
-MODEL_NAME, PAIR_NAME = 22, 14
+MODEL_NAME, PAIR_NAME = 18, 14
 COLOURS = {
     "certain": "bold green",
     "likely": "bold",
@@ -47,7 +47,6 @@ SHORT = {
 
 
 def summary(result: Result) -> tuple[RenderableType, ...]:
-    """Verdict, models, pairs and warnings."""
     said = verdict(result)
     parts: list[RenderableType] = [Text(unmarked(said.headline), COLOURS[said.level])]
     parts += [Text(f"  {line}", style="red") for line in said.failing]
@@ -72,7 +71,6 @@ def titled(shown: Table, longest: int, most: int = MOST_ROWS) -> RenderableType:
 
 
 def grid(shown: Table, longest: int = LONGEST_NAME, most: int = MOST_ROWS) -> RichTable:
-    """The first rows of a table; names have so many columns at most."""
     made = RichTable(box=None, pad_edge=False, header_style="dim")
     names = short_names(NAME.findall("".join(cell for row in shown.rows for cell in row)), longest)
     for head, numeric in zip(shown.heads, shown.numeric, strict=True):

@@ -56,7 +56,6 @@ def validation_summary(validation: Validation) -> tuple[RenderableType, ...]:
 
 
 def monitor_headline(watch: Monitor) -> str:
-    """The decision so far, in a sentence."""
     a, b = plain(watch.a), plain(watch.b)
     if watch.decision == "equivalent":
         return f"{a} and {b} are equivalent: they differ by {exact(watch.rope)} at most."
@@ -67,7 +66,6 @@ def monitor_headline(watch: Monitor) -> str:
 
 
 def monitor_summary(watch: Monitor) -> tuple[RenderableType, ...]:
-    """Headline, numbers and warnings."""
     headline = Text(monitor_headline(watch), "bold" if watch.decision else "bold yellow")
     return (headline, *(Text(f"{what}: {value}") for what, value in _numbers(watch)), *_warnings(watch))
 
@@ -91,7 +89,6 @@ def _numbers(watch: Monitor) -> Iterator[tuple[str, str]]:
 
 
 def monitor_notes(watch: Monitor) -> Iterator[str]:
-    """What was left out of the last batch."""
     if watch.skipped:
         yield f"{count(watch.skipped, 'item')} known already: skipped"
     if watch.waiting:
@@ -102,17 +99,15 @@ def monitor_notes(watch: Monitor) -> Iterator[str]:
 
 
 def plan_summary(plan: Plan) -> tuple[RenderableType, ...]:
-    """The study in words, the table of designs, and warnings."""
     unsaid = {"n_annotators": None, "n_clusters": None, "n_replicates": 1}
     designs = plan.designs
-    columns: dict[str, list[str] | None] = {"design": [row["design"] for row in designs]}
+    columns = {"design": [row["design"] for row in designs]}
     for name, head in SIZES.items():
         told = any(row[name] != unsaid.get(name, "") for row in designs)
-        columns[head] = ["" if row[name] is None else _few(row[name]) for row in designs] if told else None
-    priced = any(row["cost"] is not None for row in designs)
+        columns[head] = ["" if row[name] is None or not told else _few(row[name]) for row in designs]
     columns["width"] = [significant(row["width"], 3) for row in designs]
     columns["P(decides)"] = [probability(row["p_certain"]) for row in designs]
-    columns["cost"] = [significant(row["cost"], 4) for row in designs] if priced else None
+    columns["cost"] = [significant(row["cost"], 4) for row in designs]
     said = (
         f"A study of {_size(row)} says with certainty {exact(plan.certainty)} which is better, {plain(plan.a)} or "
         f"{plain(plan.b)}, with probability {probability(row['p_certain'])}; its 95% interval is expected to be "

@@ -1,17 +1,16 @@
 """The verdict in words: which model, how sure, by how much, what it hangs on, and what to do next."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from probtruth.check import as_float, count
 from probtruth.comparison.unseen import NO_BOUND, highest_rate
 from probtruth.errors import ProbtruthError
-from probtruth.inference.diagnostics import MAX_RHAT, MIN_ESS
 from probtruth.line.result import Result
 from probtruth.line.standing import CLAIMED, Standing
-from probtruth.report.about import about, answers
+from probtruth.report.about import about, answers, diagnostics
 from probtruth.report.numbers import (
     advantage,
     decimals,
@@ -60,32 +59,13 @@ class Verdict:
     groups: tuple[str, ...] = ()
 
 
-def failing_diagnostics(diagnostics: Mapping[str, Any]) -> tuple[str, ...]:
-    """The diagnostics that fail, in words; none where all pass or an engine has none."""
-    lines = []
-    rhat, ess = as_float(diagnostics.get("max_rhat")), as_float(diagnostics.get("min_ess"))
-    if rhat is not None and rhat > MAX_RHAT:
-        lines.append(f"R-hat is {fixed(rhat, 3)}, above {MAX_RHAT}: the chains have not mixed.")
-    if ess is not None and ess < MIN_ESS:
-        lines.append(f"The effective sample size is {ess:.0f}, below {MIN_ESS:.0f}.")
-    for name, words in (("max_rhat", "R-hat"), ("min_ess", "The effective sample size")):
-        value = diagnostics.get(name)
-        if value is not None and as_float(value) is None:
-            lines.append(f"{words} could not be computed: the draws are not finite.")
-    if divergences := as_float(diagnostics.get("divergences")):
-        lines.append(f"{divergences:.0f} divergent transitions: the sampler missed part of the posterior.")
-    if diagnostics.get("engines_agree") is False:
-        lines.append("The two engines disagree by more than Monte Carlo error.")
-    return tuple(lines)
-
-
 def verdict(result: Result) -> Verdict:
-    """The verdict on a result."""
     standing = result.standing
     if standing is None:
         return _alone(result)
     made = _SeveralModels(result, standing)
-    failing = failing_diagnostics(result.comparison.diagnostics)
+    gates = diagnostics(result.comparison.diagnostics)
+    failing = tuple([f"{name}: {value} (passes if {bound})." for name, value, bound, passes in gates if not passes])
     level, headline = ("invalid", "No verdict: the diagnostics of the sampling fail.") if failing else made.headline()
     gold = result.comparison.gold
     if gold is not None and level != "invalid" and not standing.answers:
@@ -95,13 +75,12 @@ def verdict(result: Result) -> Verdict:
 
 
 def _alone(result: Result) -> Verdict:
-    """What is said of one model: its mean with its interval, next to the best possible and the labels' frequencies."""
     comparison, known = result.comparison, result.scores.known
     row = comparison.ranks[0]
     name = marked([row["model"]], LONGEST_NAME)[str(row["model"])]
     mean, low, high = (as_float(row[key]) for key in ("score", "low", "high"))
     whose, units = f"The {mean_of(comparison)} of {name}", unit(comparison.rule, " ")
-    rest = tuple(about(result))
+    rest = ("One model alone: nothing is compared.", *about(result))
     if mean is None:
         return Verdict("invalid", f"{whose} is not known.", (), rest)
     if math.isinf(mean):
@@ -111,23 +90,13 @@ def _alone(result: Result) -> Verdict:
     if low is None or high is None:
         return Verdict("invalid", f"{whose} is {significant(mean)}{units}; its interval is not known.", (), rest)
     places = decimals([high - low], ends=(low, high))
-    headline = f"{whose} is {fixed(mean, places)}{units} (95% interval {interval(low, high, places)})."
     numbers = [(f"{mean_of(comparison)}, 95% interval".capitalize(), f"{interval(low, high, places)}{units}")]
-    details = ["One model alone: nothing is compared."]
     if known.entropy is not None and known.baseline is not None and math.isfinite(known.baseline):
-        best, flat = (fixed(value, places) for value in (known.entropy, known.baseline))
-        details.append(
-            f"The best possible forecast would score {best}, the entropy of the labels; their frequencies alone {flat}."
-        )
-        numbers.append(("Best possible, frequencies alone", f"{best}, {flat}{units}"))
-        if known.baseline > known.entropy:
-            closed = (known.baseline - mean) / (known.baseline - known.entropy)
-            details.append(
-                f"The model closes {percent(closed)} of that gap."
-                if closed >= 0
-                else "The model does worse than these frequencies, given for every item."
-            )
-    return Verdict("alone", headline, tuple(numbers), (*details, *rest))
+        best, flat = fixed(known.entropy, places), fixed(known.baseline, places)
+        numbers.append(("The best possible forecast, the entropy of the labels", f"{best}{units}"))
+        numbers.append(("The frequencies of the labels, forecast for every item", f"{flat}{units}"))
+    said = f"{whose} is {fixed(mean, places)}{units} (95% interval {interval(low, high, places)})."
+    return Verdict("alone", said, tuple(numbers), rest)
 
 
 class _SeveralModels:
@@ -149,7 +118,6 @@ class _SeveralModels:
         self.hangs_on_infinite = bool(self.infinite) and (not finite or best >= POSSIBLE)
 
     def headline(self) -> tuple[str, str]:
-        """How settled the verdict is, and its first sentence: what the answer hangs on."""
         standing, lead, following = self.standing, self.lead, self.following
         if self.hangs_on_infinite:
             return "open", self.infinite_means()
@@ -190,7 +158,6 @@ class _SeveralModels:
         return f", unless rare outcomes that these {known['n_units']} {kind} do not show cost it much more"
 
     def infinite_means(self) -> str:
-        """Which models' means are infinite and why, and what another rule says."""
         result, comparison, bounded = self.result, self.result.comparison, self.result.bounded
         listed = list(self.infinite.items())[:MOST_NAMED]
         who, several = joined([self.names[model] for model, _ in listed]), len(self.infinite) > 1
@@ -209,7 +176,6 @@ class _SeveralModels:
         return f"{said} Under the {measure(bounded.rule)} {best}."
 
     def numbers(self, level: str) -> Iterator[tuple[str, str]]:
-        """The difference with its interval, how probable it is, and what to do next."""
         low, high, size = self.gap["low"], self.gap["high"], self.gap["difference"]
         ahead = f"{self.lead} ahead of {self.following} in {mean_of(self.result.comparison)}"
         if size is not None and low is not None and high is not None and math.isfinite(size):
@@ -223,7 +189,6 @@ class _SeveralModels:
         yield "What to do next", self.next_step(level)
 
     def next_step(self, level: str) -> str:
-        """What a reader can do with the answer."""
         standing = self.standing
         if level == "invalid":
             return "Sample longer, or use the exact engine, before you use any number."
@@ -244,24 +209,24 @@ class _SeveralModels:
         return self.more_data()
 
     def more_data(self) -> str:
-        """What would lower the uncertainty most, and how many more items would decide."""
         parts = {name: as_float(part) or 0.0 for name, part in self.result.comparison.uncertainty.items()}
         largest = max(parts, key=parts.__getitem__, default="items")
         if largest in ("annotators", "labels") and parts[largest] > 0.5:
             kind = "more annotators" if largest == "annotators" else "more annotations of each item"
             return f"Get {kind}: {percent(parts[largest])} of the uncertainty is due to the {largest}."
         try:
-            made = plan(self.result.comparison, self.standing.lead, self.standing.next, costs={"item": 1.0})
+            made = plan(self.result, self.standing.lead, self.standing.next, costs={"item": 1.0})
         except ProbtruthError:
             return "Collect more items."
         wanted = [row["n_items"] for row in made.designs if row["design"] == "cheapest"]
         n_items = len(self.result.scores.items)
-        if not wanted or not math.isfinite(wanted[0]) or not n_items < wanted[0] < 1000 * n_items:
-            return "Collect more items."
-        return f"About {float(f'{wanted[0]:.2g}'):,.0f} items in all would probably decide (80%); here are {n_items:,}."
+        if wanted and n_items < wanted[0] < 1000 * n_items:
+            size = float(f"{wanted[0]:.2g}")
+            return f"About {size:,.0f} items in all would probably decide (80%); here are {n_items:,}."
+        alone = not wanted and parts.get("annotators")
+        return "More items alone would not decide: get more annotators too." if alone else "Collect more items."
 
     def details(self) -> Iterator[str]:
-        """What the verdict rests on."""
         comparison, standing, lead, following = self.result.comparison, self.standing, self.lead, self.following
         if standing.unseen is not None:
             yield self.unseen(standing.unseen)
@@ -289,24 +254,23 @@ class _SeveralModels:
     def without_spread(self) -> Iterator[str]:
         """Why nothing is known of the difference of the two leading models; nothing where it is known."""
         comparison, gap, lead, following = self.result.comparison, self.gap, self.lead, self.following
-        low, high, size, mean = gap["low"], gap["high"], gap["difference"], mean_of(comparison)
+        size, mean, score = gap["difference"], mean_of(comparison), measure(comparison.rule)
         if size is None:
             yield f"The {mean} of {lead} and of {following} is infinite or not known: nothing tells them apart."
         elif math.isinf(size):
             yield f"The {mean} of {following} is infinite; that of {lead} is finite."
-        elif size == low == high == 0:
+        elif size == gap["low"] == gap["high"] == 0:
             yield f"On every item, {lead} and {following} have the same score, and so the same {mean}."
-        elif low is None or high is None:
+        elif gap["low"] is None and comparison.settings.get("metric"):
+            yield f"How sure the difference in {mean} between {lead} and {following} is, is not known."
+        elif gap["low"] is None:
             by = f"{exact(float(f'{abs(size):.3g}'))}{unit(comparison.rule, ' ')}"
             yield (
-                f"How sure the difference in {mean} between {lead} and {following} is, is not known."
-                if comparison.settings.get("metric")
-                else f"On every item the {measure(comparison.rule)} of {lead} is better than that of {following} by "
-                f"the same {by}: without a spread, nothing tells how far other items may differ."
+                f"On every item the {score} of {lead} is better than that of {following} by the same {by}: without a "
+                "spread, nothing tells how far other items may differ."
             )
 
     def unseen(self, unseen: Any) -> str:
-        """What rare outcomes could do."""
         kind = "item" if self.result.comparison.settings.get("clusters") is None else "cluster"
         size = unseen.behind
         behind = "by an infinite difference" if math.isinf(size) else f"by {exact(float(f'{size:.2g}'))}"
@@ -317,7 +281,6 @@ class _SeveralModels:
         )
 
     def accuracy(self) -> Iterator[str]:
-        """Why the model of the highest accuracy is not the one of the best score, where these disagree."""
         if self.result.labelled is None:
             return
         accuracy, calibration = self.result.analysis.accuracy, self.result.analysis.calibration
@@ -362,12 +325,3 @@ class _SeveralModels:
             more = f" and {len(rest) - 3} more" if len(rest) > 3 else ""
             said += f"; not ahead in {joined(list(names.values()))}{more} (least: P {equals(rest[0][0])})"
         yield f"{said}."
-        gates = self.result.comparison.diagnostics
-        for row in self.result.comparison.group_results.get("population of groups", ()):
-            if {row["a"], row["b"]} == {self.standing.lead, self.standing.next}:
-                p_better = row["p_a_better" if row["a"] == self.standing.lead else "p_b_better"]
-                said = f"In the population of groups P({self.lead} is better than {self.following}) {equals(p_better)}"
-                if gates.get("sampler"):
-                    ess = f"effective sample size {gates['min_ess']:,.0f}"
-                    said += f" ({gates['sampler']}: R-hat {fixed(gates['max_rhat'], 3)}, {ess})"
-                yield f"{said}."

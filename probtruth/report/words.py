@@ -10,26 +10,25 @@ if TYPE_CHECKING:
     from probtruth.line.result import Result  # which loads most of the package: a command prints numbers without it
     from probtruth.types import Comparison
 
-MEASURES: Mapping[str, tuple[str, str]] = {
-    "log": ("log loss", "nats"),
-    "brier": ("Brier score", ""),
-    "quadratic": ("quadratic score", ""),
-    "spherical": ("spherical score", ""),
-    "ranked-probability": ("ranked probability score", ""),
-    "zero-one": ("zero-one loss", ""),
-    "linear": ("linear score", ""),
-}  # What each rule's score is called, and its unit
+# What each rule's score is called
+MEASURES: Mapping[str, str] = {
+    "log": "log loss",
+    "brier": "Brier score",
+    "quadratic": "quadratic score",
+    "spherical": "spherical score",
+    "ranked-probability": "ranked probability score",
+    "zero-one": "zero-one loss",
+    "linear": "linear score",
+}
 
 
 def measure(rule: str) -> str:
     """What the rule's score is called; a metric of the user's own keeps its name."""
-    return MEASURES[rule][0] if rule in MEASURES else plain(rule)
+    return MEASURES.get(rule) or plain(rule)
 
 
 def unit(rule: str, before: str = "") -> str:
-    """The unit of the score, after a space if one is given; empty where it has none."""
-    known = MEASURES[rule][1] if rule in MEASURES else ""
-    return before + known if known else ""
+    return f"{before}nats" if rule == "log" else ""
 
 
 def with_unit(rule: str) -> str:
@@ -55,14 +54,12 @@ ALPHA = "Krippendorff (2011), Computing Krippendorff's alpha-reliability, reposi
 
 
 def bibtex() -> str:
-    """The software and its version as an entry of BibTeX."""
     fields = {"author": "{The probtruth authors}", "title": f"{{{TITLE}}}", "year": RELEASED}
     fields |= {"version": versions()["probtruth"], "license": "Apache-2.0"}
     return "\n".join(["@software{probtruth,", *(f"  {name} = {{{value}}}," for name, value in fields.items()), "}"])
 
 
 def sources(result: "Result") -> list[str]:
-    """The works behind the methods that this result used."""
     comparison, truth = result.comparison, result.truth
     used = [RULES] if result.scores.known.proper is not None else []
     used += [CORP, NELSON] if result.labelled is not None else []

@@ -1,7 +1,7 @@
 """A result as a folder: the page, the numbers, the draws, the tables and the figures, whole or not at all."""
 
 from probtruth.io.output.csv_safe import write_csv
-from probtruth.io.output.folder import whole_folder
+from probtruth.io.output.folder import whole
 from probtruth.io.output.jsonable import dumps
 from probtruth.line.result import Result
 from probtruth.report.contents import contents
@@ -34,7 +34,7 @@ def write_report(result: Result | Comparison, out: StrPath) -> None:
     ['figures', 'items.parquet', 'models.csv', 'pairwise.csv', 'posterior.nc']
     """
     result = Result.of(result)
-    with whole_folder(out) as folder:
+    with whole(out) as folder:
         content = contents(result)
         (folder / "figures").mkdir()
         for made in content.figures:

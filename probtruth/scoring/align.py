@@ -32,7 +32,7 @@ class Aligned(Brief):
     shares: Float[np.ndarray, "item label"] | None
     n_votes: Int[np.ndarray, " item"] | None
     models: tuple[str, ...]
-    items: tuple[str, ...]
+    items: Sequence[str]
     labels: tuple[str, ...]
     rows: Int[np.ndarray, " item"]
     columns: Int[np.ndarray, " known"]
@@ -67,18 +67,15 @@ class Aligned(Brief):
 
     def against(self, truth: Truth) -> "Aligned":
         """The same predictions against another truth about the same items and labels."""
-        logs = self.log_probs
-        return replace(self, log_probs=logs, **_reference(truth, logs, self.rows, self.columns))
+        return replace(self, **_reference(truth, self.log_probs, self.rows, self.columns))
 
     def subset(self, items: Int[np.ndarray, " some"], models: Sequence[str]) -> "AlignedOnHost":
         """Some of the items, by their positions here, and some of the models, on the host."""
-        rows_of_models = [self.models.index(model) for model in models]
-        shares = None if self.shares is None else self.shares[items]
         chosen = replace(
             self,
-            log_probs=some_items(self.log_probs, items)[rows_of_models],
-            truth=shares if shares is not None and self.by_votes else some_items(self.truth, items),
-            shares=shares,
+            log_probs=some_items(self.log_probs, items)[[self.models.index(model) for model in models]],
+            truth=some_items(self.truth, items),
+            shares=None if self.shares is None else self.shares[items],
             n_votes=None if self.n_votes is None else self.n_votes[items],
             models=tuple(models),
             items=tuple([self.items[item] for item in items.tolist()]),
@@ -107,17 +104,13 @@ def align(predictions: object, truth: object) -> Aligned:
     if isinstance(predictions, Mapping) and predictions:
         predictions = Predictions.from_probs(predictions)
     if not isinstance(predictions, Predictions):
-        raise InputError(
-            f"predictions of type {type(predictions).__name__}",
-            "a probtruth.Predictions",
-            "Make it with Predictions.from_probs({'a': probs, ...}); the predictions come first, then the truth.",
-        )
+        hint = "Make it with Predictions.from_probs({'a': probs, ...}); the predictions come first, then the truth."
+        raise InputError(f"predictions of type {type(predictions).__name__}", "a probtruth.Predictions", hint)
     if not isinstance(truth, Truth):
-        raise InputError(
-            f"truth of type {type(truth).__name__}",
-            "a probtruth.Truth",
-            "Make it with infer_truth(annotations), Truth.from_probs(probs) or Truth.from_labels(labels, n_labels=K).",
+        hint = (
+            "Make it with infer_truth(annotations), Truth.from_probs(probs) or Truth.from_labels(labels, n_labels=K)."
         )
+        raise InputError(f"truth of type {type(truth).__name__}", "a probtruth.Truth", hint)
     ours, theirs = truth.index, predictions.index
     items, rows, their_rows = match_items(ours, theirs, "the predictions")
     labels, columns, their_columns = match_labels(ours, theirs, "the predictions")
@@ -126,11 +119,11 @@ def align(predictions: object, truth: object) -> Aligned:
         log_probs=log_probs,
         models=predictions.models,
         items=items,
-        labels=labels,
+        labels=tuple(labels),
         rows=rows,
         columns=columns,
-        audit=_audit(ours, theirs, predictions),
-        item_rows=_written(ours, theirs, rows, their_rows),
+        audit=_audit(ours, theirs, predictions.models, predictions.audit),
+        item_rows=_written((ours, rows), (theirs, their_rows)),
         **_reference(truth, log_probs, rows, columns),
     )
 
@@ -149,26 +142,22 @@ def _reference(truth: Truth, log_probs: Table, rows: np.ndarray, columns: np.nda
     }
 
 
-def _written(
-    ours: Index, theirs: Index, rows: Int[np.ndarray, " item"], their_rows: Int[np.ndarray, " item"]
-) -> Int[np.ndarray, " item"] | None:
+def _written(*sides: tuple[Index, Int[np.ndarray, " item"]]) -> Int[np.ndarray, " item"] | None:
     """The caller's order of the items, from the side that has one."""
-    if ours.positional_items:
-        return ranks(rows)
-    if ours.item_rows is not None:
-        return ranks(ours.item_rows[rows])
-    if theirs.positional_items:
-        return ranks(their_rows)
-    return None if theirs.item_rows is None else ranks(theirs.item_rows[their_rows])
+    for index, rows in sides:
+        if index.positional_items:
+            return ranks(rows)
+        if index.item_rows is not None:
+            return ranks(index.item_rows[rows])
+    return None
 
 
-def _audit(ours: Index, theirs: Index, predictions: Predictions) -> Audit:
+def _audit(ours: Index, theirs: Index, models: Sequence[str], known: Audit) -> Audit:
     """The predictions' audit with what else one side has and the other lacks."""
     if ours.positional_items or theirs.positional_items or ours.items == theirs.items:
-        return predictions.audit
-    counted = set(predictions.audit.missing) | set(predictions.audit.extra)
-    theirs_or_counted, known = set(theirs.items) | counted, set(ours.items) | counted
-    missing = tuple(name for name in ours.items if name not in theirs_or_counted)
-    extra = tuple(name for name in theirs.items if name not in known)
-    by_model = tuple((model, len(missing), len(extra)) for model in predictions.models)
-    return predictions.audit + Audit(missing, extra, by_model)
+        return known
+    counted = {*known.missing, *known.extra}
+    there, here = {*theirs.items, *counted}, {*ours.items, *counted}
+    missing = tuple(name for name in ours.items if name not in there)
+    extra = tuple(name for name in theirs.items if name not in here)
+    return known + Audit(missing, extra, tuple((model, len(missing), len(extra)) for model in models))

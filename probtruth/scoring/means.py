@@ -1,9 +1,8 @@
 """Mean scores of large arrays: float64 sums over blocks of items, which merge."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import partial, reduce
 
 import jax
 import jax.numpy as jnp
@@ -52,7 +51,10 @@ class MeanScores:
     @property
     def power_means(self) -> Float[np.ndarray, " power"]:
         """The generalised mean of the probability of the label, by power."""
-        return np.array([power_mean(c, m) for c, m in zip(self._centres[len(self.rules) :], self.powers, strict=True)])
+        centres, powers = self._centres[len(self.rules) :], np.array(self.powers)
+        with np.errstate(all="ignore"):
+            means = np.exp(np.log1p(np.maximum(powers * centres, -1)) / powers)
+        return np.where(powers == 0, np.exp(centres), means)
 
     @property
     def _centres(self) -> Float[np.ndarray, " term"]:
@@ -106,7 +108,10 @@ def mean_scores(
     chosen = tuple(get_rule(rule) for rule in (rules if isinstance(rules, list | tuple) else (rules,)))
     check.unique([rule.name for rule in chosen], "rule")
     exponents = tuple(check.number(power, "power", "1, 0 and -2/3 are the usual ones.") for power in powers)
-    forecast, weights = together([_array(probs), _array(truth)])
+    if any(isinstance(values, jax.core.Tracer) for values in (probs, truth)):
+        hint = "Inside jit use pt.log_score(probs, truth).mean() and its like."
+        raise InputError("an array that is being traced", "an array with values", hint)
+    forecast, weights = together([check_arrays.as_float_table(values, "arrays") for values in (probs, truth)])
     if forecast.ndim != 2 or forecast.shape != weights.shape:
         raise InputError(
             f"forecasts of shape {forecast.shape} and truth of shape {weights.shape}",
@@ -117,15 +122,14 @@ def mean_scores(
         raise InputError(f"arrays of shape {forecast.shape}", "at least one item and one label", "Check the arrays.")
     names, n_items = tuple(rule.name for rule in chosen), len(forecast)
     size = n_items if on_device(forecast) else max(1, CELLS // forecast.shape[1])
-    made = None
+    blocks = []
     for start in range(0, n_items, size):
         rows = slice(start, min(start + size, n_items))
         one, other = (forecast, weights) if size == n_items else (forecast[rows], weights[rows])
         totals, infinite, counts = map(to_host, _sums(chosen, exponents, confusion, log_probs, one, other))
-        block = MeanScores(names, exponents, rows.stop - start, totals, infinite, counts if confusion else None)
-        made = block if made is None else made + block
-    assert made is not None
-    return made
+        n_rows, table = rows.stop - start, counts if confusion else None
+        blocks.append(MeanScores(names, exponents, n_rows, totals, infinite, table))
+    return reduce(MeanScores.__add__, blocks)
 
 
 @partial(compiled, static_argnums=(0, 1, 2, 3))
@@ -146,23 +150,3 @@ def _sums(
     counts = wide[0].T @ wide[1] if confusion else jnp.zeros((0, 0))
     totals = jnp.array([one.sum(dtype=jnp.float64) for one in terms])
     return totals, jnp.array([jnp.isinf(one).sum() for one in terms], int), counts
-
-
-def power_mean(centre: float, power: float) -> float:
-    """The mean of order m from the mean of (p^m - 1)/m (of log p at 0); it is 0 where that is minus infinity."""
-    if power == 0 or math.isnan(centre):
-        return math.exp(centre)
-    inner = power * centre
-    if inner <= -1 or math.isinf(inner):
-        return 0.0
-    return math.exp(math.log1p(inner) / power)
-
-
-def _array(values: ArrayLike) -> np.ndarray | Array:
-    if isinstance(values, jax.core.Tracer):
-        raise InputError(
-            "an array that is being traced",
-            "an array with values",
-            "Inside jit use pt.log_score(probs, truth).mean() and its like.",
-        )
-    return check_arrays.as_float_table(values, "arrays")

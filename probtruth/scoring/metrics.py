@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -13,11 +12,12 @@ from probtruth.scoring.align import AlignedOnHost
 from probtruth.scoring.calibration.events import bins_of, events
 from probtruth.scoring.confusion.curves import RATES, chosen_labels, ranking, ranks_of
 from probtruth.scoring.confusion.expected import response_probs
-from probtruth.scoring.confusion.measures import cohens_kappa, label_columns, measure, ratio
+from probtruth.scoring.confusion.measures import Measure, cohens_kappa, measure, measure_names, ratio
 from probtruth.types.arguments import MetricName
 
 Weights = Float[np.ndarray, "draw unit"]
 Values = Float[np.ndarray, "draw model"]
+ValuesOf = Callable[[Weights], Values]
 CellTotals = Float[np.ndarray, "draw model part label"]
 
 ONE_LABEL = {
@@ -41,7 +41,7 @@ class WeightedMetric:
     higher_is_better: bool
     undefined: str
     events: Float[np.ndarray, " model"]
-    values: Callable[[Weights], Values]
+    values: ValuesOf
 
 
 def weighted_metric(
@@ -60,25 +60,40 @@ def weighted_metric(
     if threshold is not None and name not in NEEDS_ANSWERS:
         raise InputError(f"a threshold with metric {name!r}", "no threshold", f"It is for {', '.join(NEEDS_ANSWERS)}.")
     position = _position(label, aligned.labels, name) if one else 0
-    words = f"{name} of {check.quote(aligned.labels[position])}" if one else name
+    own = aligned.labels[position] if one else None
+    words = name if own is None else f"{name} of {check.quote(own)}"
     undefined = ONE_LABEL[name] if one else NEVER.get(name, "there is nothing to average")
-    truth, n_labels = aligned.truth.astype(np.float64), len(aligned.labels)
-    values: Callable[[Weights], Values]
+    truth = aligned.truth.astype(np.float64)
     counted = [truth.sum(0)] * len(aligned.models)
     if name in NEEDS_ANSWERS:
         answers = response_probs(aligned.log_probs, "argmax" if threshold is None else "threshold", threshold)
         cells = np.stack([truth * answers, np.broadcast_to(truth, answers.shape), answers], axis=2)
-        column = None if name == "kappa" else _measure_column(name, position, n_labels)
-        values = partial(_of_totals, _unit_totals(cells.swapaxes(0, 1), unit), partial(_of_cells, column))
+        wanted = Measure("f" if name.endswith("f1") else name, own, "macro" if name == "macro-f1" else None)
+
+        def of_cells(totals: CellTotals) -> Values:
+            sides = (totals[..., part, :] for part in range(3))
+            if name == "kappa":
+                return cohens_kappa(*sides)
+            return measure(*sides)[..., measure_names(aligned.labels).index(wanted)]
+
+        values = _by_units(cells.swapaxes(0, 1), unit, of_cells)
         if name != "recall":
             counted = [np.stack([labels, answer.sum(0)]) for labels, answer in zip(counted, answers, strict=True)]
     elif name == "ece":
-        values = partial(_of_totals, _unit_totals(_gaps(aligned, truth, n_bins), unit), _error)
+        gaps = _gaps(aligned, truth, n_bins)
+        values = _by_units(gaps, unit, lambda sums: ratio(np.abs(sums[..., :-1]).sum(-1), sums[..., -1]))
     else:
         kind = "roc" if name == "roc-auc" else "precision-recall"
         orders = [ranks_of(ranking(logs, position)[0]) for logs in aligned.log_probs]
-        values = partial(_ranked, kind, orders, truth[:, position], unit)
-    own = aligned.labels[position] if one else None
+
+        def values(weights: Weights) -> Values:
+            columns = []
+            for ranked, last in orders:
+                heavy = weights[:, unit[ranked]]
+                hits = np.cumsum(heavy * truth[ranked, position], axis=1)
+                columns.append(RATES[kind](hits[:, last], np.cumsum(heavy, axis=1)[:, last], hits[:, -1:])[2])
+            return np.stack(columns, axis=1)
+
     events = np.array([_rarer(name, totals, position) for totals in counted])
     return WeightedMetric(name, own, words, name != "ece", undefined, events, values)
 
@@ -102,32 +117,16 @@ def _position(label: object, labels: Sequence[str], metric: str) -> int:
     return chosen_labels(label, labels)[0]
 
 
-def _measure_column(name: str, position: int, n_labels: int) -> int:
-    """Position of the metric among the measures of a table."""
-    if name == "accuracy":
-        return 0
-    if name == "macro-f1":
-        return int(label_columns("f", n_labels).stop)
-    return int(label_columns("f" if name == "f1" else name, n_labels).start) + position
-
-
-def _unit_totals(cells: np.ndarray, unit: Int[np.ndarray, " item"]) -> np.ndarray:
-    """Of each unit the totals over its items."""
+def _by_units(cells: np.ndarray, unit: Int[np.ndarray, " item"], finish: Callable[[np.ndarray], Values]) -> ValuesOf:
+    """A function of the weighted totals over units."""
     totals = np.zeros((int(unit.max()) + 1, *cells.shape[1:]))
     np.add.at(totals, unit, cells)
-    return totals
 
+    def values(weights: Weights) -> Values:
+        added = weights @ totals.reshape(len(totals), -1)
+        return finish(added.reshape(len(weights), *totals.shape[1:]))
 
-def _of_totals(totals: np.ndarray, finish: Callable[[np.ndarray], Values], weights: Weights) -> Values:
-    """A function of the weighted totals over units."""
-    added = weights @ totals.reshape(len(totals), -1)
-    return finish(added.reshape(len(weights), *totals.shape[1:]))
-
-
-def _of_cells(column: int | None, cells: CellTotals) -> Values:
-    """A measure of the tables by its column; None: Cohen's kappa of label and answer."""
-    totals = (cells[..., part, :] for part in range(3))
-    return cohens_kappa(*totals) if column is None else measure(*totals)[0][..., column]
+    return values
 
 
 def _gaps(aligned: AlignedOnHost, truth: np.ndarray, n_bins: int) -> Float[np.ndarray, "item model column"]:
@@ -138,23 +137,3 @@ def _gaps(aligned: AlignedOnHost, truth: np.ndarray, n_bins: int) -> Float[np.nd
         ((_, forecasts, outcomes),) = events(logs.astype(np.float64), truth, aligned.labels, "top-label")
         table[np.arange(len(truth)), model, bins_of(forecasts, n_bins, "uniform", logs.dtype)] = outcomes - forecasts
     return table
-
-
-def _error(gaps: Float[np.ndarray, "draw model column"]) -> Values:
-    return ratio(np.abs(gaps[..., :-1]).sum(-1), gaps[..., -1])
-
-
-def _ranked(
-    kind: str,
-    orders: Sequence[tuple[np.ndarray, np.ndarray]],
-    positive: Float[np.ndarray, " item"],
-    unit: Int[np.ndarray, " item"],
-    weights: Weights,
-) -> Values:
-    """The area of every model, whose items are ranked with their ties."""
-    columns = []
-    for ranked, last in orders:
-        heavy = weights[:, unit[ranked]]
-        hits = np.cumsum(heavy * positive[ranked], axis=1)
-        columns.append(RATES[kind](hits[:, last], np.cumsum(heavy, axis=1)[:, last], hits[:, -1:])[2])
-    return np.stack(columns, axis=1)

@@ -1,7 +1,7 @@
 """(Predictions, Truth) -> Scores: the expected loss of every model on every item, under a rule."""
 
 from collections.abc import Callable, Sequence
-from functools import partial, reduce
+from functools import partial
 
 import jax
 import jax.numpy as jnp
@@ -12,7 +12,7 @@ from jaxtyping import Float, Int
 from probtruth import check
 from probtruth.kernels import simplex
 from probtruth.kernels.arrays import Table, on_device, to_host
-from probtruth.kernels.host import block_rows
+from probtruth.kernels.host import block_rows, empty_array, lies_on_disk
 from probtruth.kernels.precision import compiled
 from probtruth.scoring.align import Aligned
 from probtruth.scoring.rules import ScoringRule, get_rule, log
@@ -30,20 +30,25 @@ def score_aligned(
     """`probtruth.score` of predictions and truth that are aligned."""
     chosen, least = asked(rule, floor, aligned.labels, order)
     logs, truth = aligned.log_probs, aligned.truth
-    single_votes = aligned.n_votes is not None and (aligned.n_votes == 1).any()
+    if on_device(logs):
+        values, entropy, mean = map(to_host, _scores_there(chosen, least, logs, truth))
+    else:
+        values, entropy = empty_array(logs.shape[:2], lies_on_disk(logs)), entropies(chosen, to_host(truth))
+        mean = to_host(truth).mean(0, dtype=np.float64)
+        for row, table in zip(values, logs, strict=True):
+            row[:] = expected_losses(chosen, least, table, to_host(truth))
     return Scores(
-        to_host(_expected(chosen, least, logs, truth)).astype(np.float64, copy=False),
+        values.astype(np.float64, copy=False),
         aligned.models,
         aligned.items,
         chosen.name,
-        known=_rule_facts(chosen, least, truth),
+        known=_rule_facts(chosen, least, float(entropy.mean()), mean),
         labels=LabelsBehind(
             given=partial(_losses, chosen, least),
             truth=truth,
             estimand=aligned.estimand,
             shares=aligned.shares,
             n_votes=aligned.n_votes,
-            forecast=_mean_forecast(aligned) if single_votes else None,
             log_probs=logs,
             sampled=sampled_items(*truth.shape),
         ),
@@ -89,12 +94,15 @@ def expectations(label_values: Rows, weights: Rows) -> Items:
 
 def expected_losses(rule: ScoringRule, floor: float | None, log_probs: Rows, truth: Rows) -> Items:
     """The expected loss of one model on each item, on the host."""
-    return _by_block(partial(_expected_here, rule, floor), log_probs, truth)
+    return _by_block(lambda logs, rows: expectations(_losses_here(rule, floor, logs), rows), log_probs, truth)
 
 
 def entropies(rule: ScoringRule, truth: Rows) -> Items:
     """The generalised entropy of each item's labels, on the host."""
-    return _by_block(partial(_entropies_here, rule), truth)
+    if rule is not log:
+        return _by_block(partial(_padded, rule.entropy), truth)
+    with np.errstate(divide="ignore"):
+        return _by_block(lambda rows: expectations(-np.log(rows.astype(np.float64)), rows), truth)
 
 
 def sampled_items(n_items: int, n_labels: int) -> Int[np.ndarray, " sampled"]:
@@ -114,37 +122,16 @@ def _losses(
     return np.stack([_by_block(partial(_losses_here, rule, floor), table) for table in log_probs])
 
 
-def _expected(
-    rule: ScoringRule,
-    floor: float | None,
-    log_probs: Float[Table, "model item label"],
-    truth: Float[Table, "item label"],
-) -> Float[Table, "model item"]:
-    """The expected loss of every model on every item, computed where they lie."""
-    if on_device(log_probs):
-        return _expected_there(rule, floor, log_probs, truth)
-    return np.stack([expected_losses(rule, floor, table, to_host(truth)) for table in log_probs])
-
-
-def _mean_forecast(aligned: Aligned) -> Rows:
-    """The models' mean probabilities; one model at a time is in memory."""
-    return np.asarray(reduce(np.add, (np.exp(table) for _, table in aligned.tables())) / len(aligned.models))
-
-
-def _rule_facts(rule: ScoringRule, floor: float | None, truth: Float[Table, "item label"]) -> RuleFacts:
-    if on_device(truth):
-        entropy, mean = map(to_host, _truth_means_there(rule, truth))
-    else:
-        entropy, mean = entropies(rule, truth), truth.mean(0, dtype=np.float64)
+def _rule_facts(rule: ScoringRule, floor: float | None, entropy: float, mean: Float[np.ndarray, " label"]) -> RuleFacts:
     here = jax.local_devices(backend="cpu")[0]
     with jax.default_device(here), jax.transfer_guard("allow"), np.errstate(divide="ignore"):
         baseline = expected_losses(rule, None, np.log(mean)[None], mean[None])
     return RuleFacts(
         floor=floor,
         label_order=rule.order,
-        range=rule.range_for(truth.shape[1]),
+        range=rule.range_for(len(mean)),
         proper=rule.proper and floor is None,
-        entropy=float(entropy.mean()),
+        entropy=entropy,
         baseline=float(baseline[0]),
     )
 
@@ -152,17 +139,13 @@ def _rule_facts(rule: ScoringRule, floor: float | None, truth: Float[Table, "ite
 @partial(compiled, static_argnums=(0, 1))
 def _losses_there(rule: ScoringRule, floor: float | None, log_probs: Array) -> Array:
     logs = log_probs if floor is None else jnp.maximum(log_probs, np.asarray(np.log(floor), log_probs.dtype))
-    return -logs if rule is log else rule.per_label_from_log(logs)
+    return rule.per_label_from_log(logs)
 
 
 @partial(compiled, static_argnums=(0, 1))
-def _expected_there(rule: ScoringRule, floor: float | None, log_probs: Array, truth: Table) -> Array:
-    return simplex.expectation(truth, _losses_there(rule, floor, log_probs))
-
-
-@partial(compiled, static_argnums=0)
-def _truth_means_there(rule: ScoringRule, truth: Array) -> tuple[Array, Array]:
-    return rule.entropy(truth).mean(dtype=jnp.float64), truth.mean(0, dtype=jnp.float64)
+def _scores_there(rule: ScoringRule, floor: float | None, log_probs: Array, truth: Table) -> tuple[Table, ...]:
+    expected = simplex.expectation(truth, _losses_there(rule, floor, log_probs))
+    return expected, rule.entropy(truth).mean(dtype=jnp.float64), truth.mean(0, dtype=jnp.float64)
 
 
 def _by_block(kernel: Callable[..., np.ndarray], *tables: Rows) -> np.ndarray:
@@ -172,35 +155,18 @@ def _by_block(kernel: Callable[..., np.ndarray], *tables: Rows) -> np.ndarray:
     return np.concatenate([kernel(*(table[start : start + size] for table in tables)) for start in starts])
 
 
-def _expected_here(rule: ScoringRule, floor: float | None, log_probs: Rows, truth: Rows) -> Items:
-    return expectations(_losses_here(rule, floor, log_probs), truth)
-
-
 def _losses_here(rule: ScoringRule, floor: float | None, log_probs: Rows) -> Rows:
     logs = floored(log_probs, floor)
-    return -logs if rule is log else _of_block(_label_losses, rule, logs)  # the log score needs nothing compiled
+    return -logs if rule is log else _padded(rule.per_label_from_log, logs)  # log needs nothing compiled
 
 
-def _entropies_here(rule: ScoringRule, truth: Rows) -> Items:
-    if rule is not log:
-        return _of_block(_entropies, rule, truth)
-    with np.errstate(divide="ignore"):
-        return _expected_here(log, None, np.log(truth.astype(np.float64)), truth)
-
-
-def _of_block(kernel: Callable[[ScoringRule, np.ndarray], Array], rule: ScoringRule, block: Rows) -> np.ndarray:
+def _padded(kernel: Callable[..., Array], block: Rows) -> np.ndarray:
     """The values of a block, which is filled up with its last row, so that the kernel is compiled once."""
     short = block_rows(block.shape[1]) - len(block)
     with jax.enable_x64(True):
-        values = kernel(rule, np.pad(block, ((0, short), (0, 0)), mode="edge") if short else block)
-    return np.asarray(values)[: len(block)]
+        return np.asarray(_compiled(kernel, np.pad(block, ((0, short), (0, 0)), mode="edge")))[: len(block)]
 
 
 @partial(jax.jit, static_argnums=0)
-def _label_losses(rule: ScoringRule, log_probs: np.ndarray | Array) -> Array:
-    return rule.per_label_from_log(*simplex.as_floats(log_probs))
-
-
-@partial(jax.jit, static_argnums=0)
-def _entropies(rule: ScoringRule, truth: np.ndarray | Array) -> Array:
-    return rule.entropy(*simplex.as_floats(truth))
+def _compiled(kernel: Callable[..., Array], table: np.ndarray | Array) -> Array:
+    return kernel(*simplex.as_floats(table))

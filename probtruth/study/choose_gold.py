@@ -8,6 +8,7 @@ from jaxtyping import Float, Int
 from probtruth import check
 from probtruth.comparison.rectified import FEWEST
 from probtruth.errors import InputError
+from probtruth.study.pilot import two_models
 from probtruth.types import Scores
 
 # Every item is as likely as its doubt and this share of the mean doubt say, so that none stands for too many.
@@ -28,20 +29,11 @@ def choose_gold(
     size = check.whole(n, FEWEST, "the number of items")
     if size > len(scores.items):
         raise InputError(f"{size} of {len(scores.items)} items", "at most all of them", "Ask for fewer.")
-    doubt = _doubt(scores, _rows(scores, a, b))
+    named = scores.models if a is None and b is None else two_models(scores.models, a, b)
+    doubt = _doubt(scores, [scores.models.index(check.one_of(name, scores.models, "model")) for name in named])
     probability = inclusion(doubt + FLOOR * doubt.mean(), size)
     chosen = systematic(probability, _strata(scores.items, groups), seed)
     return [{"item": scores.items[row], "probability": float(probability[row])} for row in chosen.tolist()]
-
-
-def _rows(scores: Scores, a: str | None, b: str | None) -> list[int]:
-    """The models whose differences count: the two that are named, else all."""
-    named = [name for name in (a, b) if name is not None]
-    if len(named) == 1 or (len(named) == 2 and a == b):
-        raise InputError(f"the model {check.quote(named[0])} alone", "two models, or none", "Name a and b.")
-    for name in named:
-        check.one_of(name, scores.models, "model")
-    return [scores.models.index(name) for name in named or scores.models]
 
 
 def _doubt(scores: Scores, rows: Sequence[int]) -> Float[np.ndarray, " item"]:

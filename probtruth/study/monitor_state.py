@@ -18,7 +18,7 @@ from probtruth.comparison.compare import compare
 from probtruth.comparison.serial import FALSE_ALARMS, lag_one
 from probtruth.errors import InputError
 from probtruth.io.addresses import shown
-from probtruth.io.output.folder import whole_file
+from probtruth.io.output.folder import whole
 from probtruth.io.tables.read import read_bytes
 from probtruth.study.confidence_sequence import SequentialEvidence
 from probtruth.types import Partition, RuleFacts, Scores
@@ -221,7 +221,7 @@ class Monitor(Brief):
         -0.5
         """
         state = {name: value for name, value in vars(self).items() if name in STORED}
-        with whole_file(path, is_state) as work:
+        with whole(path, is_state) as work:
             work.write_text(json.dumps({"content": CONTENT, "digest": _digest(state)} | state), encoding="utf-8")
 
 

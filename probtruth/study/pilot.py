@@ -11,8 +11,8 @@ from probtruth import check
 from probtruth.comparison.compare import compare
 from probtruth.comparison.design import Design as Grouping
 from probtruth.comparison.design import design as grouping_of
-from probtruth.comparison.fixed_items import FixedLabels, FixedReplicates
-from probtruth.comparison.location import combine, moments
+from probtruth.comparison.fixed_items import fixed_variance
+from probtruth.comparison.location import Sums, combine, means_from
 from probtruth.comparison.shared_units import Shared, joined_df, of_annotators, of_replicates
 from probtruth.errors import InputError, PosteriorError
 from probtruth.types import Comparison, Scores
@@ -142,14 +142,15 @@ def pilot_of(value: object, a: str | None, b: str | None, groups: object, cluste
     scores, whole, rows, grouping = scores_of(value, a, b, groups, clusters)
     pair = pair_of(scores, rows)
     row = compare(pair, groups, clusters, engine="exact").pairs[0]
-    parts, difference = moments(pair.losses, grouping.structure), pair.values[0] - pair.values[1]
-    n, variance = len(difference), float(combine(parts, parts.pairs, grouping.weights).variance[0])
+    difference, largest = pair.values[0] - pair.values[1], np.abs(pair.values).max(keepdims=True)[0]
+    means = means_from(Sums.of(difference[None], grouping), grouping, largest, 0.0)
+    n, variance = len(difference), float(combine(means, grouping.weights).variance[0])
     first, second = pair.models
     pilot = Pilot(
         first, second, pair.higher_is_better, Design(n), float(difference.mean()), math.sqrt(variance), variance * n
     )
-    if grouping.structure.unit is not None:
-        pilot = _with_clusters(pilot, difference, grouping.structure.unit)
+    if grouping.unit is not None:
+        pilot = _with_clusters(pilot, difference, grouping.unit)
     if variance > 0:
         pilot = replace(pilot, stretch=(row["high"] - row["low"]) / (2 * pilot.half_width(pilot.design)))
     pilot, named = _with_answers(pilot, scores, rows), votes is not None
@@ -185,11 +186,9 @@ def _with_answers(pilot: Pilot, scores: Scores, rows: Int[np.ndarray, " two"]) -
     weights, first, second = np.full(n, 1 / n), int(rows[0]), int(rows[1])
     if repeated is not None:
         counts = np.isfinite(repeated.values[rows]).sum(2)
-        variance = FixedReplicates(scores, repeated, weights, None).variance(first, second)
-    elif labels is not None and labels.shares is not None and labels.estimand == "distribution":
-        variance = FixedLabels(scores, weights).variance(first, second)
-    else:
+    elif labels is None or labels.shares is None or labels.estimand != "distribution":
         return pilot
+    variance = fixed_variance(scores, weights, None, first, second)
     if counts is None or not (counts > 1).any() or variance is None:
         return pilot
     inverse, answer = float(np.mean(1 / np.maximum(counts, 1))), "annotator" if repeated is None else "replicate"
@@ -200,7 +199,7 @@ def _with_answers(pilot: Pilot, scores: Scores, rows: Int[np.ndarray, " two"]) -
 
 def _with_shared(pilot: Pilot, shared: Shared, rows: Int[np.ndarray, " two"]) -> Pilot:
     """The pilot with the two-way variance: of annotators or replicates that stand behind many items."""
-    parts = [one for *_, one in shared.parts(rows[:1], rows[1:]) if one.raw.any()]
+    parts = [one for one in shared.parts(rows[:1], rows[1:]) if one.raw.any()]
     if not parts:
         return pilot
     extra, units = shared.extra(*rows.tolist()), sum(one.df + 1 for one in parts) / len(parts)

@@ -225,8 +225,11 @@ def plan(
             rows.append(best)
     noise = {name: known.noise if known.answer == who else None for name, who in ANSWERS.items()}
     variance = {"clusters": known.clusters, "items": known.items, **noise, "shared": known.shared}
-    sizes = np.unique(np.geomspace(max(study.n_items / 10, 4), study.n_items * 10, 41).round()).tolist()
-    curve = [_of_size(study, n) for n in sizes]
+    each = None if study.n_clusters is None else study.n_items / study.n_clusters
+    curve = [
+        replace(study, n_items=n, n_clusters=None if each is None else max(round(n / each), 2))
+        for n in np.unique(np.geomspace(max(study.n_items / 10, 4), study.n_items * 10, 41).round()).tolist()
+    ]
     return Plan(
         known.a, known.b, known.difference, known.error, variance, aim.certainty, aim.power, aim.width, rows,
         [aim.row("items", one) for one in curve if aim.possible(one)], tuple(warnings),
@@ -288,13 +291,6 @@ def _doubled(pilot: Pilot, study: Design) -> Iterator[tuple[str, Design]]:
         yield "clusters x 2", replace(study, n_items=2 * study.n_items, n_clusters=2 * study.n_clusters)
     if pilot.noise is not None:
         yield f"{pilot.answer}s x 2", replace(study, n_answers=2 * study.n_answers)
-
-
-def _of_size(study: Design, n: float) -> Design:
-    """The study with another number of items, in clusters of the same size."""
-    if study.n_clusters is None:
-        return replace(study, n_items=n)
-    return replace(study, n_items=n, n_clusters=max(round(n * study.n_clusters / study.n_items), 2))
 
 
 def _sufficient(aim: Aim, study: Design) -> Iterator[Row]:

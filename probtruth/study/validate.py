@@ -11,7 +11,7 @@ from scipy.optimize import brentq
 
 from probtruth import check, frames
 from probtruth.comparison.compare import compare
-from probtruth.comparison.design import Structure
+from probtruth.comparison.design import Design
 from probtruth.errors import InputError, PosteriorError
 from probtruth.study.pilot import pair_of, scores_of
 from probtruth.types import Comparison, Partition, Scores
@@ -108,11 +108,11 @@ def validate(
     """
     check.own_threads()
     scores, _, rows, grouping = scores_of(source, a, b, groups, clusters)
-    structure, n = grouping.structure, len(scores.items)
+    n = len(scores.items)
     pair = replace(pair_of(scores, rows), groups=grouping.groups, clusters=grouping.clusters, item_rows=None)
     target = n if n_items is None else check.whole(n_items, 2, "n_items")
-    units = Units.of(pair.values[0] - pair.values[1], structure)
-    drawn = np.maximum(np.round(structure.n_units * target / n), 1).astype(int)
+    units = Units.of(pair.values[0] - pair.values[1], grouping)
+    drawn = np.maximum(np.round(grouping.group_units * target / n), 1).astype(int)
     if len(units.total) == 1 or drawn.max() < 2:
         raise PosteriorError("got studies of one unit, expected at least two. Hint: ask for more items.")
     own = units.mean(np.ones(len(units.total)))
@@ -162,7 +162,7 @@ class Units:
     items: Sequence[Int[np.ndarray, " item"]]
 
     @classmethod
-    def of(cls, difference: Float[np.ndarray, " item"], within: Structure) -> "Units":
+    def of(cls, difference: Float[np.ndarray, " item"], within: Design) -> "Units":
         unit = np.arange(len(difference)) if within.unit is None else within.unit
         size = np.bincount(unit)
         items = np.split(np.argsort(unit, kind="stable"), np.cumsum(size)[:-1])

@@ -6,6 +6,7 @@ class marginals, the E step, convergence, restarts, diagnostics and the form of 
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -187,17 +188,21 @@ def log_joint(
 
 def log_total(logs: Float[np.ndarray, "..."], axis: int) -> Float[np.ndarray, "..."]:
     """Log of the sum of exponentials along an axis, which stays."""
-    top = logs.max(axis, keepdims=True)
-    top = np.where(top > -np.inf, top, 0.0)
-    return np.asarray(top + np.log(np.exp(logs - top).sum(axis, keepdims=True)))
+    highest = reduce(np.maximum, np.moveaxis(logs, axis, 0))
+    top = np.expand_dims(np.where(highest > -np.inf, highest, 0.0), axis)
+    return np.asarray(top + np.log(_summed(np.exp(logs - top), axis)))
+
+
+def _summed(table: Float[np.ndarray, "..."], axis: int) -> Float[np.ndarray, "..."]:
+    """Sums along an axis, which stays; NumPy's own is slow along a short one."""
+    axes = list(range(table.ndim))
+    return np.expand_dims(np.einsum(table, axes, [one for one in axes if one != axis]), axis)
 
 
 def log_normalised(counts: Float[np.ndarray, "..."], axis: int, empty: float) -> Float[np.ndarray, "..."]:
     """Log of counts over their total along an axis; log `empty` where the total is 0."""
-    axes = list(range(counts.ndim))
-    sums = np.einsum(counts, axes, [one for one in axes if one != axis])  # NumPy's sum is slow along a short axis
     logs = np.log(counts)
-    logs -= np.expand_dims(np.log(sums), axis)
+    logs -= np.log(_summed(counts, axis))
     logs[np.isnan(logs)] = np.log(empty)
     return logs
 

@@ -7,7 +7,6 @@ from probtruth.types.index import Index as Index
 from probtruth.types.predictions import Predictions as Predictions
 from probtruth.types.scores import ExpertScores as ExpertScores
 from probtruth.types.scores import LabelsBehind as LabelsBehind
-from probtruth.types.scores import NotKept as NotKept
 from probtruth.types.scores import Partition as Partition
 from probtruth.types.scores import Replicates as Replicates
 from probtruth.types.scores import RuleFacts as RuleFacts

@@ -1,10 +1,9 @@
 """Names of items, annotators and labels, and how they align two tables."""
 
 import re
-import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,12 +12,13 @@ from jaxtyping import Bool, Float, Int, Integer
 from probtruth import check, check_arrays, frames
 from probtruth.errors import InputError
 from probtruth.frames import Names, compact, name_text, rising, text
-from probtruth.kernels.arrays import on_device, to_host
+from probtruth.kernels.arrays import is_own, on_device, to_host
 from probtruth.types.shown import Brief
 
 if TYPE_CHECKING:
     import polars
 
+MANY = 100_000  # Items from which on their names stay one column
 _INTEGER = re.compile(r"0|-?[1-9][0-9]{0,999}")  # A decimal integer, as Python writes it; very long ones are text
 
 
@@ -39,7 +39,7 @@ def order_of(names: "polars.Series") -> Integer[np.ndarray, " item"]:
 
 Order = Int[np.ndarray, " name"]
 # Names, and their positions on either side.
-Matched = tuple[tuple[str, ...], Order, Order]
+Matched = tuple[Sequence[str], Int[np.ndarray, " ours"], Int[np.ndarray, " theirs"]]
 
 
 @dataclass(frozen=True, repr=False)
@@ -66,7 +66,7 @@ class Index(Brief):
         """The sorted index of an array, and the rows and columns that bring the array into its order."""
         item_names, rows = _in_order(shape[0], as_names(items, "items"), "items")
         label_names, columns = _in_order(shape[1], as_names(labels, "labels"), "labels")
-        return cls(item_names, label_names, (), items is None, labels is None, rows, columns), rows, columns
+        return cls(item_names, tuple(label_names), (), items is None, labels is None, rows, columns), rows, columns
 
     def named_by(
         self, other: "Index", array: str
@@ -95,6 +95,8 @@ class Index(Brief):
     def with_items(self, positions: Int[np.ndarray, " item"]) -> "Index":
         """The index of some of the items (their positions, ascending), still in the caller's order."""
         rows = None if self.item_rows is None else ranks(self.item_rows[positions])
+        if isinstance(self.items, Names):
+            return replace(self, items=Names(self.items.column[positions]), item_rows=rows)
         return replace(self, items=tuple(self.items[position] for position in positions.tolist()), item_rows=rows)
 
     def written(self, what: str, array: str) -> tuple[str, ...]:
@@ -127,7 +129,7 @@ def _by_position(reference: Index, other: Index, what: str, array: str) -> Match
     (names, positional, rows), (others, _, other_rows) = reference.side(what), other.side(what)
     check.length(len(others), len(names), f"{what} in {array}")
     if positional:
-        return tuple(others), _rows_of(others, other_rows, what, "the reference"), np.arange(len(names))
+        return others, _rows_of(others, other_rows, what, "the reference"), np.arange(len(names))
     return tuple(names), np.arange(len(names)), _rows_of(names, rows, what, array)
 
 
@@ -146,16 +148,16 @@ def as_names(names: Iterable[object] | None, what: str) -> Sequence[str] | None:
     return written
 
 
-def _in_order(size: int, names: Sequence[str] | None, what: str) -> tuple[tuple[str, ...], Int[np.ndarray, " name"]]:
+def _in_order(size: int, names: Sequence[str] | None, what: str) -> tuple[Sequence[str], Int[np.ndarray, " name"]]:
     if names is None:
         return tuple(map(str, range(size))), np.arange(size)
     check.length(size, len(names), what)
     if isinstance(names, Names):
         column = compact(names.column)
         rows = order_of(column).astype(np.int64)
-        sorted_column = column.gather(rows)
+        sorted_column = column if is_own(rows, size) else column.gather(rows)
         if bool((sorted_column[1:] != sorted_column[:-1]).all()):
-            return tuple(text(sorted_column).to_list()), rows
+            return Names(sorted_column) if size > MANY else tuple(text(sorted_column).to_list()), rows
     check.unique(names, what.rstrip("s"))
     ordered = sort_names(names)
     return ordered, positions(names, ordered)
@@ -207,14 +209,6 @@ class Audit(Brief):
             sort_names({*self.prompts, *other.prompts}),
             (*self.renormalised, *other.renormalised),
         )
-
-
-def look_alikes(names: Iterable[str]) -> tuple[tuple[str, ...], ...]:
-    """Groups of names that differ only in spaces, case or Unicode form."""
-    alike: dict[str, list[str]] = {}
-    for name in names:
-        alike.setdefault(" ".join(unicodedata.normalize("NFKC", name).casefold().split()), []).append(name)
-    return tuple(tuple(several) for several in alike.values() if len(several) > 1)
 
 
 def one_hot(
@@ -276,9 +270,8 @@ class NameCodes:
             self.waiting = [self._distinct()]
 
     def _distinct(self) -> "polars.Series":
-        import polars
-
-        return polars.concat(self.waiting).unique(maintain_order=True)
+        first, *others = self.waiting
+        return reduce(lambda whole, one: whole.append(one), others, first.clone()).unique(maintain_order=True)
 
     @cached_property
     def known(self) -> "polars.Series":
@@ -310,11 +303,10 @@ def no_repeats(
 
     `again` are rows whose names an earlier part of the table had.
     """
-    import polars
-
-    columns = {what: codes for what, (codes, _) in coded.items()} | {"repeat": repeat}
-    first = polars.DataFrame(columns).select(polars.struct(polars.all()).is_first_distinct()).to_series().to_numpy()
-    rows = np.flatnonzero(~first if again is None else again | ~first)
+    columns = (repeat, *(codes for codes, _ in coded.values()))
+    order, twice = np.lexsort(columns), np.zeros(len(repeat), bool) if again is None else again
+    twice[order[1:]] |= np.logical_and.reduce([np.diff(column[order]) == 0 for column in columns])
+    rows = np.flatnonzero(twice)
     if len(rows):
         row = int(rows[0])
         cells = ", ".join(f"{what} {check.quote(names[codes[row]])}" for what, (codes, names) in coded.items())
@@ -353,7 +345,7 @@ def match_items(reference: Index, other: Index, what: str) -> Matched:
     if reference.positional_items or other.positional_items:
         return _by_position(reference, other, "items", what)
     if reference.items == other.items:
-        return tuple(reference.items), np.arange(len(reference.items)), np.arange(len(other.items))
+        return reference.items, np.arange(len(reference.items)), np.arange(len(other.items))
     there = set(other.items)
     both = tuple(name for name in reference.items if name in there)
     if not both:

@@ -7,30 +7,22 @@ from probtruth.errors import InputError
 
 # Metrics for which higher is better.
 HIGHER = frozenset({
-    "acc", "acc_bytes", "acc_mutual_info", "acc_norm", "accuracy", "auc", "auprc", "auroc", "average_precision",
-    "balanced_accuracy", "bert_score", "bertscore", "bleu", "bleu_1", "bleu_4", "bleu_acc", "bleu_max", "bleurt",
-    "chain_of_thought_correctness", "chrf", "comet", "contains", "correct", "correctness", "em", "exact",
-    "exact_match", "f1", "f1_score", "ifeval_strict_accuracy", "iou", "jaccard", "kappa", "likelihood",
-    "log_likelihood", "loglikelihood", "macro_f1", "map", "math_verify", "matthews_corrcoef", "mc1", "mc2", "mcc",
-    "merit", "meteor", "micro_f1", "mrr", "ndcg", "ndcg@10", "pass@1", "pass_rate", "precision", "prefix_exact_match",
-    "prompt_level_loose_acc", "prompt_level_strict_acc", "quasi_exact_match", "quasi_prefix_exact_match", "r2",
-    "recall", "reward", "roc_auc", "rouge", "rouge1", "rouge1_acc", "rouge2", "rouge2_acc", "rouge_1", "rouge_2",
-    "rouge_l", "rougel", "rougel_acc", "rougelsum", "rr@10", "success", "success_rate", "top_1_accuracy",
-    "top_5_accuracy", "utility", "win_rate",
+    "acc", "acc_norm", "accuracy", "auc", "auroc", "average_precision", "balanced_accuracy", "bleu", "bleurt", "chrf",
+    "comet", "correct", "em", "exact_match", "f1", "f1_score", "iou", "kappa", "log_likelihood", "loglikelihood",
+    "macro_f1", "mcc", "meteor", "micro_f1", "mrr", "ndcg", "pass@1", "pass_rate", "precision", "prefix_exact_match",
+    "quasi_exact_match", "r2", "recall", "reward", "roc_auc", "rouge1", "rouge2", "rouge_l", "rougel", "success",
+    "success_rate", "utility", "win_rate",
 })  # fmt: skip
 # Metrics for which lower is better.
 LOWER = frozenset({
-    "absolute_error", "bits_per_byte", "brier", "brier_score", "byte_perplexity", "calibration_error", "cer", "cost",
-    "cross_entropy", "crossentropy", "distance", "ece", "edit_distance", "error", "error_rate", "hinge_loss",
-    "inference_runtime", "latency", "log_loss", "logloss", "logprob_per_byte_loss", "loss", "mae", "mape",
-    "mean_absolute_error", "mean_squared_error", "mse", "negative_log_likelihood", "nll", "perplexity", "ppl",
-    "regret", "rmse", "squared_error", "ter", "wer", "word_perplexity", "zero_one_loss",
+    "brier", "brier_score", "calibration_error", "cer", "cost", "cross_entropy", "ece", "error", "error_rate",
+    "log_loss", "logloss", "loss", "mae", "mape", "mse", "nll", "perplexity", "ppl", "rmse", "ter", "wer",
+    "word_perplexity", "zero_one_loss",
 })  # fmt: skip
-
 # Metrics whose values lie between 0 and 1.
 PROPORTIONS = frozenset({
-    "acc", "acc_norm", "accuracy", "correct", "em", "exact", "exact_match", "pass@1", "pass_rate", "success",
-    "success_rate", "win_rate",
+    "acc", "acc_norm", "accuracy", "correct", "em", "exact_match", "pass@1", "pass_rate", "success", "success_rate",
+    "win_rate",
 })  # fmt: skip
 
 

@@ -115,17 +115,14 @@ class Predictions(Brief):
         >>> pt.Predictions.from_labels({"m": ["dog", "cat"]}, labels=["cat", "dog"]).probs.tolist()
         [[[0.0, 1.0], [1.0, 0.0]]]
         """
-        if not isinstance(predicted, Mapping) or not predicted:
-            raise _no_dict(predicted)
         names = as_names(labels, "labels") or (
             None if index is None or index.positional_labels or n_labels is not None else index.labels
         )
         if names is None and n_labels is None:
             hint = "Pass labels=[...], all names, or n_labels=..., how many there are."
             raise InputError("no labels", "the names or the number of all labels", hint)
-        certain = {
-            name: one_hot(values, names, n_labels, f"labels of model {name!r}")[0] for name, values in predicted.items()
-        }
+        tables = by_model(predicted)
+        certain = {name: one_hot(own, names, n_labels, f"labels of model {name!r}")[0] for name, own in tables.items()}
         return cls.from_probs(certain, items=items, index=index, labels=names)
 
     @classmethod
@@ -137,11 +134,8 @@ class Predictions(Brief):
         labels: Iterable[object] | None,
         index: Index | None,
     ) -> "Predictions":
-        if not isinstance(tables, Mapping) or not tables:
-            raise _no_dict(tables)
-        models = tuple(map(name_text, tables))
-        check.unique(models, "model")
-        read = [labelled(table) for table in tables.values()]
+        named = by_model(tables)
+        models, read = tuple(named), [*map(labelled, named.values())]
         own = read[0]
         ordered = [
             table.in_order_of(own, f"model {check.quote(name)}") for name, table in zip(models, read, strict=True)
@@ -175,7 +169,7 @@ class Predictions(Brief):
         logs = [as_logs(kind, array) for array in arrays]
         second = made.labels[int(np.flatnonzero(columns == 1)[0])] if is_event else ""
         notes = (f"one number an item: took it as that of label {check.quote(second)}",) if is_event else ()
-        return cls(stacked(logs, rows, columns), models, made, warnings=of_logits(like_probs), notes=notes)
+        return cls(reordered(stacked(*logs), rows, columns), models, made, warnings=of_logits(like_probs), notes=notes)
 
 
 # What cells are, by their kind.
@@ -223,9 +217,16 @@ def as_logs(kind: str, cells: Float[Table, "item label"]) -> Float[Table, "item 
         return np.log(cells)
 
 
-def _no_dict(tables: object) -> InputError:
-    problem = "an empty dict" if isinstance(tables, Mapping) else type(tables).__name__
-    return InputError(problem, "a dict {model name: array}", "Wrap the array: {'my model': array}.")
+def by_model(tables: object, wanted: str = "array") -> dict[str, Any]:
+    """{model: table} with names as text; anything else is an error."""
+    if not isinstance(tables, Mapping) or not tables:
+        problem = "an empty dict" if isinstance(tables, Mapping) else type(tables).__name__
+        raise InputError(problem, f"a dict {{model name: {wanted}}}", f"Wrap it: {{'my model': {wanted}}}.")
+    models = [*map(name_text, tables)]
+    check.unique(models, "model")
+    if not all(model.strip() for model in models):
+        raise InputError("a blank model name", "a name for every model", "Write NAME=FILE.")
+    return dict(zip(models, tables.values(), strict=True))
 
 
 def _row_name(model: str, items: Sequence[str] | None, row: int) -> str:

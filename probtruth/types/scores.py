@@ -11,7 +11,7 @@ from jaxtyping import Float, Int
 from probtruth import check, frame_numbers, frames
 from probtruth.check import Source
 from probtruth.errors import InputError
-from probtruth.kernels.arrays import Table, is_own
+from probtruth.kernels.arrays import Table, is_own, to_host
 from probtruth.kernels.host import empty_array
 from probtruth.types.arguments import Frame
 from probtruth.types.index import Audit, NameCodes, no_repeats, one_each, order_of, positions, ranks, sort_names
@@ -51,11 +51,11 @@ class LabelsBehind(Brief):
 
     `given` are the losses if the label were k, or how they follow from `log_probs`: they take as much memory, and are
     then made when `losses` is asked for. `truth` is the distribution over labels that the scores average over, under
-    `estimand`; `shares` and `n_votes` are the vote shares and votes behind it, where there are any; `forecast` is the
-    models' average prediction, for items with a single vote. `influence` is what each item moves a model's mean by,
-    times the items, through weights that were fitted on all of them: a comparison adds it to the losses, so that it
-    counts in the spread (the mean is 0). `log_probs` are the forecasts; `sampled` are positions of the items that stand
-    for all where labels are looked at one by one. `losses`, `truth` and `log_probs` lie where the predictions do.
+    `estimand`; `shares` and `n_votes` are the vote shares and votes behind it, where there are any. `influence` is what
+    each item moves a model's mean by, times the items, through weights that were fitted on all of them: a comparison
+    adds it to the losses, so that it counts in the spread (the mean is 0). `log_probs` are the forecasts; `sampled` are
+    positions of the items that stand for all where labels are looked at one by one. `losses`, `truth` and `log_probs`
+    lie where the predictions do.
     """
 
     given: Float[Table, "model item label"] | LossesOf
@@ -63,7 +63,6 @@ class LabelsBehind(Brief):
     estimand: str
     shares: Float[np.ndarray, "item label"] | None = None
     n_votes: Int[np.ndarray, " item"] | None = None
-    forecast: Float[np.ndarray, "item label"] | None = None
     influence: Float[np.ndarray, "model item"] | None = None
     log_probs: Float[Table, "model item label"] | None = None
     sampled: Int[np.ndarray, " sampled"] | None = None
@@ -80,6 +79,11 @@ class LabelsBehind(Brief):
         if self.log_probs is None:
             raise ValueError("losses that follow from forecasts which are not there")
         return self.given(self.log_probs[:, items][models])
+
+    def forecast(self, items: slice) -> Float[np.ndarray, "some label"]:
+        """The models' average prediction, on the host."""
+        assert self.log_probs is not None
+        return np.asarray(np.exp(to_host(self.log_probs[:, items])).mean(0))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -139,7 +143,7 @@ class Scores(Brief):
 
     values: Float[np.ndarray, "model item"]
     models: tuple[str, ...]
-    items: tuple[str, ...]
+    items: Sequence[Any]
     rule: str
     higher_is_better: bool = False
     known: RuleFacts = RuleFacts()
@@ -163,7 +167,7 @@ class Scores(Brief):
     @property
     def losses(self) -> Float[np.ndarray, "model item"]:
         """The scores as losses: lower is better."""
-        return self.sign * self.values
+        return -self.values if self.higher_is_better else self.values
 
     @property
     def sign(self) -> float:
@@ -278,7 +282,6 @@ class Scores(Brief):
         items, models, repeats = of["item"], of["model"], of.get("replicate")
         shape = len(models.names), len(items.names)
         values, count = empty_array(shape, on_disk), np.zeros(shape, np.int32)
-        values[:] = 0
         structure = {option: np.full(shape[1], -1) for option in ("group", "cluster") if option in of}
         n_repeats = 1 if repeats is None else len(repeats.names)
         last, in_order, replicates = np.full(shape[0] * n_repeats, -1), True, None
@@ -291,12 +294,13 @@ class Scores(Brief):
             if np.isnan(numbers).any():
                 where = source.at(int(np.isnan(numbers).argmax()), score)
                 raise InputError("NaN", "a number", "Remove the item or give its score.", where)
-            with np.errstate(invalid="ignore"):
-                np.add.at(values, (of_model, of_item), numbers)
-            np.add.at(count, (of_model, of_item), 1)
-            if repeats is not None:
-                values /= np.maximum(count, 1)
-                replicates = _by_replicate(of_model * shape[1] + of_item, numbers, count, repeat, repeats.names)
+            if repeats is None:
+                values[of_model, of_item], count[of_model, of_item] = numbers, 1
+            else:
+                cell = of_model * shape[1] + of_item
+                count += np.bincount(cell, minlength=count.size).reshape(shape).astype(np.int32)
+                values[:] = np.bincount(cell, numbers, count.size).reshape(shape) / np.maximum(count, 1)
+                replicates = _by_replicate(cell, numbers, count, repeat, repeats.names)
             for option, of_items in structure.items():
                 at = partial(source.at, column=columns[option])
                 one_each(of_items, of_item, of[option].codes(frame, source), items.names, option, at)
@@ -338,27 +342,6 @@ class Scores(Brief):
             item_rows=ranks(kept) if in_order else None,
             item_order=in_order,
         )
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class NotKept(Brief):
-    """What is known of scores that were not kept item by item: sums of them, or a metric of all items together."""
-
-    models: tuple[str, ...]
-    rule: str
-    n_items: int
-    known: RuleFacts = RuleFacts()
-    audit: Audit = field(default_factory=Audit)
-
-    @property
-    def items(self) -> range:
-        """Positions in place of the items, whose names are not known."""
-        return range(self.n_items)
-
-    @property
-    def n_infinite(self) -> Int[np.ndarray, " model"]:
-        """How many items have an infinite loss: none."""
-        return np.zeros(len(self.models), np.int64)
 
 
 # Replicates count as shared by items while the table of items by replicates is filled to at least a quarter.

@@ -3,14 +3,11 @@
 The types know nothing of the report: `Reported` loads it when it is shown.
 """
 
-from collections.abc import Sized
 from dataclasses import fields, is_dataclass
 from importlib import import_module
 from reprlib import Repr
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,9 +23,15 @@ class Brief:
     def __repr__(self) -> str:
         """The fields, each in a few words; ten lines at most."""
         values = {field.name: getattr(self, field.name) for field in fields(self) if field.repr}  # type: ignore[arg-type]
-        known = {name: value for name, value in values.items() if not callable(value) and _says_something(value)}
-        text = ", ".join(f"{name}={SIZES.repr(value)}" for name, value in known.items())
-        return fill(f"{type(self).__name__}({text})", 100, subsequent_indent="    ", max_lines=MOST_LINES)
+        words = {name: SIZES.repr(value) for name, value in values.items() if not callable(value)}
+        text = ", ".join(f"{name}={word}" for name, word in words.items() if word not in NOTHING)
+        return fill(
+            f"{type(self).__name__}({text})",
+            100,
+            subsequent_indent="    ",
+            max_lines=MOST_LINES,
+            break_on_hyphens=False,
+        )
 
 
 class _Sizes(Repr):
@@ -44,10 +47,7 @@ class _Sizes(Repr):
 
 
 SIZES = _Sizes(maxtuple=3, maxlist=3, maxdict=3, maxset=3, maxstring=60, maxother=60)
-
-
-def _says_something(value: object) -> bool:
-    return value is not None and not (isinstance(value, Sized) and not isinstance(value, np.ndarray) and not len(value))
+NOTHING = ("None", "()", "[]", "{}", "''")  # Words of fields that are left out
 
 
 class Reported(Brief):
@@ -55,7 +55,8 @@ class Reported(Brief):
 
     def __repr__(self) -> str:
         """The verdict and the ranking; ten lines at most."""
-        return within(import_module("probtruth.report.objects").first_lines(self))
+        lines = import_module("probtruth.report.objects").first_lines(self).split("\n")
+        return "\n".join(lines if len(lines) <= MOST_LINES else [*lines[: MOST_LINES - 1], "..."])
 
     def _repr_html_(self) -> str:
         text: str = import_module("probtruth.report.objects").in_notebook(self)
@@ -74,9 +75,3 @@ class Reported(Brief):
     def report(self, out: "StrPath") -> None:
         """Writes the report into the folder `out`, as `write_report` does."""
         import_module("probtruth.report.write").write_report(self, out)
-
-
-def within(text: str) -> str:
-    """The first ten lines; an ellipsis stands for the rest."""
-    lines = text.split("\n")
-    return text if len(lines) <= MOST_LINES else "\n".join([*lines[: MOST_LINES - 1], "..."])

@@ -47,16 +47,6 @@ def test_order_of_rows_columns_and_files_changes_no_byte(run, files, about, tmp_
     assert result(None) == result(1)
 
 
-@pytest.mark.long
-def test_order_of_score_rows_changes_no_byte_under_nuts(run, files, tmp_path):
-    found = []
-    for place, table in enumerate((files["scores"], shuffled(files["scores"], 3))):
-        out = tmp_path / f"out{place}"
-        assert run("compare", table, "--lower-is-better", "--seed", 2, "--out", out).status == 0
-        found.append((out / "result.json").read_bytes())
-    assert found[0] == found[1]
-
-
 NAMES = {"sharp": "zz", "flat": "aa", "ann": "q", "bob": "p", "cy": "z"}
 """Models change their order among the names; so do annotators and items."""
 LABELS = {"in the same order": {"yes": "y", "no": "n"}, "the other way round": {"yes": "a", "no": "b"}}

@@ -1,7 +1,6 @@
 """Bad input: status 2, one message that says where and what to do, no traceback, nothing written."""
 
 import os
-import re
 from pathlib import Path
 
 import pytest
@@ -13,87 +12,39 @@ def _replace(path: Path, old: str, new: str, count: int = 1) -> None:
     path.write_text(text.replace(old, new, count), encoding="utf-8")
 
 
-def _missing(files):
-    files["sharp"].unlink()
+def _folder(path):
+    path.unlink()
+    path.mkdir()
 
 
-def _empty(files):
-    files["sharp"].write_text("")
-
-
-def _folder(files):
-    files["sharp"].unlink()
-    files["sharp"].mkdir()
-
-
-def _binary(files):
-    files["sharp"].write_bytes(bytes(range(256)) * 40)
-
-
-def _wrong_column(files):
-    _replace(files["labels"], "annotator", "rater")
-
-
-def _unknown_label(files):
-    _replace(files["labels"], "i3,bob,no", "i3,bob,maybe")
-
-
-def _duplicate(files):
-    _replace(files["labels"], "i3,bob,no", "i3,bob,no\ni3,bob,yes")
-
-
-def _nan(files):
-    _replace(files["flat"], "i2,0.6200,0.3800", "i2,nan,0.3800")
-
-
-def _negative(files):
-    _replace(files["flat"], "i2,0.6200,0.3800", "i2,-0.62,1.62")
-
-
-def _text(files):
-    _replace(files["flat"], "i2,0.6200,0.3800", "i2,much,0.38")
-
-
-def _low_sum(files):
-    _replace(files["flat"], "i2,0.6200,0.3800", "i2,0.61,0.38")
-
-
-def _high_sum(files):
-    _replace(files["flat"], "i2,0.6200,0.3800", "i2,0.63,0.38")
-
-
-def _no_item_in_common(files):
-    text = files["flat"].read_text()
-    files["flat"].write_text(re.sub(r"^i", "item-", text, flags=re.M).replace("item-tem", "item"))
-
-
-def _twice(files):
-    _replace(files["flat"], "i3,", "i2,")
-
-
-# (what was done to the files, what the message must name)
+SECOND = "i2,0.6200,0.3800"
+# (which file, what is done to it or what of its text becomes what, what the message must name)
 BROKEN = {
-    "missing file": (_missing, ["sharp.csv", "no such file"]),
-    "empty file": (_empty, ["sharp.csv", "empty"]),
-    "a directory": (_folder, ["sharp.csv", "folder"]),
-    "binary file": (_binary, ["sharp.csv"]),
-    "wrong column": (_wrong_column, ["labels.csv", "annotator"]),
-    "unknown label": (_unknown_label, ["'maybe'"]),
-    "duplicate annotation": (_duplicate, ["labels.csv", "line", "'i3'", "'bob'", "--replicate"]),
-    "NaN": (_nan, ["flat.csv", "line 4", "'yes'", "nan"]),
-    "negative": (_negative, ["flat.csv", "line 4", "'yes'", "-0.62"]),
-    "not a number": (_text, ["flat.csv", "line 4", "'yes'", "much"]),
-    "sum .99": (_low_sum, ["flat.csv", "line 4", "0.99", "tolerance 0.0001"]),
-    "sum 1.01": (_high_sum, ["flat.csv", "line 4", "1.01", "tolerance 0.0001"]),
-    "no item in common": (_no_item_in_common, ["item", "'i0'", "item-"]),
-    "item twice": (_twice, ["flat.csv", "'i2'"]),
-}
+    "missing file": ("sharp", Path.unlink, ["sharp.csv", "no such file"]),
+    "empty file": ("sharp", lambda path: path.write_text(""), ["sharp.csv", "empty"]),
+    "a directory": ("sharp", _folder, ["sharp.csv", "folder"]),
+    "binary file": ("sharp", lambda path: path.write_bytes(bytes(range(256)) * 40), ["sharp.csv"]),
+    "wrong column": ("labels", ("annotator", "rater"), ["labels.csv", "annotator"]),
+    "unknown label": ("labels", ("i3,bob,no", "i3,bob,maybe"), ["'maybe'"]),
+    "duplicate annotation": (
+        "labels", ("i3,bob,no", "i3,bob,no\ni3,bob,yes"), ["labels.csv", "line", "'i3'", "'bob'", "--replicate"]
+    ),
+    "NaN": ("flat", (SECOND, "i2,nan,0.3800"), ["flat.csv", "line 4", "'yes'", "nan"]),
+    "negative": ("flat", (SECOND, "i2,-0.62,1.62"), ["flat.csv", "line 4", "'yes'", "-0.62"]),
+    "not a number": ("flat", (SECOND, "i2,much,0.38"), ["flat.csv", "line 4", "'yes'", "much"]),
+    "sum .99": ("flat", (SECOND, "i2,0.61,0.38"), ["flat.csv", "line 4", "0.99", "tolerance 0.0001"]),
+    "no item in common": ("flat", ("\ni", "\nitem-"), ["item", "'i0'", "item-"]),
+    "item twice": ("flat", ("i3,", "i2,"), ["flat.csv", "'i2'"]),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("case", BROKEN)
 def test_broken_files(case, run, files, tmp_path):
-    breaks, words = BROKEN[case]
-    breaks(files)
+    name, change, words = BROKEN[case]
+    if isinstance(change, tuple):
+        _replace(files[name], *change, count=-1 if case == "no item in common" else 1)
+    else:
+        change(files[name])
     out = tmp_path / "out"
     before = sorted(os.listdir(tmp_path))
     models = [f"--predictions=sharp={files['sharp']}", f"--predictions=flat={files['flat']}"]
@@ -126,6 +77,14 @@ COMMANDS = {
         "run --annotations {labels} --predictions a={sharp} --predictions b={flat} --rule brierr --out {out}",
         ["'brierr'", "Did you mean 'brier'?"],
     ),
+    "an option": ("compare {scores} --rop 1 --out {out}", ["--rope"]),
+    "a command": ("comapre {scores}", ["Did you mean 'compare'"]),
+    "a group": ("compare {scores} --group modle --out {out}", ["Did you mean 'model'?"]),
+    "a baseline": (
+        "compare {scores} --lower-is-better --baseline aa --fail-if p_worse>.9 --out {out}",
+        ["Did you mean 'a'?"],
+    ),
+    "a format": ("compare {scores} --format hlem --out {out}", ["Did you mean 'helm'?"]),
     "unknown method": ("truth {labels} --method dawid-skene-me", ["Did you mean 'dawid-skene-em'?"]),
     "method against estimand": ("truth {labels} --method majority --estimand distribution", ["'majority'", "'class'"]),
     "negative rope": ("compare {scores} --lower-is-better --rope -0.5 --out {out}", ["rope", "-0.5"]),

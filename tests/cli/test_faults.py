@@ -47,17 +47,6 @@ def test_two_runs_into_one_folder(start, tmp_path):
     assert not list(tmp_path.glob(".out*"))
 
 
-@pytest.mark.process
-def test_a_closed_pipe(start, tmp_path):
-    read, write = os.pipe()
-    os.close(read)
-    ended = start(tmp_path / "out", stdout=write)
-    os.close(write)
-    assert "Traceback" not in ended.communicate()[1]
-    assert ended.returncode != 0
-    assert (tmp_path / "out" / "result.json").stat().st_size > 0
-
-
 def test_interrupted(run, files, tmp_path, monkeypatch):
     import probtruth.line.compare
 

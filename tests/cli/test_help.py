@@ -1,7 +1,5 @@
 """What `--help` and `--version` print."""
 
-from importlib.metadata import version
-
 import pytest
 import typer
 
@@ -53,17 +51,3 @@ def test_commands_are_not_cut(run) -> None:
         *("demo", "run", "truth", "score", "compare", "check", "plan", "monitor", "validate")
     ]
     assert not any(line.endswith("...") for line in lines)
-
-
-def test_version(run) -> None:
-    assert run("--version").out == f"probtruth {version('probtruth')}\n"
-
-
-def test_shared_options_stand_once() -> None:
-    """The blocks of options: plan and validate have the same pilot, and the same words for it."""
-    commands = typer.main.get_command(app).commands  # type: ignore[attr-defined]
-    helps: dict[str, set[str]] = {}
-    for command in ("plan", "validate"):
-        for option in commands[command].params:
-            helps.setdefault(option.name, set()).add(str(option.help))
-    assert not {name for name, words in helps.items() if len(words) > 1}

@@ -112,7 +112,6 @@ def test_check_reads_cells_as_run_does(run, files, tmp_path) -> None:
     path.write_text("item,yes,no\n" + "".join(f"i{n},{25.5 + n},{74.5 - n}\n" for n in range(24)))
     refused = run("check", files["labels"], path)
     assert "pass --kind percent" in refused.err
-    assert refused.err.rstrip().endswith(f"Run: probtruth check {files['labels']} {path} --kind percent")
     done = run("check", files["labels"], path, "--kind", "percent")
     assert "probabilities (predictions or soft labels), 24 items, 2 labels" in done.out
 
@@ -131,10 +130,6 @@ ERRORS = {
     "two tools": (["lm_eval", "helm"], "files of lm-eval and of helm"),
     "annotations": (["annotations/prodigy.jsonl"], "an export of prodigy, expected scores"),
     "metric": (["inspect/small_quiz.eval"], "Choose one: scorer='includes' (command line: --score includes)."),
-    "metric of some tasks": (
-        ["lm_eval", "--score", "exact_match"],
-        "Run: probtruth compare lm_eval --score exact_match --out",
-    ),
     "metric by task": (["lm_eval", "--score", "exact_match"], "--metric quiz=acc --metric quiz_mi=acc"),
     "wrong filter": (["lm_eval", "--filter", "lose"], "Did you mean 'loose'?"),
     "wrong filter of a task": (["lm_eval", "--filter", "say=lose"], "Did you mean 'loose'?"),
@@ -158,21 +153,6 @@ def test_errors(run, monkeypatch, tmp_path, words: list[str], message: str) -> N
     assert not (tmp_path / "out").exists()
 
 
-def test_an_unknown_format_and_two_tables(run, files, tmp_path) -> None:
-    done = run("compare", files["scores"], "--format", "lm-evl", "--out", tmp_path / "out")
-    assert (done.status, "Did you mean 'lm-eval'" in done.err) == (2, True)
-    done = run("compare", files["scores"], files["scores"], "--out", tmp_path / "out")
-    assert (done.status, "2 tables, expected one" in done.err) == (2, True)
-
-
-def test_a_filter_is_chosen_where_there_are_several(run) -> None:
-    says = [f"{name}={next((FILES / 'lm_eval' / name).glob('samples_say*'))}" for name in ("first", "second")]
-    options = ["--engine", "exact", "--json"]
-    done = run("compare", *says, "--score", "exact_match", "--filter", "strict", *options)
-    assert done.status == 0, done.err
-    assert done.json["audit"]["dropped"] == 0
-
-
 def test_wide_annotations(run, tmp_path) -> None:
     path = tmp_path / "wide.csv"
     path.write_text("id,ann,bob,note\n" + "".join(f"{n},{'yes' if n % 2 else 'no'},yes,x{n}\n" for n in range(8)))
@@ -186,12 +166,6 @@ def test_wide_annotations(run, tmp_path) -> None:
     assert "Did you mean 'bob'?" in done.err
 
 
-def test_lower_is_better(run, files) -> None:
-    words = ["--engine", "exact", "--json"]
-    assert run("compare", files["scores"], "--lower-is-better", *words).json["higher_is_better"] is False
-    assert run("compare", files["scores"], "--higher-is-better", *words).json["higher_is_better"] is True
-
-
 def test_the_printed_result_says_what_was_left_out(run, quiz, tmp_path) -> None:
     path = next((quiz / "first").iterdir())
     path.write_text("\n".join(path.read_text().splitlines()[1:]))
@@ -199,11 +173,6 @@ def test_the_printed_result_says_what_was_left_out(run, quiz, tmp_path) -> None:
     assert "for all models: 1 that some model lacks ('quiz/0')" in " ".join(done.out.split())
     said = "Items compared: 5; left out for all models: 1 (1 missing from some model)"
     assert said in (tmp_path / "out" / "report.md").read_text().replace("\\", "")
-
-
-def test_metrics_are_listed_in_json(run) -> None:
-    done = run("check", FILES / "inspect" / "small_quiz.eval", "--json")
-    assert json.loads(done.out)["files"][0]["metrics"] == ["includes", "match"]
 
 
 def test_votes_in_one_cell_are_recognised(run, tmp_path) -> None:
@@ -220,29 +189,3 @@ def test_votes_in_one_cell_are_recognised(run, tmp_path) -> None:
     done = run("run", "--annotations", tmp_path / "chaos.jsonl", *models, "--engine", "exact", "--json")
     assert done.status == 0, done.err
     assert done.json["truth"]["n_items"] == 5
-
-
-BATTLES = [
-    {"question_id": n, "model_a": "x", "model_b": "y", "winner": w, "judge": j}
-    for n in range(4)
-    for j, w in (("ann", "model_a"), ("bob", "tie"))
-]
-
-
-def test_votes_between_models_say_what_they_are(run, tmp_path) -> None:
-    """Tables, JSON lines with conversations (nested), and one JSON list, as the arenas publish them."""
-    lines = [",".join(map(str, row.values())) for row in BATTLES]
-    (tmp_path / "battles.csv").write_text(",".join(BATTLES[0]) + "\n" + "\n".join(lines) + "\n")
-    nested = [{**row, "conversation_a": [{"role": "user"}]} for row in BATTLES]
-    (tmp_path / "battles.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in nested))
-    (tmp_path / "battles.json").write_text(json.dumps(BATTLES))
-    (tmp_path / "x.csv").write_text("item,x,y\n1,0.5,0.5\n")
-    models = [word for name in "xy" for word in ("--predictions", f"{name}={tmp_path / 'x.csv'}")]
-    for name in ("battles.csv", "battles.jsonl", "battles.json"):
-        for command in (["compare"], ["check"], ["truth"], ["run", *models, "--annotations"]):
-            done = run(*command, tmp_path / name)
-            assert done.status == 2
-            assert "votes between two models at a time (columns 'model_a', 'model_b', 'winner')" in done.err, command
-            assert "evalica" in done.err
-    words = ("--item", "question_id", "--annotator", "judge", "--label", "winner")
-    assert run("truth", tmp_path / "battles.csv", *words, "--method", "vote-share").status == 0

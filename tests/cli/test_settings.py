@@ -98,7 +98,6 @@ REFUSED = {
     "unknown key": ("sed = 1", ["probtruth.toml", "'sed'", "Did you mean 'seed'?"]),
     "unknown option": ("[compare]\nrop = 1", ["probtruth.toml, [compare]", "Did you mean 'rope'?"]),
     "unknown command": ("[comapre]\nrope = 1", ["'comapre'", "Did you mean 'compare'?"]),
-    "an option of one command": ('out = "x"', ["put it below [demo]"]),
     "a command that is no table": ("run = 1", ["Write a table [run]"]),
     "a number that is none": ('[compare]\nseed = "x"', ["[compare], 'seed'", "'x'", "integer"]),
     "a flag that is text": ('[compare]\nstrict = "yes"', ["'strict'", "true or false"]),

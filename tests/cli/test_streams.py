@@ -44,17 +44,6 @@ def test_a_closed_pipe_is_neither_an_error_nor_the_status_of_no_answer(words):
 
 
 @pytest.mark.process
-@pytest.mark.skipif(not FULL.exists(), reason="needs /dev/full")
-@pytest.mark.parametrize("words", [("--version",), ("--help",)])
-def test_a_full_disk_behind_standard_output_is_one_message(words):
-    with FULL.open("wb") as full:
-        status, _, err = command(*words, stdout=full)
-        assert (status, err.count(b"\n")) == (2, 1), err
-        assert b"No space left on device" in err
-        assert command(*words, stderr=full)[0] == 0
-
-
-@pytest.mark.process
 @pytest.mark.skipif(sys.platform == "win32", reason="closes descriptors")
 def test_streams_that_are_closed(files, tmp_path):
     words = ("-c", 'exec "$@" 2>&-', "sh", sys.executable, "-m", "probtruth")

@@ -80,25 +80,6 @@ def test_refused(run, growing, tmp_path):
     assert state.read_bytes() == before
 
 
-def test_two_runs_at_once_lose_nothing(run, growing, tmp_path, monkeypatch):
-    state = tmp_path / "state.json"
-    assert run("monitor", growing(200), "--state", state, *FIRST).status == 0
-    import probtruth.io.tables.read as tables
-
-    read = tables.read_table
-
-    def meanwhile(path):
-        monkeypatch.setattr(tables, "read_table", read)
-        pt.monitor(read(path)[0], state).save(state)
-        return read(path)
-
-    monkeypatch.setattr(tables, "read_table", meanwhile)
-    outcome = run("monitor", growing(600), "--state", state)
-    assert outcome.status == 2
-    assert "changed meanwhile" in outcome.err
-    assert pt.monitor(earlier=state).n_items == 300
-
-
 def test_plan_from_scores(run, files):
     command = ("plan", files["scores"], "--lower-is-better", "--items", 100, "--cost", "item=2")
     outcome = run(*command, "--json")
@@ -167,14 +148,6 @@ def test_validate_from_scores(run, files):
     assert "a minus b: studies of 24 items" in shown
     assert "rarer than 1 in 24 cannot be seen here" in shown
     assert "! 24 items to draw from" in shown
-
-
-def test_validate_from_annotations(run, files):
-    models = ["--predictions", f"sharp={files['sharp']}", "--predictions", f"flat={files['flat']}"]
-    command = ("validate", "--annotations", files["labels"], *models, "--rule", "brier", "--replications", 10)
-    outcome = run(*command, "--difference", -0.05, "--json")
-    assert outcome.status == 0, outcome.err
-    assert outcome.json["difference"] == -0.05
 
 
 def test_validate_refused(run, files):

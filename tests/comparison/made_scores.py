@@ -5,9 +5,10 @@ from typing import Any
 
 import numpy as np
 
+from probtruth.comparison.design import Design
+from probtruth.comparison.location import Location, Means, Sums, combine, means_from
+from probtruth.comparison.pairs import pairs_of
 from probtruth.types import Comparison, Scores
-
-ALPHABET = "abcdefghijklmnopqrstuvwxyz"
 
 
 def make(values: object, models: Sequence[str] | None = None, **fields: Any) -> Scores:
@@ -38,3 +39,16 @@ def renamed(rows: Mapping[object, Any], names: Mapping[str, str]) -> dict[object
             favours = {"a": "b", "b": "a", None: None}[row["favours"]]
             out[b, a] = {**row, **flipped, **better, "favours": favours, "a": b, "b": a}
     return out
+
+
+def means_of(values: np.ndarray, plan: Design, pseudo: float = 0.0) -> Means:
+    """The means of some models, then those of their pairs."""
+    pairs, largest = pairs_of(np.arange(len(values))), np.abs(values).max(1)
+    sums, sizes = Sums.of(values, plan, pairs), np.concatenate([largest, largest[pairs].max(1)])
+    return means_from(sums, plan, sizes, pseudo, len(values))
+
+
+def located(values: np.ndarray, groups: Any = None, clusters: Any = None, pseudo: float = 0.0) -> Location:
+    """The pairs' locations; groups weigh what they have of the items."""
+    plan = Design.of(np.zeros(values.shape[1], int) if groups is None else groups, clusters)
+    return combine(means_of(values, plan, pseudo), plan.group_sizes / plan.n_items).of(slice(len(values), None))

@@ -54,24 +54,3 @@ def test_a_large_group_with_a_spread_of_its_own_has_an_interval_of_its_own():
     row = next(row for row in found.groups if row["group"] == "large")
     quiet = next(row for row in compared(0.0).groups if row["group"] == "large")
     assert row["high"] - row["low"] > 5 * (quiet["high"] - quiet["low"])
-
-
-def test_a_third_model_changes_nothing_but_rounding():
-    rng = np.random.default_rng(6)
-    values = rng.normal(size=(3, 60)) + np.repeat(rng.normal(size=(3, 4)), 15, axis=1)
-    groups, rows = np.repeat([*"wxyz"], 15).tolist(), []
-    for count in (2, 3):
-        names = np.repeat([*"abc"][:count], 60)
-        table = {"item": [*range(60)] * count, "model": names, "score": values[:count].ravel()}
-        found = pt.compare(pt.Scores.from_frame(table, higher_is_better=False), groups=groups, engine="exact")
-        rows.append([row for row in found.groups if (row["a"], row["b"]) == ("a", "b")])
-    for one, other in zip(*rows, strict=True):
-        assert other["group"] == one["group"]
-        assert [other[name] for name in NUMBERS] == pytest.approx([one[name] for name in NUMBERS], rel=ROUNDING)
-
-
-def test_without_groups_there_is_nothing_by_group():
-    table = {"item": [1, 2, 3] * 2, "model": ["a"] * 3 + ["b"] * 3, "score": [0.1, 0.3, 0.2, 0.5, 0.4, 0.6]}
-    found = pt.compare(pt.Scores.from_frame(table, higher_is_better=False), engine="exact")
-    assert found.by_group().height == 0
-    assert "p_a_better" in found.by_group().columns

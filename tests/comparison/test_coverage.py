@@ -3,8 +3,7 @@
 import math
 
 import pytest
-from coverage_study import calibration, coverage
-from score_generators import GENERATORS
+from coverage_study import GENERATORS, calibration, coverage
 
 REPLICATIONS = 500
 BY_NAME = {generator.name: generator for generator in GENERATORS}

@@ -6,7 +6,7 @@ from made_scores import make
 from numpy.testing import assert_allclose
 
 from probtruth.comparison.compare import compare
-from probtruth.comparison.decisions import credible_set, decide
+from probtruth.comparison.posterior import CUT, decide, tiers
 
 ROUND_OFF = 1e-12
 
@@ -30,29 +30,9 @@ def brute_force(draws):
 def test_ranks_are_those_of_brute_force_with_ties_shared():
     rng = np.random.default_rng(0)
     draws = rng.integers(0, 3, (40, 4)).astype(float)
-    decided = decide(draws.reshape(4, 10, 4))
-    wanted = brute_force(draws)
-    assert_allclose(decided.rank_probability, wanted, atol=ROUND_OFF)
-    assert_allclose(decided.p_best, wanted[:, 0], atol=ROUND_OFF)
-    assert_allclose(decided.expected_rank, wanted @ np.arange(1, 5), atol=ROUND_OFF)
-    assert_allclose(decided.expected_regret, (draws - draws.min(1)[:, None]).mean(0), atol=ROUND_OFF)
-    assert_allclose(decided.rank_probability.sum(0), 1, atol=ROUND_OFF)
-
-
-def test_identical_models_share_the_first_rank():
-    decided = decide(np.zeros((2, 5, 3)))
-    assert_allclose(decided.rank_probability, 1 / 3, atol=ROUND_OFF)
-    assert decided.expected_regret.tolist() == [0, 0, 0]
-
-
-def test_the_smallest_set_that_holds_the_best():
-    assert credible_set({"a": 0.6, "b": 0.36, "c": 0.04}) == (["a", "b"], pytest.approx(0.96))
-    assert credible_set({"a": 0.99, "b": 0.01}) == (["a"], 0.99)
-    held, mass = credible_set({"d": 0.2, "a": 0.4, "b": 0.2, "c": 0.2})
-    assert held == ["a", "b", "c", "d"]
-    # two that nothing tells apart are in together
-    assert credible_set({"a": 0.9, "b": 0.05, "c": 0.05})[0] == ["a", "b", "c"]
-    assert mass == 1
+    chances, regret = decide(draws.reshape(4, 10, 4))
+    assert_allclose(chances, brute_force(draws), atol=ROUND_OFF)
+    assert_allclose(regret, (draws - draws.min(1)[:, None]).mean(0), atol=ROUND_OFF)
 
 
 def test_decisions_of_a_comparison(five, five_compared):
@@ -75,3 +55,39 @@ def test_identical_models_are_all_in_the_set_and_infinite_ones_are_not():
     unknown = compare(make([np.r_[np.inf, row], np.r_[np.inf, row]], "ab")).decisions
     assert unknown["credible_set"] is None
     assert unknown["chosen"] is None
+
+
+def draws_of(*shares):
+    """Three models in the order 0, 1, 2 of their means; each share of the draws has them in another order."""
+    orders = np.array([[0.0, 1.0, 2.0], [1.0, 0.0, 2.0], [0.0, 2.0, 1.0]])
+    return np.repeat(orders, np.array(shares), axis=0)
+
+
+@pytest.mark.parametrize(
+    ("shares", "expected"),
+    [
+        ((1000, 0, 0), [1, 2, 3]),
+        ((975, 25, 0), [1, 2, 3]),  # 0 before 1 in exactly .975 of the draws
+        ((970, 30, 0), [1, 1, 2]),
+        ((970, 0, 30), [1, 2, 2]),
+        ((940, 30, 30), [1, 1, 1]),
+    ],
+)
+def test_a_tier_begins_where_the_two_sides_are_in_order_with_the_probability_of_a_cut(shares, expected):
+    assert CUT == 0.975
+    assert tiers(draws_of(*shares), np.array([0.1, 0.2, 0.3])).tolist() == expected
+
+
+def test_tiers_follow_the_means_whatever_the_order_of_the_models():
+    draws, means = draws_of(970, 30, 0), np.array([0.1, 0.2, 0.3])
+    assert tiers(draws[:, [2, 0, 1]], means[[2, 0, 1]]).tolist() == [2, 1, 1]
+
+
+def test_a_difference_inside_the_rope_is_no_cut():
+    draws, means = draws_of(1000, 0, 0), np.array([0.1, 0.2, 0.3])
+    assert tiers(draws, means, rope=0.5).tolist() == [1, 2, 3]
+    assert tiers(draws, means, rope=1.5).tolist() == [1, 1, 1]
+
+
+def test_equal_means_are_never_parted():
+    assert tiers(draws_of(1000, 0, 0), np.array([0.1, 0.1, 0.3])).tolist() == [1, 1, 2]

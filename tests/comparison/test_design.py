@@ -22,7 +22,7 @@ def test_no_groups_is_one():
 def test_groups_by_position_or_by_name(groups):
     plan = design(SCORES, groups, None, None)
     assert plan.group_names == ("x", "y")
-    assert plan.structure.of_item().tolist() == [1, 0, 1, 1]
+    assert plan.of_item().tolist() == [1, 0, 1, 1]
     assert plan.weights.tolist() == [0.25, 0.75]
 
 
@@ -32,7 +32,7 @@ def test_groups_and_clusters_that_the_scores_carry():
     scores = make(SCORES.values, groups=groups, clusters=clusters)
     plan = design(scores, None, None, None)
     assert plan.group_names == ("p", "q")
-    assert plan.structure.unit.tolist() == [0, 1, 2, 2]
+    assert plan.unit.tolist() == [0, 1, 2, 2]
 
 
 def test_weights_by_name():

@@ -5,7 +5,7 @@ import pytest
 from made_scores import make, rows_by_name
 
 from probtruth.comparison.compare import compare
-from probtruth.comparison.fixed_items import LARGE_DF, FixedLabels
+from probtruth.comparison.fixed_items import LARGE_DF, fixed_location, fixed_variance
 from probtruth.comparison.margin import margins
 from probtruth.errors import InputError, PosteriorError
 from probtruth.types import LabelsBehind
@@ -32,7 +32,7 @@ def test_label_variance_is_unbiased_over_repeated_votes(setting):
     probs, loss = setting
     rng = np.random.default_rng(1)
     votes = np.full(N, 4)
-    estimates = [FixedLabels(scored(probs, loss, votes, rng), EQUAL).variance(0, 1) for _ in range(500)]
+    estimates = [fixed_variance(scored(probs, loss, votes, rng), EQUAL, None, 0, 1) for _ in range(500)]
     difference = loss[0] - loss[1]
     truth = sum(((probs * difference**2).sum(1) - (probs * difference).sum(1) ** 2) / 4 / N**2)
     assert abs(np.mean(estimates) - truth) < MONTE_CARLO * np.std(estimates) / np.sqrt(len(estimates))
@@ -43,7 +43,7 @@ def test_third_moments_are_unbiased_over_repeated_votes(setting):
     rng = np.random.default_rng(2)
     votes = np.full(N, 5)
     order = np.arange(3)
-    found = [FixedLabels(scored(probs, loss, votes, rng), EQUAL).locations(order)[1].third[0] for _ in range(500)]
+    found = [fixed_location(scored(probs, loss, votes, rng), EQUAL, None, order).third[0] for _ in range(500)]
     centred = loss[0] - (probs * loss[0]).sum(1)[:, None]
     truth = sum((probs * centred**3).sum(1) / 5**2 / N**3)
     assert abs(np.mean(found) - truth) < MONTE_CARLO * np.std(found) / np.sqrt(len(found))
@@ -58,7 +58,7 @@ def test_intervals_for_these_items_hold_their_own_mean(setting, n_votes):
     inside = 0
     for _ in range(400):
         scores = scored(probs, loss[:2], np.full(N, n_votes), rng)
-        low, high = margins(FixedLabels(scores, EQUAL).locations(np.arange(2))[0])[0].interval()
+        low, high = margins(fixed_location(scores, EQUAL, None, np.arange(2)))[2].interval()
         inside += low <= truth <= high
     assert inside / 400 > 0.95 - 3 * math.sqrt(0.95 * 0.05 / 400)
     these, new = (compare(scores, engine="exact", population=name).pairs[0] for name in ("these-items", "new-items"))
@@ -69,14 +69,14 @@ def test_single_votes_are_as_uncertain_as_the_models_say(setting):
     probs, loss = setting
     rng = np.random.default_rng(3)
     forecast = rng.dirichlet(np.ones(3), N)
-    scores = scored(probs, loss, np.full(N, 1), rng, forecast=forecast)
+    scores = scored(probs, loss, np.full(N, 1), rng, log_probs=np.log(forecast)[None])
     difference = loss[0] - loss[1]
     wanted = ((forecast * difference**2).sum(1) - (forecast * difference).sum(1) ** 2).sum() / N**2
-    assert FixedLabels(scores, EQUAL).variance(0, 1) == pytest.approx(wanted, rel=1e-12)
+    assert fixed_variance(scores, EQUAL, None, 0, 1) == pytest.approx(wanted, rel=1e-12)
     comparison = compare(scores, engine="exact", population="these-items")
     assert any("single vote" in warning for warning in comparison.warnings)
     naive = scored(probs, loss, np.full(N, 1), rng)
-    assert FixedLabels(naive, EQUAL).variance(0, 1) is None
+    assert fixed_variance(naive, EQUAL, None, 0, 1) is None
 
 
 def test_under_one_true_class_the_posterior_of_the_class_is_what_is_unsure(setting):
@@ -84,9 +84,8 @@ def test_under_one_true_class_the_posterior_of_the_class_is_what_is_unsure(setti
     scores = make((loss * probs).sum(-1), labels=LabelsBehind(loss, probs, "class", probs, np.full(N, 3)))
     difference = loss[0] - loss[1]
     wanted = ((probs * difference**2).sum(1) - (probs * difference).sum(1) ** 2).sum() / N**2
-    assert FixedLabels(scores, EQUAL).variance(0, 1) == pytest.approx(wanted, rel=1e-12)
-    pairs, _ = FixedLabels(scores, EQUAL).locations(np.arange(3))
-    assert pairs.df[0] == LARGE_DF
+    assert fixed_variance(scores, EQUAL, None, 0, 1) == pytest.approx(wanted, rel=1e-12)
+    assert fixed_location(scores, EQUAL, None, np.arange(3)).df[3] == LARGE_DF
 
 
 def test_certain_labels_leave_nothing_unsure():
@@ -119,7 +118,7 @@ def test_split_of_the_variance_predicts_other_numbers_of_votes():
     probs, loss = rng.dirichlet(np.ones(3), n), rng.normal(size=(2, n, 3))
     few, many = (scored(probs, loss, np.full(n, m), rng) for m in (3, 12))
     equal = np.full(n, 1 / n)
-    labels = FixedLabels(few, equal).variance(0, 1)
+    labels = fixed_variance(few, equal, None, 0, 1)
     total = [np.var(s.values[0] - s.values[1], ddof=1) / n for s in (few, many)]
     assert total[1] == pytest.approx(total[0] - labels + labels * 3 / 12, rel=0.07)  # a variance of 4,000: 2.2% each
 
@@ -131,7 +130,7 @@ def test_labels_of_unknown_uncertainty_are_an_error(from_labels, setting):
     scores = make(loss[..., 0], labels=behind)
     with pytest.raises(InputError, match="population='these-items'"):
         compare(scores, population="these-items")
-    assert FixedLabels(scores, EQUAL).variance(0, 1) is None
+    assert fixed_variance(scores, EQUAL, None, 0, 1) is None
 
 
 def test_infinite_loss_counts_only_under_labels_that_may_be():
@@ -140,8 +139,8 @@ def test_infinite_loss_counts_only_under_labels_that_may_be():
     loss = np.array([[[0.0, np.inf], [1.0, 0.0]], [[0.0, 0.0], [0.0, 0.0]]])
     half = np.full(2, 0.5)
     scores = make(loss[..., 0], labels=LabelsBehind(loss, shares, "distribution", shares, votes))
-    assert FixedLabels(scores, half).variance(0, 1) == 0.0625
+    assert fixed_variance(scores, half, None, 0, 1) == 0.0625
     loss[0, 1, 1] = np.inf
-    assert FixedLabels(scores, half).variance(0, 1) is None
+    assert fixed_variance(scores, half, None, 0, 1) is None
     with pytest.raises(PosteriorError, match="model '000' has an infinite loss under a label that item '1' may have"):
-        FixedLabels(scores, half).locations(np.arange(2))
+        fixed_location(scores, half, None, np.arange(2))

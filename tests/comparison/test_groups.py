@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from made_scores import means_of
 from numpy.testing import assert_allclose
 from scipy import integrate, stats
 
 import probtruth as pt
-from probtruth.comparison.design import Structure
+from probtruth.comparison.design import Design
 from probtruth.comparison.groups import Groups, Hierarchy, Population, Prior, from_draws, quadrature
-from probtruth.comparison.location import moments
 
 QUADRATURE = 2e-4
 """Absolute, in probability: a grid of 400 points against adaptive quadrature."""
@@ -73,12 +73,6 @@ def test_exact_groups_that_agree_are_known_as_well_as_all_their_items():
     assert 1.0 < width / (2 * 1.96 * 0.1 / 50**0.5) < 1.1
 
 
-def test_groups_that_agree_pull_the_between_group_sd_to_zero():
-    alike = posterior_of(np.full((50, 1), 0.2), np.full((50, 1), 0.01))
-    apart = posterior_of(np.linspace(-1, 1, 50)[:, None], np.full((50, 1), 0.01))
-    assert (alike.weight * alike.between).sum() < 0.05 < 0.5 < (apart.weight * apart.between).sum()
-
-
 @settings(max_examples=50, deadline=None)
 @given(
     seed=st.integers(0, 10_000),
@@ -135,7 +129,7 @@ def test_a_groups_own_answer_is_its_conditional_averaged_over_the_draws(groups):
 
 def groups_of(values, n_groups):
     n_items = values.shape[1]
-    return moments(values, Structure.of(np.arange(n_items) // (n_items // n_groups), None))
+    return means_of(values, Design.of(np.arange(n_items) // (n_items // n_groups))).of(slice(len(values), None))
 
 
 def test_population_of_models_at_a_fixed_distance():
@@ -173,16 +167,3 @@ def test_three_groups_that_all_say_a_half_have_a_population_near_a_half(engine):
     half = (row["high"] - row["low"]) / 2
     assert 1.96 * 0.1 / 120**0.5 < half < 1.05 * stats.t.ppf(0.975, 2) * means.std(ddof=1) / 3**0.5
     assert row["p_a_better"] > 0.99
-
-
-def test_a_third_model_does_not_change_the_population_of_two_others():
-    rng = np.random.default_rng(9)
-    values = rng.normal(size=(3, 90)) + np.repeat(rng.normal(size=(3, 5)), 18, axis=1)
-    items, groups = [str(item) for item in range(90)], np.repeat([*"vwxyz"], 18).tolist()
-    rows = []
-    for count in (2, 3):
-        models = np.repeat(["a", "b", "c"][:count], 90).tolist()
-        table = {"item": items * count, "model": models, "score": values[:count].ravel()}
-        found = pt.compare(pt.Scores.from_frame(table, higher_is_better=False), groups=groups, engine="exact")
-        rows.append([found.group_results[what][0] for what in ("population of groups", "one new group")])
-    assert rows[0] == rows[1]

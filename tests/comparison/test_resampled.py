@@ -2,20 +2,21 @@
 
 import numpy as np
 import pytest
+from made_scores import means_of
 from numpy.testing import assert_allclose
 
 from probtruth.comparison import resampled as module
-from probtruth.comparison.design import Structure
-from probtruth.comparison.location import combine, moments
-from probtruth.comparison.resampled import bundled, locations, resampled
+from probtruth.comparison.design import Design
+from probtruth.comparison.location import combine
+from probtruth.comparison.resampled import bundled, located, resampled
 
 SCORES = np.random.default_rng(0).normal(size=(3, 48))
 GROUP, CLUSTER = np.arange(48) % 3, np.arange(48) % 3 + 3 * (np.arange(48) // 12 + np.arange(48) % 2)
 DESIGNS = {
-    "items": Structure.ungrouped(48),
-    "clusters": Structure.ungrouped(48, CLUSTER),
-    "groups": Structure.of(GROUP, None),
-    "both": Structure.of(GROUP, CLUSTER),
+    "items": Design.of(np.zeros(48, int)),
+    "clusters": Design.of(np.zeros(48, int), CLUSTER),
+    "groups": Design.of(GROUP),
+    "both": Design.of(GROUP, CLUSTER),
 }
 ROUND_OFF = 1e-9
 
@@ -34,20 +35,18 @@ def mean_of(within, scores=SCORES):
 def test_a_mean_has_the_location_that_compare_gives_it(design):
     within = DESIGNS[design]
     found = resampled(mean_of(within), within)
-    parts = moments(SCORES, within)
-    wanted = combine(parts, parts.pairs, within.n_items / 48)
-    place, levels = locations(found, within, np.arange(3))
+    wanted = combine(means_of(SCORES, within), within.group_sizes / 48)
+    place = located(found, within, np.arange(3))
     for name in ("mean", "variance", "third"):
         assert_allclose(getattr(place, name), getattr(wanted, name), rtol=ROUND_OFF, atol=1e-15)
     assert (place.df <= wanted.df + 1e-9).all()
-    assert levels.mean == pytest.approx(SCORES.mean(1))
 
 
 def test_few_items_that_carry_a_difference_leave_few_degrees_of_freedom():
     scores = np.zeros((2, 48))
     scores[0, 5] = 1.0
     within = DESIGNS["items"]
-    place, _ = locations(resampled(mean_of(within, scores), within), within, np.arange(2))
+    place = located(resampled(mean_of(within, scores), within), within, np.arange(2)).of(slice(2, None))
     # one residual of 47/48 and 47 of -1/48: 2 (sum r^2)^2 / (sum r^4 - (sum r^2)^2 / 48) is 2.09
     residual = scores[0] - 1 / 48
     square, fourth = (residual**2).sum(), (residual**4).sum()
@@ -66,8 +65,8 @@ def test_too_many_units_are_bundled_inside_their_groups(monkeypatch):
     monkeypatch.setattr(module, "MOST_UNITS", 10)
     for design in DESIGNS.values():
         few = bundled(design, 0)
-        assert few.n_units.sum() <= 10 + few.n_groups
-        assert few.n_items.tolist() == design.n_items.tolist()
+        assert few.n_units <= 10 + few.n_groups
+        assert few.group_sizes.tolist() == design.group_sizes.tolist()
         assert few.unit is not None
         assert (few.of_unit()[few.unit] == design.of_item()).all()
         if design.unit is not None:  # a cluster stays whole

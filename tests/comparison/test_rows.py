@@ -3,7 +3,6 @@ import pytest
 from made_scores import make
 
 from probtruth.comparison.compare import compare
-from probtruth.comparison.rows import TWINS
 from probtruth.types import RuleFacts
 
 NOISE = np.random.default_rng(0).normal(size=(2, 30))
@@ -40,8 +39,3 @@ def test_no_interval_reaches_beyond_what_scores_can_differ_by(higher_is_better):
     for row in (*groups.pairs, *groups.groups, *groups.group_results["one new group"], *groups.ranks):
         assert row["low"] is None or -1 <= row["low"] <= row["high"] <= 1
     assert all(row["low"] is None or row["low"] >= 0 for row in groups.ranks)
-
-
-def test_identical_models_have_a_reason():
-    (row,) = compare(make([NOISE[0], NOISE[0]], "ab")).pairs
-    assert (row["p_a_better"], row["low"], row["high"], row["reason"]) == (0.5, 0.0, 0.0, TWINS)

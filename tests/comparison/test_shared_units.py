@@ -1,7 +1,5 @@
 """Annotators, or seeds, that many items share: the two-way variance, and what it is worth."""
 
-from dataclasses import fields
-
 import numpy as np
 import pytest
 from made_scores import make, rows_by_name
@@ -9,7 +7,9 @@ from scipy import stats
 
 import probtruth as pt
 from probtruth.comparison.compare import compare
-from probtruth.comparison.shared_units import UnitSums, joined_df
+from probtruth.comparison.design import Design
+from probtruth.comparison.location import Location
+from probtruth.comparison.shared_units import Excess, UnitSums, wider
 from probtruth.errors import InputError
 from probtruth.types import Scores
 
@@ -20,13 +20,13 @@ def sums(tables, groups=None):
     """The sums of tables of losses (item x unit, NaN where a unit is not on an item), one for each model."""
     tables = np.asarray(tables if np.ndim(tables) == 3 else [tables], np.float64)
     item, unit = np.nonzero(~np.isnan(tables).any(0))
-    group = np.zeros(tables.shape[1], int) if groups is None else groups
+    plan = Design.of(np.zeros(tables.shape[1], int) if groups is None else groups)
     names = [f"u{at:03d}" for at in range(tables.shape[2])]
-    return UnitSums.of(names, item, unit, lambda cells: tables[:, item[cells], unit[cells]], group, group.max() + 1)
+    return UnitSums.of(names, item, unit, lambda cells: tables[:, item[cells], unit[cells]], plan)
 
 
 def excess(table):
-    return sums(table).under(np.ones(1)).excess(np.array([0]))
+    return sums(table).excess(np.ones(1), np.array([0]), np.array([-1]))
 
 
 # reference
@@ -64,41 +64,10 @@ def test_the_part_of_sparse_units_and_that_of_items_are_the_whole_variance(n_ite
 # properties
 
 
-def test_neither_the_order_nor_a_shift_of_items_matters():
-    rng = np.random.default_rng(2)
-    table = rng.normal(size=(20, 5))
-    found = excess(table)
-    rows, columns = rng.permutation(20), rng.permutation(5)
-    assert excess(table[rows][:, columns]).raw == pytest.approx(found.raw, rel=ROUNDING)
-    assert excess(table + rng.normal(size=(20, 1))).raw == pytest.approx(found.raw, rel=ROUNDING)
-
-
 def test_one_unit_or_one_item_adds_nothing():
     assert excess(np.ones((5, 1))).extra == 0
     assert excess(np.array([[1.0, 2.0, 4.0]])).extra == 0
     assert excess(np.where(np.eye(6) > 0, np.arange(6.0), np.nan)).extra == 0  # a unit of its own for each item
-
-
-@pytest.mark.parametrize("n_parts", [2, 5])
-def test_sums_of_parts_add_up_by_name(n_parts):
-    rng = np.random.default_rng(8)
-    tables = rng.normal(size=(3, 60, 7)) + rng.normal(size=(3, 1, 7))
-    tables[:, rng.random((60, 7)) < 0.7] = np.nan
-    groups = np.arange(60) % 2
-    whole = sums(tables, groups)
-    parts = []
-    for rows in np.array_split(rng.permutation(60), n_parts):
-        codes = np.unique(np.nonzero(~np.isnan(tables[0, rows]))[1])  # the units of this part alone
-        part = sums(tables[:, rows][..., codes], np.r_[groups[rows]])
-        parts.append(UnitSums(**{f.name: getattr(part, f.name) for f in fields(part)} | {
-            "names": tuple(f"u{code:03d}" for code in codes)}))  # fmt: skip
-    merged = parts[0]
-    for part in parts[1:]:
-        merged += part
-    one, other = (found.under(np.array([0.3, 0.7])) for found in (whole, merged))
-    np.testing.assert_allclose(other.total, one.total, rtol=ROUNDING, atol=1e-15)
-    np.testing.assert_allclose(other.square, one.square, rtol=ROUNDING)
-    assert (other.scale, other.df) == pytest.approx((one.scale, one.df), rel=ROUNDING)
 
 
 def test_units_that_stand_behind_unequal_shares_have_the_freedom_of_fewer():
@@ -118,9 +87,9 @@ def test_few_units_are_biased_to_one_side():
 
 def test_models_that_hardly_differ_have_a_part_of_their_size():
     table = np.random.default_rng(9).normal(size=(50, 6)) + np.arange(6.0)
-    units = sums([table, table + 1e-9 * table**2, table]).under(np.ones(1))
-    assert 0 < units.excess(np.array([0]), np.array([1])).extra < 1e-15
-    assert units.excess(np.array([0]), np.array([2])).extra == 0
+    units = sums([table, table + 1e-9 * table**2, table])
+    assert 0 < units.excess(np.ones(1), np.array([0]), np.array([1])).extra < 1e-15
+    assert units.excess(np.ones(1), np.array([0]), np.array([2])).extra == 0
 
 
 @pytest.mark.parametrize(("units", "least"), [(2, 0.91), (3, 0.935)])
@@ -130,14 +99,20 @@ def test_coverage_with_two_or_three_units_whose_part_is_like_the_items(units, le
     rng, runs = np.random.default_rng(7), 4000
     mean = rng.normal(size=runs) * (1 + spread) ** 0.5  # many items: their part of the variance, 1, is known
     raw = spread * rng.chisquare(units - 1, runs) / (units - 1)
-    df = joined_df(np.ones(runs), np.full(runs, 1e6), raw, units - 1.0)
+    df = freedom(np.ones(runs), 1e6, raw, units - 1.0)
     covered = np.abs(mean) <= stats.t(df).ppf(0.975) * (1 + raw) ** 0.5
     assert least < covered.mean() < 0.985
 
 
+def freedom(variance, df, raw, unit_df):
+    """The degrees of freedom of means whose variance has a part of items and one of units."""
+    nothing = np.zeros(len(raw))
+    place = Location(60, nothing, variance, nothing, variance, nothing, np.full(len(raw), df))
+    return wider(place, [Excess(raw, nothing, unit_df, nothing)]).df
+
+
 def test_freedom_is_that_of_the_part_that_is_all():
-    assert joined_df(np.array(1.0), np.array(50.0), np.array(0.0), 2.0) == pytest.approx(50)
-    assert joined_df(np.array(0.0), np.array(50.0), np.array(1.0), 2.0) == pytest.approx(2)
+    assert freedom(np.array([1.0, 0.0]), 50.0, np.array([0.0, 1.0]), 2.0) == pytest.approx([50, 2])
 
 
 # annotators who are biased
@@ -201,16 +176,6 @@ def leaning(rng, n_items, n_annotators):
     lean = 0.5 * rng.normal(size=n_annotators)
     votes = rng.random((n_items, n_annotators)) < 1 / (1 + np.exp(-(logit[:, None] + lean)))
     return votes, [1 / (1 + np.exp(-(logit * scale + shift))) for scale, shift in ((1.0, 0.3), (1.0, -0.3))]
-
-
-def test_evaluate_adds_the_annotators_part(study):
-    annotations, predictions = study
-    result = pt.evaluate(annotations, predictions, method="vote-share", engine="exact")
-    assert "new annotators like these" in result.comparison.estimand
-    plain = compare(result.scores, engine="exact").pairs[0]
-    wide = result.comparison.pairs[0]
-    assert wide["difference"] == plain["difference"]
-    assert wide["high"] - wide["low"] > 1.5 * (plain["high"] - plain["low"])
 
 
 def test_it_goes_with_groups_clusters_and_these_items(study):

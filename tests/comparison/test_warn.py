@@ -70,12 +70,6 @@ def test_few_clusters_of_uneven_sizes():
     assert "size" not in warning
 
 
-def test_infinite_scores_name_their_items():
-    values = SCORES.values.copy()
-    values[0, [2, 5]] = math.inf
-    assert "infinite score on 2 of 20 items ('2', '5')" in said(make(values, "ab"))[0]
-
-
 def test_many_constant_pairs_are_one_warning():
     rows = [{"a": "a", "b": str(b), "difference": 0.0, "low": 0.0, "high": 0.0, "reason": "why"} for b in range(9)]
     (warning,) = said(pairs=rows)

@@ -37,7 +37,7 @@ def evaluated(labels: Path, models: Mapping[str, Path], form: str = "auto", **op
 
 def evaluated_on_disk(labels: Path, models: Mapping[str, Path], form: str = "auto", **options: Any) -> Result:
     """The same with predictions in a temporary file."""
-    return _plain(pt.evaluate(pt.read_annotations(labels, format=form), models, memory=1.0, **options))
+    return _plain(pt.evaluate(pt.read_annotations(labels, format=form, memory=1.0), models, memory=1.0, **options))
 
 
 def compared(frame: object, columns: Mapping[str, Any], **options: Any) -> Result:

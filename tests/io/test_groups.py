@@ -8,7 +8,7 @@ import pytest
 from probtruth.errors import InputError
 from probtruth.io.groups import read_groups
 
-TABLE = "item,topic,n\na,x,1\nb,=y,2\na,x,3\nc,x,4\n"
+TABLE = "item,topic,n,blank\na,x,1,u\nb,=y,2,\na,x,3,u\nc,x,4,u\n"
 
 
 @pytest.fixture
@@ -20,9 +20,6 @@ def table(tmp_path: Path) -> Path:
 
 def test_groups_of_the_items_asked_for(table: Path) -> None:
     assert read_groups(f"{table}:topic", ["b", "a"]) == {"b": "=y", "a": "x"}
-
-
-def test_another_item_column(table: Path) -> None:
     assert read_groups(f"{table}:item", ["1", "4"], item="n", what="cluster") == {"1": "a", "4": "c"}
 
 
@@ -35,18 +32,12 @@ def test_what_is_not_file_and_column(spec: str) -> None:
 @pytest.mark.parametrize(
     ("column", "items", "message"),
     [
-        ("n", ["a"], "line 4, column 'n': got item 'a' in two groups"),
-        ("topc", ["a"], "no column 'topc' (columns: 'item', 'topic', 'n')"),
+        ("n", ["a"], "line 4, column 'n': got a second group of item 'a'"),
+        ("topc", ["a"], "no column 'topc' (columns: 'item', 'topic', 'n', 'blank')"),
         ("topic", ["a", "d", "e"], "column 'topic': got no group for 2 of 3 items ('d', 'e')"),
+        ("blank", ["a"], "line 3, column 'blank': got a blank cell, expected the name of the group"),
     ],
 )
 def test_errors(table: Path, column: str, items: list[str], message: str) -> None:
     with pytest.raises(InputError, match=re.escape(message)):
         read_groups(f"{table}:{column}", items)
-
-
-def test_blank_groups_are_errors(tmp_path: Path) -> None:
-    path = tmp_path / "t.csv"
-    path.write_text("item,topic\na,x\nb,\n")
-    with pytest.raises(InputError, match=r"line 3, column 'topic': got a blank cell, expected the name of the group"):
-        read_groups(f"{path}:topic", ["a"])

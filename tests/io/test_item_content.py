@@ -56,7 +56,7 @@ def test_anything_but_a_small_local_image_is_refused(table, tmp_path, path, said
 
 
 @pytest.mark.parametrize(
-    ("spec", "said"), [("items.csv", "FILE:COLUMN"), ("{}:other", "no column 'other'"), ("{}:text", "two texts")]
+    ("spec", "said"), [("items.csv", "FILE:COLUMN"), ("{}:other", "no column 'other'"), ("{}:text", "a second text")]
 )
 def test_a_column_that_cannot_be_read_is_known_before_long_work(table, spec, said):
     known = table(["a,one", "a,two"])
@@ -64,12 +64,9 @@ def test_a_column_that_cannot_be_read_is_known_before_long_work(table, spec, sai
         read_content(spec.format(known.rpartition(":")[0]), None)
 
 
-def test_too_much_for_a_page_is_refused(table, monkeypatch):
+def test_too_much_and_nothing_are_refused(table, monkeypatch):
+    with pytest.raises(InputError, match="no text of any item"):
+        read_content(table(["a,one"]), ("z",))
     monkeypatch.setattr(item_content, "LARGEST_TOTAL", 5)
     with pytest.raises(InputError, match="in a page"):
         read_content(table(["a,one", "b,two"]), ("a", "b"))
-
-
-def test_no_item_in_common_is_an_error(table):
-    with pytest.raises(InputError, match="no text of any item"):
-        read_content(table(["a,one"]), ("z",))

@@ -10,6 +10,7 @@ import pytest
 import probtruth as pt
 from probtruth.errors import InputError
 from probtruth.io.annotations import read_annotations
+from probtruth.kernels.host import lies_on_disk
 
 LONG = "item,annotator,label,note\n10,ann,cat,x\n9,ann,dog,\n10,bob,cat,y\n"
 COUNTS = "item,dog,cat\n10,0,2\n9,1,0\n8,0,0\n"
@@ -35,6 +36,15 @@ class TestForms:
         assert ann.counts().tolist() == [[0, 0], [0, 1], [2, 0]]
         assert ann.n_annotators is None
 
+    def test_counts_on_disk_have_the_same_truth(self, tmp_path: Path) -> None:
+        path = write(tmp_path, COUNTS.replace("8,0,0", "8,1,1"))
+        votes, stored = (pt.read_annotations(path, format="counts", memory=limit) for limit in (None, 1.0))
+        for method in ("dirichlet", "majority"):
+            here, there = (pt.infer_truth(counts, method, draws=0) for counts in (votes, stored))
+            assert lies_on_disk(there.probs)
+            assert not lies_on_disk(here.probs)
+            np.testing.assert_array_equal(there.probs, here.probs)
+
     def test_other_column_names(self, tmp_path: Path) -> None:
         text = LONG.replace("item,annotator,label", "question,worker,answer")
         ann = read_annotations(write(tmp_path, text), "question", "worker", "answer")
@@ -54,32 +64,11 @@ class TestForms:
         with pytest.raises(InputError, match=r"line 3: got item 'a', annotator 'x' twice.*--replicate"):
             read_annotations(write(tmp_path, text))
 
-    @pytest.mark.parametrize("form", ["csv", "tsv", "jsonl", "parquet", "arrow"])
-    def test_every_format_reads_the_same(self, tmp_path: Path, form: str) -> None:
-        frame = polars.DataFrame({"item": [10, 9, 8], "dog": [0, 1, 0], "cat": [2, 0, 0]})
-        path = tmp_path / f"t.{form}"
-        writers = {
-            "csv": frame.write_csv,
-            "tsv": lambda path: frame.write_csv(path, separator="\t"),
-            "jsonl": frame.write_ndjson,
-            "parquet": frame.write_parquet,
-            "arrow": frame.write_ipc,
-        }
-        writers[form](path)
-        ann = read_annotations(path, format="counts")
-        assert ann.index.items == ("8", "9", "10")
-        assert ann.counts().tolist() == [[0, 0], [0, 1], [2, 0]]
-
     def test_names_are_text_as_it_is_written(self, tmp_path: Path) -> None:
-        ann = read_annotations(write(tmp_path, "item,annotator,label\n007,a,1\n7,a,1\n7.0,a,01\n"))
-        assert ann.index.items == ("007", "7", "7.0")
-        assert ann.index.labels == ("01", "1")
-
-    def test_integers_and_their_decimal_text_are_the_same_names(self, tmp_path: Path) -> None:
-        polars.DataFrame({"item": [1, 2], "annotator": [True, False], "label": [0.5, 1.0]}).write_parquet(
-            tmp_path / "t.parquet"
-        )
-        index = read_annotations(tmp_path / "t.parquet").index
+        index = read_annotations(write(tmp_path, "item,annotator,label\n007,a,1\n7,a,1\n7.0,a,01\n")).index
+        assert (index.items, index.labels) == (("007", "7", "7.0"), ("01", "1"))
+        typed = {"item": [1, 2], "annotator": [True, False], "label": [0.5, 1.0]}
+        index = read_annotations(typed).index
         assert (index.items, index.annotators, index.labels) == (("1", "2"), ("false", "true"), ("0.5", "1.0"))
 
     def test_counts_are_told_from_totals(self, tmp_path: Path) -> None:
@@ -89,10 +78,7 @@ class TestForms:
             assert found.counts().tolist() == [[2, 1], [0, 3]]
             assert "left aside 'total', the sum of the others" in found.notes[0]
         assert read_annotations(path, format="counts").index.labels == ("cat", "dog", "total")
-
-    def test_counts_are_said(self, tmp_path: Path) -> None:
         found = read_annotations(write(tmp_path, "item,e,n,c\na,2,1,3\nb,0,3,3\n"))
-        assert found.counts().tolist() == [[3, 2, 1], [3, 0, 3]]
         assert found.notes[0].endswith("read as counts of votes: 'e', 'n', 'c'")
 
     def test_items_by_their_values(self, tmp_path: Path) -> None:
@@ -117,17 +103,10 @@ ERRORS = {
     "asked for a column": ("item,annotator,label\n1,0,1\n", {"annotator": "anotator"}, ["Did you mean 'annotator'?"]),
     "text in counts": ("item,a,b\nx,1,2\ny,1,two\n", {}, ["'two' in", "line 3, column 'b'", "the counts form"]),
     "negative": ("item,a,b\nx,1,-2\n", {}, ["'-2'", "line 2, column 'b'"]),
-    "fraction": ("item,a,b\nx,1,.5\n", {}, ["'.5'", "line 2, column 'b'"]),
-    "infinite": ("item,a,b\nx,1,inf\n", {}, ["'inf'", "line 2, column 'b'"]),
-    "not a number": ("item,a,b\nx,nan,1\n", {}, ["'nan'", "line 2, column 'a'"]),
     "past 2^53": ("item,a,b\nx,1,9007199254740993\n", {}, ["9007199254740993", "line 2, column 'b'"]),
     "blank count": ("item,a,b\nx,1,\n", {}, ["a blank cell", "line 2, column 'b'"]),
-    "row numbers": (",item,a\n0,x,1\n", {}, ["a column without a name", "index=False"]),
     "item twice": ("item,a\nx,1\ny,2\nx,3\n", {}, ["line 4, column 'item': got item 'x' a second time"]),
-    "items only": ("item\nx\n", {}, ["no column of a label"]),
     "blank item": ("item,a\n ,1\n", {}, ["line 2, column 'item': got a blank cell"]),
-    "blank annotator": ("item,annotator,label\nx,,1\n", {}, ["line 2, column 'annotator': got a blank cell"]),
-    "blank label": ('item,annotator,label\nx,a,""\n', {}, ["line 2, column 'label': got a blank cell"]),
     "pair twice": ("item,annotator,label\nx,a,1\nx,a,2\n", {}, ["line 3: got item 'x', annotator 'a' twice"]),
     "unknown label": ("item,annotator,label\nx,a,cta\n", {"labels": ["cat", "dog"]}, ["'cta'", "Did you mean 'cat'?"]),
     "unknown count": ("item,cta\nx,1\n", {"labels": ["cat", "dog"]}, ["'cta'", "Did you mean 'cat'?"]),

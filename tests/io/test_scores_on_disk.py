@@ -59,27 +59,19 @@ def test_the_same_scores_as_in_memory(kind, form, tmp_path):
     assert pt.compare(there, engine="exact").pairs == pt.compare(held, engine="exact").pairs
 
 
-@pytest.mark.parametrize(
-    ("change", "words"),
-    [
-        ({"item": "q1"}, "row 500: got item 'q1', model 'm2' twice"),
-        ({"score": float("nan")}, "row 500, column 'score': got NaN"),
-        ({"item": ""}, "row 500, column 'item': got a blank"),
-        ({"task": "elsewhere"}, "in two groups"),
-    ],
-)
+CHANGES = {
+    "an item twice": (pl.lit("q1").alias("item"), "row 500: got item 'q1', model 'm2' twice"),
+    "NaN": (pl.lit(float("nan")).alias("score"), "row 500, column 'score': got NaN"),
+    "blank": (pl.lit("").alias("item"), "row 500, column 'item': got a blank"),
+    "two groups": (pl.lit("elsewhere").alias("task"), "in two groups"),
+}
+
+
+@pytest.mark.parametrize(("change", "words"), CHANGES.values(), ids=CHANGES)
 def test_what_cannot_be_used_is_named(change, words, tmp_path):
-    at = pl.int_range(pl.len()) == 499
-    frame = table("by model").with_columns(
-        pl.when(at).then(pl.lit(value)).otherwise(name).alias(name) for name, value in change.items()
-    )
-    frame.write_parquet(tmp_path / "scores.parquet")
+    frame, name = table("by model"), change.meta.output_name()
+    changed = pl.when(pl.int_range(pl.len()) == 499).then(change).otherwise(name).alias(name)
+    frame.with_columns(changed).write_parquet(tmp_path / "scores.parquet")
     with pytest.raises(pt.InputError) as caught:
         pt.read_scores(tmp_path / "scores.parquet", group="task", higher_is_better=False, memory=1.0)
     assert words in str(caught.value)
-
-
-def test_no_item_in_common(tmp_path):
-    table().with_columns(item=pl.concat_str("model", "item")).write_parquet(tmp_path / "scores.parquet")
-    with pytest.raises(pt.InputError, match="no item in common"):
-        pt.read_scores(tmp_path / "scores.parquet", higher_is_better=False, memory=1.0)

@@ -11,7 +11,7 @@ import pytest
 
 from probtruth.errors import InputError
 from probtruth.io.tables import parquet_notes
-from probtruth.io.truth import read_soft, write_soft
+from probtruth.io.truth import check_soft_out, read_soft, write_soft
 from probtruth.types import Truth
 
 PROBS = [[0.25, 0.75], [1.0, 0.0], [1 / 3, 2 / 3]]
@@ -38,8 +38,11 @@ def same(one: Truth, other: Truth) -> bool:
 
 class TestParquet:
     def test_everything_but_draws_comes_back(self, tmp_path: Path, truth: Truth) -> None:
-        write_soft(truth, tmp_path / "soft.parquet")
-        assert same(read_soft(tmp_path / "soft.parquet"), truth)
+        positional = Truth.from_labels(np.array([1, 0]), n_labels=3)
+        parts = [replace(truth, **{part: None}) for part in ("shares", "n_votes", "marginals")]
+        for one in (truth, positional, *parts):
+            write_soft(one, tmp_path / "soft.parquet")
+            assert same(read_soft(tmp_path / "soft.parquet"), one)
 
     def test_columns_are_the_item_and_one_for_each_label(self, tmp_path: Path, truth: Truth) -> None:
         write_soft(truth, tmp_path / "soft.parquet")
@@ -50,38 +53,17 @@ class TestParquet:
         notes = json.loads(polars.read_parquet_metadata(tmp_path / "soft.parquet")["probtruth"])
         assert (notes["method"], notes["estimand"]) == ("dirichlet", "distribution")
 
-    def test_positional_names_stay_positional(self, tmp_path: Path) -> None:
-        truth = Truth.from_labels(np.array([1, 0]), n_labels=3)
-        write_soft(truth, tmp_path / "soft.parquet")
-        assert same(read_soft(tmp_path / "soft.parquet"), truth)
-
-    @pytest.mark.parametrize("part", ["shares", "n_votes", "marginals"])
-    def test_parts_that_are_unknown(self, tmp_path: Path, truth: Truth, part: str) -> None:
-        truth = replace(truth, **{part: None})
-        write_soft(truth, tmp_path / "soft.parquet")
-        assert same(read_soft(tmp_path / "soft.parquet"), truth)
-
     def test_an_earlier_file_of_ours_is_replaced_but_no_other(self, tmp_path: Path, truth: Truth) -> None:
         path = tmp_path / "soft.parquet"
         write_soft(replace(truth, method="majority"), path)
         write_soft(truth, path)
         assert read_soft(path).method == "dirichlet"
         polars.DataFrame({"mine": [1]}).write_parquet(path)
-        with pytest.raises(InputError, match="a file that probtruth did not write"):
-            write_soft(truth, path)
-        path.write_bytes(b"PAR1 mine PAR1")
-        with pytest.raises(InputError, match="a file that probtruth did not write"):
-            write_soft(truth, path)
-
-    def test_a_path_is_refused_before_long_work(self, tmp_path: Path, truth: Truth) -> None:
-        path = tmp_path / "soft.parquet"
-        parquet_notes.check_out(path)
-        write_soft(truth, path)
-        parquet_notes.check_out(path)
-        path.write_text("mine")
-        for refused in (path, tmp_path / "soft.csv"):
-            with pytest.raises(InputError, match=r"did not write|ends in"):
-                parquet_notes.check_out(refused)
+        for content in (path.read_bytes(), b"PAR1 mine PAR1"):
+            path.write_bytes(content)
+            for refuse in (lambda: write_soft(truth, path), lambda: check_soft_out(path)):
+                with pytest.raises(InputError, match="a file that probtruth did not write"):
+                    refuse()
 
     def test_other_extensions_and_a_label_called_item(self, tmp_path: Path, truth: Truth) -> None:
         with pytest.raises(InputError, match=re.escape("a path that ends in .parquet")):
@@ -109,9 +91,6 @@ class TestOtherFiles:
         ("row", "message"),
         [
             ("b,.5,.6", "line 3: got soft labels that sum to 1.1"),
-            ("b,-.5,1.5", "line 3: got soft labels -0.5 for label 'x', expected a probability"),
-            ("b,nan,1", "line 3: got soft labels nan for label 'x'"),
-            ("b,,1", "line 3, column 'x': got a blank cell"),
             ("a,0,1", "line 3, column 'item': got item 'a' a second time"),
             ("b,2,3", "Hint: Whole numbers: if they count votes, read_annotations(path, format='counts') reads them."),
         ],
@@ -123,17 +102,14 @@ class TestOtherFiles:
             read_soft(path)
 
 
-class TestEstimand:
-    def test_conflict_with_the_file(self, tmp_path: Path, truth: Truth) -> None:
-        write_soft(truth, tmp_path / "soft.parquet")
-        assert read_soft(tmp_path / "soft.parquet", estimand="distribution").estimand == "distribution"
-        with pytest.raises(InputError, match="the estimand 'class', expected 'distribution', as the file says"):
-            read_soft(tmp_path / "soft.parquet", estimand="class")
-
-    def test_unknown(self, tmp_path: Path) -> None:
-        (tmp_path / "t.csv").write_text("item,x\na,1\n")
-        with pytest.raises(InputError, match="estimand 'clas', expected one of"):
-            read_soft(tmp_path / "t.csv", estimand="clas")
+def test_the_estimand_of_the_file_and_of_the_caller(tmp_path: Path, truth: Truth) -> None:
+    write_soft(truth, tmp_path / "soft.parquet")
+    assert read_soft(tmp_path / "soft.parquet", estimand="distribution").estimand == "distribution"
+    with pytest.raises(InputError, match="the estimand 'class', expected 'distribution', as the file says"):
+        read_soft(tmp_path / "soft.parquet", estimand="class")
+    (tmp_path / "t.csv").write_text("item,x\na,1\n")
+    with pytest.raises(InputError, match="estimand 'clas', expected one of"):
+        read_soft(tmp_path / "t.csv", estimand="clas")
 
 
 FRAME = polars.DataFrame({"item": ["a", "b"], "x": [0.5, 1.0], "y": [0.5, 0.0]})
@@ -147,12 +123,9 @@ VOTES = {"probtruth: votes": [1, 2], "probtruth: x": [0.5, 1.0], "probtruth: y":
         ({"probtruth": "{"}, None, "metadata that cannot be used"),
         ({"probtruth": "[" * 100_000}, None, "metadata that cannot be used"),
         ({"probtruth": "{}"}, None, None),
-        ({"probtruth": "[]"}, None, None),
         ({"probtruth": json.dumps({"method": "m"})}, None, "metadata that cannot be used"),
         ({"probtruth": json.dumps(NOTES | {"estimand": "opinion"})}, None, "estimand 'opinion', expected one of"),
-        ({"probtruth": json.dumps(NOTES | {"marginals": "x"})}, None, "metadata that cannot be used"),
         ({"probtruth": json.dumps(NOTES | {"marginals": [1.0]})}, None, "metadata that cannot be used"),
-        (None, VOTES | {"probtruth: votes": ["x", "y"]}, "metadata that cannot be used"),
         (None, VOTES | {"probtruth: votes": [-1, 2]}, "metadata that cannot be used"),
         (None, VOTES | {"probtruth: x": [0.5, 2.0]}, "metadata that cannot be used"),
         (None, {"probtruth: x": [0.5, 1.0]}, "metadata that cannot be used"),

@@ -3,9 +3,11 @@
 from dataclasses import replace
 
 import numpy as np
+import polars
 import pytest
 
 import probtruth as pt
+from probtruth.types import index
 
 VOTES = np.array([[4, 1], [0, 5], [2, 3], [5, 0], [3, 2], [1, 4]])
 A = np.array([[0.8, 0.2], [0.1, 0.9], [0.5, 0.5], [0.9, 0.1], [0.7, 0.3], [0.2, 0.8]])
@@ -49,6 +51,25 @@ def test_items_are_matched_by_name_whatever_their_order():
     annotations = pt.Annotations.from_counts(VOTES, items=ITEMS)
     predictions = pt.Predictions.from_probs({"a": A[order], "b": B[order]}, items=[ITEMS[place] for place in order])
     assert pt.evaluate(annotations, predictions, engine="exact").to_dict() == reference.to_dict()
+
+
+def test_many_items_whose_names_stay_in_one_column_have_the_same_result(monkeypatch):
+    order = [3, 0, 5, 1, 4]  # one that was not predicted
+    models = {
+        name: polars.DataFrame({"item": [7 * row + 3 for row in order], "0": probs[order, 0], "1": probs[order, 1]})
+        for name, probs in (("a", A), ("b", B))
+    }
+    votes = polars.DataFrame({"item": [7 * row + 3 for row in range(6)], "0": VOTES[:, 0], "1": VOTES[:, 1]})
+    results = []
+    for many in (100, 0):
+        monkeypatch.setattr(index, "MANY", many)
+        annotations = pt.read_annotations(votes, format="counts")
+        results.append(pt.evaluate(annotations, models, groups=["p", "q"] * 3, engine="exact"))
+    text, column = results
+    assert not isinstance(column.truth.index.items, tuple)
+    assert column.truth.index.items == text.truth.index.items
+    assert list(column.scores.items) == list(text.scores.items)
+    assert column.to_dict() == text.to_dict()
 
 
 def test_labels_are_matched_by_name_whatever_their_order():
@@ -134,7 +155,7 @@ def test_groups_follow_the_order_of_the_reference_even_where_items_are_dropped()
     ("build", "message"),
     [
         (lambda ann, pred: pt.evaluate(None, pred), "got NoneType, expected Annotations or Truth"),
-        (lambda ann, pred: pt.evaluate(ann, A), "expected Predictions, or a dict"),
+        (lambda ann, pred: pt.evaluate(ann, A), "expected a dict {model name: table or path}"),
         (lambda ann, pred: pt.evaluate(ann, pred, groups=["p"]), "got 1 items in groups, expected 6"),
     ],
 )

@@ -7,7 +7,8 @@ import polars as pl
 import pytest
 
 import probtruth as pt
-from probtruth.io.gold import expert_answers, gold_file, write_gold
+from probtruth.io.gold import expert_answers, gold_file
+from probtruth.io.output.csv_safe import write_new_csv
 from probtruth.report.verdict import verdict
 from probtruth.study.choose_gold import inclusion, systematic
 
@@ -88,11 +89,11 @@ def test_round_trip_of_chosen_items(study, tmp_path) -> None:
     assert chosen.equals(result.choose_gold(20, seed=3))
     assert not chosen.equals(result.choose_gold(20, seed=4))
     path = tmp_path / "gold.csv"
-    write_gold(chosen, path)
+    write_new_csv(chosen, path, chosen["item"], "")
     with pytest.raises(pt.InputError, match="no label yet for 20 items"):
         anchored(study, path)
     with pytest.raises(pt.InputError, match="there already"):
-        write_gold(chosen, path)
+        write_new_csv(chosen, path, chosen["item"], "")
     filled = pl.read_csv(path).with_columns(pl.col("item").replace_strict(classes).alias("label"))
     filled.write_csv(path)
     facts = anchored(study, str(path)).comparison.gold
@@ -147,7 +148,7 @@ def test_all_items_are_chosen_with_certainty() -> None:
         ({"item": ["i00", "i00"], "label": ["yes", "no"]}, "two labels for item 'i00'"),
         ({"item": ["i00"], "label": ["yes"], "probability": [0.0]}, "inclusion probability 0"),
         ({"item": ["i00"], "label": ["yes"], "probability": [1.5]}, "inclusion probability 1.5"),
-        ({"item": ["i00", "i00"], "label": ["yes"] * 2, "probability": [0.5, 0.4]}, "two inclusion probabilities"),
+        ({"item": ["i00", "i00"], "label": ["yes"] * 2, "probability": [0.5, 0.4]}, "a second inclusion probability"),
         ({"item": ["i00"], "label": [""]}, "no label yet"),
         ({"item": ["i00"]}, "'label'"),
         ({"i00": "yes"}, "at least 10"),

@@ -130,7 +130,7 @@ def test_a_total_beside_counts_is_no_label() -> None:
         (None, PROBS, "got NoneType, expected Annotations or Truth, a path"),
         ([[1.0], [0.5, 0.5]], PROBS, "got list, expected Annotations"),
         (COUNTS * 1.5, PROBS, "sum to 6"),
-        (COUNTS, PROBS["ours"], r"got ndarray, expected Predictions, or a dict .* \{'my model': table\}"),
+        (COUNTS, PROBS["ours"], r"got ndarray, expected a dict .*\{'my model': table or path\}"),
         (COUNTS, {}, "got an empty dict"),
         (COUNTS, {"a": "a.csv", "b": PROBS["ours"]}, "a path for model 'a' and a ndarray for model 'b'"),
         (["cat", None], PROBS, "blank name for label 1"),

@@ -3,7 +3,6 @@
 import html as standard
 import re
 from csv import reader
-from html.parser import HTMLParser
 from xml.etree import ElementTree
 
 import numpy as np
@@ -45,33 +44,11 @@ def folder(tmp_path_factory):
     return out
 
 
-class Page(HTMLParser):
-    """Tags with their attributes, and the text that is shown."""
-
-    def __init__(self, text):
-        super().__init__()
-        self.tags, self.text, self.within = [], "", []
-        self.feed(text)
-
-    def handle_starttag(self, tag, attrs):
-        self.tags.append((tag, dict(attrs)))
-        self.within.append(tag)
-
-    def handle_endtag(self, tag):
-        if tag in self.within:
-            while self.within.pop() != tag:
-                pass
-
-    def handle_data(self, data):
-        if not {"script", "style"} & set(self.within):
-            self.text += data
-
-
-def test_the_page_shows_names_and_has_one_script_of_its_own(folder):
-    page = Page((folder / "report.html").read_text("utf-8"))
+def test_the_page_shows_names_and_has_one_script_of_its_own(folder, read_page):
+    page = read_page((folder / "report.html").read_text("utf-8"))
     for name in NAMES:
-        assert plain(name) in page.text
-    assert "\u202e" not in page.text
+        assert plain(name) in "".join(page.text)
+    assert "\u202e" not in "".join(page.text)
     assert [attributes.get("type") for tag, attributes in page.tags if tag == "script"] == ["application/json", None]
     assert not [tag for tag, _ in page.tags if tag in ("img", "iframe", "object", "embed", "link", "form")]
     assert not [key for _, attributes in page.tags for key in attributes if key.startswith("on")]

@@ -102,13 +102,6 @@ def test_a_name_of_300_characters_is_whole_and_may_break(make):
     assert r"p{0.3\linewidth}" in text
 
 
-def test_environments_are_closed(result):
-    text = latex(result)
-    opened, closed = (re.findall(rf"\\{word}\{{(\w+)\}}", text) for word in ("begin", "end"))
-    assert sorted(opened) == sorted(closed)
-    assert text.count("{") - text.count(r"\{") == text.count("}") - text.count(r"\}")
-
-
 @pytest.mark.parametrize(
     ("given_", "table", "message"), [(1, "models", "got int, expected a Result"), (None, "pair", "did you mean|pairs")]
 )

@@ -5,7 +5,6 @@ import functools
 import re
 import subprocess
 import sys
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
@@ -63,24 +62,7 @@ def test_a_repr_has_ten_lines_at_most() -> None:
         assert "array(" not in text, name
 
 
-class Balanced(HTMLParser):
-    """Raises where a tag that was opened is closed by another."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.open: list[str] = []
-
-    def handle_starttag(self, tag: str, attrs: Any) -> None:
-        assert tag != "script"
-        self.open.append(tag)
-
-    def handle_startendtag(self, tag: str, attrs: Any) -> None: ...
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open.pop() == tag
-
-
-def test_a_result_shows_verdict_ranking_warnings_and_forest() -> None:
+def test_a_result_shows_verdict_ranking_warnings_and_figure(read_page: Any) -> None:
     result, comparison = made()["result"], made()["comparison"]
     for shown in (result, comparison):
         lines = repr(shown).split("\n")
@@ -88,7 +70,8 @@ def test_a_result_shows_verdict_ranking_warnings_and_forest() -> None:
         assert lines[1] == "nearest-neighbours is almost certainly the best of the 4 models."
         assert lines[3].split()[0] == "nearest-neighbours"
         page = shown._repr_html_()
-        Balanced().feed(page)
+        assert read_page(page).open == []
+        assert "<script" not in page
         assert "<svg" in page
         assert page.count("<tr>") == 5
         assert "almost certainly the best" in page
@@ -114,13 +97,13 @@ def test_two_results_on_one_page_share_no_identifiers() -> None:
     assert not first & second
 
 
-def test_names_are_no_markup() -> None:
+def test_names_are_no_markup(read_page: Any) -> None:
     rows = {"item": [*range(9)] * len(ODD_NAMES), "model": np.repeat(ODD_NAMES, 9).tolist()}
     rows["score"] = np.random.default_rng(0).normal(size=9 * len(ODD_NAMES)).tolist()
     comparison = pt.compare(pt.read_scores(rows, higher_is_better=False), engine="exact")
     page = comparison._repr_html_()
     assert "<script" not in page
-    Balanced().feed(page)
+    assert read_page(page).open == []
     assert "\u202e" not in repr(comparison)
 
 

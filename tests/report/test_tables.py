@@ -192,12 +192,12 @@ def test_settings_name_versions_and_unknowns(result):
 def test_a_tree_that_is_not_installed_has_a_version(monkeypatch):
     from importlib import metadata
 
+    from probtruth.kernels.host import versions
+
     def missing(name):
         if name == "probtruth":
             raise metadata.PackageNotFoundError(name)
         return "1"
 
     monkeypatch.setattr(metadata, "version", missing)
-    from probtruth.kernels.host import versions
-
     assert versions()["probtruth"] == pt.__version__

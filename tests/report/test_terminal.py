@@ -44,7 +44,7 @@ def test_failing_diagnostics_and_warnings(make):
     failing = {"max_rhat": 1.5, "min_ess": 10.0, "divergences": 2, "engines_agree": False}
     text = printed(*terminal.summary(replace(make["demo"](diagnostics=failing), warnings=("careful [x]",))))
     assert text.startswith("No verdict: the diagnostics of the sampling fail.")
-    assert "R-hat is 1.500" in text
+    assert "R-hat: 1.500" in text
     assert "! careful [x]" in text
 
 

@@ -19,16 +19,6 @@ def test_items_and_labels_meet_by_name_and_unused_labels_are_kept():
     assert aligned.audit.by_model == (("a", 1, 1),)
 
 
-def test_distribution_takes_vote_shares_and_class_takes_the_posterior():
-    index = pt.Truth.from_probs([[0.5, 0.5]]).index
-    shares, probs = np.array([[1.0, 0.0]]), np.array([[0.75, 0.25]])
-    votes = np.array([2])
-    predictions = pt.Predictions.from_probs({"a": [[0.5, 0.5]]})
-    for estimand, table in (("distribution", shares), ("class", probs)):
-        truth = pt.Truth(probs, index, estimand, "dirichlet", shares=shares, n_votes=votes)
-        np.testing.assert_array_equal(align(predictions, truth).truth, table)
-
-
 def test_items_missing_at_reading_are_not_counted_twice():
     truth = pt.Truth.from_probs([[0.2, 0.8], [0.5, 0.5]], items=["x", "y"])
     index = pt.Truth.from_probs([[1, 0]], items=["x"]).index

@@ -17,8 +17,7 @@ PROBS = GENERATOR.dirichlet(np.ones(3), N)
 VOTES = GENERATOR.multinomial(20, PROBS)
 TWO = {"a": PROBS, "b": np.full((N, 3), 1 / 3)}
 HARD = VOTES.argmax(1)
-EXPECTED = -(VOTES / 20 * np.log(PROBS)).sum(1).mean()
-"""The mean log loss row by row, by its formula."""
+EXPECTED = -(VOTES / 20 * np.log(PROBS)).sum(1).mean()  # The mean log loss row by row, by its formula
 
 
 def mean_score(predictions: pt.Predictions, truth: pt.Truth) -> float:
@@ -33,20 +32,6 @@ def long_form() -> pt.Annotations:
 
 @pytest.mark.parametrize("names", [{"items": ITEMS}, {"labels": LABELS}, {"items": ITEMS, "labels": LABELS}])
 class TestNamesOnOneSide:
-    def test_names_of_the_counts(self, names: dict[str, list[str]]) -> None:
-        truth = pt.infer_truth(pt.Annotations.from_counts(VOTES, **names), "vote-share")
-        assert mean_score(pt.Predictions.from_probs({"a": PROBS}), truth) == pytest.approx(EXPECTED)
-
-    def test_an_index_of_counts(self, names: dict[str, list[str]]) -> None:
-        annotations = pt.Annotations.from_counts(VOTES, **names)
-        predictions = pt.Predictions.from_probs({"a": PROBS}, index=annotations.index)
-        truth = pt.infer_truth(annotations, "vote-share")
-        assert mean_score(predictions, truth) == pytest.approx(EXPECTED)
-
-    def test_names_of_the_predictions(self, names: dict[str, list[str]]) -> None:
-        truth = pt.infer_truth(pt.Annotations.from_counts(VOTES), "vote-share")
-        assert mean_score(pt.Predictions.from_probs({"a": PROBS}, **names), truth) == pytest.approx(EXPECTED)
-
     def test_given_truth(self, names: dict[str, list[str]]) -> None:
         bare, named = pt.Predictions.from_probs({"a": PROBS}), pt.Predictions.from_probs({"a": PROBS}, **names)
         expected = -np.log(PROBS[np.arange(N), HARD]).mean()
@@ -65,15 +50,6 @@ class TestNamesOnOneSide:
         for result in (left, right):
             assert result.comparison.ranking()["model"].to_list() == ["good", "flat"]
             assert result.scores.values[0].mean() == pytest.approx(EXPECTED)
-
-    def test_the_human_ceiling(self, names: dict[str, list[str]]) -> None:
-        both = pt.agreement.human_ceiling(
-            pt.Annotations.from_counts(VOTES), pt.Predictions.from_probs({"a": PROBS}), draws=10
-        )
-        for left, right in ((names, {}), ({}, names)):
-            votes, models = pt.Annotations.from_counts(VOTES, **left), pt.Predictions.from_probs({"a": PROBS}, **right)
-            found = pt.agreement.human_ceiling(votes, models, draws=10)
-            assert found["loss"].to_list() == pytest.approx(both["loss"].to_list())
 
 
 def test_groups_as_a_list_follow_the_caller() -> None:
@@ -156,3 +132,75 @@ def test_items_without_votes_keep_the_order_of_the_others() -> None:
     assert result.scores.values[0].mean() == pytest.approx(expected)
     alone = pt.infer_truth(pt.Annotations.from_counts(votes, ITEMS, LABELS).annotated()[0], "vote-share")
     assert mean_score(pt.Predictions.from_probs({"a": PROBS[kept]}), alone) == pytest.approx(expected)
+
+
+LOW_TO_HIGH = ["low", "medium", "high"]  # sorted: high, low, medium
+TRUTH = pt.Truth.from_probs([[1, 0, 0], [1, 0, 0]], items=["x", "y"], labels=LOW_TO_HIGH)
+MODELS = pt.Predictions.from_probs(
+    {"near": [[0, 1, 0], [0, 1, 0]], "far": [[0, 0, 1], [0, 0, 1]]}, items=["x", "y"], labels=LOW_TO_HIGH
+)
+BY_HAND = [[1.0, 1.0], [2.0, 2.0]]  # sum_{j<3} (P_j - [y <= j])^2 for y = low: one step above is 1, two steps are 2
+
+
+def test_the_order_that_is_given() -> None:
+    scores = pt.score(MODELS, TRUTH, rule="ranked-probability", order=LOW_TO_HIGH)
+    assert scores.values.tolist() == BY_HAND
+    assert scores.known.label_order == ("low", "medium", "high")
+    rule = pt.rules.ranked_probability.in_order(LOW_TO_HIGH)
+    assert pt.decompose(MODELS, TRUTH, rule=rule)["expected"].to_list() == [1.0, 2.0]
+
+
+def test_text_without_an_order() -> None:
+    hint = r"the labels 'high', 'low', 'medium', expected labels that are numbers.*--rule ranked-probability"
+    with pytest.raises(InputError, match=hint):
+        pt.score(MODELS, TRUTH, rule="ranked-probability")
+
+
+@pytest.mark.parametrize("labels", [[1, 2, 10], ["-0.5", "2", "10"], None])
+def test_numbers_are_ordered_by_value(labels: list[object] | None) -> None:
+    truth = pt.Truth.from_probs([[1, 0, 0], [1, 0, 0]], labels=labels)
+    models = pt.Predictions.from_probs({"near": [[0, 1, 0], [0, 1, 0]], "far": [[0, 0, 1], [0, 0, 1]]}, labels=labels)
+    assert pt.score(models, truth, rule="ranked-probability").values.tolist() == BY_HAND
+
+
+@pytest.mark.parametrize("labels", [["nan", "1", "0"], ["1", "1.0", "0"]])
+def test_what_is_no_number_or_the_same_one_has_no_order(labels: list[str]) -> None:
+    """Sorted beside NaN, 1 stays above 0 or comes below it, as the labels happen to stand."""
+    models = pt.Predictions.from_probs({"a": [[0.2, 0.3, 0.5]]}, labels=labels)
+    with pytest.raises(InputError, match="each another one, or their order"):
+        pt.score(models, pt.Truth.from_probs([[1, 0, 0]], labels=labels), rule="ranked-probability")
+
+
+def test_two_labels_need_no_order() -> None:
+    truth = pt.Truth.from_probs([[0.25, 0.75]], labels=["yes", "no"])
+    models = pt.Predictions.from_probs({"a": [[0.5, 0.5]]}, labels=["yes", "no"])
+    assert pt.score(models, truth, rule="ranked-probability").values.tolist() == [[0.25]]  # (1/2)^2 whatever comes
+
+
+@pytest.mark.parametrize(
+    ("order", "message"),
+    [
+        (["low", "high"], r"order lacks the label 'medium'"),
+        (5, "a list of labels"),
+        (["low", "low", "high"], r"label 'low' more than once"),
+        ("low,medium,high", r"a list of labels"),
+    ],
+)
+def test_errors(order: object, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        pt.score(MODELS, TRUTH, rule="ranked-probability", order=order)  # type: ignore[arg-type]
+
+
+def test_an_order_that_nothing_needs() -> None:
+    with pytest.raises(InputError, match="an order of labels for the rule 'log'"):
+        pt.score(MODELS, TRUTH, rule="log", order=LOW_TO_HIGH)
+
+
+def test_the_order_stands_in_the_settings() -> None:
+    votes = np.array([[3, 1, 0], [0, 2, 2], [1, 1, 2], [4, 0, 0]])
+    models = {"a": (votes + 0.5) / (votes + 0.5).sum(1, keepdims=True), "b": np.full((4, 3), 1 / 3)}
+    annotations = pt.Annotations.from_counts(votes, labels=LOW_TO_HIGH)
+    options = {"rule": "ranked-probability", "order": LOW_TO_HIGH, "engine": "exact"}
+    result = pt.evaluate(annotations, pt.Predictions.from_probs(models), **options)  # type: ignore[arg-type]
+    assert result.to_dict()["settings"]["label_order"] == LOW_TO_HIGH
+    assert [row["model"] for row in result.to_dict()["models"]] == ["a", "b"]

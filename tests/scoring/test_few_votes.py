@@ -37,29 +37,5 @@ def test_bias_is_much_smaller_than_without_correction(rule, truth, n_votes):
     assert abs(corrected - exact) < 0.4 * abs(plain - exact)
 
 
-def test_formula_of_the_brier_score_and_unanimous_items():
-    shares = np.array([[0.6, 0.4, 0], [1, 0, 0], [0.2, 0.4, 0.4]])
-    votes = np.array([5, 5, 5])
-    np.testing.assert_allclose(
-        corrected_entropy(pt.rules.brier, shares, votes), (1 - (shares**2).sum(1)) * 5 / 4, atol=ROUNDING
-    )
-    assert corrected_entropy(pt.rules.log, shares, votes)[1] == 0
-
-
 def test_a_single_vote_says_nothing_about_spread():
     assert np.isnan(corrected_entropy(pt.rules.log, np.array([[1.0, 0.0]]), np.array([1])))[0]
-
-
-@pytest.mark.long
-def test_five_votes_an_item_of_real_annotations(chaosnli):
-    _, truth = chaosnli
-    counts = np.rint(truth.shares * truth.n_votes[:, None]).astype(int)
-    best = corrected_entropy(pt.rules.log, truth.shares, truth.n_votes).mean()
-    rng = np.random.default_rng(0)
-    plain, corrected = [], []
-    for _ in range(10):
-        few = np.array([rng.multivariate_hypergeometric(row, 5) for row in counts])
-        plain.append(float(pt.entropy(few / 5).mean()))
-        corrected.append(corrected_entropy(pt.rules.log, few / 5, few.sum(1)).mean())
-    assert best - np.mean(plain) > 0.14
-    assert abs(best - np.mean(corrected)) < 0.035

@@ -6,8 +6,7 @@ from scipy.optimize import minimize
 
 from probtruth.scoring.log_pool import covariances, features_of, fit_log_pool, posterior
 
-ROUNDING = 1e-6
-"""The direct search has no derivatives and stops near 1e-7."""
+ROUNDING = 1e-6  # The direct search has no derivatives and stops near 1e-7
 
 
 def softmax(logits):

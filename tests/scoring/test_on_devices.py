@@ -66,15 +66,6 @@ def test_scores_are_those_of_the_host(rule, kind, floor):
         assert getattr(got.known, fact) == pytest.approx(getattr(want.known, fact), abs=ROUNDING[kind])
 
 
-def test_the_mode_of_jax_changes_nothing():
-    (_, off), (_, on) = both(), both(x64=True)
-    with jax.enable_x64(True):
-        wide = pt.score(*on)
-    narrow = pt.score(*off)
-    assert narrow.label_values.dtype == wide.label_values.dtype == np.float32
-    np.testing.assert_array_equal(narrow.values, wide.values)
-
-
 @pytest.mark.long
 def test_parts_counts_and_calibration_are_those_of_the_host():
     held, there = both(estimand="class")
@@ -109,16 +100,6 @@ def test_the_verdict_is_that_of_the_host(estimand):
     assert got.to_dict()["models"][0]["entropy"] == pytest.approx(want.to_dict()["models"][0]["entropy"], abs=1e-6)
 
 
-def test_annotations_and_models_on_a_device():
-    votes = np.random.default_rng(1).multinomial(5, np.ones(K) / K, 60)
-    _, models = tables(n=60)
-    annotations = pt.Annotations.from_counts(votes)
-    moved = {name: jnp.asarray(table) for name, table in models.items()}
-    want, got = (pt.evaluate(annotations, some, rule="brier", engine="exact") for some in (models, moved))
-    np.testing.assert_allclose(got.scores.values, want.scores.values, rtol=0, atol=ROUNDING[np.float32])
-    assert got.comparison.uncertainty["labels"] == pytest.approx(want.comparison.uncertainty["labels"], abs=1e-4)
-
-
 def test_names_bring_rows_and_labels_into_order():
     truth, models = tables()
     items, labels = [f"i{N - row}" for row in range(N)], list("dbca")
@@ -131,13 +112,6 @@ def test_names_bring_rows_and_labels_into_order():
     np.testing.assert_allclose(
         pt.score(there, some).values, pt.score(held, some).values, rtol=0, atol=ROUNDING[np.float32]
     )
-
-
-def test_a_subnormal_probability_costs_its_logarithm():
-    rows = np.array([[1e-40, 1.0]], np.float32)
-    made = pt.Predictions.from_probs({"a": jnp.asarray(rows), "b": rows})
-    loss = pt.score(made, pt.Truth.from_probs([[1.0, 0.0]])).values
-    np.testing.assert_allclose(loss, -np.log(rows[0, 0].astype(np.float64)), rtol=1e-6)  # -log(1e-40) = 92.1
 
 
 def broken(kind, row, cells):
@@ -172,13 +146,6 @@ def test_an_error_names_the_row_as_on_the_host(kind, cells):
     if kind == "probs":
         with pytest.raises(pt.InputError, match="item 31"):
             pt.Truth.from_probs(jnp.asarray(broken(kind, 31, cells)))
-
-
-def test_an_empty_table_and_a_wrong_shape():
-    with pytest.raises(pt.InputError, match="empty"):
-        pt.Predictions.from_probs({"a": jnp.zeros((0, 3))})
-    with pytest.raises(pt.InputError, match="shape"):
-        pt.Truth.from_probs(jnp.ones(3))
 
 
 def test_one_program_a_shape(compiled):

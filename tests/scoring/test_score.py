@@ -4,14 +4,9 @@ import pytest
 
 import probtruth as pt
 from probtruth.kernels.host import BLOCK
-from probtruth.scoring.score import expectations
 
-ROUNDING = 1e-12
-"""Float64 sums of a few terms."""
-PUBLISHED = 1e-6
-"""Six digits are given."""
-
-# Reference
+ROUNDING = 1e-12  # Float64 sums of a few terms
+PUBLISHED = 1e-6  # Six digits are given
 
 
 def test_sums_over_real_data(chaosnli):
@@ -53,41 +48,12 @@ def test_centre_is_the_unsmoothed_share_for_opinions_and_the_posterior_for_a_cla
         np.testing.assert_array_equal(scores.n_votes, votes)
 
 
-def test_log_probabilities_never_pass_through_probabilities():
-    predictions = pt.Predictions.from_logits({"a": [[0.0, -2000.0]]})
-    assert pt.score(predictions, pt.Truth.from_labels(np.array([1]), n_labels=2)).values[0, 0] == 2000
-
-
-def test_items_and_labels_meet_by_name_and_the_audit_counts():
-    truth = pt.Truth.from_probs([[0.2, 0.8], [0.5, 0.5]], items=["x", "y"], labels=["no", "yes"])
-    predictions = pt.Predictions.from_probs(
-        {"a": [[0.1, 0.2, 0.7], [0.3, 0.3, 0.4]]}, items=["w", "x"], labels=["no", "maybe", "yes"]
-    )
-    scores = pt.score(predictions, truth)
-    assert scores.items == ("x",)
-    np.testing.assert_allclose(scores.values, [[-0.2 * np.log(0.3) - 0.8 * np.log(0.4)]], rtol=ROUNDING)
-    assert (scores.audit.missing, scores.audit.extra) == (("y",), ("w",))
-
-
-# Floor
-
-
 def test_floor_is_recorded_and_flagged():
     predictions = pt.Predictions.from_probs({"a": [[0.0, 1.0]]})
     truth = pt.Truth.from_labels(np.array([0]), n_labels=2)
     scores = pt.score(predictions, truth, floor=0.01)
     np.testing.assert_allclose(scores.values, [[-np.log(0.01)]], rtol=ROUNDING)
     assert (scores.known.floor, scores.known.proper) == (0.01, False)
-
-
-def test_a_floor_makes_a_proper_rule_improper():
-    # true probability .02, floor .03: a report of 0 beats the truth
-    truth = pt.Truth.from_probs([[0.02, 0.98]])
-    predictions = pt.Predictions.from_probs({"honest": [[0.02, 0.98]], "zero": [[0.0, 1.0]]})
-    honest, zero = pt.score(predictions, truth, floor=0.03).values[:, 0]
-    assert zero < honest
-    honest, zero = pt.score(predictions, truth).values[:, 0]
-    assert honest < zero == np.inf
 
 
 @pytest.mark.parametrize("rule", [*pt.rules.RULES.values(), pt.rules.power(0.5)], ids=lambda rule: rule.name)
@@ -115,9 +81,6 @@ def test_losses_by_label_of_some_items_are_those_of_all(rule):
         np.testing.assert_array_equal(behind.losses, -np.log(np.maximum(probs, 0.01)))
 
 
-# Errors
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -132,17 +95,3 @@ def test_errors(options, message):
     predictions = pt.Predictions.from_probs({"a": [[0.5, 0.5]]})
     with pytest.raises(pt.InputError, match=message):
         pt.score(predictions, pt.Truth.from_probs([[0.5, 0.5]]), **options)
-
-
-def test_arguments_in_the_wrong_order():
-    predictions, truth = pt.Predictions.from_probs({"a": [[0.5, 0.5]]}), pt.Truth.from_probs([[0.5, 0.5]])
-    with pytest.raises(pt.InputError, match="predictions come first"):
-        pt.score(truth, predictions)
-
-
-def test_the_layout_of_an_array_changes_no_bit():
-    rng = np.random.default_rng(0)
-    values, weights = rng.normal(size=(5000, 3)), rng.dirichlet([1, 1, 1], 5000)
-    found = expectations(values, weights)
-    assert np.array_equal(expectations(np.asfortranarray(values), weights), found)
-    assert np.array_equal(expectations(values, np.asfortranarray(weights)), found)

@@ -7,9 +7,8 @@ at 1,000 items, a share of 0.95 has a standard error of 0.002 (0.005).
 from collections.abc import Iterator
 
 import numpy as np
-from coverage_study import calibration, coverage
+from coverage_study import GENERATORS, calibration, coverage
 from joint_study import joint_coverage, p_best_calibration
-from score_generators import GENERATORS
 
 RUNS, SIZES, LARGE = 10_000, (20, 50, 200), 1000
 

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from probtruth.comparison.design import Structure
-from probtruth.comparison.location import GroupMeans, combine, means_of
+from probtruth.comparison.design import Design
+from probtruth.comparison.location import Sums, combine, means_from
 from probtruth.comparison.margin import margins
 from probtruth.comparison.shared_units import UnitSums, wider
 
@@ -38,14 +38,12 @@ def intervals(item: np.ndarray, unit: np.ndarray, values: np.ndarray, n_items: i
     """The interval of compare for each row of values, from cells by item."""
     count = np.bincount(item, minlength=n_items)
     means = np.add.reduceat(values, np.flatnonzero(np.diff(item, prepend=-1)), axis=1) / count
-    within = Structure.ungrouped(n_items)
-    of_items = means_of(means, np.abs(means).max(1), within, None)
-    place = combine(GroupMeans.of(within, of_items, of_items), of_items, np.ones(1))
+    plan = Design.of(np.zeros(n_items, int))
+    place = combine(means_from(Sums.of(means, plan), plan, np.abs(means).max(1)), np.ones(1))
     names = tuple(map(str, range(n_units)))
-    sums = UnitSums.of(names, item, unit, lambda cells: values[:, cells], np.zeros(n_items, int), 1)
-    shared = sums.under(np.ones(1))
+    sums = UnitSums.of(names, item, unit, lambda cells: values[:, cells], plan)
     rows = np.arange(len(values))
-    found = margins(wider(place, [(rows, 1.0, shared.excess(rows))]))
+    found = margins(wider(place, [sums.excess(np.ones(1), rows, np.full(len(rows), -1))]))
     return np.array([margin.interval() for margin in found])
 
 

@@ -4,7 +4,7 @@ RUNS are seconds for each reader. Needs atheris (`pip install atheris`). Each re
 Python code of probtruth is instrumented; three in ten mutations are libFuzzer's, half know the form (cells of tables,
 values of JSON, members of archives), the others join hostile tokens into text. Found is what leaves a reader that is
 no `InputError`, a message that is too long or holds control characters or a panic's text, an accepted text file that
-Python's own csv or json reader reads otherwise (`tests/io/oracles.py`), and a read that takes more than five seconds:
+Python's own CSV reader reads otherwise (`tests/io/oracles.py`), and a read that takes more than five seconds:
 one example for each place goes to `probtruth-crashes` in the folder for temporary files.
 """
 

@@ -135,9 +135,9 @@ def _of_logs() -> Iterator[Target]:
     )
     yield Target("Prodigy", "export.jsonl", loaders.read_prodigy, seeds("annotations/prodigy.jsonl"))
     wide = b"item,a,b\nq1,0.5,1\nq2,0.25,0\n"
-    yield Target("wide scores", "wide.csv", partial(loaders.read_wide_scores, higher_is_better=False), (wide,))
+    yield Target("wide scores", "wide.csv", partial(read_scores, models=[], higher_is_better=False), (wide,))
     votes = b"item,ann,bob\nq1,yes,no\nq2,yes,\n"
-    yield Target("wide annotations", "votes.csv", loaders.read_wide_annotations, (votes,))
+    yield Target("wide annotations", "votes.csv", partial(pt.read_annotations, format="wide"), (votes,))
 
 
 def _packed(log: bytes) -> bytes:

@@ -23,7 +23,7 @@ import numpy as np
 
 import probtruth as pt
 from probtruth.comparison import resampled as engine
-from probtruth.comparison.design import Structure
+from probtruth.comparison.design import Design
 from probtruth.comparison.margin import Margin, margins
 from probtruth.line.compare_metric import FEWEST_EVENTS
 from probtruth.scoring.align import Aligned, align
@@ -72,21 +72,21 @@ def true_difference(metric: str, rate: float, equal: bool) -> float:
 
 def intervals(aligned: Aligned, metric: str, seed: int) -> list[tuple[float, float]] | None:
     """Those of the bootstrap, the jackknife's t and ours; None where the difference is unknown."""
-    within = Structure.ungrouped(len(aligned.items))
+    within = Design.of(np.zeros(len(aligned.items), int))
     chosen = weighted_metric(aligned, np.arange(len(aligned.items)), metric)
     if chosen.events.min() < FEWEST_EVENTS:
         return None
     found = engine.resampled(chosen.values, within)
     if not found.whole.all():
         return None
-    place, _ = engine.locations(found, within, np.arange(2))
+    place = engine.located(found, within, np.arange(2)).of(slice(2, None))
     if place.variance[0] == 0:
         return None
     ours = margins(place)[0]
     weights = np.random.default_rng(seed).standard_exponential((BOOTSTRAPS, len(aligned.items)))
     values = chosen.values(weights * len(aligned.items) / weights.sum(1, keepdims=True))
     low, high = np.quantile(values[:, 0] - values[:, 1], [0.025, 0.975])
-    plain = Margin(ours.mean, ours.scale, len(aligned.items) - 1.0)
+    plain = Margin(ours.centre, ours.scale, len(aligned.items) - 1.0)
     return [(float(low), float(high)), plain.interval(), ours.interval()]
 
 

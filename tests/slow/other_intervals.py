@@ -8,9 +8,8 @@ from collections.abc import Iterator
 
 import numpy as np
 from best import best_draws, highest_density
-from coverage_study import fitted
+from coverage_study import GENERATORS, Generator, fitted
 from scipy.special import ndtr, ndtri
-from score_generators import GENERATORS, Generator
 
 RUNS, RESAMPLES, SIZES = 2_000, 1_000, (20, 50, 200)
 LEVELS = np.array([0.025, 0.975])

@@ -8,9 +8,8 @@ sample, nothing covers); mean width as a multiple of the t's; the largest loss a
 from collections.abc import Callable, Iterator
 
 import numpy as np
-from coverage_study import BLOCK, located
+from coverage_study import BLOCK, GENERATORS, Generator, located, zero_one
 from scipy.special import expit, stdtrit
-from score_generators import GENERATORS, Generator, zero_one
 
 from probtruth.comparison.location import Location
 from probtruth.comparison.margin import MOST_SKEWED, margins

@@ -40,12 +40,6 @@ def test_stopped_and_resumed_is_uninterrupted(options, clusters, tmp_path):
     assert sorted(entry.name for entry in tmp_path.iterdir()) == ["state.json", "whole.json"]
 
 
-def test_an_empty_monitor_comes_back(tmp_path):
-    watch = pt.monitor({"item": [1], "model": ["a"], "score": [1]}, a="a", b="b", bounds=(0, 1), higher_is_better=False)
-    watch.save(tmp_path / "state.json")
-    assert pt.monitor(earlier=tmp_path / "state.json").to_dict() == watch.to_dict() | {"waiting": 0}
-
-
 def test_only_states_are_replaced(tmp_path):
     watch = pt.monitor(rows(0, 3), bounds=(0, 1), higher_is_better=False)
     path = tmp_path / "thesis.json"
@@ -64,30 +58,10 @@ def state(tmp_path_factory):
     return json.loads(path.read_text())
 
 
-@pytest.mark.parametrize("change", [{"content": "diary"}, {"alpha": 0.04}, {"differences": [0]}, {"items": ["i"] * 6}])
+@pytest.mark.parametrize("change", [{"content": "diary"}, {"alpha": 0.04}, b"", b"\xff\xfe{}", b"[1]", b"[" * 200_000])
 def test_damaged_states_are_refused(change, state, tmp_path):
     path = tmp_path / "state.json"
-    path.write_text(json.dumps({**state, **change}))
-    with pytest.raises(pt.InputError, match="no state of a monitor"):
-        pt.monitor(earlier=path)
-
-
-HOSTILE = {
-    "empty": b"",
-    "not UTF-8": b"\xff\xfe{}",
-    "NUL": b"\0" * 100,
-    "a list": b"[1]",
-    "deeply nested": b"[" * 200_000,
-    "NaN": b'{"content": NaN}',
-    "truncated": b'{"content": "probtruth monitor, version 3", "a": "x',
-    "many digits": b'{"content": ' + b"9" * 10_000 + b"}",
-}
-
-
-@pytest.mark.parametrize("case", HOSTILE)
-def test_hostile_files_are_refused(case, tmp_path):
-    path = tmp_path / "state.json"
-    path.write_bytes(HOSTILE[case])
+    path.write_bytes(change if isinstance(change, bytes) else json.dumps({**state, **change}).encode())
     with pytest.raises(pt.InputError, match="no state of a monitor"):
         pt.monitor(earlier=path)
 

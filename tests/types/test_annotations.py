@@ -59,15 +59,6 @@ class TestLong:
         used = expected[[int(name) for name in one.index.items]][:, [int(name) for name in one.index.labels]]
         assert (one.counts() == used).all()
 
-    @settings(max_examples=50, deadline=None, derandomize=True)
-    @given(rows=ROWS)
-    def test_counts_of_long_annotations_make_the_same_counts(self, rows: list[tuple[int, int, int]]) -> None:
-        item, annotator, label = zip(*rows, strict=True)
-        ann = Annotations.from_long({"item": item, "annotator": annotator, "label": label})
-        again = Annotations.from_counts(ann.counts(), ann.index.items, ann.index.labels)
-        assert (again.counts() == ann.counts()).all()
-        assert (again.index.items, again.index.labels) == (ann.index.items, ann.index.labels)
-
     def test_replicates_are_told_apart(self) -> None:
         table = {"item": ["a", "a"], "annotator": ["x", "x"], "label": ["1", "2"], "replicate": [1, 2]}
         assert Annotations.from_long(table).counts().tolist() == [[1, 1]]
@@ -75,11 +66,6 @@ class TestLong:
             Annotations.from_long(table, replicate="time")
         with pytest.raises(InputError, match=r"row 2: got item 'a', annotator 'x' twice"):
             Annotations.from_long({**table, "replicate": [1, 1]})
-
-    def test_all_labels(self) -> None:
-        ann = Annotations.from_long(LONG, labels=["yes", "no", "maybe"])
-        assert ann.index.labels == ("maybe", "no", "yes")
-        assert ann.counts().tolist() == [[0, 0, 1], [0, 2, 0], [0, 0, 1]]
 
     @pytest.mark.parametrize(
         ("table", "options", "message"),

@@ -59,36 +59,16 @@ def test_a_bare_score_is_refused_and_a_known_one_is_not(tmp_path: Path):
         lambda: read_scores(path),
         lambda: pt.Scores.from_frame(MARKS, higher_is_better=None),
         lambda: pt.monitor(MARKS, bounds=(0, 1)),
-        lambda: pt.loaders.read_wide_scores({"item": ["x"], "a": [1], "b": [0]}),
+        lambda: pt.read_scores({"item": ["x"], "a": [1], "b": [0]}, models=[]),
     ):
         with pytest.raises(InputError, match=BOTH):
             read()
     named = {"item": MARKS["item"], "model": MARKS["model"], "accuracy": MARKS["score"]}
     assert pt.Scores.from_frame(named, score="accuracy", higher_is_better=None).higher_is_better
     assert pt.monitor(named, score="accuracy", bounds=(0, 1)).higher_is_better
-    renamed = tmp_path / "accuracy.csv"
-    renamed.write_text(path.read_text().replace("score", "accuracy"))
-    scores = read_scores(renamed, score="accuracy")
-    better = pt.compare(scores, engine="exact").ranking()["model"].to_list()[0]
-    assert (scores.higher_is_better, better) == (True, "good")
-
-
-def test_a_large_table_of_a_bare_score_is_refused(tmp_path: Path):
-    import polars
-
-    polars.DataFrame({"item": ["x", "y"] * 2, "model": ["a", "a", "b", "b"], "score": [1.0, 0, 0, 0]}).write_parquet(
-        tmp_path / "s.parquet"
-    )
-    with pytest.raises(InputError, match=BOTH):
-        pt.Result.of(pt.compare(tmp_path / "s.parquet", engine="exact"))
-
-
-@pytest.mark.parametrize(("way", "said"), [(True, "score, higher is better"), (False, "score, lower is better")])
-def test_the_report_says_first_which_way_is_better(way: bool, said: str):
-    from probtruth.report.about import facts
-
-    scores = pt.Scores.from_frame(MARKS, higher_is_better=way)
-    assert facts(pt.Result.of(pt.compare(scores, engine="exact")))[-1] == said
+    path.write_text(path.read_text().replace("score", "accuracy"))
+    better = pt.compare(read_scores(path, score="accuracy"), engine="exact").ranking()["model"][0]
+    assert better == "good"
 
 
 def test_the_documented_list_is_the_list():

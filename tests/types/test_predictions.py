@@ -4,7 +4,6 @@ import re
 from collections.abc import Callable
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -40,9 +39,6 @@ class TestValues:
         assert (found == log_softmax(np.array(row))).all()
         assert abs(np.exp(found).sum() - 1) <= len(row) * np.finfo(float).eps
 
-    def test_labels_are_certain(self) -> None:
-        assert Predictions.from_labels({"a": [1, 0]}, n_labels=3).probs.tolist() == [[[0, 1, 0], [1, 0, 0]]]
-
 
 class TestNames:
     def test_names_bring_their_rows_along(self) -> None:
@@ -61,25 +57,6 @@ class TestNames:
     def test_without_names_they_are_positions(self) -> None:
         index = Predictions.from_probs({7: PROBS}).index
         assert (index.positional_items, index.positional_labels) == (True, True)
-
-    @pytest.mark.parametrize(
-        ("items", "message"),
-        [
-            (5, "items as a int"),
-            (np.array("ab"), "items as a ndarray"),
-            ([pd.NA, "b"], "blank name for item 0"),
-            ([pd.NaT, "b"], "blank name for item 0"),
-            ([np.float32("nan"), "b"], "blank name for item 0"),
-        ],
-    )
-    def test_names_that_are_none(self, items: object, message: str) -> None:
-        with pytest.raises(InputError, match=message):
-            Predictions.from_probs({"a": PROBS}, items=items)  # type: ignore[arg-type]
-
-    @pytest.mark.parametrize("n_labels", ["2", 2.0, None, True, 0, -1])
-    def test_a_number_of_labels_that_is_none(self, n_labels: object) -> None:
-        with pytest.raises(InputError, match="n_labels"):
-            Predictions.from_labels({"a": [0, 0]}, n_labels=n_labels)  # type: ignore[arg-type]
 
     def test_no_items_is_not_the_same_as_none_given(self) -> None:
         with pytest.raises(InputError, match="2 items, expected 0"):
@@ -127,8 +104,3 @@ def test_errors(kind: str, tables: dict[str, object], message: str) -> None:
     make: Callable[[dict[str, object]], object] = MAKE[kind]
     with pytest.raises(InputError, match=re.escape(message)):
         make(tables)
-
-
-def test_rows_off_by_round_off_pass_as_they_are() -> None:
-    row = [0.3333, 0.3333, 0.3333]
-    np.testing.assert_allclose(Predictions.from_probs({"a": [row]}).probs[0, 0], row, rtol=ROUND_OFF)

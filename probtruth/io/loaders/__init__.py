@@ -13,7 +13,6 @@ from probtruth.io.loaders.joined import joined_table
 from probtruth.io.loaders.lm_eval import read_lm_eval_samples
 from probtruth.io.loaders.lm_eval_choices import read_lm_eval_choices
 from probtruth.io.loaders.sklearn_results import read_cv_results
-from probtruth.io.loaders.wide_tables import read_wide_annotations, read_wide_scores
 
 __all__ = (
     "joined_table",
@@ -26,6 +25,4 @@ __all__ = (
     "read_lm_eval_choices",
     "read_lm_eval_samples",
     "read_prodigy",
-    "read_wide_annotations",
-    "read_wide_scores",
 )

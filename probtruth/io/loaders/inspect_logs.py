@@ -55,10 +55,11 @@ def read_inspect(files: Files, scorer: str | None = None, higher_is_better: bool
     name = choose(
         scorers, scorer, "scorer", "--score", WHAT, "no sample with a score", "Score the log first: `inspect score`."
     )
-    graded = [(one, _grade(one.values.get(name), f"{one.where}, score {check.quote(name)}")) for one in samples]
-    scored = [(one, grade) for one, grade in graded if grade is not None]
-    merit = name.split(".")[0] in MERITS or all(_is_grade(sample.values.get(name)) for sample in samples)
-    if higher_is_better is None and merit:
+    grades = ((one, _grade(one.values.get(name), f"{one.where}, score {check.quote(name)}")) for one in samples)
+    scored = [(one, grade) for one, grade in grades if grade is not None]
+    given = [one.values.get(name) for one in samples]
+    graded = all(value is None or (isinstance(value, str) and _decimal(value) is None) for value in given)
+    if higher_is_better is None and (graded or name.split(".")[0] in MERITS):  # how right an answer is
         higher_is_better = True
     upward = orientation.upward(name.rpartition(".")[2], higher_is_better, WHAT)
     return scores_of(scored, name, upward, REPEATED, WHAT)
@@ -100,6 +101,9 @@ def _of_file(model: str | None, path: Path) -> Iterator[LogSample]:
                 values |= {f"{scorer}.{part}": one for part, one in value.items()}
             else:
                 values[scorer] = value
+        words = row.get("input")
+        if isinstance(words, list):  # without the identifiers of messages, which differ from run to run
+            words = [[one.get("role"), one.get("content")] if isinstance(one, dict) else one for one in words]
         yield LogSample(
             item=f"{task}/{row.at(as_name, 'id')}",
             model=model,
@@ -107,7 +111,7 @@ def _of_file(model: str | None, path: Path) -> Iterator[LogSample]:
             where=row.where,
             replicate=row.at(as_name, "epoch", 1),
             values=values,
-            content=digest(_words(row["input"])) if "input" in row else None,
+            content=digest(words) if "input" in row else None,
             prompt=digest([row.get("target"), row.get("choices")]),
         )
 
@@ -127,14 +131,6 @@ def _archived(log: Archive) -> tuple[Record, Any]:
     return header, [log.parsed(path) for path in sorted(log.members) if path.startswith("samples/")]
 
 
-def _words(content: Any) -> Any:
-    """An input without the identifiers of messages, which differ from run to run."""
-    if not isinstance(content, list):
-        return content
-    words = ("role", "content")
-    return [{key: one[key] for key in words if key in one} if isinstance(one, dict) else one for one in content]
-
-
 def _grade(value: Any, where: str) -> float | None:
     """A grade as a number; None where the sample was not scored (no value, or NaN, as Inspect marks it)."""
     if value is None or (isinstance(value, float) and math.isnan(value)):
@@ -148,11 +144,6 @@ def _grade(value: Any, where: str) -> float | None:
     if isinstance(value, list):
         raise InputError(f"a list of {len(value)}", "one number", "Choose another scorer.", where)
     return as_number(value, where)
-
-
-def _is_grade(value: Any) -> bool:
-    """Whether it is a grade in words (C, P, I, N, yes, no), of which Inspect makes 1, 0.5 and 0; or none."""
-    return value is None or (isinstance(value, str) and _decimal(value) is None)
 
 
 def _decimal(text: str) -> float | None:

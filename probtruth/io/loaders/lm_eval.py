@@ -26,7 +26,6 @@ REPEATED = (
     "Give one run of each task: keep the harness's file names (samples_TASK_DATE.jsonl), which tell the tasks apart, "
     "and leave out files of other dates; give models of one name names of their own: NAME=FOLDER."
 )
-MOST_NAMED = 3  # How many tasks the name of the scores lists for a metric
 
 type ByTask = str | Mapping[str, str] | None
 """A name for all tasks, or one for each; None for each task's first."""
@@ -124,14 +123,13 @@ def _by_task(what: str, option: ByTask, known: Mapping[str, Collection[str]]) ->
     if not lacking:
         return chosen
     task = next(iter(lacking))
-    options = tuple(word for pair in lacking.items() for word in (f"--{what}", "=".join(pair)))
+    options = shlex.join([word for pair in lacking.items() for word in (f"--{what}", "=".join(pair))])
     raise InputError(
         f"no {what} {check.quote(chosen[task])} of the task {check.shortlist(lacking)}",
         f"one of {check.shortlist(known[task], 20)}",
-        f"{check.did_you_mean(chosen[task], known[task])} Name one, {what}={lacking} (command line: "
-        f"{shlex.join(options)}), or none: then each task counts by its first.",
+        f"{check.did_you_mean(chosen[task], known[task])} Name one, {what}={lacking} (command line: {options}), "
+        "or none: then each task counts by its first.",
         WHAT,
-        options,
     )
 
 
@@ -142,10 +140,8 @@ def _rule(measures: Mapping[str, str]) -> str:
         tasks.setdefault(measure, []).append(task)
     if len(tasks) == 1:
         return next(iter(tasks))
-    parts = []
-    for metric, names in tasks.items():
-        more = [f"{len(names) - MOST_NAMED} more"] if len(names) > MOST_NAMED else []
-        parts.append(f"{', '.join(names[:MOST_NAMED] + more)} by {metric}")
+    more = {metric: f" and {len(own) - 3} more" if len(own) > 3 else "" for metric, own in tasks.items()}
+    parts = [f"{', '.join(own[:3])}{more[metric]} by {metric}" for metric, own in tasks.items()]
     return f"score ({'; '.join(parts)})"
 
 

@@ -16,7 +16,6 @@ from probtruth.io.formats import (
     SCORE_TOOLS,
     LabelReading,
     ScoreReading,
-    refuse_others,
 )
 from probtruth.io.loaders import helm, inspect_logs, json_values, lm_eval
 from probtruth.io.scores import read_scores
@@ -59,7 +58,6 @@ def format_of(path: StrPath) -> str:
     if suffix == ".json":
         value, name = json_values.read_json(path)
         if (tool := _of_value(value)) is None:
-            refuse_others(_keys(value), name)
             raise InputError(
                 "JSON of no tool that is known",
                 f"what {', '.join((*SCORE_TOOLS, *ANNOTATION_TOOLS))} write",
@@ -78,13 +76,9 @@ def format_of(path: StrPath) -> str:
 
 
 def _of_value(value: Any) -> str | None:
-    keys = _keys(value)
-    return next((tool for tool, signs in SIGNS.items() if any(sign <= keys for sign in signs)), None)
-
-
-def _keys(value: Any) -> set[str]:
     first = value[0] if isinstance(value, list) and value else value
-    return set(first) if isinstance(first, Mapping) else set()
+    keys = set(first) if isinstance(first, Mapping) else set()
+    return next((tool for tool, signs in SIGNS.items() if any(sign <= keys for sign in signs)), None)
 
 
 def _of_folder(path: Path) -> str:
@@ -143,11 +137,11 @@ def read_score_files(files: Files, how: ScoreReading, memory: float | None = Non
         return loaders.read_lm_eval_samples(files, metrics, _by_task(how.filter), upward, how.task)
     if len(paths) > 1:
         raise InputError(f"{len(paths)} tables", "one table of scores", "Put the models into one table.")
+    models = None
     if format == "wide":
-        models = _listed(_given(how.model, "model"))
-        return loaders.read_wide_scores(paths[0], models, how.item, how.group, how.cluster, upward, how.score)
+        models = _listed(_given(how.model, "model")) or []
     columns = {name: getattr(how, name) for name in ("item", "model", "score", "group", "cluster", "replicate")}
-    return read_scores(paths[0], **columns, higher_is_better=upward, memory=memory)
+    return read_scores(paths[0], **columns, models=models, higher_is_better=upward, memory=memory)
 
 
 def read_label_file(path: StrPath, how: LabelReading, labels: Sequence[str] | None = None) -> Annotations:
@@ -188,8 +182,8 @@ LABEL_READERS: Mapping[str, Callable[[StrPath, LabelReading, Sequence[str] | Non
         path, how.item, how.annotator, how.label, how.replicate, labels=labels
     ),
     "counts": lambda path, how, labels: read_annotations(path, how.item, format="counts"),
-    "wide": lambda path, how, labels: loaders.read_wide_annotations(
-        path, _listed(_given(how.annotator, "annotator")), how.item
+    "wide": lambda path, how, labels: read_annotations(
+        path, how.item, format="wide", annotators=_listed(_given(how.annotator, "annotator")) or ()
     ),
     "label-studio": lambda path, how, labels: loaders.read_label_studio(
         path, _given(how.label, "label"), _given(how.item, "item")

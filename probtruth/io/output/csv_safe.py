@@ -10,29 +10,31 @@ import polars
 
 from probtruth import check
 from probtruth.errors import InputError
-from probtruth.io.output.folder import check_file, whole_file
-
-FORMULA = ("=", "+", "-", "@", "\t", "\r")  # What a spreadsheet takes as the start of a formula, or skips before one
-
+from probtruth.io.output.folder import check_out, whole
 
 # Characters that control a terminal, but for those of CSV's own lines and cells, and how they are written.
 CONTROLS = {chr(code): f"\\x{code:02x}" for code in (*range(32), *range(0x7F, 0xA0)) if chr(code) not in "\t\r\n"}
-_ESCAPES = {ord(character): escape for character, escape in CONTROLS.items()}
-_ANY_CONTROL = f"[{''.join(f'\\x{{{ord(character):x}}}' for character in CONTROLS)}]"
+ANY_CONTROL = f"[{''.join(f'\\x{{{ord(character):x}}}' for character in CONTROLS)}]"
+FORMULA = r"\A[=+\-@\t\r]"  # What a spreadsheet takes as the start of a formula, or skips before one
 
 
-def safe_text(text: str) -> str:
-    """The text, with an apostrophe before a start that a spreadsheet would evaluate, and without control characters.
+def safe(frame: polars.DataFrame) -> polars.DataFrame:
+    """Text with an apostrophe before a start that a spreadsheet would evaluate, and without control characters.
 
-    >>> safe_text("=1+1"), safe_text("a=1"), safe_text("\x1b[31mred")
-    ("'=1+1", 'a=1', '\\\\x1b[31mred')
+    >>> safe(polars.DataFrame({"x": ["=1+1", "a=1", "\x1b[31mred"]}))["x"].to_list()
+    ["'=1+1", 'a=1', '\\\\x1b[31mred']
     """
-    shown = text.translate(_ESCAPES)
-    return f"'{shown}" if text.startswith(FORMULA) else shown
+    text = polars.col(polars.String)
+    escaped = text.str.replace_many([*CONTROLS], [*CONTROLS.values()])
+    shown = polars.when(text.str.contains(ANY_CONTROL)).then(escaped).otherwise(text)
+    risky = text.str.contains(FORMULA)
+    return frame.with_columns(polars.when(risky).then("'" + shown).otherwise(shown).name.keep())
 
 
-def check_free(path: str | Path) -> None:
+def check_new_csv(path: str | Path) -> None:
     """Raises where a CSV cannot be written: nothing in one says whose it is, so none is ever replaced."""
+    if Path(path).suffix.lower() != ".csv":
+        raise InputError(f"the path {str(path)!r}", "a path that ends in .csv", "Name the output so.")
     if Path(path).is_file() and Path(path).stat().st_size:
         raise InputError(
             "a CSV file that is there already",
@@ -40,20 +42,15 @@ def check_free(path: str | Path) -> None:
             "Remove it, or choose another path.",
             str(path),
         )
-    check_file(path, lambda _: False)
+    check_out(path, lambda _: False)
 
 
 def csv_text(frame: polars.DataFrame) -> str:
     """The frame as CSV: numbers in the shortest form that reads back the same, unknown ones blank, text safe."""
-    text = polars.col(polars.String)
-    risky = text.str.contains(r"\A[=+\-@\t\r]")
-    shown = (
-        polars.when(text.str.contains(_ANY_CONTROL))
-        .then(text.str.replace_many([*CONTROLS], [*CONTROLS.values()]))
-        .otherwise(text)
-    )
-    safe = frame.with_columns(polars.when(risky).then("'" + shown).otherwise(shown).name.keep())
-    return safe.rename({name: safe_text(name) for name in frame.columns}).fill_nan(None).write_csv()
+    names = safe(polars.DataFrame({"name": frame.columns}))["name"].to_list()
+    made = safe(frame)
+    made.columns = names
+    return made.fill_nan(None).write_csv()
 
 
 def write_csv(frame: polars.DataFrame, path: str | Path) -> None:
@@ -62,9 +59,11 @@ def write_csv(frame: polars.DataFrame, path: str | Path) -> None:
 
 def write_new_csv(frame: polars.DataFrame, path: str | Path, names: Iterable[str], hint: str) -> None:
     """Writes a CSV that is read again, never over a file that is there."""
-    risky = [name for name in names if safe_text(name) != name]
+    check_new_csv(path)
+    given = polars.DataFrame({"name": list(names)})
+    risky = given.filter(given["name"] != safe(given)["name"])["name"].to_list()
     if risky:
         problem = f"names that a spreadsheet would take for formulas: {check.shortlist(risky, 3)}"
         raise InputError(problem, "other names in CSV", hint)
-    with whole_file(path, lambda _: False) as work:
+    with whole(path, lambda _: False) as work:
         write_csv(frame, work)

@@ -36,20 +36,15 @@ def jsonable(value: object) -> Json:
             return None
         return float(value) if math.isfinite(value) else ("inf" if value > 0 else "-inf")
     if isinstance(value, Mapping):
-        return {_key(key): jsonable(cell) for key, cell in value.items()}
+        odd = next((key for key in value if not isinstance(key, (str, int, np.integer)) or isinstance(key, bool)), "")
+        if odd != "":
+            raise TypeError(f"{type(odd).__name__} cannot be a key in JSON")
+        return {str(key): jsonable(cell) for key, cell in value.items()}
     if isinstance(value, (list, tuple)):
         return [jsonable(cell) for cell in value]
     if is_dataclass(value) and not isinstance(value, type):
         return {field.name: jsonable(getattr(value, field.name)) for field in fields(value)}
     raise TypeError(f"{type(value).__name__} has no form in JSON")
-
-
-def _key(key: object) -> str:
-    if isinstance(key, str):
-        return key
-    if isinstance(key, (int, np.integer)) and not isinstance(key, bool):
-        return str(int(key))
-    raise TypeError(f"{type(key).__name__} cannot be a key in JSON")
 
 
 # Characters that control a terminal and that `json` leaves as they are.

@@ -18,6 +18,10 @@ INSIDE = ("unwrap()", "panicked", "called `", "assertion", "0x", "/")  # Words o
 
 def batches(path: Path, columns: Sequence[str] | None, whole: bool) -> Iterator[polars.DataFrame]:
     """Some rows, or the whole file, at a time; `columns` are those that are needed."""
+    import pyarrow
+
+    unused = pyarrow.default_memory_pool().release_unused  # which the system gets back
+    unused()
     with _sound(path):
         opened = _opened(path)
         wanted = None if columns is None else [name for name in columns if name in opened.schema.names]
@@ -27,6 +31,7 @@ def batches(path: Path, columns: Sequence[str] | None, whole: bool) -> Iterator[
             if part.num_rows:
                 made = polars.from_arrow(part)
                 yield made if isinstance(made, polars.DataFrame) else made.to_frame()
+    unused()
 
 
 def shape(path: Path) -> tuple[list[str], int]:
@@ -78,10 +83,10 @@ def _sound(path: Path) -> Iterator[None]:
         raise InputError(error.got, error.expected, error.hint, error.where or shown(path)) from None
     except (Exception, polars.exceptions.PanicException) as error:  # of two libraries, and of what they call
         reason = str(error).strip().split("\n")[0][:100]
-        if not reason.isprintable() or any(word in reason for word in INSIDE):
-            reason = type(error).__name__
+        if not reason or not reason.isprintable() or any(word in reason for word in INSIDE):
+            reason = "damaged"
         raise InputError(
-            f"something that is not sound {form} ({reason or type(error).__name__})",
+            f"something that is not sound {form} ({reason})",
             f"a {form} file",
             "Write it again, or check the extension.",
             shown(path),

@@ -9,7 +9,6 @@ import polars
 from probtruth import check, check_arrays, frame_numbers, frames
 from probtruth.check import Source
 from probtruth.errors import InputError
-from probtruth.io.formats import refuse_others
 from probtruth.io.tables.read import Block, batches
 from probtruth.types import Index
 from probtruth.types.arguments import Frame, StrPath
@@ -48,7 +47,6 @@ def item_column(
     """The column of items: the one of this name, else the one whose names the other side has; and what was guessed."""
     if item in frame.columns:
         return item, ()
-    refuse_others(frame.columns, source.name)
     fits = []
     for name in frame.columns:
         if name not in others and _may_name(frame, name):
@@ -142,7 +140,7 @@ def _not_labels(frame: polars.DataFrame, labels: dict[str, str], used: Sequence[
     for label in strange:
         others = [name for name in labels.values() if name != labels[label]]
         if len(others) > 1 and _sums_to_one(frame, others):
-            values, _ = frame_numbers.matrix(frame, [labels[label], *others])
+            values = frame_numbers.float_columns(frame, [labels[label], *others]).rows()
             if (values[:, 0] == values[:, 1:].argmax(1)).all():
                 return [label]
     return []
@@ -171,19 +169,23 @@ def _event(item: str, label: str, column: str, used: Sequence[str], notes: tuple
     return Chosen(item, {other: column, event: column}, event, (*notes, said))
 
 
-def binary(frame: polars.DataFrame, chosen: Chosen, source: Source, kind: str) -> polars.DataFrame:
-    column = chosen.labels[str(chosen.event)]
-    values = frame_numbers.numbers(frame, column, source, "label")
-    top = {"probs": 1.0, "percent": 100.0}.get(kind)
-    if top is not None:
-        bad = ~((values >= 0) & (values <= top))
-        if bad.any():
+def under_labels(frame: polars.DataFrame, source: Source, chosen: Chosen, kind: str) -> tuple[polars.DataFrame, Source]:
+    """The columns under the names of the labels; that of an event's probability as two."""
+    own = {label: frame.get_column(name) for label, name in chosen.labels.items()}
+    if chosen.event is not None:
+        column = chosen.labels[chosen.event]
+        values = frame_numbers.numbers(frame, column, source, "label")
+        top = {"probs": 1.0, "percent": 100.0}.get(kind)
+        if top is not None and (bad := ~((values >= 0) & (values <= top))).any():
             row = int(bad.argmax())
             hint = "For the logit of the event: kind='logits' (command line: --kind logits). Nothing is clipped."
             raise InputError(f"{values[row]}", f"a probability from 0 to {top:g}", hint, source.at(row, column))
-    rest = np.zeros_like(values) if top is None else top - values
-    own = {label: values if label == chosen.event else rest for label in chosen.labels}
-    return polars.DataFrame({chosen.item: frame.get_column(chosen.item), **own})
+        other = polars.Series(np.zeros_like(values) if top is None else top - values)
+        own = {label: polars.Series(values) if label == chosen.event else other for label in own}
+    elif all(label == name for label, name in chosen.labels.items()):
+        return frame, source
+    named = polars.DataFrame({chosen.item: frame.get_column(chosen.item), **own})
+    return named, replace(source, columns=chosen.labels)
 
 
 def _may_name(frame: polars.DataFrame, name: str) -> bool:

@@ -4,6 +4,7 @@ JSON is read strictly, also that of other tools: no key stands twice, and what i
 """
 
 import json
+import re
 from typing import Any
 
 import polars
@@ -12,9 +13,9 @@ from probtruth import check
 from probtruth.check import Source
 from probtruth.errors import InputError
 from probtruth.frames import name_text
-from probtruth.io.formats import refuse_others
 
 Cell = str | int | float | bool | None
+HALF = re.compile("[\ud800-\udfff]")  # of a surrogate pair
 
 
 def strict(text: bytes | str, where: str, expected: str = "JSON", hint: str = "Check that file.") -> Any:
@@ -56,23 +57,14 @@ def _object(line: bytes, where: str) -> dict[str, Cell]:
         raise InputError(got, "one JSON object a line", 'Write {"item": ..., ...} on each line.', where)
     nested = [key for key, cell in row.items() if isinstance(cell, dict | list)]
     if nested:
-        refuse_others(row, where)
         hint = "Flatten it: one column for each value; all votes on an item in one cell: pt.loaders.read_chaosnli "
         hint += "(command line: --format chaosnli)."
         raise InputError("a nested value", "text or a number", hint, f"{where}, column {check.quote(nested[0])}")
-    halves = [key for key, cell in row.items() if not _writable(f"{key}{cell}")] if b"\\u" in line else []
-    if halves:
-        where = f"{where}, column {check.quote(halves[0])}"
-        raise InputError("half of a surrogate pair", "text that UTF-8 can hold", "Repair that text.", where)
+    for key, cell in row.items() if b"\\u" in line else ():
+        if HALF.search(f"{key}{cell}"):
+            where = f"{where}, column {check.quote(key)}"
+            raise InputError("half of a surrogate pair", "text that UTF-8 can hold", "Repair that text.", where)
     return row
-
-
-def _writable(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def _other_keys(first: dict[str, Cell], other: dict[str, Cell], where: str) -> InputError:

@@ -8,7 +8,7 @@ import polars
 
 from probtruth.errors import InputError
 from probtruth.io.addresses import location, shown
-from probtruth.io.output.folder import check_file, whole_file
+from probtruth.io.output.folder import check_out, whole
 from probtruth.io.output.jsonable import dumps
 from probtruth.io.tables import binary
 from probtruth.io.tables.read import has_several, regular
@@ -18,20 +18,16 @@ KEY = "probtruth"
 
 def write(frame: polars.DataFrame, path: str | Path, notes: Mapping[str, object]) -> None:
     """Writes a Parquet file with notes (as JSON) in its metadata, whole or not at all."""
-    _check_extension(path)
-    with whole_file(path, _ours) as work:
+    check_parquet_out(path)
+    with whole(path, _ours) as work:
         frame.write_parquet(work, metadata={KEY: dumps(notes)})
 
 
-def check_out(path: str | Path) -> None:
+def check_parquet_out(path: str | Path) -> None:
     """Raises where `write` would refuse the path: used before long work."""
-    _check_extension(path)
-    check_file(path, _ours)
-
-
-def _check_extension(path: str | Path) -> None:
     if Path(path).suffix.lower() != ".parquet":
         raise InputError(f"the path {str(path)!r}", "a path that ends in .parquet", "Name the output so.")
+    check_out(path, _ours)
 
 
 def _ours(path: Path) -> bool:

@@ -1,22 +1,18 @@
-"""Wide tables: a column of item names, and one column of numbers for each label."""
+"""Wide tables: a column of item names, and one column for each label, model or annotator."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from collections.abc import Collection, Sequence
+from dataclasses import replace
 from typing import Literal, get_args
 
 import numpy as np
 import polars
-from jaxtyping import Float, Int
+from jaxtyping import Float
 
 from probtruth import check, check_arrays, frame_numbers, frames
 from probtruth.check import Source
 from probtruth.errors import InputError
-from probtruth.io.tables.columns import item_column, labels_of
 from probtruth.io.tables.read import Block, read_table
-from probtruth.kernels.host import block_rows
 from probtruth.types.arguments import Frame, StrPath
-from probtruth.types.index import positions
 
 type CellKind = Literal["probs", "percent", "log-probs", "logits", "log_probs"]
 # What the cells of a table can be; `log_probs` is another way to write one of them.
@@ -29,50 +25,10 @@ def known_kind(kind: str) -> CellKind:
     return known
 
 
-@dataclass(frozen=True, eq=False)
-class WideTable:
-    """Items and labels in the order of the file; `used` are the labels of the reference, where they are known."""
-
-    items: Sequence[str]
-    labels: tuple[str, ...]
-    columns: frame_numbers.FloatColumns
-    source: Source
-    item: str
-    used: frozenset[str] | None
-
-    @cached_property
-    def values(self) -> Float[np.ndarray, "item label"]:
-        return self.columns.rows()
-
-    def of(self, rows: Int[np.ndarray, " some"], labels: tuple[str, ...]) -> "WideTable":
-        """Some of the rows, and the labels, in another order; without the names of the items."""
-        columns = self.columns.of(rows, positions(self.labels, labels))
-        return replace(self, items=(), labels=labels, columns=columns)
-
-    def blocks(self, kind: str) -> Iterator[tuple[int, Float[np.ndarray, "item label"]]]:
-        """The cells as they are, but percentages as probabilities, some rows at a time; the first row of each block."""
-        size, n = block_rows(len(self.labels)), self.columns.n_rows
-        for start in range(0, n, size):
-            yield start, in_kind(self.columns.rows(start, min(start + size, n)), kind)
-
-
-def read_wide(table: StrPath | Frame | Block, item: str, like: Sequence[polars.Series] = ()) -> WideTable:
-    """A file or a dataframe as a wide table: every item once, every other column full of numbers."""
-    frame, source = read_table(table)
-    item, _ = item_column(frame, item, like, source)
-    items = distinct_items(frame, item, source, "every item once", REPEATED)
-    made = wide_table(frame, source, item, labels_of(frame, item, source), None)
-    return replace(made, items=items)
-
-
-def wide_table(
-    frame: polars.DataFrame, source: Source, item: str, labels: Sequence[str], used: frozenset[str] | None
-) -> WideTable:
-    """The numbers of a frame under the labels, without the names of the items."""
-    columns = frame_numbers.float_columns(frame, labels)
-    if columns.unread is not None:
-        frame_numbers.numbers(frame, columns.unread, source, "label")
-    return WideTable((), tuple(labels), columns, source, item, used)
+def float_columns(frame: polars.DataFrame, labels: Sequence[str], source: Source) -> frame_numbers.FloatColumns:
+    """The columns of the labels, all of them full of numbers."""
+    columns = frame_numbers.float_columns(frame, labels, source)
+    return columns
 
 
 def distinct_items(frame: polars.DataFrame, item: str, source: Source, expected: str, hint: str) -> frames.Names:
@@ -89,61 +45,62 @@ def distinct(names: polars.Series, item: str, source: Source, expected: str, hin
         raise InputError(f"item {check.quote(names[row])} a second time", expected, hint, source.at(row, item))
 
 
-def check_rows(table: WideTable, kind: str, what: str = "probabilities") -> None:
+def check_rows(
+    values: Float[np.ndarray, "item label"],
+    labels: Sequence[str],
+    source: Source,
+    kind: str,
+    more: str,
+    what: str = "probabilities",
+) -> None:
     """Raises at the first cell or row that cannot be used, with its line, and what the numbers look like."""
-    plain = "probs" if kind == "percent" else kind
-    columns = [table.source.columns.get(label, label) for label in table.labels]
+    names, plain = [source.columns.get(label, label) for label in labels], "probs" if kind == "percent" else kind
     try:
-        check_arrays.distributions(in_kind(table.values, kind), table.source.at, what, plain, columns)
+        check_arrays.distributions(in_probs(values, kind), source.at, what, plain, names)
     except InputError as error:
-        words, options = looks_like(table, kind, what)
-        hint = f"{words or error.hint} {_suspects(table)}"
-        raise InputError(error.got, error.expected, hint, error.where, options) from None
+        hint = f"{_looks_like(values, kind, what) or error.hint} {more}"
+        raise InputError(error.got, error.expected, hint, error.where) from None
 
 
-def in_kind(values: Float[np.ndarray, "item label"], kind: str) -> Float[np.ndarray, "item label"]:
+def in_probs(values: Float[np.ndarray, "item label"], kind: str) -> Float[np.ndarray, "item label"]:
     """The cells as they are, but percentages as probabilities."""
     return values / 100 if kind == "percent" else values
 
 
-def renormalised(table: WideTable, kind: str) -> tuple[WideTable, Float[np.ndarray, " row"]]:
-    """The table with every row divided by its sum that is off by more than the tolerance."""
+def renormalised(
+    values: Float[np.ndarray, "item label"], kind: str
+) -> tuple[Float[np.ndarray, "item label"], Float[np.ndarray, " divided"]]:
+    """The cells, with every row divided by its sum that is off by more than the tolerance; and these sums."""
     if kind == "logits":
-        return table, np.empty(0)
+        return values, np.empty(0)
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        probs = np.exp(table.values) if kind == "log-probs" else in_kind(table.values, kind)
+        probs = np.exp(values) if kind == "log-probs" else in_probs(values, kind)
         sums = probs.sum(1)
         sound = np.isfinite(sums) & (sums > 0) & (probs >= 0).all(1)
         off = sound & (np.abs(sums - 1) > check_arrays.SUM_TOLERANCE)
-        divided = table.values - np.log(sums)[:, None] if kind == "log-probs" else table.values / sums[:, None]
-    cells = np.where(off[:, None], divided, table.values)
-    return replace(table, columns=frame_numbers.FloatColumns(list(cells.T), len(cells), None)), sums[off]
+        divided = values - np.log(sums)[:, None] if kind == "log-probs" else values / sums[:, None]
+    return np.where(off[:, None], divided, values), sums[off]
 
 
 NEAR = 0.02  # How far from 1 the sums of rows may be, relatively, that are to look like distributions
 
 
-def looks_like(table: WideTable, kind: str, what: str) -> tuple[str, tuple[str, ...]]:
-    """What the numbers look like, in words, and the options to read them so; empty where they look like nothing."""
-    values = table.values
+def _looks_like(values: Float[np.ndarray, "item label"], kind: str, what: str) -> str:
+    """What the numbers look like, and how to read them so; empty where they look like nothing."""
     if kind == "logits" or not values.size or np.isnan(values).any() or (values == np.inf).any():
-        return "", ()
-    if what == "soft labels" and (values >= 0).all() and (values == np.floor(values)).all():
-        return "Whole numbers: if they count votes, read_annotations(path, format='counts') reads them.", ()
-    guess = _guess(values, kind)
-    if guess is None:
-        return "", ()
-    words, like = guess
-    if what == "soft labels":
-        return f"{words}; soft labels must be probabilities: convert the file.", ()
-    if like == kind:
-        return f"{words}; pass --renormalise (Python: renormalise=True) to divide rows by their sums.", (
-            "--renormalise",
-        )
-    return f"{words}; pass --kind {like} (Python: kind={like!r}).", ("--kind", like)
+        return ""
+    soft = what == "soft labels"
+    if soft and (values >= 0).all() and (values == np.floor(values)).all():
+        return "Whole numbers: if they count votes, read_annotations(path, format='counts') reads them."
+    words, like = _guess(values, kind)
+    if words and soft:
+        return f"{words}; soft labels must be probabilities: convert the file."
+    if words and like == kind:
+        return f"{words}; pass --renormalise (Python: renormalise=True) to divide rows by their sums."
+    return words and f"{words}; pass --kind {like} (Python: kind={like!r})."
 
 
-def _guess(values: Float[np.ndarray, "item label"], kind: str) -> tuple[str, str] | None:
+def _guess(values: Float[np.ndarray, "item label"], kind: str) -> tuple[str, str]:
     with np.errstate(over="ignore"):
         sums, exponentials = values.sum(1), np.exp(values).sum(1)
     if (values >= 0).all():
@@ -152,22 +109,57 @@ def _guess(values: Float[np.ndarray, "item label"], kind: str) -> tuple[str, str
                 if like == kind:
                     return f"Rows sum to {sums.min():.6g} to {sums.max():.6g}: these look like rounded {words}", like
                 return f"Rows sum to {total:g}: these look like {words}", like
-        return None
+        return "", ""
     if (values <= 0).all() and np.abs(exponentials - 1).max() <= NEAR:
-        if kind == "log-probs":
-            return "The exponentials sum to about 1: these look like rounded log-probabilities", kind
-        return (
-            "No number is above 0, and the exponentials of a row sum to 1: these look like log-probabilities",
-            "log-probs",
-        )
+        rounded = "rounded " if kind == "log-probs" else ""
+        return f"The exponentials of each row sum to about 1: these look like {rounded}log-probabilities", "log-probs"
     if np.median(np.abs(sums - 1)) <= NEAR:
-        return None  # probabilities with some negative cell, not logits
+        return "", ""  # probabilities with some negative cell, not logits
     return f"Numbers from {values.min():.4g} to {values.max():.4g}: these look like logits", "logits"
 
 
-def _suspects(table: WideTable) -> str:
-    """The columns that may not be labels, for the hint."""
-    strange = [] if table.used is None else [label for label in table.labels if label not in table.used]
+def suspects(labels: Sequence[str], used: Collection[str] | None, item: str) -> str:
+    """The columns that may not be labels, for a hint; `used` are the labels of the reference, where they are known."""
+    strange = [] if used is None else [label for label in labels if label not in used]
     if strange:
         return f"No annotator used column {check.shortlist(strange)}: drop it if it is no label."
-    return f"Every column but {check.quote(table.item)} is read as a label: {check.shortlist(table.labels)}."
+    return f"Every column but {check.quote(item)} is read as a label: {check.shortlist(labels)}."
+
+
+NAME, VALUE = "name ", "value "  # Names that columns of a file do not have
+
+
+def long_form(
+    table: StrPath | Frame | Block, item: str, chosen: Sequence[str] | None, others: Sequence[str | None], what: str
+) -> tuple[polars.DataFrame, Source]:
+    """A row for each cell that is not blank, and where it stands: `kept` columns, then NAME and VALUE."""
+    frame, source = read_table(table)
+    kept = [item, *(name for name in others if name is not None)]
+    distinct_items(frame, item, source, "one row for each item", f"Read a row for each item and {what} in long form.")
+    columns = [name for name in frame.columns if name not in kept] if chosen is None else list(chosen)
+    for name in (*kept, *columns):
+        frames.need_columns(frame.columns, {what: name}, source.name)
+    if not columns or not {*columns}.isdisjoint(kept):
+        hint = f"Name them: {what}s=[...] (command line: --{what} x,y)."
+        raise InputError(f"no column of a {what}", f"one for each {what}", hint, source.name)
+    check.unique(columns, f"{what} column")
+    parts, sources, numbers = [], [], range(1, len(frame) + 1)
+    for name in columns:
+        cells = frames.flat(frame, name, source, what)
+        full = cells.is_not_null()
+        if cells.dtype == polars.String:
+            full &= cells.str.strip_chars() != ""
+        elif cells.dtype.is_float():
+            full &= cells.is_not_nan()
+        here = full.arg_true().to_list()
+        lines = [(source.lines or numbers)[row] for row in here]
+        where = replace(source, lines=lines, columns={VALUE: name}, parts=())
+        own = cells.filter(full)
+        if what == "annotator" and own.dtype.is_float() and (own % 1 == 0).all():
+            own = own.cast(polars.Int64)  # pandas makes floats of integers
+        read = frames.names if what == "annotator" else frame_numbers.numbers
+        values = read(own.to_frame(VALUE), VALUE, where, what)
+        rows = polars.DataFrame([frame.get_column(one).filter(full) for one in kept])
+        parts.append(rows.with_columns(polars.Series(VALUE, values), polars.lit(name).alias(NAME)))
+        sources.append((where, len(here)))
+    return polars.concat(parts), Source(source.name, parts=sources)

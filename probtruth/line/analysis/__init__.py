@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from probtruth.line.analysis import annotators, calibration, items
 from probtruth.line.labelled import Labelled
 from probtruth.scoring.calibration.decompositions import decompose
-from probtruth.types import Comparison, NotKept, Scores
+from probtruth.types import Comparison, Scores
 from probtruth.types.shown import Brief
 
 if TYPE_CHECKING:
@@ -24,18 +24,16 @@ class Analysis(Brief):
     What needs labels is None (or empty) for bare scores; what needs every item is so where scores were not kept.
     """
 
-    scores: Scores | NotKept
+    scores: Scores
     comparison: Comparison
     labelled: Labelled | None
 
     @property
     def _labelled_items(self) -> Labelled | None:
-        """What is known of every item because it has labels."""
-        return self.labelled if isinstance(self.scores, Scores) else None
+        return self.labelled if self.scores.values.size else None
 
     @cached_property
     def calibration(self) -> calibration.CalibrationAnalysis | None:
-        """Reliability curves, risk profile and calibration error of the best models."""
         if self.labelled is None:
             return None
         return calibration.calibration_of(self.labelled, self.scores, self.comparison)
@@ -56,12 +54,10 @@ class Analysis(Brief):
 
     @cached_property
     def annotators(self) -> annotators.AnnotatorAnalysis:
-        """How far annotators agree, and how good each is."""
         return annotators.annotators_of(self.labelled)
 
     @cached_property
     def items(self) -> "polars.DataFrame | None":
-        """What is known of each item (see `Result.items`); None where scores were not kept."""
         return items.items_frame(self.scores, self.comparison, self.labelled)
 
     @cached_property

@@ -32,7 +32,6 @@ class AnnotatorAnalysis:
 
 
 def annotators_of(labelled: Labelled | None) -> AnnotatorAnalysis:
-    """What is known of the annotators behind a result."""
     if labelled is None:
         return AnnotatorAnalysis()
     truths = [labelled.truth, *([] if labelled.other is None else [labelled.other.truth])]

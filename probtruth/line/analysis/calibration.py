@@ -13,7 +13,7 @@ from probtruth.scoring.calibration.reliability import calibration_error, reliabi
 from probtruth.scoring.nelson.profile import MARKS, RiskProfile, risk_profile
 from probtruth.scoring.rules import RULES, ScoringRule
 from probtruth.scoring.score import sampled_items
-from probtruth.types import Comparison, NotKept, Scores
+from probtruth.types import Comparison, Scores
 from probtruth.types.arguments import JudgedBy
 from probtruth.types.comparison import Row, leaders
 
@@ -43,7 +43,7 @@ class CalibrationAnalysis:
     n_all: int
 
 
-def calibration_of(labelled: Labelled, scores: Scores | NotKept, comparison: Comparison) -> CalibrationAnalysis:
+def calibration_of(labelled: Labelled, scores: Scores, comparison: Comparison) -> CalibrationAnalysis:
     """The calibration of the best models, on all items or, where there are many, a random sample of them."""
     ranked = tuple(str(row["model"]) for row in leaders(comparison.ranks))
     models = ranked[:MOST_MODELS]
@@ -65,7 +65,7 @@ def calibration_of(labelled: Labelled, scores: Scores | NotKept, comparison: Com
     )
 
 
-def _rows(scores: Scores | NotKept, rule: ScoringRule, aligned: AlignedOnHost, way: JudgedBy) -> list[dict[str, Any]]:
+def _rows(scores: Scores, rule: ScoringRule, aligned: AlignedOnHost, way: JudgedBy) -> list[dict[str, Any]]:
     """Miscalibration and discrimination under the rule, where that has a name, and the calibration error."""
     rows: dict[str, dict[str, Any]] = {model: {"model": model} for model in aligned.models}
     sides: tuple[Any, Any] = (aligned, None)

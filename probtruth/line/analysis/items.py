@@ -11,7 +11,7 @@ from probtruth.kernels.arrays import to_host
 from probtruth.line.labelled import Labelled
 from probtruth.scoring.align import Aligned
 from probtruth.scoring.calibration.events import events
-from probtruth.types import Comparison, NotKept, Scores
+from probtruth.types import Comparison, Scores
 from probtruth.types.comparison import leaders
 
 if TYPE_CHECKING:
@@ -20,16 +20,14 @@ if TYPE_CHECKING:
 MOST_LABELS = 4  # Labels of an item that are named
 
 
-def items_frame(
-    scores: Scores | NotKept, comparison: Comparison, labelled: Labelled | None
-) -> "polars.DataFrame | None":
+def items_frame(scores: Scores, comparison: Comparison, labelled: Labelled | None) -> "polars.DataFrame | None":
     """One row for each item, in the order of the scores; None where scores were not kept.
 
     Columns: `item`; `group`; with labels `votes` (their number), `label` (the most probable one), `entropy` (of the
     votes, in nats); `score_MODEL`, `label_MODEL` and `p_MODEL` (the most probable label and its probability), the best
     model first; `difference` (the score of the leading model minus that of the next).
     """
-    if not isinstance(scores, Scores):
+    if not scores.values.size:
         return None
     models = [str(row["model"]) for row in leaders(comparison.ranks)]
     columns: dict[str, Any] = {"item": scores.items}

@@ -1,7 +1,5 @@
 """The figure of annotators: how good each is, with intervals and flags."""
 
-from collections.abc import Sequence
-
 from matplotlib.axes import Axes
 
 from probtruth import check
@@ -11,7 +9,6 @@ from probtruth.report.plots.axes import BLUE, DASHES, INK, RED, margin_for
 from probtruth.report.plots.comparison import intervals
 from probtruth.truth.annotators import NO_SKILL
 from probtruth.types import Truth
-from probtruth.types.comparison import Row
 
 MOST = 30  # Annotators that are drawn: of more, the best and the worst half of them
 
@@ -33,11 +30,7 @@ def plot_annotators(truth: Truth, ax: Axes | None = None) -> Axes:
     >>> pt.figures.plot_annotators(truth).get_xlabel()
     'skill (kappa with the class)'
     """
-    return draw_annotators(annotator_rows(check.instance(truth, Truth, "infer_truth")), ax)
-
-
-def draw_annotators(known: Sequence[Row], ax: Axes | None = None) -> Axes:
-    """Each annotator's skill and its interval, from the rows of `annotator_rows`."""
+    known = annotator_rows(check.instance(truth, Truth, "infer_truth"))
     chosen = known if len(known) <= MOST else [*known[: MOST // 2], *known[-MOST // 2 :]]
     shown = [{"difference": row["skill"], "low": row["skill_low"], "high": row["skill_high"]} for row in chosen]
     names = short_names(str(row["annotator"]) for row in chosen)

@@ -1,6 +1,5 @@
 """Figures of a comparison: differences of pairs, of the leading models by group, and ranks."""
 
-import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -10,7 +9,16 @@ from matplotlib.ticker import MaxNLocator
 from probtruth import check
 from probtruth.check import as_float
 from probtruth.errors import InputError
-from probtruth.report.numbers import INFINITE, MINUS, advantage, of_leaders, probability, rank_chances, short_names
+from probtruth.report.numbers import (
+    INFINITE,
+    MINUS,
+    advantage,
+    best_pairs,
+    of_leaders,
+    probability,
+    rank_chances,
+    short_names,
+)
 from probtruth.report.plots.axes import BLUE, INK, RED, ROW, Number, margin_for, rows, text
 from probtruth.report.words import mean_of
 from probtruth.types import Comparison
@@ -45,14 +53,6 @@ def plot_forest(comparison: Comparison, ax: Axes | None = None, *, most: int = M
     words = [(names[str(row[left])], names[str(row[right])]) for row in pairs]
     heads, title = ("← favours", "favours →"), f"difference of {mean_of(known, with_units=True)}"
     return intervals(ax, pairs, words, heads, title, known.rope, (BLUE, BLUE), (margin, margin))
-
-
-def best_pairs(comparison: Comparison, most: int) -> tuple[list[Row], int]:
-    """All pairs or, where there are more than `most`, those among the best models; and the number of these models."""
-    models = [str(row["model"]) for row in leaders(comparison.ranks)]
-    while math.comb(len(models), 2) > most:
-        models.pop()
-    return [row for row in comparison.pairs if row["a"] in models and row["b"] in models], len(models)
 
 
 def plot_behind(comparison: Comparison, most: int = MOST_MODELS) -> Axes:
@@ -144,7 +144,6 @@ def plot_ranks(comparison: Comparison, ax: Axes | None = None) -> Axes:
 
 
 def comparison_in(value: object) -> Comparison:
-    """The comparison, also of a result."""
     inner = getattr(value, "comparison", value)  # a Result is as good
     return check.instance(inner, Comparison, "compare")
 

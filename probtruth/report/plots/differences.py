@@ -76,6 +76,5 @@ def _differences(scores: Scores, a: str, b: str) -> np.ndarray:
 
 
 def can_differ(scores: Scores, a: str, b: str) -> bool:
-    """Whether the differences of two models are finite and vary."""
     real = _differences(scores, a, b)
     return len(real) > 2 and bool(np.isfinite(real).all()) and bool(np.ptp(real) > 0)

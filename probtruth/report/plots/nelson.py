@@ -1,6 +1,5 @@
 """Figures of Nelson's assessment: model against source probability, and their ratio."""
 
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -37,8 +36,7 @@ def plot_nelson(risk: RiskProfile, model: str | None = None, ax: Axes | None = N
     """
     position = _position(risk, model)
     ax = square(ax, "source probability", "model probability")
-    known: Sequence[Mapping[str, Any]] = risk.bins
-    bins = [row for row in known if row["model"] == risk.models[position] and row["n_true"] > 0]
+    bins: list[Any] = [row for row in risk.bins if row["model"] == risk.models[position] and row["n_true"]]
     largest = max((row["n_true"] for row in bins), default=1.0)
     two = len(risk.labels) <= 2
     for order, label in enumerate(risk.labels):
@@ -48,23 +46,18 @@ def plot_nelson(risk: RiskProfile, model: str | None = None, ax: Axes | None = N
         colour = COLOURS[order if two else 0]
         size = [BUBBLE * row["n_true"] / largest for row in mine]
         x, y = ([row[key] for row in mine] for key in ("source", "reported"))
-        solid = max(0.3 if two else 0.2, min(0.6, 6 / len(mine)))
-        if order and two:  # rings, which are told apart without colour
-            ax.scatter(x, y, s=size, facecolors="none", edgecolors=colour, alpha=min(1, 2 * solid), linewidths=1.2)
-        else:
-            ax.scatter(x, y, s=size, color=colour, alpha=solid, linewidths=0)
+        solid = max(0.2, min(0.6, 6 / len(mine)))
+        face, edge = ("none", colour) if order and two else (colour, "none")  # rings, told apart without colour
+        ax.scatter(x, y, s=size, facecolors=face, edgecolors=edge, alpha=min(1, solid * (1 + two)), linewidths=1.2)
         if two:
             means = risk.source_by_label[position, order], risk.model_by_label[position, order]
             _marks(ax, *means, risk, colour, 5, "none" if order else "full")
             text(ax, 0.03, 0.965 - 0.06 * order, f"{'○' if order else '●'} label {label}", colour)
-    source, reported = risk.source[position], risk.model[position]
-    marks = _marks(ax, source, reported, risk, INK, 8)
-    low = any(x > 0.5 and y < 0.3 for x, y in marks.values())
-    across, top, align = (0.97, 0.22, "right") if two and not low else (0.03, 0.83 if two else 0.95, "left")
+    marks = _marks(ax, risk.source[position], risk.model[position], risk, INK, 8)
     for row, (name, (_, mean)) in enumerate(marks.items()):
-        text(ax, across, top - 0.06 * row, f"{SHAPES[name][1]} {name} {fixed(mean, 2)}", INK, align)
-    words = "not known" if not np.isfinite(risk.angle[position]) else f"{risk.angle[position]:.0f}°"
-    text(ax, across, top - 0.18, f"angle {words}", INK, align)
+        text(ax, 0.97, 0.22 - 0.06 * row, f"{SHAPES[name][1]} {name} {fixed(mean, 2)}", align="right")
+    angle = "not known" if not np.isfinite(risk.angle[position]) else f"{risk.angle[position]:.0f}°"
+    text(ax, 0.97, 0.04, f"angle {angle}", align="right")
     return ax
 
 

@@ -37,24 +37,19 @@ def plot_rule(rule: RuleLike = "log", y: ArrayLike = 0.7, ax: Axes | None = None
     >>> import probtruth as pt
     >>> ax = pt.figures.plot_rule("log", y=0.7)
     >>> [entry.get_text() for entry in ax.texts]
-    ['truth 0.7', 'least 0.611 at 0.70']
+    ['log', 'truth 0.7', 'least 0.611 at 0.70']
     """
-    name, truth = get_rule(rule).name, float(np.ravel(y)[-1])
-    grid = np.unique([*np.arange(STEPS + 1) / STEPS, truth])
-    losses = loss_curve(y, rule, grid)["loss"].to_numpy()
+    truth, name = float(np.ravel(y)[-1]), get_rule(rule).name
+    ax = plot_rules([rule], y, ax=ax)
+    ax.set_ylabel(f"expected loss ({unit(name) or name})")
+    grid, losses = (np.asarray(values) for values in ax.lines[-1].get_data())
     at = int(np.argmin(losses))
-    ax = panel(ax, "response: probability of the label", f"expected loss ({unit(name) or name})")
-    finite = losses[np.isfinite(losses)]
-    low = float(finite.min())
-    top = float(min(finite.max(), low + max(2.5 * (float(np.median(finite)) - low), 0.8)))
-    pad = 0.08 * (top - low)
+    low, top = ax.get_ylim()
+    ax.set_ylim(low - 0.12 * (top - low), top)
     ax.axvline(truth, color=INK, linewidth=1, linestyle=DASHES)
-    ax.plot(grid, losses, color=BLUE, linewidth=2)
     ax.plot(grid[at], losses[at], "o", color=BLUE, markersize=6, clip_on=False)
-    ax.set_xlim(0, 1)
-    ax.set_ylim(min(low - 2 * pad, 0.0) if low >= 0 else low - 2 * pad, top + pad)
     side, shift = ("right", -5) if truth > 0.8 else ("left", 5)
-    text(ax, truth, top + pad, f"truth {truth:.3g}", align=side, vertical="top", shift=(shift, 0))
+    text(ax, truth, top, f"truth {truth:.3g}", align=side, vertical="top", shift=(shift, 0))
     words = f"least {fixed(float(losses[at]), 3)} at {fixed(float(grid[at]), 2)}"
     side, shift = ("left", 6) if grid[at] < 0.5 else ("right", -6)
     text(ax, grid[at], losses[at], words, BLUE, side, "top", (shift, -8))
@@ -93,7 +88,7 @@ def plot_rules(
     low, high = (0.0, 1.0) if zoom is None else check_arrays.as_floats(zoom, "response", "zoom").tolist()
     if not 0 <= low < high <= 1:
         raise InputError(f"zoom={zoom!r}", "two responses from 0 to 1, the lower first", "zoom=(0.9, 1.0), say.")
-    grid = np.unique([*np.linspace(low, high, STEPS + 1), float(np.clip(np.ravel(y)[-1], low, high))])
+    grid = np.unique([*low + (high - low) * np.arange(STEPS + 1) / STEPS, float(np.clip(np.ravel(y)[-1], low, high))])
     table = loss_curve(y, list(rules), grid, match_at=match_at)["loss"].to_numpy().reshape(len(names), -1)
     loss = "expected loss" if match_at is None else "loss above the least, rescaled"
     ax = panel(ax, "response: probability of the label", loss)

@@ -25,7 +25,6 @@ SPACES = 'xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999
 
 @contextmanager
 def plain_style() -> Iterator[None]:
-    """Matplotlib's own defaults, whatever the user's settings are."""
     with matplotlib.style.context(["default", {"svg.fonttype": "none"}]), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph .* missing from")  # the viewer's fonts show it
         yield

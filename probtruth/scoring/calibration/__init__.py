@@ -1,8 +1,7 @@
 """Calibration: how well probabilities agree with frequencies, and how much of a loss is miscalibration."""
 
-from probtruth.scoring.calibration.decompositions import calibration_decomposition
+from probtruth.scoring.calibration.decompositions import calibration_decomposition, skill_scores
 from probtruth.scoring.calibration.reliability import calibration_error, murphy_diagram, reliability_curve
-from probtruth.scoring.skill import skill_scores
 
 __all__ = (
     "calibration_decomposition",

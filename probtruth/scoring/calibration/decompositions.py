@@ -1,4 +1,4 @@
-"""Parts of the expected loss: entropy and divergence, and miscalibration, discrimination and uncertainty (CORP)."""
+"""Parts of the expected loss (entropy and divergence; miscalibration and discrimination by CORP), skill, perplexity."""
 
 from collections.abc import Callable
 from functools import partial
@@ -14,25 +14,18 @@ from probtruth.kernels import simplex
 from probtruth.kernels.arrays import to_host
 from probtruth.kernels.precision import compiled
 from probtruth.scoring.align import align
-from probtruth.scoring.calibration.events import (
-    Isotone,
-    Items,
-    Rows,
-    against_rest,
-    bands,
-    item_weights,
-    resamples,
-    top_label,
-)
+from probtruth.scoring.calibration import events
+from probtruth.scoring.calibration.events import Isotone, Items, Rows
 from probtruth.scoring.rules import ScoringRule, get_rule
 from probtruth.scoring.rules.named import RuleLike
-from probtruth.scoring.score import asked, check_floor, entropies, expected_losses, floored
+from probtruth.scoring.score import asked, check_floor, entropies, expected_losses, floored, score_aligned
 from probtruth.types import Predictions, Truth
 from probtruth.types.arguments import JudgedBy, Tables
 
 if TYPE_CHECKING:
     import polars
 
+BASELINES = ("uniform", "frequency")
 BY = ("joint", "label", "top-label")
 PARTS = ("score", "miscalibration", "discrimination", "uncertainty")
 # Rows that sum to 1 within this are distributions to rounding; others only within the tolerance of files.
@@ -84,21 +77,20 @@ def decompose(
     if aligned.by_votes and aligned.shares is not None and aligned.n_votes is not None:
         corrected = float(corrected_entropy(chosen, aligned.shares, aligned.n_votes).mean())
     held, rows = aligned.on_host(), []
-    rounded = np.abs(held.truth.sum(-1) - 1) > EXACT_SUM
+    entropy = float(entropies(chosen, held.truth).mean())
     for model, own_logs in zip(held.models, held.log_probs, strict=True):  # one at a time: they may lie on disk
         table = floored(own_logs, least)
-        own, lowest, rest = map(to_host, _parts(chosen, table, held.truth))
         probs = np.exp(table)
-        off = (np.abs(probs.sum(-1) - 1) > EXACT_SUM) | rounded
         parts = corp_parts(chosen, table, held.truth, probs)(np.ones(len(probs)))
-        _, miscalibration, discrimination, uncertainty = parts
-        expected, entropy = float(own.mean()), float(lowest.mean())
+        expected, miscalibration, discrimination, uncertainty = parts
+        exact = all((np.abs(side.sum(-1) - 1) <= EXACT_SUM).all() for side in (probs, held.truth))
+        rest = to_host(_divergences(chosen, table, held.truth)).mean() if exact else expected - entropy
         rows.append(
             {
                 "model": model,
                 "expected": expected,
                 "entropy": entropy,
-                "divergence": float(np.where(off, own - lowest, rest).mean()),
+                "divergence": float(rest),
                 "entropy_corrected": corrected,
                 "divergence_corrected": expected - corrected,
                 "miscalibration": miscalibration,
@@ -111,9 +103,8 @@ def decompose(
 
 
 @partial(compiled, static_argnums=0)
-def _parts(rule: ScoringRule, log_probs: np.ndarray | Array, truth: np.ndarray | Array) -> tuple[Array, Array, Array]:
-    logs, weights = simplex.as_floats(log_probs, truth)
-    return rule.expected_from_log(logs, weights), rule.entropy(weights), rule.divergence_from_log(logs, weights)
+def _divergences(rule: ScoringRule, log_probs: np.ndarray | Array, truth: np.ndarray | Array) -> Array:
+    return rule.divergence_from_log(*simplex.as_floats(log_probs, truth))
 
 
 def corrected_entropy(rule: ScoringRule, shares: Rows, n_votes: Int[np.ndarray, " item"]) -> Items:
@@ -172,22 +163,22 @@ def calibration_decomposition(
     logs = floored(aligned.log_probs, check_floor(floor, len(aligned.labels)))
     if way == "joint":
         chosen = chosen.for_labels(aligned.labels)
-    heavy = item_weights(weights, len(aligned.items))
+    heavy = events.item_weights(weights, len(aligned.items))
     check.whole(n_bootstrap, 0, "resamples", "200 are enough to see, 2,000 for two digits.")
     check.number(level, "level", "0.95 is usual.", above=0, below=1)
     rows: list[dict[str, object]] = []
     for model, table in zip(aligned.models, logs, strict=True):
         tables: list[tuple[str | None, tuple[Rows, Rows]]]
         if way == "label":
-            tables = [(name, against_rest(table, aligned.truth, k)) for k, name in enumerate(aligned.labels)]
+            tables = [(name, events.against_rest(table, aligned.truth, k)) for k, name in enumerate(aligned.labels)]
         else:
-            tables = [(None, top_label(table, aligned.truth) if way == "top-label" else (table, aligned.truth))]
+            tables = [(None, events.top_label(table, aligned.truth) if way == "top-label" else (table, aligned.truth))]
         for label, pair in tables:
             parts = corp_parts(chosen, *pair)
             row: dict[str, object] = {"model": model, "label": label} | dict(zip(PARTS, parts(heavy), strict=True))
             if n_bootstrap:
-                drawn = np.array([parts(some) for some in resamples(heavy, n_bootstrap, seed)])
-                for side, values in zip(("low", "high"), bands(drawn, level).tolist(), strict=True):
+                drawn = np.array([parts(some) for some in events.resamples(heavy, n_bootstrap, seed)])
+                for side, values in zip(("low", "high"), events.bands(drawn, level).tolist(), strict=True):
                     row |= {f"{name}_{side}": value for name, value in zip(PARTS, values, strict=True)}
             rows.append(row)
     return frames.from_rows(rows)
@@ -220,3 +211,92 @@ def corp_parts(rule: ScoringRule, log_probs: Rows, truth: Rows, probs: Rows | No
         return score, score - best, same - best, same
 
     return parts
+
+
+def skill_scores(
+    predictions: Predictions,
+    truth: Truth,
+    rule: RuleLike = "log",
+    baseline: str = "uniform",
+    floor: float | None = None,
+) -> "polars.DataFrame":
+    """How much of the way from a baseline to perfection each model has gone.
+
+    Formula: skill = (S_0 - S)/(S_0 - S_best), with S_0 the mean loss of the baseline and S_best the loss of a forecast
+    that is certain and right; for the log and Brier scores 1 - S/S_0. Where labels are soft no forecast gets there:
+    `skill_attainable` puts the mean entropy of the labels in the place of S_best (with vote shares of few annotators,
+    whose entropy is too low, it is too low).
+
+    Arguments: `baseline` is "uniform", "frequency" (the mean label of these very items, for every item: it has seen
+    the truth, so that skill against it is a little harsh) or the name of a model. The rest as in `score`.
+
+    Returns: one row for each model: `model`, `expected`, `baseline` (its loss), `skill`, `skill_attainable`; at most 1,
+    0 is no better than the baseline, higher is better. A skill score ranks models as the mean loss does, but it is not
+    itself a mean over items, and an honest forecast need not maximise it.
+
+    Errors: `InputError` for an unknown baseline, and as in `score`.
+
+    Source: Murphy (1973), doi:10.1175/1520-0450(1973)012<0215:HASSFP>2.0.CO;2
+
+    >>> import probtruth as pt
+    >>> pred, truth = pt.Predictions.from_probs({"a": [[0.2, 0.8]]}), pt.Truth.from_labels([1], n_labels=2)
+    >>> round(pt.calibration.skill_scores(pred, truth, rule="brier")["skill"][0], 3)
+    0.84
+    """
+    aligned = align(predictions, truth)
+    scores, (chosen, _) = score_aligned(aligned, rule, floor), asked(rule, floor, aligned.labels)
+    name = check.one_of(baseline, (*BASELINES, *scores.models), "baseline")
+    expected, n_labels = scores.values.mean(1).tolist(), len(aligned.labels)
+    entropy, frequency = scores.known.entropy or 0.0, scores.known.baseline or 0.0
+    if name == "uniform":
+        mean = to_host(aligned.truth).mean(0, dtype=np.float64)
+        start = float(chosen.expected(np.full(n_labels, 1 / n_labels), mean))
+    else:
+        start = frequency if name == "frequency" else expected[scores.models.index(name)]
+    rows = [
+        {
+            "model": model,
+            "expected": loss,
+            "baseline": start,
+            "skill": _share(start, loss, chosen.range_for(n_labels)[0]),
+            "skill_attainable": _share(start, loss, entropy),
+        }
+        for model, loss in zip(scores.models, expected, strict=True)
+    ]
+    return frames.from_rows(rows)
+
+
+def _share(start: float, loss: float, best: float) -> float:
+    """(start - loss)/(start - best); NaN where the baseline is infinite or leaves nothing to gain."""
+    way = start - best
+    return (start - loss) / way if np.isfinite(way) and way > 0 else float("nan")
+
+
+def perplexity(predictions: Predictions, truth: Truth, floor: float | None = None) -> "polars.DataFrame":
+    """Perplexity of each model: the number of equally likely labels that would be as surprising.
+
+    Formula: exp of the mean log score = exp(mean entropy) * exp(mean Kullback-Leibler divergence).
+
+    As a summary of the mean log score it is harmless. As something to be minimised in expectation it is improper: over
+    n items together it rewards the report proportional to t^(n/(n+1)), hedged, and inverse perplexity t^(n/(n-1)),
+    sharpened; `explain_metric(-1 / n)` and `explain_metric(1 / n)` say so. Compare models by their log scores.
+
+    Returns: one row for each model, from 1, lower is better: `model`, `perplexity`, and its two factors
+    `entropy_factor` (the same for all models, and the least that can be reached) and `divergence_factor`.
+
+    Errors: as in `score`.
+
+    Source: Jelinek, Mercer, Bahl and Baker (1977), doi:10.1121/1.2016299
+
+    >>> import probtruth as pt
+    >>> pred, truth = pt.Predictions.from_probs({"a": [[0.25, 0.75]]}), pt.Truth.from_labels([0], n_labels=2)
+    >>> round(pt.nelson.perplexity(pred, truth)["perplexity"][0], 6)
+    4.0
+    """
+    scores = score_aligned(align(predictions, truth), "log", floor)
+    entropy, rows = scores.known.entropy or 0.0, []
+    for model, loss in zip(scores.models, scores.values.mean(1).tolist(), strict=True):
+        with np.errstate(over="ignore"):
+            whole, least, rest = np.exp([loss, entropy, loss - entropy]).tolist()
+        rows.append({"model": model, "perplexity": whole, "entropy_factor": least, "divergence_factor": rest})
+    return frames.from_rows(rows)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import polars
 
 Items = Float[np.ndarray, " item"]
+Points = Float[np.ndarray, "*batch point"]
 
 KINDS = {"roc": ("false_positive_rate", "true_positive_rate"), "precision-recall": ("recall", "precision")}
 
@@ -129,13 +130,17 @@ def precision_recall_curves(predictions: Predictions, truth: Truth, label: str |
 
 
 def _curves(aligned: AlignedOnHost, label: object, kind: str) -> Curves:
-    labels = aligned.labels
     curves = []
     for model, logs in zip(aligned.models, aligned.log_probs, strict=True):
-        for k in chosen_labels(label, labels):
+        for k in chosen_labels(label, aligned.labels):
             order, probs = ranking(logs, k)
+            ranked, last = ranks_of(order)
+            reports = probs[ranked][last]
+            thresholds = reports if kind == "precision-recall" else np.append(np.inf, reports)
             for implied, events in ((False, aligned.truth[:, k]), (True, probs)):
-                curves.append(_curve(model, labels[k], kind, implied, order, probs, events))
+                hits, taken = np.cumsum(events[ranked])[last], np.flatnonzero(last) + 1.0
+                x, y, area = RATES[kind](hits, taken, np.array([events.sum()]))
+                curves.append(Curve(model, aligned.labels[k], kind, implied, thresholds, x, y, float(area)))
     return Curves(kind, tuple(curves))
 
 
@@ -153,22 +158,10 @@ def ranking(logs: Float[np.ndarray, "item label"], position: int) -> tuple[Items
     return np.where(logs[:, position] > NEARLY_SURE, sure, logs[:, position]), np.exp(logs[:, position])
 
 
-def _curve(model: str, label: str, kind: str, implied: bool, order: Items, probs: Items, events: Items) -> Curve:
-    ranked, last = ranks_of(order)
-    hits = np.cumsum(events[ranked])[last]
-    taken = np.flatnonzero(last) + 1.0
-    thresholds = probs[ranked][last] if kind == "precision-recall" else np.append(np.inf, probs[ranked][last])
-    x, y, area = RATES[kind](hits, taken, np.array([events.sum()]))
-    return Curve(model, label, kind, implied, thresholds, x, y, float(area))
-
-
 def ranks_of(order: Items) -> tuple[Int[np.ndarray, " item"], Bool[np.ndarray, " item"]]:
     """The items from the highest report down, and which of them are the last of their ties, which enter together."""
     ranked = np.argsort(-order, kind="stable")
     return ranked, np.append(order[ranked[1:]] != order[ranked[:-1]], True)
-
-
-Points = Float[np.ndarray, "*batch point"]
 
 
 def precision_recall(

@@ -1,4 +1,4 @@
-"""The expected confusion matrix, when neither the truth nor the response is certain."""
+"""The expected confusion matrix, when neither truth nor response is certain, and what each of its metrics rewards."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -13,18 +13,10 @@ from probtruth.errors import InputError
 from probtruth.kernels import simplex
 from probtruth.kernels.arrays import Table, on_device, to_host
 from probtruth.scoring.align import align
-from probtruth.scoring.confusion.measures import (
-    AVERAGES,
-    METRICS,
-    Measure,
-    Summary,
-    exact_measures,
-    label_columns,
-    measure_names,
-    measure_table,
-    posterior_measures,
-    sampled_measures,
-)
+from probtruth.scoring.confusion import measures
+from probtruth.scoring.confusion.measures import AVERAGES, METRICS, Measure, Summary, label_columns
+from probtruth.scoring.rules import brier, log
+from probtruth.scoring.score import entropies
 from probtruth.types import Predictions, Truth
 from probtruth.types.arguments import ResponseMode
 from probtruth.types.index import Audit
@@ -34,6 +26,7 @@ if TYPE_CHECKING:
     import polars
 
 METHODS = ("ratio", "exact", "draws")
+EQUAL = 1e-12  # Two values this close differ only by rounding
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -99,15 +92,12 @@ class Confusion(Brief, Summary):
         if name == "accuracy":
             return 0
         if (label is None) == (average is None):
-            raise InputError(
-                f"metric {name!r} with label {label!r} and average {average!r}",
-                "a label or an average",
-                f"Give label=... (one of {check.shortlist(self.labels)}) or average=... (one of {AVERAGES}).",
-            )
-        part = label_columns(name, len(self.labels))
+            hint = f"Give label=... (one of {check.shortlist(self.labels)}) or average=... (one of {AVERAGES})."
+            problem = f"metric {name!r} with label {label!r} and average {average!r}"
+            raise InputError(problem, "a label or an average", hint)
         if average is not None:
-            return int(part.stop) + AVERAGES.index(check.one_of(average, AVERAGES, "average"))
-        return int(part.start) + self.labels.index(check.one_of(str(label), self.labels, "label"))
+            return self.measures.index(Measure(name, average=check.one_of(average, AVERAGES, "average")))
+        return self.measures.index(Measure(name, check.one_of(str(label), self.labels, "label")))
 
     def table(self) -> "polars.DataFrame":
         """A row for each model and metric, with its `label` or `average`; `undefined` counts undefined labels."""
@@ -170,21 +160,22 @@ def expected_confusion(
     with jax.enable_x64(True):  # for arrays of JAX, which are added up where they lie
         answers = response_probs(there.log_probs, how, threshold)
         counts = to_host(there.truth.astype(np.float64).T @ answers)
-    plug_in, undefined = measure_table(counts)
+    plug_in = measures.measure_table(counts)
     if way == "ratio":
         none = np.full_like(plug_in, np.nan)
-        summary = Summary(plug_in, undefined, none, none, none, np.zeros_like(plug_in))
+        holes = measures.undefined_labels(plug_in, len(aligned.labels))
+        summary = Summary(plug_in, holes, none, none, none, np.zeros_like(plug_in))
     elif way == "exact":
-        summary = exact_measures(to_host(there.truth), to_host(answers), draws, seed)
+        summary = measures.exact_measures(to_host(there.truth), to_host(answers), draws, seed)
     elif truth.draws is None:
-        summary = sampled_measures(to_host(there.truth), to_host(answers), draws, seed, respond=False)
+        summary = measures.sampled_measures(to_host(there.truth), to_host(answers), draws, seed, respond=False)
     else:
-        summary = posterior_measures(np.ascontiguousarray(there.of_truth(truth.draws)), to_host(answers))
+        summary = measures.posterior_measures(np.ascontiguousarray(there.of_truth(truth.draws)), to_host(answers))
     return Confusion(
         **vars(summary),
         counts=counts,
         plug_in=plug_in,
-        measures=measure_names(aligned.labels),
+        measures=measures.measure_names(aligned.labels),
         models=aligned.models,
         labels=aligned.labels,
         n_items=len(aligned.items),
@@ -233,3 +224,67 @@ def check_threshold(response: str, threshold: object, n_labels: int) -> tuple[fl
     if len(limits) > 1:
         check.length(len(limits), n_labels, "thresholds")
     return limits
+
+
+def degeneracy_report(truth: Truth) -> "polars.DataFrame":
+    """For each metric the response that it rewards most under this truth, compared with the truth itself as the
+    answer.
+
+    The honest model reports each item's distribution and answers by drawing from it. The best response maximises the
+    ratio of expected counts (for the two scores: minimises the expected score). Accuracy: the most probable label of
+    every item. Recall of a label: always that label; specificity: never; precision: only for the items most likely to
+    have it; F: for all items above a threshold, which is half of the best F. For log and Brier scores, which are
+    proper, the truth itself is best.
+
+    Returns: one row for each metric (and label): `honest` and `best` values, `best_response` in words, and
+    `honest_is_best`. For accuracy, precision, recall, specificity and F higher is better, for the scores lower.
+
+    Errors: `InputError` for anything but a `Truth`.
+
+    Source: B. Carpenter (2010), "Evaluating with Probabilistic Truth: Log Loss vs. O/1 Loss", LingPipe blog (which
+    says that accuracy is the same for all responses at y = 0; it is at y = 0.5); for F Lipton, Elkan and Naryanaswamy
+    (2014), doi:10.1007/978-3-662-44851-9_15.
+
+    >>> import probtruth as pt
+    >>> report = pt.confusion.degeneracy_report(pt.Truth.from_probs([[0.3, 0.7]]))
+    >>> report.select("metric", "label", "honest", "best", "honest_is_best").rows()[0]
+    ('accuracy', None, 0.58, 0.7, False)
+    """
+    if not isinstance(truth, Truth):
+        raise InputError(f"truth of type {type(truth).__name__}", "a probtruth.Truth", "Make it with Truth.from_probs.")
+    table = truth.shares if truth.estimand != "class" and truth.shares is not None else to_host(truth.probs)
+    y = table.astype(np.float64)
+    honest = measures.measure_table(y.T @ y)
+    same = np.ptp(y, axis=1).max() <= EQUAL
+    best = float(y.max(1).mean()), "any response" if same else "the most probable label of every item"
+    found: list[tuple[str, str | None, float, float, str]] = [("accuracy", None, float(honest[0]), *best)]
+    for metric in METRICS:
+        values = honest[label_columns(metric, y.shape[1])].tolist()
+        for label, value, column in zip(truth.index.labels, values, y.T, strict=True):
+            found.append((metric, label, value, *_best(metric, label, column)))
+    for rule in (log, brier):
+        value = float(entropies(rule, y).mean())
+        found.append((rule.name, None, value, value, "the truth itself"))
+    columns = ("metric", "label", "honest", "best", "best_response", "honest_is_best")
+    return frames.from_rows(
+        [dict(zip(columns, (*row, bool(abs(row[3] - row[2]) <= EQUAL)), strict=True)) for row in found]
+    )
+
+
+def _best(metric: str, label: str, y: Float[np.ndarray, " item"]) -> tuple[float, str]:
+    """The greatest value of a metric of one label, and the response that reaches it."""
+    if y.sum() == 0 and metric in ("recall", "f"):
+        return np.nan, "none: the label never happens"
+    if metric == "recall":
+        return 1.0, f"always {label!r}"
+    if metric == "specificity":
+        return (1.0, f"never {label!r}") if y.sum() < len(y) else (np.nan, "none: the label always happens")
+    if metric == "precision":
+        if np.ptp(y) <= EQUAL:
+            return float(y[0]), f"{label!r} for any of the items"
+        number = int((y >= y.max() - EQUAL).sum())
+        return float(y.max()), f"{label!r} only for the {number} of {len(y)} items most likely to have it"
+    values = 2 * np.cumsum(np.sort(y)[::-1]) / (np.arange(1, len(y) + 1) + y.sum())
+    number = int(values.argmax()) + 1
+    best = float(values[number - 1])
+    return best, f"{label!r} for the {number} of {len(y)} items above {best / 2:.3g}, half of the best F"

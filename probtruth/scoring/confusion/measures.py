@@ -47,8 +47,8 @@ def label_columns(metric: str, n_labels: int) -> slice:
     return slice(start, start + n_labels)
 
 
-def measure(right: Labels, of_label: Labels, of_response: Labels) -> tuple[Measures, Measures]:
-    """The measures of each table, NaN for 0/0, and the number of undefined labels behind each."""
+def measure(right: Labels, of_label: Labels, of_response: Labels) -> Measures:
+    """The measures of each table, NaN for 0/0."""
     total = of_label.sum(-1, keepdims=True)
     parts = {
         "precision": (right, of_response),
@@ -56,24 +56,27 @@ def measure(right: Labels, of_label: Labels, of_response: Labels) -> tuple[Measu
         "specificity": (np.maximum(total - of_label - of_response + right, 0), total - of_label),
         "f": (2 * right, of_label + of_response),
     }
-    accuracy = ratio(right.sum(-1, keepdims=True), total)
-    values, undefined = [accuracy], [np.isnan(accuracy).astype(np.float64)]
-    for metric in METRICS:
-        above, below = parts[metric]
+    values = [ratio(right.sum(-1, keepdims=True), total)]
+    for above, below in (parts[metric] for metric in METRICS):
         each = ratio(above, below)
-        hole = np.isnan(each)
-        number = hole.sum(-1, keepdims=True, dtype=np.float64)
-        filled = np.where(hole, 0.0, each)
-        weights = np.where(hole, 0.0, of_label)
-        macro = ratio(filled.sum(-1, keepdims=True), each.shape[-1] - number)
-        micro = ratio(above.sum(-1, keepdims=True), below.sum(-1, keepdims=True))
-        weighted = ratio((weights * filled).sum(-1, keepdims=True), weights.sum(-1, keepdims=True))
-        values += [each, macro, micro, weighted]
-        undefined += [hole.astype(np.float64), number, np.isnan(micro).astype(np.float64), number]
-    return np.concatenate(values, -1), np.concatenate(undefined, -1)
+        defined = (~np.isnan(each)).astype(np.float64)
+        filled, weights = np.nan_to_num(each), of_label * defined
+        averages = ((filled, defined), (above, below), (weights * filled, weights))
+        values += [each, *(ratio(x.sum(-1, keepdims=True), y.sum(-1, keepdims=True)) for x, y in averages)]
+    return np.concatenate(values, -1)
 
 
-def measure_table(counts: Float[np.ndarray, "*batch label response"]) -> tuple[Measures, Measures]:
+def undefined_labels(values: Measures, n_labels: int) -> Measures:
+    """The number of undefined labels behind each measure."""
+    holes = np.isnan(values).astype(np.float64)
+    for metric in METRICS:
+        part = label_columns(metric, n_labels)
+        for average in ("macro", "weighted"):
+            holes[..., part.stop + AVERAGES.index(average)] = holes[..., part].sum(-1)
+    return holes
+
+
+def measure_table(counts: Float[np.ndarray, "*batch label response"]) -> Measures:
     """`measure` of whole tables, rows = labels, columns = responses."""
     return measure(np.diagonal(counts, axis1=-2, axis2=-1), counts.sum(-1), counts.sum(-2))
 
@@ -104,14 +107,14 @@ class Summary:
     mc_error: Float[np.ndarray, "model measure"]
 
 
-def summarise(values: Drawn, undefined: Drawn) -> Summary:
+def summarise(values: Drawn, n_labels: int) -> Summary:
     """Mean, sd and equal-tailed 95% interval over the draws in which a measure is defined."""
-    number = (~np.isnan(values)).sum(0)
+    undefined, number = undefined_labels(values, n_labels).mean(0), (~np.isnan(values)).sum(0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # where a measure is never defined all of these are NaN
         mean, sd = np.nanmean(values, 0), np.nanstd(values, 0, ddof=1)
         low, high = np.nanquantile(values, [0.025, 0.975], axis=0)
-    return Summary(mean, undefined.mean(0), sd, low, high, ratio(sd, np.sqrt(number)))
+    return Summary(mean, undefined, sd, low, high, ratio(sd, np.sqrt(number)))
 
 
 def draw_labels(probs: Rows, draws: int, generator: np.random.Generator) -> Int[np.ndarray, "item draw"]:
@@ -149,7 +152,7 @@ def sampled_measures(truth: Rows, answers: Answers, draws: int, seed: int, respo
             else:
                 right[:, model] += totals(code, np.take_along_axis(answer, labels, axis=1).ravel())
                 of_response[:, model] += answer.sum(0)
-    return summarise(*measure(right, np.broadcast_to(of_label, shape), of_response))
+    return summarise(measure(right, np.broadcast_to(of_label, shape), of_response), n_labels)
 
 
 def posterior_measures(tables: Float[np.ndarray, "draw item label"], answers: Answers) -> Summary:
@@ -157,7 +160,8 @@ def posterior_measures(tables: Float[np.ndarray, "draw item label"], answers: An
     right = np.stack([np.einsum("nk,mnk->mk", table.astype(np.float64), answers) for table in tables])
     of_label = tables.sum(1, dtype=np.float64)[:, None]
     shape = right.shape
-    return summarise(*measure(right, np.broadcast_to(of_label, shape), np.broadcast_to(answers.sum(1), shape)))
+    values = measure(right, np.broadcast_to(of_label, shape), np.broadcast_to(answers.sum(1), shape))
+    return summarise(values, tables.shape[2])
 
 
 def exact_measures(truth: Rows, answers: Answers, draws: int, seed: int) -> Summary:
@@ -168,7 +172,7 @@ def exact_measures(truth: Rows, answers: Answers, draws: int, seed: int) -> Summ
     error = np.maximum(summary.mc_error, 1 / draws)  # draws that all agree are not an exact answer
     columns = {metric: label_columns(metric, n_labels) for metric in METRICS}
     linear = [0, *(part.stop + AVERAGES.index("micro") for part in columns.values())]  # in the counts
-    mean[:, linear], undefined[:, linear], error[:, linear] = measure_table(truth.T @ answers)[0][:, linear], 0.0, 0.0
+    mean[:, linear], undefined[:, linear], error[:, linear] = measure_table(truth.T @ answers)[:, linear], 0.0, 0.0
     absent = truth.max(0) == 0
     for model, answer in enumerate(answers):
         for metric, part in columns.items():

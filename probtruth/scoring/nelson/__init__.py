@@ -1,6 +1,7 @@
 """Generalised means of probabilities (Nelson's risk profile), coupled Gaussians and their powers."""
 
 from probtruth.kernels.power_mean import generalized_mean
+from probtruth.scoring.calibration.decompositions import perplexity
 from probtruth.scoring.nelson import coupled_gaussian
 from probtruth.scoring.nelson.coupled_gaussian import (
     coupling_from_power,
@@ -9,7 +10,6 @@ from probtruth.scoring.nelson.coupled_gaussian import (
     student_index,
 )
 from probtruth.scoring.nelson.profile import explain_metric, risk_profile
-from probtruth.scoring.skill import perplexity
 
 __all__ = (
     "coupled_gaussian",

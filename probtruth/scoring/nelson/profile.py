@@ -225,7 +225,10 @@ def risk_profile(
             log_frequency = np.log(frequency if limit is None else np.clip(frequency, limit, 1 - limit))
         model.append(_means(logs, events, wanted))
         like.append(_means(log_frequency, events, wanted))
-        sigma.append(_p_sigma(logs, events))
+        happened, weights = logs[events > 0], events[events > 0] / events.sum()
+        with np.errstate(invalid="ignore"):
+            sd = np.sqrt(weights @ (happened - weights @ happened) ** 2)  # NaN where one of them is infinite
+        sigma.append(float(np.nan_to_num(np.exp(-sd))))
         bins += _bubbles(name, aligned.labels, logs, events, n_bins)
     ours, theirs = np.stack(model), np.stack(like)
     return RiskProfile(
@@ -267,15 +270,6 @@ def _mean(logs: Float[np.ndarray, " event"], share: Float[np.ndarray, " event"],
         return exp(float(logsumexp(power * logs, b=share)) / power)
     centre = float(share @ logs)  # around the geometric mean small powers lose no digits
     return exp(centre + (log1p(share @ np.expm1(power * (logs - centre))) / power if power else 0.0))
-
-
-def _p_sigma(logs: Rows, events: Rows) -> float:
-    """exp(-sd of the log-probabilities of what happened), 0 if one of them is infinite."""
-    happened = events > 0
-    values, weights = logs[happened], events[happened] / events.sum()
-    if np.isneginf(values).any():
-        return 0.0
-    return exp(-float(np.sqrt(weights @ (values - weights @ values) ** 2)))
 
 
 def _bubbles(
@@ -357,11 +351,7 @@ def explain_metric(power: float | Literal["decisiveness", "accuracy", "robustnes
         hint = "0 is the geometric mean, the log score."
         value = check.number(power, "power", hint, wanted=f"a number or one of {', '.join(MARKS)}")
     exponent = inf if value >= 1 else 1 / (1 - value)
-    return MetricExplanation(value, exponent, value == 0, _text(value, exponent))
-
-
-def _text(power: float, exponent: float) -> str:
-    if power == 0:
+    if value == 0:
         what = "is the geometric mean, the exponential of the log score: it rewards the truth, and is proper"
     elif exponent == 0:
         what = "is the least probability: it rewards equal probabilities for all possible labels, not the truth"
@@ -370,4 +360,4 @@ def _text(power: float, exponent: float) -> str:
     else:
         way = "hedged towards equal probabilities" if exponent < 1 else "sharpened towards the most probable label"
         what = f"rewards the truth raised to the power {exponent:.4g} and normalised, {way}: it is improper"
-    return f"The generalised mean of power {power:.4g} {what}."
+    return MetricExplanation(value, exponent, value == 0, f"The generalised mean of power {value:.4g} {what}.")

@@ -94,7 +94,7 @@ def _neighbours(values: np.ndarray, counts: np.ndarray, happened: np.ndarray, sm
         return np.searchsorted(values, values - distance, "left"), np.searchsorted(values, values + distance, "right")
 
     low, high = np.zeros_like(values), np.ones_like(values)
-    for _ in range(60):  # halves the distance down to the rounding of float64
+    for _ in range(40):  # halves the distance down to 1e-12
         middle = (low + high) / 2
         first, last = within(middle)
         enough = ends[last] - ends[first] >= wanted

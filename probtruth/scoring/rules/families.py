@@ -44,7 +44,7 @@ def power(beta: float) -> ScoringRule:
     >>> round(float(pt.rules.power(2).expected(np.array([0.6, 0.4]), np.array([0.7, 0.3]))), 4)
     0.22
     """
-    formula = "-(p_y^beta-1 - 1)/beta-1 + (sum_k p_k^beta - 1)/beta"
+    formula = "-(p_y^{rise:g} - 1)/{rise:g} + (sum_k p_k^{beta:g} - 1)/{beta:g}"
     return _member("power", check.number(beta, "beta", HINT, above=0), formula)
 
 
@@ -66,7 +66,7 @@ def pseudospherical(beta: float) -> ScoringRule:
     >>> round(float(pt.rules.pseudospherical(2).expected(np.array([0.6, 0.4]), np.array([0.7, 0.3]))), 4)
     0.2512
     """
-    formula = "-((p_y / |p|)^beta-1 - 1)/beta-1, |p| = (sum_k p_k^beta)^(1/beta)"
+    formula = "-((p_y / |p|)^{rise:g} - 1)/{rise:g}, |p| = (sum_k p_k^{beta:g})^(1/{beta:g})"
     return _member("pseudospherical", check.number(beta, "beta", HINT, above=0), formula)
 
 
@@ -94,7 +94,7 @@ def _member(family: str, beta: float, formula: str) -> ScoringRule:
 
     return ScoringRule(
         name=name,
-        formula=formula.replace("beta-1", f"{rise:g}").replace("beta", f"{beta:g}"),
+        formula=formula.format(beta=beta, rise=rise),
         source=JOSE_NAU_WINKLER,
         losses=from_probs,
         range=(0.0, 1 / rise if beta > 1 else INFINITE),

@@ -11,17 +11,8 @@ from jaxtyping import Float
 from probtruth import check
 from probtruth.errors import InputError
 from probtruth.kernels import simplex
-from probtruth.scoring.rules.proper import (
-    Losses,
-    brier_score,
-    entropy,
-    kl_divergence,
-    log_score,
-    quadratic_score,
-    ranked_probability_score,
-    spherical_score,
-    zero_one_score,
-)
+from probtruth.scoring.rules import proper
+from probtruth.scoring.rules.proper import Losses
 from probtruth.scoring.rules.rule import ScoringRule
 from probtruth.types.arguments import RuleName
 
@@ -56,9 +47,9 @@ log = ScoringRule(
     formula="-log p_y",
     source="Good (1952), doi:10.1111/j.2517-6161.1952.tb00104.x",
     losses=lambda probs: -simplex.log(probs),
-    expected_kernel=log_score,
-    entropy_kernel=entropy,
-    divergence_kernel=kl_divergence,
+    expected_kernel=proper.log_score,
+    entropy_kernel=proper.entropy,
+    divergence_kernel=proper.kl_divergence,
     range=(0.0, INFINITE),
     local=True,
     log_losses=lambda log_probs: -log_probs,
@@ -69,7 +60,7 @@ brier = ScoringRule(
     formula="|p - e_y|^2",
     source="Brier (1950), doi:10.1175/1520-0493(1950)078<0001:VOFEIT>2.0.CO;2",
     losses=lambda probs: (1 - probs) ** 2 + (_squares(probs) - probs * probs),
-    expected_kernel=brier_score,
+    expected_kernel=proper.brier_score,
     divergence_kernel=_squared_distance,
     range=(0.0, 2.0),
 )
@@ -78,7 +69,7 @@ quadratic = ScoringRule(
     formula="-2 p_y + |p|^2",
     source=GNEITING_RAFTERY,
     losses=lambda probs: _squares(probs) - 2 * probs,
-    expected_kernel=quadratic_score,
+    expected_kernel=proper.quadratic_score,
     divergence_kernel=_squared_distance,
     range=(-1.0, 1.0),
 )
@@ -87,7 +78,7 @@ spherical = ScoringRule(
     formula="-p_y / |p|",
     source=GNEITING_RAFTERY,
     losses=lambda probs: -probs / jnp.sqrt(_squares(probs)),
-    expected_kernel=spherical_score,
+    expected_kernel=proper.spherical_score,
     entropy_kernel=lambda truth: -jnp.sqrt((truth * truth).sum(-1)),
     range=(-1.0, 0.0),
 )
@@ -96,7 +87,7 @@ ranked_probability = ScoringRule(
     formula="sum_{j<K} (P_j - [y <= j])^2",
     source="Epstein (1969), doi:10.1175/1520-0450(1969)008<0985:ASSFPF>2.0.CO;2",
     losses=_ranked_losses,
-    expected_kernel=ranked_probability_score,
+    expected_kernel=proper.ranked_probability_score,
     divergence_kernel=lambda probs, truth: (jnp.cumsum(probs - truth, -1)[..., :-1] ** 2).sum(-1),
     range=(0.0, INFINITE),
     range_by_labels=lambda n_labels: (0.0, n_labels - 1.0),
@@ -107,7 +98,7 @@ zero_one = ScoringRule(
     formula="1 - [y is the most probable label], ties share",
     source=GNEITING_RAFTERY,
     losses=lambda probs: 1 - simplex.shared_by_ties(probs),
-    expected_kernel=zero_one_score,
+    expected_kernel=proper.zero_one_score,
     divergence_kernel=lambda probs, truth: _regret(truth, simplex.shared_by_ties(probs)),
     range=(0.0, 1.0),
     strictly_proper=False,

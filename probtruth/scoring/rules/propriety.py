@@ -159,8 +159,14 @@ def check_proper(
     (1.0, True)
     """
     (losses, name), points = expected_loss(rule, n_labels, annotators), simplex_points(n_labels)
-    rivals = [_rival(losses, truth, points, strict) for truth in points]
-    own, gain = (np.array(column) for column in zip(*[(pair[1], pair[1] - pair[2]) for pair in rivals], strict=True))
+    rivals = []  # for each truth the best other report, the loss of the truth and that of the report
+    for truth in points:
+        reports = np.concatenate([truth[None], points, tempered_points(truth)])
+        tried = np.where(np.isnan(values := losses(reports, truth)), np.inf, values)
+        same = np.abs(reports - truth).sum(1) / 2 < (APART if strict else TOLERANCE)
+        best = int(np.argmin(np.where(same, np.inf, tried)))
+        rivals.append((reports[best], float(tried[0]), float(tried[best])))
+    own, gain = np.array([(mine, mine - value) for _, mine, value in rivals]).T
     margin = TOLERANCE * (1 + np.abs(own))
     wins = gain >= -margin if strict else gain > margin
     if not wins.any():
@@ -193,17 +199,6 @@ def best_report(rule: RuleLike | Loss, truth: ArrayLike, annotators: int | None 
     losses, _ = expected_loss(rule, len(row), annotators)
     points = np.concatenate([row[None], simplex_points(len(row)), tempered_points(row)])
     return polished(losses, row, points[int(np.nanargmin(losses(points, row)))])[0]
-
-
-def _rival(
-    losses: ExpectedLoss, truth: np.ndarray, points: np.ndarray, strict: bool
-) -> tuple[np.ndarray, float, float]:
-    """The best report other than the truth, the loss of the truth and the loss of that report."""
-    reports = np.concatenate([truth[None], points, tempered_points(truth)])
-    tried = np.where(np.isnan(values := losses(reports, truth)), np.inf, values)
-    same = np.abs(reports - truth).sum(1) / 2 < (APART if strict else TOLERANCE)
-    position = int(np.argmin(np.where(same, np.inf, tried)))
-    return reports[position], float(tried[0]), float(tried[position])
 
 
 def loss_curve(
@@ -253,23 +248,23 @@ def loss_curve(
     probs = (1 - values)[:, None] * rest / rest.sum()
     probs[:, label] = values
     several = rules if isinstance(rules, (list, tuple)) else [rules]
-    rows: list[dict[str, object]] = []
-    wanted = None
-    for rule in (get_rule(rule).for_labels(tuple(map(str, range(len(row))))) for rule in several):
-        if match_at is None:
-            losses, least = np.asarray(rule.expected(probs, row)), float(rule.entropy(row))
-        else:
-            losses, least = np.asarray(rule.divergence(probs, row)), 0.0
-            wanted = losses[0] if wanted is None else wanted
-            if not (np.isfinite([wanted, losses[0]]).all() and wanted > 0 and losses[0] > 0):
-                raise InputError(
-                    f"match_at {match_at!r} for the rule {rule.name!r}",
-                    "a report that costs something, and not everything, under every rule",
-                    "Choose a report between 0 and 1 that is not the truth, such as 0.5.",
-                )
-            losses = (losses * (wanted / losses[0]))[1:]
-        rows += [
-            {"rule": rule.name, "report": float(report), "loss": float(loss), "least": least}
-            for report, loss in zip(grid, losses, strict=True)
-        ]
-    return frames.from_rows(rows)
+    chosen = [get_rule(rule).for_labels(tuple(map(str, range(len(row))))) for rule in several]
+    if match_at is None:
+        losses = np.array([rule.expected(probs, row) for rule in chosen])
+        least = [float(rule.entropy(row)) for rule in chosen]
+    else:
+        at, losses = np.split(np.array([rule.divergence(probs, row) for rule in chosen]), [1], axis=1)
+        fine = (np.isfinite(at) & (at > 0))[:, 0]
+        if not fine.all():
+            wanted = "a report that costs something, and not everything, under every rule"
+            hint = "Choose a report between 0 and 1 that is not the truth, such as 0.5."
+            raise InputError(f"match_at {match_at!r} for the rule {chosen[fine.argmin()].name!r}", wanted, hint)
+        losses, least = losses * (at[0] / at), [0.0] * len(chosen)
+    return frames.as_polars(
+        {
+            "rule": [rule.name for rule in chosen for _ in grid],
+            "report": np.tile(grid, len(chosen)),
+            "loss": losses.ravel(),
+            "least": np.repeat(least, len(grid)),
+        }
+    )

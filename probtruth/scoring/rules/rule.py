@@ -1,8 +1,9 @@
 """A scoring rule: a loss for each label, with its entropy and divergence."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
+from typing import cast
 
 import jax
 import jax.numpy as jnp
@@ -12,10 +13,10 @@ from jaxtyping import Float
 
 from probtruth import check
 from probtruth.errors import InputError
-from probtruth.frames import name_text
 from probtruth.kernels import simplex
 from probtruth.kernels.precision import float64_for_numpy
 from probtruth.scoring.rules.proper import Losses, Probs
+from probtruth.types.index import as_names
 from probtruth.types.shown import Brief
 
 OneTable = Callable[[Array], Array]
@@ -89,8 +90,7 @@ class ScoringRule(Brief):
         floats, weights = simplex.as_floats(probs, truth)
         if self.divergence_kernel is not None:
             return self.divergence_kernel(floats, weights)
-        gap: Losses = _gap(self, *jnp.broadcast_arrays(floats, weights))
-        return gap
+        return cast(Array, _gap(self, *jnp.broadcast_arrays(floats, weights)))
 
     @float64_for_numpy
     def per_label_from_log(self, log_probs: Probs) -> Float[Array, "*batch label"]:
@@ -112,8 +112,7 @@ class ScoringRule(Brief):
             return self.log_divergence(logs, weights)
         if self.log_losses is None or self.divergence_kernel is not None:
             return self.divergence(jnp.exp(logs), weights)
-        gap: Losses = _gap(self, jnp.exp(logs), weights, logs)
-        return gap
+        return cast(Array, _gap(self, jnp.exp(logs), weights, logs))
 
     def in_order(self, order: Sequence[object]) -> "ScoringRule":
         """The rule for labels whose names, from lowest to highest, are these.
@@ -126,10 +125,7 @@ class ScoringRule(Brief):
         """
         if not self.ordered:
             raise InputError(f"an order of labels for the rule {self.name!r}", "a rule that has one", "Leave it out.")
-        listed = tuple(order) if isinstance(order, Iterable) and not isinstance(order, str) else ()
-        names = tuple(map(name_text, listed))
-        if not names:
-            raise InputError(f"the order {order!r}", "a list of labels", "Write order=['low', 'medium', 'high'].")
+        names = tuple(as_names(order, "labels") or ())
         check.unique(names, "label")
         return replace(self, order=names)
 
@@ -142,11 +138,8 @@ class ScoringRule(Brief):
         order that lacks a label.
         """
         if self.n_labels not in (None, len(labels)):
-            raise InputError(
-                f"{len(labels)} labels",
-                f"{self.n_labels} labels for the rule {self.name!r}",
-                "Choose a rule for any number.",
-            )
+            wanted = f"{self.n_labels} labels for the rule {self.name!r}"
+            raise InputError(f"{len(labels)} labels", wanted, "Choose a rule for any number.")
         if not self.ordered or (self.order is None and len(labels) <= 2):  # of two labels either may be the lower
             return self
         names = self.order or _by_value(self.name, labels)
@@ -188,8 +181,7 @@ def _gap(rule: ScoringRule, probs: Array, truth: Array, logs: Array | None = Non
 def _by_value(rule: str, labels: Sequence[str]) -> tuple[str, ...]:
     """Labels that are numbers, in ascending order."""
     try:
-        value_of = dict(zip(labels, check.finite_numbers(labels, distinct=True), strict=True))
-        return tuple(sorted(labels, key=value_of.__getitem__))
+        return tuple(sorted(labels, key=dict(zip(labels, check.finite_numbers(labels, True), strict=True)).__getitem__))
     except ValueError:
         raise InputError(
             f"the rule {rule!r} for the labels {check.shortlist(labels)}",

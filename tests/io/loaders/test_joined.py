@@ -1,5 +1,6 @@
 """One table for the reference and all models: the result of separate files, and nothing guessed from names."""
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -34,51 +35,32 @@ def joined(form: str = "{name}.{label}", **renamed: str) -> polars.DataFrame:
     return polars.DataFrame({"item": ITEMS, "text": ["?"] * len(ITEMS)} | columns)
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    for name, table in parts().items():
-        table.write_parquet(tmp_path / f"{name}.parquet")
-    joined().write_parquet(tmp_path / "T.parquet")
-    joined().write_csv(tmp_path / "T.csv")
-    joined().write_ndjson(tmp_path / "T.jsonl")
-    return tmp_path
-
-
-def separate(folder: Path) -> tuple[Path, dict[str, Path]]:
-    return folder / "truth.parquet", {name: folder / f"{name}.parquet" for name in "ab"}
-
-
-class TestSameResult:
-    @pytest.mark.parametrize("name", ["T.parquet", "T.csv", "T.jsonl"])
-    def test_scores_of_separate_files(self, folder: Path, name: str) -> None:
-        truth, models = separate(folder)
-        wanted = pt.score(models, truth)
-        reference, blocks = joined_table(folder / name)
-        got = pt.score(blocks, reference)
-        assert (got.models, got.items) == (wanted.models, wanted.items)
-        assert got.values.tolist() == wanted.values.tolist()
-
-    def test_a_folder_of_parts(self, folder: Path, tmp_path: Path) -> None:
-        (tmp_path / "many").mkdir()
+@pytest.mark.parametrize("form", ["parquet", "csv", "ndjson", "folder"])
+def test_scores_of_separate_files(tmp_path: Path, form: str) -> None:
+    wanted = pt.score({name: parts()[name] for name in "ab"}, parts()["truth"])
+    path = tmp_path / f"T.{form}"
+    if form == "folder":
+        path.mkdir()
         for part in (0, 1):
-            joined()[3 * part : 3 * part + 3].write_parquet(tmp_path / "many" / f"{part}.parquet")
-        reference, blocks = joined_table(tmp_path / "many")
-        got = pt.score(blocks, reference)
-        truth, models = separate(folder)
-        wanted = pt.score(models, truth)
-        assert got.values.tolist() == wanted.values.tolist()
+            joined()[3 * part : 3 * part + 3].write_parquet(path / f"{part}.parquet")
+    else:
+        getattr(joined(), f"write_{form}")(path)
+    reference, blocks = joined_table(path)
+    got = pt.score(blocks, reference)
+    assert (got.models, got.items) == (wanted.models, wanted.items)
+    assert got.values.tolist() == wanted.values.tolist()
 
-    def test_votes(self, tmp_path: Path) -> None:
-        votes = np.random.default_rng(1).integers(0, 5, (len(ITEMS), len(LABELS))) + 1
-        table = joined().drop(f"truth.{label}" for label in LABELS)
-        table = table.with_columns(
-            polars.Series(f"votes.{label}", column) for label, column in zip(LABELS, votes.T, strict=True)
-        )
-        table.write_parquet(tmp_path / "T.parquet")
-        annotations = pt.Annotations.from_counts(votes, items=ITEMS, labels=LABELS)
-        models = {name: part for name, part in parts().items() if name != "truth"}
-        wanted = pt.evaluate(annotations, models, engine="exact").to_dict()
-        assert pt.evaluate(*joined_table(table), engine="exact").to_dict() == wanted
+
+def test_votes() -> None:
+    votes = np.random.default_rng(1).integers(0, 5, (len(ITEMS), len(LABELS))) + 1
+    table = joined().drop(f"truth.{label}" for label in LABELS)
+    table = table.with_columns(
+        polars.Series(f"votes.{label}", column) for label, column in zip(LABELS, votes.T, strict=True)
+    )
+    annotations = pt.Annotations.from_counts(votes, items=ITEMS, labels=LABELS)
+    models = {name: part for name, part in parts().items() if name != "truth"}
+    wanted = pt.evaluate(annotations, models, engine="exact").to_dict()
+    assert pt.evaluate(*joined_table(table), engine="exact").to_dict() == wanted
 
 
 class TestNames:
@@ -94,41 +76,29 @@ class TestNames:
         assert blocks["other"].columns == {"cat": "a_x_cat", "dog": "a_x_dog"}
 
 
-def refused(table: polars.DataFrame, columns: dict[str, str] | None = None) -> str:
+ERRORS = {
+    "no reference": (joined(truth="people"), "got no columns of the reference"),
+    "two references": (
+        joined().with_columns(polars.lit(1).alias(f"votes.{label}") for label in LABELS),
+        "both 'truth' and 'votes'",
+    ),
+    "a label that the reference lacks": (joined().with_columns(polars.lit(0.0).alias("a.bird")), "the column 'a.bird'"),
+    "a label that a model lacks": (joined().drop("b.dog"), "no column 'dog' for model 'b'"),
+    "no model": (joined().select("item", *(f"truth.{label}" for label in LABELS)), "no column of a model"),
+    "two readings": (joined("{name}_{label}"), "'cat' of 'a_big' or 'big_cat' of 'a'"),
+    "an item twice": (polars.concat([joined(), joined()[:1]]), "item 'q3' a second time"),
+    "a cell, as the table names it": (
+        joined().with_columns(polars.when(polars.col("item") == "q10").then(-1.0).otherwise("b.dog").alias("b.dog")),
+        "row 2: got probabilities -1.0 for label 'b.dog'",
+    ),
+}
+
+
+@pytest.mark.parametrize(("table", "message"), ERRORS.values(), ids=ERRORS)
+def test_errors(table: polars.DataFrame, message: str) -> None:
     def scored() -> None:
-        reference, blocks = joined_table(table, columns)
+        reference, blocks = joined_table(table)
         pt.score(blocks, reference)
 
-    with pytest.raises(InputError) as caught:
+    with pytest.raises(InputError, match=re.escape(message)):
         scored()
-    return str(caught.value)
-
-
-class TestErrors:
-    def test_no_reference(self) -> None:
-        assert "got no columns of the reference" in refused(joined(truth="people"))
-
-    def test_two_references(self) -> None:
-        table = joined().with_columns(polars.lit(1).alias(f"votes.{label}") for label in LABELS)
-        assert "both 'truth' and 'votes'" in refused(table)
-
-    def test_a_label_that_the_reference_lacks(self) -> None:
-        table = joined().with_columns(polars.lit(0.0).alias("a.bird"))
-        assert "the column 'a.bird'" in refused(table)
-
-    def test_a_label_that_a_model_lacks(self) -> None:
-        assert "no column 'dog' for model 'b'" in refused(joined().drop("b.dog"))
-
-    def test_no_model(self) -> None:
-        assert "no column of a model" in refused(joined().select("item", *(f"truth.{label}" for label in LABELS)))
-
-    def test_a_column_that_can_be_read_in_two_ways(self) -> None:
-        assert "'cat' of 'a_big' or 'big_cat' of 'a'" in refused(joined("{name}_{label}"))
-
-    def test_an_item_twice(self) -> None:
-        assert "item 'q3' a second time" in refused(polars.concat([joined(), joined()[:1]]))
-
-    def test_a_cell_is_named_as_the_table_names_it(self) -> None:
-        assert "row 2: got probabilities -1.0 for label 'b.dog'" in refused(
-            joined().with_columns(polars.when(polars.col("item") == "q10").then(-1.0).otherwise("b.dog").alias("b.dog"))
-        )

@@ -4,9 +4,8 @@ import numpy as np
 import pandas
 import pytest
 from sklearn.datasets import load_iris
-from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import make_scorer
-from sklearn.model_selection import GridSearchCV, cross_val_score, cross_validate
+from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
@@ -66,16 +65,20 @@ def test_errors(given: object, options: dict[str, object], message: str) -> None
         read_cv_results(given, **options)  # type: ignore[arg-type]
 
 
-def test_soft_label_loss_as_a_scorer() -> None:
+SPECIES = np.array(["setosa", "versicolor", "virginica"])
+
+
+def test_a_scorer_scores_as_that_of_scikit_learn() -> None:
     data, target = load_iris(return_X_y=True)
-    for classes in (3, 2):
-        some = target < classes
-        scorer = make_scorer(pt.rules.soft_label_loss("log"), response_method="predict_proba", greater_is_better=False)
-        model = LogisticRegression(C=0.01, max_iter=1000)
-        ours = cross_val_score(model, data[some], target[some], scoring=scorer, cv=3)
-        np.testing.assert_allclose(
-            ours, cross_val_score(model, data[some], target[some], scoring="neg_log_loss", cv=3), rtol=TOLERANCE
-        )
+    loss = pt.rules.soft_label_loss("log")
+    both = {
+        "ours": make_scorer(loss, response_method="predict_proba", greater_is_better=False),
+        "theirs": "neg_log_loss",
+    }
+    for rows in (slice(None), slice(50, None)):  # three classes; two, whose scorers get one column
+        for labels in (target[rows] - target[rows].min(), SPECIES[target[rows]]):
+            found = cross_validate(GaussianNB(), data[rows], labels, scoring=both, cv=5)
+            np.testing.assert_allclose(found["test_ours"], found["test_theirs"], rtol=TOLERANCE)
 
 
 def test_soft_label_loss_of_soft_labels() -> None:
@@ -88,46 +91,36 @@ def test_soft_label_loss_of_soft_labels() -> None:
         (soft, probs * 2, "probabilities 1.2|sum to 2"),
         (soft * 2, probs, "soft labels"),
         ([0, 2], probs, "label 2"),
+        (
+            [0, 1, 1],
+            np.array([0, 1, 0]),
+            "response_method='predict_proba'",
+        ),  # make_scorer(loss): the classes of `predict`
     ]:
         with pytest.raises(InputError, match=message):
             pt.rules.soft_label_loss()(truth, given)
     with pytest.raises(InputError, match="Did you mean 'log'"):
         pt.rules.soft_label_loss("lgo")
+    with pytest.raises(pt.InputError, match=r"make_scorer\(soft_label_loss\('log'\)\)"):
+        pt.rules.soft_label_loss(np.array([0, 1, 1]), np.array([[0.5, 0.5]] * 3))
 
 
-def test_an_ordered_rule_asks_for_the_order_of_soft_labels() -> None:
+def test_an_ordered_rule_needs_the_order_of_labels() -> None:
     """Columns are high, low, medium, as scikit-learn sorts classes. By hand, from low to high: cumulated .25, .75 of a
     prediction and .5, 1 of the soft label, whose expected score is sum F(1 - G) + (1 - F) G with squares of F - 1 or F:
-    .5 (.75^2 + .25^2) + .5 (.25^2 + .25^2) = .375.
+    .5 (.75^2 + .25^2) + .5 (.25^2 + .25^2) = .375. Of `high` it is .2^2 + .3^2 for .2, .1, .7 from low to high.
     """
-    soft, probs = [[0.0, 0.5, 0.5]], [[0.25, 0.25, 0.5]]
+    soft, probs, names = [[0.0, 0.5, 0.5]], [[0.25, 0.25, 0.5]], ["high", "low", "medium"]
     with pytest.raises(InputError, match=r"the order of their labels.*in_order"):
         pt.rules.soft_label_loss("ranked-probability")(soft, probs)
-    named = pt.rules.RULES["ranked-probability"].in_order(["low", "medium", "high"])
-    assert pt.rules.soft_label_loss(named)(soft, probs) == pytest.approx(0.375, rel=TOLERANCE)
-    by_number = pt.rules.RULES["ranked-probability"].in_order(range(3))
-    rows = [[row[1], row[2], row[0]] for row in (soft[0], probs[0])]
-    assert pt.rules.soft_label_loss(by_number)(rows[:1], rows[1:]) == pytest.approx(0.375, rel=TOLERANCE)
-    assert pt.rules.soft_label_loss("ranked-probability")([2], [[0.25, 0.25, 0.5]]) == pytest.approx(
-        0.25**2 + 0.5**2, rel=TOLERANCE
-    )
-
-
-SPECIES = np.array(["setosa", "versicolor", "virginica"])
-
-
-def loss_scorer(rule: str, **options: object) -> object:
-    loss = pt.rules.soft_label_loss(rule, **options)  # type: ignore[arg-type]
-    return make_scorer(loss, response_method="predict_proba", greater_is_better=False)
-
-
-def test_names_of_classes_score_as_scikit_learn_scores_them() -> None:
-    data, target = load_iris(return_X_y=True)
-    for rows in (slice(None), slice(50, None)):  # three classes; two, whose scorers get one column
-        names = SPECIES[target[rows]]
-        both = {"ours": loss_scorer("log"), "theirs": "neg_log_loss"}
-        found = cross_validate(GaussianNB(), data[rows], names, scoring=both, cv=5)
-        np.testing.assert_allclose(found["test_ours"], found["test_theirs"], rtol=TOLERANCE)
+    with pytest.raises(InputError, match="their order"):
+        pt.rules.soft_label_loss("ranked-probability", labels=names)(["high"], probs)
+    ordered = pt.rules.RULES["ranked-probability"].in_order(["low", "medium", "high"])
+    assert pt.rules.soft_label_loss(ordered)(soft, probs) == pytest.approx(0.375, rel=TOLERANCE)
+    of_names = pt.rules.soft_label_loss(ordered, labels=names)
+    assert of_names(["high"], [[0.7, 0.2, 0.1]]) == pytest.approx(0.2**2 + 0.3**2, rel=TOLERANCE)
+    by_number = pt.rules.soft_label_loss("ranked-probability")
+    assert by_number([2], [[0.25, 0.25, 0.5]]) == pytest.approx(0.25**2 + 0.5**2, rel=TOLERANCE)
 
 
 def test_a_fold_without_a_class_needs_all_of_them() -> None:
@@ -137,25 +130,6 @@ def test_a_fold_without_a_class_needs_all_of_them() -> None:
     loss = pt.rules.soft_label_loss("log", labels=["a", "b", "c"])
     assert loss(["a", "b"], probs) == pytest.approx(-np.log([0.2, 0.8]).mean(), rel=TOLERANCE)
     assert pt.rules.soft_label_loss("log", labels=[3, 5, 9])([3, 5], probs) == loss(["a", "b"], probs)
-    with pytest.raises(InputError, match="label 'd'"):
-        loss(["a", "d"], probs)
-    with pytest.raises(InputError, match=r"shape \(3, 3\), expected \(2, 3\)"):
-        loss(["a", "b", "a"], probs)
-
-
-def test_names_and_a_rule_that_needs_their_order() -> None:
-    probs, names = [[0.7, 0.2, 0.1]], ["high"]
-    with pytest.raises(InputError, match="their order"):
-        pt.rules.soft_label_loss("ranked-probability", labels=["high", "low", "medium"])(names, probs)
-    ordered = pt.rules.RULES["ranked-probability"].in_order(["low", "medium", "high"])
-    loss = pt.rules.soft_label_loss(ordered, labels=["high", "low", "medium"])
-    # From low to high the forecast is .2, .1, .7: cumulative .2 and .3 against 0 and 0.
-    assert loss(names, probs) == pytest.approx(0.2**2 + 0.3**2, rel=TOLERANCE)
-
-
-def test_a_scorer_that_is_made_wrongly_says_how():
-    # make_scorer(loss) passes the classes of `predict`; make_scorer(soft_label_loss) passes labels as the rule
-    with pytest.raises(pt.InputError, match="response_method='predict_proba'"):
-        pt.rules.soft_label_loss("log")([0, 1, 1], np.array([0, 1, 0]))
-    with pytest.raises(pt.InputError, match=r"make_scorer\(soft_label_loss\('log'\)\)"):
-        pt.rules.soft_label_loss(np.array([0, 1, 1]), np.array([[0.5, 0.5]] * 3))
+    for labels, message in ((["a", "d"], "label 'd'"), (["a", "b", "a"], r"shape \(3, 3\), expected \(2, 3\)")):
+        with pytest.raises(InputError, match=message):
+            loss(labels, probs)

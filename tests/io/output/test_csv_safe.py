@@ -6,7 +6,11 @@ from io import StringIO
 import polars
 import pytest
 
-from probtruth.io.output.csv_safe import csv_text, safe_text
+from probtruth.io.output.csv_safe import csv_text, safe
+
+
+def safe_text(text: str) -> str:
+    return str(safe(polars.DataFrame({"x": [text]}))["x"][0])
 
 
 @pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1"])

@@ -9,12 +9,13 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from probtruth.errors import InputError
-from probtruth.io.output.folder import check_file, check_out, is_result, whole_file, whole_folder
+from probtruth.io.output.folder import check_out, is_result, whole
 
 RESULT = json.dumps({"versions": {"probtruth": "0"}})
 
@@ -26,9 +27,9 @@ def put(work: Path, text: str) -> None:
     (work / "figures" / "forest.svg").write_text("<svg/>")
 
 
-def result(place: Path, text: str = "earlier") -> Path:
+def result(place: Path) -> Path:
     place.mkdir()
-    put(place, text)
+    put(place, "earlier")
     return place
 
 
@@ -40,138 +41,122 @@ def nothing_else(parent: Path, *names: str) -> None:
     assert sorted(os.listdir(parent)) == sorted(names)
 
 
-class TestWhole:
-    def test_absent(self, tmp_path: Path) -> None:
-        with whole_folder(tmp_path / "out") as work:
-            put(work, "new")
-            assert not (tmp_path / "out").exists()
-        assert report(tmp_path / "out") == "new"
-        nothing_else(tmp_path, "out")
-        assert (tmp_path / "out").stat().st_mode & 0o777 == 0o777 & ~_umask()
-
-    def test_absent_parents_are_made(self, tmp_path: Path) -> None:
-        with whole_folder(str(tmp_path / "a" / "b" / "out")) as work:
-            put(work, "new")
-        assert report(tmp_path / "a" / "b" / "out") == "new"
-
-    def test_empty_folder(self, tmp_path: Path) -> None:
-        (tmp_path / "out").mkdir()
-        with whole_folder(tmp_path / "out") as work:
-            put(work, "new")
-        assert report(tmp_path / "out") == "new"
-        nothing_else(tmp_path, "out")
-
-    def test_earlier_result(self, tmp_path: Path) -> None:
-        result(tmp_path / "out")
-        with whole_folder(tmp_path / "out") as work:
-            assert report(tmp_path / "out") == "earlier"
-            put(work, "new")
-        assert report(tmp_path / "out") == "new"
-        nothing_else(tmp_path, "out")
-
-
-def _umask() -> int:
+@pytest.mark.parametrize("before", ["absent", "empty", "earlier"])
+def test_a_folder_is_there_when_the_block_ends(tmp_path: Path, before: str) -> None:
+    out = tmp_path / "a" / "out"
+    if before != "absent":
+        out.parent.mkdir()
+        result(out) if before == "earlier" else out.mkdir()
+    with whole(str(out)) as work:
+        put(work, "new")
+        assert out.exists() == (before != "absent")
+        assert before != "earlier" or report(out) == "earlier"
+    assert report(out) == "new"
+    nothing_else(out.parent, "out")
     mask = os.umask(0)
     os.umask(mask)
-    return mask
+    assert out.stat().st_mode & 0o777 == 0o777 & ~mask
 
 
-class TestRefused:
-    """Each case leaves the place as it was."""
+def test_a_file_is_replaced_where_it_is_ours(tmp_path: Path) -> None:
+    for text in ("one", "two"):
+        with whole(tmp_path / "deep" / "f.parquet", lambda path: path.read_text() == "one") as work:
+            work.write_text(text)
+    assert (tmp_path / "deep" / "f.parquet").read_text() == "two"
+    nothing_else(tmp_path / "deep", "f.parquet")
 
-    def refused(self, parent: Path, out: object, message: str) -> None:
-        before = sorted(map(str, parent.rglob("*")))
-        with pytest.raises(InputError, match=re.escape(message)), whole_folder(out):
-            pytest.fail("the block must not run")
-        if "permission" not in message:  # only some of what forbids is known before it is tried
-            with pytest.raises(InputError, match=re.escape(message)):
-                check_out(out)
-        assert sorted(map(str, parent.rglob("*"))) == before
 
-    def test_file(self, tmp_path: Path) -> None:
-        (tmp_path / "out").write_text("mine")
-        self.refused(tmp_path, tmp_path / "out", "got a file, expected a free name")
-
-    def test_below_a_file(self, tmp_path: Path) -> None:
-        (tmp_path / "file").write_text("mine")
-        self.refused(tmp_path, tmp_path / "file" / "out", "not a directory")
-
-    def test_symlink(self, tmp_path: Path) -> None:
-        result(tmp_path / "real")
-        (tmp_path / "out").symlink_to(tmp_path / "real")
-        self.refused(tmp_path, tmp_path / "out", "a symbolic link")
-
-    @pytest.mark.parametrize("name", ["notes.txt", ".hidden", "figures/photo.png", "sub/result.json", "RESULT.JSON"])
-    def test_result_with_something_else(self, tmp_path: Path, name: str) -> None:
-        extra = result(tmp_path / "out") / name
+def with_file(name: str) -> Callable[[Path], object]:
+    def make(place: Path) -> None:
+        extra = result(place) / name
         extra.parent.mkdir(exist_ok=True)
         extra.write_text("mine")
-        self.refused(tmp_path, tmp_path / "out", "a folder with other files")
 
-    def test_result_with_a_link(self, tmp_path: Path) -> None:
-        (result(tmp_path / "out") / "models.csv").symlink_to("/etc/passwd")
-        self.refused(tmp_path, tmp_path / "out", "a folder with other files")
+    return make
 
-    @pytest.mark.parametrize(
-        "text", ["", "{}", "[]", "3", '{"versions": 1}', '{"versions": {}}', "[" * 100_000, "\udcff"]
-    )
-    def test_result_of_something_else(self, tmp_path: Path, text: str) -> None:
-        place = tmp_path / "out"
+
+def with_result_json(text: str) -> Callable[[Path], object]:
+    def make(place: Path) -> None:
         place.mkdir()
         (place / "result.json").write_bytes(text.encode(errors="surrogateescape"))
-        assert not is_result(place)
-        self.refused(tmp_path, place, "a folder with other files")
 
-    def test_current_folder_and_those_above(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        (tmp_path / "here").mkdir()
-        monkeypatch.chdir(tmp_path / "here")
-        for out in (".", "..", "/", "../here"):
-            self.refused(tmp_path, out, "the current folder or one above it")
-
-    @pytest.mark.parametrize("out", ["", "a\0b", None, 3])
-    def test_no_path(self, tmp_path: Path, out: object) -> None:
-        self.refused(tmp_path, out, "expected the path of the output")
-
-    def test_name_too_long(self, tmp_path: Path) -> None:
-        self.refused(tmp_path, tmp_path / ("a" * 300), "file name too long")
-
-    def test_no_permission(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        def mkdir(*_: object, **__: object) -> None:
-            raise PermissionError(errno.EACCES, "Permission denied")
-
-        monkeypatch.setattr(Path, "mkdir", mkdir)
-        self.refused(tmp_path, tmp_path / "out", "an output that cannot be written (permission denied)")
+    return make
 
 
-class TestAskedBefore:
-    def test_what_would_be_written_passes_and_leaves_nothing(self, tmp_path: Path) -> None:
-        result(tmp_path / "out")
-        (tmp_path / "empty").mkdir()
-        for name in ("out", "empty", "a/b/c"):
-            check_out(tmp_path / name)
-        check_file(tmp_path / "a" / "f", lambda _: False)
-        nothing_else(tmp_path, "out", "empty")
+OTHERS = "a folder with other files"
+TAKEN: dict[str, tuple[Callable[[Path], object], str]] = {
+    "file": (lambda place: place.write_text("mine"), "got a file, expected a free name"),
+    "link to a result": (lambda place: place.symlink_to(result(place.with_name("real"))), "a symbolic link"),
+    "a link in a result": (lambda place: (result(place) / "models.csv").symlink_to("/etc/passwd"), OTHERS),
+    **{
+        name: (with_file(name), OTHERS)
+        for name in ("notes.txt", ".hidden", "figures/photo.png", "sub/result.json", "RESULT.JSON")
+    },
+    **{
+        f"result.json of {text[:20]!r}": (with_result_json(text), OTHERS)
+        for text in ("", "{}", "[]", "3", '{"versions": 1}', '{"versions": {}}', "[" * 100_000, "\udcff")
+    },
+}
 
-    def test_no_permission(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(os, "access", lambda *_: False)
-        for check in (check_out, lambda path: check_file(path, lambda _: True)):
-            with pytest.raises(InputError, match="permission denied"):
-                check(tmp_path / "a" / "b")
 
-    def test_files_of_others(self, tmp_path: Path) -> None:
-        (tmp_path / "f").write_text("mine")
-        check_file(tmp_path / "f", lambda _: True)
-        with pytest.raises(InputError, match="did not write"):
-            check_file(tmp_path / "f", lambda _: False)
-        with pytest.raises(InputError, match="not a directory"):
-            check_file(tmp_path / "f" / "g", lambda _: False)
+def refused(parent: Path, out: object, message: str, ours: Callable[[Path], bool] | None = None) -> None:
+    """Before long work and after it; the place is left as it was."""
+    before = sorted(map(str, parent.rglob("*")))
+    with pytest.raises(InputError, match=re.escape(message)), whole(out, ours):  # type: ignore[arg-type]
+        pytest.fail("the block must not run")
+    with pytest.raises(InputError, match=re.escape(message)):
+        check_out(out, ours)  # type: ignore[arg-type]
+    assert sorted(map(str, parent.rglob("*"))) == before
 
-    def test_the_current_folder_is_gone(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        (tmp_path / "here").mkdir()
-        monkeypatch.chdir(tmp_path / "here")
-        (tmp_path / "here").rmdir()
-        with pytest.raises(InputError, match="a current folder that is gone"):
-            check_out("out")
+
+@pytest.mark.parametrize(("make", "message"), TAKEN.values(), ids=TAKEN)
+def test_what_is_not_ours_stays(tmp_path: Path, make: Callable[[Path], object], message: str) -> None:
+    make(tmp_path / "out")
+    refused(tmp_path, tmp_path / "out", message)
+
+
+def test_paths_that_cannot_be_an_output(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").write_text("mine")
+    (tmp_path / "here").mkdir()
+    (tmp_path / "other").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    cases: dict[object, str] = {
+        **dict.fromkeys((".", "..", "/", "../here"), "the current folder or one above it"),
+        **dict.fromkeys(("", "a\0b", None, 3), "expected the path of the output"),
+        "s3://bucket/out": "got an address, expected a local path",
+        tmp_path / "file" / "out": "not a directory",
+        tmp_path / ("a" * 300): "file name too long",
+    }
+    for out, message in cases.items():
+        refused(tmp_path, out, message)
+    refused(tmp_path, tmp_path / "file", "did not write", lambda _: False)
+    refused(tmp_path, tmp_path / "other", "not a plain file", lambda _: True)
+    check_out(tmp_path / "file", lambda _: True)
+    (tmp_path / "here").rmdir()
+    with pytest.raises(InputError, match="a current folder that is gone"):
+        check_out("out")
+
+
+def test_a_check_leaves_nothing_and_sees_permissions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    result(tmp_path / "out")
+    for name in ("out", "empty", "a/b/c"):
+        check_out(tmp_path / name)
+    nothing_else(tmp_path, "out")
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    with pytest.raises(InputError, match="permission denied"):
+        check_out(tmp_path / "a" / "b")
+
+
+def failing(out: Path, act: Callable[[Path], object], error: type[BaseException], message: str | None = None) -> None:
+    """An output whose block writes, and then acts on the folder that it writes into."""
+
+    def run() -> None:
+        with whole(out) as work:
+            put(work, "new")
+            act(work)
+
+    with pytest.raises(error, match=message):
+        run()
 
 
 class TestFailures:
@@ -179,62 +164,38 @@ class TestFailures:
 
     @pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit, RuntimeError, MemoryError, BrokenPipeError])
     def test_other_errors_pass_through(self, tmp_path: Path, error: type[BaseException]) -> None:
+        def stop(_: Path) -> None:
+            raise error
+
         result(tmp_path / "out")
-
-        def run() -> None:
-            with whole_folder(tmp_path / "out") as work:
-                put(work, "new")
-                raise error
-
-        with pytest.raises(error):
-            run()
-        assert report(tmp_path / "out") == "earlier"
-        nothing_else(tmp_path, "out")
-
-    def test_parents_that_were_made_go_too(self, tmp_path: Path) -> None:
-        def run() -> None:
-            with whole_folder(tmp_path / "a" / "b") as work:
-                put(work, "new")
-                raise KeyboardInterrupt
-
-        with pytest.raises(KeyboardInterrupt):
-            run()
-        nothing_else(tmp_path)
-
-    @pytest.mark.parametrize(
-        ("error", "reason"),
-        [
-            (OSError(errno.ENOSPC, "x"), "no space left on device"),
-            (OSError(errno.EROFS, "x"), "read-only file system"),
-            (OSError("Unable to write"), "Unable to write"),
-        ],
-    )
-    def test_file_system_errors_become_input_errors(self, tmp_path: Path, error: OSError, reason: str) -> None:
-        result(tmp_path / "out")
-        with (
-            pytest.raises(InputError, match=re.escape(f"cannot be written ({reason})")),
-            whole_folder(tmp_path / "out"),
-        ):
+        for out in ("out", "a/b"):  # folders that were made go too
+            failing(tmp_path / out, stop, error)
+        with pytest.raises(error), whole(tmp_path / "c" / "f", lambda _: False):
             raise error
         assert report(tmp_path / "out") == "earlier"
         nothing_else(tmp_path, "out")
 
-    @pytest.mark.parametrize("failing", ["rename", "replace"])
+    @pytest.mark.parametrize(
+        ("error", "reason"),
+        [(OSError(errno.ENOSPC, "x"), "no space left on device"), (OSError("Unable to write"), "Unable to write")],
+    )
+    def test_file_system_errors_become_input_errors(self, tmp_path: Path, error: OSError, reason: str) -> None:
+        result(tmp_path / "out")
+        with pytest.raises(InputError, match=re.escape(f"cannot be written ({reason})")), whole(tmp_path / "out"):
+            raise error
+        assert report(tmp_path / "out") == "earlier"
+        nothing_else(tmp_path, "out")
+
+    @pytest.mark.parametrize("call", ["rename", "replace"])
     def test_swap_that_fails_keeps_the_earlier_result(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failing: str
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str
     ) -> None:
         result(tmp_path / "out")
 
         def fails(*_: Path) -> None:
             raise OSError(errno.EIO, "x")
 
-        def run() -> None:
-            with whole_folder(tmp_path / "out") as work:
-                put(work, "new")
-                monkeypatch.setattr(os, failing, fails)
-
-        with pytest.raises(InputError, match="cannot be written"):
-            run()
+        failing(tmp_path / "out", lambda _: monkeypatch.setattr(os, call, fails), InputError, "cannot be written")
         assert report(tmp_path / "out") == "earlier"
 
     def test_what_was_written_meanwhile_is_not_lost(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -248,102 +209,62 @@ class TestFailures:
             rename(one, other)
 
         monkeypatch.setattr(os, "rename", late)
-        with pytest.raises(InputError, match="other files"), whole_folder(tmp_path / "out") as work:
-            put(work, "new")
+        failing(tmp_path / "out", lambda _: None, InputError, "other files")
         assert (tmp_path / "out" / "mine.txt").read_text() == "x"
         assert report(tmp_path / "out") == "earlier"
         nothing_else(tmp_path, "out")
 
     def test_a_file_that_took_the_name_meanwhile_stays(self, tmp_path: Path) -> None:
-        def run() -> None:
-            with whole_folder(tmp_path / "out") as work:
-                put(work, "new")
-                (tmp_path / "out").write_text("mine")
-
-        with pytest.raises(InputError, match="a file"):
-            run()
+        failing(tmp_path / "out", lambda _: (tmp_path / "out").write_text("mine"), InputError, "a file")
         assert (tmp_path / "out").read_text() == "mine"
         nothing_else(tmp_path, "out")
 
 
-class TestTogether:
-    def test_runs_that_begin_and_end_at_once(self, tmp_path: Path) -> None:
-        """Each ends with its whole result or a clear error, and one whole result is there."""
-        failures: list[BaseException] = []
+def test_runs_that_begin_and_end_at_once(tmp_path: Path) -> None:
+    """Each ends with its whole result or a clear error, and one whole result is there."""
+    failures: list[BaseException] = []
 
-        def run(start: threading.Barrier, out: Path, number: int) -> None:
-            try:
-                start.wait(60)
-                with whole_folder(out) as work:
-                    put(work, str(number))
-            except BaseException as error:
-                failures.append(error)
+    def run(start: threading.Barrier, out: Path, number: int) -> None:
+        try:
+            start.wait(60)
+            with whole(out) as work:
+                put(work, str(number))
+        except BaseException as error:
+            failures.append(error)
 
-        for attempt in range(20):
-            start = threading.Barrier(6)
-            folder = tmp_path / str(attempt)
-            folder.mkdir()
-            threads = [threading.Thread(target=run, args=(start, folder / "out", number)) for number in range(6)]
-            for thread in threads:
-                thread.start()
-            for thread in threads:
-                thread.join()
-            assert is_result(folder / "out")
-            assert report(folder / "out") in set(map(str, range(6)))
-            nothing_else(folder, "out")
-        assert all(isinstance(failure, InputError) for failure in failures)
-
-    @pytest.mark.process
-    def test_kills_leave_a_whole_result_or_none(self, tmp_path: Path) -> None:
-        """Processes that are killed while they replace a result over and over."""
-        code = (
-            "import sys; from pathlib import Path; from probtruth.io.output.folder import whole_folder\n"
-            "for _ in range(10**6):\n"
-            "    with whole_folder(sys.argv[1]) as work:\n"
-            f"        (work / 'result.json').write_text({RESULT!r})\n"
-            "        (work / 'report.html').write_text('new')\n"
-            "    print('done', flush=True)\n"
-        )
-        for kill in range(20):
-            process = subprocess.Popen([sys.executable, "-c", code, str(tmp_path / "out")], stdout=subprocess.PIPE)
-            assert process.stdout is not None
-            assert process.stdout.readline() == b"done\n"
-            time.sleep(kill / 1000)
-            process.send_signal(signal.SIGKILL)
-            process.wait()
-            process.stdout.close()
-            assert not (tmp_path / "out").exists() or (
-                is_result(tmp_path / "out") and report(tmp_path / "out") == "new"
-            )
+    for attempt in range(20):
+        start = threading.Barrier(6)
+        folder = tmp_path / str(attempt)
+        folder.mkdir()
+        threads = [threading.Thread(target=run, args=(start, folder / "out", number)) for number in range(6)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert is_result(folder / "out")
+        assert report(folder / "out") in set(map(str, range(6)))
+        nothing_else(folder, "out")
+    assert all(isinstance(failure, InputError) for failure in failures)
 
 
-class TestWholeFile:
-    def test_absent_and_ours(self, tmp_path: Path) -> None:
-        for text in ("one", "two"):
-            with whole_file(tmp_path / "deep" / "f.parquet", lambda path: path.read_text() == "one") as work:
-                work.write_text(text)
-        assert (tmp_path / "deep" / "f.parquet").read_text() == "two"
-        nothing_else(tmp_path / "deep", "f.parquet")
-
-    def test_what_probtruth_did_not_write_stays(self, tmp_path: Path) -> None:
-        (tmp_path / "f").write_text("mine")
-        with pytest.raises(InputError, match="did not write"), whole_file(tmp_path / "f", lambda _: False):
-            pytest.fail("the block must not run")
-        assert (tmp_path / "f").read_text() == "mine"
-
-    def test_links_and_folders_stay(self, tmp_path: Path) -> None:
-        (tmp_path / "folder").mkdir()
-        (tmp_path / "link").symlink_to(tmp_path / "folder")
-        for name in ("folder", "link"):
-            with pytest.raises(InputError, match="not a plain file"), whole_file(tmp_path / name, lambda _: True):
-                pytest.fail("the block must not run")
-
-    def test_failure_leaves_nothing(self, tmp_path: Path) -> None:
-        def run() -> None:
-            with whole_file(tmp_path / "a" / "f", lambda _: False) as work:
-                work.write_text("half")
-                raise KeyboardInterrupt
-
-        with pytest.raises(KeyboardInterrupt):
-            run()
-        nothing_else(tmp_path)
+@pytest.mark.process
+def test_kills_leave_a_whole_result_or_none(tmp_path: Path) -> None:
+    """Processes that are killed while they replace a result over and over."""
+    code = (
+        "import sys; from pathlib import Path; from probtruth.io.output.folder import whole\n"
+        "for _ in range(10**6):\n"
+        "    with whole(sys.argv[1]) as work:\n"
+        f"        (work / 'result.json').write_text({RESULT!r})\n"
+        "        (work / 'report.html').write_text('new')\n"
+        "    print('done', flush=True)\n"
+    )
+    out = tmp_path / "out"
+    for kill in range(20):
+        process = subprocess.Popen([sys.executable, "-c", code, str(out)], stdout=subprocess.PIPE)
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"done\n"
+        time.sleep(kill / 1000)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        process.stdout.close()
+        assert not out.exists() or (is_result(out) and report(out) == "new")

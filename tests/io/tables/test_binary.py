@@ -8,14 +8,20 @@ import pytest
 from probtruth.io.tables import binary
 from probtruth.io.tables.read import read_table
 
+NAMES = ["t.parquet", "t.arrow", "t.feather", "t.ipc", "stream.arrow", "a=b.parquet", "^x.*.arrow", "[1].parquet"]
 
-@pytest.mark.parametrize("name", ["t.parquet", "t.arrow", "stream.arrow", "a=b.parquet", "^x.*.arrow", "[1].parquet"])
+
+@pytest.mark.parametrize("name", NAMES)
 def test_every_name_and_form(tmp_path: Path, name: str) -> None:
     frame = polars.DataFrame({"item": ["a", "b"], "truth.x": [0.5, None], "truth": [1, 2], "^.*$": [True, False]})
     path = tmp_path / name
-    write = {"t.arrow": frame.write_ipc, "^x.*.arrow": frame.write_ipc, "stream.arrow": frame.write_ipc_stream}
-    write.get(name, frame.write_parquet)(path)
-    assert read_table(path)[0].equals(frame)
+    if name.endswith("parquet"):
+        frame.write_parquet(path)
+    else:
+        (frame.write_ipc_stream if name.startswith("stream") else frame.write_ipc)(path)
+    read, source = read_table(path)
+    assert read.equals(frame)
+    assert source.at(1) == f"{path}, row 2"
     assert binary.shape(path) == (frame.columns, 2)
     (some,) = binary.batches(path, ["truth", "^.*$"], whole=False)
     assert some.columns == ["truth", "^.*$"]

@@ -97,14 +97,10 @@ def test_bad_rows_are_named(form: str, row: dict, words: str, tmp_path: Path) ->
     table = frame("ours", shuffled=False).with_columns(
         pl.lit(0.25).alias("cat"), pl.lit(0.25).alias("dog, big"), pl.lit(0.5).alias("owl")
     )
-    change = [
-        pl.when(pl.int_range(pl.len()) == 432).then(pl.lit(value)).otherwise(name).alias(name)
-        for name, value in row.items()
-    ]
-    table = table.with_columns(change)
+    at = pl.int_range(pl.len()) == 432
+    table = table.with_columns(pl.when(at).then(pl.lit(own)).otherwise(name).alias(name) for name, own in row.items())
     path = tmp_path / f"ours.{form}"
     if form == "folder":
-        path = tmp_path / "ours"
         path.mkdir()
         table[:300].write_parquet(path / "1.parquet")
         table[300:].write_parquet(path / "2.parquet")
@@ -120,28 +116,19 @@ def test_bad_rows_are_named(form: str, row: dict, words: str, tmp_path: Path) ->
     assert said[0].split(": got")[0] == said[1].split(": got")[0]
 
 
-def test_a_ragged_line_far_down(tmp_path: Path) -> None:
-    path = tmp_path / "ours.csv"
-    frame("ours").write_csv(path)
-    lines = path.read_text().splitlines(keepends=True)
-    lines[400] = "q,0.5\n"
-    path.write_text("".join(lines))
-    with pytest.raises(InputError, match=r"ours\.csv, line 401"):
-        pt.read_predictions({"ours": path}, memory=1.0)
-
-
-@pytest.mark.parametrize("form", ["parquet", "arrow"])
-def test_a_damaged_file(form: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("form", ["csv", "parquet", "arrow", "folder"])
+def test_damaged_files(form: str, tmp_path: Path) -> None:
     path = files(tmp_path, form)["ours"]
-    path.write_bytes(path.read_bytes()[:-50])
-    with pytest.raises(InputError, match=f"not sound {form.capitalize()}"):
-        pt.read_predictions({"ours": path}, memory=1.0)
-
-
-def test_files_of_a_folder_have_the_same_columns(tmp_path: Path) -> None:
-    path = files(tmp_path, "folder")["ours"]
-    frame("ours")[::3].rename({"owl": "bat"}).write_parquet(path / "2.parquet")
-    with pytest.raises(InputError, match=r"2\.parquet: got the columns"):
+    if form == "csv":
+        lines = path.read_text().splitlines(keepends=True)
+        lines[400] = "q,0.5\n"
+        path.write_text("".join(lines))
+    elif form == "folder":
+        frame("ours")[::3].rename({"owl": "bat"}).write_parquet(path / "2.parquet")
+    else:
+        path.write_bytes(path.read_bytes()[:-50])
+    said = {"csv": r"ours\.csv, line 401", "folder": r"2\.parquet: got the columns"}
+    with pytest.raises(InputError, match=said.get(form, f"not sound {form.capitalize()}")):
         pt.read_predictions({"ours": path}, memory=1.0)
 
 

@@ -14,19 +14,12 @@ from probtruth.io.predictions import read_predictions
 from probtruth.io.tables.read import read_table
 
 FRAME = polars.DataFrame({"item": ["007", "x"], "n": [1, 2], "p": [0.25, 1e-300]})
-PARQUET_TAIL = 8
-"""Length and mark at the end of a Parquet file."""
 
 
 def parquet_bytes(frame: polars.DataFrame) -> bytes:
     stream = BytesIO()
     frame.write_parquet(stream)
     return stream.getvalue()
-
-
-def corrupt_footer() -> bytes:
-    content = parquet_bytes(FRAME)
-    return content[:-30] + b"\xff" * (30 - PARQUET_TAIL) + content[-PARQUET_TAIL:]
 
 
 def write(folder: Path, name: str, content: bytes | str) -> Path:
@@ -97,19 +90,6 @@ class TestValues:
         }
         assert source.at(1, "p") == f"{tmp_path}/t.jsonl, line 3, column 'p'"
 
-    @pytest.mark.parametrize("name", ["t.parquet", "t.arrow", "t.feather", "t.ipc", "stream.arrow"])
-    def test_binary_formats_keep_their_types(self, tmp_path: Path, name: str) -> None:
-        path = tmp_path / name
-        if name.endswith("parquet"):
-            FRAME.write_parquet(path)
-        elif name.startswith("stream"):
-            FRAME.write_ipc_stream(path)
-        else:
-            FRAME.write_ipc(path)
-        frame, source = read_table(str(path))
-        assert frame.equals(FRAME)
-        assert source.at(1) == f"{path}, row 2"
-
 
 ERRORS = {
     "empty": ("t.csv", "", "an empty file"),
@@ -118,25 +98,18 @@ ERRORS = {
     "repeated header": ("t.csv", "item,p,p\na,1,2\n", "header: got column 'p' more than once"),
     "short row": ("t.csv", 'item,p\n"a\nb",1\nc\n', "line 4: got 1 cells, expected 2"),
     "long row": ("t.csv", "item,p\na,1\n\nb,1,2\n", "line 4: got 3 cells, expected 2"),
-    "spaces on a line": ("t.csv", "item,p\n \n", "line 2: got 1 cells"),
     "NUL": ("t.csv", b"item,p\na,\x001\n", "line 2: got a NUL byte"),
     "UTF-16": ("t.csv", "item,p\na,1\n".encode("utf-16"), "UTF-16"),
-    "UTF-16 without mark": ("t.csv", "item,p\na,1\n".encode("utf-16-le"), "line 1: got a NUL byte"),
     "Latin-1": ("t.csv", "item,p\na,1\né,1\n".encode("latin-1"), "line 3: got the byte 0xe9, which is not UTF-8"),
     "text after a quote": ("t.csv", 'item,p\n"a"b,1\n', "line 2: got text after a closing quotation mark"),
     "millions of columns": ("t.csv", "," * 300_000 + "\n", "header: got column '' more than once"),
     "open quote": ("t.csv", 'item,p\na,1\n"b,1\n', "line 3: got a quotation mark that is never closed"),
     "Parquet called csv": ("t.csv", parquet_bytes(FRAME), "name it .parquet"),
-    "workbook": ("t.csv", b"PK\x03\x04rest", "export the sheet"),
-    "gzip": ("t.csv", b"\x1f\x8b\x08rest", "decompress it"),
-    "random bytes": ("t.csv", bytes(range(256)), "NUL byte"),
     "unknown extension": ("t.xlsx", "x", "the extension '.xlsx', expected one of .csv, .tsv"),
     "no extension": ("table", "x", "a file without an extension"),
     "empty jsonl": ("t.jsonl", "\n", "an empty file"),
     "not JSON": ("t.jsonl", '{"a": 1}\n{"a": }\n', "line 2: got text that is not JSON"),
     "array": ("t.jsonl", "[]\n", "line 1: got a list"),
-    "scalar": ("t.ndjson", '{"a": 1}\n3\n', "line 2: got '3', expected one JSON object"),
-    "nested list": ("t.jsonl", '{"a": [1]}\n', "line 1, column 'a': got a nested value"),
     "nested object": ("t.jsonl", '{"a": {}}\n', "line 1, column 'a': got a nested value"),
     "empty object": ("t.jsonl", "{}\n", "an empty object"),
     "missing key": ("t.jsonl", '{"a": 1, "b": 2}\n{"a": 1, "c": 2}', "line 2: got an object with no 'b' and also 'c'"),
@@ -146,8 +119,6 @@ ERRORS = {
     "long number": ("t.jsonl", '{"a": ' + "9" * 5000 + "}", "line 1: got text that is not JSON"),
     "not Parquet": ("t.parquet", "item,p\na,1\n", "not sound Parquet"),
     "cut Parquet": ("t.parquet", parquet_bytes(FRAME)[:-3], "not sound Parquet"),
-    "corrupt footer": ("t.parquet", corrupt_footer(), "not sound Parquet"),
-    "footer length": ("t.parquet", parquet_bytes(FRAME)[:-8] + b"\xff\xff\xff\x7fPAR1", "not sound Parquet"),
     "Parquet without rows": ("t.parquet", parquet_bytes(FRAME.head(0)), "a table without rows"),
     "not Arrow": ("t.arrow", "item,p\na,1\n", "not sound Arrow"),
     "cut Arrow": ("t.feather", b"ARROW1\x00\x00", "not sound Arrow"),
@@ -167,55 +138,44 @@ def test_what_is_no_table_is_an_error_with_its_place(
     assert "Hint: " in str(caught.value)
 
 
-class TestPaths:
-    def test_missing(self, tmp_path: Path) -> None:
-        with pytest.raises(InputError, match=r"t\.csv: got no such file"):
-            read_table(tmp_path / "t.csv")
-
-    @pytest.mark.parametrize("name", ["t.csv", "t", "t.xlsx"])
-    def test_folder(self, tmp_path: Path, name: str) -> None:
-        with pytest.raises(InputError, match=rf"{name}: got no such file"):
+def test_paths_without_a_file(tmp_path: Path) -> None:
+    write(tmp_path, "t", "x")
+    os.mkfifo(tmp_path / "pipe.csv")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder.csv").mkdir()
+    cases = {
+        "none.csv": "no such file",
+        "none": "no such file",
+        "folder": "a folder",
+        "folder.csv": "a folder",
+        "pipe.csv": "a device or pipe",
+        "t/t.csv": "not a directory",
+        "a\nb.csv": "no such file",
+        "*.json": "a pattern that matches no file",
+        "x\0/t.csv": "null",
+        "a" * 5000 + ".csv": "too long",
+    }
+    for name, message in cases.items():
+        with pytest.raises(InputError, match=message) as caught:
             read_table(tmp_path / name)
-        (tmp_path / name).mkdir()
-        with pytest.raises(InputError, match=rf"{name}: got a folder"):
-            read_table(tmp_path / name)
+        assert "\n" not in str(caught.value)
 
-    def test_pipe_is_not_waited_for(self, tmp_path: Path) -> None:
-        os.mkfifo(tmp_path / "t.csv")
-        with pytest.raises(InputError, match="a device or pipe"):
-            read_table(tmp_path / "t.csv")
 
-    def test_folder_in_place_of_a_file_above(self, tmp_path: Path) -> None:
-        write(tmp_path, "t", "x")
-        with pytest.raises(InputError, match="not a directory"):
-            read_table(tmp_path / "t" / "t.csv")
+@pytest.mark.parametrize(("number", "message"), [(errno.EACCES, "permission denied"), (errno.EIO, "error")])
+def test_what_cannot_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, message: str) -> None:
+    def refuse(path: Path) -> bytes:
+        raise OSError(number, "x")
 
-    @pytest.mark.parametrize(("number", "message"), [(errno.EACCES, "permission denied"), (errno.EIO, "error")])
-    def test_what_cannot_be_read(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, message: str
-    ) -> None:
-        def refuse(path: Path) -> bytes:
-            raise OSError(number, "x")
-
-        path = write(tmp_path, "t.csv", "a,b\n1,2\n")
-        monkeypatch.setattr(Path, "read_bytes", refuse)
-        with pytest.raises(InputError, match=rf"t\.csv: got .*{message}.*permissions"):
-            read_table(path)
-
-    @pytest.mark.parametrize("path", ["\0.csv", "x\0/t.csv", "a" * 5000 + ".csv", "s3://bucket/t.parquet", "*.csv"])
-    def test_odd_paths(self, path: str) -> None:
-        with pytest.raises(InputError):
-            read_table(path)
-
-    def test_a_path_with_a_line_break_stays_on_one_line(self) -> None:
-        with pytest.raises(InputError, match=re.escape(r"'a\nb.csv'")):
-            read_table("a\nb.csv")
+    path = write(tmp_path, "t.csv", "a,b\n1,2\n")
+    monkeypatch.setattr(Path, "read_bytes", refuse)
+    with pytest.raises(InputError, match=rf"t\.csv: got .*{message}.*permissions"):
+        read_table(path)
 
 
 def test_a_key_without_a_name_stays_one(tmp_path: Path) -> None:
     """As in CSV; polars calls a column of no name `column_1`, which then was a label."""
-    (tmp_path / "t.jsonl").write_text('{"item": "a", "": 0.5, "y": 0.5}\n')
-    (tmp_path / "t.csv").write_text("item,,y\na,0.5,0.5\n")
+    write(tmp_path, "t.jsonl", '{"item": "a", "": 0.5, "y": 0.5}\n')
+    write(tmp_path, "t.csv", "item,,y\na,0.5,0.5\n")
     for name in ("t.jsonl", "t.csv"):
         assert read_table(tmp_path / name)[0].columns == ["item", "", "y"]
         with pytest.raises(InputError, match="a column without a name"):

@@ -7,8 +7,7 @@ from sklearn import metrics as skm
 
 import probtruth as pt
 
-ROUND_OFF = 1e-12
-"""Cumulative sums of a few dozen numbers near 1 in float64."""
+ROUND_OFF = 1e-12  # Cumulative sums of a few dozen numbers near 1 in float64
 
 
 def two(y):
@@ -20,9 +19,6 @@ def both(p, y):
 
 
 soft = hnp.arrays(np.float64, 12, elements=st.sampled_from([0.0, 0.1, 0.25, 0.5, 0.75, 1.0]))
-
-
-# reference
 
 
 @settings(deadline=None, max_examples=40, derandomize=True)
@@ -46,17 +42,6 @@ def test_soft_labels_are_scikit_learns_weights(p, y):
     np.testing.assert_allclose(curve.x, recall[:-1][::-1], atol=ROUND_OFF)
 
 
-def test_area_is_the_chance_of_the_right_order():
-    rng = np.random.default_rng(0)
-    p, y = rng.uniform(size=15).round(1), rng.uniform(size=15)
-    wins = (p[:, None] > p) + 0.5 * (p[:, None] == p)
-    chance = (y[:, None] * (1 - y) * wins).sum() / (y.sum() * (1 - y).sum())
-    assert pt.confusion.roc_curves(*both(p, y)).of("a").area == pytest.approx(chance, rel=ROUND_OFF)
-
-
-# properties
-
-
 @settings(deadline=None, max_examples=30, derandomize=True)
 @given(soft.filter(lambda p: 0 < p.sum() < 12))
 def test_a_calibrated_model_implies_its_actual_curve(p):
@@ -74,18 +59,6 @@ def test_an_over_confident_model_implies_too_much():
     table = found.areas()
     assert table["area"].item() == found.of("a").area
     assert table["implied_area"].item() == found.of("a", implied=True).area
-
-
-def test_every_label_of_many_against_the_rest():
-    rng = np.random.default_rng(0)
-    p, y = rng.dirichlet(np.ones(3), 20), rng.dirichlet(np.ones(3), 20)
-    predictions, truth = pt.Predictions.from_probs({"a": p, "b": y}), pt.Truth.from_probs(y)
-    found = pt.confusion.roc_curves(predictions, truth)
-    assert found.areas().height == 6
-    alone = pt.confusion.roc_curves(*both(p[:, 2], y[:, 2])).of("a")
-    assert found.of("a", "2").area == pytest.approx(alone.area, rel=ROUND_OFF)
-    assert found.points().height == sum(len(curve.x) for curve in found.curves)
-    assert pt.confusion.roc_curves(predictions, truth, label="1").areas().height == 2
 
 
 def test_reports_that_round_to_one_keep_their_order():
@@ -107,9 +80,6 @@ def test_no_events_no_curve():
     found = pt.confusion.roc_curves(*both([0.2, 0.6], [0, 0])).of("a")
     assert np.isnan(found.area)
     assert np.isnan(pt.confusion.precision_recall_curves(*both([0.2, 0.6], [0, 0])).of("a").area)
-
-
-# errors
 
 
 def test_errors():

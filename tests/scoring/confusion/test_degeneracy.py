@@ -3,12 +3,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from scipy.optimize import minimize_scalar
 
 import probtruth as pt
 
-ROUND_OFF = 1e-12
-"""Sums of a few dozen numbers near 1 in float64."""
+ROUND_OFF = 1e-12  # Sums of a few dozen numbers near 1 in float64
 
 
 def two(y):
@@ -18,9 +16,6 @@ def two(y):
 def row(report, metric, label=None):
     chosen = report.filter(report["metric"] == metric)
     return chosen.row(0 if label is None else chosen["label"].to_list().index(label), named=True)
-
-
-# reference
 
 
 def test_the_blogs_item():
@@ -44,19 +39,6 @@ def test_accuracy_is_indifferent_at_one_half_and_not_at_zero():
     assert half["honest_is_best"]
     nought = row(pt.confusion.degeneracy_report(pt.Truth.from_probs(two([0.0]))), "accuracy")
     assert nought["best_response"] == "the most probable label of every item"
-
-
-def test_log_loss_has_its_minimum_at_the_truth():
-    def loss(p):
-        predictions = pt.Predictions.from_probs({"a": two([p])})
-        return float(pt.score(predictions, pt.Truth.from_probs(two([0.7]))).values[0, 0])
-
-    best = minimize_scalar(loss, bounds=(0.01, 0.99), method="bounded")
-    assert best.x == pytest.approx(0.7, abs=1e-4)  # the optimiser's own tolerance
-    assert best.fun == pytest.approx(0.6109, abs=5e-5)
-
-
-# properties
 
 
 @settings(deadline=None, max_examples=25, derandomize=True)

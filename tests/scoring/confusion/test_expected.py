@@ -8,8 +8,7 @@ from sklearn import metrics as skm
 
 import probtruth as pt
 
-ROUND_OFF = 1e-12
-"""A few thousand additions of numbers near 1 in float64."""
+ROUND_OFF = 1e-12  # A few thousand additions of numbers near 1 in float64
 
 
 def binary(y, p):
@@ -20,9 +19,6 @@ def binary(y, p):
 def tables(n_labels, n_items=6):
     weights = hnp.arrays(np.float64, (n_items, n_labels), elements=st.floats(0.01, 1))
     return weights.map(lambda table: table / table.sum(-1, keepdims=True))
-
-
-# reference
 
 
 def test_one_item_of_the_blog():
@@ -67,47 +63,13 @@ def test_a_forecast_of_exactly_the_threshold_reaches_it(kind, asarray):
         assert counts[0, 0, 1] == (written >= limit).sum(), limit
 
 
-def test_sampled_and_decided_responses_differ():
-    """Four items where sampling the response gives accuracy .60 and its most probable label .75."""
-    predictions, truth = binary([1, 1, 0, 0], [0.6, 0.9, 0.3, 0.8])
-    assert pt.expected_confusion(predictions, truth).accuracy[0] == pytest.approx(0.6, rel=ROUND_OFF)
-    assert pt.expected_confusion(predictions, truth, response="argmax").accuracy[0] == 0.75
-
-
-def test_macro_f_against_the_people_and_against_their_majority(data):
+def test_macro_f_against_the_people_and_against_their_majority(chaosnli):
     """Natural-language inference with 100 labels an item, roberta-base seed 0: the majority flatters the model."""
-    counts = np.loadtxt(
-        data / "chaosnli_snli/label_counts.csv", delimiter=",", skiprows=1, usecols=(1, 2, 3), comments=None
-    )
-    probs = np.loadtxt(
-        data / "chaosnli_snli/predictions/roberta-base_0.csv",
-        delimiter=",",
-        skiprows=1,
-        usecols=(1, 2, 3),
-        comments=None,
-    )
-    shares = counts / counts.sum(1, keepdims=True)
-    predictions = pt.Predictions.from_probs({"a": probs / probs.sum(1, keepdims=True)})
-    people = pt.expected_confusion(predictions, pt.Truth.from_probs(shares), response="argmax")
-    majority = pt.Truth.from_labels(shares.argmax(1), 3)
-    flattered = pt.expected_confusion(predictions, majority, response="argmax")
-    assert round(float(flattered.metric("f", average="macro")[0]), 3) == 0.726
-    assert round(float(people.metric("f", average="macro")[0]), 3) == 0.646
-
-
-# properties
-
-
-@settings(deadline=None, max_examples=30, derandomize=True)
-@given(tables(3), tables(3), st.sampled_from(["sample", "argmax"]), st.permutations(range(3)))
-def test_names_of_labels_do_not_matter(y, p, response, order):
-    confusion = pt.expected_confusion(pt.Predictions.from_probs({"a": p}), pt.Truth.from_probs(y), response)
-    assert confusion.counts.sum() == pytest.approx(6, rel=ROUND_OFF)
-    moved = pt.expected_confusion(
-        pt.Predictions.from_probs({"a": p[:, order]}), pt.Truth.from_probs(y[:, order]), response
-    )
-    np.testing.assert_allclose(moved.counts, confusion.counts[:, order][:, :, order], atol=0, rtol=ROUND_OFF)
-    np.testing.assert_allclose(moved.precision, confusion.precision[:, order], rtol=ROUND_OFF)
+    predictions, people = chaosnli
+    majority = pt.Truth.from_labels(people.shares.argmax(1), 3, items=people.index.items, classes=people.index.labels)
+    for truth, expected in ((majority, 0.726), (people, 0.646)):
+        found = pt.expected_confusion(predictions, truth, response="argmax")
+        assert round(float(found.metric("f", average="macro")[2]), 3) == expected
 
 
 @settings(deadline=None, max_examples=30, derandomize=True)
@@ -138,9 +100,6 @@ def test_undefined_is_nan_and_counted():
     assert row["undefined"].item() == 2
 
 
-# errors
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -150,17 +109,13 @@ def test_undefined_is_nan_and_counted():
         ({"response": "threshold", "threshold": 0}, "threshold 0, expected a number above 0"),
         ({"response": "threshold", "threshold": [0.5, 0.2, 0.3]}, "got 3 thresholds, expected 2"),
         ({"threshold": 0.5}, "only with response 'threshold'"),
+        ({"method": "draws", "draws": 1}, "expected an integer of at least 2"),
+        ({"method": "draws", "seed": -1}, "seed"),
     ],
 )
 def test_errors(options, message):
     with pytest.raises(pt.InputError, match=message):
         pt.expected_confusion(*binary([0.7], [0.6]), **options)
-
-
-def test_one_threshold_for_three_labels_is_an_error():
-    predictions = pt.Predictions.from_probs({"a": [[0.2, 0.3, 0.5]]})
-    with pytest.raises(pt.InputError, match="one threshold for 3 labels, expected 3 thresholds"):
-        pt.expected_confusion(predictions, pt.Truth.from_labels(np.array([0]), 3), "threshold", threshold=0.5)
 
 
 @pytest.mark.parametrize(

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from scipy import integrate, special, stats
 
+from probtruth.scoring.nelson import coupled_gaussian
 from probtruth.scoring.nelson import coupled_gaussian as cg
 
-LOG_ROUNDING = 1e-12
-"""Rounding of log-gamma functions of arguments up to 1,000, in SciPy as in float64 here."""
+LOG_ROUNDING = 1e-12  # Rounding of log-gamma functions of arguments up to 1,000, in SciPy as in float64 here
 
 POINTS = np.linspace(-6, 6, 7)
 LOG_DENSITY = jax.jit(cg.log_density)
@@ -17,9 +17,6 @@ LOG_DENSITY = jax.jit(cg.log_density)
 def double():
     with jax.enable_x64(True):
         yield
-
-
-# reference
 
 
 @pytest.mark.parametrize("freedom", [1, 2, 10, 1000])
@@ -66,18 +63,6 @@ def test_the_compact_normaliser_as_written(dim, share):
     assert float(cg.log_normalizer(kappa, dim)) == pytest.approx(expected, rel=LOG_ROUNDING)
 
 
-@pytest.mark.parametrize("dim", [1, pytest.param(3, marks=pytest.mark.long), 10])
-def test_the_normaliser_is_smooth_through_the_gaussian(dim):
-    edge = 1e-5
-    kappa = jnp.array([-1.001 * edge, -0.999 * edge, 0.0, 0.999 * edge, 1.001 * edge])
-    values, slopes = jax.jit(jax.vmap(jax.value_and_grad(lambda k: cg.log_normalizer(k, dim))))(kappa)
-    middle = dim / 2 * np.log(2 * np.pi)
-    slope = -dim / 2 * (dim / 2 - 1)
-    bend = dim**3 * edge  # size of the second derivative, times kappa
-    np.testing.assert_allclose(values, middle + slope * kappa, atol=bend * edge)
-    np.testing.assert_allclose(slopes, slope, atol=2 * bend)
-
-
 @pytest.mark.long
 @pytest.mark.parametrize("kappa", [-0.9, -0.3, 0.0, 0.2, 1.0])
 def test_draws_follow_the_density(kappa):
@@ -101,9 +86,6 @@ def test_draws_in_ten_dimensions(kappa):
     assert abs(drawn.mean(0)).max() < 0.2  # 5 standard errors of a t variable of variance 2.2
 
 
-# properties
-
-
 def test_two_classes_by_bayes_rule():
     """Two Student-t (kappa = 1/2) at 0 and 2: the tails return to the prior instead of saturating (Figure 2c)."""
     x = np.array([-1e4, 1.0, 1e4])
@@ -120,9 +102,6 @@ def test_outside_of_both_supports_nothing_is_known():
     found = np.exp(np.asarray(cg.log_posterior(logs, np.array([0.5, 0.5]))))
     np.testing.assert_array_equal(found[1], [0, 1])
     assert np.isnan(found[2]).all()
-
-
-# transforms
 
 
 def test_jit_vmap_and_gradients():
@@ -159,3 +138,25 @@ def test_float32_near_the_gaussian():
         )
     assert found == pytest.approx(0.5 * np.log(2 * np.pi), rel=1e-6)
     assert abs(float(naive) - found) > 0.01
+
+
+ROUND_OFF = 1e-14  # Three operations in float64
+
+
+@pytest.mark.parametrize(("kappa", "power"), [(0.5, -2 / 3), (-1 / 3, 1.0), (0.0, 0.0), (1.0, -1.0)])
+def test_equation_11(kappa, power):
+    """Nelson (2017): m = -2 kappa/(1 + d kappa) at d = 1; kappa = 1/2 gives -2/3, -1/3 gives 1."""
+    assert coupled_gaussian.power_from_coupling(kappa) == pytest.approx(power, abs=ROUND_OFF)
+    assert coupled_gaussian.coupling_from_power(power) == pytest.approx(kappa, abs=ROUND_OFF)
+
+
+def test_the_papers_second_equality_is_the_dual_index():
+    """m = q - 1 would make q = 1/3; Student's t with 2 degrees of freedom has q = 5/3 = 2 - 1/3."""
+    freedom = 2
+    assert coupled_gaussian.student_index(-2 / 3) == pytest.approx((freedom + 3) / (freedom + 1), rel=ROUND_OFF)
+    assert 2 - coupled_gaussian.student_index(-2 / 3) == pytest.approx(-2 / 3 + 1, rel=ROUND_OFF)
+
+
+def test_risk_bias_in_both_conventions():
+    assert coupled_gaussian.power_from_risk_bias(-2 / 3) == -2 / 3
+    assert coupled_gaussian.power_from_risk_bias(2 / 3, sign=-1) == -2 / 3

@@ -1,18 +1,14 @@
-from functools import cache
-
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from compiled_once import x64
+from compiled_once import assert_same, parts_of, table, x64
 from scipy import special
 from scipy.integrate import quad
 
 import probtruth as pt
 
-ROUNDING = 1e-12
-"""Relative and absolute error of sums of a few terms of order 1 in float64."""
-QUADRATURE = 1e-9
-"""What scipy's adaptive quadrature reaches near an integrable singularity."""
+ROUNDING = 1e-12  # Relative and absolute error of sums of a few terms of order 1 in float64
+QUADRATURE = 1e-9  # What scipy's adaptive quadrature reaches near an integrable singularity
 
 SHAPES = ((0.0, 0.0), (1.0, 1.0), (-0.5, -0.5), (0.5, 2.0), (3.0, 0.1), (-0.9, 5.0), (1e-9, 0.0))
 GENERATED = {
@@ -23,40 +19,9 @@ GENERATED = {
 }
 
 
-@cache
-def parts_of(rule):
-    """All that a rule gives for probabilities and truth, to be compiled together."""
-
-    def parts(probs, truth):
-        return rule.expected(probs, truth), rule.entropy(truth), rule.divergence(probs, truth), rule.per_label(probs)
-
-    return parts
-
-
 def losses_of(rule, probs):
     """In float64, the loss of every label."""
     return x64(rule.per_label, probs)
-
-
-def table(seed=0, items=20, labels=3):
-    """Random distributions, the first rows on edges and corners and equal to each other."""
-    rng = np.random.default_rng(seed)
-    probs, truth = rng.dirichlet(np.ones(labels) / 2, items), rng.dirichlet(np.ones(labels) / 2, items)
-    probs[0], truth[0] = np.eye(labels)[0], np.eye(labels)[0]
-    probs[1], truth[1] = np.eye(labels)[0], np.eye(labels)[1]
-    probs[2] = truth[2]
-    truth[3] = np.eye(labels)[1]
-    return probs, truth
-
-
-def assert_same(ours, theirs, rtol=ROUNDING, atol=ROUNDING):
-    """Infinite in the same places, close elsewhere."""
-    np.testing.assert_array_equal(np.isinf(ours), np.isinf(theirs))
-    finite = np.isfinite(ours)
-    np.testing.assert_allclose(ours[finite], theirs[finite], rtol=rtol, atol=atol)
-
-
-# Reference
 
 
 @pytest.mark.long
@@ -73,27 +38,17 @@ def test_members_that_have_names():
         losses_of(pt.rules.spherical, probs),
         atol=ROUNDING,
     )
-    pair, _ = table(labels=2)
+    pair, _ = table(2)
     assert_same(losses_of(pt.rules.beta(0, 0), pair), losses_of(pt.rules.log, pair))
     np.testing.assert_allclose(4 * losses_of(pt.rules.beta(1, 1), pair), losses_of(pt.rules.brier, pair), atol=ROUNDING)
 
 
-def test_power_of_three_by_hand():
-    # loss = -(p_y^2 - 1)/2 + (sum p^3 - 1)/3 at p = (.5, .3, .2): sum p^3 = .16
-    losses = losses_of(pt.rules.power(3), np.array([0.5, 0.3, 0.2]))
-    np.testing.assert_allclose(losses, [0.375 - 0.28, 0.455 - 0.28, 0.48 - 0.28], rtol=ROUNDING)
-
-
-def test_pseudospherical_of_three_by_hand():
-    # loss = -((p_y/|p|)^2 - 1)/2 with |p| = .16^(1/3) at p = (.5, .3, .2)
-    losses = losses_of(pt.rules.pseudospherical(3), np.array([0.5, 0.3, 0.2]))
-    np.testing.assert_allclose(losses, [(1 - p * p / 0.16 ** (2 / 3)) / 2 for p in (0.5, 0.3, 0.2)], rtol=ROUNDING)
-
-
-def test_boosting_loss():
-    # Buja, Stuetzle and Shen (2005): a = b = -1/2 gives 2 sqrt((1 - p)/p) for the label that came
-    losses = losses_of(pt.rules.beta(-0.5, -0.5), np.array([0.2, 0.8]))
-    np.testing.assert_allclose(losses, [2 * np.sqrt(0.8 / 0.2), 2 * np.sqrt(0.2 / 0.8)], rtol=ROUNDING)
+def test_members_of_three_by_hand():
+    # at p = (.5, .3, .2), with sum p^3 = .16: (1 - p_y^2)/2 + (.16 - 1)/3, and (1 - (p_y/.16^(1/3))^2)/2
+    probs = np.array([0.5, 0.3, 0.2])
+    np.testing.assert_allclose(losses_of(pt.rules.power(3), probs), (1 - probs**2) / 2 - 0.28, rtol=ROUNDING)
+    expected = (1 - probs**2 / 0.16 ** (2 / 3)) / 2
+    np.testing.assert_allclose(losses_of(pt.rules.pseudospherical(3), probs), expected, rtol=ROUNDING)
 
 
 @pytest.mark.parametrize(("a", "b"), SHAPES)
@@ -147,8 +102,7 @@ def test_generated_rules_are_the_rules_of_their_generators(name, dtype):
     rule, known = GENERATED[name]
     probs, truth = (array.astype(dtype) for array in table())
     close = 2e-5 if dtype == np.float32 else 1e-11  # subtraction at relative distance .1 leaves two digits fewer
-    _, *ours = x64(parts_of(rule), probs, truth)
-    _, *theirs = x64(parts_of(known), probs, truth)
+    ours, theirs = (x64(parts_of(each), probs, truth) for each in (rule, known))
     for one, other in zip(ours, theirs, strict=True):
         assert_same(one, other, rtol=close, atol=close)
 
@@ -156,9 +110,6 @@ def test_generated_rules_are_the_rules_of_their_generators(name, dtype):
 def test_one_rule_object_for_one_parameter():
     assert pt.rules.power(1.5) is pt.rules.power(1.5)
     assert hash(pt.rules.beta(1, 2)) == hash(pt.rules.beta(1, 2))
-
-
-# Errors
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,5 @@
-import jax
-import jax.numpy as jnp
+import pickle
+
 import numpy as np
 import pytest
 import scoringrules
@@ -9,11 +9,10 @@ from scipy.stats import entropy as scipy_entropy
 from sklearn.metrics import brier_score_loss, log_loss
 
 import probtruth as pt
+from probtruth.scoring.rules import RULES
 
-FLOAT32 = 5e-6
-"""Relative error of a few float32 operations on sums of up to ten terms."""
-FLOAT64 = 1e-12
-"""The same in float64."""
+FLOAT32 = 5e-6  # Relative error of a few float32 operations on sums of up to ten terms
+FLOAT64 = 1e-12  # The same in float64
 
 SCORES = {
     "log": pt.log_score,
@@ -30,9 +29,6 @@ POINT_SIX = (np.array([0.6, 0.4]), np.array([0.7, 0.3]))
 def table(seed=0, items=50, labels=4):
     rng = np.random.default_rng(seed)
     return rng.dirichlet(np.ones(labels), items), rng.dirichlet(np.ones(labels), items)
-
-
-# Reference
 
 
 @pytest.mark.parametrize(
@@ -76,14 +72,6 @@ def test_log_and_brier_agree_with_scikit_learn_on_hard_labels():
     )
 
 
-def test_binary_brier_is_twice_the_squared_error_of_scikit_learn_and_scoringrules():
-    probs, _ = table(labels=2)
-    labels = np.random.default_rng(2).integers(0, 2, 50)
-    ours = x64(pt.brier_score, probs, np.eye(2)[labels])
-    np.testing.assert_allclose(ours.mean() / 2, brier_score_loss(labels, probs[:, 1]), rtol=FLOAT64)
-    np.testing.assert_allclose(ours / 2, scoringrules.brier_score(labels, probs[:, 1]), rtol=FLOAT64, atol=FLOAT64)
-
-
 def test_ranked_probability_and_log_agree_with_scoringrules_on_hard_labels():
     probs, _ = table()
     labels = np.random.default_rng(3).integers(0, 4, 50)
@@ -109,23 +97,8 @@ def test_entropy_and_divergence_agree_with_scipy():
     np.testing.assert_allclose(x64(pt.kl_divergence, probs, truth), rel_entr(truth, probs).sum(1), rtol=FLOAT64)
 
 
-# Properties
-
-
-@pytest.mark.parametrize("name", [name for name in SCORES if name != "ranked-probability"])
-def test_order_of_the_labels_does_not_matter(name):
-    probs, truth = table()
-    order = [2, 0, 3, 1]
-    np.testing.assert_allclose(
-        x64(SCORES[name], probs, truth), x64(SCORES[name], probs[:, order], truth[:, order]), rtol=1e-10
-    )
-
-
 def test_ties_share_the_choice():
     assert float(pt.zero_one_score(np.array([0.4, 0.4, 0.2]), np.array([1, 0, 0]))) == 0.5
-
-
-# Edges
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -139,50 +112,54 @@ def test_infinite_loss_is_infinite_and_an_impossible_label_costs_nothing(dtype):
     np.testing.assert_array_equal(x64(pt.rules.log_score_from_logits, logs, truth), [np.inf, 0])
 
 
-def test_gradient_at_zero_probability_and_zero_truth_is_zero():
-    probs, truth = jnp.array([0.0, 1.0]), jnp.array([0.0, 1.0])
-    np.testing.assert_array_equal(jax.jit(jax.grad(pt.log_score, (0, 1)))(probs, truth), [[0, -1], [0, 0]])
-    np.testing.assert_array_equal(jax.jit(jax.grad(pt.entropy))(truth), [0, -1])
-    assert np.isfinite(jax.jit(jax.grad(pt.kl_divergence, (0, 1)))(probs, truth)).all()
-
-
 def test_logits_keep_what_probabilities_lose():
     logits = np.array([0.0, -1000.0], np.float32)
     assert float(pt.rules.log_score_from_logits(logits, np.array([0, 1]))) == 1000
     assert float(pt.log_score(np.exp(logits), np.array([0, 1]))) == np.inf
 
 
-# Transforms
-
-
-@pytest.mark.parametrize("name", SCORES)
-@pytest.mark.parametrize("dtype", [pytest.param(np.float32, marks=pytest.mark.long), np.float64])
-def test_vmap_and_broadcasting_and_slopes(name, dtype):
-    kernel = SCORES[name]
-    probs, truth = (array.astype(dtype) for array in table())
-    tolerance = FLOAT32 if dtype == np.float32 else FLOAT64
-    with jax.enable_x64(dtype == np.float64):
-
-        @jax.jit
-        def transformed(probs, truth):
-            slopes = jax.grad(lambda p, t: kernel(p, t).sum(), (0, 1))(probs, truth)
-            broadcast = kernel(probs[None], truth[:1])[0], kernel(probs, truth[0])
-            return kernel(probs, truth), jax.vmap(kernel)(probs, truth), broadcast, slopes
-
-        compiled, mapped, broadcast, slopes = transformed(probs, truth)
-    assert compiled.dtype == dtype
-    np.testing.assert_allclose(mapped, compiled, rtol=tolerance)
-    np.testing.assert_allclose(*broadcast, rtol=tolerance)
-    assert np.isfinite(slopes).all()
-
-
 def test_integer_truth_takes_the_type_of_the_probabilities():
     assert pt.log_score(np.array([0.5, 0.5], np.float32), np.array([1, 0])).dtype == np.float32
 
 
-def test_a_certain_truth_is_at_a_finite_divergence_from_an_open_forecast():
-    """By hand: KL of (1, 0) from (.5, .5) is log 2; the other way round it is infinite."""
-    truth, probs = np.array([1.0, 0.0]), np.array([0.5, 0.5])
-    for kernel in (pt.kl_divergence, pt.rules.log.divergence):
-        np.testing.assert_allclose(float(kernel(probs, truth)), np.log(2), rtol=1e-6)
-        assert float(kernel(truth, probs)) == np.inf
+ROUNDING = 1e-12  # Relative and absolute error of sums of up to ten terms in float64
+
+
+def test_quadratic_on_both_sides_of_the_decomposition():
+    # Chakraborty et al. (2015), Equation 11, at truth (.7, .3), forecast (.5, .5): -.5 = -.58 + .08
+    truth, probs = np.array([0.7, 0.3]), np.array([0.5, 0.5])
+    rule = pt.rules.quadratic
+    parts = [float(x64(f, *a)) for f, a in ((rule.expected, (probs, truth)), (rule.entropy, (truth,)))]
+    np.testing.assert_allclose([*parts, x64(rule.divergence, probs, truth)], [-0.5, -0.58, 0.08], rtol=ROUNDING)
+
+
+def test_spherical_divergence_is_length_times_one_minus_cosine():
+    truth, probs = np.array([0.7, 0.3]), np.array([0.6, 0.4])
+    length, other = np.sqrt(0.58), np.sqrt(0.52)
+    cosine = (0.42 + 0.12) / (length * other)
+    np.testing.assert_allclose(x64(pt.rules.spherical.divergence, probs, truth), length * (1 - cosine), rtol=1e-10)
+
+
+def test_flags():
+    flags = {rule.name: (rule.proper, rule.strictly_proper, rule.local) for rule in RULES.values()}
+    assert flags["log"] == (True, True, True)
+    assert flags["brier"] == flags["spherical"] == flags["ranked-probability"] == (True, True, False)
+    assert flags["zero-one"] == (True, False, False)
+    assert flags["linear"] == (False, False, True)
+    assert all("doi:" in rule.source for rule in RULES.values())
+
+
+@pytest.mark.parametrize(
+    ("rule", "message"),
+    [("brierr", "Did you mean 'brier'"), (3, "rule of type int"), ("", "expected one of 'log'")],
+)
+def test_unknown_rule(rule, message):
+    with pytest.raises(pt.InputError, match=message):
+        pt.rules.get_rule(rule)
+
+
+def test_a_rule_sent_to_another_process_is_the_same_there():
+    """Else every batch that a worker gets would be compiled anew."""
+    assert all(pickle.loads(pickle.dumps(rule)) is rule for rule in RULES.values())
+    ordered = RULES["ranked-probability"].in_order(["low", "high"])
+    assert pickle.loads(pickle.dumps(ordered)) == ordered

@@ -1,13 +1,12 @@
 """What holds for every rule: named ones, members of the families, and rules made from a convex function."""
 
 import inspect
-from functools import cache
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from compiled_once import by_rows, x64
+from compiled_once import assert_same, by_rows, parts_of, table, x64
 
 import probtruth as pt
 
@@ -39,42 +38,9 @@ def every(quick=QUICK, long=LONG):
     )
 
 
-@cache
-def parts_of(rule):
-    """All that a rule gives for probabilities and truth, to be compiled together."""
-
-    def parts(probs, truth):
-        logs = jnp.log(probs)
-        divergence = rule.divergence(probs, truth), rule.divergence_from_log(logs, truth)
-        expected = rule.expected(probs, truth), rule.expected_from_log(logs, truth)
-        return *expected, *divergence, rule.entropy(truth), rule.per_label(probs)
-
-    return parts
-
-
-def table(rule, items=50):
-    """Random distributions, the first rows on edges and corners and equal to each other."""
-    labels, rng = rule.n_labels or 3, np.random.default_rng(0)
-    probs, truth = rng.dirichlet(np.ones(labels) / 2, items), rng.dirichlet(np.ones(labels) / 2, items)
-    hot = np.eye(labels)
-    probs[:labels], truth[:labels] = hot, hot
-    probs[3], truth[3] = hot[0], hot[1]
-    probs[4], truth[5] = truth[4], hot[1]
-    probs[6:20] = truth[6:20] * rng.uniform(0.9, 1.1, (14, labels))
-    probs[6:20] /= probs[6:20].sum(1, keepdims=True)
-    return probs, truth
-
-
-def assert_same(ours, theirs, rtol=ROUNDING, atol=ROUNDING):
-    """Infinite in the same places, close elsewhere."""
-    np.testing.assert_array_equal(np.isinf(ours), np.isinf(theirs))
-    finite = np.isfinite(ours)
-    np.testing.assert_allclose(ours[finite], theirs[finite], rtol=rtol, atol=atol)
-
-
 @every()
 def test_parts_add_up_and_losses_stay_in_their_range(rule):
-    probs, truth = table(rule)
+    probs, truth = table(rule.n_labels or 3)
     expected, from_log, divergence, log_divergence, entropy, losses = x64(parts_of(rule), probs, truth)
     assert_same(expected, entropy + divergence, rtol=SUBTRACTED)
     assert_same(expected, (truth * np.where(truth > 0, losses, 0)).sum(1), rtol=SUBTRACTED)
@@ -94,7 +60,7 @@ def test_parts_add_up_and_losses_stay_in_their_range(rule):
 @every()
 def test_methods_compute_numpy_arrays_of_float64_in_float64(rule):
     """Without JAX's 64-bit mode; most methods were cut to float32."""
-    probs, truth = (array[4:12] for array in table(rule))
+    probs, truth = (array[4:12] for array in table(rule.n_labels or 3))
     expected, _, divergence, _, entropy, losses = x64(parts_of(rule), probs, truth)
     given = {"per_label": (probs,), "expected": (probs, truth), "entropy": (truth,), "divergence": (probs, truth)}
     for name, exact in zip(METHODS, (losses, expected, entropy, divergence), strict=True):
@@ -161,7 +127,7 @@ def test_divergence_of_close_distributions_keeps_its_digits_in_float32(rule):
 
 @every()
 def test_vmap_and_gradients(rule):
-    probs, truth = (0.9 * array[4:] + 0.1 / array.shape[1] for array in table(rule))
+    probs, truth = (0.9 * array[4:] + 0.1 / array.shape[1] for array in table(rule.n_labels or 3))
 
     @jax.jit
     def transformed(probs, truth):

@@ -7,13 +7,12 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import probtruth as pt
+from probtruth.scoring.confusion import measures
 from probtruth.scoring.confusion.measures import METRICS, exact_measures, label_columns, measure_table
 
-ROUND_OFF = 1e-12
-"""Sums of a few thousand products near 1 in float64."""
+ROUND_OFF = 1e-12  # Sums of a few thousand products near 1 in float64
 
-STANDARD_ERRORS = 5
-"""How far a simulated number may be from its expectation, in its own standard errors."""
+STANDARD_ERRORS = 5  # How far a simulated number may be from its expectation, in its own standard errors
 
 
 def both(y, r):
@@ -34,7 +33,7 @@ def enumerated(y, r):
             if chance > 0:
                 counts = np.zeros((n_labels, n_labels))
                 np.add.at(counts, (list(labels), list(responses)), 1)
-                rows.append(measure_table(counts)[0])
+                rows.append(measure_table(counts))
                 mass.append(chance)
     values, mass = np.array(rows), np.array(mass)[:, None]
     defined = ~np.isnan(values)
@@ -50,9 +49,6 @@ def tables(n_items, n_labels, zeros=True):
     cells = st.one_of(st.just(0.0), st.floats(0.01, 1), st.just(1.0)) if zeros else st.floats(0.05, 1)
     weights = hnp.arrays(np.float64, (n_items, n_labels), elements=cells).filter(lambda w: (w.sum(-1) > 0).all())
     return weights.map(lambda table: table / table.sum(-1, keepdims=True))
-
-
-# reference
 
 
 def test_the_blog_takes_the_ratio_of_expectations_for_the_expectation_of_the_ratio():
@@ -73,16 +69,6 @@ def test_four_items():
     assert exact.accuracy[0] == pytest.approx(0.6, rel=ROUND_OFF)
     decided = pt.expected_confusion(predictions, truth, "threshold", "exact", threshold=0.51)
     assert decided.accuracy[0] == pytest.approx(0.75, rel=ROUND_OFF)
-
-
-def test_a_perfect_forecaster_is_not_perfect():
-    """Trap 9: labels with certainty (.7, .9, ...) cap the accuracy of the truth itself at the mean of its maximum."""
-    truth = np.random.default_rng(0).dirichlet(np.ones(3), 50)
-    found = pt.expected_confusion(*both(truth, truth), response="argmax", method="exact")
-    assert found.accuracy[0] == pytest.approx(truth.max(1).mean(), rel=ROUND_OFF)
-
-
-# properties
 
 
 @settings(deadline=None, max_examples=25, derandomize=True)
@@ -128,17 +114,6 @@ def test_the_spread_is_that_over_all_labelings():
     assert (found.low <= found.high).all()
 
 
-def test_simulation_agrees_where_it_is_needed():
-    rng = np.random.default_rng(2)
-    y, r = rng.dirichlet([0.05, 1, 1], 40), rng.dirichlet([0.05, 1, 1], 40)
-    found = pt.expected_confusion(*both(y, r), method="exact", draws=4000)
-    place = found.column("precision", average="macro")
-    assert found.mc_error[0, place] > 0
-    again = pt.expected_confusion(*both(y, r), method="exact", draws=4000, seed=1)
-    error = np.hypot(found.mc_error[0, place], again.mc_error[0, place])
-    assert abs(found.values[0, place] - again.values[0, place]) < STANDARD_ERRORS * error
-
-
 def test_many_items_need_no_distribution():
     """The expectation of the ratio tends to the ratio of expectations, and the quadrature stays exact."""
     rng = np.random.default_rng(3)
@@ -151,3 +126,66 @@ def test_many_items_need_no_distribution():
             found.values[0, at], plug_in[label], rtol=4e-4
         )  # their difference is of order 1/items
         assert found.undefined[0, at] == 0
+
+
+def with_draws(draws, estimand="distribution", **names):
+    draws = np.asarray(draws)
+    given = pt.Truth.from_probs(draws.mean(0), estimand=estimand, **names)
+    return pt.Truth(given.probs, given.index, estimand, "test", draws=draws)
+
+
+def test_every_draw_is_a_table_of_its_own():
+    rng = np.random.default_rng(0)
+    draws, probs = rng.dirichlet(np.ones(3), (200, 30)), rng.dirichlet(np.ones(3), 30)
+    predictions = pt.Predictions.from_probs({"a": probs})
+    found = pt.expected_confusion(predictions, with_draws(draws), method="draws")
+    each = [pt.expected_confusion(predictions, pt.Truth.from_probs(draw)).values for draw in draws]
+    np.testing.assert_allclose(found.values, np.mean(each, 0), rtol=ROUND_OFF)
+    np.testing.assert_allclose(found.sd, np.std(each, 0, ddof=1), rtol=1e-9)
+    np.testing.assert_allclose(found.low, np.quantile(each, 0.025, 0), rtol=ROUND_OFF)
+    np.testing.assert_allclose(found.high, np.quantile(each, 0.975, 0), rtol=ROUND_OFF)
+
+
+def test_draws_meet_the_predictions_by_name():
+    draws = np.array([[[1.0, 0.0], [0.0, 1.0], [0.5, 0.5]]])
+    truth = with_draws(np.repeat(draws, 2, 0), items=["x", "y", "z"], labels=["a", "b"])
+    table = [[0.1, 0.2, 0.7], [0.6, 0.3, 0.1]]
+    predictions = pt.Predictions.from_probs({"m": table}, items=["z", "x"], labels=["b", "c", "a"])
+    found = pt.expected_confusion(predictions, truth, method="draws")
+    assert found.labels == ("a", "b", "c")
+    assert found.accuracy[0] == pytest.approx((0.1 + 0.5 * 0.7 + 0.5 * 0.1) / 2, rel=ROUND_OFF)
+
+
+def test_a_truth_without_draws_has_its_labels_drawn():
+    """One hard and one open item: the accuracy of a decided response is 1 or 1/2, each half of the time."""
+    truth = pt.Truth.from_probs([[0, 1], [0.5, 0.5]])
+    predictions = pt.Predictions.from_labels({"a": np.array([1, 1])}, 2)
+    found = pt.expected_confusion(predictions, truth, method="draws", draws=4000)
+    assert abs(found.accuracy[0] - 0.75) < STANDARD_ERRORS * 0.25 / np.sqrt(4000)
+    assert (found.low[0, 0], found.high[0, 0]) == (0.5, 1.0)
+    assert found.plug_in[0, 0] == 0.75
+    assert found.undefined[0, found.column("recall", label="0")] == pytest.approx(0.5, abs=0.05)
+
+
+def test_smoothed_draws_move_the_centre_and_plug_in_does_not():
+    """Trap 29: posterior draws of smoothed votes shrink; the plug-in value keeps the unsmoothed shares."""
+    counts = np.array([[5, 0], [4, 1], [0, 5]])
+    annotations = pt.Annotations.from_counts(counts)
+    truth = pt.infer_truth(annotations, method="dirichlet")
+    predictions = pt.Predictions.from_labels({"a": np.array([0, 0, 1])}, 2)
+    found = pt.expected_confusion(predictions, truth, method="draws")
+    assert found.plug_in[0, 0] == pytest.approx(14 / 15, rel=ROUND_OFF)
+    assert found.values[0, 0] < found.plug_in[0, 0]
+
+
+@pytest.mark.parametrize("n_labels", [3, 20])
+def test_drawn_labels_follow_their_probabilities(n_labels):
+    probs = np.random.default_rng(0).dirichlet(np.ones(n_labels), 2)
+    probs[:, 1] = 0
+    probs /= probs.sum(1, keepdims=True)
+    labels = measures.draw_labels(probs, 40_000, np.random.default_rng(1))
+    assert labels.shape == (2, 40_000)
+    for row, wanted in zip(labels, probs, strict=True):
+        shares = np.bincount(row, minlength=n_labels) / 40_000
+        assert (np.abs(shares - wanted) <= STANDARD_ERRORS * np.sqrt(wanted * (1 - wanted) / 40_000)).all()
+    assert not (labels == 1).any()

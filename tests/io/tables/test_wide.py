@@ -5,11 +5,15 @@ import polars
 import pyarrow
 import pytest
 
+import probtruth as pt
 from probtruth.errors import InputError
-from probtruth.io.loaders import read_wide_annotations, read_wide_scores
 
 SCORES = "item,task,ours,theirs\nq1,a,1,0.5\nq2,a,0,\nq3,b,2,1\n"
 LABELS = "item,ann,bob,cid\na,x,x,y\nb,,y,\nc,y, ,y\n"
+
+
+def votes(table: object, **options: object) -> pt.Annotations:
+    return pt.read_annotations(table, format="wide", **options)
 
 
 def written(folder: Path, text: str) -> Path:
@@ -19,7 +23,7 @@ def written(folder: Path, text: str) -> Path:
 
 
 def test_scores(tmp_path: Path) -> None:
-    scores = read_wide_scores(written(tmp_path, SCORES), group="task", higher_is_better=True, rule="marks")
+    scores = pt.read_scores(written(tmp_path, SCORES), models=[], group="task", higher_is_better=True, score="marks")
     assert (scores.models, scores.items, scores.rule) == (("ours", "theirs"), ("q1", "q3"), "marks")
     assert scores.values.tolist() == [[1, 2], [0.5, 1]]
     assert (scores.audit.missing, scores.audit.by_model) == (("q2",), (("ours", 0, 0), ("theirs", 1, 0)))
@@ -28,24 +32,20 @@ def test_scores(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("frame", [polars.DataFrame, pandas.DataFrame, pyarrow.table, dict])
 def test_frames_of_every_kind(frame: type) -> None:
-    scores = read_wide_scores(
-        frame({"item": ["q1", "q2"], "ours": [1.0, 2.0], "other": [0, 1]}), ["other", "ours"], higher_is_better=False
-    )
+    table = frame({"item": ["q1", "q2"], "ours": [1.0, 2.0], "other": [0, 1]})
+    scores = pt.read_scores(table, models=["other", "ours"], higher_is_better=False)
     assert scores.models == ("other", "ours")
     assert scores.values.tolist() == [[0, 1], [1, 2]]
-    annotations = read_wide_annotations(frame({"item": [1, 2], "ann": ["x", "y"], "bob": ["x", None]}))
+    annotations = votes(frame({"item": [1, 2], "ann": ["x", "y"], "bob": ["x", None]}))
     assert annotations.counts().tolist() == [[2, 0], [0, 1]]
 
 
 def test_annotations(tmp_path: Path) -> None:
-    annotations = read_wide_annotations(written(tmp_path, LABELS), labels=["x", "y", "z"])
+    annotations = votes(written(tmp_path, LABELS), labels=["x", "y", "z"])
     assert annotations.index.annotators == ("ann", "bob", "cid")
     assert annotations.counts().tolist() == [[2, 1, 0], [0, 1, 0], [0, 2, 0]]
-
-
-def test_integers_that_pandas_made_floats_stay_integers() -> None:
-    frame = pandas.DataFrame({"item": ["a", "b"], "ann": [1, 2], "bob": [1, None]})
-    assert read_wide_annotations(frame).index.labels == ("1", "2")
+    floats = pandas.DataFrame({"item": ["a", "b"], "ann": [1, 2], "bob": [1, None]})  # as pandas makes of integers
+    assert votes(floats).index.labels == ("1", "2")
 
 
 ERRORS = {
@@ -64,17 +64,13 @@ ERRORS = {
 @pytest.mark.parametrize(("text", "options", "message"), ERRORS.values(), ids=ERRORS)
 def test_errors(tmp_path: Path, text: str, options: dict[str, list[str]], message: str) -> None:
     with pytest.raises(InputError, match=message):
-        read_wide_scores(written(tmp_path, text), **options, higher_is_better=False)
+        pt.read_scores(written(tmp_path, text), **{"models": [], **options}, higher_is_better=False)
     if "twice" in text or "name" in text:
         with pytest.raises(InputError, match=message):
-            read_wide_annotations(written(tmp_path, text))
+            votes(written(tmp_path, text))
 
 
-def test_nested_labels() -> None:
-    with pytest.raises(InputError, match="a column of type List"):
-        read_wide_annotations(polars.DataFrame({"item": ["a"], "ann": [["x"]]}))
-
-
-def test_all_blank(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no rows"):
-        read_wide_annotations(written(tmp_path, "item,ann\na,\nb,\n"))
+def test_labels_that_cannot_be_used() -> None:
+    for label, message in ((["x"], "a column of type List"), (" ", "no rows")):
+        with pytest.raises(InputError, match=message):
+            votes(polars.DataFrame({"item": ["a"], "ann": [label]}))

@@ -1,14 +1,13 @@
 """Whether P(best) means what it says, and how near joint draws come to the margins of all pairs."""
 
+from itertools import combinations
+
 import numpy as np
+from made_scores import located
 from scipy import stats
 
-from probtruth.comparison.decisions import decide
-from probtruth.comparison.design import Structure
-from probtruth.comparison.draws import Tree, closed_form
-from probtruth.comparison.location import combine, moments
 from probtruth.comparison.margin import Margin, margins
-from probtruth.comparison.pairs import all_pairs
+from probtruth.comparison.posterior import Tree, closed_form, decide
 
 MODELS = 4
 
@@ -27,8 +26,7 @@ def losses(name: str, rng: np.random.Generator, n_items: int) -> np.ndarray:
 
 def joint(values: np.ndarray, draws: int, seed: int) -> tuple[np.ndarray, list[Margin]]:
     """Joint draws of the models' contrasts, and the margins of all pairs."""
-    parts = moments(values, Structure.of(np.zeros(values.shape[1], int), None), 1.0)
-    place = combine(parts, parts.pairs, np.ones(1))
+    place = located(values, pseudo=1.0)
     found = margins(place)
     tree = Tree.of(place, len(values))
     return tree.draw(found, closed_form(tree.root, place.total_df, draws, seed), place.total_df), found
@@ -48,7 +46,7 @@ def p_best_calibration(name: str, n_items: int, replications: int, seed: int) ->
             values = np.where(change, (truth > 0)[:, None].astype(float), values)
         else:
             values = values + truth[:, None]
-        said.append(decide(joint(values, 500, replication)[0]).p_best)
+        said.append(decide(joint(values, 500, replication)[0])[0][:, 0])
         best.append(truth == truth.min())
     p, right = np.array(said).ravel(), np.array(best).ravel()
     place = np.minimum((p * 10).astype(int), 9)
@@ -67,7 +65,7 @@ def joint_coverage(name: str, n_items: int, replications: int, seed: int) -> flo
         worst.append(
             max(
                 stats.kstest((draws[..., a] - draws[..., b]).ravel(), np.vectorize(margin.below)).statistic
-                for (a, b), margin in zip(all_pairs(MODELS), found, strict=True)
+                for (a, b), margin in zip(combinations(range(MODELS), 2), found, strict=True)
             )
         )
     return float(np.mean(worst))
