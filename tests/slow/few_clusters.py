@@ -60,7 +60,7 @@ def intervals(unit: np.ndarray, difference: np.ndarray) -> list[tuple[float, flo
     return [
         Margin(mean, plain**0.5, count - 1.0).interval(),
         Margin(mean, plain**0.5, count - 1.0, skewness).interval(),
-        (ours.mean - half, ours.mean + half),
+        (ours.centre - half, ours.centre + half),
         Margin(mean, jackknife**0.5, count - 1.0).interval(),
         ours.interval(),
     ]
