@@ -135,7 +135,8 @@ def _neither(got: str, item: str, annotator: str, label: str, frame: polars.Data
 
 def _guess(frame: polars.DataFrame, item: str, annotator: str, label: str) -> tuple[str, ...]:
     """The options with which a table may be in long form: the most and the fewest names, and who answers once."""
-    names = [column for column in frame if not column.cast(polars.String).str.contains(r"^-?\d*[.,]\d+$").any()]
+    text = [column for column in frame if column.dtype.is_integer() or column.dtype == polars.String]
+    names = [column for column in text if not column.cast(polars.String).str.contains(r"^-?\d*[.,]\d+$").any()]
     distinct = {column.name: column.n_unique() for column in names}  # of those without decimals: times are no names
     own = sorted((name for name in distinct if 1 < distinct[name] < frame.height), key=lambda name: distinct[name])
     if len(own) < 3 or annotator in own:
