@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import polars
 
-from probtruth import check, frame_numbers, frames
+from probtruth import check, frames
 from probtruth.errors import InputError
 from probtruth.io.addresses import shown
 from probtruth.io.tables import parquet_notes
