@@ -356,7 +356,7 @@ def match_items(reference: Index, other: Index, what: str) -> Matched:
             f"no item in common: {check.shortlist(reference.items, 3)} "
             f"against {check.shortlist(other.items, 3)} in {what}",
             "the same item names in both",
-            "Names are compared as text ('007' is not '7'); check the item column.",
+            check.AS_TEXT,
         )
     return both, positions(reference.items, both), positions(other.items, both)
 
