@@ -230,18 +230,21 @@ def one_hot(
         if absent:
             check.one_of(next(name for name in written if name in absent), classes, f"{what}: label")
         array = positions(classes, written)
-    size = check.whole(n_labels, 1, "n_labels") if classes is None else len(classes)
     if array.ndim != 1 or array.dtype.kind not in "iu":
         raise InputError(
             f"{what} of type {array.dtype} and shape {array.shape}",
             "one integer for each item",
-            "Give positions of labels, from 0, or names.",
+            "Give positions of labels, from 0, or names; a missing label makes pandas' integers floats: drop its item.",
         )
+    size = check.whole(n_labels, 1, "n_labels") if classes is None else len(classes)
     bad = (array < 0) | (array >= size)
     if bad.any():
         row = int(np.argmax(bad))
         raise InputError(
-            f"label {array[row]}", f"an integer from 0 to {size - 1}", "Check n_labels.", f"{what}, item {row}"
+            f"label {array[row]}",
+            f"an integer from 0 to {size - 1}",
+            "Integers are positions, from 0; if they are names, pass those of all labels in order (labels=, classes=).",
+            f"{what}, item {row}",
         )
     rows = np.zeros((len(array), size))
     rows[np.arange(len(array)), array] = 1

@@ -9,7 +9,7 @@ import pytest
 import probtruth as pt
 from probtruth.comparison.rows import NO_SPREAD
 from probtruth.line.standing import Answer, Unseen
-from probtruth.report.about import facts
+from probtruth.report.about import about, facts
 from probtruth.report.numbers import NAME, advantage, unmarked
 from probtruth.report.tables import models
 from probtruth.report.verdict import LONGEST_NAME, verdict
@@ -90,6 +90,16 @@ def test_orientation_and_metric_are_named_once(make):
     assert numbers(result)["model-00 ahead of model-01 in mean includes"].startswith("1.8 (")
     assert facts(result)[-1] == "accuracy, higher is better"
     assert "better" not in " ".join(details(result))
+
+
+def test_a_column_called_brier_may_be_of_another_scale():
+    """The sum over labels was claimed of the caller's own numbers, which were scikit-learn's."""
+    probs, truth = {"a": [[0.9, 0.1], [0.2, 0.8]], "b": [[0.6, 0.4], [0.4, 0.6]]}, pt.Truth.from_labels([0, 1], 2)
+    ours = pt.score(probs, truth, rule="brier")
+    rows = {"item": ["x", "y"] * 2, "model": ["a", "a", "b", "b"], "brier": ours.values.ravel() / 2}
+    for scores, said in ((ours, True), (pt.read_scores(rows, score="brier"), False)):
+        lines = " ".join(about(pt.Result.of(pt.compare(scores, engine="exact"))))
+        assert ("The Brier score is summed over labels" in lines) is said
 
 
 def test_equivalence_beats_a_certain_difference(make):
