@@ -314,7 +314,7 @@ def no_repeats(
         row = int(rows[0])
         cells = ", ".join(f"{what} {check.quote(names[codes[row]])}" for what, (codes, names) in coded.items())
         raise InputError(
-            f"{cells} twice ({len(rows)} such rows)",
+            f"{cells} twice ({check.count(len(rows), 'such row')})",
             f"every ({', '.join(coded)}) pair once",
             "Remove the repeats, or name a column that tells them apart: replicate=... (command line: --replicate).",
             source.at(row),
