@@ -151,7 +151,9 @@ def is_frame(table: object) -> bool:
 def row_names(table: object) -> tuple[str, ...] | None:
     """The names that a pandas index gives to the rows of a frame or series; None for row numbers, and anything else."""
     index = getattr(table, "index", None) if type(table).__module__.startswith("pandas") else None
-    if index is None or not hasattr(index, "to_list") or type(index).__name__ in ("RangeIndex", "MultiIndex"):
+    if index is None or not hasattr(index, "to_list"):
+        return None
+    if type(index).__name__ == "RangeIndex" and (index.start, index.step) == (0, 1):  # else rows of a larger frame
         return None
     return tuple(map(name_text, index.to_list()))
 

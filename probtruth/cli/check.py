@@ -113,9 +113,10 @@ def _scores(path: Any, reading: LabelReading, score: str, columns: Sequence[str]
     replicate = reading.replicate if reading.replicate in columns else None
     scores = read_scores(path, item=reading.item, score=score, replicate=replicate, higher_is_better=upward or False)
     way = (
-        f"which way {score!r} counts is not known: add --higher-is-better or --lower-is-better" if upward is None
+        f"which way {score!r} counts is not known: add --higher-is-better or --lower-is-better"
+        if upward is None
         else f"{score}: {'higher' if upward else 'lower'} is better"
-    )  # fmt: skip
+    )
     missing = len(scores.audit.missing)
     facts = {"n_items": len(scores.items), "models": list(scores.models), "missing": missing}
     lines = [f"{count(missing, 'item')} left out, which some model lacks"] if missing else []

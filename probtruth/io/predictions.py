@@ -11,7 +11,7 @@ from jaxtyping import Float, Int
 from probtruth import check, check_arrays, frames
 from probtruth.check import Source
 from probtruth.errors import InputError
-from probtruth.frame_numbers import is_frame
+from probtruth.frame_numbers import float_columns, is_frame
 from probtruth.io import groups
 from probtruth.io.addresses import named
 from probtruth.io.tables.columns import Chosen, choose, under_labels
@@ -21,7 +21,6 @@ from probtruth.io.tables.wide import (
     CellKind,
     check_rows,
     distinct,
-    float_columns,
     in_probs,
     known_kind,
     renormalised,

@@ -9,11 +9,12 @@ import polars
 
 from probtruth import check, check_arrays
 from probtruth.errors import InputError
+from probtruth.frame_numbers import float_columns
 from probtruth.io.output.csv_safe import check_new_csv, write_new_csv
 from probtruth.io.tables import parquet_notes
 from probtruth.io.tables.columns import OWN, item_column, labels_of
 from probtruth.io.tables.read import Block, read_table
-from probtruth.io.tables.wide import REPEATED, check_rows, distinct_items, float_columns, suspects
+from probtruth.io.tables.wide import REPEATED, check_rows, distinct_items, suspects
 from probtruth.kernels.arrays import reordered, to_host
 from probtruth.types import Index, Truth
 from probtruth.types.arguments import ESTIMANDS, Estimand

@@ -313,8 +313,7 @@ class Scores(Brief):
         there = (count > 0).all(0)[order]
         kept = order[there]
         if not len(kept):
-            hint = "Names are compared as text ('007' is not '7')."
-            raise InputError("no item in common", "items that every model has", hint, name)
+            raise InputError("no item in common", "items that every model has", check.AS_TEXT, name)
         ordered = values if is_own(kept, shape[1]) else empty_array((shape[0], len(kept)), on_disk)
         for own, row in zip(ordered, values, strict=True):
             own[:] = row[kept]

@@ -16,6 +16,14 @@ def test_pairs_stand_once_by_name_whatever_the_order_of_the_models():
     assert compare(make(NOISE, "yx")).pairs[0]["p_equivalent"] is None
 
 
+def test_equal_means_that_rounding_tells_apart_favour_nobody():
+    """0.3 times 21 of 30 in three groups: differences of 1e-18, of one sign or the other, favoured a or b."""
+    for seed in range(6):
+        ones = [np.random.default_rng(2 * seed + model).permutation(np.repeat([0, 1], [9, 21])) for model in (0, 1)]
+        (row,) = compare(make(0.3 * np.array(ones), "ab"), groups=[0, 1, 2] * 10, engine="exact").pairs
+        assert (row["difference"], row["favours"], row["p_a_better"]) == (0.0, None, pytest.approx(0.5, abs=1e-12))
+
+
 def test_models_come_best_first_and_in_the_orientation_given():
     scores = make([[1.0, 2.0], [4.0, 4.0]], "ab", higher_is_better=True)
     first, second = compare(scores).ranks

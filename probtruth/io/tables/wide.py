@@ -25,10 +25,10 @@ def known_kind(kind: str) -> CellKind:
     return known
 
 
-def float_columns(frame: polars.DataFrame, labels: Sequence[str], source: Source) -> frame_numbers.FloatColumns:
-    """The columns of the labels, all of them full of numbers."""
-    columns = frame_numbers.float_columns(frame, labels, source)
-    return columns
+def all_named(columns: Sequence[str], what: str, source: Source) -> None:
+    if not all(name.strip() for name in columns):  # which an exported row number often is
+        hint = "Drop it (pandas: index=False)."
+        raise InputError("a column without a name", f"one named column for each {what}", hint, source.name)
 
 
 def distinct_items(frame: polars.DataFrame, item: str, source: Source, expected: str, hint: str) -> frames.Names:
@@ -144,6 +144,7 @@ def long_form(
         hint = f"Name them: {what}s=[...] (command line: --{what} x,y)."
         raise InputError(f"no column of a {what}", f"one for each {what}", hint, source.name)
     check.unique(columns, f"{what} column")
+    all_named(columns, what, source)
     parts, sources, numbers = [], [], range(1, len(frame) + 1)
     for name in columns:
         cells = frames.flat(frame, name, source, what)
