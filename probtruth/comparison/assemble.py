@@ -182,7 +182,8 @@ def tree_of(evidence: Evidence, post: Posterior, seed: int) -> "xarray.DataTree"
         constant = {"score": unit * post.rows.mean[: len(models)]}
     shape = means.shape[:2]
     first, second = (list(side) for side in zip(*pairs, strict=True)) if pairs else ([], [])
-    draws = {"contrast": (("chain", "draw", "model_name"), means - means.mean(-1, keepdims=True))}
+    centre = means.sum(-1, keepdims=True) / max(len(models), 1)  # no model is left where all means are infinite
+    draws = {"contrast": (("chain", "draw", "model_name"), means - centre)}
     of_pair = ("chain", "draw", "pair")
     if len(pairs) <= STORED_PAIRS:
         draws["difference"] = (of_pair, means[..., first] - means[..., second])
