@@ -1,5 +1,4 @@
-"""ROC and precision-recall curves against soft labels: the actual ones, and those that the model's own probabilities
-imply."""
+"""ROC and precision-recall curves against soft labels: actual ones, and those that the model's probabilities imply."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,8 +18,6 @@ if TYPE_CHECKING:
 
 Items = Float[np.ndarray, " item"]
 Points = Float[np.ndarray, "*batch point"]
-
-KINDS = {"roc": ("false_positive_rate", "true_positive_rate"), "precision-recall": ("recall", "precision")}
 
 # Above this log-probability, -(1 - p) distinguishes reports, because it has the digits that log p lost.
 NEARLY_SURE = -1e-8
@@ -69,16 +66,6 @@ class Curves(Brief):
         return frames.from_rows(
             [{"model": c.model, "label": c.label, "area": c.area, "implied_area": i.area} for c, i in pairs]
         )
-
-    def points(self) -> "polars.DataFrame":
-        """One row for each point of each curve."""
-        x, y = KINDS[self.kind]
-        rows = [
-            {"model": c.model, "label": c.label, "implied": c.implied, "threshold": float(t), x: float(a), y: float(b)}
-            for c in self.curves
-            for t, a, b in zip(c.thresholds, c.x, c.y, strict=True)
-        ]
-        return frames.from_rows(rows)
 
 
 def roc_curves(predictions: Predictions, truth: Truth, label: str | int | None = None) -> Curves:
