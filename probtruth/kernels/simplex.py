@@ -32,11 +32,9 @@ def as_floats(*tables: Values) -> tuple[Array, ...]:
     """Numbers by label as JAX arrays of one floating type: see `of_one_type`."""
     made = of_one_type(*tables)
     if any(array.shape[-1:] != made[0].shape[-1:] for array in made):
-        raise InputError(
-            f"arrays of shapes {' and '.join(str(array.shape) for array in made)}",
-            "the same labels along the last axis of both",
-            "Turn class numbers into distributions: jax.nn.one_hot(labels, n_labels).",
-        )
+        got = f"arrays of shapes {' and '.join(str(array.shape) for array in made)}"
+        hint = "Turn class numbers into distributions: jax.nn.one_hot(labels, n_labels)."
+        raise InputError(got, "the same labels along the last axis of both", hint)
     return made
 
 

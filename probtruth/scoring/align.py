@@ -58,7 +58,8 @@ class Aligned(Brief):
         shares = self.shares
         truth = shares if shares is not None and self.by_votes else to_host(self.truth)
         log_probs = np.ascontiguousarray(to_host(self.log_probs))
-        return AlignedOnHost(**{**vars(self), "log_probs": log_probs, "truth": np.ascontiguousarray(truth)})
+        wide = np.ascontiguousarray(truth, np.float64)  # running sums of float32 would lose their digits
+        return AlignedOnHost(**{**vars(self), "log_probs": log_probs, "truth": wide})
 
     def against(self, truth: Truth) -> "Aligned":
         """The same predictions against another truth about the same items and labels."""

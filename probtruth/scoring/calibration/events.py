@@ -69,7 +69,7 @@ def events(
     log_probs: Float[Table, "item label"], truth: Float[Table, "item label"], labels: Sequence[str], by: str
 ) -> Iterator[tuple[str | None, Items, Items]]:
     """For each label (or the most probable one): its name (or None), forecast probability and outcome of every item."""
-    log_probs, truth = to_host(log_probs).astype(np.float64, copy=False), to_host(truth)
+    log_probs, truth = (to_host(table).astype(np.float64, copy=False) for table in (log_probs, truth))
     if by == "top-label":
         yield None, np.exp(log_probs.max(1)), (truth * simplex.shared_by_ties(log_probs)).sum(1)
         return

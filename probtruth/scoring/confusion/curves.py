@@ -100,9 +100,7 @@ def precision_recall_curves(predictions: Predictions, truth: Truth, label: str |
 
     Formula: recall(t) = sum y [p >= t] / sum y, precision(t) = sum y [p >= t] / sum [p >= t].
 
-    Arguments: `label` as in `roc_curves`.
-
-    Returns and errors: as in `roc_curves`. The area is the average precision, the sum of precision times
+    Arguments, returns and errors: as in `roc_curves`, but the area is the average precision, the sum of precision times
     the step in recall; straight lines between the points would make it too large.
 
     Source: Davis and Goadrich (2006), doi:10.1145/1143844.1143874
@@ -140,6 +138,7 @@ def chosen_labels(label: object, labels: Sequence[str]) -> list[int]:
 
 def ranking(logs: Float[np.ndarray, "item label"], position: int) -> tuple[Items, Items]:
     """Numbers in the order of one label's reports, distinct even if these round to 1; and the reports."""
+    logs = logs.astype(np.float64, copy=False)
     rest = np.exp(np.delete(logs, position, axis=1)).sum(1)
     sure = np.maximum(-rest, NEARLY_SURE)  # above all others, though rows sum to 1 only within the tolerance
     return np.where(logs[:, position] > NEARLY_SURE, sure, logs[:, position]), np.exp(logs[:, position])

@@ -58,20 +58,18 @@ def soft_label_loss(
         if names is None and hard and np.asarray(truth).dtype.kind not in "iu":
             names = tuple(sorted(set(as_names(np.asarray(truth).tolist(), "labels") or ())))
         if names is not None and len(names) != n_labels:
-            raise InputError(
-                f"{len(names)} classes ({check.shortlist(names)}) for {n_labels} columns of probabilities",
-                "a class for each column",
-                "Pass all classes: soft_label_loss(rule, labels=np.unique(y)).",
-            )
+            got = f"{len(names)} classes ({check.shortlist(names)}) for {n_labels} columns of probabilities"
+            hint = "Pass all classes: soft_label_loss(rule, labels=np.unique(y))."
+            raise InputError(got, "a class for each column", hint)
         if names is None and chosen.order is not None:
             check.length(len(chosen.order), n_labels, "labels in the order")
             names = sort_names(chosen.order)
         elif names is None and chosen.ordered and n_labels > 2 and not hard:
-            raise InputError(
-                f"the rule {chosen.name!r} for soft labels in columns without names",
-                "the order of their labels",
-                f"Pass probtruth.rules.RULES[{chosen.name!r}].in_order([lowest, ..., highest]), names of the classes.",
+            got = f"the rule {chosen.name!r} for soft labels in columns without names"
+            hint = (
+                f"Pass probtruth.rules.RULES[{chosen.name!r}].in_order([lowest, ..., highest]), names of the classes."
             )
+            raise InputError(got, "the order of their labels", hint)
         models = Predictions.from_probs({"model": table}, labels=names)
         if hard:
             soft = Truth.from_labels(truth, None if names else n_labels, classes=names).probs
