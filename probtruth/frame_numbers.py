@@ -33,7 +33,8 @@ def numbers(frame: "polars.DataFrame", column: str, source: Source, option: str 
     if bad.any():
         row = int(bad.arg_max() or 0)
         problem = "a blank cell" if series[row] is None else check.quote(series[row])
-        raise InputError(problem, "a number", "Check that cell.", source.at(row, column))
+        hint = "Check that cell." if series[row] is not None else "Fill it in or remove the row."
+        raise InputError(problem, "a number", hint, source.at(row, column))
     lost = values.abs() >= EXACT  # where float64 rounds integers, or makes digits infinite
     if lost.any() and not series.dtype.is_float():
         text = series.cast(polars.String).str.strip_chars()

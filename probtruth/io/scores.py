@@ -94,6 +94,14 @@ def read_scores(
     on_disk = stored is not None and replicate is None and EXPANSION * size_of(stored) > limit
     frame, source = next(batches(table)) if on_disk else read_table(table)
     names = frame.columns
+    if {"model_a", "model_b", "winner"} <= set(names):
+        raise InputError(
+            "votes on pairs of models (model_a, model_b, winner)",
+            "a score for each item and model",
+            "If the same two models answered every item, give each its own row: 1 for the winner, 0 for the other, "
+            "0.5 for a tie, with the judge as replicate. Votes on several pairs need a Bradley-Terry model.",
+            source.name,
+        )
     named = {"item": item, "model": model, "group": group, "cluster": cluster, "replicate": replicate}
     if not {item, model, score} <= set(names):
         _refuse_wide(frame, named, score, source.name)

@@ -314,7 +314,7 @@ def no_repeats(
         row = int(rows[0])
         cells = ", ".join(f"{what} {check.quote(names[codes[row]])}" for what, (codes, names) in coded.items())
         raise InputError(
-            f"{cells} twice ({len(rows)} such rows)",
+            f"{cells} twice ({check.count(len(rows), 'such row')})",
             f"every ({', '.join(coded)}) pair once",
             "Remove the repeats, or name a column that tells them apart: replicate=... (command line: --replicate).",
             source.at(row),
@@ -356,7 +356,7 @@ def match_items(reference: Index, other: Index, what: str) -> Matched:
             f"no item in common: {check.shortlist(reference.items, 3)} "
             f"against {check.shortlist(other.items, 3)} in {what}",
             "the same item names in both",
-            "Names are compared as text ('007' is not '7'); check the item column.",
+            check.AS_TEXT,
         )
     return both, positions(reference.items, both), positions(other.items, both)
 

@@ -165,6 +165,10 @@ def test_the_largest_source_of_uncertainty_decides_what_to_get(make):
         "Get more annotators: 70% of the uncertainty is due to the annotators."
     )
     assert "70% is due to the choice of annotators" in details(result)[-1]
+    result = make["rewrite"](two(make, 0.7), parts=lambda: {"items": 0.4, "labels": None, "replicates": 0.6})
+    assert numbers(result)["What to do next"] == (
+        "Get more replicates of each item: 60% of the uncertainty is due to the replicates."
+    )
 
 
 def test_reference_and_sources_of_uncertainty_are_named(result):

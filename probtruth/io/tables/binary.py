@@ -24,13 +24,17 @@ def batches(path: Path, columns: Sequence[str] | None, whole: bool) -> Iterator[
     unused()
     with _sound(path):
         opened = _opened(path)
+        left = opened.count_rows()
         wanted = None if columns is None else [name for name in columns if name in opened.schema.names]
         sizes = {"batch_size": ROWS, "batch_readahead": 2, "fragment_readahead": 1}
         for part in [opened.to_table(wanted)] if whole else opened.to_batches(wanted, **sizes):
             part.validate(full=True)
+            left -= part.num_rows
             if part.num_rows:
                 made = polars.from_arrow(part)
                 yield made if isinstance(made, polars.DataFrame) else made.to_frame()
+        if left:
+            raise InputError("fewer rows than the file says that it has", "all of them", "Write it again.", shown(path))
     unused()
 
 

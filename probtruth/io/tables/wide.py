@@ -164,4 +164,4 @@ def long_form(
         rows = polars.DataFrame([frame.get_column(one).filter(full) for one in kept])
         parts.append(rows.with_columns(polars.Series(VALUE, values), polars.lit(name).alias(NAME)))
         sources.append((where, len(here)))
-    return polars.concat(parts), Source(source.name, parts=sources)
+    return polars.concat(parts), Source(source.name, parts=sources, notes=source.notes)
