@@ -40,7 +40,8 @@ def assemble(evidence: Evidence, post: Posterior, options: Options) -> Compariso
         warnings += prior_of_groups(evidence.names, post.population)
     if options.strict and (failing := [warning for warning in warnings if warning.startswith("sampling:")]):
         raise PosteriorError(" ".join(failing))
-    reason = NOT_SAMPLED if these_items else NO_BOUND if evidence.outcomes is None and evidence.range is None else None
+    bounded = evidence.of_means and evidence.range is not None
+    reason = NOT_SAMPLED if these_items else None if bounded or evidence.outcomes is not None else NO_BOUND
     return Comparison(
         models=evidence.models,
         pairs=pairs,

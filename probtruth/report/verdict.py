@@ -177,7 +177,8 @@ class _SeveralModels:
 
     def numbers(self, level: str) -> Iterator[tuple[str, str]]:
         low, high, size = self.gap["low"], self.gap["high"], self.gap["difference"]
-        ahead = f"{self.lead} ahead of {self.following} in {mean_of(self.result.comparison)}"
+        stands = "against" if size is None else "ahead of"
+        ahead = f"{self.lead} {stands} {self.following} in {mean_of(self.result.comparison)}"
         if size is not None and low is not None and high is not None and math.isfinite(size):
             places = decimals([high - low], ends=(low, high))
             units = unit(self.result.comparison.rule, " ")
@@ -190,7 +191,7 @@ class _SeveralModels:
 
     def next_step(self, level: str) -> str:
         standing = self.standing
-        if level == "invalid":
+        if level == "invalid" and standing.p is not None:
             return "Sample longer, or use the exact engine, before you use any number."
         if self.hangs_on_infinite:
             if self.result.labelled is None:
@@ -202,7 +203,7 @@ class _SeveralModels:
             return "Have experts label some items: choose_gold says which."
         if level == "equivalent":
             return "Either will do: decide by cost."
-        if standing.unseen is not None or standing.same:
+        if standing.unseen is not None or standing.p is None:
             return "Collect more items before you rely on this."
         if level == "certain" or (standing.p or 0.0) >= SURE:
             return f"Use {self.lead}."
@@ -259,14 +260,14 @@ class _SeveralModels:
         """Why nothing is known of the difference of the two leading models; nothing where it is known."""
         comparison, gap, lead, following = self.result.comparison, self.gap, self.lead, self.following
         size, mean, score = gap["difference"], mean_of(comparison), measure(comparison.rule)
-        if size is None:
+        if comparison.settings.get("metric") and gap["reason"]:
+            yield f"{gap['reason'][:1].upper()}{gap['reason'][1:]}."
+        elif size is None:
             yield f"The {mean} of {lead} and of {following} is infinite or not known: nothing tells them apart."
         elif math.isinf(size):
             yield f"The {mean} of {following} is infinite; that of {lead} is finite."
         elif size == gap["low"] == gap["high"] == 0:
             yield f"On every item, {lead} and {following} have the same score, and so the same {mean}."
-        elif gap["low"] is None and comparison.settings.get("metric"):
-            yield f"How sure the difference in {mean} between {lead} and {following} is, is not known."
         elif gap["low"] is None:
             by = f"{exact(float(f'{abs(size):.3g}'))}{unit(comparison.rule, ' ')}"
             yield (
