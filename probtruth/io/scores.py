@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -88,7 +87,7 @@ def read_scores(
         upward = orientation.upward(score, higher_is_better, source.name)
         columns = {option: column for option, column in (("group", group), ("cluster", cluster)) if column is not None}
         columns |= {"item": item, "model": NAME}
-        return replace(Scores.from_parts(lambda: [(long, source)], columns, VALUE, upward), rule=score)
+        return replace(Scores.from_parts([(long, source)], columns, VALUE, upward), rule=score)
     stored, limit = table if isinstance(table, str | Path) else None, memory_limit(memory)
     on_disk = stored is not None and replicate is None and EXPANSION * size_of(stored) > limit
     frame, source = next(batches(table)) if on_disk else read_table(table)
@@ -105,7 +104,7 @@ def read_scores(
     own = [name for name in ("group", "cluster") if ours and name in names]  # which probtruth itself wrote
     named |= {name: named[name] or name for name in own}
     columns = {option: column for option, column in named.items() if column is not None}
-    parts = partial(batches, stored, [*columns.values(), score]) if stored and on_disk else lambda: [(frame, source)]
+    parts = batches(stored, [*columns.values(), score]) if stored and on_disk else [(frame, source)]
     return replace(Scores.from_parts(parts, columns, score, upward, on_disk), rule=rule, known=facts)
 
 
