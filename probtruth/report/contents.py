@@ -123,7 +123,7 @@ def contents(result: Result) -> Contents:
 
 
 def _folded(block: Block) -> Block:
-    if isinstance(block, Table) and len(block.rows) > LONGEST_TABLE:
+    if isinstance(block, Table) and block.kind != "items" and len(block.rows) > LONGEST_TABLE:
         return Fold(f"{block.caption} ({count(len(block.rows), 'row')})", (block,))
     return block
 

@@ -95,6 +95,13 @@ def exact(value: object) -> str:
     return (f"{number:.4g}" if abs(number) < 1 and len(text) > LONGEST_SETTING else text).replace("-", MINUS)
 
 
+def rounded(value: float, digits: int = 3) -> str:
+    """A number with at most so many significant digits, as `exact` shows it."""
+    if not math.isfinite(value):
+        return fixed(value, 0)
+    return f"{float(f'{value:.{digits}g}'):.12g}".replace("-", MINUS)
+
+
 def setting(value: object) -> str:
     """A setting, or several by their names, as it was given."""
     if value is None:
