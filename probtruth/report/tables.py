@@ -22,8 +22,8 @@ from probtruth.report.numbers import (
     places_of,
     plain,
     probability,
-    rounded,
     setting,
+    significant,
 )
 from probtruth.report.table import Table
 from probtruth.report.words import mean_of, measure, with_unit
@@ -220,7 +220,7 @@ def items(result: Result) -> Table | None:
         note += f" ✓ where a model's most probable label is that of the item; its {measure(result.comparison.rule)} "
         note += "depends on all its probabilities."
     left = tuple([head for head in columns if head != "Entropy"])
-    columns |= {names[model]: [rounded(value) for value in frame[f"score_{model}"]] for model in models}
+    columns |= {names[model]: [significant(value, 3) for value in frame[f"score_{model}"]] for model in models}
     if len(models) > 1:
         caption = "Items on which the two leading models differ most"
     else:

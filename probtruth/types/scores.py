@@ -14,7 +14,7 @@ from probtruth.errors import InputError
 from probtruth.kernels.arrays import Table, to_host
 from probtruth.kernels.host import empty_array
 from probtruth.types.arguments import Frame
-from probtruth.types.index import Audit, no_repeats, order_of, positions, ranks, sort_names
+from probtruth.types.index import Audit, Coded, no_repeats, order_of, positions, ranks, sort_names
 from probtruth.types.orientation import upward
 from probtruth.types.shown import Brief
 
@@ -92,14 +92,6 @@ class Partition(Brief):
 
     codes: Int[np.ndarray, " item"]
     names: tuple[str, ...]
-
-    @classmethod
-    def of_used(cls, codes: Int[np.ndarray, " item"], names: Sequence[str]) -> "Partition":
-        """From positions in names of which some may not be used: the others, sorted."""
-        used, inverse = np.unique(codes, return_inverse=True)
-        names_used = [names[code] for code in used.tolist()]
-        ordered = sort_names(names_used)
-        return cls(positions(ordered, names_used)[inverse], ordered)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -270,55 +262,48 @@ class Scores(Brief):
         cls, parts: Parts, columns: Mapping[str, str], score: str, higher_is_better: bool, on_disk: bool = False
     ) -> "Scores":
         """`from_frame` of rows that come some at a time."""
-        names, codes, given, source = _columns(parts, columns, score)
-        of_item, of_model, items, models = codes["item"], codes["model"], names["item"], tuple(names["model"])
-        repeat = codes.get("replicate", np.zeros_like(of_item))
-        count = np.bincount(of_model.astype(np.int64) * len(items) + of_item, minlength=len(models) * len(items))
-        if "replicate" in codes or count.max() > 1:
-            no_repeats({what: (codes[what], names[what]) for what in ("item", "model")}, repeat, source)
-        count = count.reshape(len(models), len(items))
+        coded, given, source = _columns(parts, columns, score)
+        (of_item, items), (of_model, models) = coded["item"], coded["model"]
+        repeat, repeats = coded.get("replicate", (np.zeros_like(of_item), ("",)))
+        of_cell = np.bincount(of_model.astype(np.int64) * len(items) + of_item, minlength=len(models) * len(items))
+        if "replicate" in coded or of_cell.max() > 1:
+            no_repeats({what: coded[what] for what in ("item", "model")}, repeat, source)
+        count = of_cell.reshape(len(models), len(items))
         order = order_of(frames.compact(frames.as_series(items))).astype(np.int64)
         there = (count > 0).all(0)[order]
-        kept = order[there]
+        kept, missing = order[there], tuple([items[row] for row in order[~there].tolist()])
         if not len(kept):
             hint = "Names are compared as text ('007' is not '7')."
             raise InputError("no item in common", "items that every model has", hint, source.name)
-        kept_names, missing = (tuple([items[row] for row in rows.tolist()]) for rows in (kept, order[~there]))
         place = np.full(len(items), -1)
         place[kept] = np.arange(len(kept))
         chosen = np.flatnonzero(place[of_item] >= 0)
         cell = of_model[chosen].astype(np.int64) * len(kept) + place[of_item[chosen]]
         values, replicates = empty_array((len(models), len(kept)), on_disk), None
-        if "replicate" in codes:
+        values.reshape(-1)[cell] = given[chosen]
+        if "replicate" in coded:
             n = count[:, kept]
             values[:] = np.bincount(cell, given[chosen], n.size).reshape(n.shape) / n
-            replicates = _by_replicate(cell, given[chosen], n, repeat[chosen], names["replicate"])
-            mixed = np.isnan(values).any(0)
-            if mixed.any():
+            if np.isnan(values).any():
+                item = items[kept[np.isnan(values).any(0).argmax()]]
                 raise InputError(
                     "replicates of inf and of -inf",
                     "replicates that have a mean",
                     "Check the scores of that item.",
-                    f"{source.name}, item {check.quote(kept_names[mixed.argmax()])}",
+                    f"{source.name}, item {check.quote(item)}",
                 )
-        else:
-            values.reshape(-1)[cell] = given[chosen]
-        parted = {
-            what: Partition.of_used(_one_each(what, names, codes, source, columns)[kept], names[what])
-            for what in ("group", "cluster")
-            if what in codes
-        }
-        line = of_model.astype(np.int64) * (int(repeat.max()) + 1) + repeat
+            replicates = _by_replicate(cell, given[chosen], n, repeat[chosen], repeats)
+        line = of_model.astype(np.int64) * len(repeats) + repeat
         rows = np.argsort(line, kind="stable")
         in_order = bool(((np.diff(of_item[rows]) > 0) | (np.diff(line[rows]) > 0)).all())
         return cls(
             values,
-            models,
-            kept_names,
+            tuple(models),
+            tuple([items[row] for row in kept.tolist()]),
             rule=score,
             higher_is_better=higher_is_better,
-            groups=parted.get("group"),
-            clusters=parted.get("cluster"),
+            groups=_partition("group", coded, kept, source, columns),
+            clusters=_partition("cluster", coded, kept, source, columns),
             replicates=replicates,
             audit=Audit(missing, (), tuple(zip(models, (count == 0).sum(1).tolist(), [0] * len(models), strict=True))),
             item_rows=ranks(kept) if in_order else None,
@@ -326,52 +311,52 @@ class Scores(Brief):
         )
 
 
-type Codes = Mapping[str, Int[np.ndarray, " row"]]  # the place of each row's name, by the column's option
-
-
 def _columns(
     parts: Parts, columns: Mapping[str, str], score: str
-) -> tuple[dict[str, list[str]], Codes, Float[np.ndarray, " row"], Source]:
-    """The names in each column in the order in which they first appear, each row's among them, and its score."""
+) -> tuple[dict[str, Coded], Float[np.ndarray, " row"], Source]:
+    """Each column of names as codes and the names in the order in which they first appear, and each row's score."""
     places: dict[str, dict[str, int]] = {option: {} for option in columns}
     codes: dict[str, list[np.ndarray]] = {option: [] for option in columns}
     given, sources = [], []
     for frame, source in parts:
         frames.need_columns(frame.columns, {**columns, "score": score}, source.name)
         for option, place in places.items():
-            own, distinct = frames.encode(frame, columns[option], source, option)
-            of_own = np.array([place.setdefault(name, len(place)) for name in distinct], np.int32)
-            codes[option].append(of_own[own])
-        numbers = frame_numbers.numbers(frame, score, source, "score")
-        if np.isnan(numbers).any():
-            where = source.at(int(np.isnan(numbers).argmax()), score)
+            own, names = frames.encode(frame, columns[option], source, option)
+            codes[option].append(np.array([place.setdefault(name, len(place)) for name in names], np.int32)[own])
+        given.append(frame_numbers.numbers(frame, score, source, "score"))
+        if (unknown := np.isnan(given[-1])).any():
+            where = source.at(int(unknown.argmax()), score)
             raise InputError("NaN", "a number", "Remove the item or give its score.", where)
-        given.append(numbers)
         sources.append((source, frame.height))
     whole = Source(sources[0][0].name, parts=sources)
     if not sum(map(len, given)):
         raise InputError("no rows", "at least one score", "Check the file.", whole.name)
-    rows = {option: np.concatenate(of) for option, of in codes.items()}
-    return {option: [*place] for option, place in places.items()}, rows, np.concatenate(given), whole
+    coded: dict[str, Coded] = {option: (np.concatenate(codes[option]), [*place]) for option, place in places.items()}
+    return coded, np.concatenate(given), whole
 
 
-def _one_each(
-    what: str, names: Mapping[str, Sequence[str]], codes: Codes, source: Source, columns: Mapping[str, str]
-) -> Int[np.ndarray, " item"]:
-    """The code of the group or cluster of each item, whose rows must agree."""
-    of_item, own = codes["item"], codes[what]
-    of_items = np.zeros(len(names["item"]), np.int64)
-    of_items[of_item[::-1]] = own[::-1]  # the first row of an item decides, so that an error points at a later one
-    clash = of_items[of_item] != own
+def _partition(
+    what: str, coded: Mapping[str, Coded], kept: Int[np.ndarray, " item"], source: Source, columns: Mapping[str, str]
+) -> Partition | None:
+    """The groups or clusters of the items that stay, where there are any; the rows of an item must agree."""
+    if what not in coded:
+        return None
+    (of_item, items), (codes, names) = coded["item"], coded[what]
+    of_items = np.zeros(len(items), np.int64)
+    of_items[of_item[::-1]] = codes[::-1]  # the first row of an item decides, so that an error points at a later one
+    clash = of_items[of_item] != codes
     if clash.any():
         row = int(clash.argmax())
         raise InputError(
-            f"item {check.quote(names['item'][int(of_item[row])])} in two {what}s",
+            f"item {check.quote(items[of_item[row]])} in two {what}s",
             f"one {what} for each item",
             f"Check the {what} column: its rows must agree.",
             source.at(row, columns[what]),
         )
-    return of_items
+    used, inverse = np.unique(of_items[kept], return_inverse=True)
+    names_used = [names[code] for code in used.tolist()]
+    ordered = sort_names(names_used)
+    return Partition(positions(ordered, names_used)[inverse], ordered)
 
 
 # Replicates count as shared by items while the table of items by replicates is filled to at least a quarter.

@@ -171,7 +171,7 @@ def test_items_are_searched_sorted_and_shown_with_their_text(load, result):
     (found,) = [row for row in rows if "hidden" not in row]
     assert f"<bdi>{item}</bdi>" in found
     assert "A question &lt;b&gt;" in found
-    assert "1 of 300 items" in document
+    assert "1 of 200 items" in document
 
 
 SEEN = '[...document.querySelectorAll(".items tbody tr")].filter((row) => row.checkVisibility()).length'
@@ -184,7 +184,7 @@ def test_ten_items_are_seen_and_a_click_shows_all(measured, result):
         == measured(re.sub("<script>.*?</script>", "", text, flags=re.DOTALL), SEEN, 390)
         == "10"
     )
-    assert measured(text, f'(document.querySelector(".more").click(), {SEEN})', 1400) == "300"
+    assert measured(text, f'(document.querySelector(".more").click(), {SEEN})', 1400) == "200"
 
 
 def test_hostile_items_are_shown_not_run(load, odd):
