@@ -33,7 +33,8 @@ def numbers(frame: "polars.DataFrame", column: str, source: Source, option: str 
     if bad.any():
         row = int(bad.arg_max() or 0)
         problem = "a blank cell" if series[row] is None else check.quote(series[row])
-        raise InputError(problem, "a number", "Check that cell.", source.at(row, column))
+        hint = "Check that cell." if series[row] is not None else "Fill it in or remove the row."
+        raise InputError(problem, "a number", hint, source.at(row, column))
     lost = values.abs() >= EXACT  # where float64 rounds integers, or makes digits infinite
     if lost.any() and not series.dtype.is_float():
         text = series.cast(polars.String).str.strip_chars()
@@ -154,7 +155,9 @@ def is_frame(table: object) -> bool:
 def row_names(table: object) -> tuple[str, ...] | None:
     """The names that a pandas index gives to the rows of a frame or series; None for row numbers, and anything else."""
     index = getattr(table, "index", None) if type(table).__module__.startswith("pandas") else None
-    if index is None or not hasattr(index, "to_list") or type(index).__name__ in ("RangeIndex", "MultiIndex"):
+    if index is None or not hasattr(index, "to_list"):
+        return None
+    if type(index).__name__ == "RangeIndex" and (index.start, index.step) == (0, 1):  # else rows of a larger frame
         return None
     return tuple(map(name_text, index.to_list()))
 

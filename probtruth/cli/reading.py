@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from probtruth import check
+from probtruth.cli.console import Console
 from probtruth.cli.options import Cells, Pilot, chosen_rule, n_bytes
 from probtruth.errors import InputError
 from probtruth.io.addresses import is_address, named
@@ -108,7 +109,7 @@ def _no_labels(got: str, more: str = "") -> InputError:
     return InputError(got, "one of the two", hint)
 
 
-def read_pilot(pilot: Pilot) -> tuple[Any, Any]:
+def read_pilot(pilot: Pilot, console: Console) -> tuple[Any, Any]:
     """The scores of a pilot, and the annotations behind them where there are annotators."""
     if (not pilot.scores) == (pilot.annotations is None):
         got = "both SCORES and --annotations" if pilot.scores else "no pilot"
@@ -116,12 +117,17 @@ def read_pilot(pilot: Pilot) -> tuple[Any, Any]:
     if pilot.scores:
         from probtruth.io.loaders.readers import read_score_files
 
-        return read_score_files(named_files(pilot.scores), pilot.reading), None
+        scores = read_score_files(named_files(pilot.scores), pilot.reading)
+        for note in scores.notes:
+            console.note(note)
+        return scores, None
     from probtruth.line.score import score
     from probtruth.truth.infer import infer_truth
     from probtruth.types import Annotations
 
     labels, predictions, _ = read(files_of(pilot))
+    for note in (*getattr(labels, "notes", ()), *predictions.notes):
+        console.note(note)
     if not isinstance(labels, Annotations):
         return score(predictions, labels, rule=chosen_rule(pilot.rule)), None
     labels = labels.annotated()[0]

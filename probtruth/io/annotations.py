@@ -142,14 +142,15 @@ def _neither(got: str, item: str, annotator: str, label: str, frame: polars.Data
 def _guess(frame: polars.DataFrame, item: str, annotator: str, label: str) -> tuple[str, ...]:
     """The options with which a table may be in long form: the most and the fewest names, and who answers once."""
     text = [column for column in frame if column.dtype.is_integer() or column.dtype == polars.String]
-    names = [column for column in text if not column.cast(polars.String).str.contains(r"^-?\d*[.,]\d+$").any()]
+    # Without their names, which may be patterns; so with the columns below
+    cells = [column.alias("").cast(polars.String).str for column in text]
+    names = [column for column, own in zip(text, cells, strict=True) if not own.contains(r"^-?\d*[.,]\d+$").any()]
     distinct = {column.name: column.n_unique() for column in names}  # of those without decimals: times are no names
     own = sorted((name for name in distinct if 1 < distinct[name] < frame.height), key=lambda name: distinct[name])
     if len(own) < 3 or annotator in own:
         return ()
     items, labels = item if item in own else own[-1], label if label in own else own[0]
     others = [name for name in own if name not in (items, labels)]
-    # Columns, not names, which may be patterns
     once = [name for name in others if frame.select(frame[items], frame[name]).n_unique() == frame.height]
     found = {"--item": (item, items), "--annotator": (annotator, next(iter(once), "")), "--label": (label, labels)}
     words = tuple(word for flag, (named, name) in found.items() if named != name for word in (flag, name))

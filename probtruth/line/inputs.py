@@ -59,8 +59,23 @@ def predictions_of(
             "paths for all models, or tables for all",
             "Read the files first (polars.read_csv, for one).",
         )
+    if index is not None:
+        _need_one_order(predictions.values(), index)
     own = labelled(next(iter(predictions.values())), item).labels
     return Predictions.from_probs(predictions, labels=labels if own is None else None)  # type: ignore[arg-type]
+
+
+def _need_one_order(tables: Iterable[object], index: Index) -> None:
+    """Raises where a reference has the numbers of the rows in another order than tables of pandas beside it."""
+    rows, moved = np.arange(len(index.items)), index.item_rows
+    if moved is None or (moved == rows).all() or [*index.items] != [*map(str, rows.tolist())]:
+        return
+    if any(type(table).__module__.startswith("pandas") for table in tables):
+        raise InputError(
+            "an index of 0, 1, ... in another order beside tables whose index is a plain range",
+            "one order of the items on both sides",
+            "To match by index: reference.sort_index(); to match by position: reference.reset_index(drop=True).",
+        )
 
 
 def _with_items(table: Any, item: str) -> Any:
@@ -191,18 +206,21 @@ def _labels_of(predictions: Models, item: str, used: Iterable[object]) -> tuple[
     if isinstance(predictions, Predictions):
         index = predictions.index
         return len(index.labels) if index.positional_labels else tuple(index.labels)
-    if not isinstance(predictions, Mapping) or not predictions:
+    if isinstance(predictions, Mapping) and not predictions:
         return None
-    first = _with_items(next(iter(predictions.values())), item)
+    name, table = next(iter(by_model(predictions, "table or path").items()))
+    first = _with_items(table, item)
     if _names_items(first, item):
         frame, source = next(batches(first))  # type: ignore[arg-type]
         names = tuple(sorted({frames.name_text(name) for name in used}))
         return tuple(label_columns(frame, source, item, names, isinstance(first, Block)).labels)
-    table = labelled(first, item)
-    shape = np.shape(table.values)  # type: ignore[call-overload]
+    own = labelled(first, item)
+    shape = np.shape(own.values)  # type: ignore[call-overload]
     if len(shape) == 1 or shape[1:] == (1,):
         return 2  # the probabilities of an event
-    return table.labels if table.labels is not None else shape[1] if len(shape) == 2 else None
+    if len(shape) != 2:
+        check_arrays.as_floats(own.values, "item label", f"probabilities of model {name!r}")  # says what is wrong
+    return own.labels if own.labels is not None else shape[1]
 
 
 def _numbers(table: NamedNumbers, estimand: Estimand | None) -> Annotations | Truth:

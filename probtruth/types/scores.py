@@ -138,7 +138,7 @@ class Scores(Brief):
     there or not: the `labels` that were scored against, `groups` and `clusters` of the items, `replicates`, and the
     experts' answers on a few items (`gold`), by which a comparison corrects the others.
     `item_rows` is the caller's row of each item (None: as `items` stand); without `item_order` the caller gave the
-    items in none, and a list by item matches nothing.
+    items in none, and a list by item matches nothing. `notes` say how a file was read where that was not asked for.
     """
 
     values: Float[np.ndarray, "model item"]
@@ -155,6 +155,7 @@ class Scores(Brief):
     audit: Audit = field(default_factory=Audit)
     item_rows: Int[np.ndarray, " item"] | None = None
     item_order: bool = True
+    notes: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         """The models, the size and the rule."""
@@ -271,9 +272,10 @@ class Scores(Brief):
     ) -> "Scores":
         """`from_frame` of rows that come some at a time, twice; replicates in one part only."""
         of = {option: NameCodes(column, option) for option, column in columns.items()}
-        name, n_rows = "", 0
+        name, n_rows, notes = "", 0, dict[str, None]()
         for frame, source in parts():
             name, n_rows = name or source.name, n_rows + frame.height
+            notes |= dict.fromkeys(source.notes)
             frames.need_columns(frame.columns, {**columns, "score": score}, source.name)
             for codes in of.values():
                 codes.learn(frame, source)
@@ -313,8 +315,8 @@ class Scores(Brief):
         there = (count > 0).all(0)[order]
         kept = order[there]
         if not len(kept):
-            hint = "Names are compared as text ('007' is not '7')."
-            raise InputError("no item in common", "items that every model has", hint, name)
+            problem = f"no item in common of the models {check.shortlist(models.names)}"
+            raise InputError(problem, "items that every model has", check.AS_TEXT, name)
         ordered = values if is_own(kept, shape[1]) else empty_array((shape[0], len(kept)), on_disk)
         for own, row in zip(ordered, values, strict=True):
             own[:] = row[kept]
@@ -341,6 +343,7 @@ class Scores(Brief):
             audit=Audit(missing, (), tuple((model, n, 0) for model, n in by_model)),
             item_rows=ranks(kept) if in_order else None,
             item_order=in_order,
+            notes=tuple(notes),
         )
 
 

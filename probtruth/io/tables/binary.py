@@ -20,12 +20,15 @@ INSIDE = ("unwrap()", "panicked", "called `", "assertion", "0x", "/")  # Words o
 def batches(path: Path, columns: Sequence[str] | None) -> Iterator[polars.DataFrame]:
     """Some rows at a time; `columns` are those that are needed."""
     with _sound(path):
-        names, _, read = _opened(path)
+        names, left, read = _opened(path)
         for part in read(names if columns is None else [name for name in columns if name in names]):
             part.validate(full=True)
+            left -= part.num_rows
             if part.num_rows:
                 made = polars.from_arrow(part)
                 yield made if isinstance(made, polars.DataFrame) else made.to_frame()
+        if left:
+            raise InputError("fewer rows than the file says that it has", "all of them", "Write it again.", shown(path))
 
 
 def shape(path: Path) -> tuple[list[str], int]:

@@ -26,6 +26,12 @@ def known_kind(kind: str) -> CellKind:
     return known
 
 
+def all_named(columns: Sequence[str], what: str, source: Source) -> None:
+    if not all(name.strip() for name in columns):  # which an exported row number often is
+        hint = "Drop it (pandas: index=False)."
+        raise InputError("a column without a name", f"one named column for each {what}", hint, source.name)
+
+
 def items_of(
     parts: Iterable[Part], item: str, expected: str, hint: str, like: frames.Names | None = None
 ) -> tuple[frames.Names, Source]:
@@ -178,6 +184,7 @@ def long_form(
         hint = f"Name them: {what}s=[...] (command line: --{what} x,y)."
         raise InputError(f"no column of a {what}", f"one for each {what}", hint, source.name)
     check.unique(columns, f"{what} column")
+    all_named(columns, what, source)
     parts, sources, numbers = [], [], range(1, len(frame) + 1)
     for name in columns:
         cells = frames.flat(frame, name, source, what)
@@ -197,4 +204,4 @@ def long_form(
         rows = polars.DataFrame([frame.get_column(one).filter(full) for one in kept])
         parts.append(rows.with_columns(polars.Series(VALUE, values), polars.lit(name).alias(NAME)))
         sources.append((where, len(here)))
-    return polars.concat(parts), Source(source.name, parts=sources)
+    return polars.concat(parts), Source(source.name, parts=sources, notes=source.notes)

@@ -40,18 +40,14 @@ def decompose(
     """Mean expected loss of each model as entropy plus divergence, and as miscalibration, discrimination, uncertainty.
 
     Formula: expected = entropy + divergence, with entropy the least expected loss that any report can reach (the same
-    for all models) and divergence the rest, by a formula of its own that does not cancel. With a floor, or on rows that
-    sum to 1 only within the tolerance of files, divergence is expected - entropy. Arrays of JAX are scored where they
-    lie; their labels' columns come to the host one by one for the isotonic fits. Also expected = miscalibration -
-    discrimination + uncertainty, the joint form of `calibration_decomposition`. Grouping is what a recalibrated
-    forecast still loses beyond the entropy, uncertainty - discrimination - entropy: items with the same forecast that
-    differ in their labels, so that expected = miscalibration + grouping + entropy.
+    for all models). Also expected = miscalibration - discrimination + uncertainty, the joint form of
+    `calibration_decomposition`. Grouping = uncertainty - discrimination - entropy is what a recalibrated forecast still
+    loses beyond the entropy, on items with the same forecast and other labels.
 
     Vote shares of few annotators have too little entropy. Where there are votes, `entropy_corrected` allows for that by
     the jackknife, n H(q) - (n - 1) sum_k q_k H((n q - e_k)/(n - 1)) with q the shares of n votes (unbiased for the
     Brier, quadratic and ranked probability scores, elsewhere to order 1/n^2), and `divergence_corrected` = expected -
-    entropy_corrected; the expected loss itself needs no correction. Votes that scatter look like grouping loss too:
-    subtract `entropy_corrected` there.
+    entropy_corrected. The expected loss itself needs no correction; grouping does, by the same difference.
 
     Arguments: as in `score`; `predictions` may be {model: array or dataframe}.
 

@@ -171,7 +171,8 @@ def power_from_coupling(kappa: float, dim: int = 1, alpha: float = 2.0) -> float
     exponentials, others for Levy distributions.
 
     Source: Nelson (2017), doi:10.3390/e19060286, Equation 11, first equality. (Its second, m = q - 1, makes q the dual
-    2 - q of the index under which Student's t is known; see `student_index`.)
+    2 - q of the index under which Student's t is known; see `student_index`. Nelson, Scannell and Landau (2011),
+    doi:10.3390/e13081518, write kappa for this m; Photrek's risk bias r is m in their code and -m in some texts.)
 
     >>> round(power_from_coupling(0.5), 4), round(power_from_coupling(-1 / 3), 4)
     (-0.6667, 1.0)
@@ -199,16 +200,3 @@ def student_index(power: float) -> float:
     1.6667
     """
     return 1 - power
-
-
-def power_from_risk_bias(risk_bias: float, sign: int = 1) -> float:
-    """The power m of Photrek's risk bias r: m = r in their code, m = -r (`sign=-1`) in texts with r = -m.
-
-    In Nelson, Scannell and Landau (2011), doi:10.3390/e13081518, the letter kappa itself stands for this m.
-
-    Arguments: `risk_bias` is r; `sign` is 1 or -1.
-
-    >>> power_from_risk_bias(0.5, sign=-1)
-    -0.5
-    """
-    return sign * risk_bias

@@ -13,7 +13,7 @@ from probtruth import check, check_arrays, frames
 from probtruth.errors import InputError
 from probtruth.kernels import simplex
 from probtruth.scoring.align import align
-from probtruth.scoring.nelson.source_probability import equal_count_bins, source_probability, whole
+from probtruth.scoring.nelson.source_probability import check_smoothing, equal_count_bins, source_probability
 from probtruth.scoring.score import check_floor
 from probtruth.types import Predictions, Truth
 from probtruth.types.arguments import SourceMethod
@@ -125,30 +125,8 @@ class RiskProfile(Brief):
             }
         )
 
-    def marks(self) -> "polars.DataFrame":
-        """The marks of the plot of model (y) against source (x): three for each model, and three for each label."""
-        x, y = (
-            np.concatenate([table[:, None], by_label], 1)
-            for table, by_label in ((self.source, self.source_by_label), (self.model, self.model_by_label))
-        )
-        return frames.from_rows(
-            [
-                {
-                    "model": model,
-                    "label": label,
-                    "mark": mark,
-                    "power": power,
-                    "source": x[i, j, at],
-                    "reported": y[i, j, at],
-                }
-                for i, model in enumerate(self.models)
-                for (mark, power), at in zip(MARKS.items(), self._places, strict=True)
-                for j, label in enumerate((None, *self.labels))
-            ]
-        )
-
     def bubbles(self) -> "polars.DataFrame":
-        """The bubbles of that plot: bins of equal counts for each model and label.
+        """Bins of equal counts for each model and label: the bubbles of the plot of model against source.
 
         `source` is the frequency of true events, `reported` the geometric mean of the reported probabilities of the
         true events (NaN without any), `reported_all` that of all entries, `contribution` the share of true events
@@ -190,7 +168,8 @@ def risk_profile(
 
     Returns: a `RiskProfile`; probabilities from 0 to 1, higher is better.
 
-    Errors: `InputError` for an unknown source, a floor outside 0 to 1/K, or a power that is not a number.
+    Errors: `InputError` for an unknown source or a smoothing that it has not, a floor outside 0 to 1/K, or a power that
+    is not a number.
 
     Source: Nelson (2017), doi:10.3390/e19060286
 
@@ -202,14 +181,15 @@ def risk_profile(
     """
     check.own_threads()
     aligned = align(predictions, truth).on_host()
-    check.literal(source, SourceMethod, "source")
+    way = check.literal(source, SourceMethod, "source")
+    width = check_smoothing(way, smoothing)
     limit = check_floor(floor, len(aligned.labels))
     given = check_arrays.as_floats(powers, "power", "powers")
     if np.isnan(given).any():
         raise InputError("a power that is NaN", "numbers (inf and -inf are allowed)", "Check powers=[...].")
     wanted = tuple(sorted({*given.tolist(), *MARKS.values()}))
     events = aligned.truth
-    n_bins = whole(smoothing, 1, "bins") if source in ("bins", "bayes-bins") and smoothing is not None else None
+    n_bins = None if width is None or "bins" not in way else int(width)
     model, like, sigma, impossible, bins = [], [], [], [], []
     for name, logs in zip(aligned.models, aligned.log_probs, strict=True):
         lost = ((events > 0) & np.isneginf(logs)).any(1)
@@ -219,7 +199,7 @@ def risk_profile(
             reported = np.clip(reported, limit, 1 - limit)
             logs = np.log(reported)
         pairs = zip(reported.T, events.T, strict=True) if by_label else [(reported.T.ravel(), events.T.ravel())]
-        each = [source_probability(q, y, source, smoothing) for q, y in pairs]
+        each = [source_probability(q, y, way, width) for q, y in pairs]
         frequency = np.reshape(each, reported.T.shape).T
         with np.errstate(divide="ignore"):
             log_frequency = np.log(frequency if limit is None else np.clip(frequency, limit, 1 - limit))

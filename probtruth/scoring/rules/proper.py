@@ -41,24 +41,6 @@ def log_score(probs: Probs, truth: Probs) -> Losses:
 
 
 @float64_for_numpy
-def log_score_from_log_probs(log_probs: Probs, truth: Probs) -> Losses:
-    """Logarithmic score from log-probabilities, which never pass through probabilities.
-
-    Formula: -sum_k t_k l_k, where 0 * (-inf) = 0.
-
-    Returns: nats, from 0 to inf, lower is better.
-
-    Source: Good (1952), doi:10.1111/j.2517-6161.1952.tb00104.x
-
-    >>> import numpy as np, probtruth as pt
-    >>> float(pt.rules.log_score_from_log_probs(np.array([0.0, -200.0]), np.array([0.0, 1.0])))
-    200.0
-    """
-    logs, weights = simplex.as_floats(log_probs, truth)
-    return 0 - simplex.expectation(weights, logs)  # no -0.0 for a perfect forecast
-
-
-@float64_for_numpy
 def log_score_from_logits(logits: Probs, truth: Probs) -> Losses:
     """Logarithmic score of the softmax of logits, which never pass through probabilities.
 
