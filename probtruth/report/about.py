@@ -17,7 +17,7 @@ MOST_WARNINGS = 3  # Warnings that stand open, the first in the order of the res
 
 def about(result: Result) -> Iterator[str]:
     yield f"Estimand: {result.comparison.estimand}."
-    if result.comparison.rule == "brier":
+    if result.comparison.rule == "brier" and result.scores.known.proper is not None:  # not a column of that name
         yield "The Brier score is summed over labels, 0 to 2: for two labels twice scikit-learn's."
     truth, gold = result.truth, result.comparison.gold
     if truth is not None:

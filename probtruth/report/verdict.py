@@ -212,9 +212,13 @@ class _SeveralModels:
     def more_data(self) -> str:
         parts = {name: as_float(part) or 0.0 for name, part in self.comparison.uncertainty.items()}
         largest = max(parts, key=parts.__getitem__, default="items")
-        if largest in ("annotators", "labels") and parts[largest] > 0.5:
-            kind = "more annotators" if largest == "annotators" else "more annotations of each item"
-            return f"Get {kind}: {percent(parts[largest])} of the uncertainty is due to the {largest}."
+        what = {
+            "annotators": "annotators",
+            "labels": "annotations of each item",
+            "replicates": "replicates of each item",
+        }
+        if largest in what and parts[largest] > 0.5:
+            return f"Get more {what[largest]}: {percent(parts[largest])} of the uncertainty is due to the {largest}."
         try:
             made = plan(self.result, self.standing.lead, self.standing.next, costs={"item": 1.0})
         except ProbtruthError:

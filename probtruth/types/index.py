@@ -229,18 +229,21 @@ def one_hot(
         if absent:
             check.one_of(next(name for name in written if name in absent), classes, f"{what}: label")
         array = positions(classes, written)
-    size = check.whole(n_labels, 1, "n_labels") if classes is None else len(classes)
     if array.ndim != 1 or array.dtype.kind not in "iu":
         raise InputError(
             f"{what} of type {array.dtype} and shape {array.shape}",
             "one integer for each item",
-            "Give positions of labels, from 0, or names.",
+            "Give positions of labels, from 0, or names; a missing label makes pandas' integers floats: drop its item.",
         )
+    size = check.whole(n_labels, 1, "n_labels") if classes is None else len(classes)
     bad = (array < 0) | (array >= size)
     if bad.any():
         row = int(np.argmax(bad))
         raise InputError(
-            f"label {array[row]}", f"an integer from 0 to {size - 1}", "Check n_labels.", f"{what}, item {row}"
+            f"label {array[row]}",
+            f"an integer from 0 to {size - 1}",
+            "Integers are positions, from 0; if they are names, pass those of all labels in order (labels=, classes=).",
+            f"{what}, item {row}",
         )
     rows = np.zeros((len(array), size))
     rows[np.arange(len(array)), array] = 1
@@ -267,7 +270,7 @@ def no_repeats(coded: Mapping[str, Coded], repeat: Int[np.ndarray, " row"], sour
         row = int(rows[0])
         cells = ", ".join(f"{what} {check.quote(names[codes[row]])}" for what, (codes, names) in coded.items())
         raise InputError(
-            f"{cells} twice ({len(rows)} such rows)",
+            f"{cells} twice ({check.count(len(rows), 'such row')})",
             f"every ({', '.join(coded)}) pair once",
             "Remove the repeats, or name a column that tells them apart: replicate=... (command line: --replicate).",
             source.at(row),
@@ -287,7 +290,7 @@ def match_items(reference: Index, other: Index, what: str) -> Matched:
             f"no item in common: {check.shortlist(reference.items, 3)} "
             f"against {check.shortlist(other.items, 3)} in {what}",
             "the same item names in both",
-            "Names are compared as text ('007' is not '7'); check the item column.",
+            check.AS_TEXT,
         )
     return both, positions(reference.items, both), positions(other.items, both)
 

@@ -130,7 +130,7 @@ class Scores(Brief):
     there or not: the `labels` that were scored against, `groups` and `clusters` of the items, `replicates`, and the
     experts' answers on a few items (`gold`), by which a comparison corrects the others.
     `item_rows` is the caller's row of each item (None: as `items` stand); without `item_order` the caller gave the
-    items in none, and a list by item matches nothing.
+    items in none, and a list by item matches nothing. `notes` say how a file was read where that was not asked for.
     """
 
     values: Float[np.ndarray, "model item"]
@@ -147,6 +147,7 @@ class Scores(Brief):
     audit: Audit = field(default_factory=Audit)
     item_rows: Int[np.ndarray, " item"] | None = None
     item_order: bool = True
+    notes: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         """The models, the size and the rule."""
@@ -273,8 +274,8 @@ class Scores(Brief):
         there = (count > 0).all(0)[order]
         kept, missing = order[there], tuple([items[row] for row in order[~there].tolist()])
         if not len(kept):
-            hint = "Names are compared as text ('007' is not '7')."
-            raise InputError("no item in common", "items that every model has", hint, source.name)
+            problem = f"no item in common of the models {check.shortlist(models)}"
+            raise InputError(problem, "items that every model has", check.AS_TEXT, source.name)
         place = np.full(len(items), -1)
         place[kept] = np.arange(len(kept))
         chosen = np.flatnonzero(place[of_item] >= 0)
@@ -308,6 +309,7 @@ class Scores(Brief):
             audit=Audit(missing, (), tuple(zip(models, (count == 0).sum(1).tolist(), [0] * len(models), strict=True))),
             item_rows=ranks(kept) if in_order else None,
             item_order=in_order,
+            notes=source.notes,
         )
 
 
@@ -328,7 +330,8 @@ def _columns(
             where = source.at(int(unknown.argmax()), score)
             raise InputError("NaN", "a number", "Remove the item or give its score.", where)
         sources.append((source, frame.height))
-    whole = Source(sources[0][0].name, parts=sources)
+    notes = dict.fromkeys(note for source, _ in sources for note in source.notes)
+    whole = Source(sources[0][0].name, parts=sources, notes=tuple(notes))
     if not sum(map(len, given)):
         raise InputError("no rows", "at least one score", "Check the file.", whole.name)
     coded: dict[str, Coded] = {option: (np.concatenate(codes[option]), [*place]) for option, place in places.items()}

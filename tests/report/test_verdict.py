@@ -9,7 +9,7 @@ import pytest
 import probtruth as pt
 from probtruth.comparison.rows import NO_SPREAD
 from probtruth.line.standing import Answer, Unseen
-from probtruth.report.about import facts
+from probtruth.report.about import about, facts
 from probtruth.report.numbers import NAME, advantage, unmarked
 from probtruth.report.tables import models
 from probtruth.report.verdict import LONGEST_NAME, verdict
@@ -92,6 +92,16 @@ def test_orientation_and_metric_are_named_once(make):
     assert "better" not in " ".join(details(result))
 
 
+def test_a_column_called_brier_may_be_of_another_scale():
+    """The sum over labels was claimed of the caller's own numbers, which were scikit-learn's."""
+    probs, truth = {"a": [[0.9, 0.1], [0.2, 0.8]], "b": [[0.6, 0.4], [0.4, 0.6]]}, pt.Truth.from_labels([0, 1], 2)
+    ours = pt.score(probs, truth, rule="brier")
+    rows = {"item": ["x", "y"] * 2, "model": ["a", "a", "b", "b"], "brier": ours.values.ravel() / 2}
+    for scores, said in ((ours, True), (pt.read_scores(rows, score="brier"), False)):
+        lines = " ".join(about(pt.Result.of(pt.compare(scores, engine="exact"))))
+        assert ("The Brier score is summed over labels" in lines) is said
+
+
 def test_equivalence_beats_a_certain_difference(make):
     result = two(make, 0.999, p_equivalent=0.97, rope=0.5)
     assert headline(result) == "model-00 and model-01 are practically equivalent."
@@ -155,6 +165,10 @@ def test_the_largest_source_of_uncertainty_decides_what_to_get(make):
         "Get more annotators: 70% of the uncertainty is due to the annotators."
     )
     assert "70% is due to the choice of annotators" in details(result)[-1]
+    result = make["rewrite"](two(make, 0.7), parts=lambda: {"items": 0.4, "labels": None, "replicates": 0.6})
+    assert numbers(result)["What to do next"] == (
+        "Get more replicates of each item: 60% of the uncertainty is due to the replicates."
+    )
 
 
 def test_reference_and_sources_of_uncertainty_are_named(result):
