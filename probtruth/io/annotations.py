@@ -137,8 +137,8 @@ def _guess(frame: polars.DataFrame, item: str, annotator: str, label: str) -> tu
     """The options with which a table may be in long form: the most and the fewest names, and who answers once."""
     text = [column for column in frame if column.dtype.is_integer() or column.dtype == polars.String]
     # Without their names, which may be patterns; so with the columns below
-    words = [column.alias("").cast(polars.String).str for column in text]
-    names = [column for column, own in zip(text, words, strict=True) if not own.contains(r"^-?\d*[.,]\d+$").any()]
+    cells = [column.alias("").cast(polars.String).str for column in text]
+    names = [column for column, own in zip(text, cells, strict=True) if not own.contains(r"^-?\d*[.,]\d+$").any()]
     distinct = {column.name: column.n_unique() for column in names}  # of those without decimals: times are no names
     own = sorted((name for name in distinct if 1 < distinct[name] < frame.height), key=lambda name: distinct[name])
     if len(own) < 3 or annotator in own:
