@@ -12,7 +12,7 @@ from probtruth.comparison.evidence import Evidence
 from probtruth.comparison.options import Options
 from probtruth.comparison.pairs import LEADING, pair_rows_of, pairs_of
 from probtruth.comparison.posterior import Posterior
-from probtruth.comparison.rows import Row, group_rows, pair_rows, population_rows, rank_rows
+from probtruth.comparison.rows import NO_SPREAD, Row, group_rows, pair_rows, population_rows, rank_rows
 from probtruth.comparison.tests import MOST, paired_tests, rows_of_tests
 from probtruth.comparison.unseen import LEVEL, NO_BOUND, NOT_SAMPLED
 from probtruth.comparison.warn import prior_of_groups, warnings_of
@@ -32,7 +32,7 @@ def assemble(evidence: Evidence, post: Posterior, options: Options) -> Compariso
     """The `Comparison`: numbers under the names of the models, and what must be said about them."""
     plan, known, rope, these_items = evidence.design, evidence.known, options.rope, options.these_items
     pairs = pair_rows(evidence, post, rope, these_items)
-    ordered = not any(row["reason"] and row["p_a_better"] is None for row in pairs)  # else a P rests on no spread
+    ordered = not any(row["reason"] == NO_SPREAD for row in pairs)  # else a P rests on no spread
     ranks = rank_rows(evidence, post, rope, ordered, these_items)
     diagnostics = post.diagnostics()
     warnings = warnings_of(evidence, options, diagnostics, pairs)

@@ -19,6 +19,7 @@ DECIDED = ("p_best", "expected_rank", "expected_regret", "tier")  # Known of a m
 UNSEEN = ("unseen_rate", "unseen_difference", "unseen_p_a_better")
 ROUNDING = 1e-12  # Of a difference in units of its spread; means that are equal may differ by their last digits
 NO_SPREAD = "the same difference on every item: its spread cannot be estimated"
+BOTH_INFINITE = "two infinite means, or infinite scores of both signs, have no difference"
 TWINS = "the same score on every item: nothing in the data tells the two models apart"
 
 
@@ -44,7 +45,9 @@ def pair_rows(evidence: Evidence, post: Posterior, rope: float | None, these_ite
                 if low == high and worst is not None:  # certain only if the bound itself leaves no doubt
                     spread = spread and worst < 0
         row: Row = {"a": a, "b": b, "difference": None, **dict.fromkeys((*CHANCES, "favours", "reason", *UNSEEN))}
-        if not math.isnan(mean):  # else two infinities of one sign
+        if math.isnan(mean):
+            row["reason"] = BOTH_INFINITE
+        else:
             low, high = margin.interval()
             equal = None if rope is None else margin.within(rope)
             chances = low, high, margin.below(0.0), equal, margin.above(0.0)

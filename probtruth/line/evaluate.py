@@ -80,8 +80,8 @@ def evaluate(
     `classes_`). Predictions whose cells are no probabilities, or whose rows do not sum to 1, go through
     `read_predictions`.
 
-    `memory` (bytes, half of what is free unless you say) decides whether predictions lie in memory or in a temporary
-    file; no answer depends on it.
+    `memory` (bytes, half of what is free unless you say) decides whether soft labels, counts and predictions lie in
+    memory or in temporary files; no answer depends on it.
 
     Returns: a `Result` with the truth, the scores, the comparison and the warnings.
 
@@ -127,7 +127,7 @@ def read_both(
     memory: float | None = None,
 ) -> tuple[Annotations | Truth, Predictions, Estimand | None]:
     """Both sides as types, and the estimand that is left to be inferred: soft labels take it where they are read."""
-    known = reference_of(reference, predictions, item, estimand, labels)
+    known = reference_of(reference, predictions, item, estimand, labels, memory)
     left = estimand if known is reference or isinstance(known, Annotations) else None
     return known, predictions_of(predictions, item, labels, known.index, memory), left
 

@@ -38,7 +38,7 @@ def log_density(x: Number, loc: Number = 0.0, scale: Number = 1.0, kappa: Number
     >>> round(float(log_density(0.0, kappa=1.0)), 4)  # Cauchy: -log(pi)
     -1.1447
     """
-    x, loc, scale, kappa = of_one_type(*(jnp.asarray(value) for value in (x, loc, scale, kappa)))
+    x, loc, scale, kappa = of_one_type(x, loc, scale, kappa)
     return _log_density(((x - loc) / scale) ** 2, jnp.log(scale), kappa, 1)
 
 
@@ -72,7 +72,7 @@ def log_normalizer(kappa: Number, dim: int = 1) -> Float[Array, "..."]:
     >>> round(float(log_normalizer(1.0)), 4)  # log(pi)
     1.1447
     """
-    (k,) = of_one_type(jnp.asarray(kappa))
+    (k,) = of_one_type(kappa)
     half = dim / 2
     heavy = k >= 0
     tail, compact = jnp.where(heavy, k, 0.0), jnp.where(heavy, 0.0, -k)
@@ -90,7 +90,7 @@ def sample(
     >>> sample(jax.random.key(0), (3,), kappa=0.5).shape
     (3,)
     """
-    loc, scale, kappa = of_one_type(*(jnp.asarray(value) for value in (loc, scale, kappa)))
+    loc, scale, kappa = of_one_type(loc, scale, kappa)
     normal_key, gamma_key = jax.random.split(key)
     normal = jax.random.normal(normal_key, shape, loc.dtype)
     return loc + scale * normal * _stretch(gamma_key, normal**2, kappa, 1)
@@ -181,11 +181,7 @@ def power_from_coupling(kappa: float, dim: int = 1, alpha: float = 2.0) -> float
 
 
 def coupling_from_power(power: float, dim: int = 1, alpha: float = 2.0) -> float:
-    """The coupling for a power: the inverse of `power_from_coupling`.
-
-    Formula: kappa = -m / (alpha + d m).
-
-    Arguments: `power` is m; `dim` and `alpha` as in `power_from_coupling`.
+    """The coupling for a power m, the inverse of `power_from_coupling`: kappa = -m / (alpha + d m).
 
     >>> round(coupling_from_power(-2 / 3), 4)
     0.5

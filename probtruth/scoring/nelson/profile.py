@@ -14,7 +14,7 @@ from probtruth.errors import InputError
 from probtruth.kernels import simplex
 from probtruth.scoring.align import align
 from probtruth.scoring.nelson.source_probability import check_smoothing, equal_count_bins, source_probability
-from probtruth.scoring.score import check_floor
+from probtruth.scoring.score import check_floor, floored
 from probtruth.types import Predictions, Truth
 from probtruth.types.arguments import SourceMethod
 from probtruth.types.index import Audit
@@ -132,8 +132,7 @@ class RiskProfile(Brief):
         true events (NaN without any), `reported_all` that of all entries, `contribution` the share of true events
         times the logarithm of `reported`: over all labels' bins the contributions sum to the log of the accuracy.
         """
-        columns = ["model", "label", "bin", "source", "reported", "reported_all", "n", "n_true", "contribution"]
-        return frames.from_rows(self.bins, columns)
+        return frames.from_rows(self.bins)
 
     @property
     def _places(self) -> tuple[int, ...]:
@@ -156,20 +155,19 @@ def risk_profile(
     P_source(m) the same with the source probability instead of q; P_div = P_model / P_source. The weights are the true
     events: the paper's equal weights of bins are wrong if bins have unequal numbers of true events.
 
-    Arguments: `floor` is the paper's precision q_lim: it keeps reports and source probabilities between floor and 1 -
-    floor; without it one impossible event makes the accuracy 0. `powers` is the spectrum (decisiveness, accuracy and
-    robustness are always in it). `source` is how the source probability is estimated: "isotonic" is the monotone fit of
-    greatest likelihood, "bins" the frequency in bins of equal counts, "bayes-bins" its posterior mean under a Beta
-    prior worth one entry of the frequency of all, "kernel" a Gaussian average over similar reports, "neighbours" the
-    frequency among the nearest reports, "truth" the soft labels themselves; with "isotonic" and two labels, or "truth",
-    P_div is at most 1 at power 0. `smoothing` is the number of bins (default: root of the number of entries, at most
-    100), the kernel's standard deviation (1.06 sd n^(-1/5)) or the number of neighbours (root of the number).
-    `by_label` sorts each label's reports separately, otherwise all labels' reports are pooled.
+    Arguments: `floor` is the paper's precision q_lim, which keeps reports and source probabilities between floor and 1
+    - floor. `powers` is the spectrum (decisiveness, accuracy and robustness are always in it). `source` is how the
+    source probability is estimated: "isotonic" is the monotone fit of greatest likelihood, "bins" the frequency in bins
+    of equal counts, "bayes-bins" its posterior mean under a Beta prior worth one entry of the frequency of all,
+    "kernel" a Gaussian average over similar reports, "neighbours" the frequency among the nearest reports, "truth" the
+    soft labels themselves. `smoothing` is the number of bins (default: root of the number of entries, at most 100), the
+    kernel's standard deviation (1.06 sd n^(-1/5)) or the number of neighbours (root of the number). `by_label` sorts
+    each label's reports separately, otherwise all labels' reports are pooled.
 
-    Returns: a `RiskProfile`; probabilities from 0 to 1, higher is better.
+    Returns: a `RiskProfile`; probabilities from 0 to 1, higher is better. P_div is at most 1 at power 0 with the source
+    "truth", or "isotonic" and two labels.
 
-    Errors: `InputError` for an unknown source or a smoothing that it has not, a floor outside 0 to 1/K, or a power that
-    is not a number.
+    Errors: `InputError` for an unknown source or a smoothing that it lacks, a floor outside 0 to 1/K, or a NaN power.
 
     Source: Nelson (2017), doi:10.3390/e19060286
 
@@ -194,6 +192,7 @@ def risk_profile(
     for name, logs in zip(aligned.models, aligned.log_probs, strict=True):
         lost = ((events > 0) & np.isneginf(logs)).any(1)
         impossible.append(tuple(item for item, gone in zip(aligned.items, lost, strict=True) if gone))
+        logs = floored(logs, None)
         reported = np.exp(logs)
         if limit is not None:
             reported = np.clip(reported, limit, 1 - limit)

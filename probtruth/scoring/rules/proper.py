@@ -167,16 +167,14 @@ def entropy(truth: Real[Array | np.ndarray, "*batch label"]) -> Losses:
     0.6109
     """
     (weights,) = simplex.as_floats(truth)
-    return simplex.entropy_terms(weights).sum(-1)
+    return (-simplex.weighted_log(weights, weights)).sum(-1)
 
 
 @float64_for_numpy
 def kl_divergence(probs: Probs, truth: Probs) -> Losses:
-    """Kullback-Leibler divergence of the forecast from the truth: the log score minus the entropy, without
-    cancellation.
+    """Kullback-Leibler divergence of the forecast from the truth: the log score minus the entropy.
 
-    Formula: sum_k t_k log(t_k / p_k) + p_k - t_k, each term by a formula that keeps its digits when p and t are close
-    (`probtruth.kernels.simplex.relative_entropy_terms`); the last two sum to 0 on the simplex.
+    Formula: sum_k t_k log(t_k / p_k) + p_k - t_k, where the last two sum to 0 on the simplex.
 
     Returns: nats, from 0 to inf, never negative; lower is better.
 
