@@ -66,7 +66,7 @@ def main() -> None:
     print("log loss of a certain mistake:", float(pt.log_score(certain, jnp.array([0.5, 0.5]))))
     print(
         "of log-probability -200:",
-        float(pt.rules.log_score_from_log_probs(jnp.array([0.0, -200.0]), jnp.array([0.0, 1.0]))),
+        float(pt.rules.log.expected_from_log(jnp.array([0.0, -200.0]), jnp.array([0.0, 1.0]))),
     )
 
 

@@ -51,6 +51,9 @@ class Source:
         return ", ".join(words)
 
 
+AS_TEXT = (
+    "Names are compared as text: '007' is not '7', nor an accented letter in one character that in two (NFC, NFD)."
+)
 LONGEST = 60  # How many characters of a name or cell a message shows
 
 

@@ -9,8 +9,9 @@ from probtruth import check
 from probtruth.errors import InputError
 from probtruth.kernels.arrays import Table, exponential, first_faults, log_softmax, on_device, some_items, to_host
 
-# How far the sum of a row of probabilities may be from 1 (rounding in files with four or more decimals).
-SUM_TOLERANCE = 1e-4
+# How far the sum of a row of probabilities may be from 1 (rounding in files with four or more decimals); a little
+# more than 0.0001, because 0.9999 itself is no binary fraction, and cells may be float32.
+SUM_TOLERANCE = 1.001e-4
 
 
 def positive_row(values: object, n_labels: int, what: str) -> Float[np.ndarray, " label"]:
@@ -121,7 +122,7 @@ def distributions(
     if fault == 2:
         raise InputError(
             f"{what} that sum to {own.sum(dtype=np.float64):.6g}",
-            f"a sum of 1 (tolerance {SUM_TOLERANCE:g})",
+            f"a sum of 1 (tolerance {SUM_TOLERANCE:.1g})",
             "Divide each row by its sum if that is what you mean; probtruth does so for files of predictions when told "
             "(renormalise=True; command line: --renormalise).",
             where(row),

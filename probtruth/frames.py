@@ -54,7 +54,8 @@ def as_polars(frame: object) -> "polars.DataFrame":
                 frame = {name: table[name].to_list() for name in table.columns}
         if isinstance(frame, polars.DataFrame):
             return frame
-        return polars.DataFrame({str(name): _series(str(name), column) for name, column in frame.items()})
+        named = {name_text(name): column for name, column in frame.items()}
+        return polars.DataFrame({name: _series(name, column) for name, column in named.items()})
     except InputError:
         raise
     except (TypeError, ValueError, polars.exceptions.PolarsError) as error:
@@ -92,6 +93,8 @@ def _native(frame: Any) -> Any:
         return (
             frame.to_dataframe(name=frame.name or "score") if hasattr(frame, "name") else frame.to_dataframe()
         ).reset_index()
+    if kind == "pandas" and any(isinstance(name, (bool, np.bool_)) for name in getattr(frame, "columns", ())):
+        return frame.set_axis([name_text(name) for name in frame.columns], axis=1)  # as in cells
     return frame
 
 

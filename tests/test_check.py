@@ -118,6 +118,14 @@ class TestArrays:
             with pytest.raises(InputError, match=r"2: got x that sum to .*does so for files of predictions when told"):
                 check_arrays.distributions(np.array([[0.5, 0.5]] * 2 + [[0.5, 0.5 + sign * outside]]), str, "x")
 
+    @pytest.mark.parametrize("dtype", [np.float64, np.float32])
+    def test_what_was_rounded_to_four_decimals_passes(self, dtype: type) -> None:
+        """1 - 0.9999 is 1.0000000000000286e-4: half of such rows were refused, as 0.9999 with a tolerance of 0.0001."""
+        probs = np.random.default_rng(1).dirichlet(np.ones(3), 1000).round(4).astype(dtype)
+        check_arrays.distributions(probs, str)
+        with pytest.raises(InputError, match=r"sum to 0\.9998, expected a sum of 1 \(tolerance 0\.0001\)"):
+            check_arrays.distributions(np.array([[0.5, 0.4998]], dtype), str)
+
     def test_ten_thousand_single_precision_labels_are_summed_in_double(self) -> None:
         check_arrays.distributions(np.full((1, 10_000), 1e-4, np.float32), str)
 

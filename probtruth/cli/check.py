@@ -38,6 +38,7 @@ def check(
     reading: LabelReading,
     cells: opt.Cells,
     files: list[str],
+    model: str = "model",
     score: str = "score",
     json: bool = False,
 ) -> None:
@@ -49,7 +50,7 @@ def check(
         for position, file in enumerate(files):
             on_progress(position, len(files))
             try:
-                kind, facts, lines = _checked(file, reading, cells, score)
+                kind, facts, lines = _checked(file, reading, cells, (model, score))
             except InputError as error:
                 faults.append(error)
                 continue
@@ -66,8 +67,8 @@ def check(
         raise faults[-1]
 
 
-def _checked(file: str, reading: LabelReading, cells: opt.Cells, score: str) -> Checked:
-    """What a file or folder is; `score` is the column of scores of a table."""
+def _checked(file: str, reading: LabelReading, cells: opt.Cells, columns: tuple[str, str]) -> Checked:
+    """What a file or folder is; `columns` are those of the models and scores of a table."""
     from probtruth.io.loaders.readers import format_of, read_label_file
 
     name, path = named_file(file)
@@ -75,19 +76,19 @@ def _checked(file: str, reading: LabelReading, cells: opt.Cells, score: str) -> 
     if tool in SCORE_TOOLS:
         return _log(tool, {name: path} if name else path)
     if tool == "table":
-        return _table(path, reading, cells, score)
+        return _table(path, reading, cells, columns)
     kinds = {"wide": "annotations, wide form", "counts": "annotations, counts per label"}
     return _labels(read_label_file(path, replace(reading, format=tool)), kinds.get(tool, f"{tool} export"))
 
 
-def _table(path: Any, reading: LabelReading, cells: opt.Cells, score: str) -> Checked:
+def _table(path: Any, reading: LabelReading, cells: opt.Cells, of_scores: tuple[str, str]) -> Checked:
     from probtruth.io.predictions import read_predictions
     from probtruth.io.tables.read import columns_of, read_table
     from probtruth.line.inputs import stored_labels
 
     columns = columns_of(path)
-    if {reading.item, "model", score} <= set(columns):
-        return _scores(path, reading, score, columns)
+    if {reading.item, *of_scores} <= set(columns):
+        return _scores(path, reading, *of_scores, columns)
     try:
         known = stored_labels(path, {}, replace(reading, format="table"))
     except InputError:
@@ -96,14 +97,16 @@ def _table(path: Any, reading: LabelReading, cells: opt.Cells, score: str) -> Ch
             raise
     else:
         if reading.label not in columns:
-            return *_labels(known, "annotations, counts per label")[:2], [AS_COUNTS]
+            kind, facts, lines = _labels(known, "annotations, counts per label")
+            return kind, facts, [AS_COUNTS, *lines]
         return _labels(known, "annotations, long form" if reading.annotator in columns else "labels, one for each item")
     read = read_predictions({redacted(str(path)): path}, None, reading.item, cells.kind, cells.renormalise)
     lines = [f"{count(rows, 'row')} divided by their sums" for _, rows, _, _ in read.audit.renormalised]
+    lines += read.notes
     return "probabilities", {"n_items": len(read.index.items), "labels": list(read.index.labels)}, lines
 
 
-def _scores(path: Any, reading: LabelReading, score: str, columns: Sequence[str]) -> Checked:
+def _scores(path: Any, reading: LabelReading, model: str, score: str, columns: Sequence[str]) -> Checked:
     from probtruth.io.scores import notes_in, read_scores
 
     try:
@@ -111,15 +114,17 @@ def _scores(path: Any, reading: LabelReading, score: str, columns: Sequence[str]
     except InputError:
         upward = None
     replicate = reading.replicate if reading.replicate in columns else None
-    scores = read_scores(path, item=reading.item, score=score, replicate=replicate, higher_is_better=upward or False)
+    named: dict[str, Any] = {"item": reading.item, "model": model, "score": score, "replicate": replicate}
+    scores = read_scores(path, **named, higher_is_better=upward or False)
     way = (
-        f"which way {score!r} counts is not known: add --higher-is-better or --lower-is-better" if upward is None
+        f"which way {score!r} counts is not known: add --higher-is-better or --lower-is-better"
+        if upward is None
         else f"{score}: {'higher' if upward else 'lower'} is better"
-    )  # fmt: skip
+    )
     missing = len(scores.audit.missing)
     facts = {"n_items": len(scores.items), "models": list(scores.models), "missing": missing}
     lines = [f"{count(missing, 'item')} left out, which some model lacks"] if missing else []
-    return "scores", {**facts, "higher_is_better": upward}, [*lines, way]
+    return "scores", {**facts, "higher_is_better": upward}, [*lines, way, *scores.notes]
 
 
 def _labels(labels: Any, kind: str) -> Checked:
@@ -127,7 +132,7 @@ def _labels(labels: Any, kind: str) -> Checked:
     facts: dict[str, Any] = {"n_items": len(labels.index.items), "labels": list(labels.index.labels)}
     if hasattr(labels, "multiplicity"):
         facts |= {"n_annotations": int(labels.multiplicity.sum()), "n_annotators": labels.n_annotators}
-    return kind, facts, []
+    return kind, facts, list(getattr(labels, "notes", ()))
 
 
 def _log(tool: str, files: Any) -> Checked:

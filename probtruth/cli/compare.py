@@ -33,6 +33,8 @@ def compare(
     cache_compiled_code()
     with console.progress("reading scores"):
         read = read_score_files(named_files(scores), reading, opt.n_bytes(memory))
+    for note in read.notes:
+        console.note(note)
     if verdict.baseline is not None:
         check.one_of(verdict.baseline, read.models, "--baseline")
     if gold is not None:

@@ -79,15 +79,15 @@ class Gate:
         for condition in self.conditions:
             for model, row in rows.items():
                 value = check.as_float(row[QUANTITIES[condition.quantity]])
-                found.append({"model": model, "baseline": base, "value": value, "fails": condition.holds(value),
-                              "condition": str(condition)})  # fmt: skip
+                judged = {"value": value, "fails": condition.holds(value), "condition": str(condition)}
+                found.append({"model": model, "baseline": base} | judged)
         ends = {model: (check.as_float(row["low"]), check.as_float(row["high"])) for model, row in rows.items()}
         unsure = [{"model": m, "low": low, "high": high} for m, (low, high) in ends.items() if is_open(low, high, rope)]
         unsure = unsure if self.inconclusive else []
         asked = [*map(str, self.conditions), *([INCONCLUSIVE] if self.inconclusive else [])]
         status = FAILED if any(one["fails"] for one in found) else NO_VERDICT if unsure else 0
-        return {"condition": "; ".join(asked), "models": found, INCONCLUSIVE: unsure, "status": status,
-                "baseline": base}  # fmt: skip
+        judgement = {"condition": "; ".join(asked), "models": found, INCONCLUSIVE: unsure}
+        return judgement | {"status": status, "baseline": base}
 
     def in_words(self, judged: Mapping[str, Any], rope: float | None) -> list[str]:
         """What was found, a line for each model and condition."""

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from probtruth import check
+from probtruth.cli.console import Console
 from probtruth.cli.options import Cells, Pilot, chosen_rule, n_bytes
 from probtruth.errors import InputError
 from probtruth.io.addresses import is_address, named
@@ -59,14 +60,14 @@ def read(
 
     others = {"--predictions": files.predictions, "--annotations": files.annotations, "--soft": files.soft}
     beside = [name for name, value in others.items() if value]
-    item, reference = files.reading.item, None
+    item, reference, limit = files.reading.item, None, n_bytes(memory)
     strata: dict[str, Any] = {}
     models: dict[str, Any] = {}
     if table is not None:
         if beside:
             raise InputError(f"the table {table!r} with {beside[0]}", "one table that holds all, or a file each", EACH)
         block, blocks = joined_table(table, item=item)
-        reference, models = reference_of(block, blocks, item, estimand), blocks
+        reference, models = reference_of(block, blocks, item, estimand, memory=limit), blocks
     elif not files.predictions:
         hint = "Write --predictions my_model=probs.csv, or one TABLE with columns truth.cat, ours.cat."
         raise InputError("no --predictions and no table", "one of the two", hint)
@@ -77,12 +78,12 @@ def read(
     else:
         models = model_files(files.predictions)
         reference = (
-            read_soft(files.soft, item, estimand)
+            read_soft(files.soft, item, estimand, memory=limit)
             if files.soft
-            else stored_labels(str(files.annotations), models, files.reading)
+            else stored_labels(str(files.annotations), models, files.reading, memory=limit)
         )
     if models:
-        cells, limit = files.cells, n_bytes(memory)
+        cells = files.cells
         predictions = read_predictions(models, reference.index, item, cells.kind, cells.renormalise, memory=limit)
     for what, spec in (("group", files.groups), ("cluster", clusters)):
         if spec is not None:
@@ -108,7 +109,7 @@ def _no_labels(got: str, more: str = "") -> InputError:
     return InputError(got, "one of the two", hint)
 
 
-def read_pilot(pilot: Pilot) -> tuple[Any, Any]:
+def read_pilot(pilot: Pilot, console: Console) -> tuple[Any, Any]:
     """The scores of a pilot, and the annotations behind them where there are annotators."""
     if (not pilot.scores) == (pilot.annotations is None):
         got = "both SCORES and --annotations" if pilot.scores else "no pilot"
@@ -116,12 +117,17 @@ def read_pilot(pilot: Pilot) -> tuple[Any, Any]:
     if pilot.scores:
         from probtruth.io.loaders.readers import read_score_files
 
-        return read_score_files(named_files(pilot.scores), pilot.reading), None
+        scores = read_score_files(named_files(pilot.scores), pilot.reading)
+        for note in scores.notes:
+            console.note(note)
+        return scores, None
     from probtruth.line.score import score
     from probtruth.truth.infer import infer_truth
     from probtruth.types import Annotations
 
     labels, predictions, _ = read(files_of(pilot))
+    for note in (*getattr(labels, "notes", ()), *predictions.notes):
+        console.note(note)
     if not isinstance(labels, Annotations):
         return score(predictions, labels, rule=chosen_rule(pilot.rule)), None
     labels = labels.annotated()[0]

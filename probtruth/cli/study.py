@@ -31,7 +31,7 @@ def plan(
     if gold is not None or out is not None:
         _choose_gold(console, pilot, gold, truth, groups, seed, out)
         return
-    scores, annotations = read_pilot(pilot)
+    scores, annotations = read_pilot(pilot, console)
     with console.progress("planning"):
         costs = _prices(cost or [])
         planned = plan(scores, pilot.a, pilot.b, annotations=annotations, costs=costs, **vars(study))
@@ -95,7 +95,7 @@ def monitor(
     frame, source = read_table(scores)
     watched = monitor(frame, state if Path(state).exists() else None, **vars(watching), source=source)
     watched.save(state)
-    for note in words.monitor_notes(watched):
+    for note in (*source.notes, *words.monitor_notes(watched)):
         console.note(note)
     console.show(*words.monitor_summary(watched))
     console.emit(watched.to_dict())
@@ -115,7 +115,7 @@ def validate(
     from probtruth.study.validate import validate
 
     console = Console.of(context, json)
-    scores, _ = read_pilot(pilot)
+    scores, _ = read_pilot(pilot, console)
     with console.progress("studies") as on_progress:
         known: dict[str, Any] = {
             "n_items": n_items,

@@ -12,7 +12,7 @@ from probtruth.comparison.evidence import Evidence
 from probtruth.comparison.options import Options
 from probtruth.comparison.pairs import LEADING, pair_rows_of, pairs_of
 from probtruth.comparison.posterior import Posterior
-from probtruth.comparison.rows import Row, group_rows, pair_rows, population_rows, rank_rows
+from probtruth.comparison.rows import NO_SPREAD, Row, group_rows, pair_rows, population_rows, rank_rows
 from probtruth.comparison.tests import MOST, paired_tests, rows_of_tests
 from probtruth.comparison.unseen import LEVEL, NO_BOUND, NOT_SAMPLED
 from probtruth.comparison.warn import prior_of_groups, warnings_of
@@ -32,7 +32,7 @@ def assemble(evidence: Evidence, post: Posterior, options: Options) -> Compariso
     """The `Comparison`: numbers under the names of the models, and what must be said about them."""
     plan, known, rope, these_items = evidence.design, evidence.known, options.rope, options.these_items
     pairs = pair_rows(evidence, post, rope, these_items)
-    ordered = not any(row["reason"] and row["p_a_better"] is None for row in pairs)  # else a P rests on no spread
+    ordered = not any(row["reason"] == NO_SPREAD for row in pairs)  # else a P rests on no spread
     ranks = rank_rows(evidence, post, rope, ordered, these_items)
     diagnostics = post.diagnostics()
     warnings = warnings_of(evidence, options, diagnostics, pairs)
@@ -40,7 +40,8 @@ def assemble(evidence: Evidence, post: Posterior, options: Options) -> Compariso
         warnings += prior_of_groups(evidence.names, post.population)
     if options.strict and (failing := [warning for warning in warnings if warning.startswith("sampling:")]):
         raise PosteriorError(" ".join(failing))
-    reason = NOT_SAMPLED if these_items else NO_BOUND if evidence.outcomes is None and evidence.range is None else None
+    bounded = evidence.of_means and evidence.range is not None
+    reason = NOT_SAMPLED if these_items else None if bounded or evidence.outcomes is not None else NO_BOUND
     return Comparison(
         models=evidence.models,
         pairs=pairs,
@@ -182,7 +183,8 @@ def tree_of(evidence: Evidence, post: Posterior, seed: int) -> "xarray.DataTree"
         constant = {"score": unit * post.rows.mean[: len(models)]}
     shape = means.shape[:2]
     first, second = (list(side) for side in zip(*pairs, strict=True)) if pairs else ([], [])
-    draws = {"contrast": (("chain", "draw", "model_name"), means - means.mean(-1, keepdims=True))}
+    centre = means.sum(-1, keepdims=True) / max(len(models), 1)  # no model is left where all means are infinite
+    draws = {"contrast": (("chain", "draw", "model_name"), means - centre)}
     of_pair = ("chain", "draw", "pair")
     if len(pairs) <= STORED_PAIRS:
         draws["difference"] = (of_pair, means[..., first] - means[..., second])

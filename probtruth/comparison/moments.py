@@ -13,7 +13,7 @@ from probtruth.comparison.shared_units import UnitSums, of_annotators
 from probtruth.errors import InputError
 from probtruth.types import Annotations, RuleFacts, Scores
 from probtruth.types.arguments import Groups
-from probtruth.types.index import positions
+from probtruth.types.index import positions, sort_names
 
 # Powers of scores that are all below this in size would be lost, and those of scores beyond this overflow.
 SMALLEST, LARGEST = 1e-75, 1e75
@@ -153,7 +153,7 @@ class Moments:
                 raise InputError(f"{name} {own} and {others}", "parts of one table of scores", "Score them alike.")
         if (self.annotators is None) != (other.annotators is None):
             raise InputError("annotators in one part only", "in both or none", "Pass annotations with every part.")
-        groups, cells = (tuple(sorted({*getattr(self, name), *getattr(other, name)})) for name in ("groups", "cells"))
+        groups, cells = (sort_names({*getattr(self, name), *getattr(other, name)}) for name in ("groups", "cells"))
         one, two = self._among(groups, cells), other._among(groups, cells)
         if (one.cell_group != two.cell_group)[(one.sums.n > 0) & (two.sums.n > 0)].any():
             raise InputError("a cluster in different groups", "clusters inside groups", "Name clusters apart.")

@@ -271,7 +271,7 @@ def posterior_of(rows: Location, n_models: int, population: Population | None, o
     if run is not None and nuts:
         drawn = run.sites["shift"].reshape(-1, n_models)
         shift = drawn[:, 1:]
-        found = [margin.drawn(drawn[:, 0], levels.total_df) for margin in found[:n_models]]
+        found = [margin.drawn(drawn[:, 0], df) for margin in found[:n_models]]
         if tree is not None:
             t = tree.t_of(pairs_of(np.arange(n_models)), shift, pairs.variance)
             found += [margin.drawn(row, df) for margin, row in zip(plain, t, strict=True)]

@@ -17,7 +17,9 @@ Row = dict[str, object]
 CHANCES = ("low", "high", "p_a_better", "p_equivalent", "p_b_better")  # Not known of a difference without spread
 DECIDED = ("p_best", "expected_rank", "expected_regret", "tier")  # Known of a model where every pair's order is
 UNSEEN = ("unseen_rate", "unseen_difference", "unseen_p_a_better")
+ROUNDING = 1e-12  # Of a difference in units of its spread; means that are equal may differ by their last digits
 NO_SPREAD = "the same difference on every item: its spread cannot be estimated"
+BOTH_INFINITE = "two infinite means, or infinite scores of both signs, have no difference"
 TWINS = "the same score on every item: nothing in the data tells the two models apart"
 
 
@@ -34,6 +36,7 @@ def pair_rows(evidence: Evidence, post: Posterior, rope: float | None, these_ite
         if a in place and b in place and post.rows is not None:
             at, both = next(finite), (place[a], place[b])
             margin, mean = post.margins[at], float(post.rows.mean[at])
+            mean = 0.0 if abs(mean) <= ROUNDING * margin.scale < math.inf else mean
             spread = these_items or margin.scale > 0
             if means is not None and not these_items:
                 low, high = float(means.low[at]), float(means.high[at])
@@ -42,7 +45,9 @@ def pair_rows(evidence: Evidence, post: Posterior, rope: float | None, these_ite
                 if low == high and worst is not None:  # certain only if the bound itself leaves no doubt
                     spread = spread and worst < 0
         row: Row = {"a": a, "b": b, "difference": None, **dict.fromkeys((*CHANCES, "favours", "reason", *UNSEEN))}
-        if not math.isnan(mean):  # else two infinities of one sign
+        if math.isnan(mean):
+            row["reason"] = BOTH_INFINITE
+        else:
             low, high = margin.interval()
             equal = None if rope is None else margin.within(rope)
             chances = low, high, margin.below(0.0), equal, margin.above(0.0)

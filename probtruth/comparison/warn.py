@@ -39,7 +39,7 @@ def warnings_of(
     warnings += [*plan.notes, *evidence.notes]
     audit, known = evidence.audit, evidence.known
     if audit.dropped:
-        warnings.append(f"{audit.dropped} items dropped for all models: {', '.join(audit.counts())}")
+        warnings.append(f"{check.count(audit.dropped, 'item')} dropped for all models: {', '.join(audit.counts())}")
     if audit.prompts:
         warnings.append(
             f"{len(audit.prompts)} items were asked in other words of some models "
@@ -54,7 +54,8 @@ def warnings_of(
         more = f" and {count - len(items)} more" if count > len(items) else ""
         warnings.append(
             f"model {model!r} has an infinite score on {count} of {plan.n_items} items "
-            f"({check.shortlist(items)}{more}): its mean is infinite; set a floor, or use a rule such as 'brier'"
+            f"({check.shortlist(items)}{more}): its mean is infinite"
+            + ("; set a floor, or use a rule such as 'brier'" if evidence.from_labels else "")
         )
     if evidence.rule in orientation.PROPORTIONS and evidence.values is not None and evidence.gold is None:
         low, high = float(evidence.values.min()), float(evidence.values.max())
@@ -101,7 +102,7 @@ def warnings_of(
             f"fewer than {FEW_OF_LABEL} expert answers of {check.shortlist(gold.seldom, 3)}: what such items cost was "
             "hardly seen, and intervals are wider for it; have more items labelled that may be of this class"
         )
-    if constant := [row for row in pairs if row["reason"]]:
+    if constant := [row for row in pairs if row["reason"] and row["difference"] is not None]:
         names = "; ".join(f"{check.quote(row['a'])} and {check.quote(row['b'])}" for row in constant[:3])
         more = f" and {len(constant) - 3} more pairs" if len(constant) > 3 else ""
         warnings.append(f"the same difference on every item: {names}{more}: no spread to judge by")

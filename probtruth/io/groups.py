@@ -28,7 +28,7 @@ def read_groups(spec: str, items: Sequence[str] | None, item: str = "item", what
         raise InputError(
             f"no {what} for {len(absent)} of {len(items or ())} items ({check.shortlist(absent, 3)})",
             f"a {what} for every item",
-            "Add them; names are compared as text ('007' is not '7').",
+            f"Add them. {check.AS_TEXT}",
             source.at(column=column),
         )
     return known if items is None else {name: known[name] for name in items}
@@ -112,5 +112,5 @@ def _nothing(models: Sequence[str], items: Sequence[Sequence[str]], index: Index
         f"no item in common: {check.shortlist(sides[0][1], 3)} in {sides[0][0]}, {check.shortlist(other[1], 3)} in "
         f"{other[0]}",
         "the same item names in all",
-        "Names are compared as text ('007' is not '7'); check the item columns.",
+        check.AS_TEXT,
     )

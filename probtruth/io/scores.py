@@ -2,18 +2,18 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars
 
-from probtruth import check, frame_numbers, frames
+from probtruth import check, frames
 from probtruth.errors import InputError
 from probtruth.io.addresses import shown
 from probtruth.io.tables import parquet_notes
-from probtruth.io.tables.read import batches, memory_limit, read_table, size_of
+from probtruth.io.tables.columns import some_number
+from probtruth.io.tables.read import batches, read_table, too_large
 from probtruth.io.tables.wide import NAME, VALUE, long_form
 from probtruth.types import RuleFacts, Scores, orientation
 from probtruth.types.arguments import Frame, StrPath
@@ -88,11 +88,19 @@ def read_scores(
         upward = orientation.upward(score, higher_is_better, source.name)
         columns = {option: column for option, column in (("group", group), ("cluster", cluster)) if column is not None}
         columns |= {"item": item, "model": NAME}
-        return replace(Scores.from_parts(lambda: [(long, source)], columns, VALUE, upward), rule=score)
-    stored, limit = table if isinstance(table, str | Path) else None, memory_limit(memory)
-    on_disk = stored is not None and replicate is None and EXPANSION * size_of(stored) > limit
+        return replace(Scores.from_parts([(long, source)], columns, VALUE, upward), rule=score)
+    stored = table if isinstance(table, str | Path) else None
+    on_disk = too_large([table], memory) and stored is not None and replicate is None
     frame, source = next(batches(table)) if on_disk else read_table(table)
     names = frame.columns
+    if {"model_a", "model_b", "winner"} <= set(names):
+        raise InputError(
+            "votes on pairs of models (model_a, model_b, winner)",
+            "a score for each item and model",
+            "If the same two models answered every item, give each its own row: 1 for the winner, 0 for the other, "
+            "0.5 for a tie, with the judge as replicate. Votes on several pairs need a Bradley-Terry model.",
+            source.name,
+        )
     named = {"item": item, "model": model, "group": group, "cluster": cluster, "replicate": replicate}
     if not {item, model, score} <= set(names):
         _refuse_wide(frame, named, score, source.name)
@@ -105,11 +113,8 @@ def read_scores(
     own = [name for name in ("group", "cluster") if ours and name in names]  # which probtruth itself wrote
     named |= {name: named[name] or name for name in own}
     columns = {option: column for option, column in named.items() if column is not None}
-    parts = partial(batches, stored, [*columns.values(), score]) if stored and on_disk else lambda: [(frame, source)]
+    parts = batches(stored, [*columns.values(), score]) if stored and on_disk else [(frame, source)]
     return replace(Scores.from_parts(parts, columns, score, upward, on_disk), rule=rule, known=facts)
-
-
-EXPANSION = 4  # memory that a table of scores takes while it is read whole, for each byte of its cells
 
 
 def _refuse_wide(frame: polars.DataFrame, named: Mapping[str, str | None], score: str, where: str) -> None:
@@ -118,16 +123,18 @@ def _refuse_wide(frame: polars.DataFrame, named: Mapping[str, str | None], score
     if named["item"] not in frame.columns or {named["model"], score} & set(frame.columns):
         return
     others = [name for name in frame.columns if name not in taken]
-    models = [name for name in others if frame_numbers.float_columns(frame, [name]).unread is None]
+    models = [name for name in others if some_number(frame, name)]
+    # by their names where other columns stand between, unless a name cannot be written so
+    some = len(models) < len(others) and not any("," in name for name in models)
+    option = ("--format", "wide", *(("--model", ",".join(models)) if some else ()))
     if len(models) > 1:
         raise InputError(
             f"no columns {check.quote(named['model'])} and {check.quote(score)}, but one column of numbers for each of "
             f"{check.shortlist(models)}",
             "one row for each item and model, or the names of the models' columns",
-            f"If these are models, pass models={models[:6]!r} (command line: --format wide --model "
-            f"{','.join(models[:6])}).",
+            f"If these are models, pass models={models if some else []!r} (command line: {' '.join(option)}).",
             where,
-            ("--format", "wide", "--model", ",".join(models[:6])),
+            option,
         )
 
 

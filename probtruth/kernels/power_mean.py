@@ -27,8 +27,7 @@ def generalized_mean(probs: Values, power: Power, weights: Weights | None = None
     """The generalised mean of order m over the last axis.
 
     Formula: (sum w p^m / sum w)^(1/m). Power 1 is the arithmetic, 0 the geometric (the limit), -1 the harmonic mean;
-    inf and -inf are the largest and the smallest value of positive weight. Near power 0 it is an expansion around the
-    geometric mean, elsewhere a shifted log-sum-exp, so that no power overflows or underflows before the result does.
+    inf and -inf are the largest and the smallest value of positive weight. No power underflows before the result does.
 
     Arguments: `probs` are not negative; `power` is a number, or one for each batch; `weights` are not negative and not
     all 0 (they are divided by their sum), by default equal.
@@ -42,30 +41,20 @@ def generalized_mean(probs: Values, power: Power, weights: Weights | None = None
     >>> [round(float(pt.nelson.generalized_mean(np.array([0.2, 0.8]), power)), 4) for power in (1, 0, -1)]
     [0.5, 0.4, 0.32]
     """
-    (values,) = simplex.as_floats(probs)
-    zero = jnp.isneginf(simplex.log(values))
-    logs = jnp.where(zero, -jnp.inf, simplex.log(jnp.where(zero, 1.0, values)))
-    mean = jnp.exp(log_generalized_mean(logs, power, weights))
-    straight = zero & (jnp.asarray(power, values.dtype) == 1)[..., None]  # 0 in value; gives power 1 its gradient at 0
-    return mean + jnp.sum(jnp.where(straight, _shares(values, weights) * values, 0.0), -1)
-
-
-@jax.jit
-def log_generalized_mean(log_probs: Values, power: Power, weights: Weights | None = None) -> Float[Array, "*batch"]:
-    """Logarithm of `generalized_mean`, from log-probabilities, which never pass through probabilities."""
     # With l = log p, mu = sum w l and d = l - mu, and where |m d| <= 1, log M = mu + log1p(m^2 s)/m with s = sum w d^2
     # phi(m d) and phi(z) = (e^z - 1 - z)/z^2: no division by m is left. Elsewhere log M = top + log(sum w exp(m (l -
     # top)))/m with top the value that dominates. Values of p = 0 enter only by their weight: for a positive power
     # log(1 - their weight)/m is added.
-    (logs,) = simplex.as_floats(log_probs)
-    share = _shares(logs, weights)
-    lost = jnp.isneginf(logs) & (share > 0)
-    alive = (share > 0) & ~lost
-    logs = jnp.where(alive, logs, 0.0)
-    lost_share = jnp.sum(jnp.where(lost, share, 0.0), -1)
+    (values,) = simplex.as_floats(probs)
+    weighed = jnp.ones_like(values) if weights is None else jnp.asarray(weights, values.dtype)
+    weight = jnp.broadcast_to(weighed / jnp.sum(weighed, -1, keepdims=True), values.shape)
+    zero = jnp.isneginf(simplex.log(values))
+    alive = (weight > 0) & ~zero
+    logs = simplex.log(jnp.where(alive, values, 1.0))
+    lost_share = jnp.sum(jnp.where(zero, weight, 0.0), -1)
     some = jnp.any(alive, -1)
     kept_share = jnp.where(some, 1 - lost_share, 1.0)
-    share = jnp.where(alive, share, 0.0) / kept_share[..., None]
+    share = jnp.where(alive, weight, 0.0) / kept_share[..., None]
 
     whole = jnp.broadcast_to(jnp.asarray(power, logs.dtype), logs.shape[:-1])
     unbounded = jnp.isinf(whole)
@@ -89,7 +78,9 @@ def log_generalized_mean(log_probs: Values, power: Power, weights: Weights | Non
     positive = jnp.where(m > 0, m, 1.0)
     result = result + jnp.where(m > 0, jnp.log1p(-jnp.where(some, lost_share, 0.0)) / positive, 0.0)
     result = jnp.where(unbounded, top, result)
-    return jnp.where(~some | ((whole <= 0) & (lost_share > 0)), -jnp.inf, result)
+    mean = jnp.exp(jnp.where(~some | ((whole <= 0) & (lost_share > 0)), -jnp.inf, result))
+    straight = zero & (whole == 1)[..., None]  # 0 in value; gives power 1 its gradient at 0
+    return mean + jnp.sum(jnp.where(straight, weight * values, 0.0), -1)
 
 
 def log1p_ratio(x: Float[Array, "*batch"]) -> Float[Array, "*batch"]:
@@ -98,10 +89,3 @@ def log1p_ratio(x: Float[Array, "*batch"]) -> Float[Array, "*batch"]:
     series = jnp.polyval(jnp.asarray([(-1) ** n / (n + 1) for n in range(9, -1, -1)], x.dtype), x)
     safe = jnp.where(small, 1.0, x)
     return jnp.where(small, series, jnp.log1p(safe) / safe)
-
-
-def _shares(values: Float[Array, "*batch value"], weights: Weights | None) -> Float[Array, "*batch value"]:
-    if weights is None:
-        return jnp.full_like(values, 1.0 / values.shape[-1])
-    weighted = jnp.asarray(weights, values.dtype)
-    return jnp.broadcast_to(weighted / jnp.sum(weighted, -1, keepdims=True), values.shape)

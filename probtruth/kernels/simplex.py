@@ -15,6 +15,7 @@ from jax import Array, lax
 from jax.custom_batching import custom_vmap
 from jax.custom_derivatives import SymbolicZero
 from jaxtyping import Float, Real
+from numpy.typing import ArrayLike
 
 from probtruth.errors import InputError
 
@@ -31,15 +32,13 @@ def as_floats(*tables: Values) -> tuple[Array, ...]:
     """Numbers by label as JAX arrays of one floating type: see `of_one_type`."""
     made = of_one_type(*tables)
     if any(array.shape[-1:] != made[0].shape[-1:] for array in made):
-        raise InputError(
-            f"arrays of shapes {' and '.join(str(array.shape) for array in made)}",
-            "the same labels along the last axis of both",
-            "Turn class numbers into distributions: jax.nn.one_hot(labels, n_labels).",
-        )
+        got = f"arrays of shapes {' and '.join(str(array.shape) for array in made)}"
+        hint = "Turn class numbers into distributions: jax.nn.one_hot(labels, n_labels)."
+        raise InputError(got, "the same labels along the last axis of both", hint)
     return made
 
 
-def of_one_type(*arrays: Values) -> tuple[Array, ...]:
+def of_one_type(*arrays: ArrayLike) -> tuple[Array, ...]:
     """The arrays as JAX arrays of one floating type, the widest of them (float32 unless JAX's x64 is on)."""
     made = [jnp.asarray(array) for array in arrays]
     dtype = jnp.result_type(*made)
@@ -199,23 +198,14 @@ def _product_tangent(weights: Array, values: Array | None, tangents: tuple[Tange
     return total
 
 
-def entropy_terms(probs: Float[Array, "..."]) -> Float[Array, "..."]:
-    """`-p log p` of each entry (nats), 0 at 0."""
-    return -weighted_log(probs, probs)
+def relative_entropy_terms(
+    truth: Float[Array, "..."], probs: Float[Array, "..."], log_probs: Float[Array, "..."] | None = None
+) -> Float[Array, "..."]:
+    """`t log(t/p) + p - t` of each entry (nats): never negative, and exact to rounding when t and p are close.
 
-
-def relative_entropy_terms(truth: Float[Array, "..."], probs: Float[Array, "..."]) -> Float[Array, "..."]:
-    """`t log(t/p) + p - t` of each entry (nats): never negative, and exact to rounding when t and p are close."""
-    return _relative_entropy(truth, probs, weighted_log(truth, probs))
-
-
-def relative_entropy_terms_from_log(truth: Float[Array, "..."], log_probs: Float[Array, "..."]) -> Float[Array, "..."]:
-    """As `relative_entropy_terms`, from log-probabilities: finite even if the probability itself underflows."""
-    weighted = truth * _weighed(truth, log_probs)
-    return _relative_entropy(truth, jnp.exp(log_probs), weighted)
-
-
-def _relative_entropy(truth: Array, probs: Array, weighted: Array) -> Array:
+    With `log_probs` it is finite even if the probability itself underflows.
+    """
+    weighted = weighted_log(truth, probs) if log_probs is None else truth * _weighed(truth, log_probs)
     near = jnp.abs(probs - truth) < NEAR * truth
     x = jnp.where(near, probs - truth, 0) / jnp.where(near, truth, 1)
     r = x / (2 + x)

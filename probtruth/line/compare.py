@@ -3,8 +3,6 @@
 import re
 from collections.abc import Mapping, Sequence
 
-import numpy as np
-
 from probtruth import check
 from probtruth.comparison.compare import compare as compare_scores
 from probtruth.comparison.compare import need_two
@@ -134,7 +132,7 @@ def rope_in_units(rope: float | str | None, scores: Scores) -> float | str | Non
     known = scores.rule == "zero-one" or orientation.known(scores.rule) is True
     if marks or (known and values.min() >= 0 and values.max() <= 1):
         return points
-    number = float(np.abs(values.mean(1)).min()) * points
+    number = abs(float(scores.losses.mean(1).min())) * points
     raise InputError(
         f"rope {rope!r} of the score {scores.rule!r}",
         "a percentage of a proportion (accuracy, pass rate), where 2% is two points, or a number in the score's units",

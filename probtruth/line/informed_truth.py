@@ -10,7 +10,7 @@ from probtruth import check
 from probtruth.errors import InputError
 from probtruth.kernels.arrays import to_host
 from probtruth.scoring.align import Aligned, AlignedOnHost, align
-from probtruth.scoring.log_pool import LogPool, covariances, features_of, fit_log_pool, posterior
+from probtruth.scoring.log_pool import LogPool, covariances, features_of, fit_log_pool, pooled, posterior
 from probtruth.scoring.score import score_aligned
 from probtruth.truth.fit import INDEPENDENT, class_draws
 from probtruth.types import Predictions, Scores, Truth
@@ -170,7 +170,7 @@ def _view(
     pool = fit_log_pool(likelihood[chosen], features[:, chosen])
     if pool is None:
         return None
-    forecast = pool.forecast(features)
+    forecast = pooled(features, pool.weights)
     probs = posterior(likelihood, forecast)
     slopes = np.zeros((len(probs), len(features)))
     slopes[chosen] = np.einsum("ik,fik->if", (probs - forecast)[chosen], features[:, chosen], optimize=True)

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float, Int
 
-from probtruth.errors import InputError
-from probtruth.kernels.arrays import Table, exponential, on_device, reordered, some_items, to_host, together, widened
+from probtruth import check
+from probtruth.kernels.arrays import Table, on_device, reordered, some_items, to_host, together, widened
 from probtruth.types.index import Audit, Index, match_items, match_labels, ranks
 from probtruth.types.predictions import Predictions
 from probtruth.types.shown import Brief
@@ -40,11 +40,6 @@ class Aligned(Brief):
     estimand: str
     item_rows: Int[np.ndarray, " item"] | None = None
 
-    @property
-    def probs(self) -> Float[Table, "model item label"]:
-        """The probabilities of the predictions."""
-        return exponential(self.log_probs)
-
     def tables(self) -> Iterator[tuple[str, Float[np.ndarray, "item label"]]]:
         """Each model's name and log-probabilities, which come to the host one at a time."""
         for model, table in zip(self.models, self.log_probs, strict=True):
@@ -63,7 +58,8 @@ class Aligned(Brief):
         shares = self.shares
         truth = shares if shares is not None and self.by_votes else to_host(self.truth)
         log_probs = np.ascontiguousarray(to_host(self.log_probs))
-        return AlignedOnHost(**{**vars(self), "log_probs": log_probs, "truth": np.ascontiguousarray(truth)})
+        wide = np.ascontiguousarray(truth, np.float64)  # running sums of float32 would lose their digits
+        return AlignedOnHost(**{**vars(self), "log_probs": log_probs, "truth": wide})
 
     def against(self, truth: Truth) -> "Aligned":
         """The same predictions against another truth about the same items and labels."""
@@ -103,14 +99,8 @@ def align(predictions: object, truth: object) -> Aligned:
         return predictions
     if isinstance(predictions, Mapping) and predictions:
         predictions = Predictions.from_probs(predictions)
-    if not isinstance(predictions, Predictions):
-        hint = "Make it with Predictions.from_probs({'a': probs, ...}); the predictions come first, then the truth."
-        raise InputError(f"predictions of type {type(predictions).__name__}", "a probtruth.Predictions", hint)
-    if not isinstance(truth, Truth):
-        hint = (
-            "Make it with infer_truth(annotations), Truth.from_probs(probs) or Truth.from_labels(labels, n_labels=K)."
-        )
-        raise InputError(f"truth of type {type(truth).__name__}", "a probtruth.Truth", hint)
+    predictions = check.instance(predictions, Predictions, "Predictions.from_probs or read_predictions")
+    truth = check.instance(truth, Truth, "infer_truth, Truth.from_probs or Truth.from_labels")
     ours, theirs = truth.index, predictions.index
     items, rows, their_rows = match_items(ours, theirs, "the predictions")
     labels, columns, their_columns = match_labels(ours, theirs, "the predictions")

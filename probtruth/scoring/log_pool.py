@@ -25,12 +25,9 @@ class LogPool:
     weights: Float[np.ndarray, " feature"]
     precision: Float[np.ndarray, "feature feature"]
 
-    def forecast(self, features: Features) -> Rows:
-        """The pool's probabilities: the softmax of the weighted sum of the features."""
-        return _pooled(features, self.weights)
 
-
-def _pooled(features: np.ndarray, weights: np.ndarray) -> Rows:
+def pooled(features: Features, weights: Float[np.ndarray, " feature"]) -> Rows:
+    """The pool's probabilities: the softmax of the weighted sum of the features."""
     return np.asarray(softmax(np.einsum("fik,f->ik", features, weights), axis=1))
 
 
@@ -76,7 +73,7 @@ def covariances(
 def _objective(
     likelihood: np.ndarray, features: np.ndarray, centre: np.ndarray, weights: np.ndarray
 ) -> tuple[float, np.ndarray]:
-    forecast = _pooled(features, weights)
+    forecast = pooled(features, weights)
     mixed = np.maximum((likelihood * forecast).sum(1), 1e-300)
     slope = np.einsum("ik,fik->f", posterior(likelihood, forecast) - forecast, features, optimize=True)
     away = (weights - centre) / PRIOR_SD**2
@@ -84,7 +81,7 @@ def _objective(
 
 
 def _precision(likelihood: np.ndarray, features: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    forecast = _pooled(features, weights)
+    forecast = pooled(features, weights)
     known = covariances(posterior(likelihood, forecast), features, features)
     precision: np.ndarray = covariances(forecast, features, features) - known + np.eye(len(features)) / PRIOR_SD**2
     return precision

@@ -63,7 +63,7 @@ def weighted_metric(
     own = aligned.labels[position] if one else None
     words = name if own is None else f"{name} of {check.quote(own)}"
     undefined = ONE_LABEL[name] if one else NEVER.get(name, "there is nothing to average")
-    truth = aligned.truth.astype(np.float64)
+    truth = aligned.truth
     counted = [truth.sum(0)] * len(aligned.models)
     if name in NEEDS_ANSWERS:
         answers = response_probs(aligned.log_probs, "argmax" if threshold is None else "threshold", threshold)
@@ -109,11 +109,8 @@ def _rarer(name: str, totals: Float[np.ndarray, "*side label"], position: int) -
 
 def _position(label: object, labels: Sequence[str], metric: str) -> int:
     if label is None and len(labels) != 2:
-        raise InputError(
-            f"metric {metric!r} without a label, with {len(labels)} labels",
-            f"one of {check.shortlist(labels)}",
-            "Give label=..., or take macro-f1.",
-        )
+        got = f"metric {metric!r} without a label, with {len(labels)} labels"
+        raise InputError(got, f"one of {check.shortlist(labels)}", "Give label=..., or take macro-f1.")
     return chosen_labels(label, labels)[0]
 
 
@@ -134,6 +131,6 @@ def _gaps(aligned: AlignedOnHost, truth: np.ndarray, n_bins: int) -> Float[np.nd
     table = np.zeros((len(truth), len(aligned.models), n_bins + 1))
     table[..., n_bins] = 1
     for model, logs in enumerate(aligned.log_probs):
-        ((_, forecasts, outcomes),) = events(logs.astype(np.float64), truth, aligned.labels, "top-label")
+        ((_, forecasts, outcomes),) = events(logs, truth, aligned.labels, "top-label")
         table[np.arange(len(truth)), model, bins_of(forecasts, n_bins, "uniform", logs.dtype)] = outcomes - forecasts
     return table

@@ -103,18 +103,14 @@ def monitor(
         watch = check.instance(earlier, Monitor, "monitor")
         for name, value in named.items():
             if value != getattr(watch, name):
-                raise InputError(
-                    f"{name} {check.quote(value)} with a monitor that has {check.quote(getattr(watch, name))}",
-                    "the options of the first batch", "Leave it out, or start a new monitor (a new state file).",
-                )  # fmt: skip
+                problem = f"{name} {check.quote(value)} with a monitor that has {check.quote(getattr(watch, name))}"
+                raise InputError(problem, "the options of the first batch", "Leave it out, or start a new monitor.")
     if len(watch.items) and (cluster is None) != (watch.clusters is None):
         problem = "clusters in some batches only"
         raise InputError(problem, "clusters in all batches or in none", "Name the cluster column each time.")
     if cluster is not None and watch.clusters is None and largest_cluster is None:
-        raise InputError(
-            "clusters without their largest size", "the most items that a cluster can have",
-            "Give largest_cluster=... (command line: --largest-cluster); it limits how much is bet on one of them.",
-        )  # fmt: skip
+        hint = "Give largest_cluster=... (command line: --largest-cluster); it limits how much is bet on one of them."
+        raise InputError("clusters without their largest size", "the most items that a cluster can have", hint)
     items, scores = frames.names(table, item, source, "item"), frame_numbers.numbers(table, score, source, "score")
     clusters = [None] * len(items) if cluster is None else frames.names(table, cluster, source, "cluster").to_list()
     fed = _fed(watch, zip(items.to_list(), models.to_list(), scores.tolist(), clusters, strict=True), source)
@@ -139,7 +135,7 @@ def _new(named: dict[str, Any], models: tuple[str, ...], score: str, source: Sou
             "bounds with method 'asymptotic'" if "bounds" in named else "scores without bounds",
             "the least and the largest score that there can be, or that method",
             "Give bounds=(low, high) (command line: --bounds LOW HIGH), or method='asymptotic' where there are none.",
-        )  # fmt: skip
+        )
     upward = orientation.upward(score, named.get("higher_is_better"), source.name)
     return Monitor(first, second, **{"bounds": None} | named | {"higher_is_better": upward})
 
@@ -157,28 +153,23 @@ def _fed(watch: Monitor, rows: Iterable[tuple[str, str, float, str | None]], sou
             continue
         name, where = f"item {check.quote(item)}", source.at(row)
         if item in seen[model]:
-            raise InputError(
-                f"{name}, model {check.quote(model)} twice", "one score for each item and model",
-                "Remove the row; average repeats of an item first.", where,
-            )  # fmt: skip
+            problem, hint = f"{name}, model {check.quote(model)} twice", "Average repeats of an item first."
+            raise InputError(problem, "one score for each item and model", hint, where)
         if home.setdefault(item, cluster) != cluster:
             hint = "Check the cluster column."
             raise InputError(f"{name} in two clusters", "one cluster for each item", hint, where)
         if not low <= score <= high:
-            raise InputError(
-                f"score {score:g} of model {check.quote(model)} on {name}", f"a number from {low:g} to {high:g}",
-                "Check it, or start with wider bounds=... (command line: --bounds LOW HIGH).", where,
-            )  # fmt: skip
+            problem = f"score {score:g} of model {check.quote(model)} on {name}"
+            hint = "Check it, or start with wider bounds=... (command line: --bounds LOW HIGH)."
+            raise InputError(problem, f"a number from {low:g} to {high:g}", hint, where)
         seen[model][item] = score
         if not all(item in side for side in seen.values()):
             continue
         difference = seen[watch.a][item] - seen[watch.b][item]
         if item in known:
             if known[item] != difference:
-                raise InputError(
-                    f"{name} again, with another difference", "each item once, or again as it was",
-                    "Start a new monitor, or give the item a name of its own.", where,
-                )  # fmt: skip
+                hint = "Start a new monitor, or give the item a name of its own."
+                raise InputError(f"{name} again, with another difference", "each item as it was", hint, where)
             skipped += 1
             continue
         items.append(item)
@@ -186,22 +177,23 @@ def _fed(watch: Monitor, rows: Iterable[tuple[str, str, float, str | None]], sou
         if cluster is None:
             continue
         if cluster in sizes and cluster != last:
-            raise InputError(
-                f"items of cluster {check.quote(cluster)} after another cluster had begun or it was closed",
-                "the items of a cluster one after the other", "Feed clusters that are complete, one by one.", where,
-            )  # fmt: skip
+            problem = f"items of cluster {check.quote(cluster)} after another cluster had begun or it was closed"
+            hint = "Feed clusters that are complete, one by one."
+            raise InputError(problem, "the items of a cluster one after the other", hint, where)
         clusters.append(cluster)
         last = cluster
         sizes[cluster] += 1
         if sizes[cluster] > watch.largest_cluster:
-            raise InputError(
-                f"cluster {check.quote(cluster)} with more than {watch.largest_cluster} items",
-                f"at most {watch.largest_cluster}",
-                "Start with a larger largest_cluster=... (command line: --largest-cluster).", where,
-            )  # fmt: skip
+            problem = f"cluster {check.quote(cluster)} with more than {watch.largest_cluster} items"
+            hint = "Start with a larger largest_cluster=... (command line: --largest-cluster)."
+            raise InputError(problem, f"at most {watch.largest_cluster}", hint, where)
     clustered = watch.clusters is not None or any(name is not None for name in home.values())
     return replace(
-        watch, items=items, differences=differences, clusters=clusters if clustered else None, skipped=skipped,
+        watch,
+        items=items,
+        differences=differences,
+        clusters=clusters if clustered else None,
+        skipped=skipped,
         closed=watch.closed and len(items) == len(watch.items),
         waiting=len(seen[watch.a].keys() ^ seen[watch.b].keys()),
-    )  # fmt: skip
+    )

@@ -135,13 +135,16 @@ class Monitor(Brief):
         """
         if self.n_units < 2:
             return None
-        counted = np.array(self.differences[: self.n_items])
-        names = tuple(map(str, range(self.n_units)))
+        counted, numbers = np.array(self.differences[: self.n_items]), tuple(map(str, range(self.n_items)))
         scores = Scores(
-            np.stack([counted / 2, -counted / 2]), ("a", "b"), tuple(map(str, range(self.n_items))), "difference",
-            self.higher_is_better, RuleFacts(range=self.bounds),
-            clusters=None if self.clusters is None else Partition(self._unit, names),
-        )  # fmt: skip
+            np.stack([counted / 2, -counted / 2]),
+            ("a", "b"),
+            numbers,
+            "difference",
+            self.higher_is_better,
+            RuleFacts(range=self.bounds),
+            clusters=None if self.clusters is None else Partition(self._unit, numbers[: self.n_units]),
+        )
         known: float | None = compare(scores, engine="exact").pairs[0]["p_a_better"]
         return known
 
@@ -200,10 +203,12 @@ class Monitor(Brief):
         low, high = self.interval
         numbers = ("e_a_better", "e_b_better", "p_value", "decision", "p_a_better")
         return {
-            **{name: getattr(self, name) for name in names}, "clusters": self.clusters is not None, **counts,
-            "difference": self.difference, "low": low, "high": high,
-            **{name: getattr(self, name) for name in numbers}, "warnings": list(self.warnings),
-        }  # fmt: skip
+            **{name: getattr(self, name) for name in names},
+            **{"clusters": self.clusters is not None, **counts},
+            **{"difference": self.difference, "low": low, "high": high},
+            **{name: getattr(self, name) for name in numbers},
+            "warnings": list(self.warnings),
+        }
 
     def save(self, path: StrPath) -> None:
         """Writes the state atomically; an earlier state is replaced.
@@ -238,10 +243,9 @@ def read_monitor(path: StrPath) -> Monitor:
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         sound = False
     if not sound:
-        raise InputError(
-            "something that is no state of a monitor", f"what the `save` of a monitor writes ({CONTENT!r})",
-            "Check the path; if the file is damaged, start again from the scores.", shown(file),
-        )  # fmt: skip
+        hint = "Check the path; if the file is damaged, start again from the scores."
+        wanted = f"what the `save` of a monitor writes ({CONTENT!r})"
+        raise InputError("something that is no state of a monitor", wanted, hint, shown(file))
     return Monitor(**state | {"bounds": state["bounds"] and tuple(state["bounds"])})
 
 

@@ -87,10 +87,8 @@ def two_models(models: tuple[str, ...], a: object, b: object) -> tuple[str, str]
         return first, second
     for name, what in ((a, "a"), (b, "b")):
         if name is None:
-            raise InputError(
-                f"{len(models)} models ({check.shortlist(models)}) and no {what}", "the names of two of them",
-                "Say which two: a=..., b=... (command line: --a, --b).",
-            )  # fmt: skip
+            hint = "Say which two: a=..., b=... (command line: --a, --b)."
+            raise InputError(f"{len(models)} models ({check.shortlist(models)}) and no {what}", "two of them", hint)
     if str(a) == str(b):
         raise InputError(f"model {check.quote(a)} twice", "two different models", "Name another one.")
     return str(a), str(b)
@@ -125,10 +123,9 @@ def _of_new_items(whole: Comparison, names: tuple[str, str], mean: float) -> Non
         raise InputError(got, "one of new items", "Plan from the scores (result.scores).")
     known = next(row["difference"] for row in whole.pairs if {row["a"], row["b"]} == {*names})
     if not math.isclose(abs(known), abs(mean), rel_tol=1e-6, abs_tol=1e-12):
-        raise InputError(
-            f"a result whose difference is {known:g}, where its scores alone give {mean:g}",
-            "a comparison of these scores, without weights or expert labels", "Use result.scores to leave them out.",
-        )  # fmt: skip
+        problem = f"a result whose difference is {known:g}, where its scores alone give {mean:g}"
+        wanted = "a comparison of these scores, without weights or expert labels"
+        raise InputError(problem, wanted, "Use result.scores to leave them out.")
 
 
 def pair_of(scores: Scores, rows: Int[np.ndarray, " two"]) -> Scores:
@@ -161,10 +158,8 @@ def pilot_of(value: object, a: str | None, b: str | None, groups: object, cluste
     if named or (of_opinions and getattr(votes, "annotator", None) is not None):
         return _with_shared(pilot, of_annotators(scores, votes, rows, grouping), rows)
     if whole is not None and whole.uncertainty.get("annotators"):
-        raise InputError(
-            "a comparison of the same annotators on many items, without their annotations",
-            "the annotations, whose biases more items do not average out", "Give annotations=...",
-        )  # fmt: skip
+        problem = "a comparison of the same annotators on many items, without their annotations"
+        raise InputError(problem, "the annotations, whose biases more items do not average out", "annotations=...")
     return pilot
 
 
@@ -204,6 +199,10 @@ def _with_shared(pilot: Pilot, shared: Shared, rows: Int[np.ndarray, " two"]) ->
         return pilot
     extra, units = shared.extra(*rows.tolist()), sum(one.df + 1 for one in parts) / len(parts)
     return replace(
-        pilot, error=math.sqrt(pilot.error**2 + extra), answer=shared.what, shared=extra * units,
-        noise=max((pilot.noise or 0.0) - extra * units, 0.0), per_answer=units / pilot.design.n_answers,
-    )  # fmt: skip
+        pilot,
+        error=math.sqrt(pilot.error**2 + extra),
+        answer=shared.what,
+        shared=extra * units,
+        noise=max((pilot.noise or 0.0) - extra * units, 0.0),
+        per_answer=units / pilot.design.n_answers,
+    )

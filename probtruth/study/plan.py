@@ -114,9 +114,8 @@ class Aim:
             return float(sign * (pilot.difference if self.difference is None else self.difference) > 0)
         bar = pilot.stretch_of(design) * stdtrit(df, self.certainty)
         weights, variance, kept, centre = np.ones(1), np.zeros(1), 0.0, np.array([self.difference], float)
-        if (
-            self.difference is None
-        ):  # a normal posterior for each scale, and the weight of the pilot among the study's items
+        if self.difference is None:
+            # a normal posterior for each scale, and the weight of the pilot among the study's items
             z = pilot.difference / pilot.error
             weights = np.exp(-(z**2) / 2 * (1 / (1 + square) - 1 / (1 + square.max()))) / np.sqrt(1 + square)
             kept = min((error / pilot.error) ** 2, 1.0) if self.keep else 0.0
@@ -230,10 +229,9 @@ def plan(
         replace(study, n_items=n, n_clusters=None if each is None else max(round(n / each), 2))
         for n in np.unique(np.geomspace(max(study.n_items / 10, 4), study.n_items * 10, 41).round()).tolist()
     ]
-    return Plan(
-        known.a, known.b, known.difference, known.error, variance, aim.certainty, aim.power, aim.width, rows,
-        [aim.row("items", one) for one in curve if aim.possible(one)], tuple(warnings),
-    )  # fmt: skip
+    sizes = [aim.row("items", one) for one in curve if aim.possible(one)]
+    of_pair, asked = (known.a, known.b, known.difference, known.error), (aim.certainty, aim.power, aim.width)
+    return Plan(*of_pair, variance, *asked, rows, sizes, tuple(warnings))
 
 
 def _warnings(aim: Aim) -> Iterator[str]:
@@ -256,17 +254,13 @@ def _study(pilot: Pilot, n_items: object, n_clusters: object, n_answers: Mapping
     unknown = ["clusters"] if n_clusters is not None and was.n_clusters is None else []
     unknown += [f"{who}s" for who, count in n_answers.items() if count is not None and who != known]
     for what in unknown:
-        raise InputError(
-            f"n_{what} with a pilot that says nothing of {what}", f"a pilot whose {what} are known",
-            f"Plan from Scores that have {what}, or leave n_{what} out.",
-        )  # fmt: skip
+        hint = f"Plan from Scores that have {what}, or leave n_{what} out."
+        raise InputError(f"n_{what} with a pilot that says nothing of {what}", f"a pilot whose {what} are known", hint)
     wanted = n_answers.get(known)
     answers = was.n_answers if wanted is None else check.whole(wanted, 1, f"n_{known}s")
     if pilot.shared is not None and answers == 1:
-        raise InputError(
-            f"one {known} behind all items", "at least two, so that their biases show",
-            f"Plan with n_{known}s=2 or more.",
-        )  # fmt: skip
+        hint = f"Plan with n_{known}s=2 or more."
+        raise InputError(f"one {known} behind all items", "at least two, so that their biases show", hint)
     items = None if n_items is None else float(check.whole(n_items, 2, "n_items"))
     clusters = None if n_clusters is None else float(check.whole(n_clusters, 2, "n_clusters"))
     if was.n_clusters is not None:

@@ -256,6 +256,35 @@ def report() -> Subject:
     return Subject("A report", works, {}, "1,200 items, 3 labels, 3 models. Processor time.", clock=time.process_time)
 
 
+def part_of(files: tuple[Path, dict[str, Path]], part: int, n_parts: int) -> pt.Moments:
+    """What a worker sends back of its items."""
+
+    def own(path: Path) -> polars.DataFrame:
+        return polars.scan_parquet(path).filter(polars.col("item") % n_parts == part).collect()
+
+    votes = pt.read_annotations(own(files[0]), format="counts")
+    models = pt.read_predictions({name: own(path) for name, path in files[1].items()}, index=votes.index)
+    return pt.Moments.of(pt.score(models, pt.infer_truth(votes, "vote-share")))
+
+
+def workers() -> Subject:
+    """Workers of Dask with one thread each, which read, score and sum up the parts of counts in Parquet."""
+    from dask.distributed import Client
+
+    files = tables(2_000_000, 10, 4, counts=True)
+    os.environ |= {"POLARS_MAX_THREADS": "1", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    one, two = (Client(n_workers=n, threads_per_worker=1, dashboard_address=":0") for n in (1, 2))
+
+    def merged(client: Client) -> None:
+        sums = client.gather(client.map(lambda part: part_of(files, part, 8), range(8), pure=False))
+        pt.compare(sum(sums[1:], sums[0]))
+
+    works = {"one worker": lambda: merged(one), "**two workers**": lambda: merged(two)}
+    asked = {"**two workers**": ("0.69", "0.6")}
+    text = "Counts of ten labels and four models of 2,000,000 items: 10,000,000 rows in Parquet, in eight parts."
+    return Subject("Workers of Dask, 10,000,000 rows", works, asked, text, rounds=3)
+
+
 ON_DISK = """
 import sys
 from pathlib import Path
@@ -296,6 +325,7 @@ SUBJECTS = {
     "posterior": posterior,
     "crowd": crowd,
     "report": report,
+    "workers": workers,
     "larger": lambda: Subject(
         "Larger than memory, 10,000,000 x 10 counts of votes, 5 models", {}, {},
         "Most anonymous memory of a process, imports included; `memory=` 0.2 GB.",

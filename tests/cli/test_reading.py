@@ -117,6 +117,19 @@ def test_check_reads_cells_as_run_does(run, files, tmp_path) -> None:
     assert "probabilities (predictions or soft labels), 24 items, 2 labels" in done.out
 
 
+def test_how_scores_were_read_is_said(run, tmp_path) -> None:
+    """1,234 in a file with semicolons is 1.234: `compare` read it so in silence."""
+    rows = [f"q{n};{name};{n},{n}{place}" for n in range(5) for place, name in enumerate("ab")]
+    path = tmp_path / "s.csv"
+    path.write_text("\n".join(["q;system;score", *rows]))
+    columns = ["--item", "q", "--model", "system"]
+    compared = run("compare", path, *columns, "--lower-is-better")
+    checked = run("check", path, *columns)
+    for output in (compared.err, checked.out):
+        assert "s.csv: read 'score' with decimal commas" in output
+    assert "scores, 2 models, 5 items" in checked.out
+
+
 def test_votes_under_other_names_are_answered_by_a_command_to_paste(run, files, tmp_path) -> None:
     path = tmp_path / "votes.csv"
     header, *rows = files["labels"].read_text().splitlines()
@@ -186,7 +199,7 @@ def test_the_printed_result_says_what_was_left_out(run, quiz, tmp_path) -> None:
     path.write_text("\n".join(path.read_text().splitlines()[1:]))
     done = run("compare", quiz, "--score", "acc", "--engine", "exact", "--out", tmp_path / "out")
     assert "for all models: 1 that some model lacks ('quiz/0')" in " ".join(done.out.split())
-    said = "Items compared: 5; left out for all models: 1 (1 missing from some model)"
+    said = "Items compared: 5; left out for all models: 1 (1 that some model lacks"
     assert said in (tmp_path / "out" / "report.md").read_text().replace("\\", "")
 
 

@@ -322,7 +322,7 @@ def test_strict_raises_where_the_diagnostics_fail(five):
 def test_dropped_items_and_floors_are_said():
     frame = {"item": ["1", "2", "3", "1", "2"], "model": list("aaabb"), "score": [1.0, 2.0, 3.0, 2.0, 5.0]}
     scores = Scores.from_frame(frame, higher_is_better=False)
-    assert any("1 items dropped" in said for said in compare(scores, engine="exact").warnings)
+    assert any("1 item dropped" in said for said in compare(scores, engine="exact").warnings)
     floored = make(GOOD.values, "ab", known=RuleFacts(floor=0.01, proper=False))
     assert any("a floored rule is not proper" in said for said in compare(floored, engine="exact").warnings)
     improper = make(GOOD.values, "ab", known=RuleFacts(proper=False))

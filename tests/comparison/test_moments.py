@@ -96,6 +96,19 @@ def test_parts_merged_in_any_way_are_the_whole(kind, seed, n_parts):
     assert all(row["wilcoxon_p"] is None for row in of_sums.model_free)
 
 
+def test_groups_of_merged_parts_come_in_the_order_of_the_whole():
+    """Groups 0 to 11: sums put 10 before 2."""
+
+    def scores(items):
+        columns = {"item": [*items] * 2, "model": ["a"] * len(items) + ["b"] * len(items)}
+        columns |= {"score": [item**0.5 for item in range(2 * len(items))], "group": [item % 12 for item in items] * 2}
+        return pt.Scores.from_frame(columns, group="group", higher_is_better=True)
+
+    merged = pt.Moments.of(scores(range(24, 48))) + pt.Moments.of(scores(range(24)))
+    for one in (scores(range(48)), merged):
+        assert pt.compare(one, engine="exact").by_group()["group"].to_list() == [str(group) for group in range(12)]
+
+
 def test_annotators_that_items_share_merge_by_name():
     rng = np.random.default_rng(2)
     n_items, n_annotators, bias = 60, 12, rng.normal(0, 1.5, 12)

@@ -60,6 +60,16 @@ def test_three_engines_agree(seed):
             assert abs(one - two) <= ERRORS * error * scale
 
 
+def test_draws_of_own_means_have_the_freedom_of_the_program():
+    """What a few items of one group share hardly matters to differences, and makes the models' own means uncertain."""
+    rng, groups = np.random.default_rng(1), np.repeat([0, 1], [3, 200])
+    own, shared = np.where(groups, 1.0, 0.05), np.where(groups, 0.1, 50.0)
+    values = own * rng.normal(size=(2, 203)) + shared * rng.normal(size=203)
+    exact, drawn = (compare(make(values), groups, engine=engine).ranks for engine in ("exact", "nuts"))
+    for one, two in zip(exact, drawn, strict=True):
+        assert two["high"] - two["low"] == pytest.approx(one["high"] - one["low"], rel=0.2)
+
+
 @pytest.mark.parametrize("groups", [None, pytest.param([0, 1, 2] * 20, marks=pytest.mark.long)])
 def test_shifted_draws_shift_every_shown_number(groups, monkeypatch):
     values = np.random.default_rng(3).normal(size=(3, 60)) * 0.5 + np.array([[0.0], [0.05], [0.1]])

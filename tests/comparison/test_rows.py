@@ -3,6 +3,7 @@ import pytest
 from made_scores import make
 
 from probtruth.comparison.compare import compare
+from probtruth.comparison.rows import BOTH_INFINITE
 from probtruth.types import RuleFacts
 
 NOISE = np.random.default_rng(0).normal(size=(2, 30))
@@ -14,6 +15,24 @@ def test_pairs_stand_once_by_name_whatever_the_order_of_the_models():
     assert (row["a"], row["b"], row["difference"]) == ("x", "y", pytest.approx(NOISE[1].mean() - NOISE[0].mean()))
     assert row == other.pairs[0]
     assert compare(make(NOISE, "yx")).pairs[0]["p_equivalent"] is None
+
+
+def test_equal_means_that_rounding_tells_apart_favour_nobody():
+    """0.3 times 21 of 30 in three groups: differences of 1e-18, of one sign or the other, favoured a or b."""
+    for seed in range(6):
+        ones = [np.random.default_rng(2 * seed + model).permutation(np.repeat([0, 1], [9, 21])) for model in (0, 1)]
+        (row,) = compare(make(0.3 * np.array(ones), "ab"), groups=[0, 1, 2] * 10, engine="exact").pairs
+        assert (row["difference"], row["favours"], row["p_a_better"]) == (0.0, None, pytest.approx(0.5, abs=1e-12))
+
+
+def test_what_is_unknown_has_its_reason_and_only_labels_have_a_floor():
+    found = compare(make([[np.inf, 1.0, 2.0], [np.inf, 1.5, 1.0], [0.4, 0.6, 0.5]], "abc"))
+    assert [(row["p_a_better"] is None, row["reason"]) for row in found.pairs[:2]] == [
+        (True, BOTH_INFINITE),
+        (False, None),
+    ]
+    assert not any("the same difference" in said or "floor" in said for said in found.warnings)
+    assert [row["expected_rank"] for row in found.ranks] == [1.0, 2.5, 2.5]
 
 
 def test_models_come_best_first_and_in_the_orientation_given():

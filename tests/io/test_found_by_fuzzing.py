@@ -8,6 +8,7 @@ import polars
 import pytest
 
 import probtruth as pt
+from probtruth.io.groups import read_groups
 from probtruth.io.truth import read_soft
 
 
@@ -32,6 +33,9 @@ class TestNamesThatArePatterns:
     def test_a_table_of_neither_form(self, written):
         with pytest.raises(pt.InputError, match="the long form"):
             pt.read_annotations(written("item,*,label\na,1,x\na,2,y\nb,2,x\n"))
+        for name in ("^a.*$", "^a{}*$"):  # matches another column, or is no pattern at all
+            with pytest.raises(pt.InputError, match="the long form"):
+                pt.read_annotations(written(f"{name},x,label\nb,1,x\nb,2,x\n007,2,x\nb,1,y\n"))
 
     def test_predictions(self, tmp_path):
         frame = polars.DataFrame({"item": ["a", "b"], "*": [0.5, 0.25], "^x.*$": [0.25, 0.5], "x1": [0.25, 0.25]})
@@ -118,6 +122,17 @@ def test_a_second_byte_order_mark_is_refused(written, name, content):
 def test_a_byte_order_mark_at_the_start_or_inside_a_line_is_read(written):
     path = written("\ufeffitem,x,y\na\ufeff,0,5\n")
     assert pt.read_annotations(path, format="counts").index.items == ("a\ufeff",)
+
+
+def test_a_parquet_file_of_fewer_rows_than_it_says(tmp_path):
+    """One without row groups whose footer promised two rows once ended in an IndexError."""
+    path = tmp_path / "t.parquet"
+    polars.DataFrame({"item": ["a", "b"], "group": ["g", "h"]}).write_parquet(path)
+    data, rows = path.read_bytes(), b"\x16\x04\x19\x1c"  # of the footer: 2 rows in 1 row group
+    assert data.count(rows) == 1
+    path.write_bytes(data.replace(rows, b"\x16\x08\x19\x1c"))
+    with pytest.raises(pt.InputError, match="fewer rows than"):
+        read_groups(f"{path}:group", ["a", "b"])
 
 
 @pytest.mark.long

@@ -70,6 +70,7 @@ def test_files_of_others(tmp_path: Path, form: str) -> None:
         ("item,model,score\na,m,x\n", "line 2, column 'score': got 'x', expected a number"),
         ("item,model,score\na,m,1\nb,n,2\n", "no item in common"),
         ("id,model,score\na,m,1\n", "no column 'item'"),
+        ("q,model_a,model_b,winner\n1,x,y,tie\n", "got votes on pairs of models (model_a, model_b, winner)"),
     ],
 )
 def test_errors_name_the_place(tmp_path: Path, text: str, message: str) -> None:

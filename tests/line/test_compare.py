@@ -31,6 +31,8 @@ def test_a_percentage_of_anything_else_is_refused_with_the_number_to_write() -> 
     scores = pt.Scores.from_frame(table(losses), higher_is_better=False)
     with pytest.raises(InputError, match=r"rope '2%' of the score 'score'.*--rope 0\.02\)"):
         pt.compare(scores, rope="2%")
+    with pytest.raises(InputError, match=r"of the best mean score is 0\.04: "):  # the best mean is 2
+        pt.compare(pt.Scores.from_frame(table(losses), higher_is_better=True), rope="2%")
     shares = pt.Scores.from_frame(table(losses / 3), higher_is_better=False)  # between 0 and 1, but no known proportion
     with pytest.raises(InputError, match="a percentage of a proportion"):
         pt.compare(shares, rope="2%")

@@ -21,6 +21,7 @@ RNG = np.random.default_rng(7)
 PROBS = {name: RNG.dirichlet(np.ones(3), N) for name in ("ours", "theirs")}
 HARD = RNG.integers(0, 3, N)
 WORDS = [LABELS[label] for label in HARD]
+PAIRS = pd.MultiIndex.from_product([range(2), range(N // 2)])
 COUNTS = RNG.multinomial(4, [0.5, 0.3, 0.2], N)
 VOTES = {
     "item": ITEMS * 2,
@@ -94,14 +95,31 @@ def hard_scores() -> dict[str, float]:
         ({"item": ITEMS, "label": WORDS}, tables(lambda one: one.to_pandas().set_index("item").add_prefix("p_")), {}),
         (dict(zip(ITEMS[::-1], WORDS[::-1], strict=True)), tables(KINDS["dict"]), {}),
         (np.eye(3)[HARD], PROBS, {}),
+        (pd.Series(WORDS, PAIRS)[::-1], {name: pd.DataFrame(own, PAIRS, LABELS) for name, own in PROBS.items()}, {}),
     ],
     ids=[
         "integers", "list", "words", "words in an array", "frames without items", "series", "pandas series", "frame",
-        "pandas index", "by item", "one-hot",
+        "pandas index", "by item", "one-hot", "pairs as names",
     ],
 )  # fmt: skip
 def test_labels_as_the_reference(reference: Any, predictions: Any, options: dict[str, Any]) -> None:
     assert evaluated(reference, predictions, **options) == pytest.approx(hard_scores(), rel=1e-12)
+
+
+def test_rows_of_a_larger_frame_of_pandas_are_matched_by_its_index() -> None:
+    """A slice keeps a range as its index: reversed rows were matched by position, -0.37 for -0.10."""
+    labels, frames = pd.Series(HARD)[4:], {name: pd.DataFrame(own)[4:] for name, own in PROBS.items()}
+    wanted = evaluated(HARD[4:], {name: own[4:] for name, own in PROBS.items()})
+    assert evaluated(labels[::-1], frames) == pytest.approx(wanted, rel=1e-12)
+    assert evaluated(labels, {name: own.to_numpy() for name, own in frames.items()}) == pytest.approx(wanted, rel=1e-12)
+
+
+def test_columns_that_are_true_and_false() -> None:
+    """The columns of a frame were 'False' and 'True', the labels of a Series 'false' and 'true'."""
+    probs = {name: pd.DataFrame({False: own[:, 0], True: 1 - own[:, 0]}) for name, own in PROBS.items()}
+    wanted = {name: float(-np.log(np.where(HARD > 0, 1 - own[:, 0], own[:, 0])).mean()) for name, own in PROBS.items()}
+    assert evaluated(pd.Series(HARD > 0), probs) == pytest.approx(wanted, rel=1e-12)
+    assert evaluated(pd.Series(HARD > 0), {name: {**own} for name, own in probs.items()}) == pytest.approx(wanted)
 
 
 def test_words_against_columns_without_names_are_refused() -> None:
@@ -134,6 +152,11 @@ def test_a_total_beside_counts_is_no_label() -> None:
         (COUNTS, {}, "got an empty dict"),
         (COUNTS, {"a": "a.csv", "b": PROBS["ours"]}, "a path for model 'a' and a ndarray for model 'b'"),
         (["cat", None], PROBS, "blank name for label 1"),
+        (HARD, [PROBS["ours"]], r"got list, expected a dict"),
+        (HARD, {"m": iter([])}, "probabilities of model 'm' that are not numbers"),
+        (HARD.astype(float), PROBS, "labels of type float64 .* a missing label makes pandas' integers floats"),
+        (HARD + 1, PROBS, "got label 3, expected an integer from 0 to 2. Hint: Integers are positions"),
+        (pd.Series(HARD)[::-1], {"m": pd.DataFrame(PROBS["ours"])}, "an index of 0, 1, ... in another order beside"),
         (["cat", "emu"], {"m": pl.DataFrame({"cat": [0.5, 0.5], "dog": [0.5, 0.5]})}, "label 'emu'"),
     ],
 )
@@ -186,6 +209,9 @@ def test_a_wide_table_is_recognised(form: str, tmp_path: Path) -> None:
         wide = tmp_path / "wide.csv"
     with pytest.raises(pt.InputError, match=r"pass models=\['a', 'b'\] \(command line: --format wide --model a,b\)"):
         pt.compare(pt.read_scores(wide, higher_is_better=False))
+    many = {"item": ITEMS, **{f"m{k}": [None, *LONG["points"][1:N]] for k in range(9)}}
+    with pytest.raises(pt.InputError, match=r"'m7' and 1 more, .* pass models=\[\] \(command line: --format wide\)"):
+        pt.read_scores(many, higher_is_better=False)
     found = pt.compare(pt.read_scores(wide, models=["a", "b"], score="loss"), engine="exact")
     long = {**LONG, "loss": LONG["points"]}
     wanted = pt.compare(pt.read_scores(long, item="q", model="system", score="loss"), engine="exact")

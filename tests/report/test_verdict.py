@@ -9,7 +9,7 @@ import pytest
 import probtruth as pt
 from probtruth.comparison.rows import NO_SPREAD
 from probtruth.line.standing import Answer, Unseen
-from probtruth.report.about import facts
+from probtruth.report.about import about, facts
 from probtruth.report.numbers import NAME, advantage, unmarked
 from probtruth.report.tables import models
 from probtruth.report.verdict import LONGEST_NAME, verdict
@@ -92,6 +92,16 @@ def test_orientation_and_metric_are_named_once(make):
     assert "better" not in " ".join(details(result))
 
 
+def test_a_column_called_brier_may_be_of_another_scale():
+    """The sum over labels was claimed of the caller's own numbers, which were scikit-learn's."""
+    probs, truth = {"a": [[0.9, 0.1], [0.2, 0.8]], "b": [[0.6, 0.4], [0.4, 0.6]]}, pt.Truth.from_labels([0, 1], 2)
+    ours = pt.score(probs, truth, rule="brier")
+    rows = {"item": ["x", "y"] * 2, "model": ["a", "a", "b", "b"], "brier": ours.values.ravel() / 2}
+    for scores, said in ((ours, True), (pt.read_scores(rows, score="brier"), False)):
+        lines = " ".join(about(pt.Result.of(pt.compare(scores, engine="exact"))))
+        assert ("The Brier score is summed over labels" in lines) is said
+
+
 def test_equivalence_beats_a_certain_difference(make):
     result = two(make, 0.999, p_equivalent=0.97, rope=0.5)
     assert headline(result) == "model-00 and model-01 are practically equivalent."
@@ -155,6 +165,10 @@ def test_the_largest_source_of_uncertainty_decides_what_to_get(make):
         "Get more annotators: 70% of the uncertainty is due to the annotators."
     )
     assert "70% is due to the choice of annotators" in details(result)[-1]
+    result = make["rewrite"](two(make, 0.7), parts=lambda: {"items": 0.4, "labels": None, "replicates": 0.6})
+    assert numbers(result)["What to do next"] == (
+        "Get more replicates of each item: 60% of the uncertainty is due to the replicates."
+    )
 
 
 def test_reference_and_sources_of_uncertainty_are_named(result):
@@ -253,6 +267,19 @@ def with_standing(result, **fields):
     made = replace(result)
     made.__dict__["standing"] = replace(result.standing, **fields)
     return made
+
+
+def test_a_metric_that_one_model_lacks_is_no_equal_difference_and_stays_within_its_range():
+    """`even leads shy by the same difference on every item`, with a precision of 0.59 to 1.18."""
+    positive = np.clip(np.linspace(0, 1, 40) + np.random.default_rng(1).normal(0, 0.3, (2, 40)), 0.02, 0.98)
+    positive[1] /= 2
+    models = {name: np.stack([1 - p, p], 1) for name, p in zip(["even", "shy"], positive, strict=True)}
+    result = pt.Result.of(pt.compare_metric(models, [0] * 20 + [1] * 20, "precision", engine="exact"))
+    assert headline(result) == "No verdict: the difference between even and shy is not known."
+    assert numbers(result)["even against shy in precision of '1'"] == "not known"
+    assert numbers(result)["What to do next"] == "Collect more items before you rely on this."
+    assert details(result)[0].startswith("Precision of '1' of 'shy' is undefined")
+    assert result.comparison.ranks[0]["high"] == 1.0
 
 
 def test_it_depends_where_the_questions_have_two_winners(result):

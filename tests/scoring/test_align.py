@@ -33,12 +33,12 @@ def test_items_missing_at_reading_are_not_counted_twice():
         (
             [[0.5, 0.5]],
             pt.Truth.from_probs([[0.5, 0.5]]),
-            "got predictions of type list, expected a probtruth.Predictions",
+            "got list, expected Predictions",
         ),
         (
             pt.Predictions.from_probs({"a": [[0.5, 0.5]]}),
             [[1, 0]],
-            "got truth of type list, expected a probtruth.Truth",
+            "got list, expected a Truth",
         ),
         (
             pt.Predictions.from_probs({"a": [[0.5, 0.5]]}, items=["x"]),

@@ -222,10 +222,11 @@ def fuzz(name: str, seconds: int, folder: Path) -> None:
         from probtruth.errors import InputError
 
         target = next(one for one in fuzz_seeds.targets() if one.name == name)
-    path, started, found = folder / target.file, time.monotonic(), set()
+    path, started, found = folder / "read" / target.file, time.monotonic(), set()  # alone, as in a folder of results
     tally = {"runs": 0, "read": 0, "slowest": 0.0}
     corpus = folder / "corpus"
     corpus.mkdir()
+    path.parent.mkdir()
     for number, sound in enumerate(target.seeds):
         (corpus / f"seed{number}").write_bytes(sound)
 

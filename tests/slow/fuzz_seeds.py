@@ -93,7 +93,7 @@ def _of_ours() -> Iterator[Target]:
     probs = {name: np.random.default_rng(0).dirichlet([1, 1, 1], 3) for name in "mn"}
     scores = pt.score(pt.Predictions.from_probs(probs, **names), truth, rule="brier")
     made = _written(lambda path: write_scores(scores, path), "t.parquet")
-    yield Target("scores.parquet", "t.parquet", read_scores, (made,))
+    yield Target("scores.parquet", "t.parquet", partial(read_scores, higher_is_better=False), (made,))
     # the file that says whether a folder may be replaced
     models = [{"model": "a", "score": 0.5}]
     result = {"rule": "log", "models": models, "versions": {"probtruth": "0.1.0"}, "pairwise": []}

@@ -62,7 +62,7 @@ class TestLong:
     def test_replicates_are_told_apart(self) -> None:
         table = {"item": ["a", "a"], "annotator": ["x", "x"], "label": ["1", "2"], "replicate": [1, 2]}
         assert Annotations.from_long(table).counts().tolist() == [[1, 1]]
-        with pytest.raises(InputError, match=re.escape("row 2: got item 'a', annotator 'x' twice (1 such rows)")):
+        with pytest.raises(InputError, match=re.escape("row 2: got item 'a', annotator 'x' twice (1 such row)")):
             Annotations.from_long(table, replicate="time")
         with pytest.raises(InputError, match=r"row 2: got item 'a', annotator 'x' twice"):
             Annotations.from_long({**table, "replicate": [1, 1]})
@@ -153,7 +153,7 @@ class TestWithoutAnnotators:
 
     @pytest.mark.parametrize(
         ("names", "message"),
-        [(["bob"], "annotator 'bob' to leave out"), (["ann", "bot", "cy"], "all 3 annotators to leave out")],
+        [(["bob"], "annotator 'bob', expected one of"), (["ann", "bot", "cy"], "all 3 annotators to leave out")],
     )
     def test_errors(self, names: list[str], message: str) -> None:
         with pytest.raises(InputError, match=message):

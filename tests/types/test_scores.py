@@ -92,7 +92,7 @@ def test_the_order_of_rows_changes_nothing_but_the_order_of_models(order: list[i
             {"group": "group"},
             "row 2, column 'group': got item 'x' in two",
         ),
-        ({**FRAME, "item": list("vwxyz")}, {}, "no item in common"),
+        ({**FRAME, "item": list("vwxyz")}, {}, "no item in common of the models 'b', 'a'"),
         (
             {"item": [1, 1], "model": ["m", "m"], "score": [np.inf, -np.inf], "k": [0, 1]},
             {"replicate": "k"},

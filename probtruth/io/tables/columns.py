@@ -10,6 +10,7 @@ from probtruth import check, check_arrays, frame_numbers, frames
 from probtruth.check import Source
 from probtruth.errors import InputError
 from probtruth.io.tables.read import Block, batches
+from probtruth.io.tables.wide import all_named
 from probtruth.types import Index
 from probtruth.types.arguments import Frame, StrPath
 
@@ -88,9 +89,7 @@ def labels_of(frame: polars.DataFrame, item: str, source: Source) -> list[str]:
     labels = [name for name in frame.columns if name != item and not name.startswith(OWN)]
     if not labels:
         raise InputError("no column of a label", "one column for each label", "Check the file.", source.name)
-    if not all(name.strip() for name in labels):  # which an exported row number often is
-        hint = "Drop it (pandas: index=False)."
-        raise InputError("a column without a name", "one named column for each label", hint, source.name)
+    all_named(labels, "label", source)
     return labels
 
 
@@ -107,7 +106,7 @@ def label_columns(
     if prefix:
         notes += (f"{source.name}: took {prefix!r} off the names of the labels",)
     labels = {name.removeprefix(prefix): name for name in columns if name.startswith(prefix)}
-    of_text = {label for label, name in labels.items() if label not in used and not _some_number(frame, name)}
+    of_text = {label for label, name in labels.items() if label not in used and not some_number(frame, name)}
     labels = {label: name for label, name in labels.items() if label not in of_text or len(of_text) == len(labels)}
     if kind == "probs":
         for label in _not_labels(frame, labels, used):
@@ -197,7 +196,7 @@ def _text(frame: polars.DataFrame, name: str) -> polars.Series:
     return frames.cells(frame, name).cast(polars.String)
 
 
-def _some_number(frame: polars.DataFrame, name: str) -> bool:
+def some_number(frame: polars.DataFrame, name: str) -> bool:
     cells = frames.cells(frame, name)
     if cells.dtype == polars.String:
         is_number = cells.str.strip_chars().cast(polars.Float64, strict=False).is_not_null().to_numpy()

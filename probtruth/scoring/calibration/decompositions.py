@@ -40,18 +40,14 @@ def decompose(
     """Mean expected loss of each model as entropy plus divergence, and as miscalibration, discrimination, uncertainty.
 
     Formula: expected = entropy + divergence, with entropy the least expected loss that any report can reach (the same
-    for all models) and divergence the rest, by a formula of its own that does not cancel. With a floor, or on rows that
-    sum to 1 only within the tolerance of files, divergence is expected - entropy. Arrays of JAX are scored where they
-    lie; their labels' columns come to the host one by one for the isotonic fits. Also expected = miscalibration -
-    discrimination + uncertainty, the joint form of `calibration_decomposition`. Grouping is what a recalibrated
-    forecast still loses beyond the entropy, uncertainty - discrimination - entropy: items with the same forecast that
-    differ in their labels, so that expected = miscalibration + grouping + entropy.
+    for all models). Also expected = miscalibration - discrimination + uncertainty, the joint form of
+    `calibration_decomposition`. Grouping = uncertainty - discrimination - entropy is what a recalibrated forecast still
+    loses beyond the entropy, on items with the same forecast and other labels.
 
     Vote shares of few annotators have too little entropy. Where there are votes, `entropy_corrected` allows for that by
     the jackknife, n H(q) - (n - 1) sum_k q_k H((n q - e_k)/(n - 1)) with q the shares of n votes (unbiased for the
     Brier, quadratic and ranked probability scores, elsewhere to order 1/n^2), and `divergence_corrected` = expected -
-    entropy_corrected; the expected loss itself needs no correction. Votes that scatter look like grouping loss too:
-    subtract `entropy_corrected` there.
+    entropy_corrected. The expected loss itself needs no correction; grouping does, by the same difference.
 
     Arguments: as in `score`; `predictions` may be {model: array or dataframe}.
 
@@ -81,8 +77,8 @@ def decompose(
     for model, own_logs in zip(held.models, held.log_probs, strict=True):  # one at a time: they may lie on disk
         table = floored(own_logs, least)
         probs = np.exp(table)
-        parts = corp_parts(chosen, table, held.truth, probs)(np.ones(len(probs)))
-        expected, miscalibration, discrimination, uncertainty = parts
+        parts = dict(zip(PARTS, corp_parts(chosen, table, held.truth, probs)(np.ones(len(probs))), strict=True))
+        expected = parts.pop("score")
         exact = all((np.abs(side.sum(-1) - 1) <= EXACT_SUM).all() for side in (probs, held.truth))
         rest = to_host(_divergences(chosen, table, held.truth)).mean() if exact else expected - entropy
         rows.append(
@@ -93,10 +89,8 @@ def decompose(
                 "divergence": float(rest),
                 "entropy_corrected": corrected,
                 "divergence_corrected": expected - corrected,
-                "miscalibration": miscalibration,
-                "discrimination": discrimination,
-                "uncertainty": uncertainty,
-                "grouping": uncertainty - discrimination - entropy,
+                **parts,
+                "grouping": parts["uncertainty"] - parts["discrimination"] - entropy,
             }
         )
     return frames.from_rows(rows)
@@ -134,19 +128,17 @@ def calibration_decomposition(
 ) -> "polars.DataFrame":
     """Mean expected loss as miscalibration minus discrimination plus uncertainty (CORP), with bootstrap bands.
 
-    Formula: S(p) = [S(p) - S(c)] - [S(r) - S(c)] + S(r), with S the mean loss, c the forecasts after calibration by
-    isotonic regression on the labels (equal forecasts pooled), and r the mean label, the same forecast for every item.
-    The three parts are miscalibration, discrimination and uncertainty.
+    Formula: S(p) = [S(p) - S(c)] - [S(r) - S(c)] + S(r), with S the mean loss, c the forecasts after isotonic
+    regression on the labels (equal forecasts pooled), and r the mean label, the same forecast for every item.
 
     Arguments: `by` "label" judges each label against all others; "top-label" judges the greatest probability as a
-    forecast of being right (labels that tie count with their mean); "joint" judges the whole distribution, c being the
-    fits of all labels divided by their sum (or p or r itself if that has a lower loss, so that no part is negative;
-    with two labels it is the same as "label"). `weights` weigh the items; `n_bootstrap` resamples of the items give
-    the equal-tailed `level` bands, which describe the spread of these estimates: miscalibration is biased upwards in
-    small samples, and so are its bands. The rest as in `score`.
+    forecast of being right (ties share); "joint" judges the whole distribution, c being the fits of all labels divided
+    by their sum, or p or r itself if that has a lower loss (with two labels it is the same as "label"). `weights` weigh
+    the items; `n_bootstrap` resamples of the items give the equal-tailed `level` bands. The rest as in `score`.
 
-    Returns: one row for each model (and label), in units of the rule: `model`, `label`, `score`, the three parts, and
-    with a bootstrap `..._low` and `..._high` of each. Low miscalibration and high discrimination are better.
+    Returns: one row for each model (and label), in units of the rule: `model`, `label`, `score`, `miscalibration`
+    (lower is better; biased upwards in small samples, and so are its bands), `discrimination` (higher is better),
+    `uncertainty`, and with a bootstrap `..._low` and `..._high` of each.
 
     Errors: `InputError` as in `score`, for an unknown `by`, and for weights that are negative or too few.
 
@@ -188,7 +180,7 @@ def corp_parts(rule: ScoringRule, log_probs: Rows, truth: Rows, probs: Rows | No
     """Mean loss, miscalibration, discrimination and uncertainty of one model under weights of the items."""
     last = 1 if truth.shape[1] == 2 else 0  # with two labels one order serves both
     columns = np.ascontiguousarray((np.exp(log_probs) if probs is None else probs).T[last:])
-    orders = [Isotone.of(column) for column in columns]
+    orders = [Isotone(column) for column in columns]
 
     def calibrated(weights: Items) -> Rows:
         """The isotonic fit of each label's forecasts to the labels, divided by their sum over the labels."""
@@ -224,15 +216,14 @@ def skill_scores(
 
     Formula: skill = (S_0 - S)/(S_0 - S_best), with S_0 the mean loss of the baseline and S_best the loss of a forecast
     that is certain and right; for the log and Brier scores 1 - S/S_0. Where labels are soft no forecast gets there:
-    `skill_attainable` puts the mean entropy of the labels in the place of S_best (with vote shares of few annotators,
-    whose entropy is too low, it is too low).
+    `skill_attainable` puts the mean entropy of the labels in the place of S_best (too low with few votes an item).
 
-    Arguments: `baseline` is "uniform", "frequency" (the mean label of these very items, for every item: it has seen
-    the truth, so that skill against it is a little harsh) or the name of a model. The rest as in `score`.
+    Arguments: `baseline` is "uniform", "frequency" (the mean label of these very items, for every item) or the name of
+    a model. The rest as in `score`.
 
     Returns: one row for each model: `model`, `expected`, `baseline` (its loss), `skill`, `skill_attainable`; at most 1,
-    0 is no better than the baseline, higher is better. A skill score ranks models as the mean loss does, but it is not
-    itself a mean over items, and an honest forecast need not maximise it.
+    0 is no better than the baseline, higher is better; NaN where the baseline's loss is infinite or cannot be improved.
+    It ranks models as the mean loss does, but an honest forecast need not maximise it.
 
     Errors: `InputError` for an unknown baseline, and as in `score`.
 
@@ -246,30 +237,19 @@ def skill_scores(
     aligned = align(predictions, truth)
     scores, (chosen, _) = score_aligned(aligned, rule, floor), asked(rule, floor, aligned.labels)
     name = check.one_of(baseline, (*BASELINES, *scores.models), "baseline")
-    expected, n_labels = scores.values.mean(1).tolist(), len(aligned.labels)
+    expected, n_labels = scores.values.mean(1), len(aligned.labels)
     entropy, frequency = scores.known.entropy or 0.0, scores.known.baseline or 0.0
     if name == "uniform":
         mean = to_host(aligned.truth).mean(0, dtype=np.float64)
         start = float(chosen.expected(np.full(n_labels, 1 / n_labels), mean))
     else:
-        start = frequency if name == "frequency" else expected[scores.models.index(name)]
-    rows = [
-        {
-            "model": model,
-            "expected": loss,
-            "baseline": start,
-            "skill": _share(start, loss, chosen.range_for(n_labels)[0]),
-            "skill_attainable": _share(start, loss, entropy),
-        }
-        for model, loss in zip(scores.models, expected, strict=True)
-    ]
-    return frames.from_rows(rows)
-
-
-def _share(start: float, loss: float, best: float) -> float:
-    """(start - loss)/(start - best); NaN where the baseline is infinite or leaves nothing to gain."""
-    way = start - best
-    return (start - loss) / way if np.isfinite(way) and way > 0 else float("nan")
+        start = frequency if name == "frequency" else float(expected[scores.models.index(name)])
+    table = {"model": scores.models, "expected": expected, "baseline": np.full(len(expected), start)}
+    for column, best in (("skill", chosen.range_for(n_labels)[0]), ("skill_attainable", entropy)):
+        way = start - best if 0 < start - best < np.inf else np.nan
+        with np.errstate(invalid="ignore"):
+            table[column] = (start - expected) / way
+    return frames.as_polars(table)
 
 
 def perplexity(predictions: Predictions, truth: Truth, floor: float | None = None) -> "polars.DataFrame":
@@ -277,9 +257,8 @@ def perplexity(predictions: Predictions, truth: Truth, floor: float | None = Non
 
     Formula: exp of the mean log score = exp(mean entropy) * exp(mean Kullback-Leibler divergence).
 
-    As a summary of the mean log score it is harmless. As something to be minimised in expectation it is improper: over
-    n items together it rewards the report proportional to t^(n/(n+1)), hedged, and inverse perplexity t^(n/(n-1)),
-    sharpened; `explain_metric(-1 / n)` and `explain_metric(1 / n)` say so. Compare models by their log scores.
+    Its expectation over n items is improper: it rewards the report proportional to t^(n/(n+1)), hedged, and inverse
+    perplexity t^(n/(n-1)), sharpened (`explain_metric(-1 / n)`, `explain_metric(1 / n)`). Compare log scores.
 
     Returns: one row for each model, from 1, lower is better: `model`, `perplexity`, and its two factors
     `entropy_factor` (the same for all models, and the least that can be reached) and `divergence_factor`.
@@ -294,9 +273,7 @@ def perplexity(predictions: Predictions, truth: Truth, floor: float | None = Non
     4.0
     """
     scores = score_aligned(align(predictions, truth), "log", floor)
-    entropy, rows = scores.known.entropy or 0.0, []
-    for model, loss in zip(scores.models, scores.values.mean(1).tolist(), strict=True):
-        with np.errstate(over="ignore"):
-            whole, least, rest = np.exp([loss, entropy, loss - entropy]).tolist()
-        rows.append({"model": model, "perplexity": whole, "entropy_factor": least, "divergence_factor": rest})
-    return frames.from_rows(rows)
+    loss, entropy = scores.values.mean(1), scores.known.entropy or 0.0
+    with np.errstate(over="ignore"):
+        factors = {"entropy_factor": np.exp(np.full(len(loss), entropy)), "divergence_factor": np.exp(loss - entropy)}
+        return frames.as_polars({"model": scores.models, "perplexity": np.exp(loss), **factors})

@@ -1,7 +1,6 @@
 """Forecasts of one event of many (a label, or being right): in bins, sorted, under weights and resamples of items."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -31,16 +30,11 @@ def bins_of(forecasts: Items, n_bins: int, bins: str, kind: np.dtype[Any]) -> In
     return np.unique(np.searchsorted(edges[1:-1], forecasts), return_inverse=True)[1]
 
 
-@dataclass(frozen=True, eq=False)
 class Isotone:
     """Sorted forecasts, equal ones at one point, ready to fit to many outcomes."""
 
-    points: Points
-    point_of: Int[np.ndarray, " item"]
-
-    @classmethod
-    def of(cls, forecasts: Items) -> "Isotone":
-        return cls(*np.unique(forecasts, return_inverse=True))
+    def __init__(self, forecasts: Items) -> None:
+        self.points, self.point_of = np.unique(forecasts, return_inverse=True)
 
     def fit(self, outcomes: Items, weights: Items) -> Points:
         """The non-decreasing values with the least weighted squared error, one for each point."""
@@ -75,7 +69,7 @@ def events(
     log_probs: Float[Table, "item label"], truth: Float[Table, "item label"], labels: Sequence[str], by: str
 ) -> Iterator[tuple[str | None, Items, Items]]:
     """For each label (or the most probable one): its name (or None), forecast probability and outcome of every item."""
-    log_probs, truth = to_host(log_probs).astype(np.float64, copy=False), to_host(truth)
+    log_probs, truth = (to_host(table).astype(np.float64, copy=False) for table in (log_probs, truth))
     if by == "top-label":
         yield None, np.exp(log_probs.max(1)), (truth * simplex.shared_by_ties(log_probs)).sum(1)
         return
@@ -99,9 +93,8 @@ def item_weights(weights: object, n_items: int) -> Items:
     with np.errstate(over="ignore"):
         total = array.sum()
     if not ((array >= 0).all() and 0 < total < np.inf):
-        raise InputError(
-            "weights that are negative, infinite, of infinite sum or all 0", "weights of at least 0", "Check them."
-        )
+        got = "weights that are negative, infinite, of infinite sum or all 0"
+        raise InputError(got, "weights of at least 0", "Check them.")
     return array
 
 

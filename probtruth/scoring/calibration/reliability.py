@@ -41,10 +41,9 @@ def reliability_curve(
 
     Arguments: `by` "label" takes each label against the others, "top-label" the most probable label being right.
     `method` is "isotonic", or bins of "uniform" width or "quantile" (equal numbers), `n_bins` of them. `band`
-    "consistency" shows where the curve would be if the forecasts were calibrated: if all labels are hard, outcomes are
-    redrawn from the forecasts; soft labels scatter around the forecast as they do around the fitted curve, with random
-    signs. "confidence" is the spread of the curve over resamples of the items. Both are pointwise, equal- tailed, at
-    `level`, from `n_resamples`.
+    "consistency" shows where the curve would be if the forecasts were calibrated: hard labels are redrawn from the
+    forecasts, soft ones scatter around the forecast as they do around the fitted curve, with random signs. "confidence"
+    is the spread of the curve over resamples of the items. Both are pointwise, equal-tailed, at `level`.
 
     Returns: rows in the order of the forecast: `model`, `label`, `forecast`, `observed`, `weight` (share of the items
     in the bin; for the isotonic curve, which is linear between its rows, in the flat piece that the row bounds), `low`,
@@ -72,7 +71,7 @@ def reliability_curve(
     rows: list[dict[str, object]] = []
     fit: Callable[[Items, Items], Points]
     for named, forecasts, outcomes, kind in judged(aligned, way):
-        order = Isotone.of(forecasts)
+        order = Isotone(forecasts)
         if method == "isotonic":
             fit, place = order.fit, order.point_of
             observed = fit(outcomes, heavy)
@@ -132,17 +131,15 @@ def calibration_error(
 
     Formula: sum over the bins of share of the items times |mean outcome - mean forecast|.
 
-    It is not a score: a forecast of the mean label for every item has an error of 0. It is biased upwards, more so
-    with more bins and fewer items: `if_calibrated` is its mean over outcomes drawn as if the forecasts were calibrated
-    (as for the consistency band of `reliability_curve`), and is not 0. It depends on the bins. The miscalibration of
-    `calibration_decomposition` needs no bins, and is a part of a proper score.
+    It is not a score: a forecast of the mean label for every item has an error of 0. It depends on the bins, and is
+    biased upwards, more so with more bins and fewer items. The miscalibration of `calibration_decomposition` needs no
+    bins, and is a part of a proper score.
 
     Arguments: `by` "top-label" takes the most probable label being right, "class-wise" the mean over all labels of
     each label against the others, "label" one row for each of these. `bins` "uniform" or "quantile", `n_bins` of them.
-    `n_resamples` is the number of draws behind `if_calibrated`.
 
-    Returns: one row for each model (and label), between 0 and 1, lower is better: `model`, `label`, `error`,
-    `if_calibrated`.
+    Returns: one row for each model (and label), between 0 and 1, lower is better: `model`, `label`, `error`, and
+    `if_calibrated`, its mean over `n_resamples` draws of outcomes as for the consistency band of `reliability_curve`.
 
     Errors: `InputError` for an unknown option, and as in `score`.
 
@@ -163,19 +160,16 @@ def calibration_error(
     heavy = item_weights(weights, len(aligned.items))
     rows: list[dict[str, Any]] = []
     for named, forecasts, outcomes, kind in judged(aligned, way):
-        place, order = bins_of(forecasts, n_bins, bins, kind), Isotone.of(forecasts)
+        place, order = bins_of(forecasts, n_bins, bins, kind), Isotone(forecasts)
         errors = [
             float(np.abs(np.bincount(place, heavy * (sample - forecasts))).sum() / heavy.sum())
             for sample in (outcomes, *_calibrated(order, forecasts, outcomes, heavy, n_resamples, seed))
         ]
         by_chance = float(np.mean(errors[1:])) if n_resamples else np.nan
-        rows.append(named | {"error": errors[0], "if_calibrated": by_chance})
-    if way == "class-wise":
-        of = {model: [row for row in rows if row["model"] == model] for model in aligned.models}
-        columns = ("error", "if_calibrated")
-        means = [{name: float(np.mean([row[name] for row in mine])) for name in columns} for mine in of.values()]
-        rows = [{"model": model, "label": None, **mean} for model, mean in zip(of, means, strict=True)]
-    return frames.from_rows(rows)
+        label = None if way == "class-wise" else named["label"]
+        rows.append(named | {"label": label, "error": errors[0], "if_calibrated": by_chance})
+    table = frames.from_rows(rows)
+    return table.group_by("model", maintain_order=True).mean() if way == "class-wise" else table
 
 
 def murphy_diagram(
@@ -187,12 +181,10 @@ def murphy_diagram(
 ) -> "polars.DataFrame":
     """Mean expected elementary score of each model at every threshold, split into entropy and divergence.
 
-    Formula: for an event of probability t and a forecast p, at the threshold u, t (1 - u) if p <= u (no action, and
-    the event happened) and (1 - t) u if p > u (action in vain); entropy is min(t (1 - u), (1 - t) u). Every proper
-    rule for two labels is a weighted integral of this over u: twice the integral is (p - y)^2, and with the weight
-    1/(u (1 - u)) it is the log score. A model that is lower at every threshold is better under all proper rules.
-
-    Here a soft label is a probability of the event, not an outcome between 0 and 1 (which would drop the entropy).
+    Formula: for an event of probability t (a soft label) and a forecast p, at the threshold u, t (1 - u) if p <= u (no
+    action, and the event happened) and (1 - t) u if p > u (action in vain); entropy is min(t (1 - u), (1 - t) u). Every
+    proper rule for two labels is a weighted integral of this over u: twice the integral is (p - y)^2, and with the
+    weight 1/(u (1 - u)) it is the log score. A model that is lower at every threshold is better under all of them.
 
     Arguments: `by` "label" takes each label against the others, "top-label" the most probable label being right;
     `thresholds` between 0 and 1 (101 even ones by default); `weights` of the items.

@@ -1,5 +1,4 @@
-"""ROC and precision-recall curves against soft labels: the actual ones, and those that the model's own probabilities
-imply."""
+"""ROC and precision-recall curves against soft labels: actual ones, and those that the model's probabilities imply."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,8 +18,6 @@ if TYPE_CHECKING:
 
 Items = Float[np.ndarray, " item"]
 Points = Float[np.ndarray, "*batch point"]
-
-KINDS = {"roc": ("false_positive_rate", "true_positive_rate"), "precision-recall": ("recall", "precision")}
 
 # Above this log-probability, -(1 - p) distinguishes reports, because it has the digits that log p lost.
 NEARLY_SURE = -1e-8
@@ -70,16 +67,6 @@ class Curves(Brief):
             [{"model": c.model, "label": c.label, "area": c.area, "implied_area": i.area} for c, i in pairs]
         )
 
-    def points(self) -> "polars.DataFrame":
-        """One row for each point of each curve."""
-        x, y = KINDS[self.kind]
-        rows = [
-            {"model": c.model, "label": c.label, "implied": c.implied, "threshold": float(t), x: float(a), y: float(b)}
-            for c in self.curves
-            for t, a, b in zip(c.thresholds, c.x, c.y, strict=True)
-        ]
-        return frames.from_rows(rows)
-
 
 def roc_curves(predictions: Predictions, truth: Truth, label: str | int | None = None) -> Curves:
     """Receiver operating characteristic of each model against the truth, each label against the rest.
@@ -113,9 +100,7 @@ def precision_recall_curves(predictions: Predictions, truth: Truth, label: str |
 
     Formula: recall(t) = sum y [p >= t] / sum y, precision(t) = sum y [p >= t] / sum [p >= t].
 
-    Arguments: `label` as in `roc_curves`.
-
-    Returns and errors: as in `roc_curves`. The area is the average precision, the sum of precision times
+    Arguments, returns and errors: as in `roc_curves`, but the area is the average precision, the sum of precision times
     the step in recall; straight lines between the points would make it too large.
 
     Source: Davis and Goadrich (2006), doi:10.1145/1143844.1143874
@@ -153,6 +138,7 @@ def chosen_labels(label: object, labels: Sequence[str]) -> list[int]:
 
 def ranking(logs: Float[np.ndarray, "item label"], position: int) -> tuple[Items, Items]:
     """Numbers in the order of one label's reports, distinct even if these round to 1; and the reports."""
+    logs = logs.astype(np.float64, copy=False)
     rest = np.exp(np.delete(logs, position, axis=1)).sum(1)
     sure = np.maximum(-rest, NEARLY_SURE)  # above all others, though rows sum to 1 only within the tolerance
     return np.where(logs[:, position] > NEARLY_SURE, sure, logs[:, position]), np.exp(logs[:, position])

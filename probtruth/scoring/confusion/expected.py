@@ -129,11 +129,10 @@ def expected_confusion(
     Arguments: `response` is how a model answers: "sample" draws from its distribution, "argmax" gives its most
     probable label (ties share), "threshold" the second label if its probability reaches `threshold` (or, with one
     threshold for each label, the label of greatest probability divided by threshold). `method` "ratio" takes ratios
-    of expected counts (added up where the arrays lie); "exact" the expectation of each ratio given that it is
-    defined, over labels and responses (macro and weighted averages go over the labels defined in a realisation), with
-    the spread of one realisation; "draws" the posterior of the ratio over the draws of the truth, or over drawn labels
-    if it has none. A posterior that smooths vote shares moves the centre: compare `plug_in`, which does not. `draws`
-    and `seed` are for what is simulated: spreads, averages over labels that may be undefined, drawn labels.
+    of expected counts; "exact" the expectation of each ratio given that it is defined, over labels and responses, with
+    the spread of one realisation (averages over labels are simulated: see `mc_error`); "draws" the posterior of the
+    ratio over the draws of the truth, or over drawn labels if it has none. A posterior that smooths vote shares moves
+    the centre: compare `plug_in`, which does not. `draws` and `seed` are for what is simulated.
 
     Returns: a `Confusion`; metrics are between 0 and 1, higher is better, and NaN (counted) for 0/0. None of them is a
     proper score: see `degeneracy_report`.
@@ -227,17 +226,14 @@ def check_threshold(response: str, threshold: object, n_labels: int) -> tuple[fl
 
 
 def degeneracy_report(truth: Truth) -> "polars.DataFrame":
-    """For each metric the response that it rewards most under this truth, compared with the truth itself as the
-    answer.
+    """For each metric the response that it rewards most under this truth, against answers drawn from the truth.
 
-    The honest model reports each item's distribution and answers by drawing from it. The best response maximises the
-    ratio of expected counts (for the two scores: minimises the expected score). Accuracy: the most probable label of
-    every item. Recall of a label: always that label; specificity: never; precision: only for the items most likely to
-    have it; F: for all items above a threshold, which is half of the best F. For log and Brier scores, which are
-    proper, the truth itself is best.
+    The best response maximises the ratio of expected counts. Accuracy: the most probable label of every item. Recall of
+    a label: always that label; specificity: never; precision: only for the items most likely to have it; F: for all
+    items above a threshold, which is half of the best F. For log and Brier scores the truth itself is best.
 
     Returns: one row for each metric (and label): `honest` and `best` values, `best_response` in words, and
-    `honest_is_best`. For accuracy, precision, recall, specificity and F higher is better, for the scores lower.
+    `honest_is_best`. Higher is better, for the two scores lower.
 
     Errors: `InputError` for anything but a `Truth`.
 
@@ -250,8 +246,7 @@ def degeneracy_report(truth: Truth) -> "polars.DataFrame":
     >>> report.select("metric", "label", "honest", "best", "honest_is_best").rows()[0]
     ('accuracy', None, 0.58, 0.7, False)
     """
-    if not isinstance(truth, Truth):
-        raise InputError(f"truth of type {type(truth).__name__}", "a probtruth.Truth", "Make it with Truth.from_probs.")
+    check.instance(truth, Truth, "infer_truth, Truth.from_probs or Truth.from_labels")
     table = truth.shares if truth.estimand != "class" and truth.shares is not None else to_host(truth.probs)
     y = table.astype(np.float64)
     honest = measures.measure_table(y.T @ y)

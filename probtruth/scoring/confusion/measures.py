@@ -165,66 +165,47 @@ def posterior_measures(tables: Float[np.ndarray, "draw item label"], answers: An
 
 
 def exact_measures(truth: Rows, answers: Answers, draws: int, seed: int) -> Summary:
-    """Expectation of each measure, given that it is defined; some averages, and the spread, from drawn tables."""
-    n_items, n_labels = truth.shape
+    """Expectation of each measure, given that it is defined; most averages, and the spread, from drawn tables."""
     summary = sampled_measures(truth, answers, draws, seed, respond=True)
     mean, undefined = summary.values.copy(), summary.undefined.copy()
     error = np.maximum(summary.mc_error, 1 / draws)  # draws that all agree are not an exact answer
-    columns = {metric: label_columns(metric, n_labels) for metric in METRICS}
-    linear = [0, *(part.stop + AVERAGES.index("micro") for part in columns.values())]  # in the counts
+    columns = {metric: label_columns(metric, truth.shape[1]) for metric in METRICS}
+    micro, weighted = (AVERAGES.index(average) for average in ("micro", "weighted"))
+    # linear in the counts: accuracy, its twin the recall weighted by labels, and all that count over the labels
+    linear = [0, columns["recall"].stop + weighted, *(part.stop + micro for part in columns.values())]
     mean[:, linear], undefined[:, linear], error[:, linear] = measure_table(truth.T @ answers)[:, linear], 0.0, 0.0
-    absent = truth.max(0) == 0
     for model, answer in enumerate(answers):
+        right = truth * answer
+        ratios = {
+            "precision": (right, [answer]),
+            "recall": (right, [truth]),
+            "specificity": ((1 - truth) * (1 - answer), [1 - truth]),
+            "f": (right, [truth, answer]),
+        }
         for metric, part in columns.items():
-            value, hole, by_label = _expected(metric, truth, answer)
-            macro, weighted = part.stop, part.stop + AVERAGES.index("weighted")
+            value, hole = _expected_ratio(*ratios[metric])
             mean[model, part], undefined[model, part], error[model, part] = value, hole, 0.0
-            undefined[model, [macro, weighted]] = hole.sum()
-            # averages are exact where every label is certainly defined or certainly left out
+            undefined[model, [part.stop, part.stop + weighted]] = hole.sum()
             surely, never = hole <= SURE, hole >= 1
-            if (surely | never).all() and surely.any():
-                mean[model, macro], error[model, macro] = value[surely].mean(), 0.0
-            if metric == "recall" or (surely | absent).all():  # recall weighted by label totals is accuracy
-                mean[model, weighted], error[model, weighted] = by_label[~absent].sum() / n_items, 0.0
+            if (surely | never).all() and surely.any():  # then so is the macro average
+                mean[model, part.stop], error[model, part.stop] = value[surely].mean(), 0.0
     return replace(summary, values=mean, undefined=undefined, mc_error=error)
-
-
-def _expected(metric: str, truth: Rows, answer: Rows) -> tuple[ByLabel, ByLabel, ByLabel]:
-    """E[metric | defined] and P(undefined) of each label, and E[label's total times metric; defined]."""
-    if metric == "recall":
-        value, hole, _ = _integrals(truth * answer, [truth], 0, truth)
-        return value, hole, (truth * answer).sum(0)
-    if metric == "precision":
-        return _integrals(truth * answer, [answer], 0, truth)
-    if metric == "specificity":
-        above = (1 - truth) * (1 - answer)
-        value, hole, _ = _integrals(above, [1 - truth], 0, truth)
-        return value, hole, len(truth) * np.where(hole < 1, value, 0.0) * (1 - hole) - above.sum(0)
-    value, hole, by_label = _integrals(truth * answer, [truth, answer], 1, truth)
-    return 2 * value, hole, 2 * by_label
 
 
 # Labels and responses are independent over items and of each other. If every item adds an indicator a_i (with mean
 # alpha_i) above and b_i >= a_i below, then by 1/s = integral from 0 to 1 of u^(s-1) du
 #     E[sum a / sum b; sum b > 0] = integral over u from 0 to 1 of sum_i alpha_i prod_{j != i} E[u^b_j].
 # The integrand is a polynomial; on the part of (0, 1) that matters a fixed Gauss-Legendre rule is exact to rounding.
-def _integrals(above: Rows, below: list[Rows], power: int, truth: Rows) -> tuple[ByLabel, ByLabel, ByLabel]:
-    """E[above/below | below > 0], P(below = 0), and E[T above/below; below > 0] where T counts the label."""
-    total = sum(part.sum(0) for part in below)
-    reach = REACH / np.maximum(total, REACH)
+def _expected_ratio(above: Rows, below: list[Rows]) -> tuple[ByLabel, ByLabel]:
+    """E[above / mean of the sums below | these are not 0], and the probability that they are."""
+    reach = REACH / np.maximum(sum(part.sum(0) for part in below), REACH)
     node, weight = np.polynomial.legendre.leggauss(NODES)
-    size = truth.sum(0)
-    ratio_sum, by_label = np.zeros(truth.shape[1]), np.zeros(truth.shape[1])
+    integral = np.zeros(above.shape[1])
     for at, share in zip((node + 1) / 2, weight / 2, strict=True):
         x = at * reach
         left = [1 - part * x for part in below]
-        each = above / np.prod(left, axis=0)
-        whole = np.prod([part.prod(0) for part in left], axis=0) * share * reach * (1 - x) ** power
-        ratio_sum += whole * each.sum(0)
-        tilted = truth / left[0] * (1 - x) if len(below) == 2 else truth
-        others = (tilted.sum(0) if len(below) == 2 else size) - tilted
-        by_label += whole * (each * (1 + others)).sum(0)
+        whole = np.prod([part.prod(0) for part in left], axis=0) * share * reach * (1 - x) ** (len(below) - 1)
+        integral += whole * (above / np.prod(left, axis=0)).sum(0)
     with np.errstate(divide="ignore"):
         log_hole = sum(np.log1p(-part).sum(0) for part in below)
-    hole = np.exp(log_hole)
-    return ratio(ratio_sum, -np.expm1(log_hole)), hole, by_label
+    return len(below) * ratio(integral, -np.expm1(log_hole)), np.exp(log_hole)

@@ -6,7 +6,6 @@ from probtruth.scoring.nelson import coupled_gaussian
 from probtruth.scoring.nelson.coupled_gaussian import (
     coupling_from_power,
     power_from_coupling,
-    power_from_risk_bias,
     student_index,
 )
 from probtruth.scoring.nelson.profile import explain_metric, risk_profile
@@ -18,7 +17,6 @@ __all__ = (
     "generalized_mean",
     "perplexity",
     "power_from_coupling",
-    "power_from_risk_bias",
     "risk_profile",
     "student_index",
 )

@@ -38,7 +38,7 @@ def log_density(x: Number, loc: Number = 0.0, scale: Number = 1.0, kappa: Number
     >>> round(float(log_density(0.0, kappa=1.0)), 4)  # Cauchy: -log(pi)
     -1.1447
     """
-    x, loc, scale, kappa = of_one_type(*(jnp.asarray(value) for value in (x, loc, scale, kappa)))
+    x, loc, scale, kappa = of_one_type(x, loc, scale, kappa)
     return _log_density(((x - loc) / scale) ** 2, jnp.log(scale), kappa, 1)
 
 
@@ -72,7 +72,7 @@ def log_normalizer(kappa: Number, dim: int = 1) -> Float[Array, "..."]:
     >>> round(float(log_normalizer(1.0)), 4)  # log(pi)
     1.1447
     """
-    (k,) = of_one_type(jnp.asarray(kappa))
+    (k,) = of_one_type(kappa)
     half = dim / 2
     heavy = k >= 0
     tail, compact = jnp.where(heavy, k, 0.0), jnp.where(heavy, 0.0, -k)
@@ -90,7 +90,7 @@ def sample(
     >>> sample(jax.random.key(0), (3,), kappa=0.5).shape
     (3,)
     """
-    loc, scale, kappa = of_one_type(*(jnp.asarray(value) for value in (loc, scale, kappa)))
+    loc, scale, kappa = of_one_type(loc, scale, kappa)
     normal_key, gamma_key = jax.random.split(key)
     normal = jax.random.normal(normal_key, shape, loc.dtype)
     return loc + scale * normal * _stretch(gamma_key, normal**2, kappa, 1)
@@ -171,7 +171,8 @@ def power_from_coupling(kappa: float, dim: int = 1, alpha: float = 2.0) -> float
     exponentials, others for Levy distributions.
 
     Source: Nelson (2017), doi:10.3390/e19060286, Equation 11, first equality. (Its second, m = q - 1, makes q the dual
-    2 - q of the index under which Student's t is known; see `student_index`.)
+    2 - q of the index under which Student's t is known; see `student_index`. Nelson, Scannell and Landau (2011),
+    doi:10.3390/e13081518, write kappa for this m; Photrek's risk bias r is m in their code and -m in some texts.)
 
     >>> round(power_from_coupling(0.5), 4), round(power_from_coupling(-1 / 3), 4)
     (-0.6667, 1.0)
@@ -180,11 +181,7 @@ def power_from_coupling(kappa: float, dim: int = 1, alpha: float = 2.0) -> float
 
 
 def coupling_from_power(power: float, dim: int = 1, alpha: float = 2.0) -> float:
-    """The coupling for a power: the inverse of `power_from_coupling`.
-
-    Formula: kappa = -m / (alpha + d m).
-
-    Arguments: `power` is m; `dim` and `alpha` as in `power_from_coupling`.
+    """The coupling for a power m, the inverse of `power_from_coupling`: kappa = -m / (alpha + d m).
 
     >>> round(coupling_from_power(-2 / 3), 4)
     0.5
@@ -199,16 +196,3 @@ def student_index(power: float) -> float:
     1.6667
     """
     return 1 - power
-
-
-def power_from_risk_bias(risk_bias: float, sign: int = 1) -> float:
-    """The power m of Photrek's risk bias r: m = r in their code, m = -r (`sign=-1`) in texts with r = -m.
-
-    In Nelson, Scannell and Landau (2011), doi:10.3390/e13081518, the letter kappa itself stands for this m.
-
-    Arguments: `risk_bias` is r; `sign` is 1 or -1.
-
-    >>> power_from_risk_bias(0.5, sign=-1)
-    -0.5
-    """
-    return sign * risk_bias

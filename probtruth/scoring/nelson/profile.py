@@ -13,8 +13,8 @@ from probtruth import check, check_arrays, frames
 from probtruth.errors import InputError
 from probtruth.kernels import simplex
 from probtruth.scoring.align import align
-from probtruth.scoring.nelson.source_probability import equal_count_bins, source_probability, whole
-from probtruth.scoring.score import check_floor
+from probtruth.scoring.nelson.source_probability import check_smoothing, equal_count_bins, source_probability
+from probtruth.scoring.score import check_floor, floored
 from probtruth.types import Predictions, Truth
 from probtruth.types.arguments import SourceMethod
 from probtruth.types.index import Audit
@@ -125,37 +125,14 @@ class RiskProfile(Brief):
             }
         )
 
-    def marks(self) -> "polars.DataFrame":
-        """The marks of the plot of model (y) against source (x): three for each model, and three for each label."""
-        x, y = (
-            np.concatenate([table[:, None], by_label], 1)
-            for table, by_label in ((self.source, self.source_by_label), (self.model, self.model_by_label))
-        )
-        return frames.from_rows(
-            [
-                {
-                    "model": model,
-                    "label": label,
-                    "mark": mark,
-                    "power": power,
-                    "source": x[i, j, at],
-                    "reported": y[i, j, at],
-                }
-                for i, model in enumerate(self.models)
-                for (mark, power), at in zip(MARKS.items(), self._places, strict=True)
-                for j, label in enumerate((None, *self.labels))
-            ]
-        )
-
     def bubbles(self) -> "polars.DataFrame":
-        """The bubbles of that plot: bins of equal counts for each model and label.
+        """Bins of equal counts for each model and label: the bubbles of the plot of model against source.
 
         `source` is the frequency of true events, `reported` the geometric mean of the reported probabilities of the
         true events (NaN without any), `reported_all` that of all entries, `contribution` the share of true events
         times the logarithm of `reported`: over all labels' bins the contributions sum to the log of the accuracy.
         """
-        columns = ["model", "label", "bin", "source", "reported", "reported_all", "n", "n_true", "contribution"]
-        return frames.from_rows(self.bins, columns)
+        return frames.from_rows(self.bins)
 
     @property
     def _places(self) -> tuple[int, ...]:
@@ -178,19 +155,19 @@ def risk_profile(
     P_source(m) the same with the source probability instead of q; P_div = P_model / P_source. The weights are the true
     events: the paper's equal weights of bins are wrong if bins have unequal numbers of true events.
 
-    Arguments: `floor` is the paper's precision q_lim: it keeps reports and source probabilities between floor and 1 -
-    floor; without it one impossible event makes the accuracy 0. `powers` is the spectrum (decisiveness, accuracy and
-    robustness are always in it). `source` is how the source probability is estimated: "isotonic" is the monotone fit of
-    greatest likelihood, "bins" the frequency in bins of equal counts, "bayes-bins" its posterior mean under a Beta
-    prior worth one entry of the frequency of all, "kernel" a Gaussian average over similar reports, "neighbours" the
-    frequency among the nearest reports, "truth" the soft labels themselves; with "isotonic" and two labels, or "truth",
-    P_div is at most 1 at power 0. `smoothing` is the number of bins (default: root of the number of entries, at most
-    100), the kernel's standard deviation (1.06 sd n^(-1/5)) or the number of neighbours (root of the number).
-    `by_label` sorts each label's reports separately, otherwise all labels' reports are pooled.
+    Arguments: `floor` is the paper's precision q_lim, which keeps reports and source probabilities between floor and 1
+    - floor. `powers` is the spectrum (decisiveness, accuracy and robustness are always in it). `source` is how the
+    source probability is estimated: "isotonic" is the monotone fit of greatest likelihood, "bins" the frequency in bins
+    of equal counts, "bayes-bins" its posterior mean under a Beta prior worth one entry of the frequency of all,
+    "kernel" a Gaussian average over similar reports, "neighbours" the frequency among the nearest reports, "truth" the
+    soft labels themselves. `smoothing` is the number of bins (default: root of the number of entries, at most 100), the
+    kernel's standard deviation (1.06 sd n^(-1/5)) or the number of neighbours (root of the number). `by_label` sorts
+    each label's reports separately, otherwise all labels' reports are pooled.
 
-    Returns: a `RiskProfile`; probabilities from 0 to 1, higher is better.
+    Returns: a `RiskProfile`; probabilities from 0 to 1, higher is better. P_div is at most 1 at power 0 with the source
+    "truth", or "isotonic" and two labels.
 
-    Errors: `InputError` for an unknown source, a floor outside 0 to 1/K, or a power that is not a number.
+    Errors: `InputError` for an unknown source or a smoothing that it lacks, a floor outside 0 to 1/K, or a NaN power.
 
     Source: Nelson (2017), doi:10.3390/e19060286
 
@@ -202,24 +179,26 @@ def risk_profile(
     """
     check.own_threads()
     aligned = align(predictions, truth).on_host()
-    check.literal(source, SourceMethod, "source")
+    way = check.literal(source, SourceMethod, "source")
+    width = check_smoothing(way, smoothing)
     limit = check_floor(floor, len(aligned.labels))
     given = check_arrays.as_floats(powers, "power", "powers")
     if np.isnan(given).any():
         raise InputError("a power that is NaN", "numbers (inf and -inf are allowed)", "Check powers=[...].")
     wanted = tuple(sorted({*given.tolist(), *MARKS.values()}))
     events = aligned.truth
-    n_bins = whole(smoothing, 1, "bins") if source in ("bins", "bayes-bins") and smoothing is not None else None
+    n_bins = None if width is None or "bins" not in way else int(width)
     model, like, sigma, impossible, bins = [], [], [], [], []
     for name, logs in zip(aligned.models, aligned.log_probs, strict=True):
         lost = ((events > 0) & np.isneginf(logs)).any(1)
         impossible.append(tuple(item for item, gone in zip(aligned.items, lost, strict=True) if gone))
+        logs = floored(logs, None)
         reported = np.exp(logs)
         if limit is not None:
             reported = np.clip(reported, limit, 1 - limit)
             logs = np.log(reported)
         pairs = zip(reported.T, events.T, strict=True) if by_label else [(reported.T.ravel(), events.T.ravel())]
-        each = [source_probability(q, y, source, smoothing) for q, y in pairs]
+        each = [source_probability(q, y, way, width) for q, y in pairs]
         frequency = np.reshape(each, reported.T.shape).T
         with np.errstate(divide="ignore"):
             log_frequency = np.log(frequency if limit is None else np.clip(frequency, limit, 1 - limit))

@@ -12,7 +12,7 @@ from probtruth.scoring.rules.named import (
     spherical,
     zero_one,
 )
-from probtruth.scoring.rules.proper import log_score_from_log_probs, log_score_from_logits
+from probtruth.scoring.rules.proper import log_score_from_logits
 from probtruth.scoring.rules.propriety import best_report, check_proper, loss_curve
 from probtruth.scoring.rules.rule import ScoringRule
 from probtruth.scoring.rules.scorers import soft_label_loss
@@ -28,7 +28,6 @@ __all__ = (
     "get_rule",
     "linear",
     "log",
-    "log_score_from_log_probs",
     "log_score_from_logits",
     "loss_curve",
     "power",

@@ -52,8 +52,8 @@ log = ScoringRule(
     divergence_kernel=proper.kl_divergence,
     range=(0.0, INFINITE),
     local=True,
-    log_losses=lambda log_probs: -log_probs,
-    log_divergence=lambda log_probs, truth: simplex.relative_entropy_terms_from_log(truth, log_probs).sum(-1),
+    log_losses=lambda log_probs: 0 - log_probs,  # no -0.0 for a perfect forecast
+    log_divergence=lambda logs, truth: simplex.relative_entropy_terms(truth, jnp.exp(logs), logs).sum(-1),
 )
 brier = ScoringRule(
     name="brier",

@@ -41,24 +41,6 @@ def log_score(probs: Probs, truth: Probs) -> Losses:
 
 
 @float64_for_numpy
-def log_score_from_log_probs(log_probs: Probs, truth: Probs) -> Losses:
-    """Logarithmic score from log-probabilities, which never pass through probabilities.
-
-    Formula: -sum_k t_k l_k, where 0 * (-inf) = 0.
-
-    Returns: nats, from 0 to inf, lower is better.
-
-    Source: Good (1952), doi:10.1111/j.2517-6161.1952.tb00104.x
-
-    >>> import numpy as np, probtruth as pt
-    >>> float(pt.rules.log_score_from_log_probs(np.array([0.0, -200.0]), np.array([0.0, 1.0])))
-    200.0
-    """
-    logs, weights = simplex.as_floats(log_probs, truth)
-    return 0 - simplex.expectation(weights, logs)  # no -0.0 for a perfect forecast
-
-
-@float64_for_numpy
 def log_score_from_logits(logits: Probs, truth: Probs) -> Losses:
     """Logarithmic score of the softmax of logits, which never pass through probabilities.
 
@@ -185,16 +167,14 @@ def entropy(truth: Real[Array | np.ndarray, "*batch label"]) -> Losses:
     0.6109
     """
     (weights,) = simplex.as_floats(truth)
-    return simplex.entropy_terms(weights).sum(-1)
+    return (-simplex.weighted_log(weights, weights)).sum(-1)
 
 
 @float64_for_numpy
 def kl_divergence(probs: Probs, truth: Probs) -> Losses:
-    """Kullback-Leibler divergence of the forecast from the truth: the log score minus the entropy, without
-    cancellation.
+    """Kullback-Leibler divergence of the forecast from the truth: the log score minus the entropy.
 
-    Formula: sum_k t_k log(t_k / p_k) + p_k - t_k, each term by a formula that keeps its digits when p and t are close
-    (`probtruth.kernels.simplex.relative_entropy_terms`); the last two sum to 0 on the simplex.
+    Formula: sum_k t_k log(t_k / p_k) + p_k - t_k, where the last two sum to 0 on the simplex.
 
     Returns: nats, from 0 to inf, never negative; lower is better.
 

@@ -63,11 +63,9 @@ def vote_shares(n_labels: int, annotators: int) -> Float[np.ndarray, "share labe
     check.whole(annotators, 1, "annotators", "How many annotators vote on an item?")
     size = comb(annotators + n_labels - 1, n_labels - 1)
     if size > MOST_SHARES:
-        raise InputError(
-            f"{annotators} annotators and {n_labels} labels, which have {size} vote shares",
-            f"at most {MOST_SHARES}",
-            "Ask with fewer labels or annotators: a fault shows with two labels already.",
-        )
+        got = f"{annotators} annotators and {n_labels} labels, which have {size} vote shares"
+        hint = "Ask with fewer labels or annotators: a fault shows with two labels already."
+        raise InputError(got, f"at most {MOST_SHARES}", hint)
     bars = combinations(range(annotators + n_labels - 1), n_labels - 1)  # between the votes of the labels
     places = np.array(list(bars), int).reshape(size, -1)
     return np.asarray((np.diff(places, axis=1, prepend=-1, append=annotators + n_labels - 1) - 1) / annotators)
@@ -137,15 +135,14 @@ def check_proper(
 ) -> CounterExample | None:
     """Searches the simplex for a distribution of labels under which another report beats the truth.
 
-    Formula: a rule is proper if E[loss(p, y)] with y drawn from t is least at p = t, for every t. With `annotators` =
-    m, the label is the vote shares of m annotators who answer independently, weighted by their multinomial
-    probability; this is the right question for distances that are not linear in the label.
+    Formula: a rule is proper if E[loss(p, y)] with y drawn from t is least at p = t, for every t. With `annotators`,
+    y is the vote shares of so many annotators who answer independently: the right question for distances that are not
+    linear in the label.
 
     Arguments: `rule` is a name, a `ScoringRule`, or any function of (probs, truth) whose last axis is the label, lower
     is better; `strict` also returns a different report that is as good as the truth.
 
-    Returns: the clearest counter-example found, or None. None is not a proof: the search is a grid or a random sample
-    of the simplex, transforms of each truth, and a local search from the best pair.
+    Returns: the clearest counter-example that a search of the simplex found, or None, which is not a proof.
 
     Errors: `InputError` for fewer than 2 labels, a rule for another number of labels, or too many possible shares.
 
@@ -211,8 +208,8 @@ def loss_curve(
     """Expected loss of every report of one label's probability, under each rule.
 
     Formula: expected(p, t) where p gives `report` to the label, and the rest to the others in proportion to the truth.
-    With `match_at` it is the divergence (loss above the least), multiplied so that every rule has the first one's at
-    that report: for a certain label the Brier score by 2 log 2, which is (1 - p)^2 by 4 log 2, to meet log at 0.5.
+    With `match_at` it is the divergence, multiplied so that every rule has the first one's at that report: for a
+    certain label the Brier score by 2 log 2, which is (1 - p)^2 by 4 log 2, to meet log at 0.5.
 
     Arguments: `truth` is one distribution, or the probability of the second of two labels; `rules` one rule or several;
     `reports` between 0 and 1 (201 even ones by default; a stretch near 1 zooms in); `label` the position of the label.

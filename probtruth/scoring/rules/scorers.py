@@ -23,18 +23,15 @@ def soft_label_loss(
 
     Formula: mean over items of sum_k q_k S(p, k), q the soft label, p the prediction, S the rule.
 
-    Arguments: `rule` is a name or a `ScoringRule`. Use it as `make_scorer(soft_label_loss("log"),
-    response_method="predict_proba", greater_is_better=False)`. `labels` are all classes in the order of the columns
-    (`np.unique(y)`, as scikit-learn sorts them): needed for names of which some fold may lack one, and for integers
-    that do not count from 0.
+    Arguments: `rule` is a name or a `ScoringRule`; one that depends on the order of three or more labels needs that
+    order, unless the labels are integers: `RULES["ranked-probability"].in_order(["low", "medium", "high"])`. `labels`
+    are all classes in the order of the columns (`np.unique(y)`, as scikit-learn sorts them): needed for names of which
+    some fold may lack one, and for integers that do not count from 0.
 
-    Returns: a function whose value is in units of the rule, lower is better. Its first argument is an array with one
+    Returns: a function for `make_scorer(soft_label_loss("log"), response_method="predict_proba",
+    greater_is_better=False)`, in units of the rule, lower is better. Its first argument is an array with one
     distribution for each item, names of classes, or integer labels from 0; its second one distribution for each item,
-    or, with two classes, the probabilities of the second (as scikit-learn's scorers pass them). Columns are
-    scikit-learn's `classes_`, which are sorted. A rule that depends on the order of three or more labels takes integer
-    labels in theirs; soft labels and names need the rule with an order, which names the classes:
-    `RULES["ranked-probability"].in_order(["low", "medium", "high"])`, or `in_order(range(3))` where the columns stand
-    from low to high.
+    or, with two classes, the probabilities of the second (as scikit-learn's scorers pass them).
 
     Errors: `InputError` for rows that are not distributions, other shapes, a name that is no class, or classes or an
     order that is not known.
@@ -61,20 +58,18 @@ def soft_label_loss(
         if names is None and hard and np.asarray(truth).dtype.kind not in "iu":
             names = tuple(sorted(set(as_names(np.asarray(truth).tolist(), "labels") or ())))
         if names is not None and len(names) != n_labels:
-            raise InputError(
-                f"{len(names)} classes ({check.shortlist(names)}) for {n_labels} columns of probabilities",
-                "a class for each column",
-                "Pass all classes: soft_label_loss(rule, labels=np.unique(y)).",
-            )
+            got = f"{len(names)} classes ({check.shortlist(names)}) for {n_labels} columns of probabilities"
+            hint = "Pass all classes: soft_label_loss(rule, labels=np.unique(y))."
+            raise InputError(got, "a class for each column", hint)
         if names is None and chosen.order is not None:
             check.length(len(chosen.order), n_labels, "labels in the order")
             names = sort_names(chosen.order)
         elif names is None and chosen.ordered and n_labels > 2 and not hard:
-            raise InputError(
-                f"the rule {chosen.name!r} for soft labels in columns without names",
-                "the order of their labels",
-                f"Pass probtruth.rules.RULES[{chosen.name!r}].in_order([lowest, ..., highest]), names of the classes.",
+            got = f"the rule {chosen.name!r} for soft labels in columns without names"
+            hint = (
+                f"Pass probtruth.rules.RULES[{chosen.name!r}].in_order([lowest, ..., highest]), names of the classes."
             )
+            raise InputError(got, "the order of their labels", hint)
         models = Predictions.from_probs({"model": table}, labels=names)
         if hard:
             soft = Truth.from_labels(truth, None if names else n_labels, classes=names).probs

@@ -11,6 +11,7 @@ import pytest
 
 from probtruth.errors import InputError
 from probtruth.io.predictions import read_predictions
+from probtruth.io.scores import read_scores
 from probtruth.io.tables.read import read_table
 
 FRAME = polars.DataFrame({"item": ["007", "x"], "n": [1, 2], "p": [0.25, 1e-300]})
@@ -180,3 +181,5 @@ def test_a_key_without_a_name_stays_one(tmp_path: Path) -> None:
         assert read_table(tmp_path / name)[0].columns == ["item", "", "y"]
         with pytest.raises(InputError, match="a column without a name"):
             read_predictions({"a": tmp_path / name})
+        with pytest.raises(InputError, match=r"a column without a name, expected one named column for each model"):
+            read_scores(tmp_path / name, models=[])

@@ -76,6 +76,17 @@ def test_a_certain_report_ranks_first_though_its_row_sums_to_more_than_one():
     assert curve.thresholds.tolist() == sorted(curve.thresholds, reverse=True)
 
 
+def test_running_sums_of_float32_keep_their_digits():
+    """Trap 5: parts of 256 and their order are exact in float32; their running sum is not."""
+    tables = [two(side / 256) for side in np.random.default_rng(0).integers(1, 256, (2, 200_000))]
+    areas = []
+    for kind in (np.float32, np.float64):
+        p, y = (table.astype(kind) for table in tables)
+        curves = pt.confusion.roc_curves(pt.Predictions.from_probs({"a": p}), pt.Truth.from_probs(y))
+        areas.append(curves.of("a").area)
+    assert areas[0] == pytest.approx(areas[1], rel=ROUND_OFF)
+
+
 def test_no_events_no_curve():
     found = pt.confusion.roc_curves(*both([0.2, 0.6], [0, 0])).of("a")
     assert np.isnan(found.area)

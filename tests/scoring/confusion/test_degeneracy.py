@@ -72,5 +72,5 @@ def test_three_labels_and_a_label_that_never_happens():
 
 
 def test_errors():
-    with pytest.raises(pt.InputError, match="got truth of type list"):
+    with pytest.raises(pt.InputError, match="got list, expected a Truth"):
         pt.confusion.degeneracy_report([[1, 0]])

@@ -155,8 +155,3 @@ def test_the_papers_second_equality_is_the_dual_index():
     freedom = 2
     assert coupled_gaussian.student_index(-2 / 3) == pytest.approx((freedom + 3) / (freedom + 1), rel=ROUND_OFF)
     assert 2 - coupled_gaussian.student_index(-2 / 3) == pytest.approx(-2 / 3 + 1, rel=ROUND_OFF)
-
-
-def test_risk_bias_in_both_conventions():
-    assert coupled_gaussian.power_from_risk_bias(-2 / 3) == -2 / 3
-    assert coupled_gaussian.power_from_risk_bias(2 / 3, sign=-1) == -2 / 3

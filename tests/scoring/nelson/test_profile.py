@@ -155,12 +155,12 @@ def test_tables_say_the_same():
     rng = np.random.default_rng(0)
     q, y = rng.dirichlet(np.ones(3), (2, 30)), rng.dirichlet(np.ones(3), 30)
     found = pt.nelson.risk_profile(pt.Predictions.from_probs({"a": q[0], "b": q[1]}), pt.Truth.from_probs(y))
-    table, marks, bubbles = found.table(), found.marks(), found.bubbles()
+    table, bubbles = found.table(), found.bubbles()
     np.testing.assert_allclose(table["accuracy"], found.accuracy)
     np.testing.assert_allclose(table["source_accuracy"] * table["divergence_accuracy"], found.accuracy)
-    assert (found.spectrum().height, marks.height) == (2 * len(found.powers), 2 * 3 * 4)
-    whole = marks.filter(marks["label"].is_null() & (marks["mark"] == "robustness"))
-    np.testing.assert_allclose(whole["reported"], found.robustness)
+    spectrum = found.spectrum()
+    assert spectrum.height == 2 * len(found.powers)
+    np.testing.assert_allclose(spectrum.filter(power=-2 / 3)["model_probability"], found.robustness)
     assert bubbles.filter(bubbles["model"] == "a")["n_true"].sum() == pytest.approx(30)
 
 

@@ -11,7 +11,7 @@ from sklearn.neighbors import KNeighborsRegressor
 
 import probtruth as pt
 from probtruth.scoring.nelson import source_probability as module
-from probtruth.scoring.nelson.source_probability import equal_count_bins, source_probability
+from probtruth.scoring.nelson.source_probability import check_smoothing, equal_count_bins, source_probability
 from probtruth.types.arguments import SourceMethod
 
 ROUND_OFF = 1e-12  # Sums of a few hundred numbers near 1 in float64
@@ -28,7 +28,7 @@ def reports(n=300, seed=0):
 def test_isotonic_is_scikit_learns():
     reported, events = reports()
     expected = IsotonicRegression().fit_transform(reported, events)
-    np.testing.assert_allclose(source_probability(reported, events), expected, rtol=ROUND_OFF)
+    np.testing.assert_allclose(source_probability(reported, events, "isotonic", None), expected, rtol=ROUND_OFF)
 
 
 def test_neighbours_are_scikit_learns_where_nothing_ties():
@@ -66,18 +66,18 @@ def test_bins_hold_equal_counts_and_bayes_bins_are_the_posterior_mean_of_a_beta_
     st.permutations(range(30)),
 )
 def test_equal_reports_share_and_the_order_does_not_matter(reported, events, method, order):
-    found = source_probability(reported, events, method)
+    found = source_probability(reported, events, method, None)
     assert ((found >= 0) & (found <= 1)).all()
     assert (found[events > 0] > 0).all()
     for value in np.unique(reported):
         assert np.ptp(found[reported == value]) == 0
-    moved = source_probability(reported[order], events[order], method)
+    moved = source_probability(reported[order], events[order], method, None)
     np.testing.assert_allclose(moved, found[order], atol=ROUND_OFF)
 
 
 @pytest.mark.parametrize("method", ESTIMATES)
 def test_one_report_for_all_has_the_mean_frequency(method):
-    np.testing.assert_allclose(source_probability(np.full(4, 0.3), np.array([1.0, 0, 0, 1]), method), 0.5)
+    np.testing.assert_allclose(source_probability(np.full(4, 0.3), np.array([1.0, 0, 0, 1]), method, None), 0.5)
 
 
 @pytest.mark.parametrize("method", ["bins", "bayes-bins"])
@@ -90,15 +90,13 @@ def test_more_bins_than_reports_give_each_its_own(method):
 @pytest.mark.parametrize(
     ("method", "smoothing", "message"),
     [
-        ("histogram", None, "source 'histogram', expected one of"),
-        ("bins", 2.5, "got 2.5 bins, expected a whole number"),
-        ("neighbours", 0, "got 0 neighbours, expected a whole number"),
+        ("bins", 2.5, "got bins 2.5, expected a whole number"),
+        ("neighbours", 0, "got neighbours 0, expected a whole number"),
         ("kernel", 0.0, "expected a number of at least 1e-05"),
-        ("bins", float("inf"), "got inf bins, expected a whole number"),
-        ("neighbours", float("nan"), "got nan neighbours, expected a whole number"),
-        ("isotonic", 3, "expected none for 'isotonic'"),
+        ("neighbours", float("nan"), "got neighbours nan, expected a whole number"),
+        ("truth", 3, "expected none for 'truth'"),
     ],
 )
 def test_errors(method, smoothing, message):
     with pytest.raises(pt.InputError, match=message):
-        source_probability(np.array([0.1, 0.5]), np.array([0.0, 1.0]), method, smoothing)
+        check_smoothing(method, smoothing)

@@ -51,7 +51,7 @@ def test_a_perfect_forecast_costs_zero_not_minus_zero():
     sure, logits = np.array([1.0, 0.0]), np.array([800.0, 0.0])
     costs = [
         pt.log_score(sure, sure),
-        pt.rules.log_score_from_log_probs(np.array([0.0, -np.inf]), sure),
+        pt.rules.log.expected_from_log(np.array([0.0, -np.inf]), sure),
         pt.rules.log_score_from_logits(logits, sure),
     ]
     assert list(map(str, costs)) == ["0.0"] * 3
@@ -108,7 +108,7 @@ def test_infinite_loss_is_infinite_and_an_impossible_label_costs_nothing(dtype):
     np.testing.assert_array_equal(x64(pt.log_score, probs, truth), [np.inf, 0])
     np.testing.assert_array_equal(x64(pt.kl_divergence, probs, truth), [np.inf, 0])
     logs = np.array([[-np.inf, 0], [-np.inf, 0]], dtype)
-    np.testing.assert_array_equal(x64(pt.rules.log_score_from_log_probs, logs, truth), [np.inf, 0])
+    np.testing.assert_array_equal(x64(pt.rules.log.expected_from_log, logs, truth), [np.inf, 0])
     np.testing.assert_array_equal(x64(pt.rules.log_score_from_logits, logs, truth), [np.inf, 0])
 
 
