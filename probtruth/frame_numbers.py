@@ -72,16 +72,18 @@ class FloatColumns:
     n_rows: int
     unread: str | None
 
-    def rows(self, start: int = 0, stop: int | None = None) -> Float[np.ndarray, "row column"]:
-        """Some rows as float64, a block of them at a time, which stays in the processor's cache."""
-        stop = self.n_rows if stop is None else stop
-        size = min(block_rows(len(self.columns)), stop - start)
-        values, across = np.empty((stop - start, len(self.columns))), np.empty((len(self.columns), size))
-        for low in range(start, stop, size):
-            high = min(low + size, stop)
-            for own, column in zip(across, self.columns, strict=True):
-                own[: high - low] = column[low:high]
-            values[low - start : high - start] = across[:, : high - low].T
+    def block(self, start: int, stop: int) -> Float[np.ndarray, "column some"]:
+        """Some rows as float64, column by column."""
+        block = np.empty((len(self.columns), stop - start))
+        for own, column in zip(block, self.columns, strict=True):
+            own[:] = column[start:stop]
+        return block
+
+    def rows(self) -> Float[np.ndarray, "row column"]:
+        """All rows as float64, by way of blocks that stay in the processor's cache."""
+        values, size = np.empty((self.n_rows, len(self.columns))), block_rows(len(self.columns))
+        for start in range(0, self.n_rows, size):
+            values[start : start + size] = self.block(start, min(start + size, self.n_rows)).T
         return values
 
 
@@ -90,7 +92,8 @@ def float_columns(frame: "polars.DataFrame", columns: Sequence[str], source: Sou
     import polars
 
     # a selection reads `^x$` as a pattern
-    floats = _floats(polars.DataFrame([frame.get_column(name) for name in columns]))
+    given = polars.DataFrame([frame.get_column(name) for name in columns])
+    floats = given if all(kind.is_float() for kind in given.dtypes) else _floats(given)
     unread = np.array(floats.null_count().row(0)) > 0
     refused = columns[int(unread.argmax())] if unread.any() else None
     if source is not None and refused is not None:

@@ -119,7 +119,7 @@ def test_many_columns_at_once_are_as_each_of_them():
 def test_columns_keep_their_type():
     floats = frame_numbers.float_columns(MIXED, ["small", "whole", "yes"])
     assert [column.dtype for column in floats.columns] == [np.float32, np.float64, np.float64]
-    np.testing.assert_array_equal(floats.rows(1, 3), floats.rows()[1:])
+    np.testing.assert_array_equal(floats.block(1, 3).T, floats.rows()[1:])
 
 
 @pytest.mark.parametrize("columns", [["text", "words", "lists"], ["lists", "words"], ["whole", "lists"]])

@@ -60,14 +60,14 @@ def read(
 
     others = {"--predictions": files.predictions, "--annotations": files.annotations, "--soft": files.soft}
     beside = [name for name, value in others.items() if value]
-    item, reference = files.reading.item, None
+    item, reference, limit = files.reading.item, None, n_bytes(memory)
     strata: dict[str, Any] = {}
     models: dict[str, Any] = {}
     if table is not None:
         if beside:
             raise InputError(f"the table {table!r} with {beside[0]}", "one table that holds all, or a file each", EACH)
         block, blocks = joined_table(table, item=item)
-        reference, models = reference_of(block, blocks, item, estimand), blocks
+        reference, models = reference_of(block, blocks, item, estimand, memory=limit), blocks
     elif not files.predictions:
         hint = "Write --predictions my_model=probs.csv, or one TABLE with columns truth.cat, ours.cat."
         raise InputError("no --predictions and no table", "one of the two", hint)
@@ -78,12 +78,12 @@ def read(
     else:
         models = model_files(files.predictions)
         reference = (
-            read_soft(files.soft, item, estimand)
+            read_soft(files.soft, item, estimand, memory=limit)
             if files.soft
-            else stored_labels(str(files.annotations), models, files.reading)
+            else stored_labels(str(files.annotations), models, files.reading, memory=limit)
         )
     if models:
-        cells, limit = files.cells, n_bytes(memory)
+        cells = files.cells
         predictions = read_predictions(models, reference.index, item, cells.kind, cells.renormalise, memory=limit)
     for what, spec in (("group", files.groups), ("cluster", clusters)):
         if spec is not None:

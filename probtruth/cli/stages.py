@@ -88,9 +88,10 @@ def score(
     check_parquet_out(out)
     files = model_files(predictions)
     with console.progress("reading and scoring"):
-        known: Any = reference_of(truth, {}, item)
+        limit = opt.n_bytes(memory)
+        known: Any = reference_of(truth, {}, item, memory=limit)
         index = known.index if isinstance(known, Truth) else None
-        tables = read_predictions(files, index, item, cells.kind, cells.renormalise, memory=opt.n_bytes(memory))
+        tables = read_predictions(files, index, item, cells.kind, cells.renormalise, memory=limit)
         scores = score(tables, truth if index is None else known, chosen, floor, item=item)
     write_scores(scores, out)
     for note in (*tables.notes, *tables.warnings):

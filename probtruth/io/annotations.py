@@ -2,26 +2,26 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Literal
 
 import numpy as np
 import polars
-from jaxtyping import Int
+from jaxtyping import Float
 
-from probtruth import check, frame_numbers
+from probtruth import check
 from probtruth.check import Source
 from probtruth.errors import InputError
 from probtruth.io.tables.columns import item_column, labels_of
-from probtruth.io.tables.read import Block, memory_limit, read_table
-from probtruth.io.tables.wide import NAME, VALUE, distinct_items, long_form
+from probtruth.io.tables.read import Block, joined, parts_of, too_large
+from probtruth.io.tables.wide import NAME, VALUE, fill, items_of, long_form
+from probtruth.kernels.arrays import reordered, to_host
 from probtruth.kernels.host import empty_array
 from probtruth.types import Annotations
 from probtruth.types.annotations import Counts, index_of_labels
 from probtruth.types.arguments import Frame, StrPath
 
 type Form = Literal["auto", "counts", "wide"]
-ROWS = 1 << 16  # that are checked at once
-COPIES = 4  # of the counts, as votes, shares and probabilities, that are in memory at once
 LARGEST = 2**53  # Counts from here on would not be exact
 # Names of columns of the long form: integers in them are codes, not numbers of votes.
 CODES = ("annotator", "worker", "rater", "coder", "judge", "user", "label", "answer", "class", "rating", "grade", "id")
@@ -65,7 +65,9 @@ def read_annotations(
     if check.literal(format, Form, "format") == "wide":
         long, source = long_form(table, item, list(annotators) or None, [], "annotator")
         return Annotations.from_long(long, item, NAME, VALUE, labels=labels, source=source)
-    frame, source = read_table(table)
+    on_disk = too_large([table], memory)
+    parts = parts_of(table, on_disk)
+    frame, source = next(iter(parts(None)))
     columns = f"the columns {check.shortlist(frame.columns, 12)}"
     wants_long = (annotator, label) != ("annotator", "label") or {annotator, label} & set(frame.columns)
     is_whole = format == "auto" and {annotator, label} <= set(frame.columns)
@@ -73,24 +75,28 @@ def read_annotations(
         raise _neither(columns, item, annotator, label, frame, source)
     item, notes = item_column(frame, item, like, source, (annotator, label, replicate))
     if is_whole:
+        frame, source = joined([*parts([item, annotator, label, replicate])], source.name)
         made = Annotations.from_long(frame, item, annotator, label, replicate, labels, source)
         return replace(made, notes=(*source.notes, *notes))
     if format == "auto" and wants_long:
         raise _neither(columns, item, annotator, label, frame, source)
     names = labels_of(frame, item, source)
+    hint = "Add its counts up; for one row an annotation, name the columns (--item, --annotator, --label)."
+    known = None if labels is None else index_of_labels(labels)
     try:
-        counts = _counts(frame, names, source, COPIES * 8 * frame.height * len(names) > memory_limit(memory))
+        n_rows = sum(part.height for part, _ in parts([item]))
+        counts = empty_array((n_rows, len(names)), on_disk, np.int64)
+        fill(counts, np.arange(n_rows), n_rows, parts([item, *names]), names, _whole, partial(_no_count, names))
     except InputError as error:
         got = f"{columns}, and {error.got} in {error.where}"
         raise _neither(got, item, annotator, label, frame, source) from None
-    known = None if labels is None else index_of_labels(labels)
-    hint = "Add its counts up; for one row an annotation, name the columns (--item, --annotator, --label)."
-    items = distinct_items(frame, item, source, "one row of counts for each item", hint)
+    items, source = items_of(parts([item]), item, "one row of counts for each item", hint)
     if format == "auto":
-        totals = [at for at in range(len(names)) if len(names) > 2 and (2 * counts[:, at] == counts.sum(1)).all()]
-        if totals and names[totals[0]].lower() in TOTALS and (known is None or names[totals[0]] not in known.labels):
+        of_total = [at for at, name in enumerate(names) if name.lower() in TOTALS and len(names) > 2]
+        totals = [at for at in of_total if (2 * counts[:, at] == counts.sum(1)).all()]
+        if totals and (known is None or names[totals[0]] not in known.labels):
             notes += (f"{source.name}: left aside {names[totals[0]]!r}, the sum of the others",)
-            counts = np.delete(counts, totals[0], 1)
+            counts = to_host(reordered(counts, np.arange(n_rows), np.delete(np.arange(len(names)), totals[0])))
             names.pop(totals[0])
         if known is None or not set(names) <= set(known.labels):
             _refuse_codes(frame, item, names, source)
@@ -137,8 +143,8 @@ def _guess(frame: polars.DataFrame, item: str, annotator: str, label: str) -> tu
     """The options with which a table may be in long form: the most and the fewest names, and who answers once."""
     text = [column for column in frame if column.dtype.is_integer() or column.dtype == polars.String]
     # Without their names, which may be patterns; so with the columns below
-    words = [column.alias("").cast(polars.String).str for column in text]
-    names = [column for column, own in zip(text, words, strict=True) if not own.contains(r"^-?\d*[.,]\d+$").any()]
+    cells = [column.alias("").cast(polars.String).str for column in text]
+    names = [column for column, own in zip(text, cells, strict=True) if not own.contains(r"^-?\d*[.,]\d+$").any()]
     distinct = {column.name: column.n_unique() for column in names}  # of those without decimals: times are no names
     own = sorted((name for name in distinct if 1 < distinct[name] < frame.height), key=lambda name: distinct[name])
     if len(own) < 3 or annotator in own:
@@ -151,19 +157,13 @@ def _guess(frame: polars.DataFrame, item: str, annotator: str, label: str) -> tu
     return words if once else ()
 
 
-def _counts(
-    table: polars.DataFrame, names: Sequence[str], source: Source, on_disk: bool
-) -> Int[np.ndarray, "item label"]:
-    counts = empty_array((table.height, len(names)), on_disk, np.int64)
-    for start in range(0, table.height, ROWS):
-        floats = frame_numbers.float_columns(table[start : start + ROWS], names)
-        if floats.unread is not None:
-            frame_numbers.numbers(table, floats.unread, source, "label")
-        values = floats.rows()
-        bad = ~((values >= 0) & (values == np.floor(values)) & (values < LARGEST))
-        if bad.any():
-            row, column = (int(axis[0]) for axis in np.nonzero(bad))
-            got, where = table[names[column]][start + row], source.at(start + row, names[column])
-            raise InputError(check.quote(got), "a non-negative integer", "Check it.", where)
-        counts[start : start + ROWS] = values
-    return counts
+def _whole(cells: Float[np.ndarray, "some label"]) -> tuple[np.ndarray, bool]:
+    """Numbers of votes, and whether all are."""
+    return cells, bool(((cells >= 0) & (cells == np.floor(cells)) & (cells < LARGEST)).all())
+
+
+def _no_count(names: Sequence[str], cells: np.ndarray, frame: polars.DataFrame, source: Source) -> None:
+    """Raises at the first cell that is no number of votes."""
+    row, column = np.argwhere(~((cells >= 0) & (cells == np.floor(cells)) & (cells < LARGEST)))[0].tolist()
+    got, where = frame[names[column]][row], source.at(row, names[column])
+    raise InputError(check.quote(got), "a non-negative integer", "Check it.", where)

@@ -1,6 +1,6 @@
 """Predictions from files: for each model a table with one column for each label, aligned by the names of the items."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -11,23 +11,24 @@ from jaxtyping import Float, Int
 from probtruth import check, check_arrays, frames
 from probtruth.check import Source
 from probtruth.errors import InputError
-from probtruth.frame_numbers import float_columns, is_frame
+from probtruth.frame_numbers import is_frame
 from probtruth.io import groups
 from probtruth.io.addresses import named
 from probtruth.io.tables.columns import Chosen, choose, under_labels
-from probtruth.io.tables.read import Block, batches, memory_limit, read_table, size_of
+from probtruth.io.tables.read import Block, Parts, parts_of, too_large
 from probtruth.io.tables.wide import (
     REPEATED,
     CellKind,
     check_rows,
-    distinct,
+    fill,
     in_probs,
+    items_of,
     known_kind,
     renormalised,
     suspects,
 )
-from probtruth.kernels.arrays import is_own
-from probtruth.kernels.host import block_rows, empty_array
+from probtruth.kernels.arrays import is_own, to_host
+from probtruth.kernels.host import empty_array
 from probtruth.types import Index, Predictions
 from probtruth.types.arguments import Frame, StrPath
 from probtruth.types.index import match_labels, order_of
@@ -79,35 +80,35 @@ def read_predictions(
                 "Without item names, use Predictions.from_probs({model: table}).",
             )
     kind, models = known_kind(kind), list(tables_of)
-    on_disk = COPIES * sum(map(size_of, tables_of.values())) > memory_limit(memory)
-    tables: list[_Table] = []
+    on_disk, tables = too_large(tables_of.values(), memory), list[_Table]()
     for model, table in tables_of.items():
-        tables.append(_Table.of(model, table, item, index, kind, on_disk, tables[0].items if tables else None))
-    labels = tables[0].labels
+        parts = parts_of(table, on_disk, f"the table of model {check.quote(model)}")
+        chosen = choose(*next(iter(parts(None))), item, index, kind, isinstance(table, Block))
+        first = tables[0].items if tables else None
+        items, source = items_of(parts([chosen.item]), chosen.item, "every item once", REPEATED, first)
+        tables.append(_Table(model, chosen, items, source, parts))
+    labels, used = tables[0].labels, None if index is None or index.positional_labels else {*index.labels}
     for own in tables:
         _same_labels(own, tables[0])
         if index is not None:
             match_labels(index, Index.of_array((0, len(own.labels)), (), own.labels)[0], own.source.name)
-    shared = groups.common(models, [table.items for table in tables], index)
-    made, order = _index_of(shared, labels, index)
+    items, rows_of, audit, as_known = groups.common(models, [table.items for table in tables], index)
+    made, order = _index_of(items, labels, index if as_known else None)
     logs = empty_array((len(models), len(order), len(labels)), on_disk)
     divided, like_probs = [], []
-    for array, own, rows in zip(logs, tables, shared.rows, strict=True):
-        sums, plainly = own.write(array, rows[order], made.labels, kind, renormalise)
+    for array, own, rows in zip(logs, tables, rows_of, strict=True):
+        sums, plainly = own.write(array, rows[order], made.labels, kind, renormalise, used)
         divided += [(own.model, len(sums), float(sums.min()), float(sums.max()))] if len(sums) else []
         like_probs += [own.model] if plainly else []
-    in_one_order = all((np.diff(rows) > 0).all() for rows in shared.rows)
+    in_one_order = all((np.diff(rows) > 0).all() for rows in rows_of)
     index = replace(
         made,
         item_rows=made.item_rows if in_one_order else None,
         label_columns=made.label_columns if all(table.labels == labels for table in tables) else None,
     )
-    audit = replace(shared.audit, renormalised=tuple(divided))
+    audit = replace(audit, renormalised=tuple(divided))
     notes = dict.fromkeys(note for table in tables for note in (*table.source.notes, *table.chosen.notes))
     return Predictions(logs, tuple(models), index, audit, of_logits(like_probs), tuple(notes))
-
-
-COPIES = 2  # of the numbers that are in memory at once while files are read: the cells and their logarithms
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,42 +119,7 @@ class _Table:
     chosen: Chosen
     items: frames.Names
     source: Source
-    pieces: Callable[[Sequence[str]], Iterable[tuple[polars.DataFrame, Source]]]
-    used: Collection[str] | None
-
-    @classmethod
-    def of(
-        cls,
-        model: str,
-        table: StrPath | Frame | Block,
-        item: str,
-        index: Index | None,
-        kind: str,
-        on_disk: bool,
-        first_items: frames.Names | None,
-    ) -> "_Table":
-        """The table after its items were read, each of which it has once."""
-        whole = None if on_disk else read_table(table, f"the table of model {check.quote(model)}")
-        first, source = whole or next(batches(table))
-        chosen = choose(first, source, item, index, kind, isinstance(table, Block))
-
-        def pieces(columns: Sequence[str]) -> Iterable[tuple[polars.DataFrame, Source]]:
-            return [whole] if whole else batches(table, columns)
-
-        names, parts = [], []
-        for frame, part in pieces([chosen.item]):
-            names.append(frames.keys(frame, chosen.item, part, "item"))
-            parts.append((part, frame.height))
-        if len(parts) > 1:
-            source = Source(parts[0][0].name, parts=parts, notes=source.notes)
-        keys = polars.concat(frames.alike(names))
-        items = frames.Names(keys)
-        if first_items is not None and frames.same(keys, first_items.column):
-            items = first_items  # one column for all models
-        else:
-            distinct(keys, chosen.item, source, "every item once", REPEATED)
-        used = None if index is None or index.positional_labels else set(index.labels)
-        return cls(model, chosen, items, source, pieces, used)
+    parts: Parts
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -166,46 +132,42 @@ class _Table:
         labels: Sequence[str],
         kind: str,
         renormalise: bool,
+        used: Collection[str] | None,
     ) -> tuple[Float[np.ndarray, " divided"], bool]:
         """Writes the log-probabilities of the rows, whose cells it checks; whether logits are plainly probabilities."""
-        place = np.full(len(self.items), -1)
-        place[rows] = np.arange(len(rows))
-        divided, like_probs, before = [np.empty(0)], True, 0
-        for piece in self.pieces([self.chosen.item, *dict.fromkeys(self.chosen.labels.values())]):
-            frame, source = under_labels(*piece, self.chosen, kind)
-            columns, size, probable = float_columns(frame, labels, source), block_rows(len(labels)), True
-            for start in range(0, frame.height, size):
-                cells = columns.rows(start, min(start + size, frame.height))
-                if renormalise:
-                    cells, sums = renormalised(cells, kind)
-                    divided.append(sums)
-                at = place[before + start : before + start + len(cells)]
-                if (at < 0).any():
-                    cells, at = cells[at >= 0], at[at >= 0]
-                cells = in_probs(cells, kind)
-                probable = probable and kind != "log-probs" and check_arrays.surely_simplex(cells)
-                follows = len(at) and (np.diff(at) == 1).all()  # which is much quicker than row by row
-                with np.errstate(all="ignore"):  # of what is refused below
-                    logs[slice(at[0], at[0] + len(at)) if follows else at] = as_logs(kind, cells)
-            if not probable or (place[before : before + frame.height] < 0).any():
-                values = columns.rows()
-                values = renormalised(values, kind)[0] if renormalise else values
-                hint = " ".join((suspects(labels, self.used, self.chosen.item), *self.chosen.notes))
-                check_rows(values, labels, source, kind, hint)
-            like_probs, before = like_probs and probable, before + frame.height
-        return np.concatenate(divided), kind == "logits" and like_probs
+        divided, probable = [np.empty(0)], True
+
+        def convert(cells: np.ndarray) -> tuple[np.ndarray, bool]:
+            nonlocal probable
+            if renormalise:
+                cells, sums = renormalised(cells, kind)
+                divided.append(sums)
+            cells = in_probs(cells, kind)
+            sound = kind != "log-probs" and check_arrays.surely_simplex(cells)
+            probable = probable and sound
+            return to_host(as_logs(kind, cells)), sound
+
+        def refuse(cells: np.ndarray, frame: polars.DataFrame, source: Source) -> None:
+            cells = renormalised(cells, kind)[0] if renormalise else cells
+            hint = " ".join((suspects(labels, used, self.chosen.item), *self.chosen.notes))
+            check_rows(cells, labels, source, kind, hint)
+
+        columns = [self.chosen.item, *dict.fromkeys(self.chosen.labels.values())]
+        parts = (under_labels(*part, self.chosen, kind) for part in self.parts(columns))
+        fill(logs, rows, len(self.items), parts, labels, convert, refuse)
+        return np.concatenate(divided), kind == "logits" and probable
 
 
 def _index_of(
-    shared: groups.Common, labels: tuple[str, ...], index: Index | None
+    items: frames.Names, labels: tuple[str, ...], known: Index | None
 ) -> tuple[Index, Int[np.ndarray, " item"]]:
-    """The sorted index of the items that all models have, and the order of these; known names are not made anew."""
-    if index is not None and shared.as_known:
-        order = order_of(frames.compact(shared.items.column)).astype(np.int64)
+    """The sorted index of the items, and their order; names that are those of a known index are not made anew."""
+    if known is not None:
+        order = order_of(frames.compact(items.column)).astype(np.int64)
         if is_own(order, len(order)):
             of_labels, _, _ = Index.of_array((0, len(labels)), (), labels)
-            return replace(of_labels, items=index.items, item_rows=order), order
-    made, order, _ = Index.of_array((len(shared.items), len(labels)), shared.items, labels)
+            return replace(of_labels, items=known.items, item_rows=order), order
+    made, order, _ = Index.of_array((len(items), len(labels)), items, labels)
     return made, order
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ from probtruth.errors import InputError
 from probtruth.io.addresses import shown
 from probtruth.io.tables import parquet_notes
 from probtruth.io.tables.columns import some_number
-from probtruth.io.tables.read import batches, memory_limit, read_table, size_of
+from probtruth.io.tables.read import batches, read_table, too_large
 from probtruth.io.tables.wide import NAME, VALUE, long_form
 from probtruth.types import RuleFacts, Scores, orientation
 from probtruth.types.arguments import Frame, StrPath
@@ -89,9 +88,9 @@ def read_scores(
         upward = orientation.upward(score, higher_is_better, source.name)
         columns = {option: column for option, column in (("group", group), ("cluster", cluster)) if column is not None}
         columns |= {"item": item, "model": NAME}
-        return replace(Scores.from_parts(lambda: [(long, source)], columns, VALUE, upward), rule=score)
-    stored, limit = table if isinstance(table, str | Path) else None, memory_limit(memory)
-    on_disk = stored is not None and replicate is None and EXPANSION * size_of(stored) > limit
+        return replace(Scores.from_parts([(long, source)], columns, VALUE, upward), rule=score)
+    stored = table if isinstance(table, str | Path) else None
+    on_disk = too_large([table], memory) and stored is not None and replicate is None
     frame, source = next(batches(table)) if on_disk else read_table(table)
     names = frame.columns
     if {"model_a", "model_b", "winner"} <= set(names):
@@ -114,11 +113,8 @@ def read_scores(
     own = [name for name in ("group", "cluster") if ours and name in names]  # which probtruth itself wrote
     named |= {name: named[name] or name for name in own}
     columns = {option: column for option, column in named.items() if column is not None}
-    parts = partial(batches, stored, [*columns.values(), score]) if stored and on_disk else lambda: [(frame, source)]
+    parts = batches(stored, [*columns.values(), score]) if stored and on_disk else [(frame, source)]
     return replace(Scores.from_parts(parts, columns, score, upward, on_disk), rule=rule, known=facts)
-
-
-EXPANSION = 4  # memory that a table of scores takes while it is read whole, for each byte of its cells
 
 
 def _refuse_wide(frame: polars.DataFrame, named: Mapping[str, str | None], score: str, where: str) -> None:

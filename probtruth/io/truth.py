@@ -1,6 +1,6 @@
 """Soft labels as a file: the items, one column of probability for each label, and how they were made."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,14 +8,15 @@ import numpy as np
 import polars
 
 from probtruth import check, check_arrays
+from probtruth.check import Source
 from probtruth.errors import InputError
-from probtruth.frame_numbers import float_columns
 from probtruth.io.output.csv_safe import check_new_csv, write_new_csv
 from probtruth.io.tables import parquet_notes
 from probtruth.io.tables.columns import OWN, item_column, labels_of
-from probtruth.io.tables.read import Block, read_table
-from probtruth.io.tables.wide import REPEATED, check_rows, distinct_items, suspects
-from probtruth.kernels.arrays import reordered, to_host
+from probtruth.io.tables.read import Block, parts_of, too_large
+from probtruth.io.tables.wide import REPEATED, check_rows, fill, items_of, suspects
+from probtruth.kernels.arrays import to_host
+from probtruth.kernels.host import empty_array
 from probtruth.types import Index, Truth
 from probtruth.types.arguments import ESTIMANDS, Estimand
 
@@ -64,56 +65,59 @@ def read_soft(
     item: str = "item",
     estimand: Estimand | None = None,
     like: Sequence[polars.Series] = (),
+    memory: float | None = None,
 ) -> Truth:
-    r"""Soft labels from a file: a column of item names, and one column of probability for each label.
+    """A column of item names, and one of probability for each label, of rows that are distributions.
 
-    Arguments: `item` is the column of names; `estimand` says what the rows are (`"distribution"` of opinions, the
-    default, or probabilities of the true `"class"`) where the file does not. Without a column `item`, it is the one
-    whose names stand in one of the columns `like`.
-
-    Errors: `InputError` names file, line and column of what is not a distribution; nothing is renormalised. An
-    `estimand` other than the file's own is an error too.
-
-    >>> import pathlib, tempfile
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "soft.csv"
-    >>> _ = path.write_text("item,cat,dog\na,0.75,0.25\n")
-    >>> read_soft(path).probs.tolist()
-    [[0.75, 0.25]]
+    Where the file does not say what they are, `estimand` does. Without a column `item`, it is the one whose names
+    stand in one of the columns `like`.
     """
-    frame, source = read_table(path)
-    item, _ = item_column(frame, item, like, source)
-    items, labels = distinct_items(frame, item, source, "every item once", REPEATED), labels_of(frame, item, source)
-    values = float_columns(frame, labels, source).rows()
-    check_rows(values, labels, source, "probs", suspects(labels, None, item), "soft labels")
+    on_disk = too_large([path], memory)
+    parts = parts_of(path, on_disk)
+    first, source = next(iter(parts(None)))
+    item, _ = item_column(first, item, like, source)
+    labels = labels_of(first, item, source)
+    items, source = items_of(parts([item]), item, "every item once", REPEATED)
+    index, rows, _ = Index.of_array((len(items), len(labels)), items, labels)
+
+    def refuse(cells: np.ndarray, frame: polars.DataFrame, source: Source) -> None:
+        check_rows(cells, index.labels, source, "probs", suspects(labels, None, item), "soft labels")
+
+    def table(start: str, convert: Callable[[np.ndarray], tuple[np.ndarray, bool]]) -> np.ndarray:
+        """The numbers in the columns of the labels, in the order of the index."""
+        names, values = [start + label for label in index.labels], empty_array((len(rows), len(labels)), on_disk)
+        fill(values, rows, len(rows), parts([item, *names]), names, convert, refuse)
+        return values
+
+    probs = table("", lambda cells: (cells, check_arrays.surely_simplex(cells)))
     notes = {} if isinstance(path, Block) else parquet_notes.read(path)
     own = notes.get("estimand")
     if estimand is not None and own not in (None, estimand):
         raise InputError(f"the estimand {estimand!r}", f"{own!r}, as the file says", "Leave it out.", source.name)
     kind = check.one_of(estimand or str(own or "distribution"), ESTIMANDS, "estimand")
-    index, rows, columns = Index.of_array(values.shape, items, labels)
-    truth = Truth(reordered(values, rows, columns), index, kind, "given")
+    truth = Truth(probs, index, kind, "given")
     if not notes or isinstance(path, Block):
         return truth
     try:
         if (items, tuple(labels)) != (truth.index.items, truth.index.labels):
             raise ValueError("items or labels in another order than they were written")
-        return _restored(truth, notes, frame)
+        shares = table(OWN, lambda cells: (cells, True)) if OWN + labels[0] in first.columns else None
+        return _restored(truth, notes, shares, [frame[VOTES] for frame, _ in parts([VOTES]) if VOTES in frame.columns])
     except (KeyError, TypeError, ValueError, polars.exceptions.PolarsError) as error:
         raise parquet_notes.damaged(str(error), path) from None
 
 
-def _restored(truth: Truth, notes: Mapping[str, object], frame: polars.DataFrame) -> Truth:
-    votes = shares = marginals = None
-    if VOTES in frame.columns:
-        votes = frame[VOTES].cast(polars.Int64).to_numpy()
-        if (votes < 0).any():
-            raise ValueError("a negative number of votes")
-    if OWN + truth.index.labels[0] in frame.columns:
-        names = [OWN + label for label in truth.index.labels]
-        shares = np.stack([frame.get_column(name).cast(polars.Float64).to_numpy() for name in names], 1)
-        voted = shares if votes is None else shares[votes > 0]
+def _restored(
+    truth: Truth, notes: Mapping[str, object], shares: np.ndarray | None, n_votes: Sequence[polars.Series]
+) -> Truth:
+    votes = np.concatenate([some.cast(polars.Int64).to_numpy() for some in n_votes]) if n_votes else None
+    if votes is not None and (votes < 0).any():
+        raise ValueError("a negative number of votes")
+    if shares is not None:
+        voted = shares if votes is None or votes.all() else shares[votes > 0]
         if len(voted):
             check_arrays.distributions(voted, lambda row: f"row {row + 1}", "vote shares")
+    marginals = None
     if notes["marginals"] is not None:
         marginals = check_arrays.as_floats(notes["marginals"], "label", "marginals")
         check.length(len(marginals), len(truth.index.labels), "marginals")

@@ -71,7 +71,7 @@ def evaluate(
     `gold` are experts' answers on a few items, {item: label} or a table with the columns `item` and `label`: the
     comparison under the estimand "class" (which they imply) is then anchored by them, also where annotators err
     together; from 40 answers on its intervals held in almost all simulation settings of
-    `docs/validity/expert-labels.md`. A column `probability` says with which probability each item was chosen (see
+    `docs/validity/expert-labels-40.csv`. A column `probability` says with which probability each item was chosen (see
     `Result.choose_gold`); without it they count as a uniform sample. Where a few small probabilities outweigh all
     others, so that the answers count as much as fewer than 3 drawn at random, they are an error. A column `annotator`
     tells several experts of one item apart, whose answers are averaged.
@@ -80,8 +80,8 @@ def evaluate(
     `classes_`). Predictions whose cells are no probabilities, or whose rows do not sum to 1, go through
     `read_predictions`.
 
-    `memory` (bytes, half of what is free unless you say) decides whether predictions lie in memory or in a temporary
-    file; no answer depends on it.
+    `memory` (bytes, half of what is free unless you say) decides whether soft labels, counts and predictions lie in
+    memory or in temporary files; no answer depends on it.
 
     Returns: a `Result` with the truth, the scores, the comparison and the warnings.
 
@@ -127,7 +127,7 @@ def read_both(
     memory: float | None = None,
 ) -> tuple[Annotations | Truth, Predictions, Estimand | None]:
     """Both sides as types, and the estimand that is left to be inferred: soft labels take it where they are read."""
-    known = reference_of(reference, predictions, item, estimand, labels)
+    known = reference_of(reference, predictions, item, estimand, labels, memory)
     left = estimand if known is reference or isinstance(known, Annotations) else None
     return known, predictions_of(predictions, item, labels, known.index, memory), left
 

@@ -20,7 +20,7 @@ from probtruth.io.loaders.readers import label_format, read_label_file
 from probtruth.io.predictions import read_predictions
 from probtruth.io.tables.columns import item_column, label_columns, names_in
 from probtruth.io.tables.read import Block, batches, columns_of, read_table
-from probtruth.io.tables.wide import distinct_items
+from probtruth.io.tables.wide import items_of
 from probtruth.io.truth import read_soft
 from probtruth.kernels.arrays import on_device, to_host
 from probtruth.types import Annotations, Index, Predictions, Truth
@@ -100,16 +100,15 @@ def reference_of(
     item: str = "item",
     estimand: Estimand | None = None,
     labels: Iterable[object] | None = None,
+    memory: float | None = None,
 ) -> Annotations | Truth:
     """What the models are judged by, as annotations or a truth; `estimand` says which of the two soft labels are."""
     if isinstance(reference, Annotations | Truth):
         return reference
     if isinstance(reference, Block):
-        return (
-            read_annotations(reference, item, format="counts")
-            if reference.counts
-            else read_soft(reference, item, estimand)
-        )
+        if reference.counts:
+            return read_annotations(reference, item, format="counts", memory=memory)
+        return read_soft(reference, item, estimand, memory=memory)
     if isinstance(reference, Mapping) and reference and all(map(np.isscalar, reference.values())):
         return _hard([*reference.values()], [*reference], predictions, item, labels)
     table: Any = frames.as_polars(reference) if is_frame(reference) else reference
@@ -119,7 +118,8 @@ def reference_of(
         if set(LONG) <= set(columns) or (LONG[1] in columns and len(columns) == 2):
             return stored_labels(table, predictions, LabelReading(item, format="table"), labels)
         if stored:
-            return read_soft(table, item, estimand, _names_beside(predictions, item))
+            like = [] if item in columns else _names_beside(predictions, item)
+            return read_soft(table, item, estimand, like, memory)
         texts = sum(str(kind) == "String" for kind in table.dtypes)
         if texts > 1:
             return stored_labels(table, predictions, LabelReading(item, format="table"), labels)
@@ -132,24 +132,29 @@ def reference_of(
 
 
 def stored_labels(
-    table: Any, predictions: Models, how: LabelReading, labels: Iterable[object] | None = None
+    table: Any,
+    predictions: Models,
+    how: LabelReading,
+    labels: Iterable[object] | None = None,
+    memory: float | None = None,
 ) -> Annotations | Truth:
     """Annotations in a table or the export of a tool or, without annotators, one known label for each item."""
     path = isinstance(table, str | Path)
     if path and label_format(table, how.format) != "table":
-        return read_label_file(table, how)
-    columns, like = columns_of(table) if path else table.columns, _names_beside(predictions, how.item)
+        return read_label_file(table, how, memory=memory)
+    columns = columns_of(table) if path else table.columns
+    like = [] if how.item in columns else _names_beside(predictions, how.item)
     if how.annotator not in columns and how.label in columns and (how.item in columns or len(columns) == 2):
         frame, source = read_table(table) if path else (table, Source())
         item, _ = item_column(frame, how.item, like, source, (how.label,))
-        items = distinct_items(frame, item, source, "one known label for each item", REPEATED_LABEL)
+        items, _ = items_of([(frame, source)], item, "one known label for each item", REPEATED_LABEL)
         answers = frames.names(frame, how.label, source, "label").to_list()
         return _hard(answers, items, predictions, how.item, labels)
     known = None
     if not {how.annotator, how.label} <= set(columns) and isinstance(predictions, Mapping) and predictions:
         known = _labels_of(predictions, how.item, columns)
     known = known if isinstance(known, tuple) else None
-    return read_annotations(table, how.item, how.annotator, how.label, how.replicate, known, like=like)
+    return read_annotations(table, how.item, how.annotator, how.label, how.replicate, known, like=like, memory=memory)
 
 
 def _names_beside(predictions: Models, item: str) -> list[Any]:

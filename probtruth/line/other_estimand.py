@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from probtruth.check import as_float
 from probtruth.comparison.compare import compare
 from probtruth.line.informed_truth import informed_by, score_on_evidence
@@ -13,9 +15,10 @@ from probtruth.scoring.score import score_aligned
 from probtruth.truth.fit import INDEPENDENT
 from probtruth.truth.flat import LARGEST_CONFUSION, confusion_cells, plurality
 from probtruth.truth.infer import infer_truth
-from probtruth.types import Annotations, Comparison, Truth
+from probtruth.types import Annotations, Comparison, Scores, Truth
 from probtruth.types.shown import Brief
 
+ENOUGH = 20_000  # Items that show whether the label that most votes name would turn the order
 QUICK = 1 << 20  # Cells of confusion matrices up to which `ability` takes seconds
 
 # Said where annotators are known and yet there is no other verdict.
@@ -80,14 +83,18 @@ def other_method(
 
 def by_counts_alone(truth: Truth, aligned: Aligned, comparison: Comparison, options: Options) -> str | None:
     """A warning where the label that most votes name, taken as the class, would turn the order; None elsewhere."""
-    assert truth.shares is not None
-    winning = replace(truth, probs=plurality(truth.shares), estimand="class", method="majority", draws=None)
-    rows = _again(winning, aligned, comparison, "annotators", options).changes
-    if not rows:
+    few = len(aligned.items) <= ENOUGH or options.groups is not None or options.clusters is not None
+    rows = np.linspace(0, len(aligned.items) - 1, ENOUGH).astype(np.int64)
+    some = aligned.on_host() if few else aligned.subset(rows, aligned.models)
+    assert some.shares is not None
+    scores = score_aligned(replace(some, truth=plurality(some.shares), estimand="class"), options.rule, options.floor)
+    changes = changed(truth, comparison, _compared(scores, options)).changes
+    changes = tuple(row for row in changes if few or abs(row["p_a_better_other"] - 0.5) >= DECIDED - 0.5)
+    if not changes:
         return None
     return (
         "a reversal under the estimand 'class' cannot be excluded: counts without annotators do not tell the class of "
-        f"an item, and against the label that most votes name the order of {_pairs_of(rows)} is the reverse"
+        f"an item, and against the label that most votes name the order of {_pairs_of(changes)} is the reverse"
     )
 
 
@@ -96,10 +103,7 @@ def by_annotators_alone(aligned: Aligned, truth: Truth, comparison: Comparison, 
     informed = informed_by(truth, aligned.on_host(), options.seed)
     if informed is None:
         return None
-    scores = score_aligned(aligned.against(informed.truth), options.rule, options.floor)
-    again = compare(
-        scores, options.groups, options.clusters, weights=options.weights, seed=options.seed, engine="exact"
-    )
+    again = _compared(score_aligned(aligned.against(informed.truth), options.rule, options.floor), options)
     (row,), (other,) = comparison.ranks, again.ranks
     low, high, moved = (as_float(value) for value in (row["low"], row["high"], other["score"]))
     if low is None or high is None or moved is None or low <= moved <= high:
@@ -114,10 +118,12 @@ def by_annotators_alone(aligned: Aligned, truth: Truth, comparison: Comparison, 
 def _again(truth: Truth, aligned: Aligned, comparison: Comparison, evidence: str, options: Options) -> OtherEstimand:
     """What the same comparison says under another truth."""
     scored = score_on_evidence(truth, aligned.against(truth), evidence, options.rule, options.floor, options.seed)
-    again = compare(
-        scored.scores, options.groups, options.clusters, weights=options.weights, seed=options.seed, engine="exact"
-    )
-    return changed(scored.truth, comparison, again)
+    return changed(scored.truth, comparison, _compared(scored.scores, options))
+
+
+def _compared(scores: Scores, options: Options) -> Comparison:
+    groups, clusters = options.groups, options.clusters
+    return compare(scores, groups, clusters, weights=options.weights, seed=options.seed, engine="exact")
 
 
 def _pairs_of(rows: Sequence[Mapping[str, Any]]) -> str:

@@ -54,7 +54,7 @@ def score(
     [[0.6325], [0.7645]]
     """
     check.own_threads()
-    known = reference_of(truth, predictions, item, None, labels)
+    known = reference_of(truth, predictions, item, None, labels, memory)
     if isinstance(known, Annotations):
         raise InputError(
             "annotations as the truth",

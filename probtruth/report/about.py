@@ -1,6 +1,7 @@
 """What was compared: the estimand, the reference, the expert labels, in sentences and in a few words."""
 
 import math
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -60,14 +61,19 @@ def facts(result: Result) -> list[str]:
 def alignment(result: Result) -> str:
     """The items that were compared, and what became of the others, in one line."""
     audit = result.audit
-    kinds = ((audit.missing, "missing from some model"), (audit.extra, "extra"), (audit.different, "another question"))
-    gone = ", ".join(f"{len(names):,} {what}" for names, what in kinds if names)
+    gone = ", ".join(audit.counts())
     said = f"left out for all models: {audit.dropped:,} ({gone})" if gone else "none missing, extra or twice"
     names = marked((model for model, _, _ in audit.by_model), LONGEST_NAME)
     lacks = ", ".join(f"{names[model]} lacks {missing:,}" for model, missing, _ in audit.by_model if missing)
     said += f"; {lacks}" if lacks else ""
     said += f"; asked in other words of some models, and kept: {len(audit.prompts):,}" if audit.prompts else ""
     return f"Items compared: {len(result.scores.items):,}; {said}."
+
+
+def warnings(result: Result) -> list[str]:
+    """The warnings, each once, as sentences."""
+    lines = dict.fromkeys(map(plain, result.warnings))
+    return [re.sub("^[a-z](?=[a-z]*[ :])", lambda first: first[0].upper(), line) for line in lines]
 
 
 def diagnostics(known: Mapping[str, Any]) -> Iterator[tuple[str, str, str, bool]]:

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from probtruth.check import count
 from probtruth.line.result import Result
 from probtruth.report import tables, words
-from probtruth.report.about import MOST_WARNINGS, alignment, facts
+from probtruth.report.about import MOST_WARNINGS, alignment, facts, warnings
 from probtruth.report.numbers import (
     LONGEST_NAME,
     best_pairs,
@@ -115,15 +115,15 @@ def contents(result: Result) -> Contents:
         (title, tuple(_folded(block) for block in blocks if block is not None)) for title, blocks in parts.items()
     )
     note = None if result.note is None else plain(result.note)
-    lines = tuple(dict.fromkeys(map(plain, result.warnings)))
-    first, rest = lines[:MOST_WARNINGS], lines[MOST_WARNINGS:]
-    warnings: tuple[Block, ...] = (*([first] if first else []), *([Fold(f"{len(rest)} more", (rest,))] if rest else []))
+    lines = warnings(result)
+    said_first, rest = tuple(lines[:MOST_WARNINGS]), tuple(lines[MOST_WARNINGS:])
+    alert = tuple(block for block in (said_first, rest and Fold(f"{len(rest)} more", (rest,))) if block)
     shown = tuple(Fold(title, blocks) for title, blocks in sections if blocks)
-    return Contents(tuple(facts(result)), said, note, _behind(result), warnings, shown)
+    return Contents(tuple(facts(result)), said, note, _behind(result), alert, shown)
 
 
 def _folded(block: Block) -> Block:
-    if isinstance(block, Table) and len(block.rows) > LONGEST_TABLE:
+    if isinstance(block, Table) and block.kind != "items" and len(block.rows) > LONGEST_TABLE:
         return Fold(f"{block.caption} ({count(len(block.rows), 'row')})", (block,))
     return block
 

@@ -2,18 +2,14 @@
 
 import base64
 import hashlib
-import json
-import math
 from html import escape
 from importlib.resources import files
-from typing import Any
 
 from probtruth.line.result import Result
 from probtruth.report.contents import Block, Code, Contents, Figure, Fold, Panels, contents
-from probtruth.report.numbers import NAME, plain, short_names, unmarked
+from probtruth.report.numbers import NAME, unmarked
 from probtruth.report.plots.svg import STYLE
 from probtruth.report.table import Table
-from probtruth.types.comparison import leaders
 
 WIDE = 3  # Columns up to which a table stays one on a narrow screen; wider ones become a card for each row
 CLASS = ' class="num"'  # Of a cell that is set flush right
@@ -59,7 +55,6 @@ def html(result: Result, content: Contents | None = None) -> str:
         f"<title>{escape(unmarked(said.headline))}</title>\n<style>{style}</style>\n</head>\n<body>\n<main>\n"
         + "\n".join(part for part in parts if part)
         + f'\n<p class="note">{FILES}</p>\n</main>\n'
-        f'<script type="application/json" id="data">{_items(result)}</script>\n'
         f"<script>{script}</script>\n</body>\n</html>\n"
     )
 
@@ -110,10 +105,16 @@ def _table(table: Table) -> str:
     titles = [f' data-title="{escape(unmarked(head))}"' if cards else "" for head in table.heads]
     heads = "".join(f'<th scope="col"{of}>{shown(head)}</th>' for head, of in zip(table.heads, classes, strict=True))
     rows = []
-    for first, *rest in table.rows:
+    for place, row in enumerate(table.rows):
+        first, *rest = shown("\x1f".join(row)).split("\x1f")
+        text, image = table.behind[place] if table.behind else (None, None)
+        if text or image:
+            inside = f'<p class="content">{escape(text)}</p>' if text else ""
+            inside += f'<img src="{escape(image)}" alt="Image of {escape(unmarked(row[0]))}">' if image else ""
+            first = f"<details><summary>{first}</summary>{inside}</details>"
         columns = zip(rest, classes[1:], titles[1:], strict=True)
-        cells = "".join(f"<td{of}{title}>{shown(cell)}</td>" for cell, of, title in columns)
-        rows.append(f'<tr><th scope="row">{shown(first)}</th>{cells}</tr>')
+        cells = "".join([f"<td{of}{title}>{cell}</td>" for cell, of, title in columns])
+        rows.append(f'<tr><th scope="row">{first}</th>{cells}</tr>')
     return (
         f'<div class="scroll" role="region" tabindex="0" aria-label="{escape(unmarked(table.caption))}">'
         f'<table class="{" ".join(filter(None, kinds))}"><caption>{shown(table.caption)}</caption>'
@@ -128,38 +129,3 @@ def _asset(name: str) -> str:
 def _hash(text: str) -> str:
     """What a content security policy allows a text by."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
-
-
-INFINITE = {math.inf: "Infinity", -math.inf: "-Infinity"}  # What JSON has no number for; NaN is null
-_ESCAPED = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"})
-
-
-def _items(result: Result) -> str:
-    """The items that the page's script lists, as JSON: columns as in the table of items, text and images."""
-    frame = result.analysis.listed
-    if frame is None:
-        return "null"
-    models = [str(row["model"]) for row in leaders(result.comparison.ranks)[:2]]
-    names = frame["item"].to_list()
-    data: dict[str, Any] = {
-        "all": len(result.scores.items),
-        "names": [name if name.isascii() and name.isprintable() else plain(name) for name in names],
-        "models": [plain(short) for short in short_names(models).values()],
-        "scores": [
-            [float(f"{v:.4g}") if -math.inf < v < math.inf else INFINITE.get(v) for v in frame[f"score_{model}"]]
-            for model in models
-        ],
-    }
-    if result.labelled is not None and "label" in frame.columns:
-        label = {name: plain(name) for name in result.labelled.aligned.labels}
-        named = result.analysis.named_shares(frame["index"].to_list())
-        data["labels"] = [[[label[name], round(share, 3)] for name, share in row] for row in named]
-        data["truth"] = [label[name] for name in frame["label"]]
-        data["entropy"] = [round(value, 3) for value in frame["entropy"]]
-        data["says"] = [[label[name] for name in frame[f"label_{model}"]] for model in models]
-        data["probs"] = [[round(value, 4) for value in frame[f"p_{model}"]] for model in models]
-    if result.item_text:
-        data["text"] = [result.item_text.get(name) for name in names]
-    if result.item_images:
-        data["image"] = [result.item_images.get(name) for name in names]
-    return json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":")).translate(_ESCAPED)

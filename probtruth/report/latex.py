@@ -73,9 +73,8 @@ def latex(result: Result) -> str:
 
 def shown(text: str) -> str:
     """Text that LaTeX sets as it is: no command, no group, no mathematics; long names may break anywhere."""
-    return "".join(
-        _name(piece) if place % 2 else piece.translate(ESCAPES) for place, piece in enumerate(NAME.split(text))
-    )
+    pieces = enumerate(NAME.split(text))
+    return "".join([_name(piece) if place % 2 else piece.translate(ESCAPES) for place, piece in pieces])
 
 
 def _name(name: str) -> str:

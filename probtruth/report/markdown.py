@@ -9,6 +9,7 @@ from probtruth.report.table import Table
 
 SPECIAL = re.compile(r"([\\`*_\[\]|~$@])")
 IN_NAMES = re.compile(r"([\\`*_{}\[\]()#|~$:@!]|^[+\-.=]|^\d+(?=[.)]))")
+MOST_ITEMS = 10  # Rows of the list of items, as many as stand open on the page
 ENTITIES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 
 
@@ -29,8 +30,8 @@ def markdown(result: Result, content: Contents | None = None) -> str:
 
 def shown(text: str) -> str:
     """Text that Markdown shows as it is: no emphasis, no HTML, no table cell, no link, no mention."""
-    pieces = enumerate(NAME.split(text.translate(ENTITIES)))
-    return "".join((IN_NAMES if place % 2 else SPECIAL).sub(r"\\\1", piece) for place, piece in pieces)
+    pieces = NAME.split(text.translate(ENTITIES))
+    return "".join([(IN_NAMES if at % 2 else SPECIAL).sub(r"\\\1", piece) for at, piece in enumerate(pieces)])
 
 
 def _block(part: Block) -> str:
@@ -54,5 +55,6 @@ def _block(part: Block) -> str:
 def _table(table: Table) -> str:
     rule = " | ".join("---:" if numeric else "---" for numeric in table.numeric)
     lines = [f"**{shown(table.caption)}**", "", f"| {' | '.join(map(shown, table.heads))} |", f"| {rule} |"]
-    lines += [f"| {' | '.join([shown(cell) or ' ' for cell in row])} |" for row in table.rows]
+    rows = table.rows[:MOST_ITEMS] if table.kind == "items" else table.rows
+    lines += [f"| {' | '.join([shown(cell) or ' ' for cell in row])} |" for row in rows]
     return "\n".join([*lines, *(["", shown(table.note)] if table.note else [])])

@@ -39,14 +39,12 @@ def fixed(value: object, decimals: int, sign: bool = False) -> str:
 
 
 def significant(value: object, digits: int = 4) -> str:
-    """A number with so many significant digits; below 1e-5 and from 1e9 on with a power of ten."""
+    """A number with at most so many significant digits (integers whole); below 1e-4 with a power of ten."""
     number = as_float(value)
-    if number is None or math.isinf(number) or number == 0:
+    if number is None or math.isinf(number):
         return fixed(number, 0)
-    mantissa, _, power = f"{number:.{digits - 1}e}".partition("e")
-    if not -5 <= int(power) < 9:
-        return f"{mantissa}e{int(power)}".replace("-", MINUS)
-    return fixed(number, max(0, digits - 1 - int(power)))
+    digits = max(digits, len(str(int(abs(number)))))
+    return f"{float(f'{number:.{digits}g}'):,.12g}".replace("-", MINUS)
 
 
 def decimals(widths: Iterable[object], at_most: int = 8, ends: Iterable[object] = ()) -> int:
@@ -87,12 +85,9 @@ def equals(value: object) -> str:
 
 
 def exact(value: object) -> str:
-    """A number as it was given, without trailing zeros: a setting, not a result."""
-    number = as_float(value)
-    if number is None or math.isinf(number):
-        return fixed(number, 0)
-    text = f"{number:.12g}"
-    return (f"{number:.4g}" if abs(number) < 1 and len(text) > LONGEST_SETTING else text).replace("-", MINUS)
+    """A number as it was given, but for a long fraction: a setting, not a result."""
+    text = significant(value, 12)
+    return significant(value) if text.lstrip(MINUS).startswith("0.") and len(text) > LONGEST_SETTING else text
 
 
 def setting(value: object) -> str:

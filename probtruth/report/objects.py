@@ -42,9 +42,8 @@ def first_lines(shown: Result | Comparison) -> str:
         grid = "\n".join(line.rstrip() for line in file.getvalue().rstrip().split("\n"))
     more = len(comparison.ranks) - FIRST_ROWS
     rest = [f"and {count(more, 'more model')}"] if more > 0 else []
-    warnings = list(dict.fromkeys(result.warnings))
-    if warnings:
-        rest.append(f"{count(len(warnings), 'warning')} (.warnings); the first: {warnings[0]}")
+    if lines := list(dict.fromkeys(result.warnings)):
+        rest.append(f"{count(len(lines), 'warning')} (.warnings); the first: {lines[0]}")
     return "\n".join([head, unmarked(verdict(result).headline), indent(grid, "  "), *rest])
 
 

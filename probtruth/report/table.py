@@ -11,8 +11,9 @@ from probtruth.report.numbers import UNKNOWN
 class Table:
     """Columns of shown strings by their heads, those in which nothing is known left out, under a caption, over a note.
 
-    `left` are the heads set flush left, besides the first. `kind` is "items" for the list that the page's script
-    continues, "list" for facts without an order.
+    `left` are the heads set flush left, besides the first. `kind` is "items" for a list of which only the first rows
+    stand open, "list" for facts without an order. `behind` are a text and an image (a data URI) behind the name of each
+    row, where they are known.
     """
 
     caption: str
@@ -20,6 +21,7 @@ class Table:
     note: str = ""
     left: tuple[str, ...] = ()
     kind: str = ""
+    behind: Sequence[tuple[str | None, str | None]] = ()
 
     @cached_property
     def heads(self) -> tuple[str, ...]:

@@ -33,7 +33,6 @@ from probtruth.types.comparison import leaders, leading_pair
 MOST_MODELS = 25
 MOST_PAIRS = math.comb(MOST_MODELS, 2)  # Pairs that the page shows; the files have all
 MOST_ANNOTATORS = 20  # The best and the worst half of them, and all that are flagged, up to so many again
-MOST_ITEMS = 10  # Items of a list that stands on the page without a script
 
 
 def names_of(result: Result) -> dict[str, str]:
@@ -204,33 +203,32 @@ def items(result: Result) -> Table | None:
     frame = result.analysis.listed
     if frame is None or not frame.height:
         return None
-    shown = [str(row["model"]) for row in leaders(result.comparison.ranks)[:2]]
-    rows = frame.head(MOST_ITEMS).to_dicts()
-    names, labelled = names_of(result), "label" in frame.columns
-    cells = marked((row["item"] for row in rows), LONGEST_NAME)
-    columns: dict[str, Sequence[str]] = {"Item": [cells[row["item"]] for row in rows]}
-    left = []
-    if labelled:
-        named = result.analysis.named_shares([row["index"] for row in rows])
-        columns["Labels"] = [", ".join(f"\x02{plain(of)}\x03 ({percent(part)})" for of, part in row) for row in named]
-        columns["Entropy"] = [fixed(row["entropy"], 3) for row in rows]
-        columns |= {
-            f"{names[model]} says": [
-                f"\x02{plain(row[f'label_{model}'])}\x03 {probability(row[f'p_{model}'])} "
-                + ("✓" if row[f"label_{model}"] == row["label"] else "✗")
-                for row in rows
-            ]
-            for model in shown
-        }
-        left = ["Labels", *(f"{names[model]} says" for model in shown)]
-    columns |= {f"{names[model]}": [significant(row[f"score_{model}"], 3) for row in rows] for model in shown}
+    models, names = [str(row["model"]) for row in leaders(result.comparison.ranks)[:2]], names_of(result)
+    columns = {"Item": [f"\x02{plain(name)}\x03" for name in frame["item"]]}
     note = f"The last columns are the {with_unit(result.comparison.rule)} of the item."
-    if labelled:
+    if result.labelled is not None and "label" in frame.columns:
+        label = {name: f"\x02{plain(name)}\x03" for name in result.labelled.aligned.labels}
+        named = result.analysis.named_shares(frame["index"].to_list())
+        shares = {share: percent(share) for row in named for _, share in row}
+        columns["Labels"] = [", ".join([f"{label[name]} ({shares[share]})" for name, share in row]) for row in named]
+        columns["Entropy"] = [f"{abs(value):.3f}" for value in frame["entropy"]]
+        for model in models:
+            said = zip(frame[f"label_{model}"], frame[f"p_{model}"], frame["label"], strict=True)
+            columns[f"{names[model]} says"] = [
+                f"{label[says]} {probability(p)} {'✓' if says == true else '✗'}" for says, p, true in said
+            ]
         note += f" ✓ where a model's most probable label is that of the item; its {measure(result.comparison.rule)} "
         note += "depends on all its probabilities."
-    caption = "Items on which the " + ("two leading models differ most" if len(shown) > 1 else "labels disagree most")
-    caption = caption if labelled or len(shown) > 1 else "Items"
-    return Table(caption, columns, note, left=tuple(left), kind="items")
+    left = tuple([head for head in columns if head != "Entropy"])
+    columns |= {names[model]: [significant(value, 3) for value in frame[f"score_{model}"]] for model in models}
+    if len(models) > 1:
+        caption = "Items on which the two leading models differ most"
+    else:
+        caption = "Items on which the labels disagree most" if left[1:] else "Items"
+    if frame.height < (n := len(result.scores.items)):
+        note += f" These are {frame.height} of {n:,} items; items.parquet has all."
+    behind = [(result.item_text.get(name), result.item_images.get(name)) for name in frame["item"]]
+    return Table(caption, columns, note, left, "items", behind)
 
 
 def annotators(result: Result) -> Table | None:

@@ -14,7 +14,7 @@ from probtruth.check import count
 from probtruth.kernels.arrays import to_host
 from probtruth.line.result import Result
 from probtruth.report import tables
-from probtruth.report.about import MOST_WARNINGS, alignment, facts
+from probtruth.report.about import MOST_WARNINGS, alignment, facts, warnings
 from probtruth.report.numbers import NAME, fixed, marked, plain, setting, short_names, unmarked
 from probtruth.report.table import Table
 from probtruth.report.verdict import verdict
@@ -56,10 +56,9 @@ def summary(result: Result) -> tuple[RenderableType, ...]:
     parts += [titled(tables.models(result), MODEL_NAME)]
     pairs = tables.pairs(result)
     parts += [] if pairs is None else [titled(pairs, PAIR_NAME)]
-    warnings = [*dict.fromkeys(result.warnings)]
-    parts += [Text(f"! {plain(line)}", style="yellow") for line in warnings[:MOST_WARNINGS]]
-    more = count(len(warnings) - MOST_WARNINGS, "more warning")
-    parts += [Text(f"! {more}: --out or --json shows them", style="yellow")] if warnings[MOST_WARNINGS:] else []
+    lines, more = warnings(result), len(warnings(result)) - MOST_WARNINGS
+    lines[MOST_WARNINGS:] = [f"{count(more, 'more warning')}: --out or --json shows them"] if more > 0 else []
+    parts += [Text(f"! {line}", style="yellow") for line in lines]
     return (*parts, *([Text(plain(result.note), style="dim")] if result.note else []))
 
 

@@ -3,7 +3,6 @@
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from probtruth.check import as_float, count
 from probtruth.comparison.unseen import NO_BOUND, highest_rate
@@ -103,19 +102,23 @@ class _SeveralModels:
     """Several models, the one that leads first, with their names as sentences show them."""
 
     def __init__(self, result: Result, standing: Standing) -> None:
-        self.result, self.standing = result, standing
-        self.ranked = leaders(result.comparison.ranks)
+        self.result, self.comparison, self.standing = result, result.comparison, standing
+        self.measure, self.mean = measure(self.comparison.rule), mean_of(self.comparison)
+        self.units = unit(self.comparison.rule, " ")
+        self.clustered = self.comparison.settings.get("clusters") is not None
+        self.ranked = leaders(self.comparison.ranks)
         self.names = marked((row["model"] for row in self.ranked), LONGEST_NAME)
         self.lead, self.following = self.names[standing.lead], self.names[standing.next]
-        self.gap = advantage(result.comparison, standing.lead, standing.next)
+        self.gap = advantage(self.comparison, standing.lead, standing.next)
+        self.size, self.low, self.high = (self.gap[key] for key in ("difference", "low", "high"))
+        self.finite = self.size is not None and math.isfinite(self.size)
         counts = dict(zip(result.scores.models, result.scores.n_infinite.tolist(), strict=True))
-        models = [str(row["model"]) for row in self.ranked]
-        self.infinite = {model: counts[model] for model in models if counts[model]}  # items of infinite score
-        size, rows = self.gap["difference"], () if result.bounded is None else result.bounded.ranks
-        finite = size is not None and math.isfinite(size)
+        ordered = (str(row["model"]) for row in self.ranked)
+        self.infinite = {model: counts[model] for model in ordered if counts[model]}  # items of infinite score
+        rows = () if result.bounded is None else result.bounded.ranks
         best = sum(as_float(row["p_best"]) or 0.0 for row in rows if row["model"] in self.infinite)
         # whether models of infinite mean lead, or may be the best under the Brier score
-        self.hangs_on_infinite = bool(self.infinite) and (not finite or best >= POSSIBLE)
+        self.hangs_on_infinite = bool(self.infinite) and (not self.finite or best >= POSSIBLE)
 
     def headline(self) -> tuple[str, str]:
         standing, lead, following = self.standing, self.lead, self.following
@@ -151,14 +154,14 @@ class _SeveralModels:
 
     def unless(self) -> str:
         """What so few scores without a known bound cannot exclude."""
-        known = self.result.comparison.unseen
+        known = self.comparison.unseen
         if known.get("reason") != NO_BOUND or highest_rate(int(str(known["n_units"]))) < RARE:
             return ""
-        kind = "items" if self.result.comparison.settings.get("clusters") is None else "clusters"
+        kind = "clusters" if self.clustered else "items"
         return f", unless rare outcomes that these {known['n_units']} {kind} do not show cost it much more"
 
     def infinite_means(self) -> str:
-        result, comparison, bounded = self.result, self.result.comparison, self.result.bounded
+        result, bounded = self.result, self.result.bounded
         listed = list(self.infinite.items())[:MOST_NAMED]
         who, several = joined([self.names[model] for model, _ in listed]), len(self.infinite) > 1
         on = f"{joined([f'{n:,}' for _, n in listed])} of {len(result.scores.items):,} items"
@@ -167,7 +170,7 @@ class _SeveralModels:
         else:
             what = "outcomes" if several or listed[0][1] > 1 else "an outcome"
             why = f"{who} gave probability 0 to {what} that happened ({on})"
-        whose = f"their {mean_of(comparison)}s are" if several else f"its {mean_of(comparison)} is"
+        whose = f"their {self.mean}s are" if several else f"its {self.mean} is"
         said = f"{why}: {whose} infinite, whatever {'they do' if several else 'it does'} elsewhere."
         if bounded is None:
             return said
@@ -176,21 +179,20 @@ class _SeveralModels:
         return f"{said} Under the {measure(bounded.rule)} {best}."
 
     def numbers(self, level: str) -> Iterator[tuple[str, str]]:
-        low, high, size = self.gap["low"], self.gap["high"], self.gap["difference"]
-        ahead = f"{self.lead} ahead of {self.following} in {mean_of(self.result.comparison)}"
-        if size is not None and low is not None and high is not None and math.isfinite(size):
-            places = decimals([high - low], ends=(low, high))
-            units = unit(self.result.comparison.rule, " ")
-            yield ahead, f"{fixed(size, places)}{units} (95% interval {interval(low, high, places)})"
+        if self.finite and self.low is not None and self.high is not None:
+            places = decimals([self.high - self.low], ends=(self.low, self.high))
+            ahead = f"{fixed(self.size, places)}{self.units} (95% interval {interval(self.low, self.high, places)})"
         else:
-            yield ahead, "not known" if size is None else f"{exact(float(f'{size:.3g}'))} (interval not known)"
+            ahead = "not known" if self.size is None else f"{significant(self.size, 3)} (interval not known)"
+        stands = "against" if self.size is None else "ahead of"
+        yield f"{self.lead} {stands} {self.following} in {self.mean}", ahead
         what = "best" if len(self.ranked) > 2 else "better"
         yield f"P({self.lead} is {what})", probability(self.standing.p)
         yield "What to do next", self.next_step(level)
 
     def next_step(self, level: str) -> str:
         standing = self.standing
-        if level == "invalid":
+        if level == "invalid" and standing.p is not None:
             return "Sample longer, or use the exact engine, before you use any number."
         if self.hangs_on_infinite:
             if self.result.labelled is None:
@@ -202,14 +204,14 @@ class _SeveralModels:
             return "Have experts label some items: choose_gold says which."
         if level == "equivalent":
             return "Either will do: decide by cost."
-        if standing.unseen is not None or standing.same:
+        if standing.unseen is not None or standing.p is None:
             return "Collect more items before you rely on this."
         if level == "certain" or (standing.p or 0.0) >= SURE:
             return f"Use {self.lead}."
         return self.more_data()
 
     def more_data(self) -> str:
-        parts = {name: as_float(part) or 0.0 for name, part in self.result.comparison.uncertainty.items()}
+        parts = {name: as_float(part) or 0.0 for name, part in self.comparison.uncertainty.items()}
         largest = max(parts, key=parts.__getitem__, default="items")
         what = {
             "annotators": "annotators",
@@ -231,20 +233,23 @@ class _SeveralModels:
         return "More items alone would not decide: get more annotators too." if alone else "Collect more items."
 
     def details(self) -> Iterator[str]:
-        comparison, standing, lead, following = self.result.comparison, self.standing, self.lead, self.following
-        if standing.unseen is not None:
-            yield self.unseen(standing.unseen)
+        comparison, lead, following = self.comparison, self.lead, self.following
+        if (unseen := self.standing.unseen) is not None:
+            yield (
+                f"{count(unseen.n_units, 'cluster' if self.clustered else 'item')} without an outcome that would cost "
+                f"{lead} more than any observed leave room for up to {percent(unseen.rate)} of such (95% upper bound); "
+                f"with so many, {self.names[unseen.other]} would be better by "
+                f"{'an infinite difference' if math.isinf(unseen.behind) else significant(unseen.behind, 2)}."
+            )
         yield from self.without_spread()
         if comparison.rope is not None and self.gap["p_equivalent"] is not None:
             same = f"P({lead} and {following} are equivalent) {equals(self.gap['p_equivalent'])}"
             yield f"Counting differences up to {exact(comparison.rope)} as equivalent, {same}."
         chosen = comparison.decisions.get("credible_set")
-        if len(self.ranked) > 2 and isinstance(chosen, Sequence) and chosen and standing.p is not None:
-            yield (
-                f"95% set of best models: {joined([self.names[str(model)] for model in chosen])}."
-                if len(chosen) <= MOST_NAMED
-                else f"95% set of best models: {len(chosen)} of the {len(self.ranked)}."
-            )
+        if len(self.ranked) > 2 and isinstance(chosen, Sequence) and chosen and self.standing.p is not None:
+            named = joined([self.names[str(model)] for model in chosen])
+            said = named if len(chosen) <= MOST_NAMED else f"{len(chosen)} of the {len(self.ranked)}"
+            yield f"95% set of best models: {said}."
         yield from about(self.result)
         words = {"items": "the choice of items", "annotators": "the choice of annotators", "labels": "the labels"}
         known = [(part, words.get(name, name)) for name, part in comparison.uncertainty.items() if part]
@@ -257,32 +262,21 @@ class _SeveralModels:
 
     def without_spread(self) -> Iterator[str]:
         """Why nothing is known of the difference of the two leading models; nothing where it is known."""
-        comparison, gap, lead, following = self.result.comparison, self.gap, self.lead, self.following
-        size, mean, score = gap["difference"], mean_of(comparison), measure(comparison.rule)
-        if size is None:
+        lead, following, mean = self.lead, self.following, self.mean
+        if self.comparison.settings.get("metric") and self.gap["reason"]:
+            yield f"{self.gap['reason'][:1].upper()}{self.gap['reason'][1:]}."
+        elif self.size is None:
             yield f"The {mean} of {lead} and of {following} is infinite or not known: nothing tells them apart."
-        elif math.isinf(size):
+        elif math.isinf(self.size):
             yield f"The {mean} of {following} is infinite; that of {lead} is finite."
-        elif size == gap["low"] == gap["high"] == 0:
+        elif self.size == self.low == self.high == 0:
             yield f"On every item, {lead} and {following} have the same score, and so the same {mean}."
-        elif gap["low"] is None and comparison.settings.get("metric"):
-            yield f"How sure the difference in {mean} between {lead} and {following} is, is not known."
-        elif gap["low"] is None:
-            by = f"{exact(float(f'{abs(size):.3g}'))}{unit(comparison.rule, ' ')}"
+        elif self.low is None:
             yield (
-                f"On every item the {score} of {lead} is better than that of {following} by the same {by}: without a "
-                "spread, nothing tells how far other items may differ."
+                f"On every item the {self.measure} of {lead} is better than that of {following} by the same "
+                f"{significant(abs(self.size), 3)}{self.units}: without a spread, nothing tells how far other items "
+                "may differ."
             )
-
-    def unseen(self, unseen: Any) -> str:
-        kind = "item" if self.result.comparison.settings.get("clusters") is None else "cluster"
-        size = unseen.behind
-        behind = "by an infinite difference" if math.isinf(size) else f"by {exact(float(f'{size:.2g}'))}"
-        return (
-            f"{count(unseen.n_units, kind)} without an outcome that would cost {self.lead} more than any observed "
-            f"leave room for up to {percent(unseen.rate)} of such (95% upper bound); with so many, "
-            f"{self.names[unseen.other]} would be better {behind}."
-        )
 
     def accuracy(self) -> Iterator[str]:
         if self.result.labelled is None:
@@ -291,14 +285,14 @@ class _SeveralModels:
         if accuracy is None or calibration is None or not self.result.scores.known.proper:
             return
         lead, first = self.standing.lead, max(accuracy, key=accuracy.__getitem__)
-        if first == lead or accuracy[first] - accuracy[lead] < NEARER or self.result.comparison.rule == "zero-one":
+        if first == lead or accuracy[first] - accuracy[lead] < NEARER or self.comparison.rule == "zero-one":
             return
-        if not (advantage(self.result.comparison, lead, first)["p_better"] or 0.0) >= CLAIMED:
+        if not (advantage(self.comparison, lead, first)["p_better"] or 0.0) >= CLAIMED:
             return
-        place = "the worst" if self.result.comparison.ranks[-1]["model"] == first else "a worse"
+        place = "the worst" if self.comparison.ranks[-1]["model"] == first else "a worse"
         said = (
             f"{self.names[first]} has the highest accuracy, {fixed(accuracy[first], 3)} against "
-            f"{fixed(accuracy[lead], 3)} of {self.lead}, but {place} {measure(self.result.comparison.rule)}"
+            f"{fixed(accuracy[lead], 3)} of {self.lead}, but {place} {self.measure}"
         )
         off = {str(row["model"]): as_float(row.get("miscalibration")) for row in calibration.rows}
         mine, its, frame = off.get(first), off.get(lead), self.result.analysis.items
@@ -316,7 +310,7 @@ class _SeveralModels:
 
     def groups(self) -> Iterator[str]:
         """In how many groups the leading model is ahead, and where the other is; nothing without groups."""
-        rows = of_leaders(self.result.comparison)
+        rows = of_leaders(self.comparison)
         chances = {str(row["group"]): p for row in rows if (p := as_float(row["p_a_better"])) is not None}
         if not chances:
             return

@@ -116,29 +116,21 @@ class Annotations(Brief):
             )
         known = self.index.annotators
         for name in names:
-            if name not in known:
-                raise InputError(f"annotator {name!r} to leave out", "an annotator", check.did_you_mean(name, known))
+            check.one_of(name, known, "annotator")
         stay = np.array([name not in names for name in known])
         if not stay.any():
             raise InputError(f"all {len(known)} annotators to leave out", "fewer", "Somebody has to stay.")
-        position = np.cumsum(stay) - 1
         rest = self._of_rows(stay[self.annotator], np.arange(self.n_items))
         assert rest.annotator is not None
-        index = replace(self.index, annotators=tuple(np.array(known, object)[stay].tolist()))
-        return replace(
-            rest, annotator=position[rest.annotator], index=index, excluded=sort_names({*self.excluded, *names})
-        )
+        index = replace(self.index, annotators=tuple([name for name in known if name not in names]))
+        excluded = sort_names({*self.excluded, *names})
+        return replace(rest, annotator=(np.cumsum(stay) - 1)[rest.annotator], index=index, excluded=excluded)
 
     def _of_rows(self, rows: Bool[np.ndarray, " annotation"], item: Int[np.ndarray, " item"]) -> "Annotations":
         """Some of the annotations, their items at new positions."""
         who = None if self.annotator is None else self.annotator[rows]
-        return replace(
-            self,
-            item=item[self.item[rows]],
-            label=self.label[rows],
-            annotator=who,
-            multiplicity=self.multiplicity[rows],
-        )
+        of, label = item[self.item[rows]], self.label[rows]
+        return replace(self, item=of, label=label, annotator=who, multiplicity=self.multiplicity[rows])
 
     @classmethod
     def from_long(

@@ -1,13 +1,12 @@
 """Names of items, annotators and labels, and how they align two tables."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, reduce
 from typing import TYPE_CHECKING
 
 import numpy as np
-from jaxtyping import Bool, Float, Int, Integer
+from jaxtyping import Float, Int, Integer
 
 from probtruth import check, check_arrays, frames
 from probtruth.errors import InputError
@@ -257,57 +256,14 @@ def positions(names: Sequence[str], wanted: Sequence[str]) -> Int[np.ndarray, " 
     return np.fromiter((position_of[name] for name in wanted), np.int64, len(wanted))
 
 
-@dataclass(eq=False)
-class NameCodes:
-    """The distinct names of a column in the order in which they first appear; a row's code is the place of its name."""
-
-    column: str
-    option: str
-    waiting: "list[polars.Series]" = field(default_factory=list)
-
-    def learn(self, frame: "polars.DataFrame", source: check.Source) -> None:
-        """Takes note of the names of some rows."""
-        new = frames.names(frame, self.column, source, self.option).rename("name")
-        self.waiting.append(new.unique(maintain_order=True))
-        if len(self.waiting) > 1 and len(self.waiting[-1]) * len(self.waiting) > len(self.waiting[0]):  # linear time
-            self.waiting = [self._distinct()]
-
-    def _distinct(self) -> "polars.Series":
-        first, *others = self.waiting
-        return reduce(lambda whole, one: whole.append(one), others, first.clone()).unique(maintain_order=True)
-
-    @cached_property
-    def known(self) -> "polars.Series":
-        """The names as a column, once all rows are known."""
-        return self._distinct()
-
-    @cached_property
-    def names(self) -> list[str]:
-        """The names as text."""
-        listed: list[str] = self.known.to_list()
-        return listed
-
-    def codes(self, frame: "polars.DataFrame", source: check.Source) -> Int[np.ndarray, " row"]:
-        """The code of each row."""
-        return frames.positions(frames.names(frame, self.column, source, self.option), self.known)
-
-
 # A column of names as codes, and the names in the order of the codes.
 Coded = tuple[Int[np.ndarray, " row"], Sequence[str]]
 
 
-def no_repeats(
-    coded: Mapping[str, Coded],
-    repeat: Int[np.ndarray, " row"],
-    source: check.Source,
-    again: Bool[np.ndarray, " row"] | None = None,
-) -> None:
-    """Raises where two rows have all names in common; `repeat` tells repeats apart that are meant.
-
-    `again` are rows whose names an earlier part of the table had.
-    """
+def no_repeats(coded: Mapping[str, Coded], repeat: Int[np.ndarray, " row"], source: check.Source) -> None:
+    """Raises where two rows have all names in common; `repeat` tells repeats apart that are meant."""
     columns = (repeat, *(codes for codes, _ in coded.values()))
-    order, twice = np.lexsort(columns), np.zeros(len(repeat), bool) if again is None else again
+    order, twice = np.lexsort(columns), np.zeros(len(repeat), bool)
     twice[order[1:]] |= np.logical_and.reduce([np.diff(column[order]) == 0 for column in columns])
     rows = np.flatnonzero(twice)
     if len(rows):
@@ -318,28 +274,6 @@ def no_repeats(
             f"every ({', '.join(coded)}) pair once",
             "Remove the repeats, or name a column that tells them apart: replicate=... (command line: --replicate).",
             source.at(row),
-        )
-
-
-def one_each(
-    of_item: Int[np.ndarray, " item"],
-    items: Int[np.ndarray, " row"],
-    codes: Int[np.ndarray, " row"],
-    names: Sequence[str],
-    what: str,
-    where: Callable[[int], str],
-) -> None:
-    """Puts the code of each row into the place of its item, where -1 stands for none; an item has one code."""
-    before = of_item[items]
-    of_item[items[::-1]] = codes[::-1]  # the first row of an item decides, so that an error points at a later one
-    clash = (of_item[items] != codes) | ((before >= 0) & (before != codes))
-    if clash.any():
-        row = int(clash.argmax())
-        raise InputError(
-            f"item {check.quote(names[int(items[row])])} in two {what}s",
-            f"one {what} for each item",
-            f"Check the {what} column: its rows must agree.",
-            where(row),
         )
 
 

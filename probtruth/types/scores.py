@@ -1,8 +1,8 @@
 """Scores: one number for each model and item, as given, with its orientation."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,10 +11,10 @@ from jaxtyping import Float, Int
 from probtruth import check, frame_numbers, frames
 from probtruth.check import Source
 from probtruth.errors import InputError
-from probtruth.kernels.arrays import Table, is_own, to_host
+from probtruth.kernels.arrays import Table, to_host
 from probtruth.kernels.host import empty_array
 from probtruth.types.arguments import Frame
-from probtruth.types.index import Audit, NameCodes, no_repeats, one_each, order_of, positions, ranks, sort_names
+from probtruth.types.index import Audit, Coded, no_repeats, order_of, positions, ranks, sort_names
 from probtruth.types.orientation import upward
 from probtruth.types.shown import Brief
 
@@ -40,7 +40,7 @@ class RuleFacts:
     baseline: float | None = None
 
 
-Parts = Callable[[], "Iterable[tuple[polars.DataFrame, Source]]"]  # a table some rows at a time, from the start
+Parts = Iterable[tuple["polars.DataFrame", Source]]  # a table some rows at a time
 
 LossesOf = Callable[[Table], Table]  # The loss if the label were k, from log-probabilities
 
@@ -92,14 +92,6 @@ class Partition(Brief):
 
     codes: Int[np.ndarray, " item"]
     names: tuple[str, ...]
-
-    @classmethod
-    def of_used(cls, codes: Int[np.ndarray, " item"], names: Sequence[str]) -> "Partition":
-        """From positions in names of which some may not be used: the others, sorted."""
-        used, inverse = np.unique(codes, return_inverse=True)
-        names_used = [names[code] for code in used.tolist()]
-        ordered = sort_names(names_used)
-        return cls(positions(ordered, names_used)[inverse], ordered)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -264,87 +256,110 @@ class Scores(Brief):
         frames.need_columns(table.columns, {**named, "score": score}, source.name)
         higher_is_better = upward(score, higher_is_better, source.name)
         columns = {option: column for option, column in named.items() if column is not None}
-        return cls.from_parts(lambda: [(table, source)], columns, score, higher_is_better)
+        return cls.from_parts([(table, source)], columns, score, higher_is_better)
 
     @classmethod
     def from_parts(
         cls, parts: Parts, columns: Mapping[str, str], score: str, higher_is_better: bool, on_disk: bool = False
     ) -> "Scores":
-        """`from_frame` of rows that come some at a time, twice; replicates in one part only."""
-        of = {option: NameCodes(column, option) for option, column in columns.items()}
-        name, n_rows, notes = "", 0, dict[str, None]()
-        for frame, source in parts():
-            name, n_rows = name or source.name, n_rows + frame.height
-            notes |= dict.fromkeys(source.notes)
-            frames.need_columns(frame.columns, {**columns, "score": score}, source.name)
-            for codes in of.values():
-                codes.learn(frame, source)
-        if n_rows == 0:
-            raise InputError("no rows", "at least one score", "Check the file.", name)
-        items, models, repeats = of["item"], of["model"], of.get("replicate")
-        shape = len(models.names), len(items.names)
-        values, count = empty_array(shape, on_disk), np.zeros(shape, np.int32)
-        structure = {option: np.full(shape[1], -1) for option in ("group", "cluster") if option in of}
-        n_repeats = 1 if repeats is None else len(repeats.names)
-        last, in_order, replicates = np.full(shape[0] * n_repeats, -1), True, None
-        for frame, source in parts():
-            of_item, of_model = items.codes(frame, source), models.codes(frame, source)
-            repeat = np.zeros_like(of_item) if repeats is None else repeats.codes(frame, source)
-            coded = {"item": (of_item, items.names), "model": (of_model, models.names)}
-            no_repeats(coded, repeat, source, None if repeats is not None else count[of_model, of_item] > 0)
-            numbers = frame_numbers.numbers(frame, score, source, "score")
-            if np.isnan(numbers).any():
-                where = source.at(int(np.isnan(numbers).argmax()), score)
-                raise InputError("NaN", "a number", "Remove the item or give its score.", where)
-            if repeats is None:
-                values[of_model, of_item], count[of_model, of_item] = numbers, 1
-            else:
-                cell = of_model * shape[1] + of_item
-                count += np.bincount(cell, minlength=count.size).reshape(shape).astype(np.int32)
-                values[:] = np.bincount(cell, numbers, count.size).reshape(shape) / np.maximum(count, 1)
-                replicates = _by_replicate(cell, numbers, count, repeat, repeats.names)
-            for option, of_items in structure.items():
-                at = partial(source.at, column=columns[option])
-                one_each(of_items, of_item, of[option].codes(frame, source), items.names, option, at)
-            line = of_model * n_repeats + repeat
-            rows = np.argsort(line, kind="stable")
-            line, own = line[rows], of_item[rows]
-            before = np.where(np.diff(line, prepend=-1) != 0, last[line], np.r_[-1, own[:-1]])
-            in_order, last[line] = in_order and bool((own > before).all()), own
-        order = order_of(frames.compact(items.known)).astype(np.int64)
+        """`from_frame` of rows that come some at a time."""
+        coded, given, source = _columns(parts, columns, score)
+        (of_item, items), (of_model, models) = coded["item"], coded["model"]
+        repeat, repeats = coded.get("replicate", (np.zeros_like(of_item), ("",)))
+        of_cell = np.bincount(of_model.astype(np.int64) * len(items) + of_item, minlength=len(models) * len(items))
+        if "replicate" in coded or of_cell.max() > 1:
+            no_repeats({what: coded[what] for what in ("item", "model")}, repeat, source)
+        count = of_cell.reshape(len(models), len(items))
+        order = order_of(frames.compact(frames.as_series(items))).astype(np.int64)
         there = (count > 0).all(0)[order]
-        kept = order[there]
+        kept, missing = order[there], tuple([items[row] for row in order[~there].tolist()])
         if not len(kept):
-            problem = f"no item in common of the models {check.shortlist(models.names)}"
-            raise InputError(problem, "items that every model has", check.AS_TEXT, name)
-        ordered = values if is_own(kept, shape[1]) else empty_array((shape[0], len(kept)), on_disk)
-        for own, row in zip(ordered, values, strict=True):
-            own[:] = row[kept]
-        mixed = np.isnan(ordered).any(0) if repeats is not None else np.zeros(1, bool)
-        if mixed.any():
-            raise InputError(
-                "replicates of inf and of -inf",
-                "replicates that have a mean",
-                "Check the scores of that item.",
-                f"{name}, item {check.quote(items.names[kept[mixed.argmax()]])}",
-            )
-        missing, kept_names = (tuple(items.names[row] for row in some.tolist()) for some in (order[~there], kept))
-        parted = {what: Partition.of_used(codes[kept], of[what].names) for what, codes in structure.items()}
-        by_model = zip(models.names, (count == 0).sum(1).tolist(), strict=True)
+            problem = f"no item in common of the models {check.shortlist(models)}"
+            raise InputError(problem, "items that every model has", check.AS_TEXT, source.name)
+        place = np.full(len(items), -1)
+        place[kept] = np.arange(len(kept))
+        chosen = np.flatnonzero(place[of_item] >= 0)
+        cell = of_model[chosen].astype(np.int64) * len(kept) + place[of_item[chosen]]
+        values, replicates = empty_array((len(models), len(kept)), on_disk), None
+        values.reshape(-1)[cell] = given[chosen]
+        if "replicate" in coded:
+            n = count[:, kept]
+            values[:] = np.bincount(cell, given[chosen], n.size).reshape(n.shape) / n
+            if np.isnan(values).any():
+                item = items[kept[np.isnan(values).any(0).argmax()]]
+                raise InputError(
+                    "replicates of inf and of -inf",
+                    "replicates that have a mean",
+                    "Check the scores of that item.",
+                    f"{source.name}, item {check.quote(item)}",
+                )
+            replicates = _by_replicate(cell, given[chosen], n, repeat[chosen], repeats)
+        line = of_model.astype(np.int64) * len(repeats) + repeat
+        rows = np.argsort(line, kind="stable")
+        in_order = bool(((np.diff(of_item[rows]) > 0) | (np.diff(line[rows]) > 0)).all())
         return cls(
-            ordered,
-            tuple(models.names),
-            kept_names,
+            values,
+            tuple(models),
+            tuple([items[row] for row in kept.tolist()]),
             rule=score,
             higher_is_better=higher_is_better,
-            groups=parted.get("group"),
-            clusters=parted.get("cluster"),
-            replicates=None if replicates is None else replace(replicates, values=replicates.values[:, kept]),
-            audit=Audit(missing, (), tuple((model, n, 0) for model, n in by_model)),
+            groups=_partition("group", coded, kept, source, columns),
+            clusters=_partition("cluster", coded, kept, source, columns),
+            replicates=replicates,
+            audit=Audit(missing, (), tuple(zip(models, (count == 0).sum(1).tolist(), [0] * len(models), strict=True))),
             item_rows=ranks(kept) if in_order else None,
             item_order=in_order,
-            notes=tuple(notes),
+            notes=source.notes,
         )
+
+
+def _columns(
+    parts: Parts, columns: Mapping[str, str], score: str
+) -> tuple[dict[str, Coded], Float[np.ndarray, " row"], Source]:
+    """Each column of names as codes and the names in the order in which they first appear, and each row's score."""
+    places: dict[str, dict[str, int]] = {option: {} for option in columns}
+    codes: dict[str, list[np.ndarray]] = {option: [] for option in columns}
+    given, sources = [], []
+    for frame, source in parts:
+        frames.need_columns(frame.columns, {**columns, "score": score}, source.name)
+        for option, place in places.items():
+            own, names = frames.encode(frame, columns[option], source, option)
+            codes[option].append(np.array([place.setdefault(name, len(place)) for name in names], np.int32)[own])
+        given.append(frame_numbers.numbers(frame, score, source, "score"))
+        if (unknown := np.isnan(given[-1])).any():
+            where = source.at(int(unknown.argmax()), score)
+            raise InputError("NaN", "a number", "Remove the item or give its score.", where)
+        sources.append((source, frame.height))
+    notes = dict.fromkeys(note for source, _ in sources for note in source.notes)
+    whole = Source(sources[0][0].name, parts=sources, notes=tuple(notes))
+    if not sum(map(len, given)):
+        raise InputError("no rows", "at least one score", "Check the file.", whole.name)
+    coded: dict[str, Coded] = {option: (np.concatenate(codes[option]), [*place]) for option, place in places.items()}
+    return coded, np.concatenate(given), whole
+
+
+def _partition(
+    what: str, coded: Mapping[str, Coded], kept: Int[np.ndarray, " item"], source: Source, columns: Mapping[str, str]
+) -> Partition | None:
+    """The groups or clusters of the items that stay, where there are any; the rows of an item must agree."""
+    if what not in coded:
+        return None
+    (of_item, items), (codes, names) = coded["item"], coded[what]
+    of_items = np.zeros(len(items), np.int64)
+    of_items[of_item[::-1]] = codes[::-1]  # the first row of an item decides, so that an error points at a later one
+    clash = of_items[of_item] != codes
+    if clash.any():
+        row = int(clash.argmax())
+        raise InputError(
+            f"item {check.quote(items[of_item[row]])} in two {what}s",
+            f"one {what} for each item",
+            f"Check the {what} column: its rows must agree.",
+            source.at(row, columns[what]),
+        )
+    used, inverse = np.unique(of_items[kept], return_inverse=True)
+    names_used = [names[code] for code in used.tolist()]
+    ordered = sort_names(names_used)
+    return Partition(positions(ordered, names_used)[inverse], ordered)
 
 
 # Replicates count as shared by items while the table of items by replicates is filled to at least a quarter.

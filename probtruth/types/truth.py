@@ -51,8 +51,8 @@ class Truth(Brief):
     item's one true class is that label. `marginals` are the label frequencies of the method's model; `confusion[j, k,
     l]` is the probability that annotator j says l if the truth is k. `diagnostics` holds the method's own figures
     (iterations, converged, ...). `annotator_results` and `item_results` are the method's columns of `annotators()` and
-    of `by_item()`; `evidence`, if the method stores it, is the start of `infer_truth(..., prior=truth)`; `sampled`
-    holds draws of the parameters of methods that sample them, with axes chain and draw first, for `datatree()`.
+    of `by_item()`; `evidence` holds, of the method "pooled", the class probabilities if annotators erred independently;
+    `sampled` draws of the parameters of methods that sample them, with axes chain and draw first, for `datatree()`.
     """
 
     probs: Float[Table, "item label"]

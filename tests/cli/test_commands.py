@@ -151,7 +151,7 @@ def test_annotators_are_left_out_by_name(run, files):
     assert alone.json["marginals"] == pytest.approx(dict(zip(rest.index.labels, shares.mean(0), strict=True)))
     unknown = run("truth", files["labels"], "--exclude-annotator", "bop")
     assert unknown.status == 2
-    assert "annotator 'bop' to leave out" in unknown.err
+    assert "got annotator 'bop', expected one of" in unknown.err
 
 
 def test_truth_writes_csv_by_the_suffix(run, files, tmp_path):

@@ -157,7 +157,7 @@ def test_fifteen_models_fit_a_desktop_and_a_phone(measured, make):
 
 
 def test_items_are_searched_sorted_and_shown_with_their_text(load, result):
-    item = result.scores.items[17]
+    item = result.analysis.listed["item"][17]
     typed = f"""
     const search = document.querySelector('input[type="search"]');
     search.value = "{item.upper()}";
@@ -167,14 +167,24 @@ def test_items_are_searched_sorted_and_shown_with_their_text(load, result):
     document, said = load(doing(text, typed))
     assert said == []
     table = document[document.index("Items on which the two leading") :]
-    table = table[: table.index("</table>")]
-    assert table.count("<tr>") == 2
-    assert "A question &lt;b&gt;" in table
-    assert "1 of 1 items" in document
-    first, _ = load(html(result))
-    most = str(result.analysis.listed["item"][0])
-    assert column(first, "Items on which the two leading models differ most", 0)[0] == most
-    assert len(column(first, "Items on which the two leading models differ most", 0)) == 20
+    rows = re.findall('<tr(?: hidden="")?>.*?</tr>', table[table.index("<tbody") : table.index("</table>")], re.DOTALL)
+    (found,) = [row for row in rows if "hidden" not in row]
+    assert f"<bdi>{item}</bdi>" in found
+    assert "A question &lt;b&gt;" in found
+    assert "1 of 200 items" in document
+
+
+SEEN = '[...document.querySelectorAll(".items tbody tr")].filter((row) => row.checkVisibility()).length'
+
+
+def test_ten_items_are_seen_and_a_click_shows_all(measured, result):
+    text = html(result)
+    assert (
+        measured(text, SEEN, 1400)
+        == measured(re.sub("<script>.*?</script>", "", text, flags=re.DOTALL), SEEN, 390)
+        == "10"
+    )
+    assert measured(text, f'(document.querySelector(".more").click(), {SEEN})', 1400) == "200"
 
 
 def test_hostile_items_are_shown_not_run(load, odd):

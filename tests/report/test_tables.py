@@ -139,7 +139,8 @@ def test_without_groups_there_is_nothing(result):
 def test_item_tables(result, make):
     table = tables.items(result)
     assert titles(table) == ["Item", "Labels", "Entropy", "nearest-neighbours says", "logistic says", "nearest-neighbours", "logistic"]  # fmt: skip  # noqa: E501
-    assert len(table.rows) == 10
+    assert len(table.rows) == 200
+    assert "200 of 899 items; items.parquet has all" in table.note
     assert titles(tables.items(make["bare"](2))) == ["Item", "model-00", "model-01"]
 
 

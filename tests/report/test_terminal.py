@@ -45,7 +45,7 @@ def test_failing_diagnostics_and_warnings(make):
     text = printed(*terminal.summary(replace(make["demo"](diagnostics=failing), warnings=("careful [x]",))))
     assert text.startswith("No verdict: the diagnostics of the sampling fail.")
     assert "R-hat: 1.500" in text
-    assert "! careful [x]" in text
+    assert "! Careful [x]" in text
 
 
 def test_long_tables_are_cut_and_say_so(make):

@@ -269,6 +269,19 @@ def with_standing(result, **fields):
     return made
 
 
+def test_a_metric_that_one_model_lacks_is_no_equal_difference_and_stays_within_its_range():
+    """`even leads shy by the same difference on every item`, with a precision of 0.59 to 1.18."""
+    positive = np.clip(np.linspace(0, 1, 40) + np.random.default_rng(1).normal(0, 0.3, (2, 40)), 0.02, 0.98)
+    positive[1] /= 2
+    models = {name: np.stack([1 - p, p], 1) for name, p in zip(["even", "shy"], positive, strict=True)}
+    result = pt.Result.of(pt.compare_metric(models, [0] * 20 + [1] * 20, "precision", engine="exact"))
+    assert headline(result) == "No verdict: the difference between even and shy is not known."
+    assert numbers(result)["even against shy in precision of '1'"] == "not known"
+    assert numbers(result)["What to do next"] == "Collect more items before you rely on this."
+    assert details(result)[0].startswith("Precision of '1' of 'shy' is undefined")
+    assert result.comparison.ranks[0]["high"] == 1.0
+
+
 def test_it_depends_where_the_questions_have_two_winners(result):
     answers = (
         Answer("distribution", "vote-share", "logistic", 0.99),

@@ -153,7 +153,7 @@ class TestWithoutAnnotators:
 
     @pytest.mark.parametrize(
         ("names", "message"),
-        [(["bob"], "annotator 'bob' to leave out"), (["ann", "bot", "cy"], "all 3 annotators to leave out")],
+        [(["bob"], "annotator 'bob', expected one of"), (["ann", "bot", "cy"], "all 3 annotators to leave out")],
     )
     def test_errors(self, names: list[str], message: str) -> None:
         with pytest.raises(InputError, match=message):

@@ -144,7 +144,9 @@ def read_score_files(files: Files, how: ScoreReading, memory: float | None = Non
     return read_scores(paths[0], **columns, models=models, higher_is_better=upward, memory=memory)
 
 
-def read_label_file(path: StrPath, how: LabelReading, labels: Sequence[str] | None = None) -> Annotations:
+def read_label_file(
+    path: StrPath, how: LabelReading, labels: Sequence[str] | None = None, memory: float | None = None
+) -> Annotations:
     """Annotations from a table or the export of a tool; `labels` tell counts from other columns of numbers."""
     format = label_format(path, how.format)
     if format not in LABEL_READERS:
@@ -152,7 +154,7 @@ def read_label_file(path: StrPath, how: LabelReading, labels: Sequence[str] | No
         raise InputError(f"a log of {format}", "annotations", hint, str(path))
     if format == "prodigy" and how.label != "label":
         raise InputError("--label with an export of Prodigy", "one answer a line", "Leave it out.", str(path))
-    return LABEL_READERS[format](path, how, labels)
+    return LABEL_READERS[format](path, how, labels, memory)
 
 
 def _by_task(words: Sequence[str] | None, every: str | None = None) -> str | dict[str, str] | None:
@@ -177,20 +179,20 @@ def _listed(names: str | None) -> list[str] | None:
 
 
 # How each format of annotations is read.
-LABEL_READERS: Mapping[str, Callable[[StrPath, LabelReading, Sequence[str] | None], Annotations]] = {
-    "table": lambda path, how, labels: read_annotations(
-        path, how.item, how.annotator, how.label, how.replicate, labels=labels
+LABEL_READERS: Mapping[str, Callable[[StrPath, LabelReading, Sequence[str] | None, float | None], Annotations]] = {
+    "table": lambda path, how, labels, memory: read_annotations(
+        path, how.item, how.annotator, how.label, how.replicate, labels=labels, memory=memory
     ),
-    "counts": lambda path, how, labels: read_annotations(path, how.item, format="counts"),
-    "wide": lambda path, how, labels: read_annotations(
+    "counts": lambda path, how, labels, memory: read_annotations(path, how.item, format="counts", memory=memory),
+    "wide": lambda path, how, *_: read_annotations(
         path, how.item, format="wide", annotators=_listed(_given(how.annotator, "annotator")) or ()
     ),
-    "label-studio": lambda path, how, labels: loaders.read_label_studio(
+    "label-studio": lambda path, how, *_: loaders.read_label_studio(
         path, _given(how.label, "label"), _given(how.item, "item")
     ),
-    "argilla": lambda path, how, labels: loaders.read_argilla(path, _given(how.label, "label")),
-    "prodigy": lambda path, how, labels: loaders.read_prodigy(path),
-    "chaosnli": lambda path, how, labels: loaders.read_chaosnli(
+    "argilla": lambda path, how, *_: loaders.read_argilla(path, _given(how.label, "label")),
+    "prodigy": lambda path, how, *_: loaders.read_prodigy(path),
+    "chaosnli": lambda path, how, *_: loaders.read_chaosnli(
         path, item=_given(how.item, "item"), votes=_given(how.label, "label")
     ),
 }

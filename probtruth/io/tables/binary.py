@@ -1,7 +1,8 @@
 """Parquet and Arrow files, decoded and then validated by pyarrow: a damaged file is an error."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,18 +17,11 @@ ROWS = 1 << 16  # of a batch
 INSIDE = ("unwrap()", "panicked", "called `", "assertion", "0x", "/")  # Words of a library about its own code
 
 
-def batches(path: Path, columns: Sequence[str] | None, whole: bool) -> Iterator[polars.DataFrame]:
-    """Some rows, or the whole file, at a time; `columns` are those that are needed."""
-    import pyarrow
-
-    unused = pyarrow.default_memory_pool().release_unused  # which the system gets back
-    unused()
+def batches(path: Path, columns: Sequence[str] | None) -> Iterator[polars.DataFrame]:
+    """Some rows at a time; `columns` are those that are needed."""
     with _sound(path):
-        opened = _opened(path)
-        left = opened.count_rows()
-        wanted = None if columns is None else [name for name in columns if name in opened.schema.names]
-        sizes = {"batch_size": ROWS, "batch_readahead": 2, "fragment_readahead": 1}
-        for part in [opened.to_table(wanted)] if whole else opened.to_batches(wanted, **sizes):
+        names, left, read = _opened(path)
+        for part in read(names if columns is None else [name for name in columns if name in names]):
             part.validate(full=True)
             left -= part.num_rows
             if part.num_rows:
@@ -35,14 +29,13 @@ def batches(path: Path, columns: Sequence[str] | None, whole: bool) -> Iterator[
                 yield made if isinstance(made, polars.DataFrame) else made.to_frame()
         if left:
             raise InputError("fewer rows than the file says that it has", "all of them", "Write it again.", shown(path))
-    unused()
 
 
 def shape(path: Path) -> tuple[list[str], int]:
     """The columns, and the number of rows."""
     with _sound(path):
-        opened = _opened(path)
-        return list(opened.schema.names), opened.count_rows()
+        names, n_rows, _ = _opened(path)
+        return names, n_rows
 
 
 def metadata_of(path: Path) -> dict[bytes, bytes]:
@@ -52,29 +45,43 @@ def metadata_of(path: Path) -> dict[bytes, bytes]:
         return dict(pyarrow.parquet.read_metadata(path).metadata or {})
 
 
-def _opened(path: Path) -> Any:
-    """A file as a dataset of pyarrow; of a stream, which it cannot open, the table."""
+def _opened(path: Path) -> tuple[list[str], int, Callable[[list[str]], Iterable[Any]]]:
+    """The columns, the number of rows, and what reads some columns in batches."""
     import pyarrow.dataset
+    import pyarrow.parquet
 
     with path.open("rb") as stream:
         start = stream.read(8)
     if path.suffix.lower() == ".parquet":
-        opened = pyarrow.dataset.dataset(path, format="parquet", partitioning=None)
+        file = pyarrow.parquet.ParquetFile(path)
+        names, n_rows = file.schema_arrow.names, file.metadata.num_rows
+
+        def read(columns: list[str]) -> Iterable[Any]:
+            some = None if columns == names else columns  # which reads `a.b` with `a`
+            return (part.select(columns) for part in file.iter_batches(ROWS, columns=some))
+
     elif start.startswith(b"FEA1"):
         raise InputError(
             "Feather version 1", "version 2 (Arrow IPC)", "Write it again with a current library.", shown(path)
         )
     elif start.startswith(b"ARROW1"):
         opened = pyarrow.dataset.dataset(path, format="ipc", partitioning=None)
+        names, n_rows = opened.schema.names, opened.count_rows()
+        sizes = {"batch_size": ROWS, "batch_readahead": 2, "fragment_readahead": 1}
+        read = partial(opened.to_batches, **sizes)
     else:
-        with pyarrow.memory_map(str(path)) as stream, pyarrow.ipc.open_stream(stream) as reader:
+        with pyarrow.OSFile(str(path)) as stream, pyarrow.ipc.open_stream(stream) as reader:
             table = reader.read_all()
-            table.validate(full=True)
-            opened = pyarrow.dataset.InMemoryDataset(table)
-    check.unique(opened.schema.names, "column")
-    if not opened.schema.names or not opened.count_rows():
+        table.validate(full=True)
+        names, n_rows = table.column_names, table.num_rows
+
+        def read(columns: list[str]) -> Iterable[Any]:
+            return table.select(columns).to_batches(ROWS)  # type: ignore[no-any-return]
+
+    check.unique(names, "column")
+    if not names or not n_rows:
         raise InputError("a table without rows", "at least one row", "Check the file.", shown(path))
-    return opened
+    return names, n_rows, read
 
 
 @contextmanager

@@ -3,9 +3,9 @@
 import errno
 import os
 import stat
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 
 import polars
@@ -30,8 +30,15 @@ MAGIC = {
 BOM = b"\xef\xbb\xbf"  # The byte-order mark in UTF-8
 SEPARATED = {".csv": ",", ".tsv": "\t"}
 TEXTS = (*SEPARATED, ".jsonl", ".ndjson")
-SHARE = 0.5  # of the memory that is free, what predictions or scores take unless it is said
+SHARE = 0.5  # of the memory that is free, what a reader's tables take unless it is said
+COPIES = 3  # of the numbers of tables that are in memory at once while they are read and worked on
 CHUNK = 1 << 24  # bytes of a text that become a batch
+
+
+type Part = tuple[polars.DataFrame, Source]
+"""Some rows of a table, and where they stand."""
+type Parts = Callable[[Sequence[str] | None], Iterable[Part]]
+"""What reads a table: the columns that are needed, or all."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +48,7 @@ class Joined:
     table: StrPath | Frame
 
     @cached_property
-    def whole(self) -> tuple[polars.DataFrame, Source]:
+    def whole(self) -> Part:
         return read_table(self.table)
 
 
@@ -57,20 +64,24 @@ class Block:
     columns: Mapping[str, str]
     counts: bool = False
 
-    def renamed(self, frame: polars.DataFrame, source: Source) -> tuple[polars.DataFrame, Source]:
+    def renamed(self, frame: polars.DataFrame, source: Source) -> Part:
         """The columns of a frame under the names of the labels; messages name them as the table does."""
         series = {self.item: frame.get_column(self.item)} if self.item in frame.columns else {}
         series |= {label: frame.get_column(name) for label, name in self.columns.items() if name in frame.columns}
         return polars.DataFrame(series), replace(source, columns=self.columns)
 
 
-def read_table(table: StrPath | Block | Frame, what: str = "the table") -> tuple[polars.DataFrame, Source]:
+def read_table(table: StrPath | Block | Frame, what: str = "the table") -> Part:
     """A file, a block of columns, or a dataframe (called `what`) as a polars frame, and where its rows stand."""
     if isinstance(table, Block):
         return table.renamed(*table.joined.whole)
     if not isinstance(table, str | Path):
         return frames.as_polars(table), Source(what)
-    parts = list(batches(table, whole=True))
+    return joined([*batches(table, whole=True)], shown(table))
+
+
+def joined(parts: Sequence[Part], name: str) -> Part:
+    """All rows of a table in one frame."""
     first, source = parts[0]
     for frame, own in parts:
         other = next((column for column in first.columns if frame[column].dtype != first[column].dtype), None)
@@ -82,15 +93,26 @@ def read_table(table: StrPath | Block | Frame, what: str = "the table") -> tuple
                 own.name,
             )
     if len(parts) > 1:
-        source = Source(shown(table), parts=[(own, frame.height) for frame, own in parts])
+        source = Source(name, parts=[(own, frame.height) for frame, own in parts], notes=source.notes)
         first = polars.concat([frame.select(first.columns) for frame, _ in parts])
     return first, source
 
 
+def parts_of(table: StrPath | Block | Frame, on_disk: bool, what: str = "the table") -> Parts:
+    """What reads some columns of a table as often as they are needed; texts are read once, unless they are too large.
+
+    Batches of Parquet, in memory that is used again and again, are quicker than all rows in new memory.
+    """
+    if on_disk or (isinstance(table, str | Path) and _files(table)[0].suffix.lower() in binary.SUFFIXES):
+        return partial(batches, table)
+    held = [*batches(table, whole=True)] if isinstance(table, str | Path) else [read_table(table, what)]
+    return lambda columns: held
+
+
 def batches(
     table: StrPath | Block | Frame, columns: Sequence[str] | None = None, whole: bool = False
-) -> Iterator[tuple[polars.DataFrame, Source]]:
-    """A table some rows (or a `whole` file) at a time, each with where its rows stand; `columns` are those needed."""
+) -> Iterator[Part]:
+    """A table some rows (or a `whole` text) at a time, each with where its rows stand; `columns` are those needed."""
     if isinstance(table, Block):
         wanted = [table.item, *(table.columns[name] for name in columns or table.columns if name != table.item)]
         yield from (table.renamed(*part) for part in batches(table.joined.table, wanted))
@@ -100,23 +122,22 @@ def batches(
         return
     files, first = _files(table), None
     for file in files:
-        pieces = _of_binary if file.suffix.lower() in binary.SUFFIXES else _of_text
-        for frame, source in pieces(file, columns, whole):
+        own = binary.shape(file)[0] if len(files) > 1 and file.suffix.lower() in binary.SUFFIXES else None
+        for frame, source in _of_text(file, whole) if file.suffix.lower() in TEXTS else _of_binary(file, columns):
+            first = first or own or frame.columns
             if len(files) > 1:
-                own = binary.shape(file)[0] if pieces is _of_binary else frame.columns
-                first = first or own
-                _same_columns(own, first, source.name, shown(files[0]))
+                _same_columns(own or frame.columns, first, source.name, shown(files[0]))
             yield frame, source
 
 
-def _of_binary(file: Path, columns: Sequence[str] | None, whole: bool) -> Iterator[tuple[polars.DataFrame, Source]]:
+def _of_binary(file: Path, columns: Sequence[str] | None) -> Iterator[Part]:
     before = 0
-    for frame in binary.batches(file, columns, whole):
+    for frame in binary.batches(file, columns):
         yield frame, Source(shown(file), before=before)
         before += frame.height
 
 
-def _of_text(file: Path, columns: Sequence[str] | None, whole: bool) -> Iterator[tuple[polars.DataFrame, Source]]:
+def _of_text(file: Path, whole: bool) -> Iterator[Part]:
     """Pieces of a text that end where a line does, outside quotes; every piece of CSV begins with the header."""
     suffix, name = file.suffix.lower(), shown(file)
     if whole:
@@ -194,11 +215,12 @@ def size_of(table: StrPath | Block | Frame) -> float:
     return size
 
 
-def memory_limit(memory: float | None) -> float:
+def too_large(tables: Iterable[StrPath | Block | Frame], memory: float | None) -> bool:
+    """Whether tables lie on disk while they are worked on: where they take more than `memory`, half of what is free."""
     limit = SHARE * free_memory() if memory is None else memory
     if isinstance(limit, bool) or not isinstance(limit, int | float) or not limit > 0:
         raise InputError(f"memory={memory!r}", "a positive number of bytes", "Write memory=2e9.")
-    return float(limit)
+    return COPIES * sum(map(size_of, tables)) > limit
 
 
 def _files(table: StrPath) -> list[Path]:

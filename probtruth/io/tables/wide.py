@@ -1,17 +1,18 @@
 """Wide tables: a column of item names, and one column for each label, model or annotator."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import Literal, get_args
 
 import numpy as np
 import polars
-from jaxtyping import Float
+from jaxtyping import Float, Int, Shaped
 
 from probtruth import check, check_arrays, frame_numbers, frames
 from probtruth.check import Source
 from probtruth.errors import InputError
-from probtruth.io.tables.read import Block, read_table
+from probtruth.io.tables.read import Block, Part, read_table
+from probtruth.kernels.host import block_rows
 from probtruth.types.arguments import Frame, StrPath
 
 type CellKind = Literal["probs", "percent", "log-probs", "logits", "log_probs"]
@@ -31,18 +32,56 @@ def all_named(columns: Sequence[str], what: str, source: Source) -> None:
         raise InputError("a column without a name", f"one named column for each {what}", hint, source.name)
 
 
-def distinct_items(frame: polars.DataFrame, item: str, source: Source, expected: str, hint: str) -> frames.Names:
-    """The names of the items, each of which has one row."""
-    names = frames.keys(frame, item, source, "item")
-    distinct(names, item, source, expected, hint)
-    return frames.Names(names)
-
-
-def distinct(names: polars.Series, item: str, source: Source, expected: str, hint: str) -> None:
-    """Raises at the first row of an item that had one before."""
+def items_of(
+    parts: Iterable[Part], item: str, expected: str, hint: str, like: frames.Names | None = None
+) -> tuple[frames.Names, Source]:
+    """The names of the items, each of which has one row, and where they stand; `like` itself where it is the same."""
+    columns, sources = [], []
+    for frame, source in parts:
+        columns.append(frames.keys(frame, item, source, "item"))
+        sources.append((source, frame.height))
+    source = sources[0][0]
+    if len(sources) > 1:
+        source = Source(source.name, parts=sources, notes=source.notes)
+    names = polars.concat(frames.alike(columns), rechunk=True)
+    if like is not None and frames.same(names, like.column):
+        return like, source
     if not frames.rising(names) and names.n_unique() < len(names):
         row = int((~names.is_first_distinct()).arg_max() or 0)
         raise InputError(f"item {check.quote(names[row])} a second time", expected, hint, source.at(row, item))
+    return frames.Names(names), source
+
+
+def fill(
+    out: Shaped[np.ndarray, "some label"],
+    rows: Int[np.ndarray, " some"],
+    n_rows: int,
+    parts: Iterable[Part],
+    columns: Sequence[str],
+    convert: Callable[[np.ndarray], tuple[np.ndarray, bool]],
+    refuse: Callable[[np.ndarray, polars.DataFrame, Source], None],
+) -> None:
+    """Writes what `convert` makes of the cells of some rows; where it finds cells unfit, all of the part are checked.
+
+    `rows` are those of the table, of `n_rows`, in the order of `out`. Cells come in blocks that stay in the cache.
+    """
+    place = np.full(n_rows, -1)
+    place[rows] = np.arange(len(rows))
+    before, size = 0, block_rows(len(columns))
+    for frame, source in parts:
+        numbers, fit = frame_numbers.float_columns(frame, columns, source), True
+        for start in range(0, frame.height, size):
+            stop = min(start + size, frame.height)
+            with np.errstate(all="ignore"):  # of what is refused below
+                values, sound = convert(numbers.block(start, stop).T)
+            fit, at = fit and sound, place[before + start : before + stop]
+            if (at < 0).any():
+                values, at = values[at >= 0], at[at >= 0]
+            follows = len(at) and (np.diff(at) == 1).all()  # which is much quicker than row by row
+            out[slice(at[0], at[0] + len(at)) if follows else at] = values
+        if not fit:
+            refuse(numbers.rows(), frame, source)
+        before += frame.height
 
 
 def check_rows(
@@ -136,7 +175,8 @@ def long_form(
     """A row for each cell that is not blank, and where it stands: `kept` columns, then NAME and VALUE."""
     frame, source = read_table(table)
     kept = [item, *(name for name in others if name is not None)]
-    distinct_items(frame, item, source, "one row for each item", f"Read a row for each item and {what} in long form.")
+    hint = f"Read a row for each item and {what} in long form."
+    items_of([(frame, source)], item, "one row for each item", hint)
     columns = [name for name in frame.columns if name not in kept] if chosen is None else list(chosen)
     for name in (*kept, *columns):
         frames.need_columns(frame.columns, {what: name}, source.name)

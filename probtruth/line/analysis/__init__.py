@@ -14,7 +14,7 @@ from probtruth.types.shown import Brief
 if TYPE_CHECKING:
     import polars
 
-MOST_LISTED = 2_000  # Items that a page lists: those on which the two leading models differ most
+MOST_LISTED = 200  # Items that a page lists: those on which the two leading models differ most
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -23,5 +23,5 @@ def test_every_name_and_form(tmp_path: Path, name: str) -> None:
     assert read.equals(frame)
     assert source.at(1) == f"{path}, row 2"
     assert binary.shape(path) == (frame.columns, 2)
-    (some,) = binary.batches(path, ["truth", "^.*$"], whole=False)
+    (some,) = binary.batches(path, ["truth", "^.*$"])
     assert some.columns == ["truth", "^.*$"]

@@ -9,8 +9,12 @@ import polars as pl
 import pytest
 
 import probtruth as pt
+from probtruth.cli.options import Cells
+from probtruth.cli.reading import Files, read
 from probtruth.errors import InputError
+from probtruth.io.formats import LabelReading
 from probtruth.io.tables import binary
+from probtruth.io.truth import read_soft
 from probtruth.kernels.host import empty_array, lies_on_disk
 
 N, LABELS = 500, ("cat", "dog, big", "owl")
@@ -145,3 +149,35 @@ def test_a_disk_without_space(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_memory_is_a_number_of_bytes(memory: object, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="expected a positive number of bytes"):
         pt.read_predictions(files(tmp_path, "csv"), memory=memory)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("form", [*WRITE, "folder"])
+def test_soft_labels_go_the_same_way(form: str, tmp_path: Path) -> None:
+    path = files(tmp_path, form)["theirs"]
+    held, there = (read_soft(path, memory=memory) for memory in (None, 1.0))
+    assert lies_on_disk(there.probs)
+    assert not lies_on_disk(held.probs)
+    assert there.index == held.index
+    assert there.probs.tolist() == held.probs.tolist()
+
+
+def test_memory_reaches_the_counts(tmp_path: Path) -> None:
+    """In Python and on the command line."""
+    votes = frame("ours").with_columns((pl.col(*LABELS) * 100).round().cast(pl.Int64))
+    votes.write_parquet(tmp_path / "votes.parquet", row_group_size=64)
+    held = pt.read_annotations(tmp_path / "votes.parquet")
+    models = [f"{name}={path}" for name, path in files(tmp_path, "parquet").items()]
+    given = Files(LabelReading(), Cells(), models, str(tmp_path / "votes.parquet"))
+    for there in (pt.read_annotations(tmp_path / "votes.parquet", memory=1.0), read(given, memory="1KB")[0]):
+        assert lies_on_disk(there.counts())
+        assert there.index == held.index
+        assert there.counts().tolist() == held.counts().tolist()
+
+
+def test_a_file_that_is_cut_short_later(tmp_path: Path) -> None:
+    """Names from a stream of Arrow are no view of the file, which would end the process."""
+    path = tmp_path / "stream.arrow"
+    pl.DataFrame({"item": [f"q{row:06}" for row in range(200_000)], "x": 0.5, "y": 0.5}).write_ipc_stream(path)
+    truth = read_soft(path)
+    path.write_bytes(b"")
+    assert truth.index.items[199_999] == "q199999"
