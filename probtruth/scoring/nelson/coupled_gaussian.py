@@ -158,6 +158,8 @@ def power_from_coupling(kappa: float, dim: int = 1, alpha: float = 2.0) -> float
 def coupling_from_power(power: float, dim: int = 1, alpha: float = 2.0) -> float:
     """The coupling for a power m, the inverse of `power_from_coupling`: kappa = -m / (alpha + d m).
 
+    Arguments: `dim` and `alpha` as in `power_from_coupling`.
+
     >>> round(coupling_from_power(-2 / 3), 4)
     0.5
     """
