@@ -123,7 +123,7 @@ def need_columns(columns: Sequence[str], wanted: Mapping[str, str | None], where
         if column is not None and column not in columns:
             raise InputError(
                 f"no column {check.quote(column)} (columns: {check.shortlist(columns, 12)})",
-                f"a column of {option}s",
+                f"a column of {option.rstrip('s')}s",
                 f"Name it with {option}=... (command line: --{option}). {check.did_you_mean(column, columns)}",
                 where,
             )
