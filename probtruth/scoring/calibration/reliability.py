@@ -225,8 +225,6 @@ def elementary_score(
     """Weighted mean elementary score at each threshold, from one sort of the forecasts."""
     order = np.argsort(forecasts, kind="stable")
     below = np.searchsorted(forecasts[order], thresholds * (1 + lost), side="right")
-    came, stayed_away = (
-        np.concatenate([[0.0], np.cumsum((shares * part)[order])]) for part in (outcomes, 1 - outcomes)
-    )
-    score: np.ndarray = came[below] * (1 - thresholds) + (stayed_away[-1] - stayed_away[below]) * thresholds
+    hits, missing = (np.concatenate([[0.0], np.cumsum((shares * part)[order])]) for part in (outcomes, 1 - outcomes))
+    score: np.ndarray = hits[below] * (1 - thresholds) + (missing[-1] - missing[below]) * thresholds
     return score
