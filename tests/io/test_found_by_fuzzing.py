@@ -135,6 +135,14 @@ def test_a_parquet_file_of_fewer_rows_than_it_says(tmp_path):
         read_groups(f"{path}:group", ["a", "b"])
 
 
+@pytest.mark.parametrize("read", [pt.read_annotations, read_soft, lambda path: pt.read_predictions({"m": path})])
+def test_a_column_without_a_name(tmp_path, read):
+    """Of a Parquet file, polars called it `column_1` in the whole and otherwise in a part: a ColumnNotFoundError."""
+    polars.DataFrame({"item": ["a", "b"], "": [1, 0], "x": [0, 1]}).write_parquet(tmp_path / "t.parquet")
+    with pytest.raises(pt.InputError, match="a column without a name"):
+        read(tmp_path / "t.parquet")
+
+
 @pytest.mark.long
 def test_the_fuzzer_starts_from_files_that_are_read(capsys):
     runpy.run_path(str(Path(__file__).parents[1] / "slow" / "fuzz_seeds.py"), run_name="__main__")
