@@ -66,6 +66,15 @@ def as_polars(frame: object) -> "polars.DataFrame":
         ) from None
 
 
+def with_index(frame: Any) -> "polars.DataFrame":
+    """As `as_polars`, with the levels of a pandas index that have names of their own as columns."""
+    if type(frame).__module__.startswith("pandas") and hasattr(frame, "index"):
+        taken = frame.columns if hasattr(frame, "columns") else (frame.name,)  # of a Series
+        if {None, *taken}.isdisjoint(frame.index.names):
+            frame = frame.reset_index()
+    return as_polars(frame)
+
+
 def _native(frame: Any) -> Any:
     """A dataframe from a similar object: a batch of Arrow, a Hugging Face dataset, or xarray data by dimension."""
     kind = type(frame).__module__.split(".")[0]
