@@ -147,7 +147,8 @@ def flat(frame: "polars.DataFrame", column: str, source: Source, option: str) ->
     kind = series.dtype
     if kind.is_nested() or kind in (polars.Binary, polars.Object, polars.Duration):
         raise InputError(f"a column of type {kind}", "text or numbers", "Convert it.", source.at(column=column))
-    if kind in (polars.Date, polars.Datetime) and not series.dt.year().is_between(2, 9998).all():  # polars would panic
+    years = series.dt.year() if kind in (polars.Date, polars.Datetime) else None  # null where there is no such year
+    if years is not None and not (series.is_null() | years.is_between(2, 9998)).all(ignore_nulls=False):
         problem, hint = "a date outside the years 2 to 9998", "Correct it, or write it as text."
         raise InputError(problem, "one that a calendar has", hint, source.at(column=column))
     if kind in (polars.Datetime, polars.Time):  # with nanoseconds, which Python's own text lacks

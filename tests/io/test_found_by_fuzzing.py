@@ -77,6 +77,7 @@ DAYS = polars.Series([0, 5_000_000], dtype=polars.Int32).cast(polars.Date)
 CELLS = {
     "duration": (polars.Series([1, 2], dtype=polars.Duration), "Duration"),
     "date": (DAYS, "outside the years 2 to 9998"),
+    "no date": (polars.Series([0, 2**31 - 1], dtype=polars.Int32).cast(polars.Date), "outside the years 2 to 9998"),
     "microseconds": (DAYS.cast(polars.Datetime("us")), "outside the years 2 to 9998"),
     "milliseconds": (DAYS.cast(polars.Datetime("ms")), "outside the years 2 to 9998"),
 }
