@@ -175,8 +175,9 @@ def _cross_entropy_of_logits_jvp(
     weights, logits = primals
     own, change = tangents
     total = jnp.zeros((), weights.dtype)
-    if not isinstance(change, SymbolicZero):  # through log_softmax it would take up to twice as long
-        total = ((weights.sum(-1, keepdims=True) * jax.nn.softmax(logits) - weights) * change).sum(-1)
+    if not isinstance(change, SymbolicZero):  # jax.nn.softmax would share nothing with the value
+        probs = jnp.exp(jax.nn.log_softmax(logits))
+        total = ((weights.sum(-1, keepdims=True) * probs - weights) * change).sum(-1)
     if not isinstance(own, SymbolicZero):
         total = total - (own * _weighed(weights, jax.nn.log_softmax(logits))).sum(-1)
     return cross_entropy_of_logits(weights, logits), total
