@@ -9,7 +9,6 @@ import platform
 import re
 import sys
 import tempfile
-import time
 from collections.abc import Iterable
 from functools import cache
 from importlib.metadata import version
@@ -132,7 +131,7 @@ def run_on_parquet(counts: bool) -> Subject:
     asked = {"**evaluate**, in memory": ("23.9", "6") if counts else ("5.2 to 5.6", "2.5")}
     asked |= {} if counts else {"**evaluate**, from disk": ("5.2 to 5.6", "4")}
     title = f"{'Counts of votes' if counts else 'Soft labels'} in Parquet, 1,000,000 x 10 x 5 models"
-    return Subject(title, works, asked, "Processor time, imports not included.", rounds=3, clock=time.process_time)
+    return Subject(title, works, asked, "Imports not included.", rounds=3)
 
 
 def first_table() -> Subject:
@@ -151,7 +150,7 @@ def first_table() -> Subject:
     }
     asked = {"**probtruth compare**, --json": ("3.1", "1.5")}
     asked |= dict.fromkeys(("import probtruth", "**probtruth --help**"), ("0.5 s", "0.2 s"))
-    text = "1,000 items, 3 models. Processor time of new processes."
+    text = "1,000 items, 3 models. New processes."
     return Subject("A first table of scores", works, asked, text, clock=of_processes)
 
 
@@ -165,7 +164,7 @@ def first_answer() -> Subject:
         "**probtruth run**, 20 groups, compiled before": process(*words, *groups, cache=f"{PLACE.name}/cache"),
     }
     asked = dict(zip(list(works)[1:], (("1.28", "1.1"), ("1.94", "1.9"), ("1.44", "1.3")), strict=True))
-    text = "1,200 items, 3 models. Processor time of new processes."
+    text = "1,200 items, 3 models. New processes."
     return Subject("A first answer", works, asked, text, rounds=3, clock=of_processes)
 
 
@@ -187,8 +186,8 @@ def annotations() -> Subject:
         for estimand in ("distribution", "class")
     }
     asked = {"**evaluate**, distribution": ("4.2 s", "1.5 s"), "**evaluate**, class": ("9.3 to 13.8 s", "4 s")}
-    text = "20,000 items x 4 labels, 100,000 annotations, two models. Processor time."
-    return Subject("From annotations", works, asked, text, rounds=2, clock=time.process_time)
+    text = "20,000 items x 4 labels, 100,000 annotations, two models."
+    return Subject("From annotations", works, asked, text, rounds=2)
 
 
 def posterior() -> Subject:
@@ -231,8 +230,8 @@ def crowd() -> Subject:
     except ImportError:
         pass
     rivals = {mace: rival if rival in works else mace, rival: rival}
-    text = "A million annotations for Dawid-Skene; second calls. Processor time."
-    return Subject("Truth from annotators", works, asked, text, rivals, 1, clock=time.process_time)
+    text = "A million annotations for Dawid-Skene; second calls."
+    return Subject("Truth from annotators", works, asked, text, rivals, 1)
 
 
 def report() -> Subject:
@@ -254,7 +253,7 @@ def report() -> Subject:
 
     pt.write_report(result, out)
     works = {"matplotlib, as many empty figures": empty, "**write_report**": lambda: pt.write_report(result, out)}
-    return Subject("A report", works, {}, "1,200 items, 3 labels, 3 models. Processor time.", clock=time.process_time)
+    return Subject("A report", works, {}, "1,200 items, 3 labels, 3 models.")
 
 
 def part_of(files: tuple[Path, dict[str, Path]], part: int, n_parts: int) -> pt.Moments:

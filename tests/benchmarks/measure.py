@@ -1,4 +1,4 @@
-"""Paired measurements: every work once a round, on the same data; medians, and ratios to a rival in the same round."""
+"""Paired measurements: every work once a round, on the same data; processor time, medians and ratios to a rival."""
 
 import os
 import re
@@ -28,7 +28,7 @@ class Subject:
     rivals: dict[str, str] = field(default_factory=dict)
     rounds: int = 5
     warm_up: bool = True
-    clock: Callable[[], float] = time.perf_counter
+    clock: Callable[[], float] = time.process_time
 
 
 def of_processes() -> float:
