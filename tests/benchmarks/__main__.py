@@ -366,7 +366,7 @@ def main() -> int:
         print(f"unknown: {' '.join(unknown)}; known: {' '.join(SUBJECTS)}", file=sys.stderr)
         return 2
     head, _, earlier = PAGE.read_text(encoding="utf-8").partition(BEGIN)
-    parts = {part.split("\n", 1)[0]: part for part in re.split(r"(?m)^(?=## )", earlier)[1:]}
+    parts = {part.split("\n", 1)[0]: part.rstrip() + "\n" for part in re.split(r"(?m)^(?=## )", earlier)[1:]}
     parts.pop("## What was asked", None)
     packages = ", ".join(f"{name} {version(name)}" for name in ("numpy", "jax", "numpyro", "polars"))
     machine = (
