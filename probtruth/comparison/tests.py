@@ -119,7 +119,7 @@ def bootstrap_p_below(residuals: Units, centres: Float[np.ndarray, " pair"], see
 
 def _by_row(draws: Float[np.ndarray, "draw largest"], largest: Units) -> Float[np.ndarray, "draw pair"]:
     # a row at a time: the product of the whole wakes the threads of BLAS, which takes ten times the processor time
-    return (draws[:, None] @ largest.T)[:, 0]
+    return np.asarray((draws[:, None] @ largest.T)[:, 0])
 
 
 def _split(

@@ -77,7 +77,7 @@ def read_table(table: StrPath | Block | Frame, what: str = "the table") -> Part:
     if isinstance(table, Block):
         return table.renamed(*table.joined.whole)
     if not isinstance(table, str | Path):
-        return frames.as_polars(table), Source(what)
+        return frames.with_index(table), Source(what)
     return joined([*batches(table, whole=True)], shown(table))
 
 
@@ -205,7 +205,7 @@ def columns_of(table: StrPath | Block | Frame) -> Sequence[str]:
     if isinstance(table, Block):
         return (table.item, *table.columns)
     if not isinstance(table, str | Path):
-        return frames.as_polars(table).columns
+        return frames.with_index(table).columns
     file = _files(table)[0]
     return binary.shape(file)[0] if file.suffix.lower() in binary.SUFFIXES else next(batches(file))[0].columns
 
@@ -216,7 +216,8 @@ def size_of(table: StrPath | Block | Frame) -> float:
         whole = table.joined.table
         return size_of(whole) * len(table.columns) / len(columns_of(whole))
     if not isinstance(table, str | Path):
-        return 8.0 * frames.as_polars(table).height * frames.as_polars(table).width
+        frame = frames.with_index(table)
+        return 8.0 * frame.height * frame.width
     size = 0.0
     for file in _files(table):
         names, rows = binary.shape(file) if file.suffix.lower() in binary.SUFFIXES else ([], 0)

@@ -45,7 +45,7 @@ def items_frame(scores: Scores, comparison: Comparison, labelled: Labelled | Non
     if len(models) > 1:
         first, second = (scores.models.index(model) for model in models[:2])
         with np.errstate(invalid="ignore"):
-            columns["difference"] = np.nan_to_num(scores.values[first] - scores.values[second], nan=0.0, posinf=np.inf)
+            columns["difference"] = scores.values[first] - scores.values[second]
     return frames.as_polars(columns)
 
 

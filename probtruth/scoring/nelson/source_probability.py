@@ -12,7 +12,7 @@ MOST_BINS = 100  # The number of bins of the paper's figures, if there are enoug
 # Grid steps of the kernel estimate per standard deviation of the kernel: its error is of order 1/8^2/8.
 STEPS_PER_BANDWIDTH = 8
 LEAST_BANDWIDTH = 1e-5  # The narrowest kernel; its grid over all probabilities has 800,000 steps
-REACH = 6  # Standard deviations after which the kernel is cut off (at 1e-8 of its height)
+CUTOFF = 6  # Standard deviations after which the kernel is cut off (at 1e-8 of its height)
 
 Entries = Float[np.ndarray, " entry"]
 
@@ -82,7 +82,7 @@ def _kernel(values: np.ndarray, counts: np.ndarray, happened: np.ndarray, width:
 
     def spread(weights: np.ndarray) -> np.ndarray:
         grid = np.bincount(left, weights * (1 - share), size) + np.bincount(left + 1, weights * share, size)
-        smooth = gaussian_filter1d(grid, STEPS_PER_BANDWIDTH, mode="constant", truncate=REACH)
+        smooth = gaussian_filter1d(grid, STEPS_PER_BANDWIDTH, mode="constant", truncate=CUTOFF)
         value: np.ndarray = smooth[left] * (1 - share) + smooth[left + 1] * share
         return value
 
