@@ -55,15 +55,12 @@ class Joined:
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """Some columns of a table as a table of its own: that of the items, and one for each label.
-
-    `columns` are the table's names of the labels' columns; `counts` says that they count votes.
-    """
+    """Some columns of a table as a table of its own: that of the items, and one for each label."""
 
     joined: Joined
     item: str
-    columns: Mapping[str, str]
-    counts: bool = False
+    columns: Mapping[str, str]  # the table's name of each label's column
+    counts: bool = False  # of votes
 
     def renamed(self, frame: polars.DataFrame, source: Source) -> Part:
         """The columns of a frame under the names of the labels; messages name them as the table does."""
