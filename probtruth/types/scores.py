@@ -50,7 +50,7 @@ class LabelsBehind(Brief):
     """The labels that were scored against, from which the variance due to labels follows.
 
     `given` are the losses if the label were k, or how they follow from `log_probs`: they take as much memory, and are
-    then made when `losses` is asked for. `truth` is the distribution over labels that the scores average over, under
+    then made when `losses` is read. `truth` is the distribution over labels that the scores average over, under
     `estimand`; `shares` and `n_votes` are the vote shares and votes behind it, where there are any. `influence` is what
     each item moves a model's mean by, times the items, through weights that were fitted on all of them: a comparison
     adds it to the losses, so that it counts in the spread (the mean is 0). `log_probs` are the forecasts; `sampled` are
@@ -211,7 +211,7 @@ class Scores(Brief):
         check.length(len(listed), len(self.items), what)
         if not self.item_order:
             raise InputError(
-                f"{what} as a list, for items that came in no order (a long table, or files in different orders)",
+                f"{what} as a list, for items in no order (a long table, or files in different orders)",
                 f"{what} by name",
                 f"Pass a dict {{item: {what.rstrip('s')}}}.",
             )
