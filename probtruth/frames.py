@@ -66,6 +66,15 @@ def as_polars(frame: object) -> "polars.DataFrame":
         ) from None
 
 
+def with_index(frame: Any) -> "polars.DataFrame":
+    """As `as_polars`, with the levels of a pandas index that have names of their own as columns."""
+    if type(frame).__module__.startswith("pandas") and hasattr(frame, "index"):
+        taken = frame.columns if hasattr(frame, "columns") else (frame.name,)  # of a Series
+        if {None, *taken}.isdisjoint(frame.index.names):
+            frame = frame.reset_index()
+    return as_polars(frame)
+
+
 def _native(frame: Any) -> Any:
     """A dataframe from a similar object: a batch of Arrow, a Hugging Face dataset, or xarray data by dimension."""
     kind = type(frame).__module__.split(".")[0]
@@ -123,7 +132,7 @@ def need_columns(columns: Sequence[str], wanted: Mapping[str, str | None], where
         if column is not None and column not in columns:
             raise InputError(
                 f"no column {check.quote(column)} (columns: {check.shortlist(columns, 12)})",
-                f"a column of {option}s",
+                f"a column of {option.rstrip('s')}s",
                 f"Name it with {option}=... (command line: --{option}). {check.did_you_mean(column, columns)}",
                 where,
             )
@@ -138,7 +147,8 @@ def flat(frame: "polars.DataFrame", column: str, source: Source, option: str) ->
     kind = series.dtype
     if kind.is_nested() or kind in (polars.Binary, polars.Object, polars.Duration):
         raise InputError(f"a column of type {kind}", "text or numbers", "Convert it.", source.at(column=column))
-    if kind in (polars.Date, polars.Datetime) and not series.dt.year().is_between(2, 9998).all():  # polars would panic
+    years = series.dt.year() if kind in (polars.Date, polars.Datetime) else None  # null where there is no such year
+    if years is not None and not (series.is_null() | years.is_between(2, 9998)).all(ignore_nulls=False):
         problem, hint = "a date outside the years 2 to 9998", "Correct it, or write it as text."
         raise InputError(problem, "one that a calendar has", hint, source.at(column=column))
     if kind in (polars.Datetime, polars.Time):  # with nanoseconds, which Python's own text lacks

@@ -4,6 +4,7 @@ Everything heavy is imported inside the commands, so that `--help` is quick.
 """
 
 import codecs
+import gc
 import os
 import shlex
 import sys
@@ -70,6 +71,7 @@ PLAIN = {"−": "-", "–": "-", "≥": ">=", "≤": "<=", "≈": "~", "×": "x"
 
 def main() -> None:
     """Runs a command. Exit status: 0 done, 1 no answer is supported, 2 bad usage or bad input."""
+    gc.set_threshold(100_000)  # what packages make at their import stays: to look it through takes a tenth of a command
     codecs.register_error("probtruth", _in_plain)
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:

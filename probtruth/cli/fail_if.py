@@ -117,11 +117,7 @@ def gate_of(conditions: Sequence[str] | None, baseline: str | None, rope: object
 
 
 def is_open(low: float | None, high: float | None, rope: float | None) -> bool:
-    """Whether an interval leaves the verdict open: it holds 0 or, with a ROPE, lies neither within it nor outside.
-
-    >>> is_open(-0.1, 0.2, None), is_open(0.1, 0.2, None), is_open(0.1, 0.2, 0.15), is_open(-0.1, 0.1, 0.15)
-    (True, False, True, False)
-    """
+    """Whether an interval leaves the verdict open: it holds 0 or, with a ROPE, lies neither within it nor outside."""
     if low is None or high is None:
         return True
     if rope is None:

@@ -38,7 +38,7 @@ def run(
     cache_compiled_code()
     with console.progress("reading"):
         reference, predictions, strata = read(files, table, estimand or ("class" if gold else None), clusters, memory)
-    for note in (*getattr(reference, "notes", ()), *predictions.notes):
+    for note in dict.fromkeys((*getattr(reference, "notes", ()), *predictions.notes)):
         console.note(note)
     with console.progress("inferring, scoring, sampling"):
         result = evaluated(reference, predictions, {**options, **strata}, metric)

@@ -4,7 +4,7 @@ import os
 import shlex
 import sys
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -23,9 +23,9 @@ def load(option: str | None, context: Any) -> str | None:
     """Gives the commands the defaults of the file that is named, or of the nearest; returns its name."""
     if option == OFF:
         return None
-    path = _nearest(Path.cwd()) if option is None else Path(option)
-    table = None if path is None else _table(path)
-    if path is None or table is None:
+    files = _near(Path.cwd()) if option is None else [Path(option)]
+    path, table = next(((file, table) for file in files if (table := _table(file)) is not None), (Path(), None))
+    if table is None:
         if option is not None:
             raise InputError("no table [tool.probtruth]", "one", f"Add it, or write {FILE}.", option)
         return None
@@ -42,12 +42,12 @@ def command_line(file: str | None) -> str:
     return redacted(shlex.join(["probtruth", *words]))
 
 
-def _nearest(here: Path) -> Path | None:
-    """The nearest file that holds settings: here, or above as far as the root of the repository."""
+def _near(here: Path) -> Iterator[Path]:
+    """The files that may hold settings, nearest first: here, or above as far as the root of the repository."""
     above = [here, *here.parents]
     root = next((depth for depth, folder in enumerate(above) if (folder / ".git").exists()), 0)
     files = (folder / name for folder in above[: root + 1] for name in (FILE, PROJECT))
-    return next((file for file in files if file.is_file() and _table(file) is not None), None)
+    return (file for file in files if file.is_file())
 
 
 def _table(path: Path) -> dict[str, Any] | None:

@@ -40,7 +40,8 @@ def assemble(evidence: Evidence, post: Posterior, options: Options) -> Compariso
         warnings += prior_of_groups(evidence.names, post.population)
     if options.strict and (failing := [warning for warning in warnings if warning.startswith("sampling:")]):
         raise PosteriorError(" ".join(failing))
-    reason = NOT_SAMPLED if these_items else NO_BOUND if evidence.outcomes is None and evidence.range is None else None
+    bounded = evidence.of_means and evidence.range is not None
+    reason = NOT_SAMPLED if these_items else None if bounded or evidence.outcomes is not None else NO_BOUND
     return Comparison(
         models=evidence.models,
         pairs=pairs,
@@ -182,7 +183,8 @@ def tree_of(evidence: Evidence, post: Posterior, seed: int) -> "xarray.DataTree"
         constant = {"score": unit * post.rows.mean[: len(models)]}
     shape = means.shape[:2]
     first, second = (list(side) for side in zip(*pairs, strict=True)) if pairs else ([], [])
-    draws = {"contrast": (("chain", "draw", "model_name"), means - means.mean(-1, keepdims=True))}
+    centre = means.sum(-1, keepdims=True) / max(len(models), 1)  # no model is left where all means are infinite
+    draws = {"contrast": (("chain", "draw", "model_name"), means - centre)}
     of_pair = ("chain", "draw", "pair")
     if len(pairs) <= STORED_PAIRS:
         draws["difference"] = (of_pair, means[..., first] - means[..., second])

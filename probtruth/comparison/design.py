@@ -190,12 +190,16 @@ def _partition(values: object, items: Sequence[str], what: str) -> Partition:
     else:
         listed = values if isinstance(values, list | tuple) else np.asarray(values).ravel().tolist()
         check.length(len(listed), len(items), f"{what}s")
-    if any(missing(name) or not name_text(name).strip() for name in set(listed)):
-        item = next(i for i, name in zip(items, listed, strict=True) if missing(name) or not name_text(name).strip())
+    if len(set(map(type, listed))) > 1:  # 1, 1.0 and True are equal, but not as names
+        listed = ["" if missing(name) else name_text(name) for name in listed]
+    texts = {name: "" if missing(name) else name_text(name) for name in set(listed)}
+    blank = {name for name, text in texts.items() if not text.strip()}
+    if blank:
+        item = next(item for item, name in zip(items, listed, strict=True) if name in blank)
         raise InputError("a blank", f"a {what} for every item", f"Fill in the {what}.", f"item {check.quote(item)}")
-    written = list(map(name_text, listed))
-    names = sort_names(set(written))
-    return Partition(positions(names, written), names)
+    names = sort_names(set(texts.values()))
+    place = dict(zip(texts, positions(names, list(texts.values())).tolist(), strict=True))
+    return Partition(np.fromiter(map(place.__getitem__, listed), np.int64, len(listed)), names)
 
 
 def known_weights(values: object, names: Sequence[str], sizes: Int[np.ndarray, " group"]) -> np.ndarray:

@@ -43,7 +43,7 @@ class Sums:
             cells = groups = starts = group_starts = np.zeros(1, np.int64)
         else:
             order = np.lexsort((cell, plan.of_item()))
-            values = values[:, order] if (np.diff(order) != 1).any() else values
+            values = np.take(values, order, axis=1) if (np.diff(order) != 1).any() else values  # rows stay contiguous
             ordered, of_group = cell[order], plan.of_item()[order]
             starts, group_starts = (np.flatnonzero(np.diff(codes, prepend=-1)) for codes in (ordered, of_group))
             cells, groups = ordered[starts], of_group[group_starts]

@@ -32,7 +32,7 @@ BLOCK = 1 << 16  # Cells worked on at once
 NEAR = 1e-7  # Below this part of the models' own squares those of their difference are rounding
 SAME = 1e-6  # Vote shares closer than this are the same (they may have passed through float32)
 SUSPECT = 0.01  # Level at which replicates that differ by more than chance are no mere repeats
-FEW = 5  # Units from which on intervals hold whatever the distribution of their bias; see docs/validity.md
+FEW = 5  # Units below which biases that all point one way are likely enough to be warned of; see docs/validity.md
 
 PerRow = Float[np.ndarray, " row"]
 Models = Int[np.ndarray, " model"]

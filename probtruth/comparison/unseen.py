@@ -1,6 +1,6 @@
 """What so many items cannot rule out: outcomes that none of them showed and that would cost the leading model more.
 
-See `docs/design/2026-11-22-what-was-never-seen.md` for the definition, and `docs/validity/unseen.md` for its study.
+`docs/validity/unseen.csv` has its study.
 """
 
 from dataclasses import dataclass

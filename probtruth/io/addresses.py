@@ -10,8 +10,6 @@ import os
 import re
 import shutil
 import tempfile
-import urllib.error
-import urllib.request
 from collections.abc import Callable
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -62,7 +60,7 @@ def location(path: str | Path) -> Path:
             f"Hint: pip install {EXTRAS.get(package, package)}"
         ) from None
     except Exception as error:  # each package has its own, none of them a common one; they may hold keys
-        if isinstance(error, urllib.error.HTTPError):
+        if hasattr(error, "close"):  # an answer that says no
             error.close()
         raise InputError(*_failure(error), redacted(text)) from None
 
@@ -127,6 +125,8 @@ def _save(source: Any, target: Path, size: int | None) -> None:
 
 
 def _downloaded(url: str) -> Path:
+    import urllib.request  # here, since it brings http and email along
+
     user, host = re.match(r"https?://(?:([^/@]*)@)?(.*)", url).groups()  # type: ignore[union-attr]
     request = urllib.request.Request(f"{url.partition('://')[0]}://{host.partition('#')[0]}")
     if user:

@@ -4,7 +4,6 @@ Tables of models side by side: the items that all have, and what was left out.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import polars
@@ -56,18 +55,12 @@ def one_each[V](
     return known
 
 
-@dataclass(frozen=True, eq=False)
-class Common:
-    """The items that all models have, in the order of the first; their rows for each model; and what was left out."""
-
-    items: frames.Names
-    rows: Sequence[Int[np.ndarray, " item"]]
-    audit: Audit
-    as_known: bool
+# Items, their rows for each model, what was left out, and whether the items are those of the index.
+type Common = tuple[frames.Names, Sequence[Int[np.ndarray, " item"]], Audit, bool]
 
 
 def common(models: Sequence[str], items: Sequence[Sequence[str]], index: Index | None) -> Common:
-    """The items that all models (and the index, if there is one with names) have; a model has each item once."""
+    """What all models (and the index, if there is one with names) have, in the order of the first."""
     if index is not None and index.positional_items:
         for model, names in zip(models, items, strict=True):
             check.length(len(names), len(index.items), f"items in model {check.quote(model)}")
@@ -80,7 +73,7 @@ def common(models: Sequence[str], items: Sequence[Sequence[str]], index: Index |
     reference = columns.pop() if named else columns[0]
     if all(frames.same(column, reference) for column in columns):
         none = tuple((model, 0, 0) for model in models)
-        return Common(frames.Names(reference), [np.arange(len(reference))] * len(models), Audit((), (), none), named)
+        return frames.Names(reference), [np.arange(len(reference))] * len(models), Audit((), (), none), named
     if not named:
         reference = polars.concat(columns).unique(maintain_order=True)
     rows = [frames.positions(reference, column) for column in columns]
@@ -99,7 +92,7 @@ def common(models: Sequence[str], items: Sequence[Sequence[str]], index: Index |
     )
     rows = [own[shared][order] for own in rows]
     shared_items = columns[0].gather(rows[0])
-    return Common(frames.Names(shared_items), rows, audit, named and frames.same(shared_items, reference))
+    return frames.Names(shared_items), rows, audit, named and frames.same(shared_items, reference)
 
 
 def _nothing(models: Sequence[str], items: Sequence[Sequence[str]], index: Index | None) -> InputError:

@@ -82,31 +82,31 @@ def read_predictions(
     kind, models = known_kind(kind), list(tables_of)
     on_disk, tables = too_large(tables_of.values(), memory), list[_Table]()
     for model, table in tables_of.items():
-        parts = parts_of(table, on_disk, f"the table of model {check.quote(model)}")
-        chosen = choose(*next(iter(parts(None))), item, index, kind, isinstance(table, Block))
-        first = tables[0].items if tables else None
-        items, source = items_of(parts([chosen.item]), chosen.item, "every item once", REPEATED, first)
+        first, parts = parts_of(table, on_disk, f"the table of model {check.quote(model)}")
+        chosen = choose(*first, item, index, kind, isinstance(table, Block))
+        known = tables[0].items if tables else None
+        items, source = items_of(parts([chosen.item]), chosen.item, "every item once", REPEATED, known)
         tables.append(_Table(model, chosen, items, source, parts))
     labels, used = tables[0].labels, None if index is None or index.positional_labels else {*index.labels}
     for own in tables:
         _same_labels(own, tables[0])
         if index is not None:
             match_labels(index, Index.of_array((0, len(own.labels)), (), own.labels)[0], own.source.name)
-    shared = groups.common(models, [table.items for table in tables], index)
-    made, order = _index_of(shared, labels, index)
+    items, rows_of, audit, as_known = groups.common(models, [table.items for table in tables], index)
+    made, order = _index_of(items, labels, index if as_known else None)
     logs = empty_array((len(models), len(order), len(labels)), on_disk)
     divided, like_probs = [], []
-    for array, own, rows in zip(logs, tables, shared.rows, strict=True):
+    for array, own, rows in zip(logs, tables, rows_of, strict=True):
         sums, plainly = own.write(array, rows[order], made.labels, kind, renormalise, used)
         divided += [(own.model, len(sums), float(sums.min()), float(sums.max()))] if len(sums) else []
         like_probs += [own.model] if plainly else []
-    in_one_order = all((np.diff(rows) > 0).all() for rows in shared.rows)
+    in_one_order = all((np.diff(rows) > 0).all() for rows in rows_of)
     index = replace(
         made,
         item_rows=made.item_rows if in_one_order else None,
         label_columns=made.label_columns if all(table.labels == labels for table in tables) else None,
     )
-    audit = replace(shared.audit, renormalised=tuple(divided))
+    audit = replace(audit, renormalised=tuple(divided))
     notes = dict.fromkeys(note for table in tables for note in (*table.source.notes, *table.chosen.notes))
     return Predictions(logs, tuple(models), index, audit, of_logits(like_probs), tuple(notes))
 
@@ -159,15 +159,15 @@ class _Table:
 
 
 def _index_of(
-    shared: groups.Common, labels: tuple[str, ...], index: Index | None
+    items: frames.Names, labels: tuple[str, ...], known: Index | None
 ) -> tuple[Index, Int[np.ndarray, " item"]]:
-    """The sorted index of the items that all models have, and the order of these; known names are not made anew."""
-    if index is not None and shared.as_known:
-        order = order_of(frames.compact(shared.items.column)).astype(np.int64)
+    """The sorted index of the items, and their order; names that are those of a known index are not made anew."""
+    if known is not None:
+        order = order_of(frames.compact(items.column)).astype(np.int64)
         if is_own(order, len(order)):
             of_labels, _, _ = Index.of_array((0, len(labels)), (), labels)
-            return replace(of_labels, items=index.items, item_rows=order), order
-    made, order, _ = Index.of_array((len(shared.items), len(labels)), shared.items, labels)
+            return replace(of_labels, items=known.items, item_rows=order), order
+    made, order, _ = Index.of_array((len(items), len(labels)), items, labels)
     return made, order
 
 

@@ -13,7 +13,7 @@ from probtruth.errors import InputError
 from probtruth.io.output.csv_safe import check_new_csv, write_new_csv
 from probtruth.io.tables import parquet_notes
 from probtruth.io.tables.columns import OWN, item_column, labels_of
-from probtruth.io.tables.read import Block, Parts, parts_of, too_large
+from probtruth.io.tables.read import Block, parts_of, too_large
 from probtruth.io.tables.wide import REPEATED, check_rows, fill, items_of, suspects
 from probtruth.kernels.arrays import to_host
 from probtruth.kernels.host import empty_array
@@ -67,25 +67,13 @@ def read_soft(
     like: Sequence[polars.Series] = (),
     memory: float | None = None,
 ) -> Truth:
-    r"""Soft labels from a file: a column of item names, and one column of probability for each label.
+    """A column of item names, and one of probability for each label, of rows that are distributions.
 
-    Arguments: `item` is the column of names; `estimand` says what the rows are (`"distribution"` of opinions, the
-    default, or probabilities of the true `"class"`) where the file does not. Without a column `item`, it is the one
-    whose names stand in one of the columns `like`. Soft labels that take more than `memory` (bytes, half of what is
-    free unless you say) lie in a temporary file instead of memory.
-
-    Errors: `InputError` names file, line and column of what is not a distribution; nothing is renormalised. An
-    `estimand` other than the file's own is an error too.
-
-    >>> import pathlib, tempfile
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "soft.csv"
-    >>> _ = path.write_text("item,cat,dog\na,0.75,0.25\n")
-    >>> read_soft(path).probs.tolist()
-    [[0.75, 0.25]]
+    Where the file does not say what they are, `estimand` does. Without a column `item`, it is the one whose names
+    stand in one of the columns `like`.
     """
     on_disk = too_large([path], memory)
-    parts = parts_of(path, on_disk)
-    first, source = next(iter(parts(None)))
+    (first, source), parts = parts_of(path, on_disk)
     item, _ = item_column(first, item, like, source)
     labels = labels_of(first, item, source)
     items, source = items_of(parts([item]), item, "every item once", REPEATED)
@@ -112,28 +100,23 @@ def read_soft(
     try:
         if (items, tuple(labels)) != (truth.index.items, truth.index.labels):
             raise ValueError("items or labels in another order than they were written")
-        return _restored(truth, notes, first.columns, parts, lambda start: table(start, lambda cells: (cells, True)))
+        shares = table(OWN, lambda cells: (cells, True)) if OWN + labels[0] in first.columns else None
+        return _restored(truth, notes, shares, [frame[VOTES] for frame, _ in parts([VOTES]) if VOTES in frame.columns])
     except (KeyError, TypeError, ValueError, polars.exceptions.PolarsError) as error:
         raise parquet_notes.damaged(str(error), path) from None
 
 
 def _restored(
-    truth: Truth,
-    notes: Mapping[str, object],
-    columns: Sequence[str],
-    parts: Parts,
-    table: Callable[[str], np.ndarray],
+    truth: Truth, notes: Mapping[str, object], shares: np.ndarray | None, n_votes: Sequence[polars.Series]
 ) -> Truth:
-    votes = shares = marginals = None
-    if VOTES in columns:
-        votes = np.concatenate([frame[VOTES].cast(polars.Int64).to_numpy() for frame, _ in parts([VOTES])])
-        if (votes < 0).any():
-            raise ValueError("a negative number of votes")
-    if OWN + truth.index.labels[0] in columns:
-        shares = table(OWN)
+    votes = np.concatenate([some.cast(polars.Int64).to_numpy() for some in n_votes]) if n_votes else None
+    if votes is not None and (votes < 0).any():
+        raise ValueError("a negative number of votes")
+    if shares is not None:
         voted = shares if votes is None or votes.all() else shares[votes > 0]
         if len(voted):
             check_arrays.distributions(voted, lambda row: f"row {row + 1}", "vote shares")
+    marginals = None
     if notes["marginals"] is not None:
         marginals = check_arrays.as_floats(notes["marginals"], "label", "marginals")
         check.length(len(marginals), len(truth.index.labels), "marginals")

@@ -85,7 +85,7 @@ def together(tables: Iterable[Table]) -> list[Table]:
         return [np.ascontiguousarray(table) for table in listed]
     from probtruth.kernels import device
 
-    return [device.beside(table, first) for table in listed]
+    return [device.placed_as(table, first) for table in listed]
 
 
 def reordered(table: Table, rows: Order, columns: Order) -> Table:

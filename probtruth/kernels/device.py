@@ -33,7 +33,7 @@ def _cast(values: Array, kind: type) -> Array:
 logarithm = compiled(simplex.log)
 
 
-def beside(table: Table, other: Array) -> Array:
+def placed_as(table: Table, other: Array) -> Array:
     """The table where another with the same items lies (the last two axes are item and label), in its type."""
     with jax.enable_x64(True):
         if not on_device(table):

@@ -15,7 +15,7 @@ Values = Real[Array | np.ndarray, "*batch value"]
 Weights = Real[Array | np.ndarray, "*#batch value"]
 Power = int | float | np.number | Real[Array | np.ndarray, "..."]
 
-SERIES_REACH = 1.0  # If no |power * (log p - mean log p)| exceeds this, the mean is expanded around the geometric mean
+SERIES_LIMIT = 1.0  # If no |power * (log p - mean log p)| exceeds this, the mean is expanded around the geometric mean
 
 # (e^z - 1 - z)/z^2, highest power first: for |z| <= 1 the next term is below 1/20!, under float64's rounding
 PHI = [1 / factorial(n) for n in range(18, 1, -1)]
@@ -65,9 +65,9 @@ def generalized_mean(probs: Values, power: Power, weights: Weights | None = None
 
     centre = jnp.sum(share * logs, -1)
     spread = jnp.where(alive, logs - centre[..., None], 0.0)
-    near = jnp.max(jnp.abs(m[..., None] * spread), -1) <= SERIES_REACH
+    near = jnp.max(jnp.abs(m[..., None] * spread), -1) <= SERIES_LIMIT
     small = jnp.where(near, m, 0.0)
-    z = jnp.clip(small[..., None] * spread, -SERIES_REACH, SERIES_REACH)
+    z = jnp.clip(small[..., None] * spread, -SERIES_LIMIT, SERIES_LIMIT)
     t = small * jnp.sum(share * spread**2 * jnp.polyval(jnp.asarray(PHI, z.dtype), z, unroll=len(PHI)), -1)
     around = centre + t * log1p_ratio(small * t)
     far = jnp.where(near, 1.0, m)

@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike
 from probtruth.errors import InputError
 
 Values = Real[Array | np.ndarray, "..."]
+Labels, Batch = Float[Array, "*#batch label"], Float[Array, "*batch"]
 type RowTotal = Callable[[Array, Array], Array]
 type Tangent = Array | SymbolicZero
 
@@ -134,9 +135,7 @@ _cross_entropy = _plain_if_finite(
 
 
 @jax.custom_jvp
-def expectation(
-    weights: Float[Array, "*#batch label"], values: Float[Array, "*#batch label"]
-) -> Float[Array, "*batch"]:
+def expectation(weights: Labels, values: Labels) -> Batch:
     """Sum over the labels of weight times value; a weight of 0 adds nothing, even for an infinite value."""
     return _expectation(weights, values)
 
@@ -148,9 +147,7 @@ def _expectation_jvp(primals: tuple[Array, Array], tangents: tuple[Tangent, Tang
 
 
 @jax.custom_jvp
-def cross_entropy(
-    weights: Float[Array, "*#batch label"], probs: Float[Array, "*#batch label"]
-) -> Float[Array, "*batch"]:
+def cross_entropy(weights: Labels, probs: Labels) -> Batch:
     """Minus the sum over the labels of weight times log probability (nats); a weight of 0 adds nothing."""
     return _cross_entropy(weights, probs)
 
@@ -166,9 +163,7 @@ def _cross_entropy_jvp(primals: tuple[Array, Array], tangents: tuple[Tangent, Ta
 
 
 @jax.custom_jvp
-def cross_entropy_of_logits(
-    weights: Float[Array, "*#batch label"], logits: Float[Array, "*#batch label"]
-) -> Float[Array, "*batch"]:
+def cross_entropy_of_logits(weights: Labels, logits: Labels) -> Batch:
     """`cross_entropy` of the softmax of the logits, which never pass through probabilities."""
     return _cross_entropy_of_logits(weights, logits)
 
@@ -180,8 +175,9 @@ def _cross_entropy_of_logits_jvp(
     weights, logits = primals
     own, change = tangents
     total = jnp.zeros((), weights.dtype)
-    if not isinstance(change, SymbolicZero):  # through log_softmax it would take up to twice as long
-        total = ((weights.sum(-1, keepdims=True) * jax.nn.softmax(logits) - weights) * change).sum(-1)
+    if not isinstance(change, SymbolicZero):  # jax.nn.softmax would share nothing with the value
+        probs = jnp.exp(jax.nn.log_softmax(logits))
+        total = ((weights.sum(-1, keepdims=True) * probs - weights) * change).sum(-1)
     if not isinstance(own, SymbolicZero):
         total = total - (own * _weighed(weights, jax.nn.log_softmax(logits))).sum(-1)
     return cross_entropy_of_logits(weights, logits), total

@@ -84,7 +84,9 @@ def compare(
     if isinstance(known, Scores):
         known = known if gold is None else _with_gold(known, gold)
         grouped, clustered = by_name(groups, known.items, "groups"), by_name(clusters, known.items, "clusters")
-        shares, rope = named_weights(weights, group_names(grouped, known)), rope_in_units(rope, known)
+        rope = rope_in_units(rope, known)
+        if weights is not None:
+            shares = named_weights(weights, group_names(grouped, known))
     elif gold is not None:
         raise InputError("sums with gold", "scores of the items", "Compare the scores.")
     return compare_scores(

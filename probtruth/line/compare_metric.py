@@ -105,7 +105,7 @@ def compare_metric(
     within = bundled(plan, options.seed)
     unit = np.arange(plan.n_items) if within.unit is None else within.unit
     chosen = weighted_metric(aligned, unit, metric, label, threshold, n_bins)
-    sign = -1.0 if chosen.higher_is_better else 1.0
+    sign, least = -1.0 if chosen.higher_is_better else 1.0, -1.0 if chosen.name == "kappa" else 0.0
     metrics = resampled(lambda weights: sign * chosen.values(weights), within)
     unknown = _unknown(metrics, chosen)
     if None not in unknown:
@@ -135,6 +135,7 @@ def compare_metric(
         order=np.searchsorted(defined, order),
         fixed_variance=partial(label_variance, values),
         notes=notes,
+        range=(min(sign * least, sign), max(sign * least, sign)),
     )
     compared = conclude(evidence_known, options, at=rows)
     about = {"metric": chosen.name, "label": chosen.label, "threshold": threshold, "estimand": aligned.estimand}

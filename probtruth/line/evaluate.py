@@ -71,7 +71,7 @@ def evaluate(
     `gold` are experts' answers on a few items, {item: label} or a table with the columns `item` and `label`: the
     comparison under the estimand "class" (which they imply) is then anchored by them, also where annotators err
     together; from 40 answers on its intervals held in almost all simulation settings of
-    `docs/validity/expert-labels.md`. A column `probability` says with which probability each item was chosen (see
+    `docs/validity/expert-labels-40.csv`. A column `probability` says with which probability each item was chosen (see
     `Result.choose_gold`); without it they count as a uniform sample. Where a few small probabilities outweigh all
     others, so that the answers count as much as fewer than 3 drawn at random, they are an error. A column `annotator`
     tells several experts of one item apart, whose answers are averaged.

@@ -21,39 +21,15 @@ FITTED_ON = 50_000  # Items that the pool is fitted on at most, evenly spread
 
 
 def informed_truth(truth: Truth, predictions: Predictions, seed: int = 0) -> Truth:
-    """The class posterior given the annotators and the predictions together.
-
-    Formula: t_ik proportional to (q_ik / pi_k) g_ik. q is the posterior from the annotators alone and pi its class
-    marginals, so that q/pi is the likelihood of the annotations; g is the logarithmic pool prod_m p_mik^(w_m) pi_k^v,
-    whose few weights maximise the likelihood of all annotations. A model counts for as much as it helps to predict
-    what annotators said of all items, whatever it says of itself.
-
-    Why: a posterior from few or poor annotators is drawn towards the class marginals, on every item and independently
-    of what the models know of the item; expected losses under it punish whoever is sharp and right. It is wrong where
-    a model errs together with the annotators given the class, as one that was trained on these very annotations.
-
-    A truth of the method `pooled` has two posteriors: its own, and that of annotators who err independently of each
-    other. How far they err together cannot be learned from annotations, and the two err in opposite directions here;
-    the result is the mean of the two.
-
-    Arguments: a truth under the estimand `class`; where it has draws, the new truth has as many, made with `seed`.
-
-    Returns: the truth with `probs` updated; its diagnostics have `evidence` and `model_weights`. The truth as it was,
-    where no pool can be fitted.
-
-    Errors: `InputError` for a truth under another estimand.
-
-    Source: logarithmic opinion pools, Satopaa et al. (2014), doi:10.1016/j.ijforecast.2013.09.009; classifiers and
-    annotators learned together, Raykar et al. (2010), JMLR 11:1297-1322
-
-    >>> import numpy as np
-    >>> import probtruth as pt
-    >>> unsure = pt.Truth.from_probs(np.tile([[0.6, 0.4], [0.4, 0.6]], (50, 1)), estimand="class")
-    >>> forecasts = pt.Predictions.from_probs({"a": np.tile([[0.9, 0.1], [0.1, 0.9]], (50, 1))})
-    >>> from probtruth.line.informed_truth import informed_truth
-    >>> bool(informed_truth(unsure, forecasts).probs[0, 0] > 0.9)
-    True
-    """
+    """The class posterior given the annotators and the predictions together; the truth as it was where none fits."""
+    # t_ik is proportional to (q_ik / pi_k) g_ik: q is the posterior from annotators alone, pi its class marginals, so
+    # that q/pi is the likelihood of the annotations; g is the logarithmic pool prod_m p_mik^(w_m) pi_k^v, whose weights
+    # maximise the likelihood of all annotations (Satopaa et al. 2014, doi:10.1016/j.ijforecast.2013.09.009; Raykar et
+    # al. 2010, JMLR 11:1297-1322). A posterior from few or poor annotators is drawn towards the marginals, on every
+    # item and whatever the models know of it; expected losses under it punish whoever is sharp and right. It is wrong
+    # where a model errs together with the annotators given the class, as one that was trained on these annotations.
+    # The method `pooled` has a second posterior, of annotators who err independently; the two err in opposite
+    # directions here, and the result is the mean of both.
     informed = informed_by(truth, align(predictions, truth).on_host(), seed)
     return truth if informed is None else informed.truth
 

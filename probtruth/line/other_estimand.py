@@ -82,24 +82,19 @@ def other_method(
 
 
 def by_counts_alone(truth: Truth, aligned: Aligned, comparison: Comparison, options: Options) -> str | None:
-    """A warning where the label that most votes name, taken as the class, would turn the order; None elsewhere.
-
-    Of many items that lie in no groups or clusters some are looked at, and then what these decide counts.
-    """
-    n_items = len(aligned.items)
-    few = n_items <= ENOUGH or options.groups is not None or options.clusters is not None
-    some = aligned.on_host()
-    if not few:
-        some = aligned.subset(np.linspace(0, n_items - 1, ENOUGH).astype(np.int64), aligned.models)
+    """A warning where the label that most votes name, taken as the class, would turn the order; None elsewhere."""
+    few = len(aligned.items) <= ENOUGH or options.groups is not None or options.clusters is not None
+    rows = np.linspace(0, len(aligned.items) - 1, ENOUGH).astype(np.int64)
+    some = aligned.on_host() if few else aligned.subset(rows, aligned.models)
     assert some.shares is not None
     scores = score_aligned(replace(some, truth=plurality(some.shares), estimand="class"), options.rule, options.floor)
-    rows = changed(truth, comparison, _compared(scores, options)).changes
-    rows = tuple(row for row in rows if few or abs(row["p_a_better_other"] - 0.5) >= DECIDED - 0.5)
-    if not rows:
+    changes = changed(truth, comparison, _compared(scores, options)).changes
+    changes = tuple(row for row in changes if few or abs(row["p_a_better_other"] - 0.5) >= DECIDED - 0.5)
+    if not changes:
         return None
     return (
         "a reversal under the estimand 'class' cannot be excluded: counts without annotators do not tell the class of "
-        f"an item, and against the label that most votes name the order of {_pairs_of(rows)} is the reverse"
+        f"an item, and against the label that most votes name the order of {_pairs_of(changes)} is the reverse"
     )
 
 

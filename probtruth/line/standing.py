@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from probtruth.check import as_float
+from probtruth.comparison.rows import NO_SPREAD
 from probtruth.types import Comparison, Truth
 from probtruth.types.comparison import leaders
 
@@ -96,7 +97,7 @@ def standing_of(
         _answers(comparison, lead, truth, other),
         _answers(comparison, lead, truth, method),
         _unseen(comparison, lead) if p is None or p >= CLAIMED else None,
-        chance is None and pair.get("reason") is not None,
+        pair.get("reason") == NO_SPREAD,
     )
 
 

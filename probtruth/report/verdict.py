@@ -184,14 +184,15 @@ class _SeveralModels:
             ahead = f"{fixed(self.size, places)}{self.units} (95% interval {interval(self.low, self.high, places)})"
         else:
             ahead = "not known" if self.size is None else f"{significant(self.size, 3)} (interval not known)"
-        yield f"{self.lead} ahead of {self.following} in {self.mean}", ahead
+        stands = "against" if self.size is None else "ahead of"
+        yield f"{self.lead} {stands} {self.following} in {self.mean}", ahead
         what = "best" if len(self.ranked) > 2 else "better"
         yield f"P({self.lead} is {what})", probability(self.standing.p)
         yield "What to do next", self.next_step(level)
 
     def next_step(self, level: str) -> str:
         standing = self.standing
-        if level == "invalid":
+        if level == "invalid" and standing.p is not None:
             return "Sample longer, or use the exact engine, before you use any number."
         if self.hangs_on_infinite:
             if self.result.labelled is None:
@@ -203,7 +204,7 @@ class _SeveralModels:
             return "Have experts label some items: choose_gold says which."
         if level == "equivalent":
             return "Either will do: decide by cost."
-        if standing.unseen is not None or standing.same:
+        if standing.unseen is not None or standing.p is None:
             return "Collect more items before you rely on this."
         if level == "certain" or (standing.p or 0.0) >= SURE:
             return f"Use {self.lead}."
@@ -262,14 +263,14 @@ class _SeveralModels:
     def without_spread(self) -> Iterator[str]:
         """Why nothing is known of the difference of the two leading models; nothing where it is known."""
         lead, following, mean = self.lead, self.following, self.mean
-        if self.size is None:
+        if self.comparison.settings.get("metric") and self.gap["reason"]:
+            yield f"{self.gap['reason'][:1].upper()}{self.gap['reason'][1:]}."
+        elif self.size is None:
             yield f"The {mean} of {lead} and of {following} is infinite or not known: nothing tells them apart."
         elif math.isinf(self.size):
             yield f"The {mean} of {following} is infinite; that of {lead} is finite."
         elif self.size == self.low == self.high == 0:
             yield f"On every item, {lead} and {following} have the same score, and so the same {mean}."
-        elif self.low is None and self.comparison.settings.get("metric"):
-            yield f"How sure the difference in {mean} between {lead} and {following} is, is not known."
         elif self.low is None:
             yield (
                 f"On every item the {self.measure} of {lead} is better than that of {following} by the same "

@@ -119,7 +119,7 @@ def align(predictions: object, truth: object) -> Aligned:
 
 
 def _reference(truth: Truth, log_probs: Table, rows: np.ndarray, columns: np.ndarray) -> dict[str, Any]:
-    """What the truth says of the common items, under the labels of the predictions, and beside these."""
+    """What the truth says of the common items, under the labels of the predictions and where these lie."""
     n_labels = log_probs.shape[-1]
     shares = None if truth.shares is None else widened(truth.shares, rows, columns, n_labels)
     voted = truth.estimand != "class" and shares is not None

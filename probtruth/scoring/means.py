@@ -92,12 +92,7 @@ def mean_scores(
 
 
 @partial(compiled, static_argnums=(0, 1))
-def _sums(
-    rules: tuple[ScoringRule, ...],
-    log_probs: bool,
-    forecast: Float[Table, "item label"],
-    truth: Float[Table, "item label"],
-) -> tuple[Array, Array]:
+def _sums(rules: tuple[ScoringRule, ...], log_probs: bool, forecast: Table, truth: Table) -> tuple[Array, Array]:
     forecast, truth = simplex.as_floats(forecast, truth)
     losses = [(rule.expected_from_log if log_probs else rule.expected)(forecast, truth) for rule in rules]
     totals = jnp.array([loss.sum(dtype=jnp.float64) for loss in losses])

@@ -1,6 +1,6 @@
 """Metrics that are not means of one number an item, as functions of the items' weights."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -59,7 +59,10 @@ def weighted_metric(
         raise InputError(f"label {label!r} with metric {name!r}", "no label", f"It is for {', '.join(ONE_LABEL)}.")
     if threshold is not None and name not in NEEDS_ANSWERS:
         raise InputError(f"a threshold with metric {name!r}", "no threshold", f"It is for {', '.join(NEEDS_ANSWERS)}.")
-    position = _position(label, aligned.labels, name) if one else 0
+    if one and label is None and len(aligned.labels) != 2:
+        got = f"metric {name!r} without a label, with {len(aligned.labels)} labels"
+        raise InputError(got, f"one of {check.shortlist(aligned.labels)}", "Give label=..., or take macro-f1.")
+    position = chosen_labels(label, aligned.labels)[0] if one else 0
     own = aligned.labels[position] if one else None
     words = name if own is None else f"{name} of {check.quote(own)}"
     undefined = ONE_LABEL[name] if one else NEVER.get(name, "there is nothing to average")
@@ -105,13 +108,6 @@ def _rarer(name: str, totals: Float[np.ndarray, "*side label"], position: int) -
     total = totals.sum(-1)
     count = totals[..., position] if name in ONE_LABEL else totals.max(-1)
     return float((np.minimum(count, total - count) if name in ONE_LABEL else total - count).min())
-
-
-def _position(label: object, labels: Sequence[str], metric: str) -> int:
-    if label is None and len(labels) != 2:
-        got = f"metric {metric!r} without a label, with {len(labels)} labels"
-        raise InputError(got, f"one of {check.shortlist(labels)}", "Give label=..., or take macro-f1.")
-    return chosen_labels(label, labels)[0]
 
 
 def _by_units(cells: np.ndarray, unit: Int[np.ndarray, " item"], finish: Callable[[np.ndarray], Values]) -> ValuesOf:

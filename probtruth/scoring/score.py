@@ -28,7 +28,7 @@ def score_aligned(
     aligned: Aligned, rule: object = "log", floor: object = None, order: Sequence[object] | None = None
 ) -> Scores:
     """`probtruth.score` of predictions and truth that are aligned."""
-    chosen, least = asked(rule, floor, aligned.labels, order)
+    chosen, least = rule_and_floor(rule, floor, aligned.labels, order)
     logs, truth = aligned.log_probs, aligned.truth
     if on_device(logs):
         values, entropy, mean = map(to_host, _scores_there(chosen, least, logs, truth))
@@ -58,7 +58,7 @@ def score_aligned(
     )
 
 
-def asked(
+def rule_and_floor(
     rule: object, floor: object, labels: Sequence[str], order: Sequence[object] | None = None
 ) -> tuple[ScoringRule, float | None]:
     """The rule for these labels, and the floor of their probabilities."""

@@ -84,7 +84,7 @@ def monitor(
         bounds = known if bounds is None and known is not None and all(map(math.isfinite, known)) else bounds
         item, model, score, cluster = "item", "model", "score", None if batch.clusters is None else "cluster"
         batch = as_table(batch)
-    table = frames.as_polars(batch)
+    table = frames.with_index(batch)
     named = {
         "a": a,
         "b": b,

@@ -25,7 +25,7 @@ SAME_TOP = 1e-6  # Runs that end within this many nats of the best reached the s
 # a hundredth of its standard error. A class probability that is certain, or known, says nothing of parameters.
 RISE = 100
 
-PLAIN = 100  # Iterations after which a climb is extrapolated
+PLAIN, PLAIN_MANY = 100, 60  # Iterations after which a climb is extrapolated; the second of many items
 
 LONGEST = 16.0  # Step length of an extrapolation at most
 
@@ -34,6 +34,8 @@ LONGEST = 16.0  # Step length of an extrapolation at most
 MANY = 10_000
 
 LEAST_LEFT = 0.01  # Share of a class probability that an extrapolation leaves: what is 0 stays 0
+
+LOWEST = np.finfo(np.float64).min  # In place of the log of 0: its product with 0 is 0
 
 Parameters = tuple[np.ndarray, ...]  # The parameters of a method, without the class marginals
 
@@ -108,10 +110,11 @@ def solve(
     def climb(run: EmRun, *problem: Any) -> EmRun:
         while not run.converged and run.n_iterations < limits.max_iterations:
             before, run = run, step(run, *problem)
-            if model.counts is None or run.n_iterations < PLAIN or run.converged:
+            many = len(run.probs) >= MANY
+            if model.counts is None or run.n_iterations < (PLAIN_MANY if many else PLAIN) or run.converged:
                 continue
             moving = (run.probs != before.probs).any(1)
-            if len(moving) < MANY or 2 * moving.sum() > len(moving):
+            if not many or 2 * moving.sum() > len(moving):
                 run = _extrapolated(before.probs, run, lambda one: step(one, *problem))
                 continue
             flat, priors, class_counts = problem
@@ -200,16 +203,17 @@ def _summed(table: Float[np.ndarray, "..."], axis: int) -> Float[np.ndarray, "..
 
 
 def log_normalised(counts: Float[np.ndarray, "..."], axis: int, empty: float) -> Float[np.ndarray, "..."]:
-    """Log of counts over their total along an axis; log `empty` where the total is 0."""
-    logs = np.log(counts)
-    logs -= np.log(_summed(counts, axis))
+    """Log of counts, which it overwrites, over their total along an axis; log `empty` where the total is 0."""
+    total = np.log(_summed(counts, axis))
+    logs = np.log(counts, out=counts)
+    logs -= total
     logs[np.isnan(logs)] = np.log(empty)
     return logs
 
 
 def log_pseudo(counts: Float[np.ndarray, "..."], log_probs: Float[np.ndarray, "..."]) -> float:
     """Log density (up to a constant) of prior pseudo-counts: sum of counts * log probs, 0 where the count is 0."""
-    return float(np.where(counts > 0, counts * log_probs, 0.0).sum()) if np.any(counts) else 0.0
+    return float((counts * np.maximum(log_probs, LOWEST)).sum()) if np.any(counts) else 0.0
 
 
 def starts(flat: FlatAnnotations, restarts: int, seed: int) -> Iterator[Float[np.ndarray, "item label"]]:

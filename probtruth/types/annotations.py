@@ -152,7 +152,7 @@ class Annotations(Brief):
         Errors: `InputError` for a missing column, a blank cell, or a repeated (item, annotator) pair.
         """
         source = source or Source()
-        table = frames.as_polars(frame)
+        table = frames.with_index(frame)
         if table.height == 0:
             raise InputError("no rows", "at least one annotation", "Check the file.", source.name)
         columns = {"item": item, "annotator": annotator, "label": label}

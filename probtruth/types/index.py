@@ -253,7 +253,7 @@ def one_hot(
 def positions(names: Sequence[str], wanted: Sequence[str]) -> Int[np.ndarray, " wanted"]:
     """The position of each wanted name in `names`; every wanted name must be there."""
     position_of = {name: position for position, name in enumerate(names)}
-    return np.fromiter((position_of[name] for name in wanted), np.int64, len(wanted))
+    return np.fromiter(map(position_of.__getitem__, wanted), np.int64, len(wanted))
 
 
 # A column of names as codes, and the names in the order of the codes.

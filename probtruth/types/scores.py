@@ -242,7 +242,7 @@ class Scores(Brief):
         counts.
         """
         source = source or Source()
-        table = frames.as_polars(frame)
+        table = frames.with_index(frame)
         named = {"item": item, "model": model, "group": group, "cluster": cluster, "replicate": replicate}
         frames.need_columns(table.columns, {**named, "score": score}, source.name)
         higher_is_better = upward(score, higher_is_better, source.name)

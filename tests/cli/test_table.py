@@ -25,6 +25,10 @@ def test_the_result_of_separate_files(run, folder):
     wanted = run("run", "--soft", folder / "truth.csv", *models, *words)
     assert wanted.status == 0
     assert run("run", folder / "T.csv", *words).out == wanted.out
+    spread = (folder / "T.csv").read_text().replace(",", ";").replace(".", ",")
+    (folder / "S.csv").write_text(spread.replace("truth,", "truth_").replace("a,", "a_").replace("b,", "b_"))
+    said = run("run", folder / "S.csv", *words)
+    assert said.err.count("separated by semicolons") == 1  # was said of the labels and of the models
 
 
 @pytest.mark.parametrize(

@@ -61,6 +61,13 @@ def test_saved_and_loaded_by_netcdf(five_compared, grouped, tmp_path):
     assert "between_group_sd" in loaded["posterior"]
 
 
+def test_no_model_with_a_finite_mean(tmp_path):
+    """The mean of nothing warned."""
+    rows = {"item": [0, 1] * 2, "model": ["a", "a", "b", "b"], "score": [np.inf, 1.0, np.inf, 2.0]}
+    pt.compare(pt.Scores.from_frame(rows, higher_is_better=False)).save(tmp_path / "x.nc")
+    assert (tmp_path / "x.nc").stat().st_size > 0
+
+
 SAVED = """
 import sys
 import probtruth as pt

@@ -77,6 +77,7 @@ DAYS = polars.Series([0, 5_000_000], dtype=polars.Int32).cast(polars.Date)
 CELLS = {
     "duration": (polars.Series([1, 2], dtype=polars.Duration), "Duration"),
     "date": (DAYS, "outside the years 2 to 9998"),
+    "no date": (polars.Series([0, 2**31 - 1], dtype=polars.Int32).cast(polars.Date), "outside the years 2 to 9998"),
     "microseconds": (DAYS.cast(polars.Datetime("us")), "outside the years 2 to 9998"),
     "milliseconds": (DAYS.cast(polars.Datetime("ms")), "outside the years 2 to 9998"),
 }
@@ -133,6 +134,14 @@ def test_a_parquet_file_of_fewer_rows_than_it_says(tmp_path):
     path.write_bytes(data.replace(rows, b"\x16\x08\x19\x1c"))
     with pytest.raises(pt.InputError, match="fewer rows than"):
         read_groups(f"{path}:group", ["a", "b"])
+
+
+@pytest.mark.parametrize("read", [pt.read_annotations, read_soft, lambda path: pt.read_predictions({"m": path})])
+def test_a_column_without_a_name(tmp_path, read):
+    """Of a Parquet file, polars called it `column_1` in the whole and otherwise in a part: a ColumnNotFoundError."""
+    polars.DataFrame({"item": ["a", "b"], "": [1, 0], "x": [0, 1]}).write_parquet(tmp_path / "t.parquet")
+    with pytest.raises(pt.InputError, match="a column without a name"):
+        read(tmp_path / "t.parquet")
 
 
 @pytest.mark.long

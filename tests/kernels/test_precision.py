@@ -3,7 +3,6 @@
 import jax
 import jax.numpy as jnp
 import numpy as np
-import pytest
 
 import probtruth as pt
 
@@ -18,14 +17,6 @@ def test_a_probability_that_float32_does_not_know():
         assert (type(found), found.dtype) == (np.ndarray, np.float64)
         np.testing.assert_allclose(found, expected, rtol=1e-14)
     np.testing.assert_allclose(pt.log_score(*SMALL).mean(), expected, rtol=1e-14)
-
-
-@pytest.mark.parametrize("name", ["brier_score", "spherical_score", "zero_one_score"])
-def test_all_scores_of_numpy_arrays_are_those_of_x64(name):
-    kernel = getattr(pt, name, None) or getattr(pt.rules, name)
-    with jax.enable_x64(True):
-        wide = np.asarray(kernel(*map(jnp.asarray, SMALL)))
-    np.testing.assert_array_equal(kernel(*SMALL), wide)
 
 
 def test_the_mean_of_small_numbers():

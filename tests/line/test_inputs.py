@@ -201,6 +201,22 @@ def test_compare_of_a_table_is_that_of_its_scores(kind: str) -> None:
     assert known.comparison.pairs == wanted.pairs
 
 
+def test_levels_of_a_pandas_index_with_names_are_columns() -> None:
+    """What `groupby` and `pivot` return; the columns were said to be missing."""
+    long = pd.DataFrame(LONG)
+    marks = long.groupby(["q", "system"]).points.mean()
+    columns: dict[str, Any] = {"item": "q", "higher_is_better": True}
+    wanted = pt.compare(pt.read_scores(long, **columns, model="system", score="points"), engine="exact").pairs
+    for table, how in (
+        (marks, {"model": "system", "score": "points"}),
+        (marks.to_frame(), {"model": "system", "score": "points"}),
+        (long.pivot(index="q", columns="system", values="points"), {"models": [], "score": "points"}),
+    ):
+        assert pt.compare(pt.read_scores(table, **columns, **how), engine="exact").pairs == wanted
+    votes = pd.DataFrame(VOTES).set_index(["item", "annotator"])
+    assert (pt.Annotations.from_long(votes).counts() == pt.read_annotations(pd.DataFrame(VOTES)).counts()).all()
+
+
 @pytest.mark.parametrize("form", ["frame", "file"])
 def test_a_wide_table_is_recognised(form: str, tmp_path: Path) -> None:
     wide: Any = pl.DataFrame({"item": ITEMS, "a": LONG["points"][:N], "b": LONG["points"][N:], "text": "words"})

@@ -155,8 +155,10 @@ def test_the_next_step_of_an_open_comparison_is_a_size(make):
     loss = rng.normal([0.5, 0.53], 0.2, (60, 2))
     rows = {"item": [*range(60)] * 2, "model": ["x"] * 60 + ["y"] * 60, "score": loss.T.ravel()}
     result = pt.Result.of(pt.compare(pt.Scores.from_frame(rows, higher_is_better=False), engine="exact"))
-    said = numbers(result)["What to do next"]
-    assert "items in all would probably decide" in said or said == "Collect more items."
+    cheapest = next(row for row in pt.plan(result, costs={"item": 1.0}).designs if row["design"] == "cheapest")
+    size = float(f"{cheapest['n_items']:.2g}")
+    said = f"About {size:,.0f} items in all would probably decide (80%); here are 60."
+    assert numbers(result)["What to do next"] == said
 
 
 def test_the_largest_source_of_uncertainty_decides_what_to_get(make):
@@ -267,6 +269,19 @@ def with_standing(result, **fields):
     made = replace(result)
     made.__dict__["standing"] = replace(result.standing, **fields)
     return made
+
+
+def test_a_metric_that_one_model_lacks_is_no_equal_difference_and_stays_within_its_range():
+    """`even leads shy by the same difference on every item`, with a precision of 0.59 to 1.18."""
+    positive = np.clip(np.linspace(0, 1, 40) + np.random.default_rng(1).normal(0, 0.3, (2, 40)), 0.02, 0.98)
+    positive[1] /= 2
+    models = {name: np.stack([1 - p, p], 1) for name, p in zip(["even", "shy"], positive, strict=True)}
+    result = pt.Result.of(pt.compare_metric(models, [0] * 20 + [1] * 20, "precision", engine="exact"))
+    assert headline(result) == "No verdict: the difference between even and shy is not known."
+    assert numbers(result)["even against shy in precision of '1'"] == "not known"
+    assert numbers(result)["What to do next"] == "Collect more items before you rely on this."
+    assert details(result)[0].startswith("Precision of '1' of 'shy' is undefined")
+    assert result.comparison.ranks[0]["high"] == 1.0
 
 
 def test_it_depends_where_the_questions_have_two_winners(result):

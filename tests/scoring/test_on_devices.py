@@ -67,21 +67,6 @@ def test_scores_are_those_of_the_host(rule, kind, floor):
 
 
 @pytest.mark.long
-def test_parts_counts_and_calibration_are_those_of_the_host():
-    held, there = both(estimand="class")
-    for rule in ("brier", "log"):
-        want, got = pt.decompose(*held, rule=rule), pt.decompose(*there, rule=rule)
-        for column in want.columns[1:]:
-            np.testing.assert_allclose(got[column], want[column], rtol=0, atol=N * ROUNDING[np.float32], err_msg=column)
-    for response, threshold in (("sample", None), ("argmax", None), ("threshold", [0.2, 0.3, 0.4, 0.2])):
-        one, other = (pt.expected_confusion(*pair, response=response, threshold=threshold) for pair in (held, there))
-        np.testing.assert_allclose(other.counts, one.counts, rtol=0, atol=N * 2**-23)
-    for by in ("top-label", "label"):
-        one, other = (pt.calibration.calibration_error(*pair, by=by, n_resamples=5) for pair in (held, there))
-        np.testing.assert_allclose(other["error"], one["error"], rtol=0, atol=ROUNDING[np.float32])
-
-
-@pytest.mark.long
 @pytest.mark.parametrize("estimand", ["distribution", "class"])
 def test_the_verdict_is_that_of_the_host(estimand):
     truth, models = tables()

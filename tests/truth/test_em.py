@@ -142,7 +142,7 @@ def test_a_climb_with_the_items_that_still_move_reaches_the_same_top(monkeypatch
     rounds = []
     own = FlatAnnotations.of_items
     monkeypatch.setattr(FlatAnnotations, "of_items", lambda flat, moving: rounds.append(moving) or own(flat, moving))
-    monkeypatch.setattr(em, "PLAIN", 5)
+    monkeypatch.setattr(em, "PLAIN_MANY", 5)
     monkeypatch.setattr(em, "MANY", 0)
     some = pt.infer_truth(annotations, "dawid-skene-em", draws=0)
     assert rounds

@@ -130,8 +130,8 @@ def _together(choices: Sequence[LogSample]) -> tuple[Predictions, Truth]:
     for one in choices:
         if one.item not in different:
             of_model.setdefault(one.model, {})[one.item] = one
-    shared = groups.common(list(of_model), [tuple(own) for own in of_model.values()], None)
-    items = sort_names(shared.items)
+    shared, _, left_out, _ = groups.common(list(of_model), [tuple(own) for own in of_model.values()], None)
+    items = sort_names(shared)
     first = [next(iter(of_model.values()))[item].values for item in items]
     n_labels = max(len(one["logs"]) for one in first)  # as many for all models, or the question is another
     labels, lacking = range(n_labels), [-np.inf] * n_labels
@@ -140,4 +140,4 @@ def _together(choices: Sequence[LogSample]) -> tuple[Predictions, Truth]:
     predictions = Predictions.from_logits(arrays, items=items, labels=labels)
     right = np.eye(n_labels)[[one["gold"] for one in first]]
     truth = Truth.from_probs(right, items=items, labels=labels, estimand="class")
-    return replace(predictions, audit=shared.audit + audit), truth
+    return replace(predictions, audit=left_out + audit), truth

@@ -13,16 +13,7 @@ Json = None | bool | int | float | str | list[Any] | dict[str, Any]
 
 
 def jsonable(value: object) -> Json:
-    """The value in JSON's types: NaN and None are null, infinities the strings "inf" and "-inf".
-
-    Mappings and dataclasses keep the order of their keys; NumPy scalars and arrays, tuples and sequences are
-    converted.
-
-    Errors: `TypeError` for anything else (sets, paths, functions), which has no one written form.
-
-    >>> jsonable({"loss": float("inf"), "p": float("nan")})
-    {'loss': 'inf', 'p': None}
-    """
+    """The value in JSON's types: NaN and None are null, infinities "inf" and "-inf"; `TypeError` for anything else."""
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, str):
@@ -52,19 +43,7 @@ TERMINAL = {code: f"\\u{code:04x}" for code in range(0x7F, 0xA0)}
 
 
 def dumps(value: object, encoding: str = "utf-8") -> str:
-    """The value as JSON text with a line end; the keys keep their order, text stays readable.
-
-    Characters that control a terminal, and those that the encoding lacks, are escaped.
-
-    >>> print(dumps({"b": (1, 0.5), "a": float("-inf")}), end="")
-    {
-      "b": [
-        1,
-        0.5
-      ],
-      "a": "-inf"
-    }
-    """
+    """The value as JSON text; characters that control a terminal, or that the encoding lacks, are escaped."""
     plain = jsonable(value)
     text = json.dumps(plain, allow_nan=False, ensure_ascii=False, indent=2).translate(TERMINAL)
     try:

@@ -26,7 +26,9 @@ def batches(path: Path, columns: Sequence[str] | None) -> Iterator[polars.DataFr
             left -= part.num_rows
             if part.num_rows:
                 made = polars.from_arrow(part)
-                yield made if isinstance(made, polars.DataFrame) else made.to_frame()
+                frame = made if isinstance(made, polars.DataFrame) else made.to_frame()
+                frame.columns = part.schema.names  # polars makes up one for a column without a name
+                yield frame
         if left:
             raise InputError("fewer rows than the file says that it has", "all of them", "Write it again.", shown(path))
 

@@ -5,7 +5,8 @@ import os
 import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
+from itertools import chain
 from pathlib import Path
 
 import polars
@@ -37,8 +38,8 @@ CHUNK = 1 << 24  # bytes of a text that become a batch
 
 type Part = tuple[polars.DataFrame, Source]
 """Some rows of a table, and where they stand."""
-type Parts = Callable[[Sequence[str] | None], Iterable[Part]]
-"""What reads a table: the columns that are needed, or all."""
+type Parts = Callable[[Sequence[str]], Iterable[Part]]
+"""What reads the columns of a table that are needed."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +77,7 @@ def read_table(table: StrPath | Block | Frame, what: str = "the table") -> Part:
     if isinstance(table, Block):
         return table.renamed(*table.joined.whole)
     if not isinstance(table, str | Path):
-        return frames.as_polars(table), Source(what)
+        return frames.with_index(table), Source(what)
     return joined([*batches(table, whole=True)], shown(table))
 
 
@@ -98,15 +99,23 @@ def joined(parts: Sequence[Part], name: str) -> Part:
     return first, source
 
 
-def parts_of(table: StrPath | Block | Frame, on_disk: bool, what: str = "the table") -> Parts:
-    """What reads some columns of a table as often as they are needed; texts are read once, unless they are too large.
+def parts_of(table: StrPath | Block | Frame, on_disk: bool, what: str = "the table") -> tuple[Part, Parts]:
+    """The first rows of a table, and what reads some of its columns as often as they are needed.
 
-    Batches of Parquet, in memory that is used again and again, are quicker than all rows in new memory.
+    Texts are held, unless they are too large; batches of Parquet, in memory that is used again and again, are quicker.
     """
-    if on_disk or (isinstance(table, str | Path) and _files(table)[0].suffix.lower() in binary.SUFFIXES):
-        return partial(batches, table)
-    held = [*batches(table, whole=True)] if isinstance(table, str | Path) else [read_table(table, what)]
-    return lambda columns: held
+    stored = isinstance(table, str | Path)
+    if not on_disk and not (stored and _files(table)[0].suffix.lower() in binary.SUFFIXES):  # type: ignore[arg-type]
+        held = [*batches(table, whole=True)] if stored else [read_table(table, what)]
+        return held[0], lambda columns: held
+    rest = [batches(table)]  # goes on where all columns are needed: the first rows of a file take long to decode
+    first = next(rest[0])
+
+    def read(columns: Sequence[str]) -> Iterable[Part]:
+        goes_on = rest and {*columns} == {*first[0].columns}
+        return chain([first], rest.pop()) if goes_on else batches(table, columns)
+
+    return first, read
 
 
 def batches(
@@ -196,7 +205,7 @@ def columns_of(table: StrPath | Block | Frame) -> Sequence[str]:
     if isinstance(table, Block):
         return (table.item, *table.columns)
     if not isinstance(table, str | Path):
-        return frames.as_polars(table).columns
+        return frames.with_index(table).columns
     file = _files(table)[0]
     return binary.shape(file)[0] if file.suffix.lower() in binary.SUFFIXES else next(batches(file))[0].columns
 
@@ -207,7 +216,8 @@ def size_of(table: StrPath | Block | Frame) -> float:
         whole = table.joined.table
         return size_of(whole) * len(table.columns) / len(columns_of(whole))
     if not isinstance(table, str | Path):
-        return 8.0 * frames.as_polars(table).height * frames.as_polars(table).width
+        frame = frames.with_index(table)
+        return 8.0 * frame.height * frame.width
     size = 0.0
     for file in _files(table):
         names, rows = binary.shape(file) if file.suffix.lower() in binary.SUFFIXES else ([], 0)

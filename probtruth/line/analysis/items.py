@@ -21,12 +21,7 @@ MOST_LABELS = 4  # Labels of an item that are named
 
 
 def items_frame(scores: Scores, comparison: Comparison, labelled: Labelled | None) -> "polars.DataFrame | None":
-    """One row for each item, in the order of the scores; None where scores were not kept.
-
-    Columns: `item`; `group`; with labels `votes` (their number), `label` (the most probable one), `entropy` (of the
-    votes, in nats); `score_MODEL`, `label_MODEL` and `p_MODEL` (the most probable label and its probability), the best
-    model first; `difference` (the score of the leading model minus that of the next).
-    """
+    """The table of `Result.items`; None where scores were not kept."""
     if not scores.values.size:
         return None
     models = [str(row["model"]) for row in leaders(comparison.ranks)]
@@ -50,7 +45,7 @@ def items_frame(scores: Scores, comparison: Comparison, labelled: Labelled | Non
     if len(models) > 1:
         first, second = (scores.models.index(model) for model in models[:2])
         with np.errstate(invalid="ignore"):
-            columns["difference"] = np.nan_to_num(scores.values[first] - scores.values[second], nan=0.0, posinf=np.inf)
+            columns["difference"] = scores.values[first] - scores.values[second]
     return frames.as_polars(columns)
 
 
@@ -78,10 +73,7 @@ def named_shares(aligned: Aligned, rows: Sequence[int]) -> list[list[tuple[str, 
 
 
 def expected_accuracy(labelled: Labelled) -> dict[str, float]:
-    """How often each model's most probable label is right, expected under the reference; ties share the choice.
-
-    The reference is the votes for the estimand `distribution`, and the inferred classes for `class`.
-    """
+    """How often each model's most probable label is right, expected under the reference; ties share the choice."""
     aligned = labelled.aligned
     accuracy = {}
     for model, logs in aligned.tables():

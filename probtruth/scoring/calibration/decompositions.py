@@ -18,7 +18,7 @@ from probtruth.scoring.calibration import events
 from probtruth.scoring.calibration.events import Isotone, Items, Rows
 from probtruth.scoring.rules import ScoringRule, get_rule
 from probtruth.scoring.rules.named import RuleLike
-from probtruth.scoring.score import asked, check_floor, entropies, expected_losses, floored, score_aligned
+from probtruth.scoring.score import check_floor, entropies, expected_losses, floored, rule_and_floor, score_aligned
 from probtruth.types import Predictions, Truth
 from probtruth.types.arguments import JudgedBy, Tables
 
@@ -68,19 +68,19 @@ def decompose(
     """
     check.own_threads()
     aligned = align(predictions, truth)
-    chosen, least = asked(rule, floor, aligned.labels)
+    chosen, least = rule_and_floor(rule, floor, aligned.labels)
     corrected = float("nan")
     if aligned.by_votes and aligned.shares is not None and aligned.n_votes is not None:
         corrected = float(corrected_entropy(chosen, aligned.shares, aligned.n_votes).mean())
-    held, rows = aligned.on_host(), []
-    entropy = float(entropies(chosen, held.truth).mean())
-    for model, own_logs in zip(held.models, held.log_probs, strict=True):  # one at a time: they may lie on disk
+    both, rows = aligned.on_host(), []
+    entropy = float(entropies(chosen, both.truth).mean())
+    for model, own_logs in zip(both.models, both.log_probs, strict=True):  # one at a time: they may lie on disk
         table = floored(own_logs, least)
         probs = np.exp(table)
-        parts = dict(zip(PARTS, corp_parts(chosen, table, held.truth, probs)(np.ones(len(probs))), strict=True))
+        parts = dict(zip(PARTS, corp_parts(chosen, table, both.truth, probs)(np.ones(len(probs))), strict=True))
         expected = parts.pop("score")
-        exact = all((np.abs(side.sum(-1) - 1) <= EXACT_SUM).all() for side in (probs, held.truth))
-        rest = to_host(_divergences(chosen, table, held.truth)).mean() if exact else expected - entropy
+        exact = all((np.abs(side.sum(-1) - 1) <= EXACT_SUM).all() for side in (probs, both.truth))
+        rest = to_host(_divergences(chosen, table, both.truth)).mean() if exact else expected - entropy
         rows.append(
             {
                 "model": model,
@@ -235,7 +235,7 @@ def skill_scores(
     0.84
     """
     aligned = align(predictions, truth)
-    scores, (chosen, _) = score_aligned(aligned, rule, floor), asked(rule, floor, aligned.labels)
+    scores, chosen = score_aligned(aligned, rule, floor), get_rule(rule).for_labels(aligned.labels)
     name = check.one_of(baseline, (*BASELINES, *scores.models), "baseline")
     expected, n_labels = scores.values.mean(1), len(aligned.labels)
     entropy, frequency = scores.known.entropy or 0.0, scores.known.baseline or 0.0

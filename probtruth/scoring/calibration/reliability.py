@@ -43,7 +43,8 @@ def reliability_curve(
     `method` is "isotonic", or bins of "uniform" width or "quantile" (equal numbers), `n_bins` of them. `band`
     "consistency" shows where the curve would be if the forecasts were calibrated: hard labels are redrawn from the
     forecasts, soft ones scatter around the forecast as they do around the fitted curve, with random signs. "confidence"
-    is the spread of the curve over resamples of the items. Both are pointwise, equal-tailed, at `level`.
+    is the spread of the curve over resamples of the items. Both are pointwise, equal-tailed, at `level`. `n_resamples`
+    is how many there are.
 
     Returns: rows in the order of the forecast: `model`, `label`, `forecast`, `observed`, `weight` (share of the items
     in the bin; for the isotonic curve, which is linear between its rows, in the flat piece that the row bounds), `low`,
@@ -137,9 +138,10 @@ def calibration_error(
 
     Arguments: `by` "top-label" takes the most probable label being right, "class-wise" the mean over all labels of
     each label against the others, "label" one row for each of these. `bins` "uniform" or "quantile", `n_bins` of them.
+    `n_resamples` is the number of draws behind `if_calibrated`.
 
     Returns: one row for each model (and label), between 0 and 1, lower is better: `model`, `label`, `error`, and
-    `if_calibrated`, its mean over `n_resamples` draws of outcomes as for the consistency band of `reliability_curve`.
+    `if_calibrated`, its mean over outcomes drawn as for the consistency band of `reliability_curve`.
 
     Errors: `InputError` for an unknown option, and as in `score`.
 
@@ -225,8 +227,6 @@ def elementary_score(
     """Weighted mean elementary score at each threshold, from one sort of the forecasts."""
     order = np.argsort(forecasts, kind="stable")
     below = np.searchsorted(forecasts[order], thresholds * (1 + lost), side="right")
-    came, stayed_away = (
-        np.concatenate([[0.0], np.cumsum((shares * part)[order])]) for part in (outcomes, 1 - outcomes)
-    )
-    score: np.ndarray = came[below] * (1 - thresholds) + (stayed_away[-1] - stayed_away[below]) * thresholds
+    hits, missing = (np.concatenate([[0.0], np.cumsum((shares * part)[order])]) for part in (outcomes, 1 - outcomes))
+    score: np.ndarray = hits[below] * (1 - thresholds) + (missing[-1] - missing[below]) * thresholds
     return score

@@ -4,14 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-import jax
 import numpy as np
 from jaxtyping import Float
 
 from probtruth import check, frames
 from probtruth.errors import InputError
 from probtruth.kernels import simplex
-from probtruth.kernels.arrays import Table, on_device, to_host
+from probtruth.kernels.arrays import to_host
 from probtruth.scoring.align import align
 from probtruth.scoring.confusion import measures
 from probtruth.scoring.confusion.measures import AVERAGES, METRICS, Measure, Summary, label_columns
@@ -154,22 +153,20 @@ def expected_confusion(
     how = check.literal(response, ResponseMode, "response")
     check.whole(draws, 2, "draws")
     check.whole(seed, 0, "seed")
-    aligned = align(predictions, truth)
-    there = aligned if way == "ratio" and on_device(aligned.log_probs) else aligned.on_host()
-    with jax.enable_x64(True):  # for arrays of JAX, which are added up where they lie
-        answers = response_probs(there.log_probs, how, threshold)
-        counts = to_host(there.truth.astype(np.float64).T @ answers)
+    aligned = align(predictions, truth).on_host()
+    answers = response_probs(aligned.log_probs, how, threshold)
+    counts = aligned.truth.T @ answers
     plug_in = measures.measure_table(counts)
     if way == "ratio":
         none = np.full_like(plug_in, np.nan)
         holes = measures.undefined_labels(plug_in, len(aligned.labels))
         summary = Summary(plug_in, holes, none, none, none, np.zeros_like(plug_in))
     elif way == "exact":
-        summary = measures.exact_measures(to_host(there.truth), to_host(answers), draws, seed)
+        summary = measures.exact_measures(aligned.truth, answers, draws, seed)
     elif truth.draws is None:
-        summary = measures.sampled_measures(to_host(there.truth), to_host(answers), draws, seed, respond=False)
+        summary = measures.sampled_measures(aligned.truth, answers, draws, seed, respond=False)
     else:
-        summary = measures.posterior_measures(np.ascontiguousarray(there.of_truth(truth.draws)), to_host(answers))
+        summary = measures.posterior_measures(np.ascontiguousarray(aligned.of_truth(truth.draws)), answers)
     return Confusion(
         **vars(summary),
         counts=counts,
@@ -186,21 +183,19 @@ def expected_confusion(
 
 
 def response_probs(
-    log_probs: Float[Table, "model item label"], response: str, threshold: object = None
-) -> Float[Table, "model item label"]:
+    log_probs: Float[np.ndarray, "model item label"], response: str, threshold: object = None
+) -> Float[np.ndarray, "model item label"]:
     """The probability of each answer: the model's distribution itself, or 1 at the label that it chooses."""
-    chosen, xp = check_threshold(response, threshold, log_probs.shape[-1]), log_probs.__array_namespace__()
+    chosen, logs = check_threshold(response, threshold, log_probs.shape[-1]), log_probs.astype(np.float64, copy=False)
     if response == "sample":
-        probs: Table = xp.exp(log_probs.astype(np.float64))
-        return probs
+        return np.asarray(np.exp(logs))
     if chosen is None:
-        return simplex.shared_by_ties(log_probs.astype(np.float64))
+        return simplex.shared_by_ties(logs)
     if len(chosen) == 1:
         limit = np.array(chosen)
         limit *= 1 - simplex.lost_as_log(limit, log_probs.dtype)
-        positive = xp.exp(log_probs[..., 1].astype(np.float64)) >= limit
-        both: Table = xp.stack([~positive, positive], -1).astype(np.float64)
-        return both
+        positive = np.exp(logs[..., 1]) >= limit
+        return np.asarray(np.stack([~positive, positive], -1), np.float64)
     return simplex.shared_by_ties((log_probs - np.log(chosen).astype(log_probs.dtype)).astype(np.float64))
 
 
@@ -217,11 +212,10 @@ def check_threshold(response: str, threshold: object, n_labels: int) -> tuple[fl
     several = isinstance(threshold, Sequence | np.ndarray) and not isinstance(threshold, str)
     listed = list(threshold) if several else [threshold]  # type: ignore[call-overload]
     limits = tuple(check.number(limit, "threshold", hint, above=0, most=1, wanted=wanted) for limit in listed)
-    if len(limits) == 1 and n_labels != 2:
+    if len(limits) != n_labels and (len(limits), n_labels) != (1, 2):
+        got = f"{check.count(len(limits), 'threshold')} for {n_labels} labels"
         hint = "The answer is then the label of greatest probability divided by threshold."
-        raise InputError(f"one threshold for {n_labels} labels", f"{n_labels} thresholds, one for each label", hint)
-    if len(limits) > 1:
-        check.length(len(limits), n_labels, "thresholds")
+        raise InputError(got, f"{n_labels} thresholds, one for each label", hint)
     return limits
 
 

@@ -19,8 +19,8 @@ AVERAGES = ("macro", "micro", "weighted")
 SURE = 1e-15  # Probabilities below this are rounding
 CELLS = 2**21  # Drawn labels in memory at a time (16 MiB of random numbers); a different number gives different draws
 # With x = 1 - u the integrand falls like exp(-x sum E[b]): beyond this exponent it is below 1e-17 of the whole.
-REACH = 40.0
-NODES = 32  # The rule's relative error is below REACH^(2n+1) (n!)^4 / ((2n+1) (2n)!^3) = 1e-22 for n = 32
+CUTOFF = 40.0
+NODES = 32  # The rule's relative error is below CUTOFF^(2n+1) (n!)^4 / ((2n+1) (2n)!^3) = 1e-22 for n = 32
 
 
 @dataclass(frozen=True)
@@ -198,13 +198,13 @@ def exact_measures(truth: Rows, answers: Answers, draws: int, seed: int) -> Summ
 # The integrand is a polynomial; on the part of (0, 1) that matters a fixed Gauss-Legendre rule is exact to rounding.
 def _expected_ratio(above: Rows, below: list[Rows]) -> tuple[ByLabel, ByLabel]:
     """E[above / mean of the sums below | these are not 0], and the probability that they are."""
-    reach = REACH / np.maximum(sum(part.sum(0) for part in below), REACH)
+    span = CUTOFF / np.maximum(sum(part.sum(0) for part in below), CUTOFF)
     node, weight = np.polynomial.legendre.leggauss(NODES)
     integral = np.zeros(above.shape[1])
     for at, share in zip((node + 1) / 2, weight / 2, strict=True):
-        x = at * reach
+        x = at * span
         left = [1 - part * x for part in below]
-        whole = np.prod([part.prod(0) for part in left], axis=0) * share * reach * (1 - x) ** (len(below) - 1)
+        whole = np.prod([part.prod(0) for part in left], axis=0) * share * span * (1 - x) ** (len(below) - 1)
         integral += whole * (above / np.prod(left, axis=0)).sum(0)
     with np.errstate(divide="ignore"):
         log_hole = sum(np.log1p(-part).sum(0) for part in below)

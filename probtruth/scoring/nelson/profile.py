@@ -318,8 +318,8 @@ def explain_metric(power: float | Literal["decisiveness", "accuracy", "robustnes
     Source: Nelson (2017), doi:10.3390/e19060286, for the means; the rewarded report follows by Lagrange's condition.
 
     >>> import probtruth as pt
-    >>> told = pt.nelson.explain_metric("robustness")
-    >>> told.proper, told.report([0.7, 0.3]).round(3).tolist()
+    >>> found = pt.nelson.explain_metric("robustness")
+    >>> found.proper, found.report([0.7, 0.3]).round(3).tolist()
     (False, [0.624, 0.376])
     """
     if isinstance(power, str):

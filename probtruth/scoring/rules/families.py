@@ -241,22 +241,16 @@ def bregman(
         formula="-G(p) - (dG/dp_y - sum_k p_k dG/dp_k)",
         source="Savage (1971), doi:10.1080/01621459.1971.10482346",
         losses=jnp.vectorize(losses, signature="(k)->(k)"),
-        entropy_kernel=jnp.vectorize(lambda truth: -generator(_inside(truth)), signature="(k)->()"),
+        entropy_kernel=jnp.vectorize(lambda truth: -_value_and_slope(generator, truth)[0], signature="(k)->()"),
         range=range,
         strictly_proper=strictly_proper,
     )
 
 
-def _inside(probs: Array) -> Array:
-    """The point, its zeros replaced by the least normal number."""
-    return jnp.maximum(probs, jnp.finfo(probs.dtype).tiny)  # type: ignore[no-untyped-call]
-
-
 def _value_and_slope(generator: Generator, probs: Array) -> tuple[Array, Array]:
-    """Value and gradient; along a label of probability 0 the limit from inside."""
-    point = _inside(probs)
-    value, slope = jax.value_and_grad(generator)(point)
-    kind = jnp.finfo(point.dtype)  # type: ignore[no-untyped-call]
+    """Value and gradient; along a label of probability 0, which is taken as the least normal number, from inside."""
+    kind = jnp.finfo(probs.dtype)  # type: ignore[no-untyped-call]
+    value, slope = jax.value_and_grad(generator)(jnp.maximum(probs, kind.tiny))
     second, third = (jax.grad(generator)(jnp.maximum(probs, kind.tiny**root)) for root in (0.5, 0.25))
     falls = (second - slope > 1.5 * (third - second)) & (third - slope > kind.eps**0.5 * (1 + jnp.abs(third)))
     return value, jnp.where((probs == 0) & falls, -jnp.inf, slope)

@@ -1,11 +1,10 @@
 """Scores of one forecast against a soft or one-hot label: pure kernels for jit, vmap and grad.
 
 The last axis is the label, all axes before it broadcast: `probs` is the forecast, `truth` the label, one-hot or a
-distribution over labels. Every score is a loss, lower is better, and is the *expected*
-score when the label is drawn from `truth`, that is the entropy of the truth plus the divergence from it. Nothing is
-checked, clipped or renormalised here; an infinite loss stays infinite. NumPy arrays of float64 are computed in float64
-(NumPy in, NumPy out); JAX arrays, and everything inside a transformation, have JAX's precision, float32 unless its x64
-mode is on.
+distribution over labels. Every score is a loss, lower is better, expected when the label is drawn from `truth`: the
+entropy of the truth plus the divergence from it. Nothing is clipped or renormalised; an infinite loss stays infinite.
+NumPy arrays of float64 are computed in float64 (NumPy in, NumPy out); JAX arrays, and everything inside a
+transformation, have JAX's precision, float32 unless its x64 mode is on.
 """
 
 import jax.numpy as jnp

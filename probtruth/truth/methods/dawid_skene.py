@@ -55,7 +55,9 @@ def dawid_skene_em(
 
 
 def _maximise(probs: np.ndarray, parameters: em.Parameters, flat: FlatAnnotations, priors: em.Priors) -> em.Parameters:
-    return (em.log_normalised(em.answers_by_class(probs, flat) + priors[0], 1, 1 / flat.n_labels),)
+    counts = em.answers_by_class(probs, flat)
+    counts += priors[0]
+    return (em.log_normalised(counts, 1, 1 / flat.n_labels),)
 
 
 # The parameter is log P(label | true class), by (annotator, label, true class), and so are the pseudo-counts.

@@ -50,6 +50,11 @@ def test_infinite_differences_come_first(make):
     values[0, 7] = np.inf
     changed = replace(result, scores=replace(result.scores, values=values))
     assert changed.analysis.listed["item"][0] == result.scores.items[7]
+    differences = changed.items()["difference"].to_numpy()  # were 0, and -1.8e308 where it is -inf
+    assert np.isnan(differences[3])
+    assert np.isinf(differences[7])
+    turned = replace(result, scores=replace(result.scores, values=np.where(np.isinf(values), values, -values)[::-1]))
+    assert np.isinf(turned.items()["difference"].to_numpy()[7])
 
 
 def test_positions_take_the_names_of_the_other_side():

@@ -107,7 +107,7 @@ def test_undefined_is_nan_and_counted():
         ({"method": "exakt"}, "Did you mean|The options are"),
         ({"response": "threshold"}, "got threshold None, expected a number above 0"),
         ({"response": "threshold", "threshold": 0}, "threshold 0, expected a number above 0"),
-        ({"response": "threshold", "threshold": [0.5, 0.2, 0.3]}, "got 3 thresholds, expected 2"),
+        ({"response": "threshold", "threshold": [0.5, 0.2, 0.3]}, "got 3 thresholds for 2 labels, expected 2"),
         ({"threshold": 0.5}, "only with response 'threshold'"),
         ({"method": "draws", "draws": 1}, "expected an integer of at least 2"),
         ({"method": "draws", "seed": -1}, "seed"),

@@ -215,10 +215,10 @@ THREE_DIGITS = 5e-4
     ],
 )
 def test_rewarded_report(power, best):
-    told = pt.nelson.explain_metric(power)
-    assert abs(told.report([0.7, 0.3])[0] - best) < THREE_DIGITS
-    assert told.proper == (power == 0)
-    assert ("improper" in str(told)) or power in (0, float("-inf"))
+    found = pt.nelson.explain_metric(power)
+    assert abs(found.report([0.7, 0.3])[0] - best) < THREE_DIGITS
+    assert found.proper == (power == 0)
+    assert ("improper" in str(found)) or power in (0, float("-inf"))
 
 
 @pytest.mark.parametrize("power", [-3.0, -2 / 3, -0.1, 0.1, 0.5, 1.0, 2.0])
