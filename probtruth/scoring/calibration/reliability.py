@@ -43,7 +43,8 @@ def reliability_curve(
     `method` is "isotonic", or bins of "uniform" width or "quantile" (equal numbers), `n_bins` of them. `band`
     "consistency" shows where the curve would be if the forecasts were calibrated: hard labels are redrawn from the
     forecasts, soft ones scatter around the forecast as they do around the fitted curve, with random signs. "confidence"
-    is the spread of the curve over resamples of the items. Both are pointwise, equal-tailed, at `level`.
+    is the spread of the curve over resamples of the items. Both are pointwise, equal-tailed, at `level`. `n_resamples`
+    is how many there are.
 
     Returns: rows in the order of the forecast: `model`, `label`, `forecast`, `observed`, `weight` (share of the items
     in the bin; for the isotonic curve, which is linear between its rows, in the flat piece that the row bounds), `low`,
@@ -137,9 +138,10 @@ def calibration_error(
 
     Arguments: `by` "top-label" takes the most probable label being right, "class-wise" the mean over all labels of
     each label against the others, "label" one row for each of these. `bins` "uniform" or "quantile", `n_bins` of them.
+    `n_resamples` is the number of draws behind `if_calibrated`.
 
     Returns: one row for each model (and label), between 0 and 1, lower is better: `model`, `label`, `error`, and
-    `if_calibrated`, its mean over `n_resamples` draws of outcomes as for the consistency band of `reliability_curve`.
+    `if_calibrated`, its mean over outcomes drawn as for the consistency band of `reliability_curve`.
 
     Errors: `InputError` for an unknown option, and as in `score`.
 

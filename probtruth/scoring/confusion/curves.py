@@ -100,8 +100,10 @@ def precision_recall_curves(predictions: Predictions, truth: Truth, label: str |
 
     Formula: recall(t) = sum y [p >= t] / sum y, precision(t) = sum y [p >= t] / sum [p >= t].
 
-    Arguments, returns and errors: as in `roc_curves`, but the area is the average precision, the sum of precision times
-    the step in recall; straight lines between the points would make it too large.
+    Arguments: `label` as in `roc_curves`.
+
+    Returns and errors: as in `roc_curves`. The area is the average precision, the sum of precision times the step in
+    recall; straight lines between the points would make it too large.
 
     Source: Davis and Goadrich (2006), doi:10.1145/1143844.1143874
 

@@ -93,26 +93,11 @@ def sample(
     loc, scale, kappa = of_one_type(loc, scale, kappa)
     normal_key, gamma_key = jax.random.split(key)
     normal = jax.random.normal(normal_key, shape, loc.dtype)
-    return loc + scale * normal * _stretch(gamma_key, normal**2, kappa, 1)
-
-
-@partial(jax.jit, static_argnames="shape")
-def multivariate_sample(
-    key: Array, shape: tuple[int, ...], loc: Vector, scale: Matrix, kappa: Number = 0.0
-) -> Float[Array, "..."]:
-    """Independent draws in several dimensions, which become the last axis.
-
-    >>> import jax, numpy as np
-    >>> multivariate_sample(jax.random.key(0), (3,), np.zeros(2), np.eye(2), -0.1).shape
-    (3, 2)
-    """
-    loc, scale = of_one_type(loc, scale)
-    normal_key, gamma_key = jax.random.split(key)
-    dim = loc.shape[-1]
-    normal = jax.random.normal(normal_key, (*shape, dim), loc.dtype)
-    stretch = _stretch(gamma_key, jnp.sum(normal**2, -1), jnp.asarray(kappa, loc.dtype), dim)
-    drawn: Array = loc + (normal * stretch[..., None]) @ jnp.linalg.cholesky(scale).T
-    return drawn
+    # divided by sqrt(2 |kappa| (G + [kappa < 0] normal^2/2)), with G from a gamma distribution
+    size = jnp.where(kappa == 0, 1.0, jnp.abs(kappa))
+    order = jnp.broadcast_to(0.5 / size + jnp.where(kappa < 0, 0.5, 0.0), shape)
+    total = jax.random.gamma(gamma_key, order, dtype=loc.dtype) + jnp.where(kappa < 0, normal**2 / 2, 0.0)
+    return loc + scale * normal * jnp.where(kappa == 0, 1.0, 1 / jnp.sqrt(2 * size * total))
 
 
 @jax.jit
@@ -152,16 +137,6 @@ def _gamma_excess(w: Float[Array, "..."], a: float) -> Float[Array, "..."]:
     return jnp.where(small, series, gammaln(z + a) - gammaln(z) - a * jnp.log(z))
 
 
-def _stretch(key: Array, squares: Float[Array, "..."], kappa: Float[Array, "..."], dim: int) -> Float[Array, "..."]:
-    """The factor of a normal vector of squared length `squares`: 1/sqrt(2 |kappa| (G + [kappa < 0] squares/2))."""
-    gaussian = kappa == 0
-    size = jnp.where(gaussian, 1.0, jnp.abs(kappa))
-    shape = 0.5 / size + jnp.where(kappa < 0, 1 - dim / 2, 0.0)
-    gamma = jax.random.gamma(key, jnp.broadcast_to(shape, squares.shape), dtype=squares.dtype)
-    total = gamma + jnp.where(kappa < 0, squares / 2, 0.0)
-    return jnp.where(gaussian, 1.0, 1 / jnp.sqrt(2 * size * total))
-
-
 def power_from_coupling(kappa: float, dim: int = 1, alpha: float = 2.0) -> float:
     """The power of the generalised mean for a coupling.
 
@@ -182,6 +157,8 @@ def power_from_coupling(kappa: float, dim: int = 1, alpha: float = 2.0) -> float
 
 def coupling_from_power(power: float, dim: int = 1, alpha: float = 2.0) -> float:
     """The coupling for a power m, the inverse of `power_from_coupling`: kappa = -m / (alpha + d m).
+
+    Arguments: `dim` and `alpha` as in `power_from_coupling`.
 
     >>> round(coupling_from_power(-2 / 3), 4)
     0.5
