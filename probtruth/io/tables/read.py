@@ -97,10 +97,8 @@ def joined(parts: Sequence[Part], name: str) -> Part:
 
 
 def parts_of(table: StrPath | Block | Frame, on_disk: bool, what: str = "the table") -> tuple[Part, Parts]:
-    """The first rows of a table, and what reads some of its columns as often as they are needed.
-
-    Texts are held, unless they are too large; batches of Parquet, in memory that is used again and again, are quicker.
-    """
+    """The first rows of a table, and what reads some of its columns as often as they are needed."""
+    # texts are held unless they are too large; batches of Parquet are quicker, in memory that is used again and again
     stored = isinstance(table, str | Path)
     if not on_disk and not (stored and _files(table)[0].suffix.lower() in binary.SUFFIXES):  # type: ignore[arg-type]
         held = [*batches(table, whole=True)] if stored else [read_table(table, what)]
