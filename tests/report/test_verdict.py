@@ -222,7 +222,6 @@ def test_one_infinite_loss_is_the_first_sentence_and_another_rule_is_computed():
         ({"max_rhat": 1.02}, "Largest rank-normalised split R-hat: 1.020 (passes if at most 1.01)."),
         ({"min_ess": 399.0}, "Smallest effective sample size: 399 (passes if at least 400)."),
         ({"divergences": 3}, "Divergent transitions: 3 (passes if 0)."),
-        ({"engines_agree": False}, "Engines agree: no (passes if yes)."),
         ({"max_rhat": float("nan")}, "Largest rank-normalised split R-hat: not finite (passes if at most 1.01)."),
     ],
 )

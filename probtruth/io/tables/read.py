@@ -55,15 +55,12 @@ class Joined:
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """Some columns of a table as a table of its own: that of the items, and one for each label.
-
-    `columns` are the table's names of the labels' columns; `counts` says that they count votes.
-    """
+    """Some columns of a table as a table of its own: that of the items, and one for each label."""
 
     joined: Joined
     item: str
-    columns: Mapping[str, str]
-    counts: bool = False
+    columns: Mapping[str, str]  # the table's name of each label's column
+    counts: bool = False  # of votes
 
     def renamed(self, frame: polars.DataFrame, source: Source) -> Part:
         """The columns of a frame under the names of the labels; messages name them as the table does."""
@@ -100,10 +97,8 @@ def joined(parts: Sequence[Part], name: str) -> Part:
 
 
 def parts_of(table: StrPath | Block | Frame, on_disk: bool, what: str = "the table") -> tuple[Part, Parts]:
-    """The first rows of a table, and what reads some of its columns as often as they are needed.
-
-    Texts are held, unless they are too large; batches of Parquet, in memory that is used again and again, are quicker.
-    """
+    """The first rows of a table, and what reads some of its columns as often as they are needed."""
+    # texts are held unless they are too large; batches of Parquet are quicker, in memory that is used again and again
     stored = isinstance(table, str | Path)
     if not on_disk and not (stored and _files(table)[0].suffix.lower() in binary.SUFFIXES):  # type: ignore[arg-type]
         held = [*batches(table, whole=True)] if stored else [read_table(table, what)]
