@@ -20,7 +20,7 @@ from jax.flatten_util import ravel_pytree
 from numpyro import handlers
 from numpyro.distributions import biject_to
 from numpyro.infer.hmc import hmc
-from numpyro.infer.util import ParamInfo, constrain_fn, potential_energy
+from numpyro.infer.util import constrain_fn, potential_energy
 
 from probtruth.kernels.precision import float64_on_cpu
 
@@ -99,14 +99,13 @@ def _compiled(
     latent = jax.eval_shape(unconstrained, data)
     vector, unravel = ravel_pytree({name: np.zeros(one.shape, one.dtype) for name, one in latent.items()})
 
-    def sampler(data: Data) -> tuple[Callable[[jax.Array], jax.Array], Any, Any]:
-        def potential(z: jax.Array) -> jax.Array:
-            return jnp.asarray(potential_energy(program, (), data, unravel(z)))
+    def potential_of(data: Data) -> Callable[[jax.Array], jax.Array]:
+        return lambda z: jnp.asarray(potential_energy(program, (), data, unravel(z)))
 
-        return potential, *hmc(potential_fn=potential, algo="NUTS")
+    init, step = hmc(potential_fn_gen=potential_of, algo="NUTS")  # tracing `init` sets `step` up
 
     def start(bits: jax.Array, points: jax.Array, data: Data) -> Any:
-        potential, init, _ = sampler(data)
+        potential = potential_of(data)
         point = points[
             lax.while_loop(
                 lambda at: (at < len(points) - 1) & ~jnp.isfinite(potential(points[at])),
@@ -115,15 +114,12 @@ def _compiled(
             )
         ]
         key = jax.random.wrap_key_data(bits, impl="threefry2x32")
-        return init(point, warmup, step_size=first_step, target_accept_prob=target_accept, rng_key=key)
+        how = {"step_size": first_step, "target_accept_prob": target_accept}
+        return init(point, warmup, **how, model_args=(data,), rng_key=key)
 
     def chunk(state: Any, data: Data) -> Any:
-        _, init, step = sampler(data)
-        known = ParamInfo(state.z, state.potential_energy, state.z_grad)
-        init(known, warmup, target_accept_prob=target_accept, rng_key=state.rng_key)  # it sets `step` up
-
         def one(state: Any, _: None) -> Any:
-            state = step(state)
+            state = step(state, (data,))
             stats = {
                 "diverging": state.diverging,
                 "energy": state.energy,

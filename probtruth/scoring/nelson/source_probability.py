@@ -91,18 +91,18 @@ def _kernel(values: np.ndarray, counts: np.ndarray, happened: np.ndarray, width:
 
 def _neighbours(values: np.ndarray, counts: np.ndarray, happened: np.ndarray, least: float | None) -> np.ndarray:
     """The frequency within the distance that reaches at least so many entries, with all entries at that distance."""
-    number = counts.sum()
-    wanted = min(int(np.sqrt(number)) if least is None else least, number)
+    number = int(counts.sum())
+    wanted = min(int(np.sqrt(number) if least is None else least), number)
     ends, totals = (np.append(0, np.cumsum(part)) for part in (counts, happened))
-
-    def within(distance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        return np.searchsorted(values, values - distance, "left"), np.searchsorted(values, values + distance, "right")
-
-    low, high = np.zeros_like(values), np.ones_like(values)
-    for _ in range(40):  # halves the distance down to 1e-12
-        middle = (low + high) / 2
-        first, last = within(middle)
-        enough = ends[last] - ends[first] >= wanted
-        low, high = np.where(enough, low, middle), np.where(enough, middle, high)
-    first, last = within(high * (1 + 1e-9))  # ties despite rounding
+    entries = np.repeat(values, counts)
+    # of all runs of so many entries the first that reaches at least as far up as down, by bisection; or the one before
+    low, high = np.zeros(len(values), np.int64), np.full(len(values), number - wanted)
+    for _ in range(number.bit_length()):
+        middle = (low + high) // 2
+        above = entries[middle + wanted - 1] - values >= values - entries[middle]
+        low, high = np.where(above, low, np.minimum(middle + 1, high)), np.where(above, middle, high)
+    runs = np.maximum(np.stack([low - 1, low]), 0)
+    distance = np.maximum(values - entries[runs], entries[runs + wanted - 1] - values).min(0) * (1 + 1e-9)  # ties
+    first = np.searchsorted(values, values - distance, "left")
+    last = np.searchsorted(values, values + distance, "right")
     return np.asarray((totals[last] - totals[first]) / (ends[last] - ends[first]))
