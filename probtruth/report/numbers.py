@@ -197,10 +197,11 @@ def favouring_a(higher_is_better: bool) -> str:
 
 
 def advantage(comparison: Comparison, model: str, over: str) -> dict[str, Any]:
-    """How much better `model` is than `over` (positive: better), its interval, P(better), P(equivalent)."""
+    """How much better `model` is than `over` (positive: better), its interval, P(better), P(equivalent), the reason."""
     row = minus(next(row for row in comparison.pairs if {row["a"], row["b"]} == {model, over}), model)
     row = row if comparison.higher_is_better else turned(row)
-    return {name: as_float(row[name]) for name in ("difference", "low", "high", "p_a_better", "p_equivalent")}
+    known = {name: as_float(row[name]) for name in ("difference", "low", "high", "p_a_better", "p_equivalent")}
+    return {**known, "reason": row.get("reason")}
 
 
 def of_leaders(comparison: Comparison) -> list[Row]:
