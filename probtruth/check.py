@@ -188,7 +188,7 @@ def length(got: int, wanted: int, what: str) -> None:
         raise InputError(
             f"{got} {what}",
             f"{wanted}",
-            f"Arrays follow the order of the other side; give {what.rstrip('s')} names to align by name instead.",
+            "Arrays follow the order of the other side; give both sides names to align them by name instead.",
         )
 
 

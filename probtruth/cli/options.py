@@ -43,8 +43,9 @@ OPTIONS = {
     "gold": Option(INPUT, "FILE[:COL]", "Experts' true class of a few items; COL: chosen with this probability."),
     "compare.gold": Option(INPUT, "FILE[:COL]", "Better scores of a few items; COL: chosen with this probability."),
     "item": Option(INPUT, "COL", "Column of item names, else found by its values."),
-    "compare.item": Option(INPUT, "COL", "Column of item names."),
-    "monitor.item": Option(INPUT, "COL", "Column of item names."),
+    **{
+        f"{one}.item": Option(INPUT, "COL", "Column of item names.") for one in ("check", "compare", "monitor", "truth")
+    },
     "annotator": Option(INPUT, "COL", "Column of annotator names."),
     "label": Option(INPUT, "COL", "Column of labels; in exports, the question."),
     "model": Option(INPUT, "COL", "Column of model names."),

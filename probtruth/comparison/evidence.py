@@ -89,6 +89,7 @@ def of_moments(sums: Moments, weights: object) -> Evidence:
     elif weights is not None:
         raise InputError("weights without groups", "groups to weight", "Leave weights out.")
     units, n_infinite = sums.annotators, sums.infinite.sum((0, 2)).tolist()
+    shared = None if units is None else Shared("annotator", [(np.arange(len(sums.models)), units)], plan.weights)
     return Evidence(
         models=sums.models,
         rule=sums.rule,
@@ -99,7 +100,7 @@ def of_moments(sums: Moments, weights: object) -> Evidence:
         infinite={model: (n, ()) for model, n in zip(sums.models, n_infinite, strict=True) if n},
         order=np.flatnonzero(sums.finite),
         rows=_rows(sums, plan),
-        shared=None if units is None else Shared("annotator", [(np.arange(len(sums.models)), units)], plan.weights),
+        shared=None if shared is None or shared.n_units < 2 else shared,
         notes=(FROM_SUMS,),
         range=sums.range,
     )
@@ -132,6 +133,7 @@ def of_scores(scores: Scores, plan: Design, options: Options, annotations: objec
         raise InputError("replicates='folds' with clusters", "folds that are not clustered", "Leave clusters out.")
     elif kind == "independent" and repeated is None:
         raise InputError("replicates='independent' without replicates", "repeated scores", "Give replicate=COLUMN.")
+    shared = None if shared is None or shared.n_units < 2 else shared
     notes = () if shared is None else shared.notes()
     if kind == "folds" and repeated is not None and not options.these_items:
         notes += ("folds are replicates of the items here: their correlation stays inside each item's mean",)

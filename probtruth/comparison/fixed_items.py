@@ -86,8 +86,8 @@ def _over_labels(scores: Scores, item_weights: ItemWeights, models: Sequence[int
             own = to_host(behind.truth[rows])
         else:
             own, votes = behind.shares[rows], behind.n_votes[rows]
-            if (single := votes == 1).any():
-                own = np.where(single[:, None], behind.forecast(rows), own)
+            if (single := votes == 1).any() and behind.log_probs is not None:
+                own = np.where(single[:, None], np.exp(to_host(behind.log_probs[:, rows])).mean(0), own)
         loss = np.where(own > 0, to_host(behind.losses_of(np.array(models), rows)), 0.0)
         if not np.isfinite(loss).all():
             model, item, _ = np.argwhere(~np.isfinite(loss))[0]

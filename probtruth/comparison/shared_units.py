@@ -190,12 +190,16 @@ class Shared:
     def extra(self, a: int, b: int) -> float:
         return sum(float(one.extra.sum()) for one in self.parts(np.array([a]), np.array([b])))
 
+    @property
+    def n_units(self) -> int:
+        """How many there are; of one alone, nothing tells what it adds."""
+        return min((len(np.unique(sums.unit)) for _, sums in self.sums), default=0)
+
     def notes(self) -> tuple[str, ...]:
-        n_units = min((len(np.unique(sums.unit)) for _, sums in self.sums), default=0)
-        if not 2 <= n_units < FEW:
+        if self.n_units >= FEW:
             return ()
         return (
-            f"{n_units} {self.what}s: if their biases point the same way, nothing in the data shows it, and the "
+            f"{self.n_units} {self.what}s: if their biases point the same way, nothing in the data shows it, and the "
             "95% interval covers less (with skewed biases about 0.87 of the time); more items do not change that, more "
             f"{self.what}s do",
         )

@@ -66,8 +66,7 @@ def read_annotations(
         long, source = long_form(table, item, list(annotators) or None, [], "annotator")
         return Annotations.from_long(long, item, NAME, VALUE, labels=labels, source=source)
     on_disk = too_large([table], memory)
-    parts = parts_of(table, on_disk)
-    frame, source = next(iter(parts(None)))
+    (frame, source), parts = parts_of(table, on_disk)
     columns = f"the columns {check.shortlist(frame.columns, 12)}"
     wants_long = (annotator, label) != ("annotator", "label") or {annotator, label} & set(frame.columns)
     is_whole = format == "auto" and {annotator, label} <= set(frame.columns)

@@ -82,10 +82,10 @@ def read_predictions(
     kind, models = known_kind(kind), list(tables_of)
     on_disk, tables = too_large(tables_of.values(), memory), list[_Table]()
     for model, table in tables_of.items():
-        parts = parts_of(table, on_disk, f"the table of model {check.quote(model)}")
-        chosen = choose(*next(iter(parts(None))), item, index, kind, isinstance(table, Block))
-        first = tables[0].items if tables else None
-        items, source = items_of(parts([chosen.item]), chosen.item, "every item once", REPEATED, first)
+        first, parts = parts_of(table, on_disk, f"the table of model {check.quote(model)}")
+        chosen = choose(*first, item, index, kind, isinstance(table, Block))
+        known = tables[0].items if tables else None
+        items, source = items_of(parts([chosen.item]), chosen.item, "every item once", REPEATED, known)
         tables.append(_Table(model, chosen, items, source, parts))
     labels, used = tables[0].labels, None if index is None or index.positional_labels else {*index.labels}
     for own in tables:

@@ -73,8 +73,7 @@ def read_soft(
     stand in one of the columns `like`.
     """
     on_disk = too_large([path], memory)
-    parts = parts_of(path, on_disk)
-    first, source = next(iter(parts(None)))
+    (first, source), parts = parts_of(path, on_disk)
     item, _ = item_column(first, item, like, source)
     labels = labels_of(first, item, source)
     items, source = items_of(parts([item]), item, "every item once", REPEATED)

@@ -26,19 +26,14 @@ SAMPLED = "dawid-skene", "hierarchical-dawid-skene"
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Labelled(Brief):
-    """The standard that the models were scored against, and their probabilities beside it.
-
-    `aligned` are the predictions and the truth on the items that were compared. `annotations` are those that the truth
-    was inferred from, `other` is the verdict under the other estimand, and `method` that under another method of the
-    same, where they allow it.
-    """
+    """The standard that the models were scored against, and their probabilities beside it."""
 
     truth: Truth
-    aligned: Aligned
+    aligned: Aligned  # predictions and truth on the items that were compared
     rule: ScoringRule
-    annotations: Annotations | None = None
-    other: OtherEstimand | None = None
-    method: OtherEstimand | None = None
+    annotations: Annotations | None = None  # that the truth was inferred from
+    other: OtherEstimand | None = None  # the verdict under the other estimand
+    method: OtherEstimand | None = None  # that under another method of the same
 
     @property
     def excluded(self) -> tuple[str, ...]:

@@ -29,14 +29,11 @@ DECIDED = 0.975  # A pair counts as decided where P(one is better) is at least t
 
 @dataclass(frozen=True, eq=False, repr=False)
 class OtherEstimand(Brief):
-    """The same models under the other estimand, and the pairs whose verdict is another there.
-
-    `changes` has rows of a, b, p_a_better (as asked) and p_a_better_other: pairs of which the mean difference has the
-    other sign and one of the two answers is decided.
-    """
+    """The same models under the other estimand, and the pairs whose verdict is another there."""
 
     truth: Truth
     comparison: Comparison
+    # a, b, p_a_better (as asked), p_a_better_other: pairs with another sign there, of which one answer is decided
     changes: tuple[dict[str, Any], ...]
 
     def to_dict(self) -> dict[str, Any]:

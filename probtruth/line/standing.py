@@ -32,10 +32,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Unseen:
-    """Outcomes that were not observed would reverse the order of the leading model and `other`.
-
-    So many independent units leave room for `rate`, and then the leading model would be worse by `behind`.
-    """
+    """Outcomes at a `rate` that units leave room for would put the leading model `behind` another."""
 
     other: str
     rate: float
@@ -45,20 +42,15 @@ class Unseen:
 
 @dataclass(frozen=True)
 class Standing:
-    """The leading model and the next, P(the leading one is the best), and what would turn the verdict.
-
-    `answers` are those under the two estimands where these name different winners, else empty; `methods` those of two
-    methods of one estimand, likewise; `unseen` is the worst of the pairs of the leading model; `same` whether a verdict
-    is unknown because every item shows the same difference.
-    """
+    """The leading model and the next, P(the leading one is the best), and what would turn the verdict."""
 
     lead: str
     next: str
     p: float | None
-    answers: tuple[Answer, ...] = ()
-    methods: tuple[Answer, ...] = ()
-    unseen: Unseen | None = None
-    same: bool = False
+    answers: tuple[Answer, ...] = ()  # under the two estimands, where these name different winners
+    methods: tuple[Answer, ...] = ()  # likewise, of two methods of one estimand
+    unseen: Unseen | None = None  # the worst of the pairs of the leading model
+    same: bool = False  # the verdict is unknown because every item shows the same difference
 
     @property
     def turned_by(self) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from typing import Any
 from probtruth.check import as_float, count
 from probtruth.inference.diagnostics import MAX_RHAT, MIN_ESS
 from probtruth.line.result import Result
-from probtruth.report.numbers import LONGEST_NAME, fixed, marked, plain, setting
+from probtruth.report.numbers import LONGEST_NAME, fixed, marked, plain
 from probtruth.report.words import measure, unit
 from probtruth.types.arguments import QUESTIONS
 
@@ -87,5 +87,3 @@ def diagnostics(known: Mapping[str, Any]) -> Iterator[tuple[str, str, str, bool]
             value = as_float(known[key])
             passes = value is not None and least <= value <= most
             yield name, "not finite" if value is None else fixed(value, places), bound, passes
-    if known.get("engines_agree") is not None:
-        yield "Engines agree", setting(known["engines_agree"]), "yes", bool(known["engines_agree"])

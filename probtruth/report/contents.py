@@ -187,16 +187,16 @@ def _calibration(result: Result) -> Iterator[Block | None]:
         return
     names, risk, reliability, source = marked(analysis.models, LONGEST_NAME), analysis.risk, [], []
     for place, model in enumerate(analysis.models, 1):
-        told = f"Reliability of {plain(model)}: observed frequency against forecast probability."
+        said = f"Reliability of {plain(model)}: observed frequency against forecast probability."
         draw = partial(plot_reliability, analysis.curve.filter(model=model), analysis.event)
-        reliability.append(Figure(f"reliability-{place}", told, draw, names[model]))
+        reliability.append(Figure(f"reliability-{place}", said, draw, names[model]))
         row = risk.models.index(model)
         means = ", ".join(
             f"{name} {probability(risk.model[row, at])} against {probability(risk.source[row, at])}"
             for name, at in ((name, risk.powers.index(power)) for name, power in MARKS.items())
         )
-        told = f"Model against source probability of {plain(model)}: {means}."
-        source.append(Figure(f"source-{place}", told, partial(plot_nelson, risk, model), names[model]))
+        said = f"Model against source probability of {plain(model)}: {means}."
+        source.append(Figure(f"source-{place}", said, partial(plot_nelson, risk, model), names[model]))
     event = "the most probable label is right" if analysis.event is None else f"{plain(analysis.event)} occurs"
     yield tables.calibration(result)
     yield Panels(

@@ -198,10 +198,10 @@ def favouring_a(higher_is_better: bool) -> str:
 
 def advantage(comparison: Comparison, model: str, over: str) -> dict[str, Any]:
     """How much better `model` is than `over` (positive: better), its interval, P(better), P(equivalent), the reason."""
-    row = minus(next(row for row in comparison.pairs if {row["a"], row["b"]} == {model, over}), over)
-    row = turned(row) if comparison.higher_is_better else row
-    known = {name: as_float(row[name]) for name in ("difference", "low", "high", "p_equivalent")}
-    return {**known, "p_better": as_float(row["p_b_better"]), "reason": row.get("reason")}
+    row = minus(next(row for row in comparison.pairs if {row["a"], row["b"]} == {model, over}), model)
+    row = row if comparison.higher_is_better else turned(row)
+    known = {name: as_float(row[name]) for name in ("difference", "low", "high", "p_a_better", "p_equivalent")}
+    return {**known, "reason": row.get("reason")}
 
 
 def of_leaders(comparison: Comparison) -> list[Row]:

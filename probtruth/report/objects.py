@@ -10,9 +10,9 @@ from probtruth.check import count
 from probtruth.errors import InputError
 from probtruth.line.result import Result
 from probtruth.report import tables
+from probtruth.report.about import facts
 from probtruth.report.numbers import unmarked
 from probtruth.report.verdict import verdict
-from probtruth.report.words import with_unit
 from probtruth.types import Comparison
 
 if TYPE_CHECKING:
@@ -29,18 +29,12 @@ def first_lines(shown: Result | Comparison) -> str:
     from probtruth.report import terminal
 
     result = Result.of(shown)
-    comparison = result.comparison
-    better = "higher" if comparison.higher_is_better else "lower"
-    items = count(len(result.scores.items), "item")
-    head = (
-        f"{type(shown).__name__}: {count(len(comparison.ranks), 'model')} on {items}, {with_unit(comparison.rule)}, "
-        f"{better} is better"
-    )
+    head = f"{type(shown).__name__}: {', '.join(facts(result))}"
     with StringIO() as file:
         console = Console(width=COLUMNS, file=file, color_system=None, highlight=False, legacy_windows=False)
         console.print(terminal.grid(tables.models(result), LONGEST_NAME, FIRST_ROWS))
         grid = "\n".join(line.rstrip() for line in file.getvalue().rstrip().split("\n"))
-    more = len(comparison.ranks) - FIRST_ROWS
+    more = len(result.comparison.ranks) - FIRST_ROWS
     rest = [f"and {count(more, 'more model')}"] if more > 0 else []
     if lines := list(dict.fromkeys(result.warnings)):
         rest.append(f"{count(len(lines), 'warning')} (.warnings); the first: {lines[0]}")

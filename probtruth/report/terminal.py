@@ -134,9 +134,7 @@ def truth_summary(known: Mapping[str, Any]) -> tuple[RenderableType, ...]:
         parts.append(Table(title, {"truth": [*names.values()], **answers}))
     rest = len(confusion) - MOST_ANNOTATORS
     lines = [f"{rest} more annotators: --json has all"] if rest > 0 else []
-    known_numbers = (
-        (name, value) for name, value in known["diagnostics"].items() if isinstance(value, int | float | str)
-    )
+    known_numbers = ((name, of) for name, of in known["diagnostics"].items() if isinstance(of, int | float | str))
     numbers = {name: round(value, 6) if isinstance(value, float) else value for name, value in known_numbers}
     lines += [unmarked(setting(numbers))] if numbers else []
     shown = (titled(part, LONGEST_NAME) for part in parts)

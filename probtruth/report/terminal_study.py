@@ -103,8 +103,8 @@ def plan_summary(plan: Plan) -> tuple[RenderableType, ...]:
     designs = plan.designs
     columns = {"design": [row["design"] for row in designs]}
     for name, head in SIZES.items():
-        told = any(row[name] != unsaid.get(name, "") for row in designs)
-        columns[head] = ["" if row[name] is None or not told else _few(row[name]) for row in designs]
+        varies = any(row[name] != unsaid.get(name, "") for row in designs)
+        columns[head] = ["" if row[name] is None or not varies else _few(row[name]) for row in designs]
     columns["width"] = [significant(row["width"], 3) for row in designs]
     columns["P(decides)"] = [probability(row["p_certain"]) for row in designs]
     columns["cost"] = [significant(row["cost"], 4) for row in designs]

@@ -287,7 +287,7 @@ class _SeveralModels:
         lead, first = self.standing.lead, max(accuracy, key=accuracy.__getitem__)
         if first == lead or accuracy[first] - accuracy[lead] < NEARER or self.comparison.rule == "zero-one":
             return
-        if not (advantage(self.comparison, lead, first)["p_better"] or 0.0) >= CLAIMED:
+        if not (advantage(self.comparison, lead, first)["p_a_better"] or 0.0) >= CLAIMED:
             return
         place = "the worst" if self.comparison.ranks[-1]["model"] == first else "a worse"
         said = (

@@ -48,8 +48,8 @@ class Comparison(Reported):
     (best mean score) with its `score`, and each model's `rank_probability`; `parts` makes the `uncertainty`, `tree` the
     `datatree`, and `tests` the model-free tests of the pairs of some models. `unseen` is what the columns of that name
     rest on (`confidence`, independent `n_units`), or the `reason` why they are unknown. `gold` says on how many items
-    experts' answers anchor the comparison, how these were chosen, and what weight the inferred scores have beside
-    them; None without such answers. `scored` are the scores that were compared, for the report; None where they are
+    experts' answers anchor the comparison, how these were chosen, and what weight the inferred scores have next
+    to them; None without such answers. `scored` are the scores that were compared, for the report; None where they are
     not known.
     """
 

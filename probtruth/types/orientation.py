@@ -5,25 +5,22 @@ import numpy as np
 from probtruth import check
 from probtruth.errors import InputError
 
-# Metrics for which higher is better.
-HIGHER = frozenset({
-    "acc", "acc_norm", "accuracy", "auc", "auroc", "average_precision", "balanced_accuracy", "bleu", "bleurt", "chrf",
-    "comet", "correct", "em", "exact_match", "f1", "f1_score", "iou", "kappa", "log_likelihood", "loglikelihood",
-    "macro_f1", "mcc", "meteor", "micro_f1", "mrr", "ndcg", "pass@1", "pass_rate", "precision", "prefix_exact_match",
-    "quasi_exact_match", "r2", "recall", "reward", "roc_auc", "rouge1", "rouge2", "rouge_l", "rougel", "success",
-    "success_rate", "utility", "win_rate",
-})  # fmt: skip
-# Metrics for which lower is better.
-LOWER = frozenset({
-    "brier", "brier_score", "calibration_error", "cer", "cost", "cross_entropy", "ece", "error", "error_rate",
-    "log_loss", "logloss", "loss", "mae", "mape", "mse", "nll", "perplexity", "ppl", "rmse", "ter", "wer",
-    "word_perplexity", "zero_one_loss",
-})  # fmt: skip
-# Metrics whose values lie between 0 and 1.
-PROPORTIONS = frozenset({
-    "acc", "acc_norm", "accuracy", "correct", "em", "exact_match", "pass@1", "pass_rate", "success", "success_rate",
-    "win_rate",
-})  # fmt: skip
+METRICS = {
+    "higher": """
+    acc acc_norm accuracy auc auroc average_precision balanced_accuracy bleu bleurt chrf comet correct em
+    exact_match f1 f1_score iou kappa log_likelihood loglikelihood macro_f1 mcc meteor micro_f1 mrr ndcg pass@1
+    pass_rate precision prefix_exact_match quasi_exact_match r2 recall reward roc_auc rouge1 rouge2 rouge_l
+    rougel success success_rate utility win_rate
+    """,
+    "lower": """
+    brier brier_score calibration_error cer cost cross_entropy ece error error_rate log_loss logloss loss mae
+    mape mse nll perplexity ppl rmse ter wer word_perplexity zero_one_loss
+    """,
+    "proportion": """
+    acc acc_norm accuracy correct em exact_match pass@1 pass_rate success success_rate win_rate
+    """,
+}  # Known metrics: those for which higher is better, lower is better, and whose values lie between 0 and 1
+HIGHER, LOWER, PROPORTIONS = (frozenset(names.split()) for names in METRICS.values())
 
 
 def known(metric: str) -> bool | None:

@@ -65,7 +65,7 @@ class Predictions(Brief):
         `item`), or an xarray DataArray. Rows and columns follow `items` and `labels` if you pass them, else the names
         in the tables, else the caller's order of the names in `index` (usually `annotations.index`), else the order of
         the rows and names on the other side of the comparison. Arrays of JAX stay on their devices, one or several
-        (sharded over the items), in their own type, and other models' arrays are put beside them.
+        (sharded over the items), in their own type, and other models' arrays are put there too.
 
         Errors: `InputError` names the model and item of a NaN, a negative value, or a row that does not sum to 1
         (tolerance `probtruth.check_arrays.SUM_TOLERANCE`); nothing is clipped or renormalised.
@@ -206,7 +206,7 @@ def of_logits(like_probs: Iterable[str]) -> tuple[str, ...]:
 
 
 def as_logs(kind: str, cells: Float[Table, "item label"]) -> Float[Table, "item label"]:
-    """Log-probabilities from checked cells, which are "probs", "log-probs" or "logits" (percentages came as probs)."""
+    """Log-probabilities from checked cells, which are "probs", "log-probs" or "logits" (percentages become probs)."""
     if kind in ("logits", "log-probs"):
         return log_softmax(cells) if kind == "logits" else cells
     if on_device(cells):

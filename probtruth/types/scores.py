@@ -11,7 +11,7 @@ from jaxtyping import Float, Int
 from probtruth import check, frame_numbers, frames
 from probtruth.check import Source
 from probtruth.errors import InputError
-from probtruth.kernels.arrays import Table, to_host
+from probtruth.kernels.arrays import Table
 from probtruth.kernels.host import empty_array
 from probtruth.types.arguments import Frame
 from probtruth.types.index import Audit, Coded, no_repeats, order_of, positions, ranks, sort_names
@@ -50,7 +50,7 @@ class LabelsBehind(Brief):
     """The labels that were scored against, from which the variance due to labels follows.
 
     `given` are the losses if the label were k, or how they follow from `log_probs`: they take as much memory, and are
-    then made when `losses` is asked for. `truth` is the distribution over labels that the scores average over, under
+    then made when `losses` is read. `truth` is the distribution over labels that the scores average over, under
     `estimand`; `shares` and `n_votes` are the vote shares and votes behind it, where there are any. `influence` is what
     each item moves a model's mean by, times the items, through weights that were fitted on all of them: a comparison
     adds it to the losses, so that it counts in the spread (the mean is 0). `log_probs` are the forecasts; `sampled` are
@@ -80,11 +80,6 @@ class LabelsBehind(Brief):
             raise ValueError("losses that follow from forecasts which are not there")
         return self.given(self.log_probs[:, items][models])
 
-    def forecast(self, items: slice) -> Float[np.ndarray, "some label"]:
-        """The models' average prediction, on the host."""
-        assert self.log_probs is not None
-        return np.asarray(np.exp(to_host(self.log_probs[:, items])).mean(0))
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Partition(Brief):
@@ -96,14 +91,10 @@ class Partition(Brief):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Replicates(Brief):
-    """The scores before replicates were averaged (NaN where there is none), at most `most` of an item.
-
-    `names` are those of the replicates where items share them, else empty.
-    """
+    """The scores before replicates were averaged, NaN where there is none; names where items share replicates."""
 
     values: Float[np.ndarray, "model item replicate"]
     names: tuple[str, ...]
-    most: int
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -185,7 +176,7 @@ class Scores(Brief):
     @property
     def n_replicates(self) -> int:
         """The largest number of replicates of an item that some model has."""
-        return 1 if self.replicates is None else self.replicates.most
+        return 1 if self.replicates is None else int((~np.isnan(self.replicates.values)).sum(-1).max())
 
     @property
     def n_infinite(self) -> Int[np.ndarray, " model"]:
@@ -220,7 +211,7 @@ class Scores(Brief):
         check.length(len(listed), len(self.items), what)
         if not self.item_order:
             raise InputError(
-                f"{what} as a list, for items that came in no order (a long table, or files in different orders)",
+                f"{what} as a list, for items in no order (a long table, or files in different orders)",
                 f"{what} by name",
                 f"Pass a dict {{item: {what.rstrip('s')}}}.",
             )
@@ -382,4 +373,4 @@ def _by_replicate(
         position[rows] = np.arange(len(rows)) - np.maximum.accumulate(np.where(first, np.arange(len(rows)), 0))
     table = np.full((count.size, width), np.nan)
     table[cell, position] = values
-    return Replicates(table.reshape(*count.shape, width), tuple(ordered), int(count.max()))
+    return Replicates(table.reshape(*count.shape, width), tuple(ordered))

@@ -59,8 +59,7 @@ class Reported(Brief):
         return "\n".join(lines if len(lines) <= MOST_LINES else [*lines[: MOST_LINES - 1], "..."])
 
     def _repr_html_(self) -> str:
-        text: str = import_module("probtruth.report.objects").in_notebook(self)
-        return text
+        return str(import_module("probtruth.report.objects").in_notebook(self))
 
     def plot(self, ax: "Axes | None" = None) -> "Axes":
         """The differences of all pairs with their intervals; of one model with labels its reliability.

@@ -113,36 +113,33 @@ class Truth(Brief):
         """
         import xarray
 
-        sampled, diagnostics, labels = self.sampled, self.diagnostics, list(self.index.labels)
-        named = {name: value for name, value in diagnostics.items() if isinstance(value, (bool, int, float, str))}
-        attributes = {name: int(value) if isinstance(value, bool) else value for name, value in named.items()}
-        parameters = [name for name in sampled if name not in ("log_likelihood", *STATS, *PREDICTED)]
-        values: dict[str, np.ndarray | None] = {**sampled, "annotations": sampled.get("log_likelihood")}
-        values |= {"probs": to_host(self.probs), "shares": self.shares, "n_votes": self.n_votes}
-        if not parameters and self.draws is not None:
-            parameters, values["distribution"] = ["distribution"], self.draws[None]
-        groups = {
-            "posterior": parameters,
-            "log_likelihood": ["annotations"],
-            "sample_stats": STATS,
-            "posterior_predictive": PREDICTED,
-            "constant_data": ("probs", "shares", "n_votes"),
+        sampled, known, labels = dict(self.sampled), self.diagnostics, list(self.index.labels)
+        groups: dict[str, Mapping[str, object]] = {
+            "posterior": sampled,
+            "log_likelihood": {"annotations": sampled.pop("log_likelihood", None)},
+            "sample_stats": {name: sampled.pop(name, None) for name in STATS},
+            "posterior_predictive": {name: sampled.pop(name, None) for name in PREDICTED},
+            "observed_data": {name: np.asarray(known[name]) for name in PREDICTED if name in known},
+            "constant_data": {"probs": to_host(self.probs), "shares": self.shares, "n_votes": self.n_votes},
         }
+        if not sampled and self.draws is not None:
+            sampled["distribution"] = self.draws[None]
+        attributes = {name: value for name, value in known.items() if isinstance(value, (int, float, str))}
+        attributes |= {name: int(value) for name, value in attributes.items() if isinstance(value, bool)}
         tree = {"/": xarray.Dataset(attrs={"method": self.method, "estimand": self.estimand, **attributes})}
-        for group, names in groups.items():
-            found = {name: values[name] for name in names if values.get(name) is not None}
-            draws = () if group == "constant_data" else ("chain", "draw")
-            if found:
-                dims = {name: (*draws, *DIMENSIONS.get(name, ())) for name in found}
-                tree[f"/{group}"] = xarray.Dataset({name: (dims[name], value) for name, value in found.items()})
-        observed = {name: np.asarray(diagnostics[name]) for name in PREDICTED if name in diagnostics}
-        if observed:
-            tree["/observed_data"] = xarray.Dataset(observed)
         of_axis = {"item": list(self.index.items), "label": labels, "answer": labels}
         of_axis["annotator"] = list(self.index.annotators)
-        for group, data in tree.items():
-            own = {name: of_axis.get(str(name), np.arange(size)) for name, size in data.sizes.items()}
-            tree[group] = data.assign_coords(own)
+        for group, values in groups.items():
+            draws = () if group.endswith("_data") else ("chain", "draw")
+            found = {
+                name: ((*draws, *DIMENSIONS.get(name, ())), value)
+                for name, value in values.items()
+                if value is not None
+            }
+            if found:
+                made = xarray.Dataset(found)
+                own = {name: of_axis.get(str(name), np.arange(size)) for name, size in made.sizes.items()}
+                tree[f"/{group}"] = made.assign_coords(own)
         return xarray.DataTree.from_dict(tree)
 
     @property

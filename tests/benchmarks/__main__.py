@@ -291,8 +291,10 @@ from pathlib import Path
 import probtruth as pt
 folder = Path(sys.argv[1])
 models = {path.stem: path for path in sorted(folder.glob("m*.parquet"))}
-votes = pt.read_annotations(folder / "reference.parquet", format="counts", memory=2e8)
-pt.evaluate(votes, models, engine="exact", memory=2e8)
+known = folder / "reference.parquet"
+if folder.name.endswith("counts"):
+    known = pt.read_annotations(known, format="counts", memory=2e8)
+pt.evaluate(known, models, engine="exact", memory=2e8)
 """
 READ = """
 import sys, polars
@@ -302,9 +304,9 @@ for path in sorted(Path(sys.argv[1]).glob("*.parquet")):
 """
 
 
-def larger_than_memory(items: int = 10_000_000) -> list[tuple[str, ...]]:
+def larger_than_memory(counts: bool, items: int = 10_000_000) -> list[tuple[str, ...]]:
     """Time and anonymous memory of `evaluate` from disk beside polars reading the same files."""
-    reference, _ = tables(items, 10, 5, counts=True)
+    reference, _ = tables(items, 10, 5, counts)
     rows = []
     for name, code in (("polars.read_parquet, a file at a time", READ), ("**evaluate**, from disk", ON_DISK)):
         seconds, peak = anonymous_peak(code, str(reference.parent))
@@ -326,10 +328,13 @@ SUBJECTS = {
     "crowd": crowd,
     "report": report,
     "workers": workers,
-    "larger": lambda: Subject(
-        "Larger than memory, 10,000,000 x 10 counts of votes, 5 models", {}, {},
-        "Most anonymous memory of a process, imports included; `memory=` 0.2 GB.",
-    ),
+    **{
+        name: lambda what=what: Subject(
+            f"Larger than memory, 10,000,000 x 10 {what}, 5 models", {}, {},
+            "Most anonymous memory of a process, imports included; `memory=` 0.2 GB.",
+        )
+        for name, what in (("larger", "counts of votes"), ("larger-soft", "soft labels"))
+    },
 }  # fmt: skip
 
 
@@ -337,7 +342,7 @@ def table(subject: Subject) -> str:
     """A subject as Markdown."""
     lines = [f"## {subject.title}", "", *([subject.text, ""] if subject.text else [])]
     lines += ["| work | taken | ratio (quartiles) | before | asked |", "|---|---|---|---|---|"]
-    rows = measured(subject) if subject.works else larger_than_memory()
+    rows = measured(subject) if subject.works else larger_than_memory("counts" in subject.title)
     return "\n".join([*lines, *("| " + " | ".join(row) + " |" for row in rows)]) + "\n"
 
 
@@ -361,7 +366,7 @@ def main() -> int:
         print(f"unknown: {' '.join(unknown)}; known: {' '.join(SUBJECTS)}", file=sys.stderr)
         return 2
     head, _, earlier = PAGE.read_text(encoding="utf-8").partition(BEGIN)
-    parts = {part.split("\n", 1)[0]: part for part in re.split(r"(?m)^(?=## )", earlier)[1:]}
+    parts = {part.split("\n", 1)[0]: part.rstrip() + "\n" for part in re.split(r"(?m)^(?=## )", earlier)[1:]}
     parts.pop("## What was asked", None)
     packages = ", ".join(f"{name} {version(name)}" for name in ("numpy", "jax", "numpyro", "polars"))
     machine = (

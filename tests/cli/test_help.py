@@ -51,3 +51,8 @@ def test_commands_are_not_cut(run) -> None:
         *("demo", "run", "truth", "score", "compare", "check", "plan", "monitor", "validate")
     ]
     assert not any(line.endswith("...") for line in lines)
+
+
+def test_items_are_found_only_beside_another_table(run) -> None:
+    for command, found in (("run", True), ("score", True), ("check", False), ("compare", False), ("truth", False)):
+        assert ("found by its values" in " ".join(run(command, "--help").out.split())) is found

@@ -258,3 +258,17 @@ def test_models_with_other_seeds_are_not_paired():
     wanted = sum(one.mean(0).var(ddof=1) / one.shape[1] for one in by_model)
     t = crossed.model_free[0]["t"]
     assert (crossed.pairs[0]["difference"] / t) ** 2 == pytest.approx(wanted, rel=0.1)
+
+
+def test_one_annotator_says_nothing_of_others():
+    """The share of the annotators was 0, and the answer was said to be about new ones."""
+    labels = np.random.default_rng(0).integers(0, 2, 40)
+    votes = {"item": range(40), "annotator": ["known"] * 40, "label": labels.tolist()}
+    probs = {name: np.stack([1 - p, p], 1) for name, p in (("a", 0.3 + 0.4 * labels), ("b", 0.5 - 0.1 * labels))}
+    annotations = pt.Annotations.from_long(votes)
+    scores = pt.score(probs, pt.infer_truth(annotations, "vote-share"))
+    sums = pt.Moments.of(scores, annotations=annotations)
+    for found in (pt.compare(scores, annotations=annotations, engine="exact"), pt.compare(sums, engine="exact")):
+        assert "annotators" not in found.estimand
+        assert found.uncertainty["annotators"] is None
+        assert found.pairs[0]["low"] == pytest.approx(pt.compare(scores, engine="exact").pairs[0]["low"], rel=1e-9)

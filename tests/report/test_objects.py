@@ -66,7 +66,8 @@ def test_a_result_shows_verdict_ranking_warnings_and_figure(read_page: Any) -> N
     result, comparison = made()["result"], made()["comparison"]
     for shown in (result, comparison):
         lines = repr(shown).split("\n")
-        assert lines[0].startswith(f"{type(shown).__name__}: 4 models on 899 items, log loss (nats), lower is better")
+        assert lines[0].startswith(f"{type(shown).__name__}: 4 models, 899 items, ")
+        assert lines[0].endswith("log loss in nats, lower is better")
         assert lines[1] == "nearest-neighbours is almost certainly the best of the 4 models."
         assert lines[3].split()[0] == "nearest-neighbours"
         page = shown._repr_html_()

@@ -1,6 +1,6 @@
 """What other tools say of the same data: the numbers of the page `docs/explanation/other-tools.md`.
 
-    pip install crowd-kit cleanlab krippendorff scoringrules baycomp autorank bayesian-testing evalica
+    pip install crowd-kit cleanlab krippendorff scoringrules autorank bayesian-testing evalica
     python tests/slow/other_tools.py
 
 takes a minute or two. The data are those of `probtruth demo`; the images' true digits are scikit-learn's.

@@ -45,7 +45,7 @@ def by_seed(values, own=False):
         gap = np.full_like(values, np.nan)
         table = np.stack([np.hstack([values, gap]), np.hstack([gap, other])])
         names = tuple(map(str, range(2 * n_units)))
-    return pt.Result.of(compare(replace(scores, replicates=Replicates(table, names, n_units)), replicates="crossed"))
+    return pt.Result.of(compare(replace(scores, replicates=Replicates(table, names)), replicates="crossed"))
 
 
 def crossed_table(rng, n_items, n_units, bias, mean=0.0):

@@ -23,15 +23,10 @@ EVENTS = (("0", "1"), ("no", "yes"), ("false", "true"), ("False", "True"), ("neg
 
 @dataclass(frozen=True)
 class Chosen:
-    """The column of items; each label's column, in the order of the table; and what was guessed, in words.
-
-    `event` is the label whose probability the one column holds, where there is only one.
-    """
-
-    item: str
-    labels: dict[str, str]
-    event: str | None = None
-    notes: tuple[str, ...] = ()
+    item: str  # the column of items
+    labels: dict[str, str]  # each label's column, in the order of the table
+    event: str | None = None  # the label whose probability the one column holds, where there is only one
+    notes: tuple[str, ...] = ()  # what was guessed, in words
 
 
 def names_in(table: StrPath | Block | Frame, item: str) -> list[polars.Series]:

@@ -5,7 +5,8 @@ import os
 import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
+from itertools import chain
 from pathlib import Path
 
 import polars
@@ -37,8 +38,8 @@ CHUNK = 1 << 24  # bytes of a text that become a batch
 
 type Part = tuple[polars.DataFrame, Source]
 """Some rows of a table, and where they stand."""
-type Parts = Callable[[Sequence[str] | None], Iterable[Part]]
-"""What reads a table: the columns that are needed, or all."""
+type Parts = Callable[[Sequence[str]], Iterable[Part]]
+"""What reads the columns of a table that are needed."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,15 +55,12 @@ class Joined:
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """Some columns of a table as a table of its own: that of the items, and one for each label.
-
-    `columns` are the table's names of the labels' columns; `counts` says that they count votes.
-    """
+    """Some columns of a table as a table of its own: that of the items, and one for each label."""
 
     joined: Joined
     item: str
-    columns: Mapping[str, str]
-    counts: bool = False
+    columns: Mapping[str, str]  # the table's name of each label's column
+    counts: bool = False  # of votes
 
     def renamed(self, frame: polars.DataFrame, source: Source) -> Part:
         """The columns of a frame under the names of the labels; messages name them as the table does."""
@@ -98,15 +96,21 @@ def joined(parts: Sequence[Part], name: str) -> Part:
     return first, source
 
 
-def parts_of(table: StrPath | Block | Frame, on_disk: bool, what: str = "the table") -> Parts:
-    """What reads some columns of a table as often as they are needed; texts are read once, unless they are too large.
+def parts_of(table: StrPath | Block | Frame, on_disk: bool, what: str = "the table") -> tuple[Part, Parts]:
+    """The first rows of a table, and what reads some of its columns as often as they are needed."""
+    # texts are held unless they are too large; batches of Parquet are quicker, in memory that is used again and again
+    stored = isinstance(table, str | Path)
+    if not on_disk and not (stored and _files(table)[0].suffix.lower() in binary.SUFFIXES):  # type: ignore[arg-type]
+        held = [*batches(table, whole=True)] if stored else [read_table(table, what)]
+        return held[0], lambda columns: held
+    rest = [batches(table)]  # goes on where all columns are needed: the first rows of a file take long to decode
+    first = next(rest[0])
 
-    Batches of Parquet, in memory that is used again and again, are quicker than all rows in new memory.
-    """
-    if on_disk or (isinstance(table, str | Path) and _files(table)[0].suffix.lower() in binary.SUFFIXES):
-        return partial(batches, table)
-    held = [*batches(table, whole=True)] if isinstance(table, str | Path) else [read_table(table, what)]
-    return lambda columns: held
+    def read(columns: Sequence[str]) -> Iterable[Part]:
+        goes_on = rest and {*columns} == {*first[0].columns}
+        return chain([first], rest.pop()) if goes_on else batches(table, columns)
+
+    return first, read
 
 
 def batches(

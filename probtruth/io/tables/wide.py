@@ -61,10 +61,7 @@ def fill(
     convert: Callable[[np.ndarray], tuple[np.ndarray, bool]],
     refuse: Callable[[np.ndarray, polars.DataFrame, Source], None],
 ) -> None:
-    """Writes what `convert` makes of the cells of some rows; where it finds cells unfit, all of the part are checked.
-
-    `rows` are those of the table, of `n_rows`, in the order of `out`. Cells come in blocks that stay in the cache.
-    """
+    """Writes what `convert` makes of the table's `rows` into `out`; parts in which it finds cells unfit are refused."""
     place = np.full(n_rows, -1)
     place[rows] = np.arange(len(rows))
     before, size = 0, block_rows(len(columns))

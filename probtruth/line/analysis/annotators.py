@@ -18,16 +18,10 @@ RESAMPLES = 200  # Bootstrap resamples of the interval of the agreement
 
 @dataclass(frozen=True, eq=False)
 class AnnotatorAnalysis:
-    """`agreement` of all (None where no item has two annotations); `rows` on single annotators, best first, by `truth`.
-
-    `truth` is the one that was asked for if its method says how accurate annotators are, else that of the other
-    estimand. `replicated` is the share of agreeing pairs in annotations replicated from the truth's draws: its 95%
-    interval, and the observed one; None where the truth was not sampled.
-    """
-
-    truth: Truth | None = None
-    agreement: Agreement | None = None
-    rows: Sequence[Row] = ()
+    truth: Truth | None = None  # as asked for if its method knows annotators' accuracy, else the other estimand's
+    agreement: Agreement | None = None  # None where no item has two annotations
+    rows: Sequence[Row] = ()  # on single annotators, best first, by the truth
+    # the share of agreeing pairs in annotations replicated from the truth's draws: 95% interval, and the observed one
     replicated: tuple[float, float, float] | None = None
 
 

@@ -27,15 +27,11 @@ BUBBLES = 12  # Bubbles of one label (of all labels, where there are more than t
 
 @dataclass(frozen=True)
 class CalibrationAnalysis:
-    """The models (best first) with their reliability curves, risk profile and rows of numbers.
+    """Reliability curves, risk profile and rows of numbers of the best models, on `n_items` of `n_all` items."""
 
-    `event` is the label that is forecast, None where the event is that the most probable label is right; `n_items` of
-    `n_all` items were looked at.
-    """
-
-    models: tuple[str, ...]
+    models: tuple[str, ...]  # best first
     left_out: int
-    event: str | None
+    event: str | None  # the label that is forecast; None where the event is that the most probable label is right
     curve: "polars.DataFrame"
     risk: RiskProfile
     rows: tuple[Row, ...]

@@ -76,7 +76,7 @@ def rows(ax: Axes | None, n: int, x: str, left: Number, right: Number, row: Numb
 
 
 def margin_for(names: Iterable[str], least: int = 0) -> float:
-    """Points that the widest name needs beside the axes."""
+    """Points that the widest name needs next to the axes."""
     return 14 + 7.4 * max(least, *map(cell_len, names))
 
 
@@ -111,7 +111,7 @@ def text(
 def keys(
     known: Iterable[object], chosen: Sequence[object] | None = None, what: str = "model"
 ) -> list[tuple[str, str, str, str]]:
-    """Each thing (all unless some are chosen) with its colour, its mark, and the words that name it beside the lines.
+    """Each thing (all unless some are chosen) with its colour, its mark, and the words that name it next to the lines.
 
     One alone needs no mark.
     """
