@@ -47,7 +47,9 @@ def gold_table(table: ExpertLabels, probability: str | None = None) -> tuple[pol
 
 
 def expert_answers(gold: ExpertLabels, item: str = "item", probability: str | None = None) -> ExpertAnswers:
-    """The answers of a mapping {item: label}, or of a table with the columns `item` and `label`."""
+    """The answers of a mapping {item: label}, a pandas Series of labels by item, or of a table with the columns `item` and `label`."""
+    if type(gold).__module__.startswith("pandas") and getattr(gold, "ndim", 0) == 1:
+        gold = gold.to_dict()  # type: ignore[union-attr]
     if isinstance(gold, Mapping) and all(map(np.isscalar, gold.values())):
         gold = polars.DataFrame(
             {item: [*map(frames.name_text, gold)], "label": [*map(frames.name_text, gold.values())]}
