@@ -1,7 +1,5 @@
 """Tables that lie on devices, in their own types whatever JAX's x64 mode is; see `kernels.arrays`."""
 
-from functools import partial
-
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -25,11 +23,7 @@ def as_float_table(values: Array) -> Array:
     return _cast(values, np.float32 if jnp.issubdtype(kind, jnp.floating) else np.float64)
 
 
-@partial(compiled, static_argnums=1)
-def _cast(values: Array, kind: type) -> Array:
-    return values.astype(kind)
-
-
+_cast = compiled(jax.lax.convert_element_type, static_argnums=1)
 logarithm = compiled(simplex.log)
 
 

@@ -167,6 +167,4 @@ def _padded(kernel: Callable[..., Array], block: Rows) -> np.ndarray:
         return np.asarray(_compiled(kernel, np.pad(block, ((0, short), (0, 0)), mode="edge")))[: len(block)]
 
 
-@partial(jax.jit, static_argnums=0)
-def _compiled(kernel: Callable[..., Array], table: np.ndarray | Array) -> Array:
-    return kernel(*simplex.as_floats(table))
+_compiled = jax.jit(lambda kernel, table: kernel(table), static_argnums=0)  # once for each method of a rule

@@ -1,8 +1,7 @@
 """What the items are, in the report: embedded only if asked for, escaped, and refused before long work."""
 
 import base64
-import json
-import re
+import html
 
 import pytest
 
@@ -19,11 +18,8 @@ def content(files, tmp_path):
     return tmp_path / "what.csv"
 
 
-def report(folder) -> tuple[str, dict]:
-    page = (folder / "report.html").read_text("utf-8")
-    found = re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)
-    assert found is not None
-    return page, json.loads(found.group(1))
+def report(folder) -> str:
+    return (folder / "report.html").read_text("utf-8")
 
 
 @pytest.mark.long
@@ -31,16 +27,17 @@ def test_run_embeds_texts_and_images_if_asked(run, files, content, tmp_path):
     words = ["run", "--annotations", files["labels"], "--engine", "exact", "--out"]
     models = ["--predictions", f"sharp={files['sharp']}", "--predictions", f"flat={files['flat']}"]
     assert run(*words, tmp_path / "texts", *models, "--show", f"{content}:text").status == 0
-    page, data = report(tmp_path / "texts")
-    assert data["text"][data["names"].index("i3")] == f"{TEXT} 3"
+    page = report(tmp_path / "texts")
+    assert f"{TEXT} 3" in html.unescape(page)
     assert "alert(1)</script>" not in page
     assert run(*words, tmp_path / "images", *models, "--show", f"{content}:image").status == 0
-    page, data = report(tmp_path / "images")
-    assert data["image"][data["names"].index("i3")] == f"data:image/png;base64,{PNG}"
+    page = report(tmp_path / "images")
+    assert f"data:image/png;base64,{PNG}" in page
     assert "img-src data:;" in page
     assert run(*words, tmp_path / "without", *models).status == 0
-    page, data = report(tmp_path / "without")
-    assert not {"text", "image"} & set(data)
+    page = report(tmp_path / "without")
+    assert "alert(1)" not in page
+    assert "data:image/png" not in page
     assert "img-src" not in page
 
 

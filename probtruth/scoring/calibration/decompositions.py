@@ -1,16 +1,13 @@
 """Parts of the expected loss (entropy and divergence; miscalibration and discrimination by CORP), skill, perplexity."""
 
 from collections.abc import Callable
-from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from jax import Array
 from jaxtyping import Int
 from numpy.typing import ArrayLike
 
 from probtruth import check, frames
-from probtruth.kernels import simplex
 from probtruth.kernels.arrays import to_host
 from probtruth.kernels.precision import compiled
 from probtruth.scoring.align import align
@@ -96,9 +93,7 @@ def decompose(
     return frames.from_rows(rows)
 
 
-@partial(compiled, static_argnums=0)
-def _divergences(rule: ScoringRule, log_probs: np.ndarray | Array, truth: np.ndarray | Array) -> Array:
-    return rule.divergence_from_log(*simplex.as_floats(log_probs, truth))
+_divergences = compiled(ScoringRule.divergence_from_log, static_argnums=0)
 
 
 def corrected_entropy(rule: ScoringRule, shares: Rows, n_votes: Int[np.ndarray, " item"]) -> Items:
