@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars
@@ -47,7 +48,10 @@ def gold_table(table: ExpertLabels, probability: str | None = None) -> tuple[pol
 
 
 def expert_answers(gold: ExpertLabels, item: str = "item", probability: str | None = None) -> ExpertAnswers:
-    """The answers of a mapping {item: label}, or of a table with the columns `item` and `label`."""
+    """The answers of a mapping or pandas Series {item: label}, or of a table with the columns `item` and `label`."""
+    as_dict: Any = getattr(gold, "to_dict", None)
+    if as_dict is not None and getattr(gold, "ndim", 0) == 1:
+        gold = as_dict()
     if isinstance(gold, Mapping) and all(map(np.isscalar, gold.values())):
         gold = polars.DataFrame(
             {item: [*map(frames.name_text, gold)], "label": [*map(frames.name_text, gold.values())]}

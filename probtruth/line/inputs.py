@@ -112,6 +112,8 @@ def reference_of(
     if isinstance(reference, Mapping) and reference and all(map(np.isscalar, reference.values())):
         return _hard([*reference.values()], [*reference], predictions, item, labels)
     table: Any = frames.as_polars(reference) if is_frame(reference) else reference
+    if is_frame(reference) and LONG[1] in table.columns:
+        table = frames.with_index(reference)
     stored = isinstance(table, str | Path)
     if stored or is_frame(reference):
         columns = columns_of(table) if stored else table.columns

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
 
@@ -63,6 +64,10 @@ def test_a_result_says_what_anchors_it(study) -> None:
     assert any("30 items only" in line for line in result.warnings)
     assert said["models"][0]["divergence"] is None  # the entropy of the inferred classes is not that of the experts'
     assert said["uncertainty"]["items"] + said["uncertainty"]["labels"] == pytest.approx(1.0)
+
+
+def test_a_series_names_items_by_its_index(study) -> None:
+    assert expert_answers(pd.Series(some(study[2]))).shares == expert_answers(some(study[2])).shares
 
 
 def test_without_gold_nothing_is_said(study) -> None:

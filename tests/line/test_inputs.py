@@ -259,8 +259,15 @@ def test_the_index_of_a_series_names_the_items(call: str) -> None:
         pair(pd.Series(groups).sample(frac=1, random_state=1), None)
 
 
+def test_annotations_whose_items_are_the_index() -> None:
+    votes = pd.DataFrame({"item": ITEMS * 2, "annotator": ["p"] * N + ["q"] * N, "label": ["no", "yes"] * N})
+    rows = [pt.evaluate(one, BOTH_NAMED, engine="exact").comparison.pairs for one in (votes, votes.set_index("item"))]
+    assert rows[0] == rows[1]
+
+
 P = RNG.uniform(0.05, 0.95, (2, N))
 BOTH: dict[str, Any] = {name: np.stack([1 - p, p], axis=1) for name, p in zip("ab", P, strict=True)}
+BOTH_NAMED = {name: pd.DataFrame(p, index=ITEMS, columns=["no", "yes"]) for name, p in BOTH.items()}
 HAPPENED = RNG.integers(0, 2, N)
 
 
