@@ -11,7 +11,7 @@ from probtruth.check import Source
 from probtruth.errors import InputError
 from probtruth.frame_numbers import labelled
 from probtruth.kernels.arrays import reordered, to_host, widened
-from probtruth.types.arguments import Frame, Numbers
+from probtruth.types.arguments import Frame, GivenNames, Numbers
 from probtruth.types.index import Index, as_names, no_repeats, positions, sort_names
 from probtruth.types.shown import Brief
 
@@ -140,7 +140,7 @@ class Annotations(Brief):
         annotator: str = "annotator",
         label: str = "label",
         replicate: str = "replicate",
-        labels: Iterable[object] | None = None,
+        labels: GivenNames = None,
         source: Source | None = None,
     ) -> "Annotations":
         """Annotations from a table with one row for each annotation.
@@ -170,11 +170,7 @@ class Annotations(Brief):
 
     @classmethod
     def from_counts(
-        cls,
-        counts: Numbers,
-        items: Iterable[object] | None = None,
-        labels: Iterable[object] | None = None,
-        source: Source | None = None,
+        cls, counts: Numbers, items: GivenNames = None, labels: GivenNames = None, source: Source | None = None
     ) -> "Annotations":
         """Annotations from the number of votes of each item (row) for each label (column).
 
@@ -220,11 +216,7 @@ class Counts(Annotations):
 
     @classmethod
     def of(
-        cls,
-        votes: Int[np.ndarray, "item label"],
-        items: Iterable[object] | None,
-        labels: Iterable[object] | None,
-        source: Source,
+        cls, votes: Int[np.ndarray, "item label"], items: GivenNames, labels: GivenNames, source: Source
     ) -> "Counts":
         """From numbers that were checked one by one."""
         total = votes.sum(dtype=np.float64)

@@ -19,6 +19,7 @@ type Frame = IntoFrame | Mapping[str, Iterable[object]]
 # Numbers by item and label: an array of any library, nested lists, or a dataframe with a column for each label
 type Numbers = ArrayLike | IntoFrame
 type Tables = Mapping[str, Numbers]  # A table for each model
+type GivenNames = Iterable[object] | None  # Names along an axis of an array, in its order; None where it has none
 # Experts' answers on a few items: {item: label}, or a table with columns `item`, `label` and perhaps `probability`
 type ExpertLabels = Mapping[Any, Any] | StrPath | IntoFrame
 # The group or cluster of each item: by the item's name (a dict, a Series of pandas), or in the order of the items

@@ -14,7 +14,7 @@ from probtruth.errors import InputError
 from probtruth.frame_numbers import labelled
 from probtruth.frames import name_text
 from probtruth.kernels.arrays import Table, exponential, log_softmax, on_device, reordered, stacked, together
-from probtruth.types.arguments import Tables
+from probtruth.types.arguments import GivenNames, Tables
 from probtruth.types.index import Audit, Index, as_names, one_hot
 from probtruth.types.shown import Brief
 
@@ -53,11 +53,7 @@ class Predictions(Brief):
 
     @classmethod
     def from_probs(
-        cls,
-        probs: Tables,
-        items: Iterable[object] | None = None,
-        labels: Iterable[object] | None = None,
-        index: Index | None = None,
+        cls, probs: Tables, items: GivenNames = None, labels: GivenNames = None, index: Index | None = None
     ) -> "Predictions":
         """Predictions from one array of probabilities (item, label) for each model.
 
@@ -74,22 +70,14 @@ class Predictions(Brief):
 
     @classmethod
     def from_log_probs(
-        cls,
-        log_probs: Tables,
-        items: Iterable[object] | None = None,
-        labels: Iterable[object] | None = None,
-        index: Index | None = None,
+        cls, log_probs: Tables, items: GivenNames = None, labels: GivenNames = None, index: Index | None = None
     ) -> "Predictions":
         """Predictions from log-probabilities (nats), which never pass through probabilities; see `from_probs`."""
         return cls._build("log-probs", log_probs, items, labels, index)
 
     @classmethod
     def from_logits(
-        cls,
-        logits: Tables,
-        items: Iterable[object] | None = None,
-        labels: Iterable[object] | None = None,
-        index: Index | None = None,
+        cls, logits: Tables, items: GivenNames = None, labels: GivenNames = None, index: Index | None = None
     ) -> "Predictions":
         """Predictions from logits: any real numbers; the probabilities are their softmax over the labels.
 
@@ -102,9 +90,9 @@ class Predictions(Brief):
         cls,
         predicted: Mapping[str, ArrayLike],
         n_labels: int | None = None,
-        items: Iterable[object] | None = None,
+        items: GivenNames = None,
         index: Index | None = None,
-        labels: Iterable[object] | None = None,
+        labels: GivenNames = None,
     ) -> "Predictions":
         """Predictions of models that only name a label, which gets probability 1.
 
@@ -127,12 +115,7 @@ class Predictions(Brief):
 
     @classmethod
     def _build(
-        cls,
-        kind: str,
-        tables: object,
-        items: Iterable[object] | None,
-        labels: Iterable[object] | None,
-        index: Index | None,
+        cls, kind: str, tables: object, items: GivenNames, labels: GivenNames, index: Index | None
     ) -> "Predictions":
         named = by_model(tables)
         models, read = tuple(named), [*map(labelled, named.values())]

@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from probtruth.types.arguments import StrPath
-
 MOST_LINES = 10  # of a `repr`
 
 
@@ -51,7 +49,7 @@ NOTHING = ("None", "()", "[]", "{}", "''")  # Words of fields that are left out
 
 
 class Reported(Brief):
-    """A result of a comparison: shown by its verdict, with a figure and a report."""
+    """A result of a comparison: shown by its verdict, and with a figure."""
 
     def __repr__(self) -> str:
         """The verdict and the ranking; ten lines at most."""
@@ -70,7 +68,3 @@ class Reported(Brief):
         """
         drawn: Axes = import_module("probtruth.report.objects").plot(self, ax)
         return drawn
-
-    def report(self, out: "StrPath") -> None:
-        """Writes the report into the folder `out`, as `write_report` does."""
-        import_module("probtruth.report.write").write_report(self, out)

@@ -3,7 +3,7 @@
 A truth as an ArviZ DataTree with named dimensions.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -15,7 +15,7 @@ from probtruth import check, check_arrays, frames
 from probtruth.errors import InputError
 from probtruth.frame_numbers import labelled
 from probtruth.kernels.arrays import Table, on_device, reordered, to_host
-from probtruth.types.arguments import ESTIMANDS, Estimand, Numbers
+from probtruth.types.arguments import ESTIMANDS, Estimand, GivenNames, Numbers
 from probtruth.types.index import Index, as_names, one_hot
 from probtruth.types.shown import Brief
 
@@ -163,11 +163,7 @@ class Truth(Brief):
 
     @classmethod
     def from_probs(
-        cls,
-        probs: Numbers,
-        items: Iterable[object] | None = None,
-        labels: Iterable[object] | None = None,
-        estimand: Estimand = "distribution",
+        cls, probs: Numbers, items: GivenNames = None, labels: GivenNames = None, estimand: Estimand = "distribution"
     ) -> "Truth":
         """Soft labels from the caller: one distribution (row) for each item. Their own uncertainty is unknown.
 
@@ -190,11 +186,7 @@ class Truth(Brief):
 
     @classmethod
     def from_labels(
-        cls,
-        labels: ArrayLike,
-        n_labels: int | None = None,
-        items: Iterable[object] | None = None,
-        classes: Iterable[object] | None = None,
+        cls, labels: ArrayLike, n_labels: int | None = None, items: GivenNames = None, classes: GivenNames = None
     ) -> "Truth":
         """Hard labels, as certain labels.
 

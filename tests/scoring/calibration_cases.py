@@ -6,12 +6,13 @@ PLACE = np.arange(60)
 FORECAST = (PLACE * 37 % 53 + 1) / 55  # seven forecasts stand twice
 HARD = ((PLACE * 29) % 47 / 47 < FORECAST).astype(float)
 SOFT = np.round((FORECAST + (PLACE * 17 % 31) / 31) / 2, 2)
-WEIGHTS = 1 + (PLACE % 4) / 2
+TIMES = 2 + PLACE % 4  # How often each item stands where the reference weighs it by half of that
 
 
-def two_labels(outcomes):
-    """The forecasts above against sixty outcomes, hard or soft."""
-    predictions = pt.Predictions.from_probs({"a": np.stack([1 - FORECAST, FORECAST], 1)})
+def two_labels(outcomes, times=1):
+    """The forecasts above against sixty outcomes, hard or soft, each item so often."""
+    forecast, outcomes = np.repeat(FORECAST, times), np.repeat(outcomes, times)
+    predictions = pt.Predictions.from_probs({"a": np.stack([1 - forecast, forecast], 1)})
     return predictions, pt.Truth.from_probs(np.stack([1 - outcomes, outcomes], 1))
 
 

@@ -78,7 +78,7 @@ def test_groups_of_a_table_of_scores_follow_its_rows() -> None:
     by_name = pt.compare(scores, groups=dict(zip(ITEMS, groups, strict=True)), engine="exact")
     assert pt.compare(scores, groups=groups, engine="exact").group_results == by_name.group_results
     other = pt.Scores.from_frame({**losses, "item": [*ITEMS, *reversed(ITEMS)]}, higher_is_better=False)
-    with pytest.raises(InputError, match=r"groups as a list, for items that came in no order .* \{item: group\}"):
+    with pytest.raises(InputError, match=r"groups as a list, for items in no order .* \{item: group\}"):
         pt.compare(other, groups=groups, engine="exact")
 
 

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from jaxtyping import Int
-from numpy.typing import ArrayLike
 
 from probtruth import check, frames
 from probtruth.kernels.arrays import to_host
@@ -116,7 +115,6 @@ def calibration_decomposition(
     rule: RuleLike = "log",
     by: JudgedBy | Literal["joint"] = "label",
     floor: float | None = None,
-    weights: ArrayLike | None = None,
     n_bootstrap: int = 0,
     level: float = 0.95,
     seed: int = 0,
@@ -128,14 +126,14 @@ def calibration_decomposition(
 
     Arguments: `by` "label" judges each label against all others; "top-label" judges the greatest probability as a
     forecast of being right (ties share); "joint" judges the whole distribution, c being the fits of all labels divided
-    by their sum, or p or r itself if that has a lower loss (with two labels it is the same as "label"). `weights` weigh
-    the items; `n_bootstrap` resamples of the items give the equal-tailed `level` bands. The rest as in `score`.
+    by their sum, or p or r itself if that has a lower loss (with two labels it is the same as "label"). `n_bootstrap`
+    resamples of the items give the equal-tailed `level` bands. The rest as in `score`.
 
     Returns: one row for each model (and label), in units of the rule: `model`, `label`, `score`, `miscalibration`
     (lower is better; biased upwards in small samples, and so are its bands), `discrimination` (higher is better),
     `uncertainty`, and with a bootstrap `..._low` and `..._high` of each.
 
-    Errors: `InputError` as in `score`, for an unknown `by`, and for weights that are negative or too few.
+    Errors: `InputError` as in `score`, and for an unknown `by`.
 
     Source: Dimitriadis, Gneiting and Jordan (2021), doi:10.1073/pnas.2016191118
 
@@ -150,7 +148,6 @@ def calibration_decomposition(
     logs = floored(aligned.log_probs, check_floor(floor, len(aligned.labels)))
     if way == "joint":
         chosen = chosen.for_labels(aligned.labels)
-    heavy = events.item_weights(weights, len(aligned.items))
     check.whole(n_bootstrap, 0, "resamples", "200 are enough to see, 2,000 for two digits.")
     check.number(level, "level", "0.95 is usual.", above=0, below=1)
     rows: list[dict[str, object]] = []
@@ -162,9 +159,11 @@ def calibration_decomposition(
             tables = [(None, events.top_label(table, aligned.truth) if way == "top-label" else (table, aligned.truth))]
         for label, pair in tables:
             parts = corp_parts(chosen, *pair)
-            row: dict[str, object] = {"model": model, "label": label} | dict(zip(PARTS, parts(heavy), strict=True))
+            row: dict[str, object] = {"model": model, "label": label} | dict(
+                zip(PARTS, parts(np.ones(len(table))), strict=True)
+            )
             if n_bootstrap:
-                drawn = np.array([parts(some) for some in events.resamples(heavy, n_bootstrap, seed)])
+                drawn = np.array([parts(some) for some in events.resamples(len(table), n_bootstrap, seed)])
                 for side, values in zip(("low", "high"), events.bands(drawn, level).tolist(), strict=True):
                     row |= {f"{name}_{side}": value for name, value in zip(PARTS, values, strict=True)}
             rows.append(row)

@@ -1,4 +1,4 @@
-"""Forecasts of one event of many (a label, or being right): in bins, sorted, under weights and resamples of items."""
+"""Forecasts of one event of many (a label, or being right): in bins, sorted, under resamples of items."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -8,8 +8,7 @@ from jaxtyping import Float, Int
 from scipy.optimize import isotonic_regression
 from scipy.special import logsumexp
 
-from probtruth import check, check_arrays
-from probtruth.errors import InputError
+from probtruth import check
 from probtruth.kernels import simplex
 from probtruth.kernels.arrays import Table, to_host
 from probtruth.scoring.align import Aligned
@@ -84,26 +83,11 @@ def judged(aligned: Aligned, by: str) -> Iterator[tuple[dict[str, object], Items
             yield {"model": model, "label": label}, forecasts, outcomes, table.dtype
 
 
-def item_weights(weights: object, n_items: int) -> Items:
-    """The weights of the items as floats; 1 by default."""
-    if weights is None:
-        return np.ones(n_items)
-    array = check_arrays.as_floats(weights, "item", "weights").astype(np.float64)
-    check.length(len(array), n_items, "items")
-    with np.errstate(over="ignore"):
-        total = array.sum()
-    if not ((array >= 0).all() and 0 < total < np.inf):
-        got = "weights that are negative, infinite, of infinite sum or all 0"
-        raise InputError(got, "weights of at least 0", "Check them.")
-    return array
-
-
-def resamples(weights: Items, n_resamples: int, seed: int) -> Iterator[Items]:
-    """The weight of each item in each bootstrap resample of the items; those of weight 0 are as if they were not."""
+def resamples(n_items: int, n_resamples: int, seed: int) -> Iterator[Items]:
+    """How often each item stands in each bootstrap resample of the items."""
     rng = np.random.default_rng(check.whole(seed, 0, "seed"))
-    there = np.flatnonzero(weights > 0)
     for _ in range(n_resamples):
-        yield np.bincount(there[rng.integers(0, len(there), len(there))], minlength=len(weights)) * weights
+        yield np.bincount(rng.integers(0, n_items, n_items), minlength=n_items).astype(np.float64)
 
 
 def bands(drawn: Float[np.ndarray, "resample *value"], level: float) -> Float[np.ndarray, "2 *value"]:

@@ -12,7 +12,7 @@ from probtruth import check, check_arrays, frames
 from probtruth.errors import InputError
 from probtruth.kernels import simplex
 from probtruth.scoring.align import align
-from probtruth.scoring.calibration.events import Isotone, Items, Points, bands, bins_of, item_weights, judged, resamples
+from probtruth.scoring.calibration.events import Isotone, Items, Points, bands, bins_of, judged, resamples
 from probtruth.types import Predictions, Truth
 from probtruth.types.arguments import Binning, JudgedBy
 
@@ -31,7 +31,6 @@ def reliability_curve(
     band: Literal["consistency", "confidence", "none"] = "consistency",
     level: float = 0.9,
     n_resamples: int = 200,
-    weights: ArrayLike | None = None,
     seed: int = 0,
 ) -> "polars.DataFrame":
     """Observed frequency of an event against its forecast probability, with a band.
@@ -68,49 +67,46 @@ def reliability_curve(
     check.one_of(band, ("consistency", "confidence", "none"), "band")
     n_drawn = 0 if band == "none" else check.whole(n_resamples, 0, "resamples", "200 are enough to see.")
     check.number(level, "level", "0.95 is usual.", above=0, below=1)
-    heavy = item_weights(weights, len(aligned.items))
-    rows: list[dict[str, object]] = []
+    each, rows = np.ones(len(aligned.items)), list[dict[str, object]]()
     fit: Callable[[Items, Items], Points]
     for named, forecasts, outcomes, kind in judged(aligned, way):
         order = Isotone(forecasts)
         if method == "isotonic":
             fit, place = order.fit, order.point_of
-            observed = fit(outcomes, heavy)
+            observed = fit(outcomes, each)
             change = observed[1:] != observed[:-1]
             ends = np.append(True, change) | np.append(change, True)  # of every flat piece; one row if they are equal
             piece = np.append(0, np.cumsum(change))
-            forecast, weight = order.points, np.bincount(piece[place], heavy)[piece]
+            forecast, weight = order.points, np.bincount(piece[place])[piece]
         else:
             place = bins_of(forecasts, n_bins, method, kind)
             fit = partial(_means, place)
-            observed, forecast, weight = fit(outcomes, heavy), fit(forecasts, heavy), np.bincount(place, heavy)
+            observed, forecast, weight = fit(outcomes, each), fit(forecasts, each), np.bincount(place)
             ends = np.ones(len(weight), bool)
         low = high = np.full(len(weight), np.nan)
         if n_drawn:
             if band == "confidence":
-                drawn = [fit(outcomes, resampled) for resampled in resamples(heavy, n_drawn, seed)]
+                drawn = [fit(outcomes, resampled) for resampled in resamples(len(each), n_drawn, seed)]
             else:
-                drawn = [fit(sample, heavy) for sample in _calibrated(order, forecasts, outcomes, heavy, n_drawn, seed)]
+                drawn = [fit(sample, each) for sample in _calibrated(order, forecasts, outcomes, n_drawn, seed)]
             low, high = np.clip(bands(np.where(np.isnan(drawn), observed, drawn), level), 0, 1)
-        columns = {"forecast": forecast, "observed": observed, "weight": weight / heavy.sum(), "low": low, "high": high}
+        columns = {"forecast": forecast, "observed": observed, "weight": weight / len(each), "low": low, "high": high}
         points = zip(*(column[ends].tolist() for column in columns.values()), strict=True)
         rows += [named | dict(zip(columns, point, strict=True)) for point in points]
     return frames.from_rows(rows)
 
 
 def _means(bin_of: Int[np.ndarray, " item"], values: Items, weights: Items) -> Points:
-    """Weighted mean in each bin; NaN if the bin has no weight."""
+    """Weighted mean in each bin; NaN if a resample has none of it."""
     with np.errstate(invalid="ignore"):
         return np.asarray(np.bincount(bin_of, weights * values) / np.bincount(bin_of, weights))
 
 
-def _calibrated(
-    order: Isotone, forecasts: Items, outcomes: Items, heavy: Items, n_resamples: int, seed: int
-) -> Iterator[Items]:
+def _calibrated(order: Isotone, forecasts: Items, outcomes: Items, n_resamples: int, seed: int) -> Iterator[Items]:
     """Possible outcomes if the forecasts were calibrated."""
     rng = np.random.default_rng(check.whole(seed, 0, "seed"))
     hard = bool(np.isin(outcomes, (0, 1)).all())
-    apart = outcomes - order.fit(outcomes, heavy)[order.point_of]
+    apart = outcomes - order.fit(outcomes, np.ones(len(outcomes)))[order.point_of]
     for _ in range(n_resamples):
         if hard:
             yield (rng.random(len(forecasts)) < forecasts).astype(np.float64)
@@ -125,7 +121,6 @@ def calibration_error(
     n_bins: int = 15,
     bins: Binning = "uniform",
     n_resamples: int = 200,
-    weights: ArrayLike | None = None,
     seed: int = 0,
 ) -> "polars.DataFrame":
     """Expected calibration error (ECE) in bins, and its value if the forecasts were calibrated.
@@ -159,13 +154,12 @@ def calibration_error(
     check.whole(n_bins, 1, "n_bins", "10 or 15 are usual.")
     check.literal(bins, Binning, "bins")
     check.whole(n_resamples, 0, "resamples", "200 are enough to see.")
-    heavy = item_weights(weights, len(aligned.items))
     rows: list[dict[str, Any]] = []
     for named, forecasts, outcomes, kind in judged(aligned, way):
         place, order = bins_of(forecasts, n_bins, bins, kind), Isotone(forecasts)
         errors = [
-            float(np.abs(np.bincount(place, heavy * (sample - forecasts))).sum() / heavy.sum())
-            for sample in (outcomes, *_calibrated(order, forecasts, outcomes, heavy, n_resamples, seed))
+            float(np.abs(np.bincount(place, sample - forecasts)).sum() / len(forecasts))
+            for sample in (outcomes, *_calibrated(order, forecasts, outcomes, n_resamples, seed))
         ]
         by_chance = float(np.mean(errors[1:])) if n_resamples else np.nan
         label = None if way == "class-wise" else named["label"]
@@ -179,7 +173,6 @@ def murphy_diagram(
     truth: Truth,
     by: JudgedBy = "label",
     thresholds: ArrayLike | None = None,
-    weights: ArrayLike | None = None,
 ) -> "polars.DataFrame":
     """Mean expected elementary score of each model at every threshold, split into entropy and divergence.
 
@@ -189,7 +182,7 @@ def murphy_diagram(
     weight 1/(u (1 - u)) it is the log score. A model that is lower at every threshold is better under all of them.
 
     Arguments: `by` "label" takes each label against the others, "top-label" the most probable label being right;
-    `thresholds` between 0 and 1 (101 even ones by default); `weights` of the items.
+    `thresholds` between 0 and 1 (101 even ones by default).
 
     Returns: rows `model`, `label`, `threshold`, `expected`, `entropy`, `divergence`; from 0 to 1, lower is better.
 
@@ -210,11 +203,10 @@ def murphy_diagram(
     if not ((grid >= 0) & (grid <= 1)).all():
         raise InputError("thresholds outside 0 to 1 or NaN", "probabilities", "np.linspace(0, 1, 101) is the default.")
     aligned = align(predictions, truth).on_host()
-    heavy = item_weights(weights, len(aligned.items))
     rows: list[dict[str, object]] = []
     for named, forecasts, outcomes, kind in judged(aligned, by):
-        expected = elementary_score(forecasts, outcomes, grid, heavy / heavy.sum(), simplex.lost_as_log(grid, kind))
-        entropy = elementary_score(outcomes, outcomes, grid, heavy / heavy.sum())
+        expected = elementary_score(forecasts, outcomes, grid, simplex.lost_as_log(grid, kind))
+        entropy = elementary_score(outcomes, outcomes, grid)
         for threshold, loss, least in zip(grid.tolist(), expected.tolist(), entropy.tolist(), strict=True):
             parts = {"expected": loss, "entropy": least, "divergence": max(loss - least, 0.0)}
             rows.append({**named, "threshold": threshold, **parts})
@@ -222,11 +214,11 @@ def murphy_diagram(
 
 
 def elementary_score(
-    forecasts: Items, outcomes: Items, thresholds: Thresholds, shares: Items, lost: Thresholds | float = 0.0
+    forecasts: Items, outcomes: Items, thresholds: Thresholds, lost: Thresholds | float = 0.0
 ) -> Thresholds:
-    """Weighted mean elementary score at each threshold, from one sort of the forecasts."""
+    """Mean elementary score at each threshold, from one sort of the forecasts."""
     order = np.argsort(forecasts, kind="stable")
     below = np.searchsorted(forecasts[order], thresholds * (1 + lost), side="right")
-    hits, missing = (np.concatenate([[0.0], np.cumsum((shares * part)[order])]) for part in (outcomes, 1 - outcomes))
+    hits, missing = (np.concatenate([[0.0], np.cumsum(part[order])]) for part in (outcomes, 1 - outcomes))
     score: np.ndarray = hits[below] * (1 - thresholds) + (missing[-1] - missing[below]) * thresholds
-    return score
+    return score / len(forecasts)
