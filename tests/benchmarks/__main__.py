@@ -284,7 +284,7 @@ def workers() -> Subject:
 
     works = {"one worker": lambda: merged(one), "**two workers**": lambda: merged(two)}
     asked = {"**two workers**": ("0.69", "0.6")}
-    text = "Counts of ten labels and four models of 2,000,000 items: 10,000,000 rows in Parquet, in eight parts. By the clock."
+    text = "Counts of ten labels and four models of 2,000,000 items in Parquet, in eight parts. By the clock."
     return Subject("Workers of Dask, 10,000,000 rows", works, asked, text, rounds=3, clock=time.perf_counter)
 
 
