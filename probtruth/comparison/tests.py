@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Real
 from scipy.special import bdtr, ndtr, stdtr
 
 from probtruth.comparison.design import Design, totals
@@ -117,7 +117,7 @@ def bootstrap_p_below(residuals: Units, centres: Float[np.ndarray, " pair"], see
     return [float(count / WEIGHTS) if some else None for count, some in zip(below, varies, strict=True)]
 
 
-def _by_row(draws: Float[np.ndarray, "draw largest"], largest: Units) -> Float[np.ndarray, "draw pair"]:
+def _by_row(draws: Real[np.ndarray, "draw unit"], largest: Units) -> Float[np.ndarray, "draw pair"]:
     # a row at a time: the product of the whole wakes the threads of BLAS, which takes ten times the processor time
     return np.asarray((draws[:, None] @ largest.T)[:, 0])
 

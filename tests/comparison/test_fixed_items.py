@@ -69,7 +69,7 @@ def test_single_votes_are_as_uncertain_as_the_models_say(setting):
     probs, loss = setting
     rng = np.random.default_rng(3)
     forecast = rng.dirichlet(np.ones(3), N)
-    scores = scored(probs, loss, np.full(N, 1), rng, log_probs=np.log(forecast)[None])
+    scores = scored(probs, loss, np.full(N, 1), rng, log_probs=np.log(np.stack([forecast, forecast])))
     difference = loss[0] - loss[1]
     wanted = ((forecast * difference**2).sum(1) - (forecast * difference).sum(1) ** 2).sum() / N**2
     assert fixed_variance(scores, EQUAL, None, 0, 1) == pytest.approx(wanted, rel=1e-12)

@@ -16,7 +16,7 @@ from probtruth.scoring.rules.proper import Losses
 from probtruth.scoring.rules.rule import ScoringRule
 from probtruth.types.arguments import RuleName
 
-Rows = Float[Array, "*batch label"]
+Rows = Float[Array, "*#batch label"]
 
 INFINITE = float("inf")
 GNEITING_RAFTERY = "Gneiting and Raftery (2007), doi:10.1198/016214506000001437"
