@@ -13,7 +13,7 @@ import numpy as np
 from probtruth import check, check_arrays, frames
 from probtruth.check import Source
 from probtruth.errors import InputError
-from probtruth.frame_numbers import NamedNumbers, is_frame, labelled, row_names
+from probtruth.frame_numbers import NamedNumbers, is_frame, labelled, no_frame, row_names
 from probtruth.io.annotations import read_annotations
 from probtruth.io.formats import LabelReading
 from probtruth.io.loaders.readers import label_format, read_label_file
@@ -237,6 +237,7 @@ def _numbers(table: NamedNumbers, estimand: Estimand | None) -> Annotations | Tr
 
 def by_name(listed: object, names: Sequence[str], what: str) -> object:
     """A pandas Series as a mapping where its index holds names, as a list where it is a plain range; else unchanged."""
+    no_frame(listed, what)
     index = getattr(listed, "index", None)
     if index is None or callable(index) or isinstance(listed, Mapping):  # a list has a method of that name
         return listed

@@ -120,6 +120,8 @@ def _target(out: StrPath) -> Path:
     text = os.fspath(out) if isinstance(out, os.PathLike) else out
     if not isinstance(text, str) or not text or "\0" in text:
         raise InputError(f"{text!r}", "the path of the output", "Name it with --out.")
+    if any("\ud800" <= character <= "\udfff" for character in text):  # which some writers cannot take
+        raise InputError(f"{text!r}, which is not UTF-8", "a path in UTF-8", "Choose another path (--out).")
     if is_address(text):
         raise InputError("an address", "a local path", "Write it here, and copy it afterwards.", redacted(text))
     try:

@@ -136,6 +136,7 @@ def test_paths_that_cannot_be_an_output(tmp_path: Path, monkeypatch: pytest.Monk
         "s3://bucket/out": "got an address, expected a local path",
         tmp_path / "file" / "out": "not a directory",
         tmp_path / ("a" * 300): "file name too long",
+        str(tmp_path / "o\udcff"): "which is not UTF-8",
     }
     for out, message in cases.items():
         refused(tmp_path, out, message)
