@@ -163,7 +163,7 @@ def _names_beside(predictions: Models, item: str) -> list[Any]:
     """The names of items that the predictions have, by which the column of items is found in the table beside them."""
     if isinstance(predictions, Predictions):
         return [] if predictions.index.positional_items else [frames.text(frames.as_series(predictions.index.items))]
-    first: Any = next(iter(predictions.values()), None)
+    first: Any = next(iter(by_model(predictions, "table or path").values())) if predictions != {} else None
     return names_in(first, item) if isinstance(first, STORED) or is_frame(first) else []
 
 

@@ -1,5 +1,7 @@
 """Tables in places where they do not belong, and indices without names: an `InputError`, never an odd answer."""
 
+from pathlib import Path
+
 import pandas
 import polars
 import pytest
@@ -36,7 +38,10 @@ class TestTablesInOddPlaces:
             with pytest.raises(InputError, match=f"got a table as {what}, expected a list in the order of the items"):
                 call()
 
+    @pytest.mark.parametrize("header", ["item,annotator,label", "id,annotator,label", "item,label"])
     @pytest.mark.parametrize("models", [["m.csv"], "m.csv", None, 3])
-    def test_models_without_names(self, models: object) -> None:
+    def test_models_without_names(self, models: object, header: str, tmp_path: Path) -> None:
+        cells = "x,a,no" if "annotator" in header else "x,no"
+        (tmp_path / "a.csv").write_text(f"{header}\n{cells}\n")
         with pytest.raises(InputError, match="expected a dict"):
-            pt.evaluate("a.csv", models)  # type: ignore[arg-type]
+            pt.evaluate(tmp_path / "a.csv", models)  # type: ignore[arg-type]
