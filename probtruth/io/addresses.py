@@ -7,11 +7,15 @@ redacted wherever an address is shown.
 import base64
 import errno
 import glob
+import gzip
+import math
 import os
 import re
+import shutil
 import tempfile
 import threading
 import time
+import zlib
 from collections.abc import Callable
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -45,7 +49,32 @@ _FOLDERS: list["tempfile.TemporaryDirectory[str]"] = []  # Removed when the proc
 
 
 def location(path: str | Path) -> Path:
-    """The local path of a table; what lies at an address, and a Delta or Iceberg table, is copied to one."""
+    """The local path of a table; one at an address, packed by gzip, or of Delta or Iceberg is copied to one."""
+    return unpacked(_local(path))
+
+
+def unpacked(path: Path) -> Path:
+    """The content of a table that gzip packed, as a copy under the name of the table; any other path as it is."""
+    if path.suffix.lower() != ".gz" or path.with_suffix("").suffix.lower() not in TABLES or not path.is_file():
+        return path
+    state = path.stat()
+
+    def write(target: Path) -> None:
+        try:
+            with gzip.open(path) as source:
+                _save(source, target, None, math.inf)
+        except (OSError, EOFError, zlib.error) as error:
+            reason = os.strerror(error.errno).lower() if isinstance(error, OSError) and error.errno else "damaged"
+            raise InputError(
+                f"what gzip cannot unpack ({reason})", "a file of gzip", "Check it.", shown(path)
+            ) from None
+
+    copy = _copied(os.path.abspath(path), (state.st_mtime_ns, state.st_size), path.stem, write)
+    _ORIGINS[str(copy)] = shown(path)
+    return copy
+
+
+def _local(path: str | Path) -> Path:
     text = str(path)
     match = SCHEME.match(text)
     if match is not None and (is_address(text) or (isinstance(path, Path) and not os.path.lexists(path))):
@@ -130,11 +159,12 @@ def _save(source: Any, target: Path, size: int | None, end: float) -> None:
     """Writes what a stream holds, within the bounds on size and time (`end` on the monotonic clock)."""
     read = getattr(source, "read1", source.read)  # what has come, so that a slow server does not stop the clock
     n_bytes = 0
+    largest = min(LARGEST, shutil.disk_usage(target.parent).free // 2)
     with target.open("wb") as sink:
         while piece := read(1 << 20):
             n_bytes += len(piece)
-            if n_bytes > LARGEST:
-                raise too_much(f"more than {LARGEST >> 30} GiB")
+            if n_bytes > largest:
+                raise too_much(f"more than {largest / 2**30:.3g} GiB")
             if time.monotonic() > end:
                 raise too_much(f"no end after {LONGEST:g} seconds")
             sink.write(piece)
@@ -143,7 +173,7 @@ def _save(source: Any, target: Path, size: int | None, end: float) -> None:
 
 
 def too_much(got: str) -> InputError:
-    limit = f"at most {LARGEST >> 30} GiB within {LONGEST:g} seconds"
+    limit = f"at most {LARGEST >> 30} GiB (and half of the disk) within {LONGEST:g} seconds"
     return InputError(got, limit, "Copy the table here first, and read the copy.")
 
 
@@ -296,7 +326,8 @@ def matching(path: Path) -> list[Path] | None:
     text = str(path)
     if not WILD.search(text) or "\0" in text or os.path.lexists(text):
         return None
-    files = sorted(Path(file) for file in glob.glob(text, recursive=True) if os.path.isfile(file))
+    found = sorted(Path(file) for file in glob.glob(text, recursive=True) if os.path.isfile(file))
+    files = [unpacked(file) for file in found]
     if not files:
         raise InputError("a pattern that matches no file", "at least one", "Check the path.", repr(text))
     return files
