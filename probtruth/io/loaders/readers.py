@@ -110,8 +110,9 @@ def _of_value(value: Any) -> str | None:
     if isinstance(inner, list) and inner:
         return _of_value(inner[0])
     first = next(iter(value.values()), None)
-    tool = _of_value(first) if isinstance(first, Mapping) else None
-    return tool if tool == "lewidi" else None
+    if isinstance(first, Mapping) and _of_value(first) == "lewidi":
+        return "lewidi"
+    return None
 
 
 def _of_folder(path: Path) -> str:
@@ -170,7 +171,8 @@ def read_score_files(files: Files, how: ScoreReading, memory: float | None = Non
     if format == "inspect":
         return loaders.read_inspect(files, metric, upward)
     if format == "helm":
-        return loaders.read_helm(files, metric, higher_is_better=upward, split=(how.filter or [None])[0])
+        split = how.filter[0] if how.filter else None
+        return loaders.read_helm(files, metric, higher_is_better=upward, split=split)
     if format == "promptfoo":
         return loaders.read_promptfoo(files, metric)
     if format == "every-eval-ever":
