@@ -74,6 +74,8 @@ def format_of(path: StrPath) -> str:
         return "inspect"
     if suffix == ".json":
         value = json_values.first_object(path)
+        if value is None:
+            json_values.read_json(path)  # says what is wrong with it
         tool = _of_value(value)
         if isinstance(value, Mapping) and not AGGREGATE.isdisjoint(value) and tool is None:
             hint = "Give the file of its samples: *_samples.jsonl, or samples_*.jsonl."
@@ -88,10 +90,7 @@ def format_of(path: StrPath) -> str:
         return tool
     if suffix not in (".jsonl", ".ndjson"):
         return "table"
-    try:
-        return _of_value(json_values.first_object(path)) or "table"
-    except InputError:
-        return "table"  # the reader of tables says what is wrong with it
+    return _of_value(json_values.first_object(path)) or "table"
 
 
 def _of_value(value: Any) -> str | None:
