@@ -122,6 +122,8 @@ def of_scores(scores: Scores, plan: Design, options: Options, annotations: objec
     order, back = by_name[sums.finite], np.argsort(by_name)
     means, n_infinite = sums.means(plan)[back], sums.infinite.sum((0, 2))[back].tolist()
     rows, shared, kind, repeated = _rows(sums, plan), None, options.replicates, scores.replicates
+    if annotations is None and gold is None and scores.labels is not None:
+        annotations = scores.labels.named_annotations
     if annotations is not None:
         if kind is not None:
             hint = "Scores against annotators' labels have no replicates."
@@ -135,6 +137,8 @@ def of_scores(scores: Scores, plan: Design, options: Options, annotations: objec
         raise InputError("replicates='independent' without replicates", "repeated scores", "Give replicate=COLUMN.")
     shared = None if shared is None or shared.n_units < 2 else shared
     notes = () if shared is None else shared.notes()
+    if gold is None and scores.labels is not None:
+        notes += scores.labels.cautions
     if kind == "folds" and repeated is not None and not options.these_items:
         notes += ("folds are replicates of the items here: their correlation stays inside each item's mean",)
     if kind is None and repeated is not None and repeated.names:

@@ -64,7 +64,8 @@ class Moments:
     ) -> "Moments":
         """The sums of some scores; a part of the items will do.
 
-        Arguments: `groups`, `clusters` and `annotations` as in `compare`. Names of groups, clusters and annotators say
+        Arguments: `groups`, `clusters` and `annotations` as in `compare` (scores of an inferred truth have their
+        own). Names of groups, clusters and annotators say
         what belongs together in other parts.
 
         Returns: sums that `+` adds and `compare` takes.
@@ -75,6 +76,8 @@ class Moments:
             raise InputError("scores with gold", "scores alone", "Compare them as a whole.")
         plan = design(scores, groups, clusters, None)
         made = cls.made(scores, scores.losses, plan)
+        if annotations is None and scores.labels is not None:
+            annotations = scores.labels.named_annotations
         if annotations is None:
             return made
         order = np.argsort(np.array(scores.models), kind="stable")

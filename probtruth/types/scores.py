@@ -13,6 +13,7 @@ from probtruth.check import Source
 from probtruth.errors import InputError
 from probtruth.kernels.arrays import Table
 from probtruth.kernels.host import empty_array
+from probtruth.types.annotations import Annotations
 from probtruth.types.arguments import Frame
 from probtruth.types.index import Audit, Coded, no_repeats, order_of, positions, ranks, sort_names
 from probtruth.types.orientation import upward
@@ -55,7 +56,8 @@ class LabelsBehind(Brief):
     each item moves a model's mean by, times the items, through weights that were fitted on all of them: a comparison
     adds it to the losses, so that it counts in the spread (the mean is 0). `log_probs` are the forecasts; `sampled` are
     positions of the items that stand for all where labels are looked at one by one. `losses`, `truth` and `log_probs`
-    lie where the predictions do.
+    lie where the predictions do. `annotations` are those that the truth was inferred from, None where it was not;
+    `cautions` say what the truth leaves out, for every comparison of these scores to repeat.
     """
 
     given: Float[Table, "model item label"] | LossesOf
@@ -66,6 +68,16 @@ class LabelsBehind(Brief):
     influence: Float[np.ndarray, "model item"] | None = None
     log_probs: Float[Table, "model item label"] | None = None
     sampled: Int[np.ndarray, " sampled"] | None = None
+    annotations: Annotations | None = None
+    cautions: tuple[str, ...] = ()
+
+    @property
+    def named_annotations(self) -> Annotations | None:
+        """The annotations whose annotators add to the variance: those behind vote shares, where they have names."""
+        annotations = self.annotations
+        if annotations is None or annotations.annotator is None or self.shares is None:
+            return None
+        return annotations if self.estimand == "distribution" else None
 
     @cached_property
     def losses(self) -> Float[Table, "model item label"]:
