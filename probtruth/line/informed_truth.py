@@ -101,8 +101,8 @@ def score_on_evidence(
     behind = scores.labels
     assert behind is not None
     influence = None if used.informed is None else used.informed.influence(to_host(behind.losses))
-    behind = replace(behind, influence=influence, cautions=used.cautions)
-    return ScoredTruth(used.truth, used.aligned, replace(scores, labels=behind))
+    scores = replace(scores, labels=replace(behind, influence=influence), cautions=used.cautions)
+    return ScoredTruth(used.truth, used.aligned, scores)
 
 
 def _cautions(truth: Truth, aligned: Aligned) -> tuple[str, ...]:

@@ -56,8 +56,7 @@ class LabelsBehind(Brief):
     each item moves a model's mean by, times the items, through weights that were fitted on all of them: a comparison
     adds it to the losses, so that it counts in the spread (the mean is 0). `log_probs` are the forecasts; `sampled` are
     positions of the items that stand for all where labels are looked at one by one. `losses`, `truth` and `log_probs`
-    lie where the predictions do. `annotations` are those that the truth was inferred from, None where it was not;
-    `cautions` say what the truth leaves out, for every comparison of these scores to repeat.
+    lie where the predictions do. `annotations` are those that the truth was inferred from; None where it was not.
     """
 
     given: Float[Table, "model item label"] | LossesOf
@@ -69,7 +68,6 @@ class LabelsBehind(Brief):
     log_probs: Float[Table, "model item label"] | None = None
     sampled: Int[np.ndarray, " sampled"] | None = None
     annotations: Annotations | None = None
-    cautions: tuple[str, ...] = ()
 
     @property
     def named_annotations(self) -> Annotations | None:
@@ -133,7 +131,8 @@ class Scores(Brief):
     there or not: the `labels` that were scored against, `groups` and `clusters` of the items, `replicates`, and the
     experts' answers on a few items (`gold`), by which a comparison corrects the others.
     `item_rows` is the caller's row of each item (None: as `items` stand); without `item_order` the caller gave the
-    items in none, and a list by item matches nothing. `notes` say how a file was read where that was not asked for.
+    items in none, and a list by item matches nothing. `notes` say how a file was read where that was not asked for;
+    `cautions` say what the scores do not know, for every comparison of them to repeat.
     """
 
     values: Float[np.ndarray, "model item"]
@@ -151,6 +150,7 @@ class Scores(Brief):
     item_rows: Int[np.ndarray, " item"] | None = None
     item_order: bool = True
     notes: tuple[str, ...] = ()
+    cautions: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         """The models, the size and the rule."""
