@@ -12,16 +12,28 @@ from probtruth.cli import app
 
 COMMANDS: dict[str, Any] = {command.name: command for command in typer.main.get_command(app).commands.values()}  # type: ignore[attr-defined]
 WORD = re.compile(r"'(?:[^']|'\\'')*'|\"[^\"]*\"|[^\s,;)]+")
+PROSE = {
+    "or",
+    "and",
+    "to",
+    "with",
+    "of",
+    "is",
+    "for",
+    "says",
+    "says,",
+    "in",
+}  # What follows an option that is only named
 RUN = re.compile(r"Run: (probtruth .+)$")
 KEYWORD = re.compile(r"(?<![\w.-])([a-z_][a-z_0-9]*)=('[^']*'|\[[^\]]*\]|\{[^}]*\}|\([^)]*\)|True|False|-?[\d.]+\d)")
 
 
-def flags_of(command: str) -> dict[str, bool]:
-    """Whether each option of a command is a switch without a value."""
-    found: dict[str, bool] = {}
+def values_of(command: str) -> dict[str, int]:
+    """How many values each option of a command takes."""
+    found: dict[str, int] = {}
     for param in COMMANDS[command].params:
         for flag in (*param.opts, *param.secondary_opts):
-            found[flag] = bool(getattr(param, "is_flag", False))
+            found[flag] = 0 if getattr(param, "is_flag", False) else param.nargs
     return found
 
 
@@ -36,29 +48,23 @@ def whole_command(message: str) -> list[str] | None:
 
 
 def options_in(message: str, command: str) -> list[tuple[str, ...]]:
-    """The options that a hint proposes with a value (or that are switches), for a command; those side by side are one."""
+    """The options that a hint proposes for a command, with their values; those side by side are one proposal."""
     text = RUN.sub("", hint_of(message))
-    flags = flags_of(command)
+    values = values_of(command)
     found: list[tuple[str, ...]] = []
     end = -1
     for match in re.finditer(r"(?<![\w-])--[a-z][a-z0-9-]+", text):
-        option = match[0]
-        if option not in flags:
+        if match[0] not in values:
             continue
-        rest = text[match.end() :]
-        word = re.match(r"[ =](" + WORD.pattern + ")", rest)
-        if flags[option]:
-            words, stop = (option,), match.end()
-        elif word is not None and not word[1].startswith("-") and not rest.startswith(" ("):
-            words, stop = (option, *shlex.split(word[1].rstrip("."))), match.end() + word.end()
-        else:
+        value = re.match(rf"(?:[ =]({WORD.pattern})){{{values[match[0]]}}}", text[match.end() :])
+        words = (match[0], *shlex.split(value[0].lstrip("=").rstrip(".,;"))) if value is not None else ()
+        if not words or any(word.startswith(("(", "--")) or word in PROSE for word in words[1:]):
             continue  # a name alone
-        together = end >= 0 and text[end : match.start()].strip() == ""
-        if together:
+        if end >= 0 and text[end : match.start()].strip() == "":
             found[-1] = (*found[-1], *words)
         else:
             found.append(words)
-        end = stop
+        end = match.end() + len(value[0])  # type: ignore[index]
     return list(dict.fromkeys(found))
 
 
@@ -77,14 +83,14 @@ def _literals(text: str) -> Iterator[dict[str, Any]]:
 
 def with_options(words: list[str], options: tuple[str, ...], repeated: frozenset[str] = frozenset()) -> list[str]:
     """A command with options; of those that take one value, what it had before goes."""
-    flags = flags_of(words[0])
+    values = values_of(words[0])
     named = {word for word in options if word.startswith("--")} - repeated
     left: list[str] = []
     rest = iter(words)
     for word in rest:
         name, equals, _ = word.partition("=")
         if name in named:
-            if not equals and not flags[name]:
+            for _ in range(0 if equals else values[name]):
                 next(rest, None)
             continue
         left.append(word)

@@ -35,6 +35,7 @@ REPEATED = (
 
 type ByTask = str | Mapping[str, str] | None
 """A name for all tasks, or one for each; None for each task's first."""
+OTHERS = ""  # In place of the name of a task: all that are not named
 
 
 def read_lm_eval_samples(
@@ -53,8 +54,8 @@ def read_lm_eval_samples(
 
     Arguments: `files` is {model name: file, folder or list of them}, or a folder in which each model has a folder of
     its own, as the harness writes it; models then have the names in `results_DATE.json`. `metric` and `filter` are
-    names, or {task: name}; a task without one counts by its first metric and its first filter. `tasks` are the tasks to
-    read. `higher_is_better` is needed for metrics that are not known.
+    names, or {task: name}; a task without one counts by that of the task "", or else by its first metric and its first
+    filter. `tasks` are the tasks to read. `higher_is_better` is needed for metrics that are not known.
 
     Errors: `InputError` names file and line of what cannot be used.
 
@@ -73,7 +74,8 @@ def read_lm_eval_samples(
     for option in (metric, filter):
         if isinstance(option, Mapping):
             for task in option:
-                check.one_of(task, list(of_tasks), "task")
+                if task != OTHERS:
+                    check.one_of(task, list(of_tasks), "task")
     filters = _filters_of(of_tasks, filter)
     firsts = {task: of_filters[filters[task]] for task, of_filters in of_tasks.items()}
     metrics = _metrics_of(firsts, metric)
@@ -104,7 +106,7 @@ def _metrics_of(firsts: Mapping[str, LogSample], metric: ByTask) -> dict[str, st
     there: dict[str, list[str]] = {}
     for task, sample in firsts.items():
         numbers = _numbers(sample)
-        named = metric.get(task) if isinstance(metric, Mapping) else metric
+        named = _named(metric, task)
         if not numbers and not named:
             raise InputError(
                 f"no metric of the task {check.quote(task)} that is one number",
@@ -148,8 +150,7 @@ def _by_task(what: str, option: ByTask, there: Mapping[str, Collection[str]]) ->
     lacking: dict[str, str] = {}
     for task, names in there.items():
         first = next(iter(names), "")
-        named = option.get(task) if isinstance(option, Mapping) else option
-        chosen[task] = named or first
+        chosen[task] = _named(option, task) or first
         if chosen[task] not in names:
             lacking[task] = first
     if not lacking:
@@ -166,6 +167,12 @@ def _by_task(what: str, option: ByTask, there: Mapping[str, Collection[str]]) ->
         WHAT,
         tuple(options),
     )
+
+
+def _named(option: ByTask, task: str) -> str | None:
+    if isinstance(option, Mapping):
+        return option.get(task, option.get(OTHERS))
+    return option
 
 
 def _rule(measures: Mapping[str, str]) -> str:

@@ -204,15 +204,16 @@ def read_label_file(
 
 
 def _by_task(words: Sequence[str] | None, every: str | None = None) -> str | dict[str, str] | None:
-    """`TASK=NAME` words as {task: name}; a name without a task is for all."""
+    """`TASK=NAME` words as {task: name}; a name without a task is for all that are not named."""
     named: dict[str, str] = {}
-    for task, _, name in (word.rpartition("=") for word in words or ()):
+    for word in words or ():
+        task, _, name = word.rpartition("=")
         if task:
             named[task] = name
         else:
             every = name
     if named and every is not None:
-        raise InputError(f"a name for every task ({every}) and one for some", "one of the two", "Write TASK=NAME.")
+        named[lm_eval.OTHERS] = every
     return named or every
 
 
