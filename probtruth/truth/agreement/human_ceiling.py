@@ -1,16 +1,15 @@
 """How well a human annotator does against the others, and whether a model does as well."""
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float
 
 from probtruth import check, frames
 from probtruth.errors import InputError
 from probtruth.kernels.arrays import to_host
+from probtruth.truth.agreement.answers import Answers, answers_of
 from probtruth.truth.agreement.crossed import Influences, Spread
-from probtruth.truth.flat import votes_of_others
 from probtruth.types import Annotations, Predictions
 from probtruth.types.index import match_items, match_labels
 
@@ -20,17 +19,15 @@ if TYPE_CHECKING:
 type HumanRule = Literal["zero-one", "brier"]
 """Rules under which a hard answer of a human has a finite loss."""
 
+HUMANS = {
+    "zero-one": [("a random annotator", "annotator"), ("the others' majority", "committee")],
+    "brier": [
+        ("a random annotator", "annotator"),
+        ("the others' shares", "committee"),
+        ("the population of annotators", "population"),
+    ],
+}  # The rows of people under each rule, in the order of `_item_losses`
 LARGEST = {"zero-one": 1.0, "brier": 2.0}  # The largest loss of each rule
-
-
-@dataclass(frozen=True, eq=False)
-class _Votes:
-    """One row for each vote on items that others voted on too; `others` are the shares of the others' votes."""
-
-    item: Int[np.ndarray, " vote"]
-    label: Int[np.ndarray, " vote"]
-    weight: Float[np.ndarray, " vote"]
-    others: Float[np.ndarray, "vote label"]
 
 
 def human_ceiling(
@@ -42,7 +39,8 @@ def human_ceiling(
     """Losses against the *other* annotators' votes: of a random annotator, of the other annotators together, of models.
 
     Everybody is scored on the same votes: for each vote of annotator j on item i, the standard is the share of the
-    others' votes on i, so that no vote is compared with itself, nor with a repeat by j. Rows (`who`, `kind`):
+    others' votes on i, so that no vote is compared with itself. Of repeats by j the most frequent label counts, once.
+    Rows (`who`, `kind`):
     "annotator": a random annotator's own answer;
     "committee": the others together, who answer with the label that most of them gave (zero-one, ties split) or with
     their shares (brier), scored on the vote left out: what n - 1 people can do;
@@ -73,31 +71,23 @@ def human_ceiling(
     """
     check.instance(annotations, Annotations, "Annotations.from_long, Annotations.from_counts or read_annotations")
     check.literal(rule, HumanRule, "rule")
-    votes = _votes(annotations)
-    human = 1 - votes.others[np.arange(len(votes.item)), votes.label]
-    together = _losses(votes.others, np.eye(annotations.n_labels)[votes.label], rule)
-    if rule == "brier":
-        rows = [("a random annotator", "annotator", 2 * human), ("the others' shares", "committee", together)]
-        rows.append(("the population of annotators", "population", human))
-    else:
-        rows = [("a random annotator", "annotator", human), ("the others' majority", "committee", together)]
-    if predictions is not None:
-        probs = aligned_probs(annotations, predictions)[:, votes.item]
-        for name, own in zip(predictions.models, probs, strict=True):
-            rows.append((name, "model", _losses(own, votes.others, rule)))
-    losses = np.stack([loss for _, _, loss in rows])
-    means = losses @ votes.weight / votes.weight.sum()
-    influences = _influences(annotations, predictions, rule)
+    answers = answers_of(annotations, undivided=True)
+    probs = None if predictions is None else aligned_probs(annotations, predictions)[:, answers.items]
+    rows = list(HUMANS[rule])
+    rows += [(name, "model") for name in (() if predictions is None else predictions.models)]
+    loss = _item_losses(answers.counts, probs, rule)
+    means = loss.mean(1)
+    influences = _influences(answers, probs, loss, rule)
     low, high = _interval(means, influences.spread(), LARGEST[rule])
-    as_good = influences.less_first().spread().p_below(means - means[0])
+    as_good = influences.less_first().spread().p_below(means - means[0]).tolist()
     return frames.as_polars(
         {
-            "who": [who for who, _, _ in rows],
-            "kind": [kind for _, kind, _ in rows],
+            "who": [who for who, _ in rows],
+            "kind": [kind for _, kind in rows],
             "loss": means,
             "low": low,
             "high": high,
-            "p_as_good": [float(as_good[row]) if rows[row][1] == "model" else None for row in range(len(rows))],
+            "p_as_good": [p if kind == "model" else None for p, (_, kind) in zip(as_good, rows, strict=True)],
         }
     )
 
@@ -112,18 +102,6 @@ def _interval(
         place = np.log(loss) - np.log(largest - loss)
     low, high = (largest / (1 + np.exp(-place - side)) for side in (-step, step))
     return low, high
-
-
-def _votes(annotations: Annotations) -> _Votes:
-    others = votes_of_others(annotations)
-    n_others = others.sum(1)
-    shared = n_others > 0
-    if not shared.any():
-        raise InputError("no item with two votes", "at least one", "A human can only be compared with other humans.")
-    item, label = annotations.item[shared], annotations.label[shared]
-    n_votes = np.bincount(annotations.item, annotations.multiplicity)[item]
-    shares = others[shared] / n_others[shared, None]
-    return _Votes(item, label, annotations.multiplicity[shared] / n_votes, shares)
 
 
 def aligned_probs(annotations: Annotations, predictions: Predictions) -> Float[np.ndarray, "model item label"]:
@@ -159,61 +137,24 @@ def _losses(
     return loss
 
 
-def _influences(annotations: Annotations, predictions: Predictions | None, rule: str) -> Influences:
+def _influences(
+    answers: Answers,
+    probs: Float[np.ndarray, "model item label"] | None,
+    loss: Float[np.ndarray, "row item"],
+    rule: str,
+) -> Influences:
     """What every item, and every annotator's answer to it, moves each row's mean loss by."""
-    answers = _answers(annotations)
-    counts, size = answers.counts, answers.counts.sum(1)
-    n_items = len(counts)
-    probs = None if predictions is None else aligned_probs(annotations, predictions)[:, answers.items]
-    loss = _item_losses(counts, probs, rule)
-    mean = loss.mean(1, keepdims=True)
-    if answers.annotator is None:
-        nothing = np.zeros((len(loss), 0))
-        return Influences((loss - mean) / n_items, nothing, None, np.zeros(0))
-    item = answers.item
-    without = counts[item].copy()
+    n_items, item, size = len(answers.items), answers.item, answers.size
+    beyond = loss - loss.mean(1, keepdims=True)
+    without = answers.counts[item].copy()
     without[np.arange(len(item)), answers.label] -= 1
-    left = size[item] - 2  # of pairs of answers, (m - 1)(m - 2) of m (m - 1) stay
+    left = (size[item] - 2) / size[item]  # of pairs of answers, (m - 1)(m - 2) of m (m - 1) stay
     several = left > 0
     rest = np.zeros((len(loss), len(item)))
     of_rest = None if probs is None else probs[:, item[several]]
-    rest[:, several] = _item_losses(without[several], of_rest, rule) - mean
-    moved = loss[:, item] - mean - left / size[item] * rest
-    return Influences((loss - mean) / n_items, moved / n_items, answers.annotator, 2 / size[item] / n_items)
-
-
-@dataclass(frozen=True, eq=False)
-class _Answers:
-    """One answer of each annotator to each item that another one answered too; cells by item."""
-
-    items: Int[np.ndarray, " item"]
-    counts: Float[np.ndarray, "item label"]
-    item: Int[np.ndarray, " cell"]
-    label: Int[np.ndarray, " cell"]
-    annotator: Int[np.ndarray, " cell"] | None
-
-
-def _answers(annotations: Annotations) -> _Answers:
-    """The answers that spreads are computed from; of repeats that differ, the most frequent label."""
-    n_labels = annotations.n_labels
-    item, label, who = annotations.item, annotations.label, annotations.annotator
-    if who is None:
-        counts = annotations.counts().astype(float)
-        items = np.flatnonzero(counts.sum(1) > 1)
-        none = np.zeros(0, np.int64)
-        return _Answers(items, counts[items], none, none, None)
-    pair = item.astype(np.int64) * len(annotations.index.annotators) + who
-    said, often = np.unique(pair * n_labels + label, return_counts=True)
-    order = np.lexsort((-often, said // n_labels))
-    first = order[np.diff(said[order] // n_labels, prepend=-1) != 0]
-    pair, label = np.divmod(said[first], n_labels)
-    item, who = np.divmod(pair, len(annotations.index.annotators))
-    size = np.bincount(item, minlength=annotations.n_items)
-    items = np.flatnonzero(size > 1)
-    shared = size[item] > 1
-    item, label, who = np.searchsorted(items, item[shared]), label[shared], who[shared]
-    counts = np.bincount(item * n_labels + label, minlength=len(items) * n_labels).reshape(-1, n_labels)
-    return _Answers(items, counts.astype(float), item, label, who)
+    rest[:, several] = _item_losses(without[several], of_rest, rule) - loss.mean(1, keepdims=True)
+    of_cell = (beyond[:, item] - left * rest) / n_items
+    return Influences(beyond / n_items, of_cell, answers.annotator, 2 / size[item] / n_items)
 
 
 def _item_losses(

@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float
 
 from probtruth import check
 from probtruth.errors import InputError
 from probtruth.frames import name_text
+from probtruth.truth.agreement.answers import Answers, answers_of
 from probtruth.truth.agreement.crossed import Influences
 from probtruth.types import Annotations
 
@@ -64,50 +65,17 @@ def krippendorff_alpha(
     """
     check.instance(annotations, Annotations, "Annotations.from_long, Annotations.from_counts or read_annotations")
     check.literal(level, MeasurementLevel, "level")
-    answers = _answers(annotations)
+    answers = answers_of(annotations)
     values = _values(annotations, level, order)
     parts = _parts(answers, level, values)
-    n_items = len(answers.counts)
+    votes = np.bincount(annotations.item, annotations.multiplicity, annotations.n_items)
+    size = (len(answers.items), int(votes[answers.items].sum()))
     if parts.expected <= 0:
-        return Agreement(*(float("nan"),) * 3, n_items, answers.n_annotations)
+        return Agreement(*(float("nan"),) * 3, *size)
     disagreement = parts.observed / parts.expected
     spread = _influences(answers, parts, level, values).spread()
     half = float(spread.half_width[0]) / disagreement if disagreement > 0 else 0.0
-    low, high = (1 - disagreement * math.exp(side) for side in (half, -half))
-    return Agreement(1 - disagreement, low, high, n_items, answers.n_annotations)
-
-
-@dataclass(frozen=True, eq=False)
-class _Answers:
-    """Items with two or more answers: how often each label was given, and each answer (none of counts).
-
-    An answer is one label; of repeats that differ, several (`part_of`, `label`), each with its `share`.
-    """
-
-    counts: Float[np.ndarray, "item label"]
-    item: Int[np.ndarray, " answer"]
-    annotator: Int[np.ndarray, " answer"] | None
-    part_of: Int[np.ndarray, " part"]
-    label: Int[np.ndarray, " part"]
-    share: Float[np.ndarray, " part"]
-    n_annotations: int
-
-    @property
-    def size(self) -> Float[np.ndarray, " item"]:
-        """How many answers each item has."""
-        return np.rint(self.counts.sum(1))
-
-    def each(self, of_label: Float[np.ndarray, " part"]) -> Float[np.ndarray, " answer"]:
-        """The mean of what every answer's labels have."""
-        return np.bincount(self.part_of, self.share * of_label, len(self.item))
-
-    def divided(self) -> tuple[Int[np.ndarray, " divided"], Float[np.ndarray, "divided label"]]:
-        """The answers that are shared between labels, and their shares."""
-        parts = np.flatnonzero(self.share < 1)
-        answers, row = np.unique(self.part_of[parts], return_inverse=True)
-        shares = np.zeros((len(answers), self.counts.shape[1]))
-        shares[row, self.label[parts]] = self.share[parts]
-        return answers, shares
+    return Agreement(1 - disagreement, 1 - disagreement * math.exp(half), 1 - disagreement * math.exp(-half), *size)
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,36 +91,7 @@ class _Parts:
     expected: float
 
 
-def _answers(annotations: Annotations) -> _Answers:
-    """The answers to every item that has two; an error where none has."""
-    n_items, n_labels = annotations.n_items, annotations.n_labels
-    none = np.zeros(0, np.int64)
-    item, who, part_of, label, share = none, None, none, none, np.zeros(0)
-    if annotations.annotator is None:
-        counts = annotations.counts().astype(float)
-    else:
-        pair = annotations.item.astype(np.int64) * len(annotations.index.annotators) + annotations.annotator
-        pairs, answer, often = np.unique(pair, return_inverse=True, return_counts=True)
-        cells, many = np.unique(answer * n_labels + annotations.label, return_counts=True)
-        part_of, label = np.divmod(cells, n_labels)
-        share = many / often[part_of]
-        item, who = np.divmod(pairs, len(annotations.index.annotators))
-        counts = np.bincount(item[part_of] * n_labels + label, share, n_items * n_labels).reshape(n_items, n_labels)
-    several = np.rint(counts.sum(1)) >= 2
-    if not several.any():
-        raise InputError(
-            "no item with two annotations by different annotators", "at least one", "Agreement needs several opinions."
-        )
-    n_annotations = int(np.bincount(annotations.item, annotations.multiplicity, n_items)[several].sum())
-    used = several[item]
-    parts = used[part_of]
-    part_of = (np.cumsum(used) - 1)[part_of[parts]]
-    item = (np.cumsum(several) - 1)[item[used]]
-    who = None if who is None else who[used]
-    return _Answers(counts[several], item, who, part_of, label[parts], share[parts], n_annotations)
-
-
-def _parts(answers: _Answers, level: str, values: Float[np.ndarray, " label"]) -> _Parts:
+def _parts(answers: Answers, level: str, values: Float[np.ndarray, " label"]) -> _Parts:
     """The disagreement that is there, and what chance would give."""
     counts = answers.counts
     marginal = counts.sum(0)
@@ -167,7 +106,7 @@ def _parts(answers: _Answers, level: str, values: Float[np.ndarray, " label"]) -
     return _Parts(distance, marginal, against, alone, within, float(within.sum()), expected)
 
 
-def _influences(answers: _Answers, parts: _Parts, level: str, values: Float[np.ndarray, " label"]) -> Influences:
+def _influences(answers: Answers, parts: _Parts, level: str, values: Float[np.ndarray, " label"]) -> Influences:
     """What every item, and every annotator's answer to it, moves observed / expected by."""
     # an answer weighs in its pairs with the others of its item: in the disagreement, and in how often labels are used
     slope = _slopes(answers, parts, level, values)
@@ -184,7 +123,7 @@ def _influences(answers: _Answers, parts: _Parts, level: str, values: Float[np.n
 
 
 def _slopes(
-    answers: _Answers, parts: _Parts, level: str, values: Float[np.ndarray, " label"]
+    answers: Answers, parts: _Parts, level: str, values: Float[np.ndarray, " label"]
 ) -> Float[np.ndarray, " label"]:
     """The derivative of observed / expected by how often each label is used, the pairs within items held fixed."""
     total = parts.marginal.sum()
@@ -203,7 +142,7 @@ def _slopes(
     return np.asarray(slope)
 
 
-def _coincidences(answers: _Answers) -> Float[np.ndarray, "label label"]:
+def _coincidences(answers: Answers) -> Float[np.ndarray, "label label"]:
     """Pairs of answers by both labels; every item has as many as it has answers."""
     weight = 1 / (answers.size - 1)
     pairs = (answers.counts * weight[:, None]).T @ answers.counts

@@ -5,6 +5,7 @@ import pytest
 
 import probtruth as pt
 from probtruth.truth.agreement import krippendorff
+from probtruth.truth.agreement.answers import answers_of
 from probtruth.truth.agreement.crossed import Influences
 from probtruth.types import Annotations
 from probtruth.types.index import Index
@@ -41,7 +42,7 @@ def model_of(probs: np.ndarray) -> pt.Predictions:
 def test_slopes_by_label_are_those_of_differences(level: str) -> None:
     """Of observed / expected by how often a label is used, at fixed pairs of labels within items."""
     annotations, _ = drawn(np.random.default_rng(0), 30, 6, 4, 0.5)
-    answers = krippendorff._answers(annotations)
+    answers = answers_of(annotations)
     values = np.arange(LABELS, dtype=float)
     parts = krippendorff._parts(answers, level, values)
     found = krippendorff._slopes(answers, parts, level, values)

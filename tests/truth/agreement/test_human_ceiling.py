@@ -83,7 +83,7 @@ VOTES = pt.Annotations.from_counts([[2, 1], [3, 0]], items=["a", "b"], labels=["
     ("call", "words"),
     [
         (lambda: pt.agreement.human_ceiling(VOTES, rule="log"), "rule 'log'"),
-        (lambda: pt.agreement.human_ceiling(pt.Annotations.from_counts([[1, 0]])), "no item with two votes"),
+        (lambda: pt.agreement.human_ceiling(pt.Annotations.from_counts([[1, 0]])), "no item with two annotations"),
         (
             lambda: pt.agreement.human_ceiling(
                 VOTES, pt.Predictions.from_probs({"m": [[1.0, 0.0]]}, items=["a"], labels=["x", "y"])
