@@ -70,8 +70,8 @@ def _bin_of(counts: np.ndarray, n_bins: float | None) -> np.ndarray:
     if n_bins is not None:
         wanted = int(min(n_bins, number))
     middle = np.cumsum(counts) - counts / 2
-    bins: np.ndarray = (middle / number * wanted).astype(np.int64)
-    return np.minimum(bins, wanted - 1)
+    bins = (middle / number * wanted).astype(np.int64)
+    return np.asarray(np.minimum(bins, wanted - 1))
 
 
 def _kernel(values: np.ndarray, counts: np.ndarray, happened: np.ndarray, width: float | None) -> np.ndarray:
