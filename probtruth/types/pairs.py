@@ -1,11 +1,37 @@
 """The rows of a comparison as data: a pair of models, from the side of either, and the rank of one."""
 
 import math
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 from probtruth.check import as_float
-from probtruth.types.comparison import Comparison, Row, leaders
+
+type Row = Mapping[str, Any]
+
+LEAST_CHANCE = 0.001  # Below it, who is likelier to be the best hangs on a few draws
+
+
+@dataclass(frozen=True)
+class Rank:
+    """A row of `ranking()`: one model; None: unknown."""
+
+    model: str
+    score: float | None
+    low: float | None
+    high: float | None
+    entropy: float | None
+    divergence: float | None
+    p_best: float | None
+    expected_rank: float | None
+    expected_regret: float | None
+
+    @classmethod
+    def of(cls, row: Row) -> "Rank":
+        return cls(row["model"], *[as_float(row.get(name)) for name in RANK_NUMBERS])
+
+
+RANK_NUMBERS = ("score", "low", "high", "entropy", "divergence", "p_best", "expected_rank", "expected_regret")
 
 
 @dataclass(frozen=True)
@@ -29,11 +55,11 @@ class Pair:
 
     @classmethod
     def of(cls, row: Row) -> "Pair":
-        known = {name: as_float(row.get(name)) for name in NUMBERS}
-        if known["p_b_better"] is None and known["p_a_better"] is not None:  # groups have one of the two
-            known["p_b_better"] = 1.0 - known["p_a_better"]
-        named = {name: row.get(name) for name in NAMES}
-        return cls(row["a"], row["b"], **known, **named)
+        numbers: dict[str, Any] = {name: as_float(row.get(name)) for name in PAIR_NUMBERS}
+        if numbers["p_b_better"] is None and numbers["p_a_better"] is not None:  # groups have one of the two
+            numbers["p_b_better"] = 1.0 - numbers["p_a_better"]
+        names: dict[str, Any] = {name: row.get(name) for name in PAIR_NAMES}
+        return cls(row["a"], row["b"], **numbers, **names)
 
     @property
     def finite(self) -> bool:
@@ -58,7 +84,7 @@ class Pair:
         )
 
 
-NUMBERS = (
+PAIR_NUMBERS = (
     "difference",
     "low",
     "high",
@@ -68,27 +94,7 @@ NUMBERS = (
     "unseen_rate",
     "unseen_difference",
 )
-NAMES = ("favours", "reason", "group", "n_items")
-
-
-@dataclass(frozen=True)
-class Rank:
-    """A row of `ranking()`: one model; None: unknown."""
-
-    model: str
-    score: float | None = None
-    low: float | None = None
-    high: float | None = None
-    entropy: float | None = None
-    divergence: float | None = None
-    p_best: float | None = None
-    expected_rank: float | None = None
-    expected_regret: float | None = None
-
-    @classmethod
-    def of(cls, row: Row) -> "Rank":
-        known = {field.name: as_float(row.get(field.name)) for field in fields(cls)[1:]}
-        return cls(row["model"], **known)
+PAIR_NAMES = ("favours", "reason", "group", "n_items")
 
 
 def minus(value: float | None) -> float | None:
@@ -96,40 +102,24 @@ def minus(value: float | None) -> float | None:
     return None if value is None else 0.0 - value
 
 
-def ranked(comparison: Comparison) -> list[Rank]:
-    """The models, the likeliest to be the best first."""
-    return [Rank.of(row) for row in leaders(comparison.ranks)]
+def leaders(ranks: Sequence[Row]) -> list[Row]:
+    """The models by probability of being the best and, where that is less than 0.001, by expected rank."""
+    return sorted(ranks, key=_order)
 
 
-def from_the_leader(comparison: Comparison, rows: Iterable[Row] | None = None) -> list[Pair]:
-    """All pairs, the model that leads as a, in the order of the models; of `rows`, those of other populations."""
-    place = {rank.model: at for at, rank in enumerate(ranked(comparison))}
+def _order(row: Row) -> tuple[float, float]:
+    best, rank = as_float(row["p_best"]), as_float(row["expected_rank"])
+    place = math.inf if rank is None else rank
+    if best is None:
+        return (1.0, place)
+    return (-best if best >= LEAST_CHANCE else 0.0, place)
+
+
+def from_the_leader(rows: Iterable[Row], models: Sequence[str]) -> list[Pair]:
+    """The pairs with the model that comes first as a, in the order of the models."""
+    place = {model: at for at, model in enumerate(models)}
     pairs = []
-    for row in comparison.pairs if rows is None else rows:
+    for row in rows:
         lead = min(row["a"], row["b"], key=place.__getitem__)
         pairs.append(Pair.of(row).seen_from(lead))
     return sorted(pairs, key=lambda pair: (place[pair.a], place[pair.b]))
-
-
-def pair_of(comparison: Comparison, a: str, b: str) -> Pair:
-    row = next(row for row in comparison.pairs if {row["a"], row["b"]} == {a, b})
-    return Pair.of(row).seen_from(a)
-
-
-def leading_pair_by_group(comparison: Comparison) -> list[Pair]:
-    """The leading model minus the next one in every group; none without groups."""
-    if not comparison.groups:
-        return []
-    first, second = [rank.model for rank in ranked(comparison)[:2]]
-    rows = [row for row in comparison.groups if {row["a"], row["b"]} == {first, second}]
-    return [Pair.of(row).seen_from(first) for row in rows]
-
-
-def rank_chances(comparison: Comparison) -> dict[str, Sequence[float]]:
-    """The probability of each rank, by model in their order; empty where they are not known."""
-    rows = comparison.decisions.get("rank_probability")
-    if not isinstance(rows, Sequence) or len(rows) < 2:
-        return {}
-    chances = {row["model"]: row["probability"] for row in rows}
-    models = [rank.model for rank in ranked(comparison)]
-    return {model: chances[model] for model in models if model in chances}

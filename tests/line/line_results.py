@@ -24,9 +24,6 @@ PASSING = {"max_rhat": 1.001, "min_ess": 4200.0, "divergences": 0, "engines_agre
 ODD_NAMES = ("<script>alert(1)</script>", "שלום עולם", "😀 👩‍🔬 & co | *x* $y$", "long " * 60, "=1+1\u202egnp.exe")
 
 
-COMMAND = "probtruth run --annotations 'my labels.csv' --out out"
-
-
 def compare(scores: Scores, rope: float | None, diagnostics: dict[str, Any]) -> Comparison:
     values, names = scores.values, scores.models
     means = values.mean(1)
@@ -133,7 +130,7 @@ def demo_result(names: tuple[str, ...] | None = None, rope: float | None = 0.01,
     comparison = compare(scores, rope, diagnostics)
     other = OtherEstimand(of_class(), comparison, ())
     labelled = Labelled(truth, align(predictions, truth), get_rule("log"), annotations, other)
-    return Result(scores, comparison, (), labelled, **{"note": demo.NOTE, "command": COMMAND, **changes})
+    return Result(scores, comparison, (), labelled, **{"note": demo.NOTE, **changes})
 
 
 def bare_result(
@@ -149,7 +146,7 @@ def bare_result(
         "accuracy" if higher_is_better else "seconds",
         higher_is_better=higher_is_better,
     )
-    return Result(scores, compare(scores, rope, PASSING), (), command=COMMAND)
+    return Result(scores, compare(scores, rope, PASSING), ())
 
 
 def rewrite(result: Result, **changes: Any) -> Result:

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import probtruth
-from probtruth.report.words import RELEASED, TITLE, bibtex, sources
+from probtruth.report.cite import RELEASED, TITLE, bibtex, sources
 
 CFF = Path(probtruth.__file__).parents[1] / "CITATION.cff"
 
