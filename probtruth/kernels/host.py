@@ -2,7 +2,6 @@
 
 import os
 import platform
-import sys
 import tempfile
 from collections.abc import Sequence
 
@@ -10,6 +9,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from probtruth.errors import InputError
+from probtruth.version import __version__
 
 # Rows of a table that are worked on at once, and the numbers that they hold at most; no less than one row.
 BLOCK, CELLS = 4096, 1 << 20
@@ -72,5 +72,7 @@ def versions() -> dict[str, str]:
     """The versions of Python, of this package and of those that it computes with."""
     from importlib.metadata import version  # which takes longer to load than all else here
 
-    own = sys.modules["probtruth"].__version__  # also where the package is not installed
-    return {"python": platform.python_version(), "probtruth": own, **{name: version(name) for name in PACKAGES}}
+    found = {"python": platform.python_version(), "probtruth": __version__}
+    for name in PACKAGES:
+        found[name] = version(name)
+    return found
