@@ -1,13 +1,15 @@
 """What to do with a result: use a model, decide what is asked, or get more of what the answer lacks most."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from probtruth.check import as_float
 from probtruth.errors import ProbtruthError
-from probtruth.line.result import Result
 from probtruth.line.standing import SURE, Standing
 from probtruth.study.plan import plan
+
+if TYPE_CHECKING:
+    from probtruth.line.result import Result
 
 MOST = 1000  # Times the items of this comparison: beyond, a number of items is no advice
 LARGEST_PART = 0.5  # Share of the variance from which on its source is what to get more of
@@ -27,7 +29,7 @@ class NextStep:
     share: float | None = None
 
 
-def next_step(result: Result) -> NextStep | None:
+def next_step(result: "Result") -> NextStep | None:
     """What to do next; None for one model. An inconclusive comparison has a study planned for it."""
     standing = result.standing
     if standing is None:
@@ -49,7 +51,7 @@ def next_step(result: Result) -> NextStep | None:
     return _more_data(result, standing)
 
 
-def _more_data(result: Result, standing: Standing) -> NextStep:
+def _more_data(result: "Result", standing: Standing) -> NextStep:
     parts = {name: as_float(share) or 0.0 for name, share in result.comparison.uncertainty.items()}
     of_part: dict[str, What] = {
         "annotators": "more-annotators",

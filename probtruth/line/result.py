@@ -3,11 +3,11 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from probtruth import display
 from probtruth.errors import InputError
 from probtruth.frames import from_rows
 from probtruth.kernels.host import versions
@@ -185,7 +185,7 @@ class Result(Reported):
         >>> pt.Result.of(comparison).paragraph().partition(".")[0]
         'We compared 2 models on 3 items'
         """
-        return str(import_module("probtruth.report.objects").paragraph(self, latex))
+        return str(display.module().paragraph(self, latex))
 
     def to_dict(self) -> dict[str, Any]:
         """The content of `result.json`: plain values; infinities and None as Python has them."""

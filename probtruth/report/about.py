@@ -64,7 +64,8 @@ def facts(result: Result) -> list[str]:
         if isinstance(number, int):
             said.append(count(number, noun))
     if truth is not None:
-        said.append(f"reference: {QUESTIONS[truth.estimand]}, {method_in_words(truth.method)}")
+        how = "given" if truth.method == "given" else f"by {method_in_words(truth.method)}"
+        said.append(f"reference: {QUESTIONS[truth.estimand]}, {how}")
     better = "higher" if comparison.higher_is_better else "lower"
     said.append(f"{plain(measure(scores.rule))}{unit(scores.rule, ' in ')}, {better} is better")
     return said

@@ -1,10 +1,12 @@
 """How to cite: the software, the works behind the methods that a result used, and the result itself as a paragraph."""
 
+import re
+
 from probtruth.check import count
 from probtruth.kernels.host import versions
 from probtruth.line.result import Result
 from probtruth.report.names import joined, mark
-from probtruth.report.numbers import decimals, equals, fixed, interval, significant
+from probtruth.report.numbers import decimals, fixed, interval, probability, significant
 from probtruth.report.words import mean_of, unit
 from probtruth.types.arguments import QUESTIONS, method_in_words
 from probtruth.types.pairs import Pair, Rank
@@ -103,7 +105,7 @@ def _found(result: Result) -> list[str]:
         return ["The diagnostics of the sampling failed, so that no difference is reported."]
     sentences = [_difference(result, comparison.pair(standing.lead, standing.next))]
     if len(ranks) > 2:
-        best = f"The probability that {mark(standing.lead)} was the best was {equals(standing.p).removeprefix('= ')}"
+        best = f"The probability that {mark(standing.lead)} was the best was {_p(standing.p)}"
         chosen = comparison.decisions.get("credible_set")
         if isinstance(chosen, (list, tuple)) and chosen:
             names = joined([mark(model) for model in chosen])
@@ -130,10 +132,17 @@ def _difference(result: Result, pair: Pair) -> str:
     places = decimals([pair.high - pair.low], ends=(pair.low, pair.high))
     units = unit(comparison.rule, " ")
     size = f"{fixed(pair.difference, places)}{units} (95% interval {interval(pair.low, pair.high, places)})"
-    chance = f"the posterior probability that {mark(pair.a)} is better {equals(pair.p_a_better)}"
+    chance = f"The posterior probability that {mark(pair.a)} was better was {_p(pair.p_a_better)}"
     if comparison.rope is not None and pair.p_equivalent is not None:
-        chance += f", and that the two differ by at most {significant(comparison.rope)} {equals(pair.p_equivalent)}"
-    return f"{said} was {size}, {chance}. The estimand is the {comparison.estimand}."
+        chance += f", that the two differed by at most {significant(comparison.rope)} {_p(pair.p_equivalent)}"
+    estimand = re.sub(r" \(a minus b, [a-z]+ favours a\)", "", comparison.estimand)
+    return f"{said} was {size}. {chance}. The estimand is the {estimand}."
+
+
+def _p(value: float | None) -> str:
+    """A probability in a sentence."""
+    text = probability(value)
+    return text.replace("<", "below ").replace(">", "above ")
 
 
 def _software(result: Result) -> str:

@@ -167,7 +167,7 @@ def test_without_out_the_verdict_is_printed_and_nothing_written(run, files, tmp_
     (tmp_path / "empty").mkdir()
     monkeypatch.chdir(tmp_path / "empty")
     for words, verdict in (
-        (("run", "--annotations", files["labels"], *models), "Whether sharp or flat is better is open."),
+        (("run", "--annotations", files["labels"], *models), "The comparison of sharp and flat is inconclusive."),
         (
             ("compare", files["scores"], "--lower-is-better"),
             "a is almost certainly better than b, unless rare outcomes",
