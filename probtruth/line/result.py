@@ -23,24 +23,23 @@ if TYPE_CHECKING:  # a comparison of bare scores does without what has labels, a
     from probtruth.line.analysis import Analysis
     from probtruth.line.labelled import Labelled
     from probtruth.line.next_step import NextStep
-    from probtruth.line.other_estimand import OtherEstimand
+    from probtruth.line.other_estimand import OtherEstimand, OtherVerdicts
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Result(Reported):
     """The scores, their comparison, and the warnings, in the order of what they could change.
 
-    `labelled` is what is known because the items have labels; None for bare scores. Without scores of single items the
-    `values` of `scores` have no columns. `note` stands wherever the result is shown. `bounded` is the comparison under
-    the Brier score, where some mean score is infinite.
+    `warned` are the warnings that do not depend on verdicts under other questions; `warnings` are all. `labelled` is
+    what is known because the items have labels; None for bare scores. Without scores of single items the `values` of
+    `scores` have no columns. `note` stands wherever the result is shown.
     """
 
     scores: Scores
     comparison: Comparison
-    warnings: tuple[str, ...]
+    warned: tuple[str, ...]
     labelled: "Labelled | None" = None
     note: str | None = None
-    bounded: Comparison | None = None
 
     @classmethod
     def of(cls, shown: "Result | Comparison") -> "Result":
@@ -58,6 +57,17 @@ class Result(Reported):
         return cls(scores, shown, shown.warnings)
 
     @property
+    def warnings(self) -> tuple[str, ...]:
+        """All warnings, the gravest first; the verdict under the other estimand is computed for them."""
+        verdicts = self._verdicts
+        return self.warned if verdicts is None else (*verdicts.warnings(), *self.warned)
+
+    @property
+    def verdicts_computed(self) -> bool:
+        """Whether the verdicts under other questions, which take most of an evaluation's time, were read before."""
+        return self._verdicts is None or self._verdicts.computed
+
+    @property
     def truth(self) -> Truth | None:
         """The reference labels; None for bare scores."""
         return None if self.labelled is None else self.labelled.truth
@@ -68,15 +78,34 @@ class Result(Reported):
         return None if self.labelled is None else self.labelled.annotations
 
     @property
+    def _verdicts(self) -> "OtherVerdicts | None":
+        return None if self.labelled is None else self.labelled.verdicts
+
+    @property
     def other(self) -> "OtherEstimand | None":
-        """The verdict under the estimand that was not asked for, where the annotations allow it."""
-        return None if self.labelled is None else self.labelled.other
+        """The verdict under the estimand that was not asked for, where the annotations allow it.
+
+        It is computed when it is first read, which takes most of the time of an evaluation.
+        """
+        return None if self._verdicts is None else self._verdicts.other
+
+    @property
+    def bounded(self) -> Comparison | None:
+        """The comparison under the Brier score, where some mean score is infinite."""
+        return None if self._verdicts is None else self._verdicts.bounded
 
     @cached_property
     def standing(self) -> Standing | None:
         """How far the leading model's lead stands, and what would turn it; None for one model."""
         method = None if self.labelled is None else self.labelled.method
         return standing_of(self.comparison, self.truth, self.other, method, self.scores, self.bounded)
+
+    @property
+    def first_standing(self) -> Standing | None:
+        """The same without the verdicts under other questions, unless these were computed: a quick look."""
+        if self.verdicts_computed:
+            return self.standing
+        return standing_of(self.comparison, scores=self.scores, bounded=self.bounded)
 
     @cached_property
     def next_step(self) -> "NextStep | None":

@@ -24,8 +24,8 @@ def names_in_sentences(result: Result) -> dict[str, str]:
     return marked((rank.model for rank in result.comparison.ranked), LONGEST_NAME)
 
 
-def headline(result: Result) -> str:
-    standing = result.standing
+def headline(result: Result, standing: Standing | None) -> str:
+    """How the result stands, in one sentence."""
     if standing is None:
         return one_model(result)
     if standing.failing:

@@ -28,14 +28,17 @@ LONGEST_NAME, COLUMNS = 32, 100
 def first_lines(shown: Result | Comparison) -> str:
     """What was compared, the verdict, the first rows of the ranking, and the first warning."""
     result = Result.of(shown)
-    lines = [f"{type(shown).__name__}: {', '.join(facts(result))}", unmarked(headline(result))]
+    lines = [f"{type(shown).__name__}: {', '.join(facts(result))}", unmarked(headline(result, result.first_standing))]
     lines.append(indent(_as_text(terminal.grid(tables.models(result), LONGEST_NAME, FIRST_ROWS)), "  "))
     more = len(result.comparison.ranks) - FIRST_ROWS
     if more > 0:
         lines.append(f"and {count(more, 'more model')}")
-    warnings = list(dict.fromkeys(result.warnings))
+    computed = result.verdicts_computed
+    warnings = list(dict.fromkeys(result.warnings if computed else result.warned))
     if warnings:
         lines.append(f"{count(len(warnings), 'warning')} (.warnings); the first: {warnings[0]}")
+    if not computed:
+        lines.append("verdicts under the other estimand are computed when they are read (.other)")
     return "\n".join(lines)
 
 

@@ -57,7 +57,7 @@ def verdict(result: Result) -> Verdict:
         failing.append(f"{name}: {value} (passes if {bound}).")
     return Verdict(
         standing.level,
-        headline(result),
+        headline(result, standing),
         tuple(_numbers(result, standing)),
         tuple(_details(result, standing)),
         tuple(failing),
@@ -69,7 +69,7 @@ def verdict(result: Result) -> Verdict:
 def _one_model(result: Result) -> Verdict:
     comparison, known = result.comparison, result.scores.known
     rank = comparison.ranked[0]
-    said = headline(result)
+    said = headline(result, None)
     rest = ("There is one model: nothing is compared.", *assumptions(result))
     if rank.score is None:
         return Verdict("invalid", said, (), rest)

@@ -56,7 +56,7 @@ class Pair:
     @classmethod
     def of(cls, row: Row) -> "Pair":
         numbers: dict[str, Any] = {name: as_float(row.get(name)) for name in PAIR_NUMBERS}
-        if numbers["p_b_better"] is None and numbers["p_a_better"] is not None:  # groups have one of the two
+        if "p_b_better" not in row and numbers["p_a_better"] is not None:  # rows of groups have one of the two
             numbers["p_b_better"] = 1.0 - numbers["p_a_better"]
         names: dict[str, Any] = {name: row.get(name) for name in PAIR_NAMES}
         return cls(row["a"], row["b"], **numbers, **names)

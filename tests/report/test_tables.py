@@ -94,7 +94,7 @@ def test_the_other_estimand_is_named_with_its_method(result, make):
     table = tables.other_estimand(result)
     assert titles(table)[1::2] == ["Mean, distribution", "Mean, class"]
     assert "Do you report opinions (distribution), or right answers (class)?" in table.note
-    assert tables.other_estimand(make["relabel"](result, other=None)) is None
+    assert tables.other_estimand(make["relabel"](result)) is None
 
 
 LOSSES = {"left": -0.2, "middle": 0.1, "right": -0.3}
@@ -154,10 +154,10 @@ def test_annotators_come_from_the_other_estimand_where_the_requested_one_knows_n
     table = data_tables.annotators(result)
     assert len(table.rows) == 12
     assert table.note.startswith("By other, which takes each item to have one true class")
-    assert data_tables.annotators(make["relabel"](result, other=None)) is None
+    assert data_tables.annotators(make["relabel"](result)) is None
 
 
-def test_many_annotators_are_the_best_the_worst_and_the_flagged(result):
+def test_many_annotators_are_the_best_the_worst_and_the_flagged(result, make):
     rng = np.random.default_rng(0)
     truth = rng.integers(0, 3, 80)
     says = {f"good-{n}": np.where(rng.random(80) < 0.9, truth, rng.integers(0, 3, 80)) for n in range(40)}
@@ -166,8 +166,7 @@ def test_many_annotators_are_the_best_the_worst_and_the_flagged(result):
     item, annotator, label = zip(*rows, strict=True)
     annotations = pt.Annotations.from_long({"item": item, "annotator": annotator, "label": label})
     inferred = pt.infer_truth(annotations, "dawid-skene-em", draws=0)
-    labelled = replace(result.labelled, annotations=annotations, truth=inferred, other=None)
-    table = data_tables.annotators(replace(result, labelled=labelled))
+    table = data_tables.annotators(make["relabel"](result, inferred))
     assert len(table.rows) <= 2 * data_tables.MOST_ANNOTATORS
     assert "of 55 annotators" in table.note
     assert table.columns["Flag"].count("spammer") >= 10

@@ -31,6 +31,7 @@ OUR_FILES = (
     "soft.parquet",
     "scores.parquet",
     "figures/*.svg",
+    "figures/*.pdf",
 )  # What a result of probtruth may hold; a folder with anything else in it is never replaced
 
 
