@@ -294,11 +294,11 @@ def test_chosen_items_come_back_as_gold(run, files, tmp_path) -> None:
     models = ["--predictions", f"sharp={files['sharp']}", "--predictions", f"flat={files['flat']}"]
     given = ["--annotations", files["labels"], "--truth", "dawid-skene-em", *models]
     out = tmp_path / "gold.csv"
-    chosen = run("plan", *given, "--gold", 12, "--seed", 2, "--out", out, "--json")
+    chosen = run("choose-gold", *given, "--items", 12, "--seed", 2, "--out", out, "--json")
     assert chosen.status == 0, chosen.err
     rows = chosen.json["items"]
     assert len(rows) == 12
-    assert run("plan", *given, "--gold", 12, "--out", out).status == 2  # it may hold an expert's answers by now
+    assert run("choose-gold", *given, "--items", 12, "--out", out).status == 2  # it may hold an expert's answers by now
     lines = ["item,chance,label"]
     lines += [f"{row['item']},{row['probability']},{'yes' if int(row['item'][1:]) % 2 == 0 else 'no'}" for row in rows]
     out.write_text("\n".join(lines) + "\n")
