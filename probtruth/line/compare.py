@@ -132,8 +132,7 @@ def rope_in_units(rope: float | str | None, scores: Scores) -> float | str | Non
     if points is None:
         return rope
     marks = bool(((values == 0) | (values == 1)).all())
-    known = scores.rule == "zero-one" or orientation.known(scores.rule) is True
-    if marks or (known and values.min() >= 0 and values.max() <= 1):
+    if marks or (orientation.is_share(scores.rule) and values.min() >= 0 and values.max() <= 1):
         return points
     number = abs(float(scores.losses.mean(1).min())) * points
     raise InputError(

@@ -16,8 +16,8 @@ from probtruth.types.shown import Brief
 LOST = 0.05  # The share of items below which `one-coin` has perhaps lost a label that votes name three times as often
 
 SHARED_ERRORS = (
-    "votes alone cannot show errors that annotators share; 40 expert labels can: probtruth plan --gold 40 (in Python: "
-    "Result.choose_gold, then gold=)"
+    "votes alone cannot show errors that annotators share; 40 expert labels can: probtruth choose-gold --items 40 "
+    "(in Python: Result.choose_gold, then gold=)"
 )  # Said of classes that are inferred from annotations, where no expert labels are given
 
 # Methods whose chains may need to be longer than they are by default.
