@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from probtruth import check, check_arrays, frames
 from probtruth.errors import InputError
-from probtruth.frame_numbers import labelled
+from probtruth.frame_numbers import NamedNumbers, labelled, row_names
 from probtruth.kernels.arrays import Table, on_device, reordered, to_host
 from probtruth.types.arguments import ESTIMANDS, Estimand, GivenNames, Numbers
 from probtruth.types.index import Index, as_names, one_hot
@@ -171,10 +171,10 @@ class Truth(Brief):
 
         Errors: `InputError` for a row that is not a distribution; nothing is clipped or renormalised.
         """
-        table = labelled(probs)
+        given = NamedNumbers(None, as_names(items, "items"), as_names(labels, "labels"))
+        table = labelled(probs).in_order_of(given, "soft labels")
         array = check_arrays.as_float_table(table.values, "soft labels")
-        names = table.items if items is None else as_names(items, "items")
-        labels = table.labels if labels is None else labels
+        names, labels = table.items, table.labels
         index, rows, columns = Index.of_array(array.shape, names, labels)
         check_arrays.distributions(
             array, lambda row: f"item {row if names is None else check.quote(names[row])}", "soft labels"
@@ -207,6 +207,7 @@ class Truth(Brief):
                 "how many labels there are: the highest may not occur",
                 "Pass n_labels=..., or classes=[...], the names of all labels in order.",
             )
+        rows = row_names(labels)
         certain, names = one_hot(labels, as_names(classes, "classes"), n_labels, "labels")
         if names is not None and n_labels not in (None, len(names)):
             raise InputError(
@@ -214,7 +215,7 @@ class Truth(Brief):
                 f"n_labels={n_labels!r}",
                 "Leave n_labels out, and name all labels with classes=[...].",
             )
-        made = cls.from_probs(certain, items=items, labels=names, estimand="class")
+        made = cls.from_probs(NamedNumbers(certain, rows), items=items, labels=names, estimand="class")
         if names is None or classes is not None:
             return made
         return replace(made, index=replace(made.index, label_columns=None))
