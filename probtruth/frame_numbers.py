@@ -157,6 +157,11 @@ def is_array_with_names(table: object) -> bool:
     return all(hasattr(table, sign) for sign in ("dims", "coords", "values"))
 
 
+def is_series(table: object) -> bool:
+    """Whether it is one column of pandas or polars."""
+    return type(table).__name__ == "Series" and hasattr(table, "to_frame")
+
+
 def is_frame(table: object) -> bool:
     """Whether it is a dataframe, or a dict of columns, rather than an array: it has columns with names."""
     if isinstance(table, Mapping):

@@ -181,7 +181,9 @@ def flat(frame: "polars.DataFrame", column: str, source: Source, option: str) ->
     need_columns(frame.columns, {option: column}, source.name)
     series = cells(frame, column)
     kind = series.dtype
-    if kind.is_nested() or kind in (polars.Binary, polars.Object, polars.Duration):
+    if kind.is_nested():
+        raise InputError("nested values", "text or numbers", "Flatten them.", source.at(column=column))
+    if kind in (polars.Binary, polars.Object, polars.Duration):
         raise InputError(f"a column of type {kind}", "text or numbers", "Convert it.", source.at(column=column))
     years = series.dt.year() if kind in (polars.Date, polars.Datetime) else None  # null where there is no such year
     if years is not None and not (series.is_null() | years.is_between(2, 9998)).all(ignore_nulls=False):
@@ -196,6 +198,23 @@ def flat(frame: "polars.DataFrame", column: str, source: Source, option: str) ->
 def cells(frame: "polars.DataFrame", column: str) -> "polars.Series":
     """A column without its name, because polars would read it as a pattern (`*`."""
     return frame.get_column(column).alias("cells")
+
+
+def blank(cells: "polars.Series", answers: Sequence[str] = ()) -> "polars.Series":
+    """Which cells say nothing: blanks, NaN, and answers that are none."""
+    import polars
+
+    nothing = cells.is_null()
+    if cells.dtype.is_float():
+        nothing |= cells.is_nan().fill_null(False)
+    if cells.dtype == polars.String:
+        nothing |= (cells.str.strip_chars() == "").fill_null(False)
+    if answers:
+        distinct = cells.drop_nulls().unique()
+        words = polars_names([name_text(value) for value in distinct.to_list()])
+        none = words.is_in([*answers]) | by_value(words).is_in([*answers])
+        nothing |= cells.is_in(distinct.filter(none).implode()).fill_null(False)
+    return nothing
 
 
 def encode(

@@ -11,22 +11,35 @@ ANNOTATION_FORMATS = ("auto", "table", "counts", "wide", *ANNOTATION_TOOLS)
 
 @dataclass(frozen=True)
 class LabelReading:
-    """How labels are read: their columns (in exports, `label` is the question), and the format of the file."""
+    """How labels are read: their columns (in exports, `label` is the question), and the format of the file.
 
-    item: str = "item"
-    annotator: str = "annotator"
-    label: str = "label"
-    replicate: str = "replicate"
+    What is None was not said. `annotators` are the columns of the wide form, `missing` answers that are none.
+    """
+
+    item: str | None = None
+    annotator: str | None = None
+    label: str | None = None
+    replicate: str | None = None
     format: str = "auto"
+    annotators: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+
+    def column(self, role: str) -> str:
+        """The name of the column of the items, annotators, labels or replicates."""
+        said: str | None = getattr(self, role)
+        return role if said is None else said
 
 
 @dataclass(frozen=True)
 class ScoreReading:
-    """How scores are read: their columns (in logs, `score` is the metric), the format, and what of lm-eval's logs."""
+    """How scores are read: their columns (in logs, `score` is the metric), the format, and what of lm-eval's logs.
 
-    item: str = "item"
-    model: str = "model"
-    score: str = "score"
+    What is None was not said. `transpose`: the table has a row for each model. `missing` are scores that are none.
+    """
+
+    item: str | None = None
+    model: str | None = None
+    score: str | None = None
     group: str | None = None
     cluster: str | None = None
     replicate: str | None = None
@@ -35,3 +48,5 @@ class ScoreReading:
     task: list[str] | None = None
     metric: list[str] | None = None
     filter: list[str] | None = None
+    transpose: bool = False
+    missing: tuple[str, ...] = ()
