@@ -199,8 +199,18 @@ def names_in(listed: Sequence[object]) -> tuple[str, ...]:
     """Values of Python as names; a missing one is an error."""
     for row, value in enumerate(listed):
         if missing(value):
-            raise InputError(f"no name of row {row + 1} in the index", "a name for every row", "Name or drop that row.")
+            hint = "Drop that row, or name it; reset_index(drop=True) makes the index row numbers."
+            raise InputError(f"no name (NaN or None) in the index, row {row}", "a name for every row", hint)
     return tuple(by_value(polars_names([name_text(value) for value in listed])))
+
+
+def no_frame(listed: object, what: str) -> None:
+    """Raises for a dataframe in place of a list by item."""
+    if is_frame(listed) and not isinstance(listed, Mapping):
+        hint = (
+            f"For a table with the columns item and {what[:-1]}: {what}=dict(zip(table['item'], table['{what[:-1]}']))."
+        )
+        raise InputError(f"a table as {what}", "a list in the order of the items, or {item: name}", hint)
 
 
 def _of_xarray(table: Any) -> NamedNumbers:
