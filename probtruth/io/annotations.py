@@ -72,13 +72,15 @@ def read_annotations(
     check.literal(format, Form, "format")
     names = None if labels is None else index_of_labels(labels)
     none = tuple(frames.name_text(word) for word in check.listed(missing, "missing"))
-    how = LabelReading(item, annotator, label, replicate, format, tuple(annotators), none)
+    how = LabelReading(item, annotator, label, replicate, format, none)
     made = opened(table)
     on_disk = too_large([made], memory)
     if on_disk:
         made = made.in_batches()
     known = None if names is None else names.labels
     kind = kind_of(made, how, Beside(like, known))
+    if isinstance(kind, Wide) and annotators:
+        kind = replace(kind, annotators=tuple(annotators))
     if isinstance(kind, Soft | Hard):
         raise InputError(
             "probabilities of labels" if isinstance(kind, Soft) else "one label for each item, of no annotator",
@@ -96,8 +98,12 @@ def annotations_of(
     how: LabelReading = LabelReading(),
     labels: Sequence[str] | None = None,
     on_disk: bool = False,
+    beside: Sequence[str] | None = None,
 ) -> Annotations:
-    """The annotations in a table of this kind, under these labels if they are all that an item can have."""
+    """The annotations in a table of this kind, under these labels if they are all that an item can have.
+
+    `beside` are the labels of the other side.
+    """
     if isinstance(kind, Long):
         made = _of_long(table, kind, how, labels)
     elif isinstance(kind, Wide):
@@ -105,13 +111,13 @@ def annotations_of(
     else:
         assert isinstance(kind, Counts)
         made = _of_counts(table, kind, how, on_disk)
-    made = replace(made, notes=(*table.head[1].notes, *kind.notes, *made.notes, *placeholders(made, labels)))
+    made = replace(made, notes=(*table.head[1].notes, *kind.notes, *made.notes, *placeholders(made, labels or beside)))
     return made if labels is None else made.with_labels(index_of_labels(labels))
 
 
 def _of_long(table: Table, kind: Long, how: LabelReading, labels: Sequence[str] | None) -> Annotations:
     frame, source = table.whole
-    frame, source, notes = answered(frame, source, kind.label, how.missing)
+    frame, source, notes = answered(frame, source, kind.label, how.none)
     made = Annotations.from_long(
         frame, kind.item, kind.annotator, kind.label, kind.replicate or "", labels=labels, source=source
     )
@@ -139,7 +145,7 @@ def _of_wide(table: Table, kind: Wide, how: LabelReading, labels: Sequence[str] 
     if item is None:
         table = table.with_row_numbers()
         item = ROWS
-    long, source = long_form(table, item, kind.annotators, [], "annotator", how.missing)
+    long, source = long_form(table, item, kind.annotators, [], "annotator", how.none)
     made = Annotations.from_long(long, item, NAME, VALUE, "", labels=labels, source=source)
     if kind.item is not None:
         return made
@@ -152,7 +158,7 @@ def _of_wide(table: Table, kind: Wide, how: LabelReading, labels: Sequence[str] 
 def _of_counts(table: Table, kind: Counts, how: LabelReading, on_disk: bool) -> Annotations:
     table = table.with_items(how.item)
     columns = [*kind.labels.values()]
-    left = [name for label, name in kind.labels.items() if label in how.missing]
+    left = [name for label, name in kind.labels.items() if label in how.none]
     n_rows = sum(part.height for part, _ in table.rows(kind.columns))
     counts = empty_array((n_rows, len(columns)), on_disk, np.int64)
     fill(counts, np.arange(n_rows), n_rows, table.rows(kind.columns), columns, _whole, partial(_no_count, columns))

@@ -1,6 +1,7 @@
 """The formats of files by name; light, so that a shell can complete them without loading what reads them."""
 
 from dataclasses import dataclass
+from typing import Any
 
 # The tools whose files hold scores, and those whose files hold annotations.
 SCORE_TOOLS = ("lm-eval", "inspect", "helm", "promptfoo", "alpaca-eval", "every-eval-ever")
@@ -17,7 +18,7 @@ ANNOTATION_FORMATS = ("auto", "table", "counts", "wide", *ANNOTATION_TOOLS)
 class LabelReading:
     """How labels are read: their columns (in exports, `label` is the question), and the format of the file.
 
-    What is None was not said. `annotators` are the columns of the wide form, `missing` answers that are none.
+    What is None was not said. `missing` are answers that are none, in a list or separated by commas.
     """
 
     item: str | None = None
@@ -25,8 +26,12 @@ class LabelReading:
     label: str | None = None
     replicate: str | None = None
     format: str = "auto"
-    annotators: tuple[str, ...] = ()
-    missing: tuple[str, ...] = ()
+    missing: Any = None
+
+    @property
+    def none(self) -> tuple[str, ...]:
+        """The answers that are none."""
+        return listed(self.missing)
 
     def column(self, role: str) -> str:
         """The name of the column of the items, annotators, labels or replicates."""
@@ -53,4 +58,16 @@ class ScoreReading:
     metric: list[str] | None = None
     filter: list[str] | None = None
     transpose: bool = False
-    missing: tuple[str, ...] = ()
+    missing: Any = None
+
+    @property
+    def none(self) -> tuple[str, ...]:
+        """The scores that are none."""
+        return listed(self.missing)
+
+
+def listed(words: Any) -> tuple[str, ...]:
+    """Words in a list, or separated by commas."""
+    if isinstance(words, str):
+        return tuple(word.strip() for word in words.split(","))
+    return tuple(words or ())

@@ -10,7 +10,7 @@ from jaxtyping import Float
 from probtruth import check, check_arrays, frame_numbers, frames
 from probtruth.check import Source
 from probtruth.errors import InputError
-from probtruth.io.formats import LabelReading, ScoreReading
+from probtruth.io.formats import LabelReading, ScoreReading, listed
 from probtruth.io.suggest import long_form_of
 from probtruth.io.table import Block, Table
 from probtruth.io.tables.columns import ENOUGH, by_name, item_column, labels_of, some_number
@@ -154,9 +154,7 @@ def _hard(table: Table, how: LabelReading, beside: Beside) -> Hard:
 def _wide(table: Table, how: LabelReading) -> Wide:
     columns = table.with_items(how.item).columns
     item = how.column("item") if how.item is not None or "item" in columns else None
-    named = [*how.annotators]
-    if how.annotator is not None:
-        named = [name.strip() for name in how.annotator.split(",")]
+    named = [] if how.annotator is None else [*listed(how.annotator)]
     return Wide(item, tuple(named or [name for name in columns if name != item]))
 
 
@@ -205,7 +203,7 @@ def _label_columns(
     """The columns of labels, by those that are named, or that the other side names, or all; and what was left aside."""
     candidates = [name for name in labels_of(head, item, source, must_be_named=False) if name != how.annotator]
     if how.label is not None:
-        named = [name.strip() for name in how.label.split(",")]
+        named = listed(how.label)
         for name in named:
             frames.need_columns(head.columns, {"label": name}, source.name)
         return by_name(named), ()

@@ -30,7 +30,7 @@ from probtruth.kernels.arrays import is_own, to_host
 from probtruth.kernels.host import empty_array
 from probtruth.types import Index, Predictions
 from probtruth.types.arguments import Frame, StrPath
-from probtruth.types.index import match_labels, order_of
+from probtruth.types.index import as_names, match_labels, order_of
 from probtruth.types.predictions import as_logs, by_model, of_logits
 
 
@@ -41,6 +41,7 @@ def read_predictions(
     kind: CellKind = "probs",
     renormalise: bool = False,
     *,
+    labels: Iterable[object] | None = None,
     memory: float | None = None,
 ) -> Predictions:
     r"""Predictions from one file (CSV, TSV, JSONL, Parquet or Arrow), or one dataframe, for each model.
@@ -49,7 +50,8 @@ def read_predictions(
     tables without a column of items, go to `Predictions.from_probs`.
 
     Arguments: `files` is {model name: path or dataframe}; `index`, usually `annotations.index`, names the items and
-    labels of the reference; `item` the column of items (without it, the one whose names the index has); `kind` says
+    labels of the reference; `item` the column of items (without it, the one whose names the index has); `labels` are the names of the labels,
+    in the order of columns without names; `kind` says
     what the cells are: `"probs"`, `"percent"`, `"log-probs"` (nats) or `"logits"` (the softmax of a row is taken).
     Columns of text are left aside, and so are those of numbers without which the rows sum to 1; a prefix of all labels
     is taken off; one column of numbers is the probability of one of two labels; `notes` say what was done. With
@@ -75,23 +77,24 @@ def read_predictions(
     kind = known_kind(kind)
     on_disk = too_large(given.values(), memory)
     tables: list[_Table] = []
+    wanted = as_names(labels, "labels")
     for model, table in given.items():
         table = table.with_items(item)
         if on_disk:
             table = table.in_batches()
-        chosen = choose(table, item, index, kind)
+        chosen = choose(table, item, index, kind, wanted)
         known = tables[0].items if tables else None
         items, source = items_of(table.rows([chosen.item]), chosen.item, "every item once", REPEATED, known)
         tables.append(_Table(model, chosen, items, source, table))
-    labels = tables[0].labels
+    own_labels = tables[0].labels
     used = None if index is None or index.positional_labels else {*index.labels}
     for own in tables:
         _same_labels(own, tables[0])
         if index is not None:
             match_labels(index, Index.of_array((0, len(own.labels)), (), own.labels)[0], own.source.name)
     items, rows_of, audit, as_known = groups.common(models, [table.items for table in tables], index)
-    made, order = _index_of(items, labels, index if as_known else None)
-    logs = empty_array((len(models), len(order), len(labels)), on_disk)
+    made, order = _index_of(items, own_labels, index if as_known else None)
+    logs = empty_array((len(models), len(order), len(own_labels)), on_disk)
     divided, like_probs = [], []
     for array, own, rows in zip(logs, tables, rows_of, strict=True):
         sums, plainly = own.write(array, rows[order], made.labels, kind, renormalise, used)
@@ -102,7 +105,7 @@ def read_predictions(
         made,
         positional_labels=all(table.chosen.positional for table in tables),
         item_rows=made.item_rows if in_one_order else None,
-        label_columns=made.label_columns if all(table.labels == labels for table in tables) else None,
+        label_columns=made.label_columns if all(table.labels == own_labels for table in tables) else None,
     )
     audit = replace(audit, renormalised=tuple(divided))
     notes = dict.fromkeys(note for table in tables for note in (*table.source.notes, *table.chosen.notes))

@@ -114,7 +114,7 @@ def _of_board(table: Table, kind: Board, how: ScoreReading) -> Scores:
         problem = f"groups or clusters ({check.shortlist(kept)}) of items that are columns"
         raise InputError(problem, "a row for each item", "Leave them out.", table.name)
     what = "item" if kind.of_models else "model"
-    long, source = long_form(table, kind.rows, kind.columns, kept, what, how.missing)
+    long, source = long_form(table, kind.rows, kind.columns, kept, what, how.none)
     columns = {"item": NAME, "model": kind.rows} if kind.of_models else {"item": kind.rows, "model": NAME}
     columns |= {role: name for role, name in (("group", how.group), ("cluster", how.cluster)) if name is not None}
     score = how.score or "score"
@@ -150,7 +150,7 @@ def _of_runs(files: Mapping[str, StrPath], how: ScoreReading) -> Scores:
         own = polars.DataFrame([frame.get_column(name) for name in dict.fromkeys((*columns.values(), score))])
         parts.append((own.with_columns(polars.lit(frames.name_text(model)).alias(NAME)), source))
     upward = orientation.upward(score, how.higher_is_better, parts[0][1].name)
-    made = Scores.from_parts(parts, columns | {"model": NAME}, score, upward, missing=how.missing)
+    made = Scores.from_parts(parts, columns | {"model": NAME}, score, upward, missing=how.none)
     return replace(made, rule=score, notes=(*made.notes, *lone_negative(made)))
 
 
@@ -167,7 +167,7 @@ def _of_long(table: Table, kind: LongScores, how: ScoreReading, memory: float | 
     frames.need_columns(table.columns, named, table.name)
     columns = {role: name for role, name in named.items() if name is not None}
     parts = table.rows([*columns.values(), kind.score])
-    made = Scores.from_parts(parts, columns, kind.score, upward, on_disk, how.missing)
+    made = Scores.from_parts(parts, columns, kind.score, upward, on_disk, how.none)
     return replace(made, rule=rule, known=facts, notes=(*made.notes, *lone_negative(made)))
 
 

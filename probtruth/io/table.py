@@ -38,6 +38,7 @@ class Table(ABC):
     index_columns: tuple[str, ...] = ()
     has_names: bool = True
     stored: bool = False  # whether it lies in files
+    is_block: bool = False  # whether each of its columns but that of items is a label's
 
     @property
     @abstractmethod
@@ -120,6 +121,11 @@ class FrameTable(Table):
     def rows(self, columns: Sequence[str] | None = None) -> Iterable[Part]:
         return [self.head]
 
+    @property
+    def label_names(self) -> list[str] | None:
+        """The names of its columns, as labels; None where they have positions only."""
+        return frames.by_value(frames.polars_names(self.columns)).to_list() if self.has_names else None
+
     def with_items(self, item: str | None) -> Table:
         name = item or "item"
         if self.row_names is None or name in self.frame.columns:
@@ -199,6 +205,7 @@ class Block(Table):
     item: str
     labels: Mapping[str, str]  # the table's name of each label's column
     counts: bool = False  # of votes
+    is_block: bool = field(default=True, init=False)
 
     @property
     def name(self) -> str:  # type: ignore[override]

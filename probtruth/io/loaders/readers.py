@@ -17,6 +17,7 @@ from probtruth.io.formats import (
     SCORE_TOOLS,
     LabelReading,
     ScoreReading,
+    listed,
 )
 from probtruth.io.loaders import helm, inspect_logs, json_values, lm_eval, results
 from probtruth.io.scores import read_scores
@@ -154,8 +155,8 @@ def label_format(path: StrPath, format: str = "auto") -> str:
 
 def read_score_files(files: Files, how: ScoreReading, memory: float | None = None) -> Scores:
     """Scores from a table or from the logs of a harness."""
-    listed: Sequence[Any] = [*files.values()] if isinstance(files, Mapping) else [files]
-    paths = [path for one in listed for path in ([one] if isinstance(one, str | Path) else one)]
+    every: Sequence[Any] = [*files.values()] if isinstance(files, Mapping) else [files]
+    paths = [path for one in every for path in ([one] if isinstance(one, str | Path) else one)]
     format = score_format(paths, how.format)
     if format not in OPTIONS:
         hint = "Give it as --annotations of `probtruth run`."
@@ -188,8 +189,8 @@ def read_score_files(files: Files, how: ScoreReading, memory: float | None = Non
     models = None
     own = {name: getattr(how, name) for name in ("item", "model", "score", "group", "cluster", "replicate")}
     if format == "wide":
-        models = _listed(own.pop("model")) or []
-    options: dict[str, Any] = {"transpose": how.transpose, "missing": how.missing, "memory": memory}
+        models = listed(own.pop("model"))
+    options: dict[str, Any] = {"transpose": how.transpose, "missing": how.none, "memory": memory}
     return read_scores(table, **own, models=models, higher_is_better=upward, **options)
 
 
@@ -227,20 +228,16 @@ def _by_task(words: Sequence[str] | None, every: str | None = None) -> str | dic
     return named or every
 
 
-def _listed(names: str | None) -> list[str] | None:
-    return None if names is None else [name.strip() for name in names.split(",")]
-
-
 # How each format of annotations is read.
 LABEL_READERS: Mapping[str, Callable[[StrPath, LabelReading, Sequence[str] | None, float | None], Annotations]] = {
     "table": lambda path, how, labels, memory: read_annotations(
-        path, how.item, how.annotator, how.label, how.replicate, labels=labels, missing=how.missing, memory=memory
+        path, how.item, how.annotator, how.label, how.replicate, labels=labels, missing=how.none, memory=memory
     ),
     "counts": lambda path, how, labels, memory: read_annotations(
-        path, how.item, label=how.label, format="counts", missing=how.missing, memory=memory
+        path, how.item, label=how.label, format="counts", missing=how.none, memory=memory
     ),
     "wide": lambda path, how, *_: read_annotations(
-        path, how.item, format="wide", annotators=_listed(how.annotator) or (), missing=how.missing
+        path, how.item, format="wide", annotators=listed(how.annotator), missing=how.none
     ),
     "label-studio": lambda path, how, *_: loaders.read_label_studio(
         path, how.label, how.item

@@ -74,15 +74,19 @@ def item_column(
     )
 
 
-def choose(table: Table, item: str | None, index: Index | None, kind: str) -> Chosen:
-    """The columns of a table of predictions, by its first rows."""
+def choose(
+    table: Table, item: str | None, index: Index | None, kind: str, labels: Sequence[str] | None = None
+) -> Chosen:
+    """The columns of a table of predictions, by its first rows; `labels` are the names that the caller gives."""
     frame, source = table.head
     known: list[polars.Series] = []
     if index is not None and not index.positional_items:
         known = [frames.text(frames.as_series(index.items))]
     item, notes = item_column(frame.head(ENOUGH), item, known, source)
     used: Sequence[str] = ()
-    if index is not None and not index.positional_labels:
+    if labels is not None:
+        used = labels
+    elif index is not None and not index.positional_labels:
         used = index.labels
         if index.label_columns is not None or not table.has_names:
             used = index.written("labels", source.name)

@@ -6,7 +6,7 @@ import polars
 import pytest
 
 from probtruth.io.tables import binary
-from probtruth.io.tables.read import read_table
+from probtruth.io.table import opened
 
 NAMES = ["t.parquet", "t.arrow", "t.feather", "t.ipc", "stream.arrow", "a=b.parquet", "^x.*.arrow", "[1].parquet"]
 
@@ -19,7 +19,7 @@ def test_every_name_and_form(tmp_path: Path, name: str) -> None:
         frame.write_parquet(path)
     else:
         (frame.write_ipc_stream if name.startswith("stream") else frame.write_ipc)(path)
-    read, source = read_table(path)
+    read, source = opened(path).whole
     assert read.equals(frame)
     assert source.at(1) == f"{path}, row 2"
     assert binary.shape(path) == (frame.columns, 2)
