@@ -190,6 +190,18 @@ def row_names(table: object) -> tuple[str, ...] | None:
     return names_in(index.to_list())
 
 
+def levels(table: Any) -> dict[str, object]:
+    """The levels, by name, of the index of a Series, or the coordinate of an array with one axis."""
+    if is_array_with_names(table):
+        (axis,) = table.dims
+        names_of_rows = _coordinate(table, axis)
+        return {} if names_of_rows is None else {str(axis): list(names_of_rows)}
+    index = getattr(table, "index", None)
+    if index is None or callable(index) or None in index.names:
+        return {}
+    return {name_text(name): index.get_level_values(name).to_list() for name in index.names}
+
+
 def _counts_rows(index: Any) -> bool:
     """Whether an index of pandas holds positions; other ranges are rows of a larger frame."""
     return type(index).__name__ == "RangeIndex" and (index.start, index.step) == (0, 1)

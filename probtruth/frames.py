@@ -182,7 +182,8 @@ def flat(frame: "polars.DataFrame", column: str, source: Source, option: str) ->
     series = cells(frame, column)
     kind = series.dtype
     if kind.is_nested():
-        raise InputError("nested values", "text or numbers", "Flatten them.", source.at(column=column))
+        hint = "Flatten it: one column for each value."
+        raise InputError(f"a column of type {kind}", "text or numbers", hint, source.at(column=column))
     if kind in (polars.Binary, polars.Object, polars.Duration):
         raise InputError(f"a column of type {kind}", "text or numbers", "Convert it.", source.at(column=column))
     years = series.dt.year() if kind in (polars.Date, polars.Datetime) else None  # null where there is no such year

@@ -13,7 +13,7 @@ from probtruth import check, frames
 from probtruth.check import Source
 from probtruth.errors import InputError
 from probtruth.io.formats import LabelReading
-from probtruth.io.kinds import Beside, Counts, Hard, LabelKind, Long, Soft, Wide, kind_of
+from probtruth.io.kinds import Beside, Counts, LabelKind, Long, Wide, kind_of
 from probtruth.io.table import ROWS, Table, opened, too_large
 from probtruth.io.tables.wide import NAME, VALUE, fill, items_of, long_form
 from probtruth.kernels.host import empty_array
@@ -78,17 +78,9 @@ def read_annotations(
     if on_disk:
         made = made.in_batches()
     known = None if names is None else names.labels
-    kind = kind_of(made, how, Beside(like, known))
+    kind = kind_of(made, how, Beside(like, known), votes_only=True)
     if isinstance(kind, Wide) and annotators:
         kind = replace(kind, annotators=tuple(annotators))
-    if isinstance(kind, Soft | Hard):
-        raise InputError(
-            "probabilities of labels" if isinstance(kind, Soft) else "one label for each item, of no annotator",
-            "annotations",
-            "evaluate takes them as they are (command line: --soft, or --annotations). As the votes of one annotator: "
-            "add a column of annotators with one name in all rows.",
-            made.name,
-        )
     return annotations_of(made, kind, how, known, on_disk)
 
 

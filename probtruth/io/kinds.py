@@ -112,8 +112,10 @@ class Beside:
     n_labels: int | None = None
 
 
-def kind_of(table: Table, how: LabelReading = LabelReading(), beside: Beside = Beside()) -> LabelKind:
-    """What a table of labels holds, and which of its columns."""
+def kind_of(
+    table: Table, how: LabelReading = LabelReading(), beside: Beside = Beside(), votes_only: bool = False
+) -> LabelKind:
+    """What a table of labels holds, and which of its columns; with `votes_only`, of annotators."""
     if how.format == "wide":
         return _wide(table, how)
     columns = set(table.columns)
@@ -121,11 +123,11 @@ def kind_of(table: Table, how: LabelReading = LabelReading(), beside: Beside = B
     if how.format not in ("counts", "soft"):
         if long <= columns:
             return _long(table, how, beside)
-        if how.column("label") in columns:
+        if how.column("label") in columns and not votes_only:
             return _hard(table, how, beside)
-        if how.annotator is not None:
+        if how.annotator is not None or how.column("label") in columns:
             raise neither(table, how)
-    return _by_label(table, how, beside)
+    return _by_label(table, how, beside, votes_only)
 
 
 def _long(table: Table, how: LabelReading, beside: Beside) -> Long:
@@ -152,13 +154,20 @@ def _hard(table: Table, how: LabelReading, beside: Beside) -> Hard:
 
 
 def _wide(table: Table, how: LabelReading) -> Wide:
-    columns = table.with_items(how.item).columns
-    item = how.column("item") if how.item is not None or "item" in columns else None
+    table = table.with_items(how.item)
+    columns = table.columns
+    item: str | None = how.column("item")
+    if item not in columns and how.item is None and not table.stored:
+        rows = table.whole[0]
+        if not any(rows[name].is_unique().all() for name in columns):  # else it may name the items
+            item = None
+    if item is not None:
+        frames.need_columns(columns, {"item": item}, table.name)
     named = [] if how.annotator is None else [*listed(how.annotator)]
     return Wide(item, tuple(named or [name for name in columns if name != item]))
 
 
-def _by_label(table: Table, how: LabelReading, beside: Beside) -> LabelKind:
+def _by_label(table: Table, how: LabelReading, beside: Beside, votes_only: bool) -> LabelKind:
     """Numbers by label: soft labels where rows sum to 1, counts of votes where something says that they are."""
     if isinstance(table, Block):
         labels = {label: label for label in table.labels}
@@ -173,7 +182,8 @@ def _by_label(table: Table, how: LabelReading, beside: Beside) -> LabelKind:
         if how.column("item") not in head.columns and not beside.items:
             raise neither(table, how)
         item, notes = item_column(head, how.item, beside.items, source)
-    chosen, aside = _label_columns(head, item, how, beside, source)
+        frames.keys(head, item, source, "item")
+    chosen, aside, known = _label_columns(head, item, how, beside, source)
     if not table.has_names:
         chosen = {str(position): name for position, name in enumerate(chosen.values())}
     if not chosen:
@@ -182,15 +192,16 @@ def _by_label(table: Table, how: LabelReading, beside: Beside) -> LabelKind:
     values = _numbers(head, [*chosen.values()])
     sums = values is not None and check_arrays.surely_simplex(values)
     whole = values is not None and bool((values == np.floor(values)).all())
-    if how.format == "soft" or (sums and how.format != "counts"):
+    if how.format == "soft" or (sums and how.format != "counts" and not votes_only):
         return Soft(*made)
     if how.format == "counts":
         return Counts(*made)
     if values is None or (whole and (values < 0).any()):
         raise neither(table, how, _first_odd(table, Counts(*made)))
     if not whole:
+        if votes_only:
+            raise neither(table, how, _first_odd(table, Counts(*made)))
         return Soft(*made)
-    known = beside.labels is not None and set(chosen) <= set(beside.labels)
     by_number = beside.labels is None and beside.n_labels == len(chosen)
     if known or (by_number and not may_be_codes(values, len(chosen))):
         return Counts(*made)
@@ -199,25 +210,29 @@ def _by_label(table: Table, how: LabelReading, beside: Beside) -> LabelKind:
 
 def _label_columns(
     head: polars.DataFrame, item: str | None, how: LabelReading, beside: Beside, source: Source
-) -> tuple[dict[str, str], tuple[str, ...]]:
-    """The columns of labels, by those that are named, or that the other side names, or all; and what was left aside."""
-    candidates = [name for name in labels_of(head, item, source, must_be_named=False) if name != how.annotator]
+) -> tuple[dict[str, str], tuple[str, ...], bool]:
+    """The columns of labels: those that are named, or that the other side names, or all.
+
+    With what was left aside, and whether something says that they are labels.
+    """
+    candidates = labels_of(head, item, source, must_be_named=beside.labels is None and how.label is None)
     if how.label is not None:
         named = listed(how.label)
         for name in named:
             frames.need_columns(head.columns, {"label": name}, source.name)
-        return by_name(named), ()
+        return by_name(named), (), True
     numeric = [name for name in candidates if name.strip() and some_number(head, name)]
     if not numeric:
-        return {}, ()
+        return {}, (), False
     labels = by_name(numeric)
     hits = {label: name for label, name in labels.items() if label in (beside.labels or ())}
-    if len(hits) < min(2, len(labels)):
+    known = len(hits) >= min(2, len(labels))
+    if not known:
         hits = labels
     left = [name for name in candidates if name not in hits.values()]
     values = _numbers(head, [*hits.values()])
     derived: dict[str, str] = {}
-    if hits is labels and values is not None and len(hits) > 2:
+    if not known and values is not None and len(hits) > 2:
         derived = _derived(values, [*hits.values()], beside)
         hits = {label: name for label, name in hits.items() if name not in derived}
     elif values is not None:
@@ -226,16 +241,11 @@ def _label_columns(
                 derived[name] = _role(head, name, values) or ""
     strange = [name for name in derived if not derived[name]]
     if strange:  # a label that the other side lacks: what matches labels says so
-        return labels_without(labels, derived, strange), ()
+        return {label: name for label, name in labels.items() if name not in derived or name in strange}, (), known
     said = [f"{check.quote(name)} ({word})" for name, word in derived.items()]
     said += [check.quote(name) for name in left if name not in derived]
     notes = (f"{source.name}: left aside {', '.join(said)}",) if said else ()
-    return hits, notes
-
-
-def labels_without(labels: dict[str, str], derived: dict[str, str], strange: Sequence[str]) -> dict[str, str]:
-    """All labels but those of columns that are no label."""
-    return {label: name for label, name in labels.items() if name not in derived or name in strange}
+    return hits, notes, known
 
 
 def _numbers(head: polars.DataFrame, columns: Sequence[str]) -> Float[np.ndarray, "item label"] | None:
@@ -306,7 +316,8 @@ def _either(
     more = " ..." if len(names) > 4 else ""
     others = ""
     if beside.labels is not None:
-        others = f" The models' labels are {check.shortlist(beside.labels, 6)}."
+        near = next((check.did_you_mean(name, beside.labels) for name in names if name not in beside.labels), "")
+        others = f" The labels that are named are {check.shortlist(beside.labels, 6)}. {near}"
     return InputError(
         f"whole numbers in the columns {check.shortlist(names)}, which may count votes or be the answers of annotators",
         f"to know which; as counts, {row} has {', '.join(cells)}{more}",
@@ -423,6 +434,17 @@ def _refuse_wide(table: Table, how: ScoreReading) -> None:
         )
 
 
+def _of_nested(frame: polars.DataFrame) -> str:
+    """Who reads a column that holds all votes on an item in one cell."""
+    nested = [column.name for column in frame if column.dtype.is_nested()]
+    if not nested:
+        return ""
+    return (
+        f" If {check.quote(nested[0])} holds all votes on an item: pt.loaders.read_chaosnli (command line: --format "
+        "chaosnli)."
+    )
+
+
 def neither(table: Table, how: LabelReading, odd: str = "") -> InputError:
     """The refusal of a table in none of the forms of labels."""
     frame, source = table.head
@@ -438,7 +460,7 @@ def neither(table: Table, how: LabelReading, odd: str = "") -> InputError:
         f"{known if {names['item'], names['label']} <= set(columns) else ''}"
         "Name the columns with item=, annotator=, label= (command line: --item, --annotator, --label); "
         "one column for each annotator is the wide form (format='wide'; --format wide). "
-        f"{check.did_you_mean(absent, columns)}",
+        f"{check.did_you_mean(absent, columns)}{_of_nested(frame)}",
         source.name,
         long_form_of(frame, how),
     )

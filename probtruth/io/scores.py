@@ -10,6 +10,7 @@ import polars
 
 from probtruth import check, frames
 from probtruth.errors import InputError
+from probtruth.frame_numbers import is_array_with_names
 from probtruth.io.formats import ScoreReading
 from probtruth.io.kinds import Board, LongScores, Votes, score_kind
 from probtruth.io.table import Table, opened, too_large
@@ -88,6 +89,8 @@ def read_scores(
     how = replace(how, transpose=transpose, missing=tuple(map(frames.name_text, check.listed(missing, "missing"))))
     if isinstance(table, Mapping) and table and all(isinstance(path, str | Path) for path in table.values()):
         return _of_runs(table, how)
+    if is_array_with_names(table):
+        table = frames.as_polars(table)
     opened_table = opened(table)
     kind = score_kind(opened_table, how, models)
     if isinstance(kind, Votes):

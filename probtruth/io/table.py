@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars
@@ -39,6 +40,7 @@ class Table(ABC):
     has_names: bool = True
     stored: bool = False  # whether it lies in files
     is_block: bool = False  # whether each of its columns but that of items is a label's
+    single: bool = False  # whether it was a Series
 
     @property
     @abstractmethod
@@ -109,6 +111,7 @@ class FrameTable(Table):
     row_names: Sequence[str] | None = None
     index_columns: tuple[str, ...] = ()
     has_names: bool = True
+    single: bool = False
 
     @property
     def head(self) -> Part:
@@ -255,19 +258,21 @@ def opened(source: object, what: str = "the table") -> Table:
     return FrameTable(frame, what, rows, index, has_names)
 
 
-VALUE = "value"  # The column of what a Series holds: of two labels, the probability of the second
+VALUE = "value"  # The column of a Series without a name
 
 
-def _of_array(source: object, what: str) -> Table:
+def _of_array(source: Any, what: str) -> Table:
     """An array of xarray, or a Series: one column for each label, or one for all that it says of an item."""
     own = frame_numbers.labelled(source)
     values = np.asarray(own.values)
-    if values.ndim == 1:
-        values = values[:, None]
-    n_columns = values.shape[1] if values.ndim == 2 else 0
-    names = own.labels or [VALUE] * (n_columns == 1) or [str(column) for column in range(n_columns)]
-    columns = {name: values[:, column].tolist() for column, name in enumerate(names)}
-    return FrameTable(frames.as_polars(columns), what, own.items, (), own.labels is not None or n_columns == 1)
+    if values.ndim != 1:
+        names = own.labels or [str(column) for column in range(values.shape[1])]
+        columns: dict[str, object] = {name: values[:, column] for column, name in enumerate(names)}
+        return FrameTable(frames.as_polars(columns), what, own.items, (), own.labels is not None)
+    levels = frame_numbers.levels(source)
+    name = source.name if isinstance(source.name, str) and source.name not in levels else VALUE
+    frame = frames.as_polars({**levels, name: values.tolist()})
+    return FrameTable(frame, what, own.items, tuple(levels), single=True)
 
 
 def is_named(source: object) -> bool:

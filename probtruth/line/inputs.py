@@ -46,7 +46,20 @@ def opened_models(predictions: Models) -> Models:
             made[model] = opened(table, f"the table of model {check.quote(model)}")
         else:
             made[model] = labelled(table)
+    named = [model for model, table in made.items() if isinstance(table, Table) and table.stored]
+    unnamed = [model for model, table in made.items() if isinstance(table, NamedNumbers)]
+    if named and unnamed:
+        raise _mixed(named[0], unnamed[0])
     return made
+
+
+def _mixed(named: str, other: str) -> InputError:
+    """The refusal of models of which some have names of items."""
+    return InputError(
+        f"model {check.quote(named)} with names of items beside model {check.quote(other)} without",
+        "names of items in all tables, or in none",
+        f"Which items those of model {check.quote(other)} are cannot be told: make it a table with a column 'item'.",
+    )
 
 
 def predictions_of(
@@ -64,12 +77,7 @@ def predictions_of(
     if len(named) == len(tables):
         return read_predictions(named, index, item, labels=labels, memory=memory)
     if named:
-        other = next(model for model in tables if model not in named)
-        raise InputError(
-            f"model {check.quote(next(iter(named)))} with names of items beside model {check.quote(other)} without",
-            "names of items in all tables, or in none",
-            f"Which items those of model {check.quote(other)} are cannot be told: make it a table with a column 'item'.",
-        )
+        raise _mixed(next(iter(named)), next(model for model in tables if model not in named))
     return Predictions.from_probs({model: _numbers_of(table) for model, table in tables.items()}, labels=labels)
 
 
@@ -110,7 +118,8 @@ def reference_of(
     if stored and label_format(reference, how.format) not in ("table", "wide", "counts"):  # type: ignore[arg-type]
         return read_label_file(reference, how, memory=memory)  # type: ignore[arg-type]
     table: Any = reference
-    if stored or is_frame(reference) or (np.ndim(table) == 2 and row_names(reference) is not None):
+    named = frame_numbers.is_array_with_names(reference) and row_names(reference) is not None
+    if stored or is_frame(reference) or (named and table.ndim == 2):
         table = opened(reference, "the reference")
     if isinstance(table, Table):
         return _of_table(table, predictions, how, estimand, names, memory)
@@ -162,27 +171,28 @@ def _beside(
         return Beside(items, known, len(index.labels))
     if isinstance(predictions, Mapping) and not predictions:
         return Beside((), known, None if known is None else len(known))
-    first: Any = next(iter(opened_models(predictions).values()))  # type: ignore[union-attr]
+    tables: Any = opened_models(predictions)
+    model, first = next(iter(tables.items()))
     if not isinstance(first, Table):
-        own, n_labels = _labels_of_numbers(first)
+        own, n_labels = _labels_of_numbers(first, model)
         return Beside((), known or own, n_labels)
     first = first.with_items(how.item)
-    frame, source = first.head
+    frame, _ = first.head
     if known is None and first.has_names:
         names = tuple(sorted({frames.name_text(name) for name in used}))
-        chosen = label_columns(frame, source, how.column("item"), names, isinstance(first, Table) and first.is_block)
+        chosen = label_columns(first, how.column("item"), names)
         known = tuple(chosen.labels)
     n_labels = len(first.columns) - (how.column("item") in first.columns) if known is None else len(known)
     return Beside(names_in(frame, how.item), known, 2 if n_labels == 1 else n_labels)
 
 
-def _labels_of_numbers(table: NamedNumbers) -> tuple[Sequence[str] | None, int]:
+def _labels_of_numbers(table: NamedNumbers, model: str) -> tuple[Sequence[str] | None, int]:
     """The names of the labels of an array, if there are any, and their number."""
     shape = np.shape(table.values)  # type: ignore[call-overload]
     if len(shape) == 1 or shape[1:] == (1,):
         return None, 2  # the probabilities of an event
     if len(shape) != 2:
-        check_arrays.as_floats(table.values, "item label", "probabilities")  # says what is wrong
+        check_arrays.as_floats(table.values, "item label", f"probabilities of model {model!r}")  # says what is wrong
     return table.labels, shape[1]
 
 

@@ -10,7 +10,7 @@ import polars
 from probtruth import check, check_arrays, frame_numbers, frames
 from probtruth.check import Source
 from probtruth.errors import InputError
-from probtruth.io.table import VALUE, Block, Table
+from probtruth.io.table import Table
 from probtruth.io.tables.wide import all_named
 from probtruth.types import Index
 
@@ -94,7 +94,7 @@ def choose(
         used = ("0", "1")
     if not table.has_names:
         return _by_position(labels_of(frame, item, source), item, used, source)
-    chosen = label_columns(frame, source, item, used, isinstance(table, Block), kind)
+    chosen = label_columns(table, item, used, kind)
     return replace(chosen, notes=(*notes, *chosen.notes))
 
 
@@ -116,14 +116,13 @@ def labels_of(frame: polars.DataFrame, item: str | None, source: Source, must_be
     return labels
 
 
-def label_columns(
-    frame: polars.DataFrame, source: Source, item: str, used: Sequence[str], sure: bool = False, kind: str = "probs"
-) -> Chosen:
+def label_columns(table: Table, item: str, used: Sequence[str], kind: str = "probs") -> Chosen:
     """The columns of the labels, of which a reference uses some."""
+    frame, source = table.head
     frame = frame.head(ENOUGH)
     notes: tuple[str, ...] = ()
     columns = labels_of(frame, item, source)
-    if sure:
+    if table.is_block:
         return Chosen(item, by_name(columns))
     prefix = _prefix(columns, used)
     if prefix:
@@ -139,7 +138,7 @@ def label_columns(
     if aside:
         notes += (f"{source.name}: left aside {check.shortlist(aside, 12)}, which are no probabilities of a label",)
     if len(labels) == 1 and kind != "log-probs":
-        return _event(item, *labels.popitem(), used, notes, source)
+        return _event(item, *labels.popitem(), used, notes, table)
     return Chosen(item, labels, notes=notes)
 
 
@@ -183,13 +182,14 @@ def _sums_to_one(frame: polars.DataFrame, names: list[str]) -> bool:
     return floats is not None and floats.unread is None and check_arrays.surely_simplex(floats.rows())
 
 
-def _event(item: str, label: str, column: str, used: Sequence[str], notes: tuple[str, ...], source: Source) -> Chosen:
+def _event(item: str, label: str, column: str, used: Sequence[str], notes: tuple[str, ...], table: Table) -> Chosen:
     """The labels of a table with one column of numbers, which are the probabilities of an event."""
+    source = table.head[1]
     pair = ("0", "1") if used and {*used} <= {"0", "1"} else tuple(used)
     if len(pair) != 2:
         return Chosen(item, {label: column}, notes=notes)
     event = label if label in pair else None
-    if pair in EVENTS or column == VALUE:
+    if pair in EVENTS or table.single:
         event = event or pair[1]
     if event is None:
         raise InputError(

@@ -22,6 +22,7 @@ def test_every_name_and_form(tmp_path: Path, name: str) -> None:
     read, source = opened(path).whole
     assert read.equals(frame)
     assert source.at(1) == f"{path}, row 2"
-    assert binary.shape(path) == (frame.columns, 2)
-    (some,) = binary.batches(path, ["truth", "^.*$"])
+    file = binary.opened(path)
+    assert (file.columns, file.n_rows) == (frame.columns, 2)
+    ((some, _),) = file.parts(["truth", "^.*$"])
     assert some.columns == ["truth", "^.*$"]
