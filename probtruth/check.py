@@ -23,8 +23,8 @@ class Source:
 
     Rows of a text file have a line, the one in `lines` for each row. So many rows or lines come `before` a batch. A
     table of several files has their sources as `parts`, each with its number of rows. `columns` are the origin's own
-    names of columns that are known by others here. `notes` say how it was read where that was not asked for; `chosen` are
-    its rows that are left.
+    names of columns that are known by others here. `notes` say how it was read where that was not asked for. `chosen`
+    are its rows that are left.
     """
 
     name: str = "the table"

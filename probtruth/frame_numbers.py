@@ -173,7 +173,8 @@ def is_frame(table: object) -> bool:
 
 def column_names(table: object, columns: Sequence[str]) -> tuple[str, ...] | None:
     """The names of a frame's columns; None for those of an array that was made a frame."""
-    own: Any = table.columns if type(table).__module__.startswith("pandas") else None
+    pandas_table: Any = table
+    own = pandas_table.columns if type(table).__module__.startswith("pandas") else None
     if _counts_rows(own) or [*columns] == [f"column_{n}" for n in range(len(columns))]:
         return None
     return tuple(by_value(polars_names(columns)))

@@ -77,8 +77,8 @@ def read(
     else:
         models = opened_models(model_files(files.predictions))
         if files.soft:
-            beside = LabelReading(item, format="soft")
-            reference = reference_of(files.soft, models, beside, estimand, memory=limit)
+            how = LabelReading(item, format="soft")
+            reference = reference_of(files.soft, models, how, estimand, memory=limit)
         else:
             reference = reference_of(str(files.annotations), models, files.reading, estimand, memory=limit)
     if models:

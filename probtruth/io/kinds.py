@@ -182,7 +182,9 @@ def _by_label(table: Table, how: LabelReading, beside: Beside, votes_only: bool)
         if how.column("item") not in head.columns and not beside.items:
             raise neither(table, how)
         item, notes = item_column(head, how.item, beside.items, source)
-        frames.keys(head, item, source, "item")
+        names = frames.keys(head, item, source, "item")
+        if how.format == "auto" and how.item is None and item != "item" and names.n_unique() < len(names):
+            raise neither(table, how)  # several rows of an item, under a name that was guessed
     chosen, aside, known = _label_columns(head, item, how, beside, source)
     if not table.has_names:
         chosen = {str(position): name for position, name in enumerate(chosen.values())}
@@ -373,7 +375,11 @@ def _models_in_rows(table: Table, how: ScoreReading, models: Sequence[str] | Non
         return found
     said = how.item if how.item is not None else how.model
     named = [name for name in frame.columns if name.strip().lower() in MODELS and said in (None, name)]
-    if len(named) != 1 or (how.score or "score") in frame.columns or (how.item or "item") in {*frame.columns} - {*named}:
+    if (
+        len(named) != 1
+        or (how.score or "score") in frame.columns
+        or (how.item or "item") in {*frame.columns} - {*named}
+    ):
         return None
     others = [name for name in frame.columns if name != named[0]]
     numbers = [name for name in others if some_number(frame, name)]

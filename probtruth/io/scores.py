@@ -71,11 +71,11 @@ def read_scores(
     item and one column for each of `models` (an empty list: all columns but the named ones), where a blank cell says
     that the model lacks the item, and `score` is the name of the metric; or one row for each model (a leaderboard),
     told by a column called model, system or run, or said by `transpose`. Or `table` is {model: file}, a file for each
-    model. A blank score, and one of `missing` ("NA", -1), is no score: the model lacks the item. `group`, `cluster` and `replicate` name
-    columns; those of a file that probtruth wrote are used unless others are named. `higher_is_better` says which way
-    the score counts; by default a file that probtruth wrote says it, else the score's name, if it is that of a known
-    metric (accuracy, loss, ...). Scores of files that take more than `memory` (bytes, half of what is free unless you
-    say) lie in a temporary file instead of memory, but for replicates and a column for each model.
+    model. A blank score, and one of `missing` ("NA", -1), is no score: the model lacks the item. `group`, `cluster` and
+    `replicate` name columns; those of a file that probtruth wrote are used unless others are named. `higher_is_better`
+    says which way the score counts; by default a file that probtruth wrote says it, else the score's name, if it is
+    that of a known metric (accuracy, loss, ...). Scores of files that take more than `memory` (bytes, half of what is
+    free unless you say) lie in a temporary file instead of memory, but for replicates and a column for each model.
 
     Errors: `InputError` names file, line and column of what cannot be used, an orientation other than the file's, or a
     score of which nothing says which way it counts.
@@ -88,7 +88,7 @@ def read_scores(
     how = ScoreReading(item, model, score, group, cluster, replicate, higher_is_better=higher_is_better)
     how = replace(how, transpose=transpose, missing=tuple(map(frames.name_text, check.listed(missing, "missing"))))
     if isinstance(table, Mapping) and table and all(isinstance(path, str | Path) for path in table.values()):
-        return _of_runs(table, how)
+        return _of_runs(table, how)  # type: ignore[arg-type]
     if is_array_with_names(table):
         table = frames.as_polars(table)
     opened_table = opened(table)
@@ -163,11 +163,11 @@ def _of_long(table: Table, kind: LongScores, how: ScoreReading, memory: float | 
     if on_disk:
         table = table.in_batches()
     notes = parquet_notes.of(table)
-    upward, rule, facts = notes_in(notes, kind.score, how.higher_is_better, table.name)
     named = {"item": kind.item, "model": kind.model, "replicate": how.replicate}
     for role, name in (("group", how.group), ("cluster", how.cluster)):
         named[role] = role if name is None and notes and role in table.columns else name  # which probtruth itself wrote
     frames.need_columns(table.columns, named, table.name)
+    upward, rule, facts = notes_in(notes, kind.score, how.higher_is_better, table.name)
     columns = {role: name for role, name in named.items() if name is not None}
     parts = table.rows([*columns.values(), kind.score])
     made = Scores.from_parts(parts, columns, kind.score, upward, on_disk, how.none)

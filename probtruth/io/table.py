@@ -17,7 +17,6 @@ from probtruth.io.addresses import location, shown
 from probtruth.io.tables import binary, text
 from probtruth.io.tables.read import files_of
 from probtruth.kernels.host import free_memory
-from probtruth.types.arguments import Frame, StrPath
 
 SHARE = 0.5  # of the memory that is free, what a reader's tables take unless it is said
 COPIES = 3  # of the numbers of tables that are in memory at once while they are read and worked on

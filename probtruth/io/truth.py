@@ -10,9 +10,9 @@ import polars
 from probtruth import check, check_arrays
 from probtruth.check import Source
 from probtruth.errors import InputError
-from probtruth.io.output.csv_safe import check_new_csv, write_new_csv
 from probtruth.io.formats import LabelReading
 from probtruth.io.kinds import Soft, kind_of
+from probtruth.io.output.csv_safe import check_new_csv, write_new_csv
 from probtruth.io.table import Table, opened, too_large
 from probtruth.io.tables import parquet_notes
 from probtruth.io.tables.columns import OWN

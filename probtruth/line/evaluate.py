@@ -6,11 +6,11 @@ from dataclasses import replace
 from probtruth import check
 from probtruth.comparison.compare import compare
 from probtruth.errors import InputError
+from probtruth.io.formats import LabelReading
 from probtruth.io.gold import ExpertAnswers, expert_answers
 from probtruth.line.compare import group_names, named_weights, rope_in_units
 from probtruth.line.gold import with_answers
 from probtruth.line.informed_truth import evidence_for, score_on_evidence
-from probtruth.io.formats import LabelReading
 from probtruth.line.inputs import Models, Reference, by_item, opened_models, predictions_of, reference_of
 from probtruth.line.labelled import SHARED_ERRORS, Labelled
 from probtruth.line.options import Options

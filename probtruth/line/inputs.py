@@ -1,6 +1,6 @@
 """What callers hand to the line, as the types that it works on: files, dataframes, dicts of columns, arrays, labels.
 
-Every table is opened once (`opened_models`, `opened`), its kind is told once (`kind_of`), and names go before positions.
+Every table is opened once (`opened_models`, `opened`), its kind is told once (`kind_of`); names go before positions.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -34,7 +34,7 @@ type Models = Predictions | Mapping[str, StrPath | Table | Frame | Numbers]
 REPEATED_LABEL = "Where several people answered, name them in a column 'annotator' (--annotator, annotator=)."
 
 
-def opened_models(predictions: Models) -> Models:
+def opened_models(predictions: Models) -> Any:
     """The predictions themselves, or the table of each model: opened if it has names, else as numbers."""
     if isinstance(predictions, Predictions):
         return predictions
@@ -78,7 +78,8 @@ def predictions_of(
         return read_predictions(named, index, item, labels=labels, memory=memory)
     if named:
         raise _mixed(next(iter(named)), next(model for model in tables if model not in named))
-    return Predictions.from_probs({model: _numbers_of(table) for model, table in tables.items()}, labels=labels)
+    numbers: Any = {model: _numbers_of(table) for model, table in tables.items()}
+    return Predictions.from_probs(numbers, labels=labels)
 
 
 def _names_items(table: object, item: str | None) -> bool:
@@ -115,7 +116,8 @@ def reference_of(
     if isinstance(reference, Mapping) and reference and all(map(np.isscalar, reference.values())):
         return _hard([*reference.values()], [*reference], _beside(predictions, how, names, [*reference.values()]))
     stored = isinstance(reference, str | Path)
-    if stored and label_format(reference, how.format) not in ("table", "wide", "counts"):  # type: ignore[arg-type]
+    forms = ("table", "wide", "counts")
+    if stored and how.format != "soft" and label_format(reference, how.format) not in forms:  # type: ignore[arg-type]
         return read_label_file(reference, how, memory=memory)  # type: ignore[arg-type]
     table: Any = reference
     named = frame_numbers.is_array_with_names(reference) and row_names(reference) is not None
@@ -158,9 +160,7 @@ def _of_table(
     return annotations_of(table, kind, how, None, on_disk, beside.labels)
 
 
-def _beside(
-    predictions: Models, how: LabelReading, labels: Sequence[object] | None, used: Sequence[object]
-) -> Beside:
+def _beside(predictions: Models, how: LabelReading, labels: Sequence[object] | None, used: Sequence[object]) -> Beside:
     """What the predictions say of the items and labels of a reference that uses some names."""
     known = None if labels is None else tuple(map(frames.name_text, labels))
     if isinstance(predictions, Predictions):
@@ -171,7 +171,7 @@ def _beside(
         return Beside(items, known, len(index.labels))
     if isinstance(predictions, Mapping) and not predictions:
         return Beside((), known, None if known is None else len(known))
-    tables: Any = opened_models(predictions)
+    tables = opened_models(predictions)
     model, first = next(iter(tables.items()))
     if not isinstance(first, Table):
         own, n_labels = _labels_of_numbers(first, model)
@@ -227,7 +227,7 @@ def _hard(values: Any, items: Iterable[object] | None, beside: Beside) -> Truth:
     return Truth.from_labels(values, beside.n_labels if whole else None, items)
 
 
-def _of_numbers(table: NamedNumbers, estimand: Estimand | None, beside: Beside) -> Annotations | Truth:
+def _of_numbers(table: Any, estimand: Estimand | None, beside: Beside) -> Annotations | Truth:
     """Soft labels where every row of an array sums to 1, counts where its numbers cannot be answers."""
     array = check_arrays.as_float_table(table.values, "the reference")
     if check_arrays.surely_simplex(array):

@@ -117,7 +117,7 @@ def _rows_of(names: Sequence[str], rows: Order | None, what: str, array: str) ->
             return in_order
         written = [names[row] for row in np.argsort(rows)[:3].tolist()]
         raise InputError(
-            f"{what} called 0, 1, ... in another order ({', '.join(written)} ...) beside {array} without names of {what}",
+            f"{what} called 0, 1, ... in another order ({', '.join(written)} ...) beside {array} without their names",
             f"{what} that both sides name, or an order that is that of the numbers",
             f"To match by name, name the {what} of both sides; to match by position, take these names off "
             "(pandas: reset_index(drop=True) on both).",

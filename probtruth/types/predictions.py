@@ -109,7 +109,7 @@ class Predictions(Brief):
         if names is None and n_labels is None:
             hint = "Pass labels=[...], all names, or n_labels=..., how many there are."
             raise InputError("no labels", "the names or the number of all labels", hint)
-        certain = {}
+        certain: dict[str, Any] = {}
         for model, own in by_model(predicted).items():
             rows, _ = one_hot(own, names, n_labels, f"labels of model {model!r}")
             certain[model] = NamedNumbers(rows, row_names(own))
@@ -123,10 +123,7 @@ class Predictions(Brief):
         given = NamedNumbers(None, as_names(items, "items"), as_names(labels, "labels"))
         read, notes = _with_both_labels(kind, read, given.labels, index)
         order = _common_names(read, given, index)
-        ordered = {
-            name: table.in_order_of(order, f"model {check.quote(name)}")
-            for name, table in read.items()
-        }
+        ordered = {name: table.in_order_of(order, f"model {check.quote(name)}") for name, table in read.items()}
         models = tuple(read)
         arrays = together(
             check_arrays.as_float_table(table.values, f"{WORDS[kind]} of model {name!r}")
@@ -179,7 +176,8 @@ def _with_both_labels(
         n_labels = 2 if labels is None else len(labels)
     if n_labels != 2:
         return tables, ()
-    made, notes = dict(tables), {}
+    made = dict(tables)
+    notes: dict[str, None] = {}
     for model in events:
         own = tables[model]
         event = 1

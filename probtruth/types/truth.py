@@ -5,7 +5,7 @@ A truth as an ArviZ DataTree with named dimensions.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -215,7 +215,8 @@ class Truth(Brief):
                 f"n_labels={n_labels!r}",
                 "Leave n_labels out, and name all labels with classes=[...].",
             )
-        made = cls.from_probs(NamedNumbers(certain, rows), items=items, labels=names, estimand="class")
+        one_hots: Any = NamedNumbers(certain, rows)
+        made = cls.from_probs(one_hots, items=items, labels=names, estimand="class")
         if names is None or classes is not None:
             return made
         return replace(made, index=replace(made.index, label_columns=None))

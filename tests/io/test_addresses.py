@@ -106,10 +106,10 @@ class TestPatterns:
 
     def test_nothing_matches(self, tmp_path: Path) -> None:
         with pytest.raises(InputError, match="a pattern that matches no file"):
-            opened(tmp_path / "*.csv").whole
+            _ = opened(tmp_path / "*.csv").whole
 
     def test_other_columns(self, tmp_path: Path) -> None:
         (tmp_path / "a.csv").write_text("item,n\n1,2\n")
         (tmp_path / "b.csv").write_text("item,m\n1,2\n")
         with pytest.raises(InputError, match=r"b\.csv: got the columns 'item', 'm', expected those of .*a\.csv"):
-            opened(tmp_path / "*.csv").whole
+            _ = opened(tmp_path / "*.csv").whole

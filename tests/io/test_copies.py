@@ -57,7 +57,7 @@ def test_read_as_the_file_is(name: str, folder: Path, server: Served) -> None:
 )
 def test_one_message_without_secret(name: str, query: str, message: str, server: Served) -> None:
     with pytest.raises(InputError, match=message) as failed:
-        opened(server.url(name, query, "me:SECRET@" if "SECRET" in query else "")).whole
+        _ = opened(server.url(name, query, "me:SECRET@" if "SECRET" in query else "")).whole
     words = str(failed.value)
     assert f"/{name}?***" in words
     assert "SECRET" not in words
@@ -69,7 +69,7 @@ def test_nobody_answers(server: Served) -> None:
     with served(server.folder) as gone:
         url = gone.url("a.parquet", SECRET)
     with pytest.raises(InputError, match="no answer, or one that broke off"):
-        opened(url).whole
+        _ = opened(url).whole
 
 
 def test_a_changed_file_is_copied_again(server: Served, folder: Path) -> None:
@@ -91,7 +91,7 @@ def test_a_delta_table(tmp_path: Path, folder: Path) -> None:
     except ImportError:
         (tmp_path / "_delta_log").mkdir()
         with pytest.raises(MissingExtraError, match=r"pip install 'probtruth\[delta\]'"):
-            opened(tmp_path).whole
+            _ = opened(tmp_path).whole
         return
     frame.head(10).write_delta(tmp_path)
     frame.write_delta(tmp_path, mode="overwrite")  # the files of the first version stay in the folder

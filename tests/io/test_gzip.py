@@ -53,10 +53,10 @@ def test_a_file_that_changes_is_read_anew(tmp_path: Path) -> None:
 def test_damaged(tmp_path: Path, data: bytes) -> None:
     (tmp_path / "t.csv.gz").write_bytes(data)
     with pytest.raises(InputError, match=r"t\.csv\.gz: got"):
-        opened(tmp_path / "t.csv.gz").whole
+        _ = opened(tmp_path / "t.csv.gz").whole
 
 
 def test_a_small_file_that_grows_without_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(addresses, "LARGEST", 1 << 20)
     with pytest.raises(InputError, match="more than"):
-        opened(packed(tmp_path / "t.csv.gz", "item,n\n" + "1,2\n" * 1_000_000)).whole
+        _ = opened(packed(tmp_path / "t.csv.gz", "item,n\n" + "1,2\n" * 1_000_000)).whole

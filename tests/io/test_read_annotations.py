@@ -107,7 +107,11 @@ ERRORS = {
     "negative": ("item,a,b\nx,1,-2\n", {}, ["'-2'", "line 2, column 'b'"]),
     "past 2^53": ("item,a,b\nx,1,9007199254740993\n", {"format": "counts"}, ["9007199254740993", "line 2, column 'b'"]),
     "blank count": ("item,a,b\nx,1,\ny,1,2\n", {}, ["a blank cell", "line 2, column 'b'"]),
-    "item twice": ("item,a\nx,1\ny,2\nx,3\n", {"format": "counts"}, ["line 4, column 'item': got item 'x' a second time"]),
+    "item twice": (
+        "item,a\nx,1\ny,2\nx,3\n",
+        {"format": "counts"},
+        ["line 4, column 'item': got item 'x' a second time"],
+    ),
     "blank item": ("item,a\n ,1\n", {}, ["line 2, column 'item': got a blank cell"]),
     "pair twice": ("item,annotator,label\nx,a,1\nx,a,2\n", {}, ["line 3: got item 'x', annotator 'a' twice"]),
     "unknown label": ("item,annotator,label\nx,a,cta\n", {"labels": ["cat", "dog"]}, ["'cta'", "Did you mean 'cat'?"]),

@@ -239,16 +239,12 @@ LABEL_READERS: Mapping[str, Callable[[StrPath, LabelReading, Sequence[str] | Non
     "wide": lambda path, how, *_: read_annotations(
         path, how.item, format="wide", annotators=listed(how.annotator), missing=how.none
     ),
-    "label-studio": lambda path, how, *_: loaders.read_label_studio(
-        path, how.label, how.item
-    ),
+    "label-studio": lambda path, how, *_: loaders.read_label_studio(path, how.label, how.item),
     "argilla": lambda path, how, *_: loaders.read_argilla(path, how.label),
     "prodigy": lambda path, how, *_: loaders.read_prodigy(path),
     "doccano": lambda path, how, *_: loaders.read_doccano(path),
     "potato": lambda path, how, *_: loaders.read_potato(path, how.label),
     "labelbox": lambda path, how, *_: loaders.read_labelbox(path, how.label, how.item),
     "lewidi": lambda path, how, *_: loaders.read_lewidi(path),
-    "chaosnli": lambda path, how, *_: loaders.read_chaosnli(
-        path, item=how.item, votes=how.label
-    ),
+    "chaosnli": lambda path, how, *_: loaders.read_chaosnli(path, item=how.item, votes=how.label),
 }

@@ -60,7 +60,7 @@ def end_of_rows(data: bytes, separator: str) -> int:
     unfinished = begin.search(data, last) if last or b'"' in data else None
     end = data.rfind(b"\n", 0, unfinished.start() if unfinished else len(data))
     while inside and end < inside[-1][1]:
-        start, stop = inside.pop()
+        start = inside.pop()[0]
         if end >= start:
             end = data.rfind(b"\n", 0, start)
     return end + 1

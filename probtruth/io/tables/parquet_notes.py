@@ -53,4 +53,6 @@ def of(table: Table) -> dict[str, object]:
 
 
 def damaged(why: str, where: str) -> InputError:
-    return InputError(f"metadata that cannot be used ({why})", "a file as probtruth writes it", "Write it again.", where)
+    return InputError(
+        f"metadata that cannot be used ({why})", "a file as probtruth writes it", "Write it again.", where
+    )

@@ -63,5 +63,3 @@ def table(data: bytes, suffix: str, name: str, before: int = 0) -> tuple[polars.
         words = f"{name}: read as separated by {csv_text.SEPARATORS[separator]}"
         source = replace(source, notes=(words, *source.notes))
     return frame, source
-
-

@@ -5,8 +5,8 @@ from pathlib import Path
 import polars
 import pytest
 
-from probtruth.io.tables import binary
 from probtruth.io.table import opened
+from probtruth.io.tables import binary
 
 NAMES = ["t.parquet", "t.arrow", "t.feather", "t.ipc", "stream.arrow", "a=b.parquet", "^x.*.arrow", "[1].parquet"]
 

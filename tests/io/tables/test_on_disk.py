@@ -168,7 +168,10 @@ def test_memory_reaches_the_counts(tmp_path: Path) -> None:
     held = pt.read_annotations(tmp_path / "votes.parquet", format="counts")
     models = [f"{name}={path}" for name, path in files(tmp_path, "parquet").items()]
     given = Files(LabelReading(), Cells(), models, str(tmp_path / "votes.parquet"))
-    for there in (pt.read_annotations(tmp_path / "votes.parquet", format="counts", memory=1.0), read(given, memory="1KB")[0]):
+    for there in (
+        pt.read_annotations(tmp_path / "votes.parquet", format="counts", memory=1.0),
+        read(given, memory="1KB")[0],
+    ):
         assert lies_on_disk(there.counts())
         assert there.index == held.index
         assert there.counts().tolist() == held.counts().tolist()

@@ -132,7 +132,7 @@ def test_what_is_no_table_is_an_error_with_its_place(
 ) -> None:
     path = write(tmp_path, name, content)
     with pytest.raises(InputError, match=re.escape(message)) as caught:
-        opened(path).whole
+        _ = opened(path).whole
     assert str(caught.value).startswith(str(path))
     assert "\n" not in str(caught.value)
     assert "Hint: " in str(caught.value)
@@ -157,7 +157,7 @@ def test_paths_without_a_file(tmp_path: Path) -> None:
     }
     for name, message in cases.items():
         with pytest.raises(InputError, match=message) as caught:
-            opened(tmp_path / name).whole
+            _ = opened(tmp_path / name).whole
         assert "\n" not in str(caught.value)
 
 
@@ -169,7 +169,7 @@ def test_what_cannot_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, nu
     path = write(tmp_path, "t.csv", "a,b\n1,2\n")
     monkeypatch.setattr(Path, "read_bytes", refuse)
     with pytest.raises(InputError, match=rf"t\.csv: got .*{message}.*permissions"):
-        opened(path).whole
+        _ = opened(path).whole
 
 
 def test_a_key_without_a_name_stays_one(tmp_path: Path) -> None:
