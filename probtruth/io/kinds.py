@@ -14,6 +14,7 @@ from probtruth.io.formats import LabelReading, ScoreReading, listed
 from probtruth.io.suggest import long_form_of
 from probtruth.io.table import Block, Table
 from probtruth.io.tables.columns import ENOUGH, by_name, item_column, labels_of, some_number
+from probtruth.io.tables.wide import REPEATED, items_of
 
 MODELS = ("model", "models", "system", "run", "model_name")  # of a column that names models
 TOTALS = ("total", "sum", "count", "votes", "n", "n_votes", "n_annotators", "all")  # of a sum of the others
@@ -183,8 +184,11 @@ def _by_label(table: Table, how: LabelReading, beside: Beside, votes_only: bool)
             raise neither(table, how)
         item, notes = item_column(head, how.item, beside.items, source)
         names = frames.keys(head, item, source, "item")
-        if how.format == "auto" and how.item is None and item != "item" and names.n_unique() < len(names):
-            raise neither(table, how)  # several rows of an item, under a name that was guessed
+        if names.n_unique() < len(names):  # a row for each annotation, under other names
+            guessed = how.item is None and item != "item"
+            if how.format == "auto" and (guessed or long_form_of(frame, how)):
+                raise neither(table, how)
+            items_of([(head, source)], item, "every item once", REPEATED)
     chosen, aside, known = _label_columns(head, item, how, beside, source)
     if not table.has_names:
         chosen = {str(position): name for position, name in enumerate(chosen.values())}
