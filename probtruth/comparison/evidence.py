@@ -8,10 +8,10 @@ from functools import partial
 import numpy as np
 from jaxtyping import Float, Int
 
-from probtruth.comparison.design import Design, known_weights, totals
+from probtruth.comparison.design import Design, known_weights
 from probtruth.comparison.fixed_items import fixed_location, fixed_variance
 from probtruth.comparison.location import Location, Means, correlated_folds, means_from
-from probtruth.comparison.moments import Moments
+from probtruth.comparison.moments import Moments, influence_of
 from probtruth.comparison.options import Options
 from probtruth.comparison.pairs import pair_rows_of, pairs_of
 from probtruth.comparison.rectified import Rectified
@@ -101,7 +101,7 @@ def of_moments(sums: Moments, weights: object) -> Evidence:
         order=np.flatnonzero(sums.finite),
         rows=_rows(sums, plan),
         shared=None if shared is None or shared.n_units < 2 else shared,
-        notes=(FROM_SUMS,),
+        notes=(FROM_SUMS, *sums.cautions),
         range=sums.range,
     )
 
@@ -111,17 +111,16 @@ def of_scores(scores: Scores, plan: Design, options: Options, annotations: objec
     gold = None if scores.gold is None else Rectified.of(scores, scores.gold, plan)
     # what experts correct is a stand-in, however fitted, and its entropy is not that of the answers
     known = scores.known if gold is None else replace(scores.known, entropy=None)
-    values, influence = scores.losses if gold is None else gold.values, None
-    if gold is None and scores.labels is not None and scores.labels.influence is not None:
-        # what each item does through fitted weights counts in the spread, not in the means of the groups
-        influence, group = scores.labels.influence, plan.of_item()
-        influence = influence - (totals(influence, group, plan.n_groups) / plan.group_sizes)[:, group]
-        values = values + influence
+    influence = None if gold is not None else influence_of(scores, plan)
+    values = scores.losses if gold is None else gold.values
+    values = values if influence is None else values + influence
     sums = Moments.made(scores, values, plan)
     by_name = np.argsort(np.array(scores.models), kind="stable")
     order, back = by_name[sums.finite], np.argsort(by_name)
     means, n_infinite = sums.means(plan)[back], sums.infinite.sum((0, 2))[back].tolist()
     rows, shared, kind, repeated = _rows(sums, plan), None, options.replicates, scores.replicates
+    if annotations is None and gold is None and scores.labels is not None:
+        annotations = scores.labels.named_annotations
     if annotations is not None:
         if kind is not None:
             hint = "Scores against annotators' labels have no replicates."
@@ -135,6 +134,8 @@ def of_scores(scores: Scores, plan: Design, options: Options, annotations: objec
         raise InputError("replicates='independent' without replicates", "repeated scores", "Give replicate=COLUMN.")
     shared = None if shared is None or shared.n_units < 2 else shared
     notes = () if shared is None else shared.notes()
+    if gold is None:
+        notes += scores.cautions
     if kind == "folds" and repeated is not None and not options.these_items:
         notes += ("folds are replicates of the items here: their correlation stays inside each item's mean",)
     if kind is None and repeated is not None and repeated.names:

@@ -20,6 +20,10 @@ from probtruth.types import RuleFacts, Scores, orientation
 from probtruth.types.arguments import Frame, StrPath
 from probtruth.types.index import sort_names
 
+EVALUATE = "evaluate the annotations themselves (command line: probtruth run), which counts it"
+NO_ANNOTATORS = f"a table of scores does not say who annotated, so that what annotators share is left out: {EVALUATE}"
+NO_WEIGHTS = f"a table of scores lacks what the evidence of the models adds to the intervals: {EVALUATE}"
+
 
 def write_scores(scores: Scores, path: str | Path) -> None:
     """Writes scores as Parquet."""
@@ -30,8 +34,19 @@ def write_scores(scores: Scores, path: str | Path) -> None:
         "floor": scores.known.floor,
         "proper": scores.known.proper,
         "entropy": scores.known.entropy,
+        "cautions": [*scores.cautions, *_left_out(scores)],
     }
     parquet_notes.write(as_table(scores), path, notes)
+
+
+def _left_out(scores: Scores) -> list[str]:
+    """What a table of scores cannot hold."""
+    behind = scores.labels
+    if behind is None:
+        return []
+    if behind.influence is not None:
+        return [NO_WEIGHTS]
+    return [] if behind.named_annotations is None else [NO_ANNOTATORS]
 
 
 def as_table(scores: Scores) -> polars.DataFrame:
@@ -171,7 +186,8 @@ def _of_long(table: Table, kind: LongScores, how: ScoreReading, memory: float | 
     columns = {role: name for role, name in named.items() if name is not None}
     parts = table.rows([*columns.values(), kind.score])
     made = Scores.from_parts(parts, columns, kind.score, upward, on_disk, how.none)
-    return replace(made, rule=rule, known=facts, notes=(*made.notes, *lone_negative(made)))
+    said = (*made.notes, *lone_negative(made))
+    return replace(made, rule=rule, known=facts, cautions=cautions_in(notes), notes=said)
 
 
 def lone_negative(scores: Scores) -> tuple[str, ...]:
@@ -188,6 +204,12 @@ def lone_negative(scores: Scores) -> tuple[str, ...]:
         f"{count} of -1 among others from {others.min():g} to {others.max():g}: if it means that there is none, "
         "missing=[-1] (command line: --missing=-1) leaves it out",
     )
+
+
+def cautions_in(notes: Mapping[str, object]) -> tuple[str, ...]:
+    """What the scores of a file that probtruth wrote do not know."""
+    lines = notes.get("cautions", ())
+    return tuple(map(str, lines)) if isinstance(lines, list) else ()
 
 
 def notes_in(

@@ -18,12 +18,12 @@ from probtruth.comparison.rows import CHANCES, DECIDED, UNSEEN, favours, in_own_
 from probtruth.errors import PosteriorError
 from probtruth.line.compare import points_of
 from probtruth.line.evaluate import matched, read_both, truth_of
-from probtruth.line.informed_truth import evidence_for, informed_truth
+from probtruth.line.informed_truth import on_evidence
 from probtruth.line.inputs import Models, Reference, by_item
 from probtruth.scoring.align import AlignedOnHost, align
 from probtruth.scoring.confusion.measures import draw_labels
 from probtruth.scoring.metrics import WeightedMetric, weighted_metric
-from probtruth.types import Annotations, Comparison, Predictions, Truth
+from probtruth.types import Comparison
 from probtruth.types.arguments import QUESTIONS, ClassEvidence, Engine, Estimand, Groups, MethodName, MetricName
 
 DRAWS = 2500  # of each chain
@@ -99,7 +99,9 @@ def compare_metric(
         for listed, what in ((groups, "groups"), (clusters, "clusters"))
     )
     known, models = matched(known, models)
-    aligned = _aligned(known, models, truth_of(known, method, left, options.seed), evidence, options.seed)
+    inferred = truth_of(known, method, left, options.seed)
+    used = on_evidence(inferred, align(models, inferred), evidence, options.seed)
+    aligned = used.aligned.on_host()
     plan = design_of(aligned.items, group_of, cluster_of, None)
     need_spread(plan)
     within = bundled(plan, options.seed)
@@ -134,7 +136,7 @@ def compare_metric(
         means=metrics.estimate[defined],
         order=np.searchsorted(defined, order),
         fixed_variance=partial(label_variance, values),
-        notes=notes,
+        notes=(*used.cautions, *notes),
         range=(min(sign * least, sign), max(sign * least, sign)),
     )
     compared = conclude(evidence_known, options, at=rows)
@@ -143,16 +145,6 @@ def compare_metric(
     in_words = f"{compared.estimand}, against {QUESTIONS[aligned.estimand]}"
     compared = replace(compared, settings={**compared.settings, **about}, estimand=in_words)
     return _with_unknown(compared, dict(zip(aligned.models, unknown, strict=True)), metrics, chosen)
-
-
-def _aligned(
-    known: Annotations | Truth, models: Predictions, truth: Truth, evidence: ClassEvidence, seed: int
-) -> AlignedOnHost:
-    """Predictions and truth on their common items."""
-    inferred = not isinstance(known, Truth) and truth.estimand == "class"
-    if evidence_for(evidence, inferred, len(models.models)) == "annotators-and-models":
-        truth = informed_truth(truth, models, seed)
-    return align(models, truth).on_host()
 
 
 def label_draws(aligned: AlignedOnHost, seed: int) -> Iterator[Float[np.ndarray, "item label"]]:

@@ -1,6 +1,7 @@
 """Scores made from arrays, and comparisons stripped down to the numbers that must not change."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -52,3 +53,9 @@ def located(values: np.ndarray, groups: Any = None, clusters: Any = None, pseudo
     """The pairs' locations; groups weigh what they have of the items."""
     plan = Design.of(np.zeros(values.shape[1], int) if groups is None else groups, clusters)
     return combine(means_of(values, plan, pseudo), plan.group_sizes / plan.n_items).of(slice(len(values), None))
+
+
+def without_annotators(scores: Scores) -> Scores:
+    """The scores as if nobody knew who annotated."""
+    assert scores.labels is not None
+    return replace(scores, labels=replace(scores.labels, annotations=None))

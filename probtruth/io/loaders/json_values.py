@@ -3,6 +3,7 @@
 import json
 import math
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -65,15 +66,15 @@ def read_rows(path: str | Path, what: str) -> Iterator[Record]:
 
 
 def first_object(path: str | Path) -> Any:
-    """The first object of a file: on its first line, in its list, or the one that it is."""
+    """The first object of a file: on its first line, in its list, or the one that it is; None where none is read."""
     name = shown(path)
     data = utf8(read_bytes(path), name)
     line = data.lstrip()[:FIRST_LINE].split(b"\n", 1)[0]
-    try:
-        value = strict(line, name)
-    except InputError:
-        value = strict(data, name)
-    return value[0] if isinstance(value, list) and value else value
+    for text in (line, data):
+        with suppress(InputError):
+            value = strict(text, name)
+            return value[0] if isinstance(value, list) and value else value
+    return None
 
 
 def as_object(value: Any, where: str) -> Record:

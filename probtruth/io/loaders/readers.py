@@ -74,6 +74,8 @@ def format_of(path: StrPath) -> str:
         return "inspect"
     if suffix == ".json":
         value = json_values.first_object(path)
+        if value is None:
+            json_values.read_json(path)  # says what is wrong with it
         tool = _of_value(value)
         if isinstance(value, Mapping) and not AGGREGATE.isdisjoint(value) and tool is None:
             hint = "Give the file of its samples: *_samples.jsonl, or samples_*.jsonl."
@@ -88,10 +90,7 @@ def format_of(path: StrPath) -> str:
         return tool
     if suffix not in (".jsonl", ".ndjson"):
         return "table"
-    try:
-        return _of_value(json_values.first_object(path)) or "table"
-    except InputError:
-        return "table"  # the reader of tables says what is wrong with it
+    return _of_value(json_values.first_object(path)) or "table"
 
 
 def _of_value(value: Any) -> str | None:
@@ -110,8 +109,9 @@ def _of_value(value: Any) -> str | None:
     if isinstance(inner, list) and inner:
         return _of_value(inner[0])
     first = next(iter(value.values()), None)
-    tool = _of_value(first) if isinstance(first, Mapping) else None
-    return tool if tool == "lewidi" else None
+    if isinstance(first, Mapping) and _of_value(first) == "lewidi":
+        return "lewidi"
+    return None
 
 
 def _of_folder(path: Path) -> str:
@@ -170,7 +170,8 @@ def read_score_files(files: Files, how: ScoreReading, memory: float | None = Non
     if format == "inspect":
         return loaders.read_inspect(files, metric, upward)
     if format == "helm":
-        return loaders.read_helm(files, metric, higher_is_better=upward, split=(how.filter or [None])[0])
+        split = how.filter[0] if how.filter else None
+        return loaders.read_helm(files, metric, higher_is_better=upward, split=split)
     if format == "promptfoo":
         return loaders.read_promptfoo(files, metric)
     if format == "every-eval-ever":
