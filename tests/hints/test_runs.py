@@ -120,8 +120,11 @@ CASES = {
     ),
     "all votes in a cell": Case(
         "check nested.jsonl",
-        {"--format chaosnli": any_result},
-        fill={"--format chaosnli": "--format chaosnli --label cell"},
+        {"--format chaosnli": labels_are("x", "y"), "--format wide": is_kind("wide")},
+        fill={
+            "--format chaosnli": "--format chaosnli --label cell",
+            "--format wide": "probtruth check wide.csv --format wide",
+        },
     ),
     "a label that means none": Case(
         "truth blanks.csv --method vote-share",
