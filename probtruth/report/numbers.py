@@ -23,7 +23,7 @@ LONGEST_NAME = 40  # Columns of a name in a cell; the table of models shows name
 LONGEST_SETTING = 8  # Characters of a fraction that is shown as it was given
 NAME = re.compile("\x02([^\x03]*)\x03")  # A marked name; `NAME.split` has the names at odd positions
 
-Row = Mapping[str, Any]
+Row = Any  # a Pair, a Rank, or one of these turned round
 
 
 def fixed(value: object, decimals: int, sign: bool = False) -> str:
@@ -181,7 +181,8 @@ def minus(row: Row, first: object) -> Row:
     if row["a"] == first:
         return row
     p = row["p_a_better"]
-    other = row["p_b_better"] if "p_b_better" in row else None if p is None else 1 - p  # groups have one of them
+    other = None if p is None else 1 - p
+    other = row.get("p_b_better", other)
     return {**turned(row), "a": row["b"], "b": row["a"], "p_a_better": other, "p_b_better": p}
 
 

@@ -1,7 +1,7 @@
 """Comparison: the posterior of all pairwise mean differences, and the decisions it supports."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,25 +16,121 @@ if TYPE_CHECKING:
 Row = Mapping[str, Any]
 Tests = Callable[[Collection[str] | None], Sequence[Row]]  # The model-free tests of the pairs of some models
 
-
 LEAST_CHANCE = 0.001  # Below it, who is likelier to be the best hangs on a few draws
 
 
-def leaders(ranks: Sequence[Row]) -> list[Row]:
+class _Columns:
+    """The fields of a row by name, as the tables have them."""
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self.keys():
+            raise KeyError(name)
+        return getattr(self, name)
+
+    def get(self, name: str, default: Any = None) -> Any:
+        return getattr(self, name, default)
+
+    def keys(self) -> list[str]:
+        return [one.name for one in fields(self)]  # type: ignore[arg-type]  # the classes below are dataclasses
+
+
+@dataclass(frozen=True)
+class Pair(_Columns):
+    """What is known of the difference of two models, a minus b, in the score's own units and sign.
+
+    `low` to `high` is the equal-tailed 95% interval; `p_a_better` and `p_b_better` sum to 1; `p_equivalent` is None
+    without a ROPE; `favours` says "a" or "b". What is not known is None, with the `reason`. The last three say what
+    outcomes that no item showed could change.
+    """
+
+    a: str
+    b: str
+    difference: float | None = None
+    low: float | None = None
+    high: float | None = None
+    p_a_better: float | None = None
+    p_equivalent: float | None = None
+    p_b_better: float | None = None
+    favours: str | None = None
+    reason: str | None = None
+    unseen_rate: float | None = None
+    unseen_difference: float | None = None
+    unseen_p_a_better: float | None = None
+
+    @property
+    def models(self) -> tuple[str, str]:
+        return self.a, self.b
+
+    def seen_from(self, model: str) -> "Pair":
+        """The same difference with this model as a."""
+        if model == self.a:
+            return self
+        check.one_of(model, self.models, "model")
+        chance = self.unseen_p_a_better
+        return replace(
+            self,
+            a=self.b,
+            b=self.a,
+            difference=_negated(self.difference),
+            low=_negated(self.high),
+            high=_negated(self.low),
+            p_a_better=self.p_b_better,
+            p_b_better=self.p_a_better,
+            favours={"a": "b", "b": "a"}.get(self.favours or ""),
+            unseen_difference=_negated(self.unseen_difference),
+            unseen_p_a_better=None if chance is None else 1.0 - chance,
+        )
+
+
+@dataclass(frozen=True)
+class GroupPair(Pair):
+    """The same in one group, of `n_items` items."""
+
+    group: str = ""
+    n_items: int = 0
+
+
+@dataclass(frozen=True)
+class Rank(_Columns):
+    """What is known of a model: its mean score with its 95% interval, and where it stands among the others.
+
+    `entropy` and `divergence` are the parts of a proper score; `p_best`, `expected_rank` (from 1), `expected_regret`
+    (in units of the score) and `tier` (from 1) are None where nothing orders the models.
+    """
+
+    model: str
+    score: float | None = None
+    low: float | None = None
+    high: float | None = None
+    entropy: float | None = None
+    divergence: float | None = None
+    p_best: float | None = None
+    expected_rank: float | None = None
+    expected_regret: float | None = None
+    tier: int | None = None
+
+
+def _negated(value: float | None) -> float | None:
+    return None if value is None else 0.0 - value
+
+
+def leaders(ranks: Sequence[Rank]) -> list[Rank]:
     """The models by probability of being the best and, where that is less than 0.001, by expected rank."""
 
-    def order(row: Row) -> tuple[float, float]:
-        best, rank = check.as_float(row["p_best"]), check.as_float(row["expected_rank"])
-        chance = 1.0 if best is None else -best if best >= LEAST_CHANCE else 0.0
-        return (chance, rank if rank is not None else float("inf"))
+    def order(row: Rank) -> tuple[float, float]:
+        best = row["p_best"]
+        rank = float("inf") if row["expected_rank"] is None else row["expected_rank"]
+        if best is None:
+            return 1.0, rank
+        return (-best if best >= LEAST_CHANCE else 0.0), rank
 
     return sorted(ranks, key=order)
 
 
-def leading_pair(ranks: Sequence[Row]) -> tuple[str, str]:
+def leading_pair(ranks: Sequence[Rank]) -> tuple[str, str]:
     """The two models of highest P(best), the first one first."""
-    first, second = (str(row["model"]) for row in leaders(ranks)[:2])
-    return first, second
+    first, second, *_ = leaders(ranks)
+    return first["model"], second["model"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -54,8 +150,8 @@ class Comparison(Reported):
     """
 
     models: tuple[str, ...]
-    pairs: Sequence[Row]
-    ranks: Sequence[Row]
+    pairs: Sequence[Pair]
+    ranks: Sequence[Rank]
     estimand: str
     rule: str
     higher_is_better: bool
@@ -67,8 +163,8 @@ class Comparison(Reported):
     settings: Mapping[str, object]
     warnings: tuple[str, ...] = ()
     decisions: Mapping[str, object] = field(default_factory=dict)
-    group_results: Mapping[str, Sequence[Row]] = field(default_factory=dict)
-    of_groups: Callable[[], Sequence[Row]] = field(default=tuple, repr=False)
+    group_results: Mapping[str, Sequence[Pair]] = field(default_factory=dict)
+    of_groups: Callable[[], Sequence[GroupPair]] = field(default=tuple, repr=False)
     tests: "Tests" = field(default_factory=lambda: lambda models: (), repr=False)
     unseen: Mapping[str, object] = field(default_factory=dict)
     gold: Mapping[str, object] | None = None
@@ -90,7 +186,7 @@ class Comparison(Reported):
         return self.parts()
 
     @cached_property
-    def groups(self) -> Sequence[Row]:
+    def groups(self) -> Sequence[GroupPair]:
         """The rows of `by_group()`; none without groups."""
         return self.of_groups()
 
@@ -102,7 +198,8 @@ class Comparison(Reported):
         differ; `p_a_better` = P(a better in this group). No rows without groups.
         """
         columns = ("group", "a", "b", "difference", "low", "high", "p_a_better", "n_items")
-        return frames.from_rows(self.groups or [dict.fromkeys(columns)]).head(len(self.groups))
+        rows = [{name: row[name] for name in columns} for row in self.groups]
+        return frames.from_rows(rows or [dict.fromkeys(columns)]).head(len(rows))
 
     def pairwise(self) -> "polars.DataFrame":
         """One row for each unordered pair, `a` before `b` by name.
@@ -116,7 +213,7 @@ class Comparison(Reported):
         any that came; `unseen_difference` is the difference, and `unseen_p_a_better` P(a better), at that rate. Null
         where nothing is known of other outcomes.
         """
-        return frames.from_rows(self.pairs)
+        return frames.from_rows([dict(row) for row in self.pairs])
 
     def ranking(self) -> "polars.DataFrame":
         """One row for each model, best mean score first.
@@ -128,7 +225,7 @@ class Comparison(Reported):
         `tier` counts from 1: a new one begins where P(all models above are better than all below, by more than the
         ROPE) is at least 0.975. Inside a tier the order as a whole is open.
         """
-        return frames.from_rows(self.ranks)
+        return frames.from_rows([dict(row) for row in self.ranks])
 
     def model_free_tests(self, models: Collection[str] | None = None) -> "polars.DataFrame":
         """The model-free tests of each pair, with p-values adjusted after Holm over all pairs of the comparison.
