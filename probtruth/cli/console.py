@@ -112,7 +112,10 @@ def conclude(result: Any, out: str | None, show: str | None, item: str, console:
 
 def cache_compiled_code() -> None:
     """Has JAX, which need not be loaded yet, keep what it compiles, unless its own variables say otherwise."""
-    home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    try:
+        home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    except RuntimeError:  # no home: nothing is kept
+        return
     os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(home / "probtruth" / "jax"))
     os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
     os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES", "-1")

@@ -20,29 +20,28 @@ if TYPE_CHECKING:  # a comparison of bare scores does without what has labels, a
 
     from probtruth.line.analysis import Analysis
     from probtruth.line.labelled import Labelled
-    from probtruth.line.other_estimand import OtherEstimand
+    from probtruth.line.other_estimand import OtherEstimand, OtherVerdicts
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Result(Reported):
     """Everything that a report shows.
 
-    `labelled` is what is known because the items have labels; None for bare scores. Without
-    scores of single items the `values` of `scores` have no columns. `note` stands wherever the result is shown,
-    `command` is the command line that made it. `bounded` is the comparison under the Brier score, where some mean score
-    is infinite. `item_text` and `item_images` (as data URIs) are what the items are, by
-    name, for the report to show; the page holds them only where they are here.
+    `warned` are the warnings that do not depend on verdicts under other questions; `warnings` are all. `labelled` is
+    what is known because the items have labels; None for bare scores. Without scores of single items the `values` of
+    `scores` have no columns. `note` stands wherever the result is shown, `command` is the command line that made it.
+    `item_text` and `item_images` (as data URIs) are what the items are, by name, for the report to show; the page holds
+    them only where they are here.
     """
 
     scores: Scores
     comparison: Comparison
-    warnings: tuple[str, ...]
+    warned: tuple[str, ...]
     labelled: "Labelled | None" = None
     note: str | None = None
     item_text: Mapping[str, str] = field(default_factory=dict, repr=False)
     item_images: Mapping[str, str] = field(default_factory=dict, repr=False)
     command: str | None = None
-    bounded: Comparison | None = None
 
     @classmethod
     def of(cls, shown: "Result | Comparison") -> "Result":
@@ -60,6 +59,12 @@ class Result(Reported):
         return cls(scores, shown, shown.warnings)
 
     @property
+    def warnings(self) -> tuple[str, ...]:
+        """All warnings, the gravest first; the verdict under the other estimand is computed for them."""
+        verdicts = self._verdicts
+        return self.warned if verdicts is None else (*verdicts.warnings(), *self.warned)
+
+    @property
     def truth(self) -> Truth | None:
         """The reference labels; None for bare scores."""
         return None if self.labelled is None else self.labelled.truth
@@ -70,9 +75,21 @@ class Result(Reported):
         return None if self.labelled is None else self.labelled.annotations
 
     @property
+    def _verdicts(self) -> "OtherVerdicts | None":
+        return None if self.labelled is None else self.labelled.verdicts
+
+    @property
     def other(self) -> "OtherEstimand | None":
-        """The verdict under the estimand that was not asked for, where the annotations allow it."""
-        return None if self.labelled is None else self.labelled.other
+        """The verdict under the estimand that was not asked for, where the annotations allow it.
+
+        It is computed when it is first read, which takes most of the time of an evaluation.
+        """
+        return None if self._verdicts is None else self._verdicts.other
+
+    @property
+    def bounded(self) -> Comparison | None:
+        """The comparison under the Brier score, where some mean score is infinite."""
+        return None if self._verdicts is None else self._verdicts.bounded
 
     @cached_property
     def standing(self) -> Standing | None:

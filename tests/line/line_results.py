@@ -14,7 +14,8 @@ import xarray
 
 from probtruth import demo, infer_truth
 from probtruth.line.labelled import Labelled
-from probtruth.line.other_estimand import OtherEstimand
+from probtruth.line.options import Options
+from probtruth.line.other_estimand import OtherEstimand, OtherVerdicts
 from probtruth.line.result import Result
 from probtruth.scoring.align import align
 from probtruth.scoring.rules import get_rule
@@ -118,7 +119,9 @@ def demo_result(names: tuple[str, ...] | None = None, rope: float | None = 0.01,
         predictions = replace(predictions, models=names)
     counts = annotations.counts()
     shares = counts / counts.sum(1, keepdims=True)
-    truth = Truth(shares, annotations.index, "distribution", "vote-share", shares, counts.sum(1))
+    truth = Truth(
+        shares, annotations.index, "distribution", "vote-share", shares, counts.sum(1), annotations=annotations
+    )
     losses = -predictions.log_probs
     entropy = -np.where(shares > 0, shares * np.log(np.where(shares > 0, shares, 1)), 0).sum(1).mean()
     scores = Scores(
@@ -132,7 +135,9 @@ def demo_result(names: tuple[str, ...] | None = None, rope: float | None = 0.01,
     diagnostics = changes.pop("diagnostics", PASSING)
     comparison = compare(scores, rope, diagnostics)
     other = OtherEstimand(of_class(), comparison, ())
-    labelled = Labelled(truth, align(predictions, truth), get_rule("log"), annotations, other)
+    aligned = align(predictions, truth)
+    verdicts = with_other(OtherVerdicts(truth, aligned, scores, comparison, Options(get_rule("log"))), other)
+    labelled = Labelled(truth, aligned, get_rule("log"), verdicts)
     return Result(scores, comparison, (), labelled, **{"note": demo.NOTE, "command": COMMAND, **changes})
 
 
@@ -157,10 +162,19 @@ def rewrite(result: Result, **changes: Any) -> Result:
     return replace(result, comparison=replace(result.comparison, **changes))
 
 
-def relabel(result: Result, **changes: Any) -> Result:
-    """The result with other fields of what labels say."""
+def with_other(verdicts: OtherVerdicts, other: OtherEstimand | None) -> OtherVerdicts:
+    """The verdicts as if these had been computed."""
+    vars(verdicts).update(other=other, method=None, doubt=None)
+    return verdicts
+
+
+def relabel(result: Result, truth: Truth | None = None) -> Result:
+    """The result under another truth, without the verdict under the other estimand."""
     assert result.labelled is not None
-    return replace(result, labelled=replace(result.labelled, **changes))
+    assert result.labelled.verdicts is not None
+    verdicts = with_other(replace(result.labelled.verdicts), None)
+    labelled = replace(result.labelled, truth=truth or result.labelled.truth, verdicts=verdicts)
+    return replace(result, labelled=labelled)
 
 
 @pytest.fixture(scope="session")

@@ -85,7 +85,7 @@ def test_failing_diagnostics_stand_in_the_first_screen(make):
 
 def test_warnings_once_each_three_stand_open_and_the_rest_is_folded(result):
     said = replace(
-        result, warnings=("only 4 items & so on", "only 4 items & so on", "second one", "third one", "a.csv: fourth")
+        result, warned=("only 4 items & so on", "only 4 items & so on", "second one", "third one", "a.csv: fourth")
     )
     text = undrawn(said)
     assert text.count("Only 4 items &amp; so on") == 1

@@ -88,7 +88,7 @@ def test_the_other_estimand_is_named_with_its_method(result, make):
     table = tables.other_estimand(result)
     assert titles(table)[1::2] == ["Mean, distribution", "Mean, class"]
     assert "Class (other)" in table.note
-    assert tables.other_estimand(make["relabel"](result, other=None)) is None
+    assert tables.other_estimand(make["relabel"](result)) is None
 
 
 LOSSES = {"left": -0.2, "middle": 0.1, "right": -0.3}
@@ -148,10 +148,10 @@ def test_annotators_come_from_the_other_estimand_where_the_requested_one_knows_n
     table = tables.annotators(result)
     assert len(table.rows) == 12
     assert "By the method other" in table.note
-    assert tables.annotators(make["relabel"](result, other=None)) is None
+    assert tables.annotators(make["relabel"](result)) is None
 
 
-def test_many_annotators_are_the_best_the_worst_and_the_flagged(result):
+def test_many_annotators_are_the_best_the_worst_and_the_flagged(result, make):
     rng = np.random.default_rng(0)
     truth = rng.integers(0, 3, 80)
     says = {f"good-{n}": np.where(rng.random(80) < 0.9, truth, rng.integers(0, 3, 80)) for n in range(40)}
@@ -160,8 +160,7 @@ def test_many_annotators_are_the_best_the_worst_and_the_flagged(result):
     item, annotator, label = zip(*rows, strict=True)
     annotations = pt.Annotations.from_long({"item": item, "annotator": annotator, "label": label})
     inferred = pt.infer_truth(annotations, "dawid-skene-em", draws=0)
-    labelled = replace(result.labelled, annotations=annotations, truth=inferred, other=None)
-    table = tables.annotators(replace(result, labelled=labelled))
+    table = tables.annotators(make["relabel"](result, inferred))
     assert len(table.rows) <= 2 * tables.MOST_ANNOTATORS
     assert "of 55 annotators" in table.note
     assert table.columns["Flag"].count("spammer") >= 10
