@@ -87,7 +87,7 @@ def _table(path: Any, reading: LabelReading, cells: opt.Cells, of_scores: tuple[
 
     table = opened(path)
     how = ScoreReading(reading.item, *of_scores, replicate=reading.replicate, missing=reading.missing)
-    names = {how.item or "item", how.model or "model", how.score or "score"}
+    names = {how.column(role) for role in ("item", "model", "score")}
     if names <= set(table.columns) and isinstance(score_kind(table, how), LongScores):
         return _scores(table, how)
     try:
@@ -115,7 +115,7 @@ def _scores(table: Any, how: ScoreReading) -> Checked:
     from probtruth.io.scores import notes_in, read_scores
     from probtruth.io.tables import parquet_notes
 
-    score = how.score or "score"
+    score = how.column("score")
     try:
         upward, *_ = notes_in(parquet_notes.of(table), score, None, table.name)
     except InputError:

@@ -65,6 +65,11 @@ class ScoreReading:
         """The scores that are none."""
         return listed(self.missing)
 
+    def column(self, role: str) -> str:
+        """The name of the column of the items, models or scores."""
+        said: str | None = getattr(self, role)
+        return role if said is None else said
+
 
 def listed(words: Any) -> tuple[str, ...]:
     """Words in a list, or separated by commas."""

@@ -13,7 +13,7 @@ from probtruth.errors import InputError
 from probtruth.io.formats import LabelReading, ScoreReading, listed
 from probtruth.io.suggest import long_form_of
 from probtruth.io.table import Block, Table
-from probtruth.io.tables.columns import ENOUGH, by_name, item_column, labels_of, some_number
+from probtruth.io.tables.columns import ENOUGH, by_name, item_column, labels_of, names_in, some_number
 from probtruth.io.tables.wide import REPEATED, items_of
 
 MODELS = ("model", "models", "system", "run", "model_name")  # of a column that names models
@@ -146,7 +146,7 @@ def _hard(table: Table, how: LabelReading, beside: Beside) -> Hard:
     frame, source = table.head
     label = how.column("label")
     named = how.column("item") in frame.columns
-    if how.annotator is not None or not (named or beside.items):
+    if how.annotator is not None or (not (named or beside.items) and names_in(frame.drop(label), None)):
         raise neither(table, how)
     item, notes = item_column(frame.head(ENOUGH), how.item, beside.items, source, (label,))
     if frame.get_column(item).is_duplicated().any():
@@ -352,7 +352,7 @@ def _first_odd(table: Table, kind: ByLabel) -> str:
 def score_kind(table: Table, how: ScoreReading = ScoreReading(), models: Sequence[str] | None = None) -> ScoreKind:
     """What a table of scores holds; `models` are the columns of models of a board (none: all that are left)."""
     columns = table.columns
-    item, model, score = how.item or "item", how.model or "model", how.score or "score"
+    item, model, score = (how.column(role) for role in ("item", "model", "score"))
     rows = _models_in_rows(table, how, models)
     if rows is not None:
         return _board_of_models(table, rows, how)
@@ -374,16 +374,12 @@ def _models_in_rows(table: Table, how: ScoreReading, models: Sequence[str] | Non
     if how.transpose:
         texts = [name for name in frame.columns if not some_number(frame, name)]
         found = how.model or how.item or next((name for name in texts if name.lower() in MODELS), None)
-        found = found or next(iter(texts), how.item or "item")
+        found = found or next(iter(texts), how.column("item"))
         frames.need_columns(frame.columns, {"model": found}, table.name)
         return found
     said = how.item if how.item is not None else how.model
     named = [name for name in frame.columns if name.strip().lower() in MODELS and said in (None, name)]
-    if (
-        len(named) != 1
-        or (how.score or "score") in frame.columns
-        or (how.item or "item") in {*frame.columns} - {*named}
-    ):
+    if len(named) != 1 or (how.column("score")) in frame.columns or (how.column("item")) in {*frame.columns} - {*named}:
         return None
     others = [name for name in frame.columns if name != named[0]]
     numbers = [name for name in others if some_number(frame, name)]
@@ -415,7 +411,7 @@ def _is_mean(frame: polars.DataFrame, name: str, numbers: Sequence[str]) -> bool
 
 
 def _board(table: Table, how: ScoreReading, models: Sequence[str]) -> Board:
-    item = how.item or "item"
+    item = how.column("item")
     kept = (item, how.group, how.cluster)
     columns = table.with_items(how.item).columns
     return Board(item, tuple(models or [name for name in columns if name not in kept]))
@@ -424,7 +420,7 @@ def _board(table: Table, how: ScoreReading, models: Sequence[str]) -> Board:
 def _refuse_wide(table: Table, how: ScoreReading) -> None:
     """Raises where a table has a column for each model instead of one for all, with the option that reads it."""
     frame, source = table.with_items(how.item).head
-    item, model, score = how.item or "item", how.model or "model", how.score or "score"
+    item, model, score = (how.column(role) for role in ("item", "model", "score"))
     if item not in frame.columns or {model, score} & set(frame.columns):
         return
     others = [name for name in frame.columns if name not in (item, how.group, how.cluster)]

@@ -135,7 +135,7 @@ def _of_board(table: Table, kind: Board, how: ScoreReading) -> Scores:
     long, source = long_form(table, kind.rows, kind.columns, kept, what, how.none)
     columns = {"item": NAME, "model": kind.rows} if kind.of_models else {"item": kind.rows, "model": NAME}
     columns |= {role: name for role, name in (("group", how.group), ("cluster", how.cluster)) if name is not None}
-    score = how.score or "score"
+    score = how.column("score")
     upward = orientation.upward(score, how.higher_is_better, source.name)
     made = Scores.from_parts([(long, source)], columns, VALUE, upward)
     notes = (*made.notes, *kind.notes, *lone_negative(made))
@@ -159,9 +159,9 @@ def _with_all_items(made: Scores, table: Table, kind: Board) -> Scores:
 def _of_runs(files: Mapping[str, StrPath], how: ScoreReading) -> Scores:
     """Scores of a file for each model, all with the same columns."""
     parts = []
-    roles = {"item": how.item or "item", "group": how.group, "cluster": how.cluster, "replicate": how.replicate}
+    roles = {"item": how.column("item"), "group": how.group, "cluster": how.cluster, "replicate": how.replicate}
     columns = {role: name for role, name in roles.items() if name is not None}
-    score = how.score or "score"
+    score = how.column("score")
     for model, path in files.items():
         frame, source = opened(path).whole
         frames.need_columns(frame.columns, {**columns, "score": score}, source.name)

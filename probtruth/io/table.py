@@ -129,7 +129,7 @@ class FrameTable(Table):
         return frames.by_value(frames.polars_names(self.columns)).to_list() if self.has_names else None
 
     def with_items(self, item: str | None) -> Table:
-        name = item or "item"
+        name = "item" if item is None else item
         if self.row_names is None or name in self.frame.columns:
             return self
         names = frames.polars_names(self.row_names).alias(name)

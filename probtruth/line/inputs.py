@@ -88,7 +88,9 @@ def _names_items(table: object, item: str | None) -> bool:
         return False
     if table.stored or not isinstance(table, FrameTable) or table.row_names is not None:
         return True
-    return (item or "item") in table.columns or any(str(kind) == "String" for kind in table.frame.dtypes)
+    return ("item" if item is None else item) in table.columns or any(
+        str(kind) == "String" for kind in table.frame.dtypes
+    )
 
 
 def _numbers_of(table: object) -> NamedNumbers:

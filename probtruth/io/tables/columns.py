@@ -32,8 +32,9 @@ class Chosen:
 
 def names_in(frame: polars.DataFrame, item: str | None) -> list[polars.Series]:
     """The column of items; without one, every column whose cells differ, since any of them may be it."""
-    if (item or "item") in frame.columns:
-        return [_text(frame, item or "item")]
+    name_of_item = "item" if item is None else item
+    if name_of_item in frame.columns:
+        return [_text(frame, name_of_item)]
     return [_text(frame, name) for name in frame.columns if _may_name(frame, name) and frame[name].is_unique().all()]
 
 
@@ -45,7 +46,7 @@ def item_column(
     others: Sequence[str] = (),
 ) -> tuple[str, tuple[str, ...]]:
     """The column of items: the one of this name, else the one whose names the other side has; and what was guessed."""
-    name_of_item = item or "item"
+    name_of_item = "item" if item is None else item
     if item is not None or name_of_item in frame.columns:
         frames.need_columns(frame.columns, {"item": name_of_item}, source.name)
         return name_of_item, ()
@@ -64,7 +65,7 @@ def item_column(
             f"Name it with item={fits[0]!r} (command line: --item {fits[0]}).",
             source.name,
         )
-    if any(_may_name(frame, name) for name in frame.columns):
+    if any(_may_name(frame, name) and frame[name].is_unique().all() for name in frame.columns):
         frames.need_columns(frame.columns, {"item": "item"}, source.name)
     raise InputError(
         f"no column 'item', and none that could name the rows (columns: {check.shortlist(frame.columns, 12)})",
@@ -82,7 +83,8 @@ def choose(
     known: list[polars.Series] = []
     if index is not None and not index.positional_items:
         known = [frames.text(frames.as_series(index.items))]
-    item, notes = item_column(frame.head(ENOUGH), item, known, source)
+    # a name that was given for the reference's column is another one here, perhaps
+    item, notes = item_column(frame.head(ENOUGH), item if item in frame.columns else None, known, source)
     used: Sequence[str] = ()
     if labels is not None:
         used = labels
