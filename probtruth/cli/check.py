@@ -156,8 +156,8 @@ def _log(tool: str, files: Any) -> Checked:
             lines.append(f"{words}; filters {shortlist(filters)}" if len(filters) > 1 else words)
         lines.append("choose with --task TASK, --metric TASK=NAME and --filter TASK=NAME; else the first of each")
     else:
-        metrics = f"{shortlist(log.metrics, 20)} (choose with --score)" if log.metrics else "none that is a number"
-        lines.append(f"metrics: {metrics}")
+        named = f"{shortlist(log.metrics, 20)} (choose with --score)" if log.metrics else "none that is a number"
+        lines.append(f"metrics: {named}")
         if len(by_filter) > 1:
             lines.append(f"filters: {shortlist(sorted(by_filter), 12)} (choose with --filter)")
     facts = {"models": log.models, "tasks": log.tasks, "metrics": list(log.metrics), "filters": sorted(by_filter)}

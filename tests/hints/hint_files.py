@@ -52,6 +52,17 @@ def write_all(place: Path) -> None:
     board = {"benchmark": [f"t{n}" for n in range(6)], "ours": random.random(6), "theirs": random.random(6)}
     pl.DataFrame(board).write_csv(place / "board.csv")
     pl.DataFrame({"item": ITEMS[:16], "label": [LABELS[code] for code in truth[:16]]}).write_csv(place / "gold.csv")
+    pl.DataFrame({"item": ITEMS[:4], "label": list(LABELS) * 2}).write_csv(place / "few.csv")
+    whole = pl.DataFrame({"item": ITEMS, "no": codes[:24], "yes": 3 - codes[:24]})
+    whole.write_csv(place / "whole.csv")
+    good = pl.Series(random.uniform(0.1, 0.9, 6))
+    pl.DataFrame({"item": [str(n) for n in range(6)], "good": good, "bad": 1 - good}).write_csv(place / "mood.csv")
+    soft = pl.DataFrame({"item": ITEMS, **{label: truth == k for k, label in enumerate(LABELS)}})
+    soft = soft.with_columns(pl.col(LABELS).cast(pl.Float64) * 0.8 + 0.1)
+    soft.write_csv(place / "soft.csv")
+    soft.rename({"item": "key"}).write_csv(place / "soft-keys.csv")
+    blocks = {f"{side}.{label}": soft[label] for side in ("truth", "ours", "theirs") for label in LABELS}
+    pl.DataFrame({"item": ITEMS, **blocks}).write_csv(place / "together.csv")
     (place / "probtruth-broken.toml").write_text("rule = \n")
     (place / "taken").mkdir()
     (place / "taken" / "mine.txt").write_text("mine")

@@ -11,19 +11,8 @@ import typer
 from probtruth.cli import app
 
 COMMANDS: dict[str, Any] = {command.name: command for command in typer.main.get_command(app).commands.values()}  # type: ignore[attr-defined]
-WORD = re.compile(r"'(?:[^']|'\\'')*'|\"[^\"]*\"|[^\s,;)]+")
-PROSE = {
-    "or",
-    "and",
-    "to",
-    "with",
-    "of",
-    "is",
-    "for",
-    "says",
-    "says,",
-    "in",
-}  # What follows an option that is only named
+WORD = re.compile(r"'(?:[^']|'\\'')*'|\"[^\"]*\"|[^\s,;)]+(?:,[^\s,;)]+)*")
+PROSE = {"or", "and", "to", "with", "of", "is", "for", "says", "in", "go"}  # What follows an option that is only named
 RUN = re.compile(r"Run: (probtruth .+)$")
 KEYWORD = re.compile(r"(?<![\w.-])([a-z_][a-z_0-9]*)=('[^']*'|\[[^\]]*\]|\{[^}]*\}|\([^)]*\)|True|False|-?[\d.]+\d)")
 

@@ -5,11 +5,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
 from hint_files import ITEMS, LABELS, write_all
+from sklearn.metrics import make_scorer
 
 import probtruth as pt
 from probtruth.errors import InputError, PosteriorError
@@ -56,6 +59,21 @@ PROBS = {"m": [[0.4, 0.6], [0.3, 0.7]], "n": [[0.5, 0.5], [0.2, 0.8]]}
 CODES = pl.DataFrame({"item": ITEMS, "ann": [0, 1] * 12, "bob": [0, 1] * 12, "cy": [1, 0] * 12})
 GRID = np.array([[1, 0, 2], [1, 1, 0], [0, 0, 1], [2, 2, 2]])
 EVENT = {"m": {"item": ["x", "y"], "yes": [2.0, -1.0]}}
+
+PREDICTED = pt.Predictions.from_probs(PROBS)
+TRUTH = pt.Truth.from_labels([0, 1], n_labels=2)
+BLOCKS = {
+    "item": ITEMS,
+    **{f"truth.{label}": [1, 2] * 12 for label in LABELS},
+    **{f"m.{label}": [0.5] * 24 for label in LABELS},
+}
+
+
+def written_with_index(index: bool) -> str:
+    table = pd.DataFrame({"item": ITEMS, "no": 0.5, "yes": 0.5})
+    table.to_csv("exported.csv", index=index)
+    return "exported.csv"
+
 
 CALLS = {
     "percentages": Call(
@@ -109,9 +127,7 @@ CALLS = {
     "an array of whole numbers as counts": Call(
         lambda: pt.evaluate(GRID, {"m": np.full((4, 3), 1 / 3)}),
         "Annotations.from_counts(array)",
-        lambda: pt.evaluate(
-            pt.Annotations.from_counts(GRID), {"m": np.full((4, 3), 1 / 3)}
-        ),
+        lambda: pt.evaluate(pt.Annotations.from_counts(GRID), {"m": np.full((4, 3), 1 / 3)}),
         lambda result: result.annotations is not None,
     ),
     "an array of whole numbers as answers": Call(
@@ -266,6 +282,112 @@ CALLS = {
             columns={"truth": "human"},
         ),
         lambda both: list(both[1]) == ["m"],
+    ),
+    "a column that may be of two models": Call(
+        lambda: pt.loaders.joined_table(
+            {"item": ["x"], "truth.no": [1.0], "truth.yes": [0.0], "m.no": [1.0], "m.yes": [0.0], "m.note": ["?"]}
+        ),
+        "joined_table(path, columns={'ours': 'ours'})",
+        lambda: pt.loaders.joined_table(
+            {"item": ["x"], "truth.no": [1.0], "truth.yes": [0.0], "m.no": [1.0], "m.yes": [0.0], "m.note": ["?"]},
+            columns={"m": "m"},
+        ),
+        lambda both: list(both[1]) == ["m"],
+    ),
+    "choices without their text": Call(
+        lambda: pt.loaders.read_lm_eval_choices("logs", normalise="characters", tasks="arc"),
+        "normalise='none'",
+        lambda: pt.loaders.read_lm_eval_choices("logs", normalise="none", tasks="arc"),
+        lambda both: both[0].models == ("large", "small"),
+    ),
+    "candidates without parameters": Call(
+        lambda: pt.loaders.read_cv_results({"split0_test_score": [0.1, 0.2], "params": []}),
+        "Give names=[...].",
+        lambda: pt.loaders.read_cv_results({"split0_test_score": [0.1, 0.2], "params": []}, names=["a", "b"]),
+        lambda read: read.models == ("a", "b"),
+    ),
+    "a column without a name": Call(
+        lambda: pt.read_predictions({"m": written_with_index(True)}),
+        "index=False",
+        lambda: pt.read_predictions({"m": written_with_index(False)}),
+        lambda read: read.index.labels == ("no", "yes"),
+    ),
+    "whole numbers as soft labels": Call(
+        lambda: pt.evaluate(pt.loaders.joined_table(BLOCKS)[0], models()),
+        "read_annotations(path, format='counts')",
+        lambda: pt.read_annotations("whole.csv", format="counts"),
+        lambda read: read.index.labels == ("no", "yes"),
+    ),
+    "annotations beside scores of classes": Call(
+        lambda: pt.compare(
+            pt.score(models(), pt.infer_truth(pt.read_annotations("labels.csv"), method="majority")),
+            annotations=pt.read_annotations("labels.csv"),
+        ),
+        "infer_truth(annotations, method='vote-share')",
+        lambda: pt.compare(
+            pt.score(models(), pt.infer_truth(pt.read_annotations("labels.csv"), method="vote-share")),
+            annotations=pt.read_annotations("labels.csv"),
+            engine="exact",
+        ),
+        lambda compared: "annotators" in compared.estimand,
+    ),
+    "a threshold without a use": Call(
+        lambda: pt.expected_confusion(PREDICTED, TRUTH, response="sample", threshold=0.5),
+        "response='threshold'",
+        lambda: pt.expected_confusion(PREDICTED, TRUTH, response="threshold", threshold=0.5),
+        lambda found: found is not None,
+    ),
+    "a threshold that is none": Call(
+        lambda: pt.expected_confusion(PREDICTED, TRUTH, response="threshold", threshold=7),
+        "threshold=0.5",
+        lambda: pt.expected_confusion(PREDICTED, TRUTH, response="threshold", threshold=0.5),
+        lambda found: found is not None,
+    ),
+    "means inside jit": Call(
+        lambda: jax.jit(pt.mean_scores)(jnp.array([[0.6, 0.4]]), jnp.array([[0.7, 0.3]])),
+        "pt.log_score(probs, truth).mean()",
+        lambda: jax.jit(lambda p, t: pt.log_score(p, t).mean())(jnp.array([[0.6, 0.4]]), jnp.array([[0.7, 0.3]])),
+        lambda mean: 0.6 < float(mean) < 0.7,
+    ),
+    "a power of no profile": Call(
+        lambda: pt.nelson.risk_profile(PREDICTED, TRUTH).at(0.3),
+        "risk_profile(..., powers=[...])",
+        lambda: pt.nelson.risk_profile(PREDICTED, TRUTH, powers=[0.3]).at(0.3),
+        lambda means: means.shape == (2,),
+    ),
+    "a power that is none": Call(
+        lambda: pt.nelson.risk_profile(PREDICTED, TRUTH, powers=[float("nan")]),
+        "powers=[...]",
+        lambda: pt.nelson.risk_profile(PREDICTED, TRUTH, powers=[0.3]),
+        lambda profile: 0.3 in profile.powers,
+    ),
+    "classes in place of probabilities": Call(
+        lambda: pt.rules.soft_label_loss("log")(["no", "yes"], ["no", "yes"]),
+        "response_method='predict_proba' to make_scorer",
+        lambda: make_scorer(pt.rules.soft_label_loss("log"), response_method="predict_proba", greater_is_better=False),
+        lambda scorer: callable(scorer),
+    ),
+    "bounds of something else": Call(
+        lambda: pt.monitor(long_scores(), higher_is_better=True, bounds=3),
+        "bounds=(0, 1)",
+        lambda: pt.monitor(long_scores(), higher_is_better=True, bounds=(0, 1)),
+        lambda watched: watched is not None,
+    ),
+    "labels without a scale": Call(
+        lambda: pt.agreement.alternative_annotator_test(
+            pt.read_annotations("labels.csv"), pt.read_predictions(models()), alignment="rmse", least_items=2
+        ),
+        "alignment='accuracy'",
+        lambda: pt.agreement.alternative_annotator_test(
+            pt.read_annotations("labels.csv"), pt.read_predictions(models()), alignment="accuracy", least_items=2
+        ),
+        lambda test: test is not None,
+    ),
+    "two numbers of labels": Call(
+        lambda: pt.Truth.from_labels(["a", "b"], n_labels=3),
+        "classes=[...]",
+        lambda: pt.Truth.from_labels(["a", "b"], classes=["a", "b", "c"]),
+        lambda truth: truth.probs.shape == (2, 3),
     ),
 }
 

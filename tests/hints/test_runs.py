@@ -166,7 +166,7 @@ CASES = {
         {"--predictions sharp=sharp.csv": lambda found: found["models"][0]["model"] == "sharp"},
     ),
     "annotations in place of soft labels": Case(
-        f"score --truth labels.csv {MODELS} --out losses.parquet",
+        f"score --truth labels.csv {MODELS} --out never.parquet",
         {"--out soft.parquet": any_result},
         fill={"--out soft.parquet": "probtruth truth labels.csv --out again.parquet"},
     ),
@@ -184,6 +184,63 @@ CASES = {
             "--format wide": lambda found: {row["model"] for row in found["models"]} == {"ours", "theirs"},
             "--transpose": lambda found: {row["model"] for row in found["models"]} == {f"t{n}" for n in range(6)},
         },
+    ),
+    "items in two columns": Case(
+        f"run --soft soft-keys.csv {predictions('-keys')} --engine exact", {"--item key": any_result}
+    ),
+    "an annotator for each column": Case(
+        "check wide.csv --format wide --annotator item",
+        {"--annotator x,y": is_kind("wide")},
+        fill={"--annotator x,y": "probtruth check wide.csv --format wide --annotator ann,bob,cy"},
+    ),
+    "annotations given as scores": Case(
+        "compare export.json",
+        {"`probtruth run`": any_result},
+        fill={"`probtruth run`": "probtruth run --annotations export.json --label mood --predictions m=mood.csv"},
+    ),
+    "scores given as annotations": Case(
+        "truth inspect/small.json",
+        {"`probtruth compare`": rule_is("match")},
+        fill={"`probtruth compare`": "probtruth compare inspect --score match"},
+    ),
+    "scores that do not say who annotated": Case(
+        "compare losses.parquet --engine exact",
+        {"probtruth run": any_result},
+        fill={"probtruth run": f"probtruth {RUN}"},
+        is_note=True,
+    ),
+    "a method for soft labels": Case(
+        f"run --soft soft.csv {MODELS} --truth mace",
+        {"--truth and --estimand go with --annotations": any_result},
+        fill={"--truth and --estimand go with --annotations": f"probtruth {RUN} --truth mace"},
+    ),
+    "classes without expert labels": Case(
+        f"{RUN} --estimand class",
+        {"probtruth choose-gold --items 40": lambda found: len(found["items"]) == 12},
+        fill={
+            "probtruth choose-gold --items 40": f"probtruth choose-gold --annotations labels.csv {MODELS} --items 12 "
+            "--out to-label.csv"
+        },
+        is_note=True,
+    ),
+    "few expert labels": Case(
+        f"{RUN} --gold few.csv --estimand class",
+        {"probtruth choose-gold --items N": lambda found: len(found["items"]) == 12},
+        fill={
+            "probtruth choose-gold --items N": f"probtruth choose-gold --annotations labels.csv {MODELS} --items 12 "
+            "--out more.csv"
+        },
+    ),
+    "items for an expert": Case(
+        f"choose-gold --annotations labels.csv {MODELS} --items 12 --out chosen.csv",
+        {"--gold chosen.csv": lambda found: found["gold"]["n_items"] == 16},
+        fill={"--gold chosen.csv": f"probtruth {RUN} --gold gold.csv"},  # filled in
+        is_note=True,
+    ),
+    "a table that holds all, and another file": Case(
+        "run together.csv --annotations labels.csv",
+        {"--annotations FILE --predictions NAME=FILE --predictions NAME=FILE": any_result},
+        fill={"--annotations FILE --predictions NAME=FILE --predictions NAME=FILE": f"probtruth {RUN}"},
     ),
     "bounds": Case(
         "monitor scores.csv --state state.json --higher-is-better",
@@ -241,6 +298,7 @@ def test_a_proposal_runs_and_means_what_it_says(name: str, typed: Typed, place: 
     case = CASES[name]
     if not (place / "soft.parquet").exists():
         assert typed(split("truth labels.csv --out soft.parquet"))[0] == 0
+        assert typed(split(f"score --truth soft.parquet {MODELS} --out losses.parquet"))[0] == 0
     message = said(case, typed)
     MESSAGES[name] = message
     words = split(case.command)
