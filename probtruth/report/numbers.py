@@ -6,7 +6,6 @@ shows what stands there as it is, never as markup. Differences are in the user's
 
 import math
 import re
-import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from os.path import commonprefix
 from typing import Any
@@ -14,6 +13,7 @@ from typing import Any
 from rich.cells import cell_len, chop_cells
 
 from probtruth.check import as_float
+from probtruth.redaction import CONTROLS, NO_TEXT
 from probtruth.types import Comparison
 from probtruth.types.comparison import leaders, leading_pair
 
@@ -126,14 +126,10 @@ def plain(name: object) -> str:
     text = str(name)
     if text.isascii() and text.isprintable():
         return text
-    return "".join("�" if _controls(character) else character for character in text)
+    return text.translate(REPLACED)
 
 
-def _controls(character: str) -> bool:
-    if character in "\ufffe\uffff":  # no characters at all, and none that XML can hold
-        return True
-    kind = unicodedata.category(character)
-    return kind in ("Cc", "Cs", "Zl", "Zp") or "\u202a" <= character <= "\u202e" or "\u2066" <= character <= "\u2069"
+REPLACED = dict.fromkeys(CONTROLS | NO_TEXT, "�")
 
 
 def marked(names: Iterable[object], longest: int) -> dict[str, str]:
