@@ -41,18 +41,18 @@ def generalized_mean(probs: Values, power: Power, weights: Weights | None = None
     >>> [round(float(pt.nelson.generalized_mean(np.array([0.2, 0.8]), power)), 4) for power in (1, 0, -1)]
     [0.5, 0.4, 0.32]
     """
-    # With l = log p, mu = sum w l and d = l - mu, and where |m d| <= 1, log M = mu + log1p(m^2 s)/m with s = sum w d^2
-    # phi(m d) and phi(z) = (e^z - 1 - z)/z^2: no division by m is left. Elsewhere log M = top + log(sum w exp(m (l -
-    # top)))/m with top the value that dominates. Values of p = 0 enter only by their weight: for a positive power
-    # log(1 - their weight)/m is added.
     (values,) = simplex.as_floats(probs)
     relative = jnp.ones_like(values) if weights is None else jnp.asarray(weights, values.dtype)
-    weight = jnp.broadcast_to(relative / jnp.sum(relative, -1, keepdims=True), values.shape)
+    total = jnp.sum(relative, -1, keepdims=True)
+    weight = jnp.broadcast_to(relative / total, values.shape)
+
+    # values of 0 enter by their weight: `share` are the weights of the others
     zero = jnp.isneginf(simplex.log(values))
     counts = (weight > 0) & ~zero
     any_counts = jnp.any(counts, -1)
     logs = simplex.log(jnp.where(counts, values, 1.0))
-    share_of_zeros = jnp.sum(jnp.where(zero, weight, 0.0), -1)
+    weight_of_zeros = jnp.where(zero, weight, 0.0)
+    share_of_zeros = jnp.sum(weight_of_zeros, -1)
     share_of_others = jnp.where(any_counts, 1 - share_of_zeros, 1.0)
     share = jnp.where(counts, weight, 0.0) / share_of_others[..., None]
 
@@ -68,26 +68,42 @@ def generalized_mean(probs: Values, power: Power, weights: Weights | None = None
     spread = jnp.where(counts, logs - centre[..., None], 0.0)
     largest = jnp.max(jnp.abs(m[..., None] * spread), -1)
     near = largest <= SERIES_LIMIT
-    small = jnp.where(near, m, 0.0)
-    z = jnp.clip(small[..., None] * spread, -SERIES_LIMIT, SERIES_LIMIT)
-    phi = jnp.polyval(jnp.asarray(PHI, z.dtype), z, unroll=len(PHI))
-    t = small * jnp.sum(share * spread**2 * phi, -1)
-    around_centre = centre + t * log1p_ratio(small * t)
-
+    around_centre = _log_mean_by_series(jnp.where(near, m, 0.0), centre, share, spread)
     far = jnp.where(near, 1.0, m)
-    steps = jnp.where(counts, far[..., None] * (logs - top[..., None]), 0.0)
-    total = jnp.sum(share * jnp.exp(steps), -1)
-    from_top = top + jnp.log(jnp.where(any_counts, total, 1.0)) / far
+    from_top = _log_mean_by_sum(far, top, share, logs, counts, any_counts)
     of_others = jnp.where(near, around_centre, from_top)
 
+    # for a positive power log(1 - the weight of zeros)/m is added; for another one zero makes the mean 0
     positive = jnp.where(m > 0, m, 1.0)
-    log_share = jnp.log1p(-jnp.where(any_counts, share_of_zeros, 0.0))
+    lost = jnp.where(any_counts, share_of_zeros, 0.0)
+    log_share = jnp.log1p(-lost)
     of_all = of_others + jnp.where(m > 0, log_share / positive, 0.0)
     log_mean = jnp.where(unbounded, top, of_all)
     has_zeros = (exponent <= 0) & (share_of_zeros > 0)
-    mean = jnp.exp(jnp.where(~any_counts | has_zeros, -jnp.inf, log_mean))
+    nothing = ~any_counts | has_zeros
+    mean = jnp.exp(jnp.where(nothing, -jnp.inf, log_mean))
     straight = zero & (exponent == 1)[..., None]  # 0 in value; gives power 1 its gradient at 0
-    return mean + jnp.sum(jnp.where(straight, weight * values, 0.0), -1)
+    gradient_at_0 = jnp.where(straight, weight * values, 0.0)
+    return mean + jnp.sum(gradient_at_0, -1)
+
+
+def _log_mean_by_series(m: Array, centre: Array, share: Array, spread: Array) -> Array:
+    """The logarithm of the mean where |m d| <= 1, d = log p - mu: mu + log1p(m^2 s)/m, without a division by m."""
+    # s = sum w d^2 phi(m d) and phi(z) = (e^z - 1 - z)/z^2
+    z = jnp.clip(m[..., None] * spread, -SERIES_LIMIT, SERIES_LIMIT)
+    phi = jnp.polyval(jnp.asarray(PHI, z.dtype), z, unroll=len(PHI))
+    terms = share * spread**2 * phi
+    t = m * jnp.sum(terms, -1)
+    return centre + t * log1p_ratio(m * t)
+
+
+def _log_mean_by_sum(m: Array, top: Array, share: Array, logs: Array, counts: Array, any_counts: Array) -> Array:
+    """The logarithm of the mean, by the value that dominates: top + log(sum w exp(m (log p - top)))/m."""
+    below_top = logs - top[..., None]
+    steps = jnp.where(counts, m[..., None] * below_top, 0.0)
+    total = jnp.sum(share * jnp.exp(steps), -1)
+    log_total = jnp.log(jnp.where(any_counts, total, 1.0))
+    return top + log_total / m
 
 
 LOG1P_RATIO = [(-1) ** n / (n + 1) for n in range(9, -1, -1)]  # of log(1 + x)/x, highest power first

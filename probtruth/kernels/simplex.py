@@ -220,9 +220,13 @@ def relative_entropy_terms(
     weighted = weighted_log(truth, probs) if log_probs is None else truth * _weighed(truth, log_probs)
     difference = probs - truth
     near = jnp.abs(difference) < NEAR * truth
-    x = jnp.where(near, difference, 0) / jnp.where(near, truth, 1)
+    numerator = jnp.where(near, difference, 0)
+    denominator = jnp.where(near, truth, 1)
+    x = numerator / denominator
     r = x / (2 + x)  # log(1 + x) = 2 (r + r^3/3 + r^5/5 + ...)
-    series = jnp.polyval(jnp.asarray(_ODD, x.dtype), r * r)
+    coefficients = jnp.asarray(_ODD, x.dtype)
+    series = jnp.polyval(coefficients, r * r)
     close = truth * r * (x - 2 * r * r * series)
-    apart = weighted_log(truth, truth) - jnp.where(near, 0, weighted) + probs - truth
+    log_ratio = weighted_log(truth, truth) - jnp.where(near, 0, weighted)
+    apart = log_ratio + probs - truth
     return jnp.where(near, close, apart)

@@ -102,10 +102,13 @@ def sample(
     gaussian = kappa == 0
     compact = kappa < 0
     size = jnp.where(gaussian, 1.0, jnp.abs(kappa))
-    order = jnp.broadcast_to(0.5 / size + jnp.where(compact, 0.5, 0.0), shape)
+    half_if_compact = jnp.where(compact, 0.5, 0.0)
+    order = jnp.broadcast_to(0.5 / size + half_if_compact, shape)
     gamma = jax.random.gamma(gamma_key, order, dtype=loc.dtype)
-    total = gamma + jnp.where(compact, normal**2 / 2, 0.0)
-    stretch = jnp.where(gaussian, 1.0, 1 / jnp.sqrt(2 * size * total))
+    of_normal = jnp.where(compact, normal**2 / 2, 0.0)
+    total = gamma + of_normal
+    divisor = jnp.sqrt(2 * size * total)
+    stretch = jnp.where(gaussian, 1.0, 1 / divisor)
     return loc + scale * normal * stretch
 
 
