@@ -66,8 +66,9 @@ _picked = where_it_lies(lambda xp, table, rows, columns: table[..., rows, :][...
 
 @where_it_lies
 def log_softmax(xp: Any, logits: Any) -> Any:
-    apart = logits - logits.max(-1, keepdims=True)
-    return apart - xp.log(xp.exp(apart).sum(-1, keepdims=True))
+    relative = logits - logits.max(-1, keepdims=True)
+    total = xp.exp(relative).sum(-1, keepdims=True)
+    return relative - xp.log(total)
 
 
 @where_it_lies
@@ -76,8 +77,12 @@ def first_faults(xp: Any, probs: Any, tolerance: Any) -> Any:
     not_finite = (~xp.isfinite(probs)).any(-1)
     negative = (probs < 0).any(-1)
     wrong_sum = xp.abs(probs.sum(-1, dtype=xp.float64) - 1) > tolerance
-    rows = xp.arange(len(probs), dtype=xp.int32)
-    first = [xp.where(fault, rows, len(probs)).min() for fault in (not_finite, negative, wrong_sum)]
+    n_rows = len(probs)
+    rows = xp.arange(n_rows, dtype=xp.int32)
+    first = []
+    for fault in (not_finite, negative, wrong_sum):
+        positions = xp.where(fault, rows, n_rows)
+        first.append(positions.min())
     return xp.stack(first)
 
 

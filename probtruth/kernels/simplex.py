@@ -55,11 +55,14 @@ def log(probs: Float[Array, "..."]) -> Float[Array, "..."]:
     """Natural logarithm, right for subnormal numbers too; `log 0 = -inf`."""
     kind = jnp.finfo(probs.dtype)  # type: ignore[no-untyped-call]  # which knows bfloat16 too
     subnormal = probs < kind.tiny
-    bits = lax.bitcast_convert_type(probs, jnp.dtype(f"int{kind.bits}"))
+    integer = jnp.dtype(f"int{kind.bits}")
+    bits = lax.bitcast_convert_type(probs, integer)
     number = bits.astype(probs.dtype)  # a subnormal number is this many units
-    log_unit = np.asarray((kind.minexp - kind.nmant) * np.log(2.0), probs.dtype)
+    exponent_of_unit = kind.minexp - kind.nmant
+    log_unit = np.asarray(exponent_of_unit * np.log(2.0), probs.dtype)
     shift = jnp.where(subnormal, log_unit, jnp.zeros_like(log_unit))
-    return jnp.log(jnp.where(subnormal, number, probs)) + shift
+    normal = jnp.where(subnormal, number, probs)
+    return jnp.log(normal) + shift
 
 
 @log.defjvp
@@ -86,15 +89,19 @@ def _power_jvp(exponent: float, primals: tuple[Array], tangents: tuple[Array]) -
 
 def lost_as_log(probs: Float[np.ndarray, "..."], kind: np.dtype[Any]) -> Float[np.ndarray, "..."]:
     """What each probability may lose, relative to itself, where it is held as a logarithm of this floating type."""
-    logs = np.log(np.where(probs > 0, probs, 1.0))
-    lost: np.ndarray = 2 * float(np.finfo(kind).eps) * (1 + np.abs(logs))
+    positive = np.where(probs > 0, probs, 1.0)
+    logs = np.log(positive)
+    rounding = float(np.finfo(kind).eps)
+    lost: np.ndarray = 2 * rounding * (1 + np.abs(logs))
     return lost
 
 
 def shared_by_ties[Values: Array | np.ndarray](values: Values) -> Values:
     """1 at the largest value of each row; values that tie for it share it evenly."""
-    largest = (values == values.max(-1, keepdims=True)).astype(values.dtype)
-    return cast(Values, largest / largest.sum(-1, keepdims=True))
+    largest = values.max(-1, keepdims=True)
+    ties = (values == largest).astype(values.dtype)
+    number = ties.sum(-1, keepdims=True)
+    return cast(Values, ties / number)
 
 
 def _weighed(weights: Array, values: Array) -> Array:
@@ -104,7 +111,8 @@ def _weighed(weights: Array, values: Array) -> Array:
 
 def weighted_log(weights: Float[Array, "..."], probs: Float[Array, "..."]) -> Float[Array, "..."]:
     """`weights * log(probs)`, 0 in value and in both gradients if the weight is 0."""
-    return weights * log(jnp.where(weights != 0, probs, jnp.ones_like(probs)))
+    safe = jnp.where(weights != 0, probs, jnp.ones_like(probs))
+    return weights * log(safe)
 
 
 def _plain_if_finite(plain: RowTotal, guarded: RowTotal) -> RowTotal:

@@ -126,9 +126,12 @@ def _area(name: str, aligned: AlignedOnHost, position: int, unit: Int[np.ndarray
         areas = []
         for ranked, last in orders:
             weight: Float[np.ndarray, "draw item"] = weights[:, unit[ranked]]
-            hits = np.cumsum(weight * aligned.truth[ranked, position], axis=1)
+            events = aligned.truth[ranked, position]
+            hits = np.cumsum(weight * events, axis=1)
             answered = np.cumsum(weight, axis=1)
-            areas.append(rates(hits[:, last], answered[:, last], hits[:, -1:])[2])
+            total = hits[:, -1:]
+            _, _, area = rates(hits[:, last], answered[:, last], total)
+            areas.append(area)
         return np.stack(areas, axis=1)
 
     return values

@@ -59,7 +59,9 @@ class Curves(Brief):
         labels = list(dict.fromkeys(curve.label for curve in self.curves))
         if label is None and len(labels) == 1:
             label = labels[0]
-        wanted = (check.one_of(model, models, "model"), check.one_of(label, labels, "label"), implied)
+        model = check.one_of(model, models, "model")
+        label = check.one_of(label, labels, "label")
+        wanted = (model, label, implied)
         return next(curve for curve in self.curves if (curve.model, curve.label, curve.implied) == wanted)
 
     def areas(self) -> "polars.DataFrame":

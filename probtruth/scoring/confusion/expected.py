@@ -255,8 +255,10 @@ def degeneracy_report(truth: Truth) -> "polars.DataFrame":
     rows = [_row("accuracy", None, float(honest[0]), *_best_accuracy(y))]
     for metric in METRICS:
         values = honest[label_columns(metric, y.shape[1])].tolist()
-        for label, value, column in zip(truth.index.labels, values, y.T, strict=True):
-            rows.append(_row(metric, label, value, *_best(metric, label, column)))
+        by_label = zip(truth.index.labels, values, y.T, strict=True)
+        for label, value, column in by_label:
+            best, response = _best(metric, label, column)
+            rows.append(_row(metric, label, value, best, response))
     for rule in (log, brier):
         value = float(entropies(rule, y).mean())
         rows.append(_row(rule.name, None, value, value, "the truth itself"))

@@ -57,11 +57,13 @@ def multivariate_log_density(x: Points, loc: Vector, scale: Matrix, kappa: Numbe
     x, loc, scale = of_one_type(x, loc, scale)
     root = jnp.linalg.cholesky(scale)
     dim = loc.shape[-1]
-    flat = (x - loc).reshape(-1, dim).T
-    scaled = jax.scipy.linalg.solve_triangular(root, flat, lower=True)
-    squares = jnp.sum(scaled**2, 0).reshape(x.shape[:-1])
-    log_volume = jnp.sum(jnp.log(jnp.diagonal(root)))
-    return _log_density(squares, log_volume, jnp.asarray(kappa, x.dtype), dim)
+    centred = (x - loc).reshape(-1, dim)
+    scaled = jax.scipy.linalg.solve_triangular(root, centred.T, lower=True)
+    squares = jnp.sum(scaled**2, 0)
+    log_scales = jnp.log(jnp.diagonal(root))
+    log_volume = jnp.sum(log_scales)
+    coupling = jnp.asarray(kappa, x.dtype)
+    return _log_density(squares.reshape(x.shape[:-1]), log_volume, coupling, dim)
 
 
 @partial(jax.jit, static_argnames="dim")
@@ -145,9 +147,12 @@ def _gamma_excess(w: Float[Array, "..."], a: float) -> Float[Array, "..."]:
     near_0 = jnp.where(small, w, 0.0)
     step = a * near_0
     shift = a * (log1p_ratio(step) - 1)
-    series = shift + (a - 0.5) * jnp.log1p(step) + _stirling(near_0 / (1 + step)) - _stirling(near_0)
+    power = (a - 0.5) * jnp.log1p(step)
+    above = _stirling(near_0 / (1 + step))
+    series = shift + power + above - _stirling(near_0)
     z = 1 / jnp.where(small, 1.0, w)
-    direct = gammaln(z + a) - gammaln(z) - a * jnp.log(z)
+    log_ratio = gammaln(z + a) - gammaln(z)
+    direct = log_ratio - a * jnp.log(z)
     return jnp.where(small, series, direct)
 
 

@@ -73,24 +73,33 @@ def pseudospherical(beta: float) -> ScoringRule:
 @lru_cache
 def _member(family: str, beta: float, formula: str) -> ScoringRule:
     """The rule of a family, which is the log score at 1 (where the formulas are 0/0)."""
-    name, rise, spherical = f"{family}({beta:g})", beta - 1, family == "pseudospherical"
+    name = f"{family}({beta:g})"
+    rise = beta - 1
+    spherical = family == "pseudospherical"
     if beta == 1:
         return replace(log, name=name, source=JOSE_NAU_WINKLER)
 
     def losses(raised: Callable[[float], Array]) -> Array:
         total = raised(beta).sum(-1, keepdims=True)
         if spherical:
-            return (1 - raised(rise) / total ** (rise / beta)) / rise
-        return (total - 1) / beta - (raised(rise) - 1) / rise
+            norm = total ** (rise / beta)
+            return (1 - raised(rise) / norm) / rise
+        of_all = (total - 1) / beta
+        of_label = (raised(rise) - 1) / rise
+        return of_all - of_label
 
     # the spherical loss is the same for any multiple of p: that whose largest entry is 1 neither overflows nor vanishes
     def from_probs(probs: Array) -> Array:
-        relative = probs / lax.stop_gradient(probs.max(-1, keepdims=True)) if spherical else probs
-        return losses(partial(simplex.power, relative))
+        if spherical:
+            largest = probs.max(-1, keepdims=True)
+            probs = probs / lax.stop_gradient(largest)
+        return losses(partial(simplex.power, probs))
 
     def from_logs(logs: Array) -> Array:
-        relative = logs - lax.stop_gradient(logs.max(-1, keepdims=True)) if spherical else logs
-        return losses(lambda exponent: jnp.exp(exponent * relative))
+        if spherical:
+            largest = logs.max(-1, keepdims=True)
+            logs = logs - lax.stop_gradient(largest)
+        return losses(lambda exponent: jnp.exp(exponent * logs))
 
     return ScoringRule(
         name=name,
