@@ -223,7 +223,9 @@ def _likelihood(
 
 def _ratio(numerator: np.ndarray, denominator: np.ndarray) -> np.ndarray:
     """A quotient that is 0 where the denominator is."""
-    return np.divide(numerator, denominator, out=np.zeros_like(numerator), where=denominator > 0)
+    quotient = np.zeros_like(numerator)
+    np.divide(numerator, denominator, out=quotient, where=denominator > 0)
+    return quotient
 
 
 def _difficulty(
