@@ -6,10 +6,11 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float, Int, Shaped
 
 from probtruth import check, check_arrays
 from probtruth.errors import InputError
+from probtruth.frame_numbers import no_frame
 from probtruth.frames import missing, name_text
 from probtruth.types import Partition, Scores
 from probtruth.types.index import positions, sort_names
@@ -137,11 +138,21 @@ def totals(rows: Float[np.ndarray, "row item"], codes: Int[np.ndarray, " item"],
     return np.stack([np.bincount(codes, row, size) for row in rows]) if len(rows) else np.zeros((0, size))
 
 
+def spread_out(
+    part: Shaped[np.ndarray, "*rows part"], places: Int[np.ndarray, " part"], size: int, empty: float = 0
+) -> np.ndarray:
+    """The same columns among more, which are empty."""
+    whole = np.full((*part.shape[:-1], size), empty, part.dtype)
+    whole[..., places] = part
+    return whole
+
+
 def design(scores: Scores, groups: object, clusters: object, weights: object) -> Design:
     """The design from what the caller gives, a list in the caller's order of the items, or what the scores carry."""
     given = {"groups": groups, "clusters": clusters}
     for what, listed in given.items():
         if listed is not None and not isinstance(listed, Mapping):
+            no_frame(listed, what)
             listed = list(np.asarray(listed).ravel()) if not isinstance(listed, list | tuple) else listed
             given[what] = scores.in_order(listed, what)
     return design_of(scores.items, **given, weights=weights, own_groups=scores.groups, own_clusters=scores.clusters)

@@ -7,31 +7,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from probtruth import check, frames
+from probtruth.types.pairs import Pair, Rank, from_the_leader
+from probtruth.types.pairs import Row as Row
+from probtruth.types.pairs import leaders as leaders
 from probtruth.types.shown import Reported
 
 if TYPE_CHECKING:
     import polars
     import xarray
 
-Row = Mapping[str, Any]
 Tests = Callable[[Collection[str] | None], Sequence[Row]]  # The model-free tests of the pairs of some models
 
 
-LEAST_CHANCE = 0.001  # Below it, who is likelier to be the best hangs on a few draws
-
-
-def leaders(ranks: Sequence[Row]) -> list[Row]:
-    """The models by probability of being the best and, where that is less than 0.001, by expected rank."""
-
-    def order(row: Row) -> tuple[float, float]:
-        best, rank = check.as_float(row["p_best"]), check.as_float(row["expected_rank"])
-        chance = 1.0 if best is None else -best if best >= LEAST_CHANCE else 0.0
-        return (chance, rank if rank is not None else float("inf"))
-
-    return sorted(ranks, key=order)
-
-
-def leading_pair(ranks: Sequence[Row]) -> tuple[str, str]:
+def leading_pair(ranks: Sequence[Rank]) -> tuple[str, str]:
     """The two models of highest P(best), the first one first."""
     first, second = (str(row["model"]) for row in leaders(ranks)[:2])
     return first, second
@@ -54,8 +42,8 @@ class Comparison(Reported):
     """
 
     models: tuple[str, ...]
-    pairs: Sequence[Row]
-    ranks: Sequence[Row]
+    pairs: Sequence[Pair]
+    ranks: Sequence[Rank]
     estimand: str
     rule: str
     higher_is_better: bool
@@ -67,8 +55,8 @@ class Comparison(Reported):
     settings: Mapping[str, object]
     warnings: tuple[str, ...] = ()
     decisions: Mapping[str, object] = field(default_factory=dict)
-    group_results: Mapping[str, Sequence[Row]] = field(default_factory=dict)
-    of_groups: Callable[[], Sequence[Row]] = field(default=tuple, repr=False)
+    group_results: Mapping[str, Sequence[Pair]] = field(default_factory=dict)
+    of_groups: Callable[[], Sequence[Pair]] = field(default=tuple, repr=False)
     tests: "Tests" = field(default_factory=lambda: lambda models: (), repr=False)
     unseen: Mapping[str, object] = field(default_factory=dict)
     gold: Mapping[str, object] | None = None
@@ -90,9 +78,46 @@ class Comparison(Reported):
         return self.parts()
 
     @cached_property
-    def groups(self) -> Sequence[Row]:
+    def groups(self) -> Sequence[Pair]:
         """The rows of `by_group()`; none without groups."""
         return self.of_groups()
+
+    @cached_property
+    def ranked(self) -> Sequence[Rank]:
+        """The models, the likeliest to be the best first."""
+        return [Rank.of(row) for row in leaders(self.ranks)]
+
+    @cached_property
+    def ordered_pairs(self) -> Sequence[Pair]:
+        """All pairs, each with the likelier best model as a, in the order of `ranked`."""
+        return self.order_pairs(self.pairs)
+
+    def order_pairs(self, rows: Sequence[Pair]) -> Sequence[Pair]:
+        """The rows of pairs, such as those of a population of groups, as `ordered_pairs` has them."""
+        return from_the_leader(rows, [rank.model for rank in self.ranked])
+
+    def pair(self, a: str, b: str) -> Pair:
+        """The pair of two models, a minus b."""
+        found = next(pair for pair in self.ordered_pairs if {pair.a, pair.b} == {a, b})
+        return found.seen_from(a)
+
+    @cached_property
+    def leading_pair_by_group(self) -> Sequence[Pair]:
+        """The leading model minus the next one in every group; none without groups."""
+        if not self.groups:
+            return []
+        first, second = leading_pair(self.ranks)
+        rows = [row for row in self.groups if {row["a"], row["b"]} == {first, second}]
+        return [Pair.of(row).seen_from(first) for row in rows]
+
+    @cached_property
+    def rank_chances(self) -> Mapping[str, Sequence[float]]:
+        """The probability of each rank, by model in their order; empty where they are not known."""
+        rows = self.decisions.get("rank_probability")
+        if not isinstance(rows, Sequence) or len(rows) < 2:
+            return {}
+        chances = {row["model"]: row["probability"] for row in rows}
+        return {rank.model: chances[rank.model] for rank in self.ranked if rank.model in chances}
 
     def by_group(self) -> "polars.DataFrame":
         """One row for each group and pair: the difference in that group, partially pooled with the other groups.
@@ -102,7 +127,8 @@ class Comparison(Reported):
         differ; `p_a_better` = P(a better in this group). No rows without groups.
         """
         columns = ("group", "a", "b", "difference", "low", "high", "p_a_better", "n_items")
-        return frames.from_rows(self.groups or [dict.fromkeys(columns)]).head(len(self.groups))
+        rows = [{name: row[name] for name in columns} for row in self.groups]
+        return frames.from_rows(rows or [dict.fromkeys(columns)]).head(len(rows))
 
     def pairwise(self) -> "polars.DataFrame":
         """One row for each unordered pair, `a` before `b` by name.
@@ -116,7 +142,7 @@ class Comparison(Reported):
         any that came; `unseen_difference` is the difference, and `unseen_p_a_better` P(a better), at that rate. Null
         where nothing is known of other outcomes.
         """
-        return frames.from_rows(self.pairs)
+        return frames.from_rows([dict(row) for row in self.pairs])
 
     def ranking(self) -> "polars.DataFrame":
         """One row for each model, best mean score first.
@@ -128,7 +154,7 @@ class Comparison(Reported):
         `tier` counts from 1: a new one begins where P(all models above are better than all below, by more than the
         ROPE) is at least 0.975. Inside a tier the order as a whole is open.
         """
-        return frames.from_rows(self.ranks)
+        return frames.from_rows([dict(row) for row in self.ranks])
 
     def model_free_tests(self, models: Collection[str] | None = None) -> "polars.DataFrame":
         """The model-free tests of each pair, with p-values adjusted after Holm over all pairs of the comparison.

@@ -13,6 +13,7 @@ from probtruth.check import Source
 from probtruth.errors import InputError
 from probtruth.kernels.arrays import Table
 from probtruth.kernels.host import empty_array
+from probtruth.types.annotations import Annotations
 from probtruth.types.arguments import Frame
 from probtruth.types.index import Audit, Coded, no_repeats, order_of, positions, ranks, sort_names
 from probtruth.types.orientation import upward
@@ -55,7 +56,7 @@ class LabelsBehind(Brief):
     each item moves a model's mean by, times the items, through weights that were fitted on all of them: a comparison
     adds it to the losses, so that it counts in the spread (the mean is 0). `log_probs` are the forecasts; `sampled` are
     positions of the items that stand for all where labels are looked at one by one. `losses`, `truth` and `log_probs`
-    lie where the predictions do.
+    lie where the predictions do. `annotations` are those that the truth was inferred from; None where it was not.
     """
 
     given: Float[Table, "model item label"] | LossesOf
@@ -66,6 +67,15 @@ class LabelsBehind(Brief):
     influence: Float[np.ndarray, "model item"] | None = None
     log_probs: Float[Table, "model item label"] | None = None
     sampled: Int[np.ndarray, " sampled"] | None = None
+    annotations: Annotations | None = None
+
+    @property
+    def named_annotations(self) -> Annotations | None:
+        """The annotations whose annotators add to the variance: those behind vote shares, where they have names."""
+        annotations = self.annotations
+        if annotations is None or annotations.annotator is None or self.shares is None:
+            return None
+        return annotations if self.estimand == "distribution" else None
 
     @cached_property
     def losses(self) -> Float[Table, "model item label"]:
@@ -121,7 +131,8 @@ class Scores(Brief):
     there or not: the `labels` that were scored against, `groups` and `clusters` of the items, `replicates`, and the
     experts' answers on a few items (`gold`), by which a comparison corrects the others.
     `item_rows` is the caller's row of each item (None: as `items` stand); without `item_order` the caller gave the
-    items in none, and a list by item matches nothing. `notes` say how a file was read where that was not asked for.
+    items in none, and a list by item matches nothing. `notes` say how a file was read where that was not asked for;
+    `cautions` say what the scores do not know, for every comparison of them to repeat.
     """
 
     values: Float[np.ndarray, "model item"]
@@ -139,6 +150,7 @@ class Scores(Brief):
     item_rows: Int[np.ndarray, " item"] | None = None
     item_order: bool = True
     notes: tuple[str, ...] = ()
+    cautions: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         """The models, the size and the rule."""
@@ -251,10 +263,16 @@ class Scores(Brief):
 
     @classmethod
     def from_parts(
-        cls, parts: Parts, columns: Mapping[str, str], score: str, higher_is_better: bool, on_disk: bool = False
+        cls,
+        parts: Parts,
+        columns: Mapping[str, str],
+        score: str,
+        higher_is_better: bool,
+        on_disk: bool = False,
+        missing: Sequence[str] = (),
     ) -> "Scores":
-        """`from_frame` of rows that come some at a time."""
-        coded, given, source = _columns(parts, columns, score)
+        """`from_frame` of rows that come some at a time; blank scores, and those that are `missing`, are none."""
+        coded, given, source = _columns(parts, columns, score, missing)
         (of_item, items), (of_model, models) = coded["item"], coded["model"]
         repeat, repeats = coded.get("replicate", (np.zeros_like(of_item), ("",)))
         of_cell = np.bincount(of_model.astype(np.int64) * len(items) + of_item, minlength=len(models) * len(items))
@@ -305,23 +323,34 @@ class Scores(Brief):
 
 
 def _columns(
-    parts: Parts, columns: Mapping[str, str], score: str
+    parts: Parts, columns: Mapping[str, str], score: str, missing: Sequence[str]
 ) -> tuple[dict[str, Coded], Float[np.ndarray, " row"], Source]:
-    """Each column of names as codes and the names in the order in which they first appear, and each row's score."""
+    """Each column of names as codes and the names in the order in which they first appear, and each row's score.
+
+    Rows without a score only say that there is such an item and model.
+    """
     places: dict[str, dict[str, int]] = {option: {} for option in columns}
     codes: dict[str, list[np.ndarray]] = {option: [] for option in columns}
-    given, sources = [], []
+    given = []
+    sources = []
+    n_blank = 0
     for frame, source in parts:
         frames.need_columns(frame.columns, {**columns, "score": score}, source.name)
+        blank = frames.blank(frames.flat(frame, score, source, "score"), (*missing, "nan", "NaN"))
+        full = np.flatnonzero(~blank.to_numpy())
         for option, place in places.items():
             own, names = frames.encode(frame, columns[option], source, option)
-            codes[option].append(np.array([place.setdefault(name, len(place)) for name in names], np.int32)[own])
+            codes[option].append(np.array([place.setdefault(name, len(place)) for name in names], np.int32)[own[full]])
+        if len(full) < frame.height:
+            n_blank += frame.height - len(full)
+            rows = full.tolist()
+            source = source.of_rows(rows)
+            frame = frame[rows]
         given.append(frame_numbers.numbers(frame, score, source, "score"))
-        if (unknown := np.isnan(given[-1])).any():
-            where = source.at(int(unknown.argmax()), score)
-            raise InputError("NaN", "a number", "Remove the item or give its score.", where)
         sources.append((source, frame.height))
     notes = dict.fromkeys(note for source, _ in sources for note in source.notes)
+    if n_blank:
+        notes[f"{sources[0][0].name}: {check.count(n_blank, 'score')} missing"] = None
     whole = Source(sources[0][0].name, parts=sources, notes=tuple(notes))
     if not sum(map(len, given)):
         raise InputError("no rows", "at least one score", "Check the file.", whole.name)

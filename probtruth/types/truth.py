@@ -5,7 +5,7 @@ A truth as an ArviZ DataTree with named dimensions.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -13,8 +13,9 @@ from numpy.typing import ArrayLike
 
 from probtruth import check, check_arrays, frames
 from probtruth.errors import InputError
-from probtruth.frame_numbers import labelled
+from probtruth.frame_numbers import NamedNumbers, labelled, row_names
 from probtruth.kernels.arrays import Table, on_device, reordered, to_host
+from probtruth.types.annotations import Annotations
 from probtruth.types.arguments import ESTIMANDS, Estimand, GivenNames, Numbers
 from probtruth.types.index import Index, as_names, one_hot
 from probtruth.types.shown import Brief
@@ -53,6 +54,8 @@ class Truth(Brief):
     (iterations, converged, ...). `annotator_results` and `item_results` are the method's columns of `annotators()` and
     of `by_item()`; `evidence` holds, of the method "pooled", the class probabilities if annotators erred independently;
     `sampled` draws of the parameters of methods that sample them, with axes chain and draw first, for `datatree()`.
+    `annotations` are those that the truth was inferred from, so that scores and comparisons know what they rest on;
+    None where the labels come from elsewhere.
     """
 
     probs: Float[Table, "item label"]
@@ -69,6 +72,7 @@ class Truth(Brief):
     item_results: Mapping[str, np.ndarray] = field(default_factory=dict)
     evidence: Mapping[str, np.ndarray] = field(default_factory=dict)
     sampled: Mapping[str, np.ndarray] = field(default_factory=dict)
+    annotations: Annotations | None = None
 
     def __repr__(self) -> str:
         """The method, the estimand, the size and the labels."""
@@ -157,8 +161,9 @@ class Truth(Brief):
             n_votes=None if self.n_votes is None else self.n_votes[rows],
             draws=None if self.draws is None else self.draws[:, rows],
             item_results={name: column[rows] for name, column in self.item_results.items()},
-            evidence={},
+            evidence={name: table[rows] for name, table in self.evidence.items()},
             sampled={},
+            annotations=None if self.annotations is None else self.annotations.of_items(rows),
         )
 
     @classmethod
@@ -171,10 +176,10 @@ class Truth(Brief):
 
         Errors: `InputError` for a row that is not a distribution; nothing is clipped or renormalised.
         """
-        table = labelled(probs)
+        given = NamedNumbers(None, as_names(items, "items"), as_names(labels, "labels"))
+        table = labelled(probs).in_order_of(given, "soft labels")
         array = check_arrays.as_float_table(table.values, "soft labels")
-        names = table.items if items is None else as_names(items, "items")
-        labels = table.labels if labels is None else labels
+        names, labels = table.items, table.labels
         index, rows, columns = Index.of_array(array.shape, names, labels)
         check_arrays.distributions(
             array, lambda row: f"item {row if names is None else check.quote(names[row])}", "soft labels"
@@ -207,6 +212,7 @@ class Truth(Brief):
                 "how many labels there are: the highest may not occur",
                 "Pass n_labels=..., or classes=[...], the names of all labels in order.",
             )
+        rows = row_names(labels)
         certain, names = one_hot(labels, as_names(classes, "classes"), n_labels, "labels")
         if names is not None and n_labels not in (None, len(names)):
             raise InputError(
@@ -214,7 +220,8 @@ class Truth(Brief):
                 f"n_labels={n_labels!r}",
                 "Leave n_labels out, and name all labels with classes=[...].",
             )
-        made = cls.from_probs(certain, items=items, labels=names, estimand="class")
+        one_hots: Any = NamedNumbers(certain, rows)
+        made = cls.from_probs(one_hots, items=items, labels=names, estimand="class")
         if names is None or classes is not None:
             return made
         return replace(made, index=replace(made.index, label_columns=None))
