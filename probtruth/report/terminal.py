@@ -146,17 +146,10 @@ def _confusion(truth: Truth) -> dict[str, dict[str, dict[str, float]]] | None:
 
 def truth_summary(known: Mapping[str, Any]) -> tuple[RenderableType, ...]:
     """What `truth_dict` holds: class marginals, annotators' quality, and each one's confusion."""
-    names = marked(known["marginals"])
+    n_labels = len(known["marginals"])
     head = f"{method_in_words(known['method'])}, estimand {known['estimand']}: {count(known['n_items'], 'item')}, "
-    shares = [fixed(share, 3) for share in known["marginals"].values()]
-    parts = [Table("class marginals", {"label": [*names.values()], "probability": shares})]
-    if known["annotators"] is not None:
-        parts.append(_quality(known["annotators"]))
-    confusion = known["confusion"] or {}
-    for name in list(confusion)[:MOST_ANNOTATORS]:
-        parts.append(_answers(name, confusion[name], names))
     lines = []
-    more = len(confusion) - MOST_ANNOTATORS
+    more = len(known["confusion"] or {}) - MOST_ANNOTATORS
     if more > 0:
         lines.append(f"{more} more annotators: --json has all")
     numbers = {}
@@ -165,8 +158,21 @@ def truth_summary(known: Mapping[str, Any]) -> tuple[RenderableType, ...]:
             numbers[name] = round(value, 6) if isinstance(value, float) else value
     if numbers:
         lines.append(unmarked(setting(numbers)))
-    shown = [titled(part, LONGEST_NAME) for part in parts]
-    return (Text(f"{head}{count(len(names), 'label')}", "bold"), *shown, *[Text(line, "dim") for line in lines])
+    shown = [titled(table, LONGEST_NAME) for table in truth_tables(known)]
+    return (Text(f"{head}{count(n_labels, 'label')}", "bold"), *shown, *[Text(line, "dim") for line in lines])
+
+
+def truth_tables(known: Mapping[str, Any]) -> list[Table]:
+    """Class marginals, annotators' quality, and the confusion of the first of them."""
+    names = marked(known["marginals"])
+    shares = [fixed(share, 3) for share in known["marginals"].values()]
+    tables = [Table("class marginals", {"label": [*names.values()], "probability": shares})]
+    if known["annotators"] is not None:
+        tables.append(_quality(known["annotators"]))
+    confusion = known["confusion"] or {}
+    for name in list(confusion)[:MOST_ANNOTATORS]:
+        tables.append(_answers(name, confusion[name], names))
+    return tables
 
 
 def _quality(quality: Mapping[str, Mapping[str, Any]]) -> Table:
