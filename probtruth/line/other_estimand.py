@@ -76,8 +76,8 @@ class OtherVerdicts(Brief):
 
     @property
     def computed(self) -> bool:
-        """Whether all of them were computed before."""
-        return {"other", "method", "doubt"} <= self.__dict__.keys()
+        """Whether all of them were computed before, or nothing is there to compute them from."""
+        return self.truth.annotations is None or {"other", "method", "doubt"} <= self.__dict__.keys()
 
     @property
     def no_room(self) -> bool:

@@ -10,6 +10,7 @@ from line_results import bare_result, demo_result, rewrite
 
 import probtruth as pt
 from probtruth import demo
+from probtruth.line.truth_dict import truth_dict
 from probtruth.report import terminal, terminal_study
 from probtruth.report.contents import Block, Fold, contents
 from probtruth.report.html import html
@@ -88,7 +89,7 @@ def every_table() -> Iterator[Table]:
     pilot = pt.Scores.from_frame(frame, higher_is_better=True)
     yield terminal_study.plan_table(pt.plan(pilot, costs={"item": 1.0}))
     yield terminal_study.validation_table(pt.validate(pilot, replications=20))
-    truth = terminal.truth_dict(pt.infer_truth(shown.annotations, "dawid-skene-em", draws=0), None)
+    truth = truth_dict(pt.infer_truth(shown.annotations, "dawid-skene-em", draws=0), None)
     truth["annotators"] = {"ada": {"n_annotations": 3, "agreement": 0.5, "skill": 0.4}}
     yield from terminal.truth_tables(truth)
 
