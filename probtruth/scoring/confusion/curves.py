@@ -80,7 +80,7 @@ def roc_curves(predictions: Predictions, truth: Truth, label: str | int | None =
 
     Formula: with y the probability that the item has the label and p the report, TPR(t) = sum y [p >= t] / sum y and
     FPR(t) = sum (1 - y) [p >= t] / sum (1 - y). The implied curve has p in place of y: what the model expects of
-    itself on these items. If it lies above the actual curve, the model is over-confident.
+    itself on these items. If it lies above the actual curve, the model is overconfident.
 
     Arguments: `label` is the event; without it the second of two labels, or every one of more.
 
