@@ -9,14 +9,13 @@ import numpy as np
 from probtruth import check
 from probtruth.comparison.assemble import assemble
 from probtruth.comparison.design import Design, design
-from probtruth.comparison.evidence import Evidence, of_moments, of_scores
+from probtruth.comparison.estimate import Estimate
 from probtruth.comparison.groups import Population
-from probtruth.comparison.location import Location, combine
 from probtruth.comparison.moments import Moments
 from probtruth.comparison.options import Options, checked_options
-from probtruth.comparison.pairs import LEADING, rows_of
+from probtruth.comparison.pairs import LEADING
 from probtruth.comparison.posterior import CHAINS, Posterior, posterior_of
-from probtruth.comparison.shared_units import wider
+from probtruth.comparison.sources import of_moments, of_scores
 from probtruth.errors import InputError, PosteriorError
 from probtruth.kernels.host import free_memory
 from probtruth.types import Comparison, Scores
@@ -52,7 +51,7 @@ def compare(
             "Compare fewer models.",
         )
     if isinstance(scores, Moments):
-        return conclude(of_moments(scores, weights), chosen)
+        return conclude(of_moments(scores, weights, chosen), chosen)
     plan = design(scores, groups, clusters, weights)
     if scores.gold is not None:
         dependent = chosen.replicates if chosen.replicates in ("crossed", "folds") else None
@@ -61,28 +60,17 @@ def compare(
     return replace(found, scored=replace(scores, groups=plan.groups, clusters=plan.clusters))
 
 
-def conclude(evidence: Evidence, options: Options, at: Location | None = None) -> Comparison:
-    """The comparison that the evidence supports; `at` are the locations of numbers that are not means."""
-    means, plan, n_models = evidence.rows, evidence.design, len(evidence.order)
-    if at is None and means is None:
-        return assemble(evidence, Posterior(), options)
-    if options.these_items:
-        if evidence.fixed_location is None:
-            problem = "population='these-items' with sums, or with gold"
-            raise InputError(problem, "scores of the items, whose labels are unsure", "Leave the population out.")
-        at = evidence.fixed_location(evidence.order)
-    elif at is None and means is not None:
-        need_spread(plan)
-        at = combine(means, plan.weights)
-    assert at is not None
-    rows, hierarchy = at, None
-    if evidence.shared is not None:
-        rows = wider(at, evidence.shared.parts(*rows_of(evidence.order).T))
-    if means is not None and n_models > 1 and plan.grouped and not options.these_items:
-        hierarchy = Population.of(means.of(slice(n_models, None)))
-    if hierarchy is not None:
-        hierarchy = replace(hierarchy, shared=np.maximum(rows.variance - at.variance, 0.0)[n_models:])
-    return assemble(evidence, posterior_of(rows, n_models, hierarchy, options), options)
+def conclude(estimate: Estimate, options: Options) -> Comparison:
+    """The comparison that an estimate supports, however it was made."""
+    if not estimate.names:
+        return assemble(estimate, Posterior(), options)
+    grouped = estimate.mean.shape[1] > 1
+    population = None
+    if not options.these_items:
+        need_spread(estimate.design)
+    if grouped and estimate.n_models > 1 and np.isfinite(estimate.mean).all():
+        population = Population.of(estimate)
+    return assemble(estimate, posterior_of(estimate, population, options), options)
 
 
 def _refuse(given: Mapping[str, object], what: str, hint: str) -> None:

@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float, Int, Shaped
 
 from probtruth import check, check_arrays
 from probtruth.errors import InputError
@@ -136,6 +136,15 @@ class Design:
 
 def totals(rows: Float[np.ndarray, "row item"], codes: Int[np.ndarray, " item"], size: int) -> np.ndarray:
     return np.stack([np.bincount(codes, row, size) for row in rows]) if len(rows) else np.zeros((0, size))
+
+
+def spread_out(
+    part: Shaped[np.ndarray, "*rows part"], places: Int[np.ndarray, " part"], size: int, empty: float = 0
+) -> np.ndarray:
+    """The same columns among more, which are empty."""
+    whole = np.full((*part.shape[:-1], size), empty, part.dtype)
+    whole[..., places] = part
+    return whole
 
 
 def design(scores: Scores, groups: object, clusters: object, weights: object) -> Design:

@@ -5,13 +5,12 @@ from collections.abc import Sequence
 import numpy as np
 from jaxtyping import Float, Int
 
-from probtruth.comparison.location import Location
+from probtruth.comparison.estimate import MANY, Part
 from probtruth.comparison.pairs import rows_of
 from probtruth.errors import InputError, PosteriorError
 from probtruth.kernels.arrays import moments_around_mean, to_host
 from probtruth.types import LabelsBehind, Scores
 
-LARGE_DF = 1e6  # Degrees of freedom where a variance is known rather than estimated
 BLOCK = 1 << 12  # Items whose losses by label are in memory at once
 
 ItemWeights = Float[np.ndarray, " item"]
@@ -41,16 +40,24 @@ def fixed_variance(
     return max(one - other - within, 0.0)
 
 
-def fixed_location(
+def fixed_estimate(
     scores: Scores, item_weights: ItemWeights, correlation: float | None, order: Int[np.ndarray, " finite"]
-) -> Location:
+) -> tuple[Float[np.ndarray, "row group"], Part]:
+    """The means of the models and pairs, in one column, and what their labels, or answers, leave unsure of them."""
     losses = scores.losses
-    rows = [[model for model in row if model >= 0] for row in rows_of(order).tolist()]
-    mean = np.array([float(((losses[a] - (losses[b[0]] if b else 0.0)) * item_weights).sum()) for a, *b in rows])
-    found = [_moments(scores, item_weights, row, correlation) for row in rows]
-    variance, third, spread = np.array(found, np.float64).T
-    df = np.where(spread > 0, np.minimum(variance**2 / np.where(spread > 0, spread, 1.0), LARGE_DF), LARGE_DF)
-    return Location(len(item_weights), mean, variance, mean, variance, third, df)
+    mean: list[float] = []
+    moments: list[MeanMoments] = []
+    for a, b in rows_of(order).tolist():
+        alone = b < 0
+        values = losses[a] if alone else losses[a] - losses[b]
+        mean.append(float((values * item_weights).sum()))
+        moments.append(_moments(scores, item_weights, [a] if alone else [a, b], correlation))
+    columns = np.array(moments, np.float64).reshape(-1, 3).T[..., None]
+    variance, third, spread = columns
+    estimated = spread > 0
+    df = np.full_like(variance, MANY)
+    df[estimated] = np.minimum(variance[estimated] ** 2 / spread[estimated], MANY)
+    return np.array(mean)[:, None], Part(variance, third, df)
 
 
 def _moments(

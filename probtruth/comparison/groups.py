@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Bool, Float
 from scipy.special import logsumexp
 
-from probtruth.comparison.location import Means, pool
+from probtruth.comparison.estimate import Estimate
 from probtruth.comparison.margin import Mixture
 
 PerPair = Float[np.ndarray, " pair"]
@@ -150,12 +150,15 @@ class Population:
     shared: Float[np.ndarray, " pair"]
 
     @classmethod
-    def of(cls, rows: Means) -> "Population | None":
-        """Of pairs, by quadrature; None where no variance within groups can be estimated."""
-        (pooled, df), means = pool(rows), rows.mean
+    def of(cls, estimate: Estimate) -> "Population | None":
+        """Of its pairs, by quadrature; None where no variance within groups can be estimated."""
+        pairs = slice(estimate.n_models, None)
+        pooled, df = estimate.pooled()
         if df == 0:
             return None
-        variances = pooled[:, None] / rows.n_items
+        means = estimate.mean[pairs]
+        items = estimate.items.of(pairs)
+        variances = pooled[pairs, None] / estimate.group_items
         reference, unit = means.mean(1), Groups(means.T, variances.T).spread()
         varies = unit > ROUNDING * np.abs(means).max(1)
         if not varies.any():
@@ -163,11 +166,15 @@ class Population:
         reference, unit = np.where(varies, reference, means[:, 0]), np.where(varies, unit, 1.0)
         scaled = (means - reference[:, None]) / unit[:, None], variances / unit[:, None] ** 2
         groups = Groups(*(values[varies].T for values in scaled))
-        prior, own_df = Prior.of(groups), rows.row_df
-        own = np.where(own_df > 0, rows.variance, 0.0)
+        prior = Prior.of(groups)
+        own_df = items.df
+        own = np.where(own_df > 0, items.variance, 0.0)
         moderated = (MODERATION * variances + own_df * own) / (MODERATION + own_df)
         posterior = quadrature(groups, prior)
-        return cls(groups, prior, varies, reference, unit, means, moderated, posterior, np.zeros(len(unit)))
+        shared = np.zeros(len(unit))
+        for part in [*estimate.parts.values()][1:]:  # what all groups share
+            shared += part.variance[pairs, 0]
+        return cls(groups, prior, varies, reference, unit, means, moderated, posterior, shared)
 
     def differences(self, new_group: bool, posterior: Hierarchy | None = None) -> Mixture:
         """The posterior of every pair's difference, in units of the score."""

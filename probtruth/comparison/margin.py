@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Float
 from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
-from probtruth.comparison.location import Location
+from probtruth.comparison.estimate import Estimate
 
 FEWEST = 4  # Independent units from which on a skewness is estimated at all
 STRAIGHT = 1e-9  # Skewness of a mean below which the correction is beyond rounding
@@ -89,13 +89,20 @@ def other_df(t: Float[np.ndarray, " draw"], df: float, wanted: float) -> Float[n
     return np.asarray(np.sign(t) * np.interp(np.abs(t), knots, -stdtrit(wanted, stdtr(df, -knots))))
 
 
-def margins(location: Location) -> list[Margin]:
-    skewness = np.zeros(len(location.mean))
-    if location.n_units >= FEWEST:
-        size = location.variance**1.5  # 0 where one model's scores are tiny beside another's
-        most = MOST_SKEWED / stdtrit(location.df, 0.975)
-        skewness = np.clip(np.divide(location.third, size, out=skewness, where=size > 0), -most, most)
-    columns = (location.centre, np.sqrt(location.variance), location.df, skewness)
+def margins(estimate: Estimate) -> list[Margin]:
+    """Those of the models' means and of all pairs, over these groups."""
+    whole = estimate.over_groups()
+    total = whole.total()
+    variance = total.variance[:, 0]
+    df = total.df[:, 0]
+    skewness = np.zeros(len(variance))
+    if estimate.units >= FEWEST:
+        size = variance**1.5  # 0 where one model's scores are tiny beside another's
+        most = MOST_SKEWED / stdtrit(df, 0.975)
+        np.divide(total.third[:, 0], size, out=skewness, where=size > 0)
+        skewness = np.clip(skewness, -most, most)
+    centre = whole.mean if whole.centre is None else whole.centre
+    columns = (centre[:, 0], np.sqrt(variance), df, skewness)
     return [Margin(*row) for row in zip(*(column.tolist() for column in columns), strict=True)]
 
 

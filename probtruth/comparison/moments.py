@@ -6,8 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from probtruth.comparison.design import Design, design, totals
-from probtruth.comparison.location import Sums, wide
+from probtruth.comparison.design import Design, design, spread_out, totals
 from probtruth.comparison.pairs import pairs_of
 from probtruth.comparison.shared_units import UnitSums, of_annotators
 from probtruth.errors import InputError
@@ -17,6 +16,8 @@ from probtruth.types.index import positions, sort_names
 
 # Powers of scores that are all below this in size would be lost, and those of scores beyond this overflow.
 SMALLEST, LARGEST = 1e-75, 1e75
+BLOCK = 1 << 17  # Numbers worked on at once: they stay in the processor's cache
+RARE = 30  # Sizes are looked at one by one where fewer numbers than this differ from 0
 
 
 def influence_of(scores: Scores, plan: Design) -> Float[np.ndarray, "model item"] | None:
@@ -55,9 +56,14 @@ class Moments:
     higher_is_better: bool
     known: RuleFacts
     groups: tuple[str, ...]
-    cells: tuple[str, ...]
+    cells: tuple[str, ...]  # groups, or the clusters in them
     cell_group: Int[np.ndarray, " cell"]
-    sums: Sums
+    n: Int[np.ndarray, " cell"]
+    # Rows are the models, then their pairs. The mean; where cells are groups also the sums of squared and of cubed
+    # residuals.
+    powers: Float[np.ndarray, "power row cell"]
+    ends: Float[np.ndarray, "end row group"]  # the least and the largest value
+    sizes: Float[np.ndarray, "size row"]  # how many numbers are not 0 and, of few, their least and largest size
     infinite: Int[np.ndarray, "sign model group"]
     largest: Float[np.ndarray, " model"]
     steps: tuple[int, int] | None  # the least and largest of losses (or 0) that are all -1, 0 or 1
@@ -101,12 +107,20 @@ class Moments:
         """Those of losses under a design."""
         order = np.argsort(np.array(scores.models), kind="stable")
         values = losses[order] if (np.diff(order) != 1).any() else losses
+        models = tuple(scores.models[row] for row in order)
+        return cls.of_losses(values, plan, models, scores)
+
+    @classmethod
+    def of_losses(
+        cls, values: Float[np.ndarray, "model item"], plan: Design, models: tuple[str, ...], scores: Scores
+    ) -> "Moments":
+        """Those of losses of models by name; `scores` are where they come from."""
         largest = np.maximum(values.max(1, initial=0.0), -values.min(1, initial=0.0))
         infinite = np.zeros((2, len(values), plan.n_groups), np.int64)
         for row in np.flatnonzero(~np.isfinite(largest)):
             unknown = np.flatnonzero(np.isnan(values[row]))
             if len(unknown):
-                where = f"model {scores.models[order[row]]!r}, item {scores.items[unknown[0]]!r}"
+                where = f"model {models[row]!r}, item {scores.items[unknown[0]]!r}"
                 raise InputError("NaN", "a number", "Remove the item.", where)
             for sign, kind in enumerate((np.inf, -np.inf)):
                 infinite[sign, row] = np.bincount(plan.of_item()[values[row] == kind], minlength=plan.n_groups)
@@ -115,29 +129,39 @@ class Moments:
         if size > LARGEST or 0 < size < SMALLEST:
             wanted = f"finite scores from {SMALLEST:g} to {LARGEST:g}"
             raise InputError(f"scores of size {size:g} at most", wanted, "Rescale the scores.")
-        steps = all(((some == 0) | (np.abs(some) == 1)).all() for some in (values[:, :1000], values))
+        steps = None
+        if _are_steps(values[:, :1000]) and _are_steps(values):
+            steps = (int(values.min(initial=0.0)), int(values.max(initial=0.0)))
+        n, powers, ends, sizes = _summed(values, plan)
         return cls(
-            models=tuple(scores.models[row] for row in order),
+            models=models,
             rule=scores.rule,
             higher_is_better=scores.higher_is_better,
             known=scores.known,
             groups=plan.group_names,
             cells=plan.group_names if plan.cluster_names is None else plan.cluster_names,
             cell_group=np.arange(plan.n_groups) if plan.unit_group is None else plan.unit_group,
-            sums=Sums.of(values, plan, pairs_of(np.arange(len(values)))),
+            n=n,
+            powers=powers,
+            ends=ends,
+            sizes=sizes,
             infinite=infinite,
             largest=largest,
-            steps=(int(values.min(initial=0.0)), int(values.max(initial=0.0))) if steps else None,
+            steps=steps,
             cautions=scores.cautions,
         )
 
     @property
+    def clustered(self) -> bool:
+        return len(self.powers) == 1
+
+    @property
     def design(self) -> Design:
         """Which items belong together, as far as sums know."""
-        if len(self.sums.powers) > 1:
-            return Design(self.sums.n, group_names=self.groups)
-        sizes = np.bincount(self.cell_group, self.sums.n, len(self.groups)).astype(np.int64)
-        return Design(sizes, None, None, self.cell_group, self.sums.n, self.groups, self.cells)
+        if not self.clustered:
+            return Design(self.n, group_names=self.groups)
+        sizes = np.bincount(self.cell_group, self.n, len(self.groups)).astype(np.int64)
+        return Design(sizes, None, None, self.cell_group, self.n, self.groups, self.cells)
 
     @property
     def finite(self) -> Bool[np.ndarray, " model"]:
@@ -148,59 +172,181 @@ class Moments:
     def range(self) -> tuple[float, float] | None:
         """The least and the largest loss that an item can have, where that is known and finite."""
         if self.known.range is not None:
-            return self.known.range if math.isfinite(self.known.range[1] - self.known.range[0]) else None
-        return None if self.steps is None else (float(self.steps[0]), float(max(self.steps[1], self.steps[0] + 1)))
+            low, high = self.known.range
+            return (low, high) if math.isfinite(high - low) else None
+        if self.steps is None:
+            return None
+        least, most = self.steps
+        return float(least), float(max(most, least + 1))
 
     def means(self, plan: Design) -> Float[np.ndarray, " model"]:
         """Each model's mean loss: infinite where a score that counts is, NaN for both signs."""
-        used, mean = plan.weights > 0, self.sums.powers[0, : len(self.models)]
+        used = plan.weights > 0
         up, down = self.infinite[..., used].any(-1)
+        mean = self.powers[0, : len(self.models)]
         with np.errstate(invalid="ignore"):
             if plan.n_clusters is not None:
-                mean = plan.group_totals(mean * self.sums.n) / plan.group_sizes
-            finite = mean[:, used] @ plan.weights[used]
-        return np.where(up & down, np.nan, np.where(up, np.inf, np.where(down, -np.inf, finite)))
+                mean = plan.group_totals(mean * self.n) / plan.group_sizes
+            means = mean[:, used] @ plan.weights[used]
+        means[up] = np.inf
+        means[down] = -np.inf
+        means[up & down] = np.nan
+        return np.asarray(means)
 
     def __add__(self, other: "Moments") -> "Moments":
-        of_both = [(name, getattr(self, name), getattr(other, name)) for name in ("models", "rule", "higher_is_better")]
-        clustered = (one.design.n_clusters is not None for one in (self, other))
-        for name, own, others in (*of_both, ("clustered", *clustered)):
+        for name in ("models", "rule", "higher_is_better", "clustered"):
+            own = getattr(self, name)
+            others = getattr(other, name)
             if own != others:
                 raise InputError(f"{name} {own} and {others}", "parts of one table of scores", "Score them alike.")
         if (self.annotators is None) != (other.annotators is None):
             raise InputError("annotators in one part only", "in both or none", "Pass annotations with every part.")
-        groups, cells = (sort_names({*getattr(self, name), *getattr(other, name)}) for name in ("groups", "cells"))
-        one, two = self._among(groups, cells), other._among(groups, cells)
-        if (one.cell_group != two.cell_group)[(one.sums.n > 0) & (two.sums.n > 0)].any():
+        groups = sort_names({*self.groups, *other.groups})
+        cells = sort_names({*self.cells, *other.cells})
+        one = self._among(groups, cells)
+        two = other._among(groups, cells)
+        if (one.cell_group != two.cell_group)[(one.n > 0) & (two.n > 0)].any():
             raise InputError("a cluster in different groups", "clusters inside groups", "Name clusters apart.")
-        n, m = int(self.sums.n.sum()), int(other.sums.n.sum())
         entropy = None
         if self.known.entropy is not None and other.known.entropy is not None:
+            n = int(self.n.sum())
+            m = int(other.n.sum())
             entropy = (n * self.known.entropy + m * other.known.entropy) / (n + m)
         steps = None
         if one.steps is not None and two.steps is not None:
-            steps = min(one.steps[0], two.steps[0]), max(one.steps[1], two.steps[1])
-        units = one.annotators
+            steps = (min(one.steps[0], two.steps[0]), max(one.steps[1], two.steps[1]))
+        annotators = None
+        if one.annotators is not None and two.annotators is not None:
+            annotators = one.annotators + two.annotators
+        low = np.minimum(one.ends[0], two.ends[0])
+        high = np.maximum(one.ends[1], two.ends[1])
         return replace(
             one,
             known=replace(self.known, entropy=entropy, baseline=None),
             cell_group=np.maximum(one.cell_group, two.cell_group),
-            sums=one.sums + two.sums,
+            n=one.n + two.n,
+            powers=_merged(one.n, one.powers, two.n, two.powers),
+            ends=np.stack([low, high]),
+            sizes=_merged_sizes(one.sizes, two.sizes),
             infinite=one.infinite + two.infinite,
             largest=np.maximum(one.largest, two.largest),
             steps=steps,
+            annotators=annotators,
             cautions=tuple(dict.fromkeys(self.cautions + other.cautions)),
-            annotators=None if units is None or two.annotators is None else units + two.annotators,
         )
 
     def _among(self, groups: tuple[str, ...], cells: tuple[str, ...]) -> "Moments":
-        group, cell = positions(groups, self.groups), positions(cells, self.cells)
+        """The same where groups and cells are some of more."""
+        group = positions(groups, self.groups)
+        cell = positions(cells, self.cells)
+        low = spread_out(self.ends[0], group, len(groups), np.inf)
+        high = spread_out(self.ends[1], group, len(groups), -np.inf)
+        annotators = self.annotators
         return replace(
             self,
             groups=groups,
             cells=cells,
-            cell_group=wide(group[self.cell_group], cell, len(cells), -1),
-            sums=self.sums.among(cell, len(cells), group, len(groups)),
-            infinite=wide(self.infinite, group, len(groups)),
-            annotators=None if self.annotators is None else self.annotators.among(group, len(groups)),
+            cell_group=spread_out(group[self.cell_group], cell, len(cells), -1),
+            n=spread_out(self.n, cell, len(cells)),
+            powers=spread_out(self.powers, cell, len(cells)),
+            ends=np.stack([low, high]),
+            infinite=spread_out(self.infinite, group, len(groups)),
+            annotators=None if annotators is None else annotators.among(group, len(groups)),
         )
+
+
+def _are_steps(values: Float[np.ndarray, "model item"]) -> bool:
+    return bool(((values == 0) | (np.abs(values) == 1)).all())
+
+
+def _summed(values: Float[np.ndarray, "model item"], plan: Design) -> tuple[np.ndarray, ...]:
+    """Number of items, powers, ends and sizes of every model and of every pair, by the cells of a design."""
+    cell = plan.group if plan.unit is None else plan.unit
+    starts = group_starts = cells = groups = np.zeros(1, np.int64)
+    if cell is not None:
+        # items of one cell stand together, and cells of one group
+        order = np.lexsort((cell, plan.of_item()))
+        if (np.diff(order) != 1).any():
+            values = np.take(values, order, axis=1)  # rows stay contiguous
+        ordered = cell[order]
+        of_group = plan.of_item()[order]
+        starts = np.flatnonzero(np.diff(ordered, prepend=-1))
+        group_starts = np.flatnonzero(np.diff(of_group, prepend=-1))
+        cells = ordered[starts]
+        groups = of_group[group_starts]
+    n_models, n_items = values.shape
+    pairs = pairs_of(np.arange(n_models))
+    counts = np.diff(starts, append=n_items)
+    step = max(1, BLOCK // max(n_items, 1))
+    found = []
+    with np.errstate(invalid="ignore", over="ignore"):
+        for start in range(0, n_models + len(pairs), step):
+            rows = values[start : start + step]
+            if start + step > n_models:
+                first, second = pairs[max(0, start - n_models) : start + step - n_models].T
+                rows = np.concatenate([rows, values[first] - values[second]])
+            mean = np.add.reduceat(rows, starts, axis=1) / counts
+            powers = [mean]
+            if plan.n_clusters is None:
+                residual = rows - (mean if cell is None else np.repeat(mean, counts, axis=1))
+                raised = residual * residual
+                powers.append(np.add.reduceat(raised, starts, axis=1))
+                raised *= residual
+                powers.append(np.add.reduceat(raised, starts, axis=1))
+            low = np.minimum.reduceat(rows, group_starts, axis=1)
+            high = np.maximum.reduceat(rows, group_starts, axis=1)
+            found.append((np.stack(powers), np.stack([low, high]), few_sizes(rows)))
+    all_powers = np.concatenate([one[0] for one in found], axis=1)
+    ends = np.concatenate([one[1] for one in found], axis=1)
+    sizes = np.concatenate([one[2] for one in found], axis=1)
+    if cell is None:
+        return counts, all_powers, ends, sizes
+    n_cells = plan.n_clusters or plan.n_groups
+    low = spread_out(ends[0], groups, plan.n_groups, np.inf)
+    high = spread_out(ends[1], groups, plan.n_groups, -np.inf)
+    n = spread_out(counts, cells, n_cells)
+    return n, spread_out(all_powers, cells, n_cells), np.stack([low, high]), sizes
+
+
+def few_sizes(rows: Float[np.ndarray, "row unit"]) -> Float[np.ndarray, "size row"]:
+    """How many numbers of each row are not 0, and the least and the largest size of those, where they are few."""
+    differ = np.array([np.count_nonzero(row) for row in rows], np.int64)
+    least = np.full(len(rows), np.inf)
+    most = np.zeros(len(rows))
+    for row in np.flatnonzero((differ > 0) & (differ < RARE)):
+        sizes = np.abs(rows[row][rows[row] != 0])
+        least[row] = sizes.min()
+        most[row] = sizes.max()
+    return np.stack([differ, least, most])
+
+
+def _merged_sizes(
+    one: Float[np.ndarray, "size row"], two: Float[np.ndarray, "size row"]
+) -> Float[np.ndarray, "size row"]:
+    differ = one[0] + two[0]
+    least = np.where(differ < RARE, np.minimum(one[1], two[1]), np.inf)
+    most = np.where(differ < RARE, np.maximum(one[2], two[2]), 0.0)
+    return np.stack([differ, least, most])
+
+
+def _merged(
+    n: Int[np.ndarray, " cell"],
+    one: Float[np.ndarray, "power row cell"],
+    m: Int[np.ndarray, " cell"],
+    two: Float[np.ndarray, "power row cell"],
+) -> Float[np.ndarray, "power row cell"]:
+    """The mean and the sums of powers of residuals of n items and of m others."""
+    # Chan, Golub and LeVeque 1983, doi:10.2307/2683386; an empty cell has the other's numbers
+    total = np.maximum(n + m, 1).astype(np.float64)
+    n = n.astype(np.float64)
+    m = m.astype(np.float64)
+    with np.errstate(invalid="ignore", over="ignore"):
+        merged = one + two
+        apart = np.where((n > 0) & (m > 0), two[0] - one[0], 0.0)
+        merged[0] = np.where(n > 0, one[0], two[0]) + apart * m / total
+        if len(merged) > 1:
+            product = n * m / total
+            merged[1] += apart**2 * product
+            merged[2] += apart**3 * product * (n - m) / total
+            merged[2] += 3 * apart * (n * two[1] - m * one[1]) / total
+    return np.asarray(merged)

@@ -17,8 +17,8 @@ import numpy as np
 from jaxtyping import Float, Int
 from scipy.special import ndtr
 
+from probtruth.comparison.estimate import Estimate, Part
 from probtruth.comparison.groups import Population, from_draws
-from probtruth.comparison.location import Location
 from probtruth.comparison.margin import Margin, margins, other_df
 from probtruth.comparison.options import Options
 from probtruth.comparison.pairs import LEADING, Pairs, first_and_last, leading, pair_rows_of, pairs_of
@@ -49,9 +49,11 @@ class Tree:
     root: Float[np.ndarray, "step step"]
 
     @classmethod
-    def of(cls, location: Location, n_models: int) -> "Tree":
-        variance = square(location.variance, n_models)
-        spread, mean = np.sqrt(variance), square(location.centre, n_models, -1.0)
+    def of(cls, margins: Sequence[Margin], n_models: int) -> "Tree":
+        """From the margins of all pairs."""
+        variance = square(np.array([one.scale**2 for one in margins]), n_models)
+        spread = np.sqrt(variance)
+        mean = square(np.array([one.centre for one in margins]), n_models, -1.0)
         # what is chosen by size is chosen by nine digits, so that rounding does not turn it
         ahead = mean.sum(1)
         lead = int(np.round(ahead / np.where(ahead.any(), np.abs(ahead).max(), 1.0), 9).argmin())
@@ -191,10 +193,10 @@ def tiers(
 
 @dataclass(frozen=True, eq=False)
 class Posterior:
-    """What was computed for the models with finite scores, in their order; `rows` are these, then their pairs."""
+    """What was computed for the models with finite scores, in their order; `estimate` is of these groups."""
 
     n_models: int = 0
-    rows: Location | None = None
+    estimate: Estimate | None = None
     margins: Sequence[Margin] = ()
     means: Float[np.ndarray, "chain draw model"] | None = None
     population: Population | None = None
@@ -203,9 +205,9 @@ class Posterior:
     @cached_property
     def leading(self) -> Int[np.ndarray, " leading"]:
         """The models, by their places in the order, of which every pair is looked at by itself."""
-        if self.rows is None or self.n_models <= LEADING:
+        if self.estimate is None or self.n_models <= LEADING:
             return np.arange(self.n_models)
-        return leading(square(self.rows.mean[self.n_models :], self.n_models, -1.0).mean(1))
+        return leading(square(self.estimate.mean[self.n_models :, 0], self.n_models, -1.0).mean(1))
 
     @cached_property
     def decisions(self) -> tuple[Float[np.ndarray, "model rank"], Float[np.ndarray, " model"]] | None:
@@ -244,11 +246,17 @@ class Posterior:
         }
 
 
-def posterior_of(rows: Location, n_models: int, population: Population | None, options: Options) -> Posterior:
-    """The posterior of all models, pairs and groups, from locations that have every part of the variance."""
-    levels, pairs, found = rows.of(slice(n_models)), rows.of(slice(n_models, None)), margins(rows)
-    tree = Tree.of(pairs, n_models) if n_models > 1 else None
-    df = levels.total_df if tree is None else pairs.total_df
+def posterior_of(estimate: Estimate, population: Population | None, options: Options) -> Posterior:
+    """The posterior of all models, pairs and groups."""
+    n_models = estimate.n_models
+    whole = estimate.over_groups()
+    found = margins(whole)
+    total = whole.total()
+    pairs = total.of(slice(n_models, None))
+    tree = None
+    if n_models > 1 and np.isfinite(whole.mean[n_models:]).all():
+        tree = Tree.of(found[n_models:], n_models)
+    df = total_df(total.of(slice(n_models)) if tree is None else pairs)
     data: dict[str, np.ndarray] = {}
     run, means, nuts = None, None, options.engine == "nuts"
     if nuts:  # one step more, of no correlation with the others, is for the models' own means
@@ -273,10 +281,18 @@ def posterior_of(rows: Location, n_models: int, population: Population | None, o
         shift = drawn[:, 1:]
         found = [margin.drawn(drawn[:, 0], df) for margin in found[:n_models]]
         if tree is not None:
-            t = tree.t_of(pairs_of(np.arange(n_models)), shift, pairs.variance)
+            t = tree.t_of(pairs_of(np.arange(n_models)), shift, pairs.variance[:, 0])
             found += [margin.drawn(row, df) for margin, row in zip(plain, t, strict=True)]
     elif tree is not None:
         shift = closed_form(tree.root, df, options.draws, options.seed)
     if tree is not None:
         means = tree.draw(plain, shift, df).reshape(CHAINS, options.draws, n_models)
-    return Posterior(n_models, rows, found, means, population, run)
+    return Posterior(n_models, whole, found, means, population, run)
+
+
+def total_df(part: Part) -> float:
+    """Degrees of freedom for all rows at once: those of the rows, weighted by their variances."""
+    total = float(part.variance.sum())
+    if total > 0:
+        return float((part.variance / total * part.df).sum())
+    return float(part.df.max(initial=0.0))

@@ -7,7 +7,7 @@ from jaxtyping import Bool, Float, Int
 
 from probtruth import check
 from probtruth.comparison.design import Design, totals
-from probtruth.comparison.location import Means
+from probtruth.comparison.estimate import Estimate, Part
 from probtruth.comparison.pairs import rows_of
 from probtruth.errors import InputError
 from probtruth.kernels.arrays import to_host
@@ -70,10 +70,10 @@ class Rectified:
             )
         return made
 
-    def corrected(self, means: Means, order: Int[np.ndarray, " finite"]) -> Means:
+    def corrected(self, estimate: Estimate, order: Int[np.ndarray, " finite"]) -> Estimate:
         """The means of the corrected scores with the freedom that so few answers leave."""
         if (self.weights == 1.0).all():
-            return means
+            return estimate
         plan, units, (first, second) = self.design, self.design.group_units, rows_of(np.arange(len(order))).T
         of_unit, n_groups = plan.of_unit(), plan.n_groups
         answered, remaining, few, few_df = self._weighing()
@@ -92,13 +92,12 @@ class Rectified:
         missed = self.missed[order[first], order[np.where(second < 0, first, second)]]
         # one answer more that changes the rows by so much, shared between the groups
         extra, third = (missed[:, None] ** power / (few ** (power - 1) * few.sum()) for power in (2, 3))
-        return replace(
-            means,
-            plain_variance=means.plain_variance * variance + extra,
-            variance=means.variance * variance + extra,
-            third=means.third * variance**1.5 * shrunk + third,
-            row_df=df,
-        )
+        items = estimate.items
+        part = Part(items.variance * variance + extra, items.third * variance**1.5 * shrunk + third, df)
+        estimate = replace(estimate, parts={"items": part})
+        if estimate.plain is None:
+            return estimate
+        return replace(estimate, plain=estimate.plain * variance + extra)
 
     def _weighing(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """Which units have an answer, and what their squared deviations are divided by; of each group the effective

@@ -11,7 +11,8 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from probtruth.comparison.design import Design
-from probtruth.comparison.location import Location, Means, combine, spread_of
+from probtruth.comparison.estimate import About, Estimate, Part
+from probtruth.comparison.means import spread_of
 from probtruth.comparison.pairs import rows_of
 
 MOST_UNITS = 500  # More units than this are dealt into so many bundles, which are left out as wholes
@@ -66,27 +67,45 @@ def resampled(values: Values, plan: Design) -> Resampled:
     return Resampled(values(np.ones((1, units)))[0], np.concatenate(left_out))
 
 
-def located(metrics: Resampled, plan: Design, order: Int[np.ndarray, " finite"]) -> Location:
-    """The moments of a mean whose units have the residuals r = (n_g - n_u) (theta - theta_(-u)) n / n_g."""
+def estimate_of_metrics(
+    metrics: Resampled, within: Design, plan: Design, order: Int[np.ndarray, " finite"], about: About
+) -> Estimate:
+    """The estimate, in one column; `within` is the design whose units were left out.
+
+    The variance is that of a mean whose units have the residuals r = (n_g - n_u) (theta - theta_(-u)) n / n_g.
+    """
     first, second = rows_of(order).T
-    estimate, without = (
-        np.where(second < 0, values[..., first], values[..., first] - values[..., second])
-        for values in (metrics.estimate, metrics.left_out)
+    alone = second < 0
+    estimate = np.where(alone, metrics.estimate[first], metrics.estimate[first] - metrics.estimate[second])
+    left_out = metrics.left_out
+    without = np.where(alone, left_out[:, first], left_out[:, first] - left_out[:, second])
+    group = within.of_unit()
+    count = within.group_units
+    share = within.group_sizes / within.n_items
+    rest = within.group_sizes[group] - (1 if within.unit_sizes is None else within.unit_sizes)
+    shift = (estimate - without).T
+    shift[np.abs(shift) <= ROUNDING * np.abs(metrics.estimate[order]).max(initial=0.0)] = 0.0
+    residual = shift * rest / share[group]
+    residual -= (within.group_totals(residual) / count)[:, group]
+    square = residual**2 * within.leverage
+    cube = square * residual
+    variance, third = spread_of(within.group_totals(square), within.group_totals(cube), count, within.group_sizes)
+    df = np.broadcast_to(within.df, variance.shape)
+    by_group = Estimate(
+        names=tuple(about.models[row] for row in order),
+        mean=np.repeat(estimate[:, None], within.n_groups, axis=1),
+        parts={"items": Part(variance, third, df)},
+        design=replace(within, weights=share),
+        about=about,
     )
-    group, count, share = plan.of_unit(), plan.group_units, plan.group_sizes / plan.n_items
-    rest = plan.group_sizes[group] - (1 if plan.unit_sizes is None else plan.unit_sizes)
-    shift, peak = (estimate - without).T, np.abs(metrics.estimate[order]).max(initial=0.0)
-    residual = np.where(np.abs(shift) <= ROUNDING * peak, 0.0, shift) * rest / share[group]
-    residual -= (plan.group_totals(residual) / count)[:, group]
-    square = residual**2 * plan.leverage
-    powers = plan.group_totals(square), plan.group_totals(square * residual)
-    variance, third = spread_of(*powers, count, plan.group_sizes)
-    mean, nothing = np.repeat(estimate[:, None], plan.n_groups, axis=1), np.zeros(len(estimate))
-    row_df = np.broadcast_to(plan.df, mean.shape)
-    means = Means(plan.group_sizes, count, plan.df, mean, variance, mean, variance, third, row_df, nothing, nothing)
-    location = combine(means, share)
-    second_power, fourth = square.sum(1), (square**2).sum(1)
+    whole = by_group.over_groups()
+    items = whole.items
+    # few items may carry the whole difference: Satterthwaite's degrees of freedom for the kurtosis of the residuals
+    second_power = square.sum(1)
+    fourth = (square**2).sum(1)
     excess = fourth - second_power**2 / len(group)
-    known = 2 * second_power**2 / np.where(excess > 0, excess, 1.0)
-    df = np.where(excess > 0, np.clip(known, LEAST_DF, location.df), location.df)
-    return replace(location, mean=estimate, centre=estimate, df=df)
+    peaked = excess > 0
+    df = items.df[:, 0].copy()
+    df[peaked] = np.clip(2 * second_power[peaked] ** 2 / excess[peaked], LEAST_DF, df[peaked])
+    part = Part(items.variance, items.third, df[:, None])
+    return replace(whole, mean=estimate[:, None], parts={"items": part}, design=plan, n_units=within.n_units)

@@ -20,8 +20,9 @@ import numpy as np
 from jaxtyping import Float, Int
 from scipy.special import chdtrc
 
-from probtruth.comparison.design import Design
-from probtruth.comparison.location import Location, wide
+from probtruth.comparison.design import Design, spread_out
+from probtruth.comparison.estimate import Part
+from probtruth.comparison.pairs import rows_of
 from probtruth.errors import InputError
 from probtruth.kernels.arrays import to_host
 from probtruth.types import Annotations, Scores
@@ -133,7 +134,7 @@ class UnitSums:
 
     def among(self, groups: Int[np.ndarray, " group"], n_groups: int) -> "UnitSums":
         """The same where the groups are some of more."""
-        parts: dict[str, Any] = {name: wide(getattr(self, name).T, groups, n_groups).T for name in OF_GROUP}
+        parts: dict[str, Any] = {name: spread_out(getattr(self, name).T, groups, n_groups).T for name in OF_GROUP}
         return replace(self, group=groups[self.group], **parts)
 
     def excess(self, weights: Float[np.ndarray, " group"], first: Models, second: Models) -> Excess:
@@ -187,6 +188,18 @@ class Shared:
             found.append(sums.excess(self.weights, a, b))
         return found
 
+    def part(self, models: Models) -> Part:
+        """What all of them add to the means of these models and their pairs: one column, for all groups."""
+        first, second = rows_of(models).T
+        extra, raw, spread, third = np.zeros((4, len(first), 1))
+        for one in self.parts(first, second):
+            extra[:, 0] += one.extra
+            raw[:, 0] += one.raw
+            spread[:, 0] += one.raw**2 / one.df
+            third[:, 0] += one.skewness * one.extra**1.5
+        df = np.divide(raw**2, spread, out=np.full_like(raw, np.inf), where=spread > 0)
+        return Part(extra, third, df, raw)
+
     def extra(self, a: int, b: int) -> float:
         return sum(float(one.extra.sum()) for one in self.parts(np.array([a]), np.array([b])))
 
@@ -217,31 +230,6 @@ class Shared:
                     "replicates='crossed' (command line: --replicates crossed)",
                 )
         return ()
-
-
-def wider(location: Location, parts: Sequence[Excess]) -> Location:
-    """A location with what the units add to the variance of each row."""
-    extra, raw, spread, third = np.zeros((4, len(location.mean)))
-    for one in parts:
-        extra, raw, spread = extra + one.extra, raw + one.raw, spread + one.raw**2 / one.df
-        third = third + one.skewness * one.extra**1.5
-    with np.errstate(invalid="ignore", divide="ignore"):
-        joined = joined_df(location.variance, location.df, raw, raw**2 / spread)
-    return replace(
-        location,
-        plain_variance=location.plain_variance + extra,
-        variance=location.variance + extra,
-        third=location.third + third,
-        df=np.where(spread > 0, joined, location.df),
-    )
-
-
-def joined_df(variance: Any, df: Any, raw: Any, unit_df: Any) -> Float[np.ndarray, "*batch"]:
-    """Degrees of freedom of a mean whose variance has a part from many items and one from few units."""
-    # Satterthwaite's rule has squared shares; a share estimated from two or three units is often small by chance
-    with np.errstate(invalid="ignore", divide="ignore"):
-        share = (raw / (variance + raw)) ** (unit_df / (unit_df + 1))
-        return np.asarray(np.maximum(1 / (share / unit_df + (1 - share) / df), 1.0))
 
 
 def of_annotators(scores: Scores, annotations: object, models: Models, plan: Design) -> Shared:

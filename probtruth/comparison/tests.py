@@ -13,7 +13,6 @@ from jaxtyping import Float, Real
 from scipy.special import bdtr, ndtr, stdtr
 
 from probtruth.comparison.design import Design, totals
-from probtruth.comparison.location import Location
 from probtruth.comparison.pairs import pairs_of
 
 MOST = 200_000  # Items beyond which only the t-test is made: the others need every item by itself, and say the same
@@ -33,14 +32,19 @@ Units = Float[np.ndarray, "pair unit"]
 
 
 def paired_tests(
-    location: Location, values: Float[np.ndarray, "model item"] | None, plan: Design, sign: float
+    mean: Float[np.ndarray, " pair"],
+    variance: Float[np.ndarray, " pair"],
+    df: Float[np.ndarray, " pair"],
+    values: Float[np.ndarray, "model item"] | None,
+    plan: Design,
+    sign: float,
 ) -> list[Row]:
     """The tests of every pair, a minus b; of the t-test alone without values. None where a test does not exist."""
-    rows: list[Row] = [dict.fromkeys(TESTS) for _ in location.mean]
-    for row, mean, variance, df in zip(rows, location.mean, location.plain_variance, location.df, strict=True):
-        if variance > 0:
-            t = float(mean / math.sqrt(variance))
-            row |= {"t": sign * t, "df": float(df), "t_p": float(2 * stdtr(df, -abs(t)))}
+    rows: list[Row] = [dict.fromkeys(TESTS) for _ in mean]
+    for row, mean_of, variance_of, df_of in zip(rows, mean, variance, df, strict=True):
+        if variance_of > 0:
+            t = float(mean_of / math.sqrt(variance_of))
+            row |= {"t": sign * t, "df": float(df_of), "t_p": float(2 * stdtr(df_of, -abs(t)))}
     if values is None:
         return rows
     pairs, step = pairs_of(np.arange(len(values))), max(1, CELLS // values.shape[1])
@@ -49,8 +53,8 @@ def paired_tests(
         first, second = pairs[some].T
         differences = values[first] - values[second]
         units, residuals = _units(differences, plan)
-        residuals[location.plain_variance[some] == 0] = 0.0
-        flips, below = sign_flip_p(units), bootstrap_p_below(residuals, location.mean[some])
+        residuals[variance[some] == 0] = 0.0
+        flips, below = sign_flip_p(units), bootstrap_p_below(residuals, mean[some])
         for row, difference, flip, chance in zip(rows[some], differences, flips, below, strict=True):
             ranks = signed_rank_p(difference)
             row |= {"wilcoxon_p": ranks, "sign_flip_p": flip, "bootstrap_p_a_better": chance}

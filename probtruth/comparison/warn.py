@@ -6,12 +6,13 @@ from itertools import combinations
 import numpy as np
 
 from probtruth import check
-from probtruth.comparison.evidence import Evidence
+from probtruth.comparison.estimate import Estimate
 from probtruth.comparison.groups import Population, quadrature
 from probtruth.comparison.options import Options
 from probtruth.comparison.rectified import FEW_OF_LABEL
 from probtruth.inference.diagnostics import MAX_RHAT, MIN_ESS
 from probtruth.types import orientation
+from probtruth.types.pairs import Pair
 
 FEW_UNITS = 10
 # With fewer items that have an expert's answer, or fewer that they count as if drawn at random, intervals did not
@@ -21,13 +22,14 @@ UNEVEN = 2  # Clusters of which one is so many times larger than another are une
 
 
 def warnings_of(
-    evidence: Evidence,
+    estimate: Estimate,
     options: Options,
     diagnostics: Mapping[str, object],
-    pairs: Sequence[Mapping[str, object]],
+    pairs: Sequence[Pair],
 ) -> tuple[str, ...]:
     """The warnings of one comparison; those that begin with `sampling:` fail it under `strict`."""
-    plan = evidence.design
+    plan = estimate.design
+    about = estimate.about
     warnings = []
     rhat, ess, divergences = (diagnostics[name] for name in ("max_rhat", "min_ess", "divergences"))
     if isinstance(rhat, float) and not rhat <= MAX_RHAT:
@@ -36,8 +38,9 @@ def warnings_of(
         warnings.append(f"sampling: effective sample size {ess:.0f} is below {MIN_ESS:.0f}")
     if divergences:
         warnings.append(f"sampling: {divergences} divergent transitions")
-    warnings += [*plan.notes, *evidence.notes]
-    audit, known = evidence.audit, evidence.known
+    warnings += [*plan.notes, *about.notes]
+    audit = about.audit
+    known = about.known
     if audit.dropped:
         warnings.append(f"{check.count(audit.dropped, 'item')} dropped for all models: {', '.join(audit.counts())}")
     if audit.prompts:
@@ -50,44 +53,44 @@ def warnings_of(
             f"{count} of {model!r} (sums {low:.6g} to {high:.6g})" for model, count, low, high in audit.renormalised
         )
         warnings.append(f"rows of predictions divided by their sums, as you chose: {', '.join(rows)}")
-    for model, (count, items) in evidence.infinite.items():
+    for model, (count, items) in about.infinite.items():
         more = f" and {count - len(items)} more" if count > len(items) else ""
         warnings.append(
             f"model {model!r} has an infinite score on {count} of {plan.n_items} items "
             f"({check.shortlist(items)}{more}): its mean is infinite"
-            + ("; set a floor, or use a rule such as 'brier'" if evidence.from_labels else "")
+            + ("; set a floor, or use a rule such as 'brier'" if about.from_labels else "")
         )
-    if evidence.rule in orientation.PROPORTIONS and evidence.values is not None and evidence.gold is None:
-        low, high = float(evidence.values.min()), float(evidence.values.max())
-        low, high = (-high, -low) if evidence.higher_is_better else (low, high)
+    if about.rule in orientation.PROPORTIONS and about.values is not None and about.gold is None:
+        low, high = float(about.values.min()), float(about.values.max())
+        low, high = (-high, -low) if about.higher_is_better else (low, high)
         if low < 0 or high > 1:
-            way = "more" if evidence.higher_is_better else "less"
+            way = "more" if about.higher_is_better else "less"
             warnings.append(
-                f"values of {evidence.rule!r} run from {low:g} to {high:g}, not from 0 to 1: check that {way} of it is "
+                f"values of {about.rule!r} run from {low:g} to {high:g}, not from 0 to 1: check that {way} of it is "
                 "better"
             )
     if known.floor is not None:
         warnings.append(f"probabilities below {known.floor:g} were raised to it: a floored rule is not proper")
     elif known.proper is False:
-        warnings.append(f"the rule {evidence.rule!r} is not proper: the true probabilities need not get the best score")
-    if options.these_items and evidence.single_votes:
+        warnings.append(f"the rule {about.rule!r} is not proper: the true probabilities need not get the best score")
+    if options.these_items and about.single_votes:
         warnings.append(
             "items with a single vote: their labels are taken to be as uncertain as the models' average prediction says"
         )
-    if evidence.no_second_vote and not options.these_items:
+    if about.no_second_vote and not options.these_items:
         warnings.append(
             "one vote an item: what comes from the choice of items and what from the annotators cannot be told apart; "
             "a second vote on some items would tell"
         )
     if plan.n_units < FEW_UNITS and not options.these_items:
         what, sizes = "items" if plan.n_clusters is None else "clusters", plan.unit_sizes
-        spread = "the differences" if len(evidence.models) > 1 else "the scores"
+        spread = "the differences" if len(estimate.models) > 1 else "the scores"
         said = f"only {plan.n_units} {what}: the answer relies on {spread} being roughly normal"
         if sizes is not None and sizes.max() > UNEVEN * sizes.min():
             said += ", and their sizes differ: where the size of a cluster goes with its difference, the interval may "
             said += "be too narrow"
         warnings.append(said)
-    gold, few = evidence.gold, None
+    gold, few = about.gold, None
     if gold is not None and gold.n_answered < FEW_ANSWERS:
         few = f"{gold.n_answered} items only", FEW_ANSWERS
     elif gold is not None and gold.effective < FEW_EFFECTIVE:
@@ -102,8 +105,8 @@ def warnings_of(
             f"fewer than {FEW_OF_LABEL} expert answers of {check.shortlist(gold.seldom, 3)}: what such items cost was "
             "hardly seen, and intervals are wider for it; have more items labelled that may be of this class"
         )
-    if constant := [row for row in pairs if row["reason"] and row["difference"] is not None]:
-        names = "; ".join(f"{check.quote(row['a'])} and {check.quote(row['b'])}" for row in constant[:3])
+    if constant := [row for row in pairs if row.reason and row.difference is not None]:
+        names = "; ".join(f"{check.quote(row.a)} and {check.quote(row.b)}" for row in constant[:3])
         more = f" and {len(constant) - 3} more pairs" if len(constant) > 3 else ""
         warnings.append(f"the same difference on every item: {names}{more}: no spread to judge by")
     return tuple(warnings)

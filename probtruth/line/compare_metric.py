@@ -10,11 +10,10 @@ from jaxtyping import Float
 
 from probtruth.comparison.compare import conclude, need_spread, need_two
 from probtruth.comparison.design import design_of
-from probtruth.comparison.evidence import Evidence
-from probtruth.comparison.location import Location
+from probtruth.comparison.estimate import About, Estimate
 from probtruth.comparison.options import checked_options
-from probtruth.comparison.resampled import Resampled, bundled, located, resampled
-from probtruth.comparison.rows import CHANCES, DECIDED, UNSEEN, favours, in_own_units
+from probtruth.comparison.resampled import Resampled, bundled, estimate_of_metrics, resampled
+from probtruth.comparison.rows import favours, in_own_units
 from probtruth.errors import PosteriorError
 from probtruth.line.compare import points_of
 from probtruth.line.evaluate import matched, read_both, truth_of
@@ -25,12 +24,12 @@ from probtruth.scoring.confusion.measures import draw_labels
 from probtruth.scoring.metrics import WeightedMetric, weighted_metric
 from probtruth.types import Comparison
 from probtruth.types.arguments import QUESTIONS, ClassEvidence, Engine, Estimand, Groups, MethodName, MetricName
+from probtruth.types.pairs import Pair, Rank
 
 DRAWS = 2500  # of each chain
 LABEL_DRAWS = 100  # Draws of every item's label, from which the labels' share of the variance is told
 FEWEST_EVENTS = 5  # With fewer items on its rarer side a metric is not compared: intervals would cover far too little
 FEW = 15.0  # Degrees of freedom below which a warning says on how few items a difference rests
-RANK_COLUMNS = ("model", "score", "low", "high", "entropy", "divergence", *DECIDED)
 FRAGILE = "undefined without one of the items, so that its spread cannot be estimated"
 
 
@@ -117,33 +116,38 @@ def compare_metric(
         )
     defined = np.flatnonzero([reason is None for reason in unknown])
     order = defined[np.argsort(np.array(aligned.models)[defined], kind="stable")]
-    rows = located(metrics, within, order)
     tables = label_draws(aligned, options.seed)
     redrawn = [
         weighted_metric(replace(aligned, truth=table), unit, metric, label, threshold, n_bins) for table in tables
     ]
     ones = np.ones((1, within.n_units))
     values = np.concatenate([one.values(ones) for one in redrawn])[:, defined] if redrawn else None
-    notes = _few(rows.of(slice(len(order), None)), [aligned.models[row] for row in order])
-    evidence_known = Evidence(
+    about = About(
         models=tuple(aligned.models[row] for row in defined),
         rule=chosen.words,
         higher_is_better=chosen.higher_is_better,
         audit=aligned.audit,
         from_labels=True,
         of_means=False,
-        design=plan,
         means=metrics.estimate[defined],
-        order=np.searchsorted(defined, order),
-        fixed_variance=partial(label_variance, values),
-        notes=(*used.cautions, *notes),
         range=(min(sign * least, sign), max(sign * least, sign)),
     )
-    compared = conclude(evidence_known, options, at=rows)
-    about = {"metric": chosen.name, "label": chosen.label, "threshold": threshold, "estimand": aligned.estimand}
-    about |= {"n_bins": n_bins} if chosen.name == "ece" else {}
+    place = np.searchsorted(defined, order)
+    of_defined = replace(metrics, estimate=metrics.estimate[defined], left_out=metrics.left_out[:, defined])
+    estimate = estimate_of_metrics(of_defined, within, plan, place, about)
+    if values is not None:
+        values = values[:, place]
+    estimate = replace(
+        estimate,
+        within={"labels": partial(label_variance, values)},
+        about=replace(about, notes=(*used.cautions, *_few(estimate))),
+    )
+    compared = conclude(estimate, options)
+    settings = {"metric": chosen.name, "label": chosen.label, "threshold": threshold, "estimand": aligned.estimand}
+    if chosen.name == "ece":
+        settings["n_bins"] = n_bins
     in_words = f"{compared.estimand}, against {QUESTIONS[aligned.estimand]}"
-    compared = replace(compared, settings={**compared.settings, **about}, estimand=in_words)
+    compared = replace(compared, settings={**compared.settings, **settings}, estimand=in_words)
     return _with_unknown(compared, dict(zip(aligned.models, unknown, strict=True)), metrics, chosen)
 
 
@@ -172,13 +176,13 @@ def label_variance(drawn: Float[np.ndarray, "draw model"] | None, a: int, b: int
     return float(known.var(ddof=1)) if np.ptp(known) > 0 else 0.0
 
 
-def _few(pairs: Location, models: Sequence[str]) -> tuple[str, ...]:
+def _few(estimate: Estimate) -> tuple[str, ...]:
     """A warning where few units carry a difference."""
-    few = [
-        f"{models[a]!r} and {models[b]!r}"
-        for (a, b), df, variance in zip(combinations(range(len(models)), 2), pairs.df, pairs.variance, strict=True)
-        if df < FEW and variance > 0
-    ]
+    pairs = estimate.items.of(slice(estimate.n_models, None))
+    few: list[str] = []
+    for row, (a, b) in enumerate(combinations(estimate.names, 2)):
+        if pairs.df[row, 0] < FEW and pairs.variance[row, 0] > 0:
+            few.append(f"{a!r} and {b!r}")
     more = f" and {len(few) - 3} more pairs" if len(few) > 3 else ""
     rough = "their intervals are rough guides"
     return (f"few items carry the difference of {'; '.join(few[:3])}{more}: {rough}",) if few else ()
@@ -207,20 +211,21 @@ def _with_unknown(
         return compared
     loss = {model: value if np.isfinite(value) else None for model, value in zip(models, metrics.estimate, strict=True)}
     pairs = list(compared.pairs)
+    about = About(rule=metric.words, higher_is_better=metric.higher_is_better)
     for a, b in combinations(sorted(models), 2):
         reasons = [f"{metric.words} of {name!r} is {unknown[name]}" for name in (a, b) if name in unknown]
-        if reasons:
-            first, second = loss[a], loss[b]
-            difference = None if first is None or second is None else float(first - second)
-            row = {"a": a, "b": b, "difference": difference, **dict.fromkeys(CHANCES), "favours": favours(difference)}
-            row = in_own_units(row, metric.higher_is_better)
-            pairs.append({**row, "reason": "; ".join(reasons), **dict.fromkeys(UNSEEN)})
-    pairs.sort(key=lambda row: (str(row["a"]), str(row["b"])))
+        if not reasons:
+            continue
+        first = loss[a]
+        second = loss[b]
+        difference = None if first is None or second is None else float(first - second)
+        row = Pair(a, b, difference, favours=favours(difference), reason="; ".join(reasons))
+        pairs.append(in_own_units(row, about))
+    pairs.sort(key=lambda row: row.models)
     sign = -1.0 if metric.higher_is_better else 1.0
     ranks = list(compared.ranks)
     for name in sorted(unknown):
         value = loss[name]
-        row = {**dict.fromkeys(RANK_COLUMNS), "model": name, "score": None if value is None else sign * float(value)}
-        ranks.append(row)
+        ranks.append(Rank(name, None if value is None else sign * float(value)))
     notes = [f"{metric.words} of {name!r} is {reason}" for name, reason in sorted(unknown.items())]
     return replace(compared, models=models, pairs=pairs, ranks=ranks, warnings=(*notes, *compared.warnings))

@@ -15,6 +15,7 @@ from probtruth.line.letters import letters_of
 from probtruth.line.standing import GroupCount, Standing, group_count, standing_of
 from probtruth.study.choose_gold import choose_gold
 from probtruth.types import Annotations, Audit, Comparison, Scores, Truth
+from probtruth.types.pairs import Pair, Rank
 from probtruth.types.shown import Reported
 
 if TYPE_CHECKING:  # a comparison of bare scores does without what has labels, and without JAX
@@ -253,7 +254,7 @@ def as_dict(result: Result) -> dict[str, Any]:
     }
 
 
-def _rows(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def _rows(rows: Sequence[Mapping[str, Any]] | Sequence[Pair] | Sequence[Rank]) -> list[dict[str, Any]]:
     return [dict(row) for row in rows]
 
 

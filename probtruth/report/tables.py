@@ -119,7 +119,7 @@ def other_estimand(result: Result) -> Table | None:
     return of_rows("The same models under the other estimand", rows, note)
 
 
-def pairs(result: Result, rows: Sequence[Row] | None = None, caption: str = "Differences") -> Table | None:
+def pairs(result: Result, rows: Sequence[Pair] | None = None, caption: str = "Differences") -> Table | None:
     """The pairs, or where they are many those of the leading model: a minus b, a the better placed. None for one model.
 
     `rows` are those of another population than that of the headline.

@@ -11,9 +11,11 @@ from probtruth import check
 from probtruth.comparison.compare import compare
 from probtruth.comparison.design import Design as Grouping
 from probtruth.comparison.design import design as grouping_of
+from probtruth.comparison.estimate import About, joined_df
 from probtruth.comparison.fixed_items import fixed_variance
-from probtruth.comparison.location import Sums, combine, means_from
-from probtruth.comparison.shared_units import Shared, joined_df, of_annotators, of_replicates
+from probtruth.comparison.means import estimate_of
+from probtruth.comparison.moments import Moments
+from probtruth.comparison.shared_units import Shared, of_annotators, of_replicates
 from probtruth.errors import InputError, PosteriorError
 from probtruth.types import Comparison, Scores
 from probtruth.types.comparison import leading_pair
@@ -61,14 +63,13 @@ class Pilot:
         """The standard error of the mean difference under a design, and its degrees of freedom."""
         own = (self.items + (self.noise or 0.0) / design.n_answers) / design.n_items
         own += (self.clusters or 0.0) * (1 + self.uneven) / (design.n_clusters or 1)
-        df = max(design.n_units - 1, 1)
+        df = max(design.n_units - 1.0, 1.0)
         if self.shared is None:
             return math.sqrt(own), df
         units = design.n_answers * self.per_answer
         shared = self.shared / units
-        return math.sqrt(own + shared), float(
-            joined_df(np.array(own), np.array(df), np.array(shared), max(units - 1, 1))
-        )
+        joined = joined_df(np.array(own), np.array(df), np.array(shared), np.array(max(units - 1.0, 1.0)))
+        return math.sqrt(own + shared), float(joined)
 
     def stretch_of(self, design: Design) -> float:
         """How much wider than that of a t the interval is for skewness, which falls with more units."""
@@ -139,9 +140,10 @@ def pilot_of(value: object, a: str | None, b: str | None, groups: object, cluste
     scores, whole, rows, grouping = scores_of(value, a, b, groups, clusters)
     pair = pair_of(scores, rows)
     row = compare(pair, groups, clusters, engine="exact").pairs[0]
-    difference, largest = pair.values[0] - pair.values[1], np.abs(pair.values).max(keepdims=True)[0]
-    means = means_from(Sums.of(difference[None], grouping), grouping, largest, 0.0)
-    n, variance = len(difference), float(combine(means, grouping.weights).variance[0])
+    difference = pair.values[0] - pair.values[1]
+    about = About(rule=pair.rule, higher_is_better=pair.higher_is_better)
+    estimate = estimate_of(Moments.made(pair, pair.losses, grouping), grouping, about)
+    n, variance = len(difference), float(estimate.over_groups().items.variance[2, 0])
     first, second = pair.models
     pilot = Pilot(
         first, second, pair.higher_is_better, Design(n), float(difference.mean()), math.sqrt(variance), variance * n

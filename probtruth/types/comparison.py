@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 Tests = Callable[[Collection[str] | None], Sequence[Row]]  # The model-free tests of the pairs of some models
 
 
-def leading_pair(ranks: Sequence[Row]) -> tuple[str, str]:
+def leading_pair(ranks: Sequence[Rank]) -> tuple[str, str]:
     """The two models of highest P(best), the first one first."""
     first, second = (str(row["model"]) for row in leaders(ranks)[:2])
     return first, second
@@ -42,8 +42,8 @@ class Comparison(Reported):
     """
 
     models: tuple[str, ...]
-    pairs: Sequence[Row]
-    ranks: Sequence[Row]
+    pairs: Sequence[Pair]
+    ranks: Sequence[Rank]
     estimand: str
     rule: str
     higher_is_better: bool
@@ -55,8 +55,8 @@ class Comparison(Reported):
     settings: Mapping[str, object]
     warnings: tuple[str, ...] = ()
     decisions: Mapping[str, object] = field(default_factory=dict)
-    group_results: Mapping[str, Sequence[Row]] = field(default_factory=dict)
-    of_groups: Callable[[], Sequence[Row]] = field(default=tuple, repr=False)
+    group_results: Mapping[str, Sequence[Pair]] = field(default_factory=dict)
+    of_groups: Callable[[], Sequence[Pair]] = field(default=tuple, repr=False)
     tests: "Tests" = field(default_factory=lambda: lambda models: (), repr=False)
     unseen: Mapping[str, object] = field(default_factory=dict)
     gold: Mapping[str, object] | None = None
@@ -78,7 +78,7 @@ class Comparison(Reported):
         return self.parts()
 
     @cached_property
-    def groups(self) -> Sequence[Row]:
+    def groups(self) -> Sequence[Pair]:
         """The rows of `by_group()`; none without groups."""
         return self.of_groups()
 
@@ -92,7 +92,7 @@ class Comparison(Reported):
         """All pairs, each with the likelier best model as a, in the order of `ranked`."""
         return self.order_pairs(self.pairs)
 
-    def order_pairs(self, rows: Sequence[Row]) -> Sequence[Pair]:
+    def order_pairs(self, rows: Sequence[Pair]) -> Sequence[Pair]:
         """The rows of pairs, such as those of a population of groups, as `ordered_pairs` has them."""
         return from_the_leader(rows, [rank.model for rank in self.ranked])
 
@@ -127,7 +127,8 @@ class Comparison(Reported):
         differ; `p_a_better` = P(a better in this group). No rows without groups.
         """
         columns = ("group", "a", "b", "difference", "low", "high", "p_a_better", "n_items")
-        return frames.from_rows(self.groups or [dict.fromkeys(columns)]).head(len(self.groups))
+        rows = [{name: row[name] for name in columns} for row in self.groups]
+        return frames.from_rows(rows or [dict.fromkeys(columns)]).head(len(rows))
 
     def pairwise(self) -> "polars.DataFrame":
         """One row for each unordered pair, `a` before `b` by name.
@@ -141,7 +142,7 @@ class Comparison(Reported):
         any that came; `unseen_difference` is the difference, and `unseen_p_a_better` P(a better), at that rate. Null
         where nothing is known of other outcomes.
         """
-        return frames.from_rows(self.pairs)
+        return frames.from_rows([dict(row) for row in self.pairs])
 
     def ranking(self) -> "polars.DataFrame":
         """One row for each model, best mean score first.
@@ -153,7 +154,7 @@ class Comparison(Reported):
         `tier` counts from 1: a new one begins where P(all models above are better than all below, by more than the
         ROPE) is at least 0.975. Inside a tier the order as a whole is open.
         """
-        return frames.from_rows(self.ranks)
+        return frames.from_rows([dict(row) for row in self.ranks])
 
     def model_free_tests(self, models: Collection[str] | None = None) -> "polars.DataFrame":
         """The model-free tests of each pair, with p-values adjusted after Holm over all pairs of the comparison.

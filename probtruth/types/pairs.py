@@ -12,31 +12,59 @@ type Row = Mapping[str, Any]
 LEAST_CHANCE = 0.001  # Below it, who is likelier to be the best hangs on a few draws
 
 
+class _Columns:
+    """The fields of a row by name, as the tables have them."""
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self.keys():
+            raise KeyError(name)
+        return getattr(self, name)
+
+    def get(self, name: str, default: Any = None) -> Any:
+        return getattr(self, name, default)
+
+    def keys(self) -> list[str]:
+        return list(vars(self))
+
+
 @dataclass(frozen=True)
-class Rank:
-    """A row of `ranking()`: one model; None: unknown."""
+class Rank(_Columns):
+    """A row of `ranking()`: one model; None: unknown.
+
+    `entropy` and `divergence` are the parts of a proper score; `expected_rank` and `tier` count from 1;
+    `expected_regret` is in units of the score.
+    """
 
     model: str
-    score: float | None
-    low: float | None
-    high: float | None
-    entropy: float | None
-    divergence: float | None
-    p_best: float | None
-    expected_rank: float | None
-    expected_regret: float | None
+    score: float | None = None
+    low: float | None = None
+    high: float | None = None
+    entropy: float | None = None
+    divergence: float | None = None
+    p_best: float | None = None
+    expected_rank: float | None = None
+    expected_regret: float | None = None
+    tier: int | None = None
 
     @classmethod
-    def of(cls, row: Row) -> "Rank":
-        return cls(row["model"], *[as_float(row.get(name)) for name in RANK_NUMBERS])
+    def of(cls, row: "Rank | Row") -> "Rank":
+        if isinstance(row, Rank):
+            return row
+        numbers: dict[str, Any] = {name: as_float(row.get(name)) for name in RANK_NUMBERS}
+        return cls(row["model"], **numbers)
 
 
 RANK_NUMBERS = ("score", "low", "high", "entropy", "divergence", "p_best", "expected_rank", "expected_regret")
 
 
 @dataclass(frozen=True)
-class Pair:
-    """A row of `pairwise()` or `by_group()`: a minus b, in the units and with the sign of the scores; None: unknown."""
+class Pair(_Columns):
+    """A row of `pairwise()` or `by_group()`: a minus b, in the units and with the sign of the scores; None: unknown.
+
+    `low` to `high` is the equal-tailed 95% interval; `p_a_better` and `p_b_better` sum to 1. `reason` says why a number
+    is unknown. The columns of what was not seen say what outcomes that no item showed could change. `group` and
+    `n_items` are of a row of one group.
+    """
 
     a: str
     b: str
@@ -44,22 +72,32 @@ class Pair:
     low: float | None = None
     high: float | None = None
     p_a_better: float | None = None
-    p_b_better: float | None = None
     p_equivalent: float | None = None
-    unseen_rate: float | None = None
-    unseen_difference: float | None = None
+    p_b_better: float | None = None
     favours: str | None = None  # "a" or "b"
     reason: str | None = None
+    unseen_rate: float | None = None
+    unseen_difference: float | None = None
+    unseen_p_a_better: float | None = None
     group: str | None = None
     n_items: int | None = None
 
     @classmethod
-    def of(cls, row: Row) -> "Pair":
+    def of(cls, row: "Pair | Row") -> "Pair":
+        if isinstance(row, Pair):
+            return row
         numbers: dict[str, Any] = {name: as_float(row.get(name)) for name in PAIR_NUMBERS}
-        if "p_b_better" not in row and numbers["p_a_better"] is not None:  # rows of groups have one of the two
-            numbers["p_b_better"] = 1.0 - numbers["p_a_better"]
         names: dict[str, Any] = {name: row.get(name) for name in PAIR_NAMES}
         return cls(row["a"], row["b"], **numbers, **names)
+
+    def keys(self) -> list[str]:
+        """The columns of `pairwise()`, and of a group."""
+        names = list(vars(self))
+        return names if self.group is not None else names[:-2]
+
+    @property
+    def models(self) -> tuple[str, str]:
+        return self.a, self.b
 
     @property
     def finite(self) -> bool:
@@ -70,6 +108,7 @@ class Pair:
         if self.a == model:
             return self
         sides = {"a": "b", "b": "a"}
+        unseen = self.unseen_p_a_better
         return replace(
             self,
             a=self.b,
@@ -80,6 +119,7 @@ class Pair:
             p_a_better=self.p_b_better,
             p_b_better=self.p_a_better,
             unseen_difference=minus(self.unseen_difference),
+            unseen_p_a_better=None if unseen is None else 1.0 - unseen,
             favours=sides.get(self.favours or ""),
         )
 
@@ -93,6 +133,7 @@ PAIR_NUMBERS = (
     "p_equivalent",
     "unseen_rate",
     "unseen_difference",
+    "unseen_p_a_better",
 )
 PAIR_NAMES = ("favours", "reason", "group", "n_items")
 
@@ -102,12 +143,12 @@ def minus(value: float | None) -> float | None:
     return None if value is None else 0.0 - value
 
 
-def leaders(ranks: Sequence[Row]) -> list[Row]:
+def leaders[R: (Rank, Row)](ranks: Sequence[R]) -> list[R]:
     """The models by probability of being the best and, where that is less than 0.001, by expected rank."""
     return sorted(ranks, key=_order)
 
 
-def _order(row: Row) -> tuple[float, float]:
+def _order(row: Rank | Row) -> tuple[float, float]:
     best, rank = as_float(row["p_best"]), as_float(row["expected_rank"])
     place = math.inf if rank is None else rank
     if best is None:
@@ -115,7 +156,7 @@ def _order(row: Row) -> tuple[float, float]:
     return (-best if best >= LEAST_CHANCE else 0.0, place)
 
 
-def from_the_leader(rows: Iterable[Row], models: Sequence[str]) -> list[Pair]:
+def from_the_leader(rows: Iterable[Pair | Row], models: Sequence[str]) -> list[Pair]:
     """The pairs with the model that comes first as a, in the order of the models."""
     place = {model: at for at, model in enumerate(models)}
     pairs = []

@@ -7,11 +7,10 @@ over 1.6e7 items: -.010895 with standard error 1e-5 for the log loss, -.005825 w
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import made_scores
 import numpy as np
 
-from probtruth.comparison.design import Design
-from probtruth.comparison.location import Location, Sums, combine, means_from
-from probtruth.comparison.margin import Margin, margins
+from probtruth.comparison.margin import Margin
 
 BLOCK = 2_000_000
 Shape = tuple[int, int]
@@ -109,22 +108,19 @@ GENERATORS = (
 )
 
 
-def located(differences: np.ndarray, cluster_size: int, reach: float) -> Location:
+def located(differences: np.ndarray, cluster_size: int, reach: float) -> list[made_scores.Rows]:
     """The moments of every row, each row a data set of its own."""
     n_items = differences.shape[1]
     clusters = None if cluster_size == 1 else np.arange(n_items) // cluster_size
-    plan = Design.of(np.zeros(n_items, int), clusters)
-    return combine(means_from(Sums.of(differences, plan), plan, np.abs(differences).max(1), reach), np.ones(1))
+    none = np.zeros(n_items)
+    return [made_scores.located(np.stack([row, none]), None, clusters, reach) for row in differences]
 
 
 def fitted(differences: np.ndarray, cluster_size: int, reach: float) -> tuple[list[Margin], list[Margin]]:
     """The reported margin and the paired t's of every row."""
-    place = located(differences, cluster_size, reach)
-    plain = [
-        Margin(float(mean), float(variance) ** 0.5, float(df))
-        for mean, variance, df in zip(place.mean, place.plain_variance, place.df, strict=True)
-    ]
-    return margins(place), plain
+    places = located(differences, cluster_size, reach)
+    plain = [Margin(float(one.mean[0]), float(one.plain_variance[0]) ** 0.5, float(one.df[0])) for one in places]
+    return [one.margins[0] for one in places], plain
 
 
 @dataclass(frozen=True)

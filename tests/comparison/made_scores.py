@@ -1,14 +1,16 @@
 """Scores made from arrays, and comparisons stripped down to the numbers that must not change."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from probtruth.comparison.design import Design
-from probtruth.comparison.location import Location, Means, Sums, combine, means_from
-from probtruth.comparison.pairs import pairs_of
+from probtruth.comparison.estimate import About, Estimate, Part
+from probtruth.comparison.margin import Margin, margins
+from probtruth.comparison.means import estimate_of
+from probtruth.comparison.moments import Moments
 from probtruth.types import Comparison, Scores
 
 
@@ -42,17 +44,51 @@ def renamed(rows: Mapping[object, Any], names: Mapping[str, str]) -> dict[object
     return out
 
 
-def means_of(values: np.ndarray, plan: Design, pseudo: float = 0.0) -> Means:
-    """The means of some models, then those of their pairs."""
-    pairs, largest = pairs_of(np.arange(len(values))), np.abs(values).max(1)
-    sums, sizes = Sums.of(values, plan, pairs), np.concatenate([largest, largest[pairs].max(1)])
-    return means_from(sums, plan, sizes, pseudo, len(values))
+def estimated(values: np.ndarray, plan: Design, pseudo: float = 0.0) -> Estimate:
+    """The estimate of some models, whose scores can differ by `pseudo`."""
+    scores = make(values, higher_is_better=False)
+    about = About(rule="loss", higher_is_better=False, range=(0.0, pseudo) if pseudo else None)
+    return estimate_of(Moments.made(scores, values, plan), plan, about)
 
 
-def located(values: np.ndarray, groups: Any = None, clusters: Any = None, pseudo: float = 0.0) -> Location:
-    """The pairs' locations; groups weigh what they have of the items."""
+def estimate_from(mean: Any, variance: Any, df: Any, third: Any = 0.0, n_units: int = 20) -> Estimate:
+    """An estimate of rows of which only these numbers are known."""
+    columns = [np.asarray(column, np.float64)[:, None] for column in np.broadcast_arrays(mean, variance, third, df)]
+    part = Part(*columns[1:])
+    plan = Design(np.array([n_units]))
+    return Estimate((), columns[0], {"items": part}, plan, About(rule="loss", higher_is_better=False))
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Some rows of an estimate over its groups."""
+
+    mean: np.ndarray
+    centre: np.ndarray
+    variance: np.ndarray
+    plain_variance: np.ndarray
+    third: np.ndarray
+    df: np.ndarray
+    n_units: int
+
+    @property
+    def margins(self) -> list[Margin]:
+        found = estimate_from(self.mean, self.variance, self.df, self.third, self.n_units)
+        return margins(replace(found, centre=self.centre[:, None]))
+
+
+def rows_of(estimate: Estimate, rows: slice = slice(None)) -> Rows:
+    whole, total = estimate.over_groups(), estimate.total()
+    centre = whole.mean if whole.centre is None else whole.centre
+    columns = (whole.mean, centre, total.variance, estimate.plain_variance()[:, None], total.third, total.df)
+    return Rows(*(column[rows, 0] for column in columns), estimate.units)
+
+
+def located(values: np.ndarray, groups: Any = None, clusters: Any = None, pseudo: float = 0.0) -> Rows:
+    """The pairs over the groups, which weigh what they have of the items."""
     plan = Design.of(np.zeros(values.shape[1], int) if groups is None else groups, clusters)
-    return combine(means_of(values, plan, pseudo), plan.group_sizes / plan.n_items).of(slice(len(values), None))
+    plan = replace(plan, weights=plan.group_sizes / plan.n_items)
+    return rows_of(estimated(values, plan, pseudo), slice(len(values), None))
 
 
 def without_annotators(scores: Scores) -> Scores:

@@ -149,7 +149,8 @@ def test_the_callers_precision_stays(five):
 
 
 def assert_no_nan(comparison):
-    for row in (*comparison.pairs, *comparison.ranks, *comparison.model_free):
+    rows = [*map(vars, comparison.pairs), *map(vars, comparison.ranks), *comparison.model_free]
+    for row in rows:
         assert not any(isinstance(value, float) and math.isnan(value) for value in row.values())
 
 

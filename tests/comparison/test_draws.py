@@ -8,17 +8,19 @@ from made_scores import located
 from numpy.testing import assert_allclose
 from scipy import stats
 
-from probtruth.comparison.margin import Margin, margins, other_df
-from probtruth.comparison.posterior import Tree, closed_form
+from probtruth.comparison.estimate import Part
+from probtruth.comparison.margin import Margin, other_df
+from probtruth.comparison.posterior import Tree, closed_form, total_df
 
 
 def drawn(values, groups=None, straight=False):
     """Draws of the models' means, and the margins of the pairs."""
     place = located(values, groups)
-    tree, made = Tree.of(place, len(values)), margins(place)
+    made = place.margins
+    tree, df = Tree.of(made, len(values)), total_df(Part(place.variance, place.third, place.df))
     if straight:
         made = [Margin(margin.centre, margin.scale, margin.df) for margin in made]
-    return tree.draw(made, closed_form(tree.root, place.total_df, 2500, 0), place.total_df), made
+    return tree.draw(made, closed_form(tree.root, df, 2500, 0), df), made
 
 
 def distance(draws, a, b, margin):

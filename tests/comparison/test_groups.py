@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from made_scores import means_of
+from made_scores import estimated
 from numpy.testing import assert_allclose
 from scipy import integrate, stats
 
@@ -129,7 +129,7 @@ def test_a_groups_own_answer_is_its_conditional_averaged_over_the_draws(groups):
 
 def groups_of(values, n_groups):
     n_items = values.shape[1]
-    return means_of(values, Design.of(np.arange(n_items) // (n_items // n_groups))).of(slice(len(values), None))
+    return estimated(values, Design.of(np.arange(n_items) // (n_items // n_groups)))
 
 
 def test_population_of_models_at_a_fixed_distance():

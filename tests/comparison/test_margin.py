@@ -2,9 +2,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from made_scores import estimate_from
 from scipy import stats
 
-from probtruth.comparison.location import Location
 from probtruth.comparison.margin import Margin, Mixture, margins
 
 ROUND_OFF = 1e-12
@@ -59,8 +59,7 @@ def test_interval_and_draws_invert_below(skewness):
 @pytest.mark.parametrize("df", [3.0, 19.0, 1e6])
 def test_no_end_lies_half_again_as_far_out_as_the_ts(df):
     one = np.ones(3)
-    place = Location(20, 0 * one, one, 0 * one, one, np.array([-9.0, 9.0, 0.05]), df * one)
-    left, right, little = margins(place)
+    left, right, little = margins(estimate_from(0 * one, one, df, np.array([-9.0, 9.0, 0.05])))
     assert left == replace(right, skewness=-right.skewness)
     assert little.skewness == 0.05
     reach = stats.t(df).ppf(0.975)

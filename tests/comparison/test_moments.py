@@ -54,13 +54,13 @@ def numbers(comparison) -> dict[str, float | None]:
     """Every shown number by its place."""
     found = {}
     for row in comparison.pairs:
-        found |= {f"{row['a']}-{row['b']} {name}": value for name, value in row.items() if name not in ("a", "b")}
+        found |= {f"{row['a']}-{row['b']} {name}": value for name, value in vars(row).items() if name not in ("a", "b")}
     for row in comparison.ranks:
-        found |= {f"{row['model']} {name}": value for name, value in row.items() if name != "model"}
+        found |= {f"{row['model']} {name}": value for name, value in vars(row).items() if name != "model"}
     for where, rows in {**comparison.group_results, "by group": comparison.groups}.items():
         for row in rows:
             key = f"{where} {row.get('group')} {row['a']}-{row['b']}"
-            found |= {f"{key} {name}": value for name, value in row.items() if isinstance(value, float)}
+            found |= {f"{key} {name}": value for name, value in vars(row).items() if isinstance(value, float)}
     return found
 
 

@@ -8,11 +8,10 @@ import pytest
 import probtruth as pt
 from probtruth.comparison.compare import compare
 from probtruth.comparison.design import design
-from probtruth.comparison.evidence import of_scores
-from probtruth.comparison.location import combine
 from probtruth.comparison.margin import margins
 from probtruth.comparison.options import checked_options
 from probtruth.comparison.rectified import AGREEING, Rectified
+from probtruth.comparison.sources import of_scores
 from probtruth.types import ExpertScores, LabelsBehind
 
 N, M = 200, 40
@@ -105,8 +104,7 @@ def test_intervals_hold_where_probabilities_differ_by_orders_of_magnitude() -> N
         expert = known + 0.3 * rng.normal(size=known.shape)
         anchored = with_gold(pt.Scores(known, ("a", "b"), ITEMS, "loss"), expert, rows, chance[rows])
         plan = design(anchored, None, None, None)
-        rows = of_scores(anchored, plan, options).rows
-        low, high = margins(combine(rows, plan.weights))[2].interval()
+        low, high = margins(of_scores(anchored, plan, options))[2].interval()
         held, n = held + (low < 0 < high), n + 1
     assert held > 0.915 * n  # binomial(800, 0.945) is below 732 once in two thousand
 
@@ -195,11 +193,11 @@ def test_up_to_one_answer_more_is_counted_of_a_label_that_few_have() -> None:
         of_scores(one, design(one, None, None, None), checked_options("nuts", "new-items", None, 1, 0, False))
         for one in (plain, found)
     ]
-    apart, tuned = known[0] - known[1], evidence[1].gold.tuned
+    apart, tuned = known[0] - known[1], evidence[1].about.gold.tuned
     change = losses[0, :, 1] - losses[1, :, 1] - tuned * apart
     change -= (losses[0] - losses[1])[rows, label].mean() - tuned * apart[rows].mean()
     square = np.average(change**2, weights=0.9 * probs[:, 1] + 0.1 * probs[:, 1].mean()) * (1 - 2 / 5)
-    narrow, wide = (one.rows for one in evidence)
+    narrow, wide = (one.items for one in evidence)
     assert (wide.variance - narrow.variance)[2] == pytest.approx(square / M**2, rel=1e-9)
     assert (wide.third - narrow.third)[2] == pytest.approx(-((square / M**2) ** 1.5), rel=1e-9)
     assert not any("fewer than 5" in said for said in compare(plain, engine="exact", draws=50).warnings)

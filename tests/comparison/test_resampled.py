@@ -1,14 +1,16 @@
 """Numbers under other weights of the units: of a mean, what `compare` has; bundles of units that are too many."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
-from made_scores import means_of
+from made_scores import estimated, rows_of
 from numpy.testing import assert_allclose
 
 from probtruth.comparison import resampled as module
 from probtruth.comparison.design import Design
-from probtruth.comparison.location import combine
-from probtruth.comparison.resampled import bundled, located, resampled
+from probtruth.comparison.estimate import About
+from probtruth.comparison.resampled import bundled, estimate_of_metrics, resampled
 
 SCORES = np.random.default_rng(0).normal(size=(3, 48))
 GROUP, CLUSTER = np.arange(48) % 3, np.arange(48) % 3 + 3 * (np.arange(48) // 12 + np.arange(48) % 2)
@@ -31,12 +33,18 @@ def mean_of(within, scores=SCORES):
     return values
 
 
+def located(found, within, n_models):
+    about = About(rule="f1", higher_is_better=False, models=tuple("abc"[:n_models]))
+    return rows_of(estimate_of_metrics(found, within, within, np.arange(n_models), about))
+
+
 @pytest.mark.parametrize("design", DESIGNS)
 def test_a_mean_has_the_location_that_compare_gives_it(design):
     within = DESIGNS[design]
     found = resampled(mean_of(within), within)
-    wanted = combine(means_of(SCORES, within), within.group_sizes / 48)
-    place = located(found, within, np.arange(3))
+    shares = replace(within, weights=within.group_sizes / 48)
+    wanted = rows_of(estimated(SCORES, shares))
+    place = located(found, within, 3)
     for name in ("mean", "variance", "third"):
         assert_allclose(getattr(place, name), getattr(wanted, name), rtol=ROUND_OFF, atol=1e-15)
     assert (place.df <= wanted.df + 1e-9).all()
@@ -46,12 +54,12 @@ def test_few_items_that_carry_a_difference_leave_few_degrees_of_freedom():
     scores = np.zeros((2, 48))
     scores[0, 5] = 1.0
     within = DESIGNS["items"]
-    place = located(resampled(mean_of(within, scores), within), within, np.arange(2)).of(slice(2, None))
+    place = located(resampled(mean_of(within, scores), within), within, 2)
     # one residual of 47/48 and 47 of -1/48: 2 (sum r^2)^2 / (sum r^4 - (sum r^2)^2 / 48) is 2.09
     residual = scores[0] - 1 / 48
     square, fourth = (residual**2).sum(), (residual**4).sum()
-    assert place.df[0] == pytest.approx(2 * square**2 / (fourth - square**2 / 48))
-    assert place.df[0] < 3
+    assert place.df[2] == pytest.approx(2 * square**2 / (fourth - square**2 / 48))
+    assert place.df[2] < 3
 
 
 def test_undefined_without_one_unit_is_not_whole():

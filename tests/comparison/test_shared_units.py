@@ -1,15 +1,17 @@
 """Annotators, or seeds, that many items share: the two-way variance, and what it is worth."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
-from made_scores import make, rows_by_name, without_annotators
+from made_scores import estimate_from, make, rows_by_name, without_annotators
 from scipy import stats
 
 import probtruth as pt
 from probtruth.comparison.compare import compare
 from probtruth.comparison.design import Design
-from probtruth.comparison.location import Location
-from probtruth.comparison.shared_units import Excess, UnitSums, wider
+from probtruth.comparison.estimate import Part
+from probtruth.comparison.shared_units import UnitSums
 from probtruth.errors import InputError
 from probtruth.types import Scores
 
@@ -107,8 +109,9 @@ def test_coverage_with_two_or_three_units_whose_part_is_like_the_items(units, le
 def freedom(variance, df, raw, unit_df):
     """The degrees of freedom of means whose variance has a part of items and one of units."""
     nothing = np.zeros(len(raw))
-    place = Location(60, nothing, variance, nothing, variance, nothing, np.full(len(raw), df))
-    return wider(place, [Excess(raw, nothing, unit_df, nothing)]).df
+    of_items = estimate_from(nothing, variance, np.full(len(raw), df))
+    of_units = Part(raw[:, None], nothing[:, None], np.full((len(raw), 1), unit_df))
+    return replace(of_items, parts={**of_items.parts, "annotators": of_units}).total().df[:, 0]
 
 
 def test_freedom_is_that_of_the_part_that_is_all():

@@ -4,11 +4,10 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from made_scores import means_of
+from made_scores import estimated, rows_of
 from scipy import stats
 
 from probtruth.comparison.design import Design
-from probtruth.comparison.location import combine
 from probtruth.comparison.tests import (
     EXACT,
     EXPLICIT,
@@ -24,8 +23,9 @@ from probtruth.comparison.tests import (
 def of(values, clusters=None, groups=None):
     plan = Design.of(np.zeros(values.shape[1], int) if groups is None else groups, clusters)
     plan = replace(plan, weights=plan.group_sizes / plan.n_items)
-    place = combine(means_of(values, plan), plan.weights).of(slice(len(values), None))
-    return [SimpleNamespace(**row) for row in paired_tests(place, values, plan, 1.0)]
+    place = rows_of(estimated(values, plan), slice(len(values), None))
+    tests = paired_tests(place.mean, place.plain_variance, place.df, values, plan, 1.0)
+    return [SimpleNamespace(**row) for row in tests]
 
 
 def test_tests_are_those_of_scipy():

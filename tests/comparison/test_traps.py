@@ -8,7 +8,6 @@ from scipy import stats
 
 import probtruth as pt
 from probtruth.comparison.compare import compare
-from probtruth.comparison.margin import margins
 
 BY_NAME = {generator.name: generator for generator in GENERATORS}
 
@@ -130,7 +129,7 @@ def test_groups_weighted_by_their_own_spread():
         weight = 10 / groups.var(axis=1, ddof=1)
         weighted = (weight * groups.mean(1)).sum() / weight.sum()
         naive += abs(weighted - 1) < 1.96 / np.sqrt(weight.sum())
-        low, high = margins(located(np.stack([values, np.zeros(200)]), np.arange(200) // 10))[0].interval()
+        low, high = located(np.stack([values, np.zeros(200)]), np.arange(200) // 10).margins[0].interval()
         ours += low < 1 < high
     assert naive / 500 < 0.75
     assert ours / 500 > 0.91

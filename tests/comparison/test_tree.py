@@ -96,7 +96,7 @@ def test_differences_of_many_pairs_follow_from_the_contrasts(monkeypatch):
     )
     few, many = pt.compare(scores, engine="exact"), pt.compare(scores, engine="exact")
     full = few.datatree["posterior"].dataset
-    monkeypatch.setattr("probtruth.comparison.assemble.STORED_PAIRS", 5)
+    monkeypatch.setattr("probtruth.comparison.tree.STORED_PAIRS", 5)
     short = many.datatree["posterior"].dataset
     assert ("difference" in full, "difference" in short) == (True, False)
     sides = many.datatree["constant_data"].dataset

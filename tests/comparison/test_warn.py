@@ -9,11 +9,12 @@ from scipy import stats
 
 from probtruth.comparison.compare import compare
 from probtruth.comparison.design import design
-from probtruth.comparison.evidence import of_scores
 from probtruth.comparison.groups import Groups, Prior, quadrature
 from probtruth.comparison.options import checked_options
+from probtruth.comparison.sources import of_scores
 from probtruth.comparison.warn import warnings_of
 from probtruth.types import Audit
+from probtruth.types.pairs import Pair
 
 GRID = 1e-3  # Absolute, in probability: the sums over the grids
 FINE = {"max_rhat": 1.001, "min_ess": 5000.0, "divergences": 0, "engines_agree": True}
@@ -71,7 +72,7 @@ def test_few_clusters_of_uneven_sizes():
 
 
 def test_many_constant_pairs_are_one_warning():
-    rows = [{"a": "a", "b": str(b), "difference": 0.0, "low": 0.0, "high": 0.0, "reason": "why"} for b in range(9)]
+    rows = [Pair("a", str(b), difference=0.0, low=0.0, high=0.0, reason="why") for b in range(9)]
     (warning,) = said(pairs=rows)
     assert "'a' and '0'" in warning
     assert "and 6 more pairs" in warning

@@ -7,13 +7,14 @@ drawn twice as often. Cells: coverage (or width) at 60, 300 and 5,000 items.
 
 import itertools
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import numpy as np
+from made_scores import estimated
 
 from probtruth.comparison.design import Design
-from probtruth.comparison.location import Sums, combine, means_from
 from probtruth.comparison.margin import margins
-from probtruth.comparison.shared_units import UnitSums, wider
+from probtruth.comparison.shared_units import Shared, UnitSums
 
 RUNS = 500
 ITEMS, SPREADS, MANY = (60, 300, 5000), (0.0, 0.1, 0.3, 1.0, 3.0), 50_000
@@ -39,12 +40,13 @@ def intervals(item: np.ndarray, unit: np.ndarray, values: np.ndarray, n_items: i
     count = np.bincount(item, minlength=n_items)
     means = np.add.reduceat(values, np.flatnonzero(np.diff(item, prepend=-1)), axis=1) / count
     plan = Design.of(np.zeros(n_items, int))
-    place = combine(means_from(Sums.of(means, plan), plan, np.abs(means).max(1)), np.ones(1))
+    estimate = estimated(means, plan)
     names = tuple(map(str, range(n_units)))
     sums = UnitSums.of(names, item, unit, lambda cells: values[:, cells], plan)
     rows = np.arange(len(values))
-    found = margins(wider(place, [sums.excess(np.ones(1), rows, np.full(len(rows), -1))]))
-    return np.array([margin.interval() for margin in found])
+    part = Shared("annotator", [(rows, sums)], np.ones(1)).part(rows)
+    found = margins(replace(estimate, parts={**estimate.parts, "annotators": part}))
+    return np.array([margin.interval() for margin in found[: len(rows)]])
 
 
 def cells(n_units: int, share: float, n_items: int, runs: int) -> dict[tuple[str, float], tuple[float, float]]:

@@ -16,10 +16,10 @@ from collections.abc import Iterator
 from itertools import product
 
 import numpy as np
+from made_scores import estimated
 from scipy.special import stdtrit
 
 from probtruth.comparison.design import Design
-from probtruth.comparison.location import Sums, combine, means_from
 from probtruth.comparison.margin import Margin, margins
 
 RUNS = 1000
@@ -54,8 +54,7 @@ def intervals(unit: np.ndarray, difference: np.ndarray) -> list[tuple[float, flo
     third = count**2 / ((count - 1) * (count - 2)) * float((residual**3).sum()) / n**3
     skewness = third / plain**1.5 if count > 3 else 0.0
     plan = Design.of(np.zeros(n, int), unit)
-    means = means_from(Sums.of(difference[None], plan), plan, np.abs(difference).max(keepdims=True), 0.0)
-    ours = margins(combine(means, np.ones(1)))[0]
+    ours = margins(estimated(np.stack([difference, np.zeros(n)]), plan))[2]
     half = float(stdtrit(ours.df, 0.975)) * ours.scale
     return [
         Margin(mean, plain**0.5, count - 1.0).interval(),

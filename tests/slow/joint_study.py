@@ -6,8 +6,9 @@ import numpy as np
 from made_scores import located
 from scipy import stats
 
-from probtruth.comparison.margin import Margin, margins
-from probtruth.comparison.posterior import Tree, closed_form, decide
+from probtruth.comparison.estimate import Part
+from probtruth.comparison.margin import Margin
+from probtruth.comparison.posterior import Tree, closed_form, decide, total_df
 
 MODELS = 4
 
@@ -27,9 +28,10 @@ def losses(name: str, rng: np.random.Generator, n_items: int) -> np.ndarray:
 def joint(values: np.ndarray, draws: int, seed: int) -> tuple[np.ndarray, list[Margin]]:
     """Joint draws of the models' contrasts, and the margins of all pairs."""
     place = located(values, pseudo=1.0)
-    found = margins(place)
-    tree = Tree.of(place, len(values))
-    return tree.draw(found, closed_form(tree.root, place.total_df, draws, seed), place.total_df), found
+    found = place.margins
+    tree = Tree.of(found, len(values))
+    df = total_df(Part(place.variance, place.third, place.df))
+    return tree.draw(found, closed_form(tree.root, df, draws, seed), df), found
 
 
 def p_best_calibration(name: str, n_items: int, replications: int, seed: int) -> tuple[float, float, float]:

@@ -24,6 +24,7 @@ import numpy as np
 import probtruth as pt
 from probtruth.comparison import resampled as engine
 from probtruth.comparison.design import Design
+from probtruth.comparison.estimate import About
 from probtruth.comparison.margin import Margin, margins
 from probtruth.line.compare_metric import FEWEST_EVENTS
 from probtruth.scoring.align import Aligned, align
@@ -79,10 +80,10 @@ def intervals(aligned: Aligned, metric: str, seed: int) -> list[tuple[float, flo
     found = engine.resampled(chosen.values, within)
     if not found.whole.all():
         return None
-    place = engine.located(found, within, np.arange(2)).of(slice(2, None))
-    if place.variance[0] == 0:
+    about = About(rule=metric, higher_is_better=True, models=("a", "b"))
+    ours = margins(engine.estimate_of_metrics(found, within, within, np.arange(2), about))[2]
+    if ours.scale == 0:
         return None
-    ours = margins(place)[0]
     weights = np.random.default_rng(seed).standard_exponential((BOOTSTRAPS, len(aligned.items)))
     values = chosen.values(weights * len(aligned.items) / weights.sum(1, keepdims=True))
     low, high = np.quantile(values[:, 0] - values[:, 1], [0.025, 0.975])

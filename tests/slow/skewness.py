@@ -6,13 +6,14 @@ sample, nothing covers); mean width as a multiple of the t's; the largest loss a
 """
 
 from collections.abc import Callable, Iterator
+from dataclasses import fields
 
 import numpy as np
 from coverage_study import BLOCK, GENERATORS, Generator, located, zero_one
+from made_scores import Rows
 from scipy.special import expit, stdtrit
 
-from probtruth.comparison.location import Location
-from probtruth.comparison.margin import MOST_SKEWED, margins
+from probtruth.comparison.margin import MOST_SKEWED
 
 RUNS = 4000
 SIZES = (4, 8, 20, 50, 200)
@@ -81,17 +82,17 @@ KINDS = (
 HELD_OUT = KINDS[2::3]
 
 
-def skewness(place: Location) -> np.ndarray:
+def skewness(place: Rows) -> np.ndarray:
     size = place.variance**1.5
     return np.divide(place.third, size, out=np.zeros(len(size)), where=size > 0)
 
 
-def limited(place: Location, most: np.ndarray | float) -> np.ndarray:
+def limited(place: Rows, most: np.ndarray | float) -> np.ndarray:
     return np.clip(skewness(place), -most, most)
 
 
 OURS, BEFORE = f"times t at most {MOST_SKEWED} (ours)", "full, the default before"
-RULES: dict[str, Callable[[Location], np.ndarray]] = {
+RULES: dict[str, Callable[[Rows], np.ndarray]] = {
     "none (t)": lambda place: np.zeros(len(place.mean)),
     BEFORE: skewness,
     "n/(n + 20) of it": lambda place: skewness(place) * place.n_units / (place.n_units + 20),
@@ -101,11 +102,11 @@ RULES: dict[str, Callable[[Location], np.ndarray]] = {
         f"times t at most {most:g}": lambda place, most=most: limited(place, most / stdtrit(place.df, 0.975))
         for most in (0.5, 0.6, 0.8)
     },
-    OURS: lambda place: np.array([margin.skewness for margin in margins(place)]),
+    OURS: lambda place: np.array([margin.skewness for margin in place.margins]),
 }
 
 
-def ends(place: Location, g: np.ndarray) -> np.ndarray:
+def ends(place: Rows, g: np.ndarray) -> np.ndarray:
     """The outer skew-t's 95% intervals."""
     t, found = stdtrit(place.df, 0.975), []
     for side in (t, -t):
@@ -120,7 +121,9 @@ def cells(kind: Generator, n_items: int, seed: int, runs: int) -> dict[str, tupl
     rng, found = np.random.default_rng([seed, n_items]), []
     step = max(1, BLOCK // n_items)
     for start in range(0, runs, step):
-        place = located(kind.draw(rng, (min(step, runs - start), n_items)), 1, kind.reach)
+        each = located(kind.draw(rng, (min(step, runs - start), n_items)), 1, kind.reach)
+        columns = (np.concatenate([getattr(one, field.name) for one in each]) for field in fields(Rows)[:-1])
+        place = Rows(*columns, n_items)
         found.append([ends(place, rule(place)) for rule in RULES.values()])
     low, high = np.concatenate(found, axis=2).swapaxes(0, 1)
     holds, width = ((low <= kind.mean) & (kind.mean <= high)).mean(1), (high - low).mean(1)

@@ -1,11 +1,13 @@
+from dataclasses import replace
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
-from made_scores import located, means_of
+from made_scores import estimated, located, rows_of
 from numpy.testing import assert_allclose
 from scipy import stats
 
 from probtruth.comparison.design import Design
-from probtruth.comparison.location import combine, pool
 from probtruth.comparison.pairs import pairs_of
 
 ROUND_OFF = 1e-12
@@ -18,14 +20,18 @@ def values():
 
 
 def pairs(values, clusters=None, groups=None):
-    codes = np.zeros(values.shape[1], int) if groups is None else groups
-    return means_of(values, Design.of(codes, clusters)).of(slice(len(values), None))
+    """The means of the pairs by group, with the degrees of freedom of the design."""
+    plan = Design.of(np.zeros(values.shape[1], int) if groups is None else groups, clusters)
+    found = estimated(values, plan)
+    of_pairs = slice(len(values), None)
+    items = found.items.of(of_pairs)
+    return SimpleNamespace(mean=found.mean[of_pairs], variance=items.variance, third=items.third, plan=plan)
 
 
 def test_pairs_have_the_mean_and_error_of_the_paired_t(values):
-    levels = means_of(values, Design.of(np.zeros(60, int)))
-    assert_allclose(levels.mean[:4, 0], values.mean(1), rtol=ROUND_OFF)
-    assert_allclose(levels.variance[:4, 0], stats.sem(values, axis=1) ** 2, rtol=ROUND_OFF)
+    levels = rows_of(estimated(values, Design.of(np.zeros(60, int))))
+    assert_allclose(levels.mean[:4], values.mean(1), rtol=ROUND_OFF)
+    assert_allclose(levels.variance[:4], stats.sem(values, axis=1) ** 2, rtol=ROUND_OFF)
     place = located(values)
     for row, (a, b) in enumerate(pairs_of(np.arange(4))):
         difference = values[a] - values[b]
@@ -51,8 +57,8 @@ def test_clusters_of_unequal_sizes_have_the_variance_and_degrees_of_freedom_of_b
     inner = np.array(columns) @ np.array(columns).T
     part = pairs(np.stack([d, np.zeros(n)]), cluster)
     assert_allclose(part.variance, variance, rtol=ROUND_OFF)
-    assert_allclose(part.df, np.trace(inner) ** 2 / np.trace(inner @ inner), rtol=ROUND_OFF)
-    assert part.df < 3  # sizes differ: fewer than C - 1
+    assert_allclose(part.plan.df, np.trace(inner) ** 2 / np.trace(inner @ inner), rtol=ROUND_OFF)
+    assert part.plan.df < 3  # sizes differ: fewer than C - 1
 
 
 def test_identical_models_and_constant_differences_have_no_variance():
@@ -65,7 +71,7 @@ def test_identical_models_and_constant_differences_have_no_variance():
 
 def test_one_item_has_no_variance_to_estimate():
     part = pairs(np.array([[1.0], [2.0]]))
-    assert part.df == 0
+    assert part.plan.df == 0
     assert np.isnan(part.variance).all()
     assert part.mean.tolist() == [[-1.0]]
 
@@ -75,7 +81,8 @@ def test_stratified_mean_is_welchs_for_two_groups():
     rng = np.random.default_rng(6)
     first, second = rng.normal(0, 1, 12), rng.normal(1, 4, 7)
     values = np.stack([np.r_[first, -second], np.zeros(19)])
-    place = combine(pairs(values, groups=np.r_[np.zeros(12, int), np.ones(7, int)]), np.array([0.5, 0.5]))
+    plan = replace(Design.of(np.r_[np.zeros(12, int), np.ones(7, int)]), weights=np.array([0.5, 0.5]))
+    place = rows_of(estimated(values, plan), slice(2, None))
     welch = stats.ttest_ind(first, second, equal_var=False)
     assert_allclose(place.mean[0] / np.sqrt(place.variance[0]), welch.statistic, rtol=ROUND_OFF)
     assert_allclose(place.df[0], welch.df, rtol=ROUND_OFF)
@@ -92,11 +99,11 @@ def test_groups_of_one_item_take_the_pooled_variance_together():
 
 def test_pooled_variance_within_groups(values):
     groups = np.arange(60) % 3
-    pooled, df = pool(pairs(values, groups=groups))
+    pooled, df = estimated(values, Design.of(groups)).pooled()
     assert df == 57
     difference = (values[0] - values[1])[None]
     residual = np.concatenate([row - row.mean() for row in (difference[0, groups == group] for group in range(3))])
-    assert_allclose(pooled[0], (residual**2).sum() / 57, rtol=ROUND_OFF)
+    assert_allclose(pooled[4], (residual**2).sum() / 57, rtol=ROUND_OFF)
 
 
 def test_groups_at_once_are_the_groups_one_by_located(values):
@@ -105,7 +112,7 @@ def test_groups_at_once_are_the_groups_one_by_located(values):
     parts = pairs(values, clusters, groups)
     for group in range(4):
         alone = pairs(values[:, groups == group], clusters[groups == group])
-        assert (parts.n_items[group], parts.n_units[group]) == (15, 5)
+        assert (parts.plan.group_sizes[group], parts.plan.group_units[group]) == (15, 5)
         for name in ("mean", "variance", "third"):
             assert_allclose(getattr(parts, name)[:, group], getattr(alone, name)[:, 0], rtol=1e-9)
 

@@ -1,0 +1,302 @@
+"""`Estimate`: the mean of every model and of every pair's difference, and the parts of its variance.
+
+Whatever can be compared becomes one, and `compare.conclude(estimate, options)` makes the `Comparison` of it. A module
+with point estimates of its own makes one from them and from what each observation does to them (its influence; the sum
+over all is 0). All numbers are of losses, so that scores of which more is better come negated:
+
+    about = About(rule="score", higher_is_better=True, range=(-1.0, 0.0))
+    estimate = Estimate.of_influence(names, level, influence, item, Design(np.array([n_items])), about, annotator)
+    comparison = conclude(estimate, checked_options(engine="exact", seed=0))
+
+`names` stand in order (`sorted`). What must be said goes into `About.notes` (each is a warning) and `About.over` (what
+the answer is about). A row that the data do not connect is NaN, with `About.unknown` as its reason. Other shapes fill
+the fields themselves: rows are the models, then their pairs (`rows_from_models`). The first part is that of many units
+(items, prompts); every further one is of units that many items share, whose degrees of freedom count by the share of
+the variance they have. A part has a column for each group, or one column where all groups share it.
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from jaxtyping import Float, Int, Num
+
+from probtruth.comparison.design import Design, totals
+from probtruth.comparison.pairs import pair_rows_of, pairs_of
+from probtruth.comparison.unseen import Outcomes
+from probtruth.types import Audit, RuleFacts
+
+if TYPE_CHECKING:
+    from probtruth.comparison.rectified import Rectified
+
+PerRow = Float[np.ndarray, " row"]
+PerGroup = Float[np.ndarray, "row group"]
+# The variance of the difference of two models (by their places in the names) that comes from one source; None: unknown
+VarianceOf = Callable[[int, int], float | None]
+
+MANY = 1e6  # Degrees of freedom where a variance is known rather than estimated
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """One source of the variance of every mean: variance, third central moment and degrees of freedom.
+
+    `raw` is the variance before what chance alone gives was taken off: by its share the degrees of freedom count.
+    """
+
+    variance: PerGroup
+    third: PerGroup
+    df: PerGroup
+    raw: PerGroup | None = None
+
+    def of(self, rows: slice | Int[np.ndarray, " chosen"]) -> "Part":
+        raw = None if self.raw is None else self.raw[rows]
+        return Part(self.variance[rows], self.third[rows], self.df[rows], raw)
+
+
+def _of_units(sums: Float[np.ndarray, "row unit"], df: PerRow | None) -> Part:
+    """The part of independent units, from what each adds to every row."""
+    n = np.full((len(sums), 1), float(sums.shape[1])) if df is None else df[:, None] + 1.0
+    with np.errstate(divide="ignore", invalid="ignore"):
+        variance = n / (n - 1) * np.square(sums).sum(1, keepdims=True)
+        third = n**2 / ((n - 1) * (n - 2)) * (sums**3).sum(1, keepdims=True)
+    return Part(variance, np.where(n > 2, third, 0.0), n - 1)
+
+
+def rows_from_models(means: Float[np.ndarray, "model ..."]) -> Float[np.ndarray, "row ..."]:
+    """The models' own numbers, then the differences of all pairs."""
+    first, second = pairs_of(np.arange(len(means))).T
+    return np.concatenate([means, means[first] - means[second]])
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class About:
+    """What words, tests and tables say of the data behind an estimate; only the first two must be given.
+
+    `models` are all, in the caller's order (default: those of the estimate), and `means` their mean losses, also the
+    infinite ones. `range` is that of one item's loss, where it is known; `values` are the losses of all items.
+    """
+
+    rule: str
+    higher_is_better: bool
+    models: tuple[str, ...] = ()
+    means: Float[np.ndarray, " model"] | None = None
+    over: str = "new items like these"  # what the estimand is about, in words
+    known: RuleFacts = field(default_factory=RuleFacts)
+    n_replicates: int = 1
+    audit: Audit = field(default_factory=Audit)
+    from_labels: bool = False
+    single_votes: bool = False
+    no_second_vote: bool = False  # every label is an opinion of which there is no second
+    of_means: bool = True
+    infinite: Mapping[str, tuple[int, Sequence[str]]] = field(default_factory=dict)  # how many items, and the first
+    values: Float[np.ndarray, "model item"] | None = None
+    gold: "Rectified | None" = None
+    notes: tuple[str, ...] = ()
+    unknown: str = "nothing in the data connects the two models"  # why a row is NaN
+    outcomes: Outcomes | None = None
+    range: tuple[float, float] | None = None
+
+    @property
+    def bound(self) -> float:
+        """The largest difference that two scores of an item can have; infinite where that is not known."""
+        return math.inf if self.range is None else self.range[1] - self.range[0]
+
+
+@dataclass(frozen=True, eq=False)
+class Estimate:
+    """The mean loss of every model and pair in every group (or in all, one column), with the parts of its variance.
+
+    `within` says what of the first part comes from labels, replicates or experts, of any two models. `centre` and
+    `plain` are the mean with the items that stand for rare differences, and the variance of the first part without
+    them; `ends` the least and largest value of each row. `n_units` are independent ones.
+    """
+
+    names: tuple[str, ...]
+    mean: PerGroup
+    parts: Mapping[str, Part]
+    design: Design
+    about: About
+    within: Mapping[str, VarianceOf] = field(default_factory=dict)
+    n_items: Num[np.ndarray, " group"] | None = None
+    n_units: int | None = None
+    centre: PerGroup | None = None
+    plain: PerGroup | None = None
+    ends: Float[np.ndarray, "end row"] | None = None
+
+    @property
+    def n_models(self) -> int:
+        return len(self.names)
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """All models, also those without a finite mean, in the caller's order."""
+        return self.about.models or self.names
+
+    @property
+    def means(self) -> Float[np.ndarray, " model"]:
+        """The mean loss of each of these."""
+        if self.about.means is not None:
+            return self.about.means
+        return self.over_groups().mean[: self.n_models, 0]
+
+    @property
+    def order(self) -> Int[np.ndarray, " finite"]:
+        """Where the models of the estimate stand among all."""
+        return np.array([self.models.index(name) for name in self.names], np.int64)
+
+    @property
+    def items(self) -> Part:
+        """The first part: of many units."""
+        return next(iter(self.parts.values()))
+
+    @property
+    def shared(self) -> str | None:
+        """The name of the first part whose units many items share."""
+        return next(iter([*self.parts][1:]), None)
+
+    @property
+    def units(self) -> int:
+        """How many independent units there are."""
+        return self.design.n_units if self.n_units is None else self.n_units
+
+    @property
+    def group_items(self) -> Num[np.ndarray, " group"]:
+        return self.design.group_sizes if self.n_items is None else self.n_items
+
+    @classmethod
+    def of_influence(
+        cls,
+        names: Sequence[str],
+        level: Float[np.ndarray, " model"],
+        influence: Float[np.ndarray, "model observation"],
+        item: Int[np.ndarray, " observation"],
+        design: Design,
+        about: About,
+        annotator: Int[np.ndarray, " observation"] | None = None,
+        *,
+        item_df: PerRow | None = None,
+        annotator_df: PerRow | None = None,
+    ) -> "Estimate":
+        """From the models' levels and what each observation (of an item, by an annotator) does to them.
+
+        Influences are summed by item, or cluster, and by annotator less what single cells give (Cameron, Gelbach and
+        Miller 2011, doi:10.1198/jbes.2010.07136). Degrees of freedom by row are one less than the units, unless given:
+        with weights h they are (sum h)^2 / sum h^2 - 1.
+        """
+        rows = rows_from_models(influence)
+        unit = item if design.unit is None else design.unit[item]
+        parts = {"items": _of_units(totals(rows, unit, design.n_units), item_df)}
+        if annotator is not None:
+            of_annotators = totals(rows, annotator, int(annotator.max(initial=0)) + 1)
+            _, cell = np.unique(unit * of_annotators.shape[1] + annotator, return_inverse=True)
+            of_cells = totals(rows, cell, int(cell.max(initial=0)) + 1)
+            part = _of_units(of_annotators[:, of_annotators.any(0)], annotator_df)
+            chance = np.square(of_cells).sum(1)[:, None] * (part.df + 1) / part.df
+            extra = np.maximum(part.variance - chance, 0.0)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                third = np.where(extra > 0, part.third * (extra / part.variance) ** 1.5, 0.0)
+            parts["annotators"] = Part(extra, third, part.df, raw=part.variance)
+        return cls(tuple(names), rows_from_models(level)[:, None], parts, design, about)
+
+    def over_groups(self) -> "Estimate":
+        """The mean over these groups by their weights, in one column: variances add up, nothing is shrunk."""
+        if self.mean.shape[1] == 1:
+            return self
+        weights = self.design.weights[:, None]
+        parts = dict(self.parts)
+        for name, part in parts.items():
+            if part.variance.shape[1] > 1:
+                parts[name] = self._combined(part)
+        centre = None if self.centre is None else self.centre @ weights
+        return replace(self, mean=self.mean @ weights, parts=parts, centre=centre, plain=None)
+
+    def _combined(self, part: Part) -> Part:
+        weights = self.design.weights
+        known = self.design.df > 0
+        own = weights[known] ** 2 * part.variance[:, known]
+        variance = own.sum(1)
+        spread = (own**2 / part.df[:, known]).sum(1)
+        if not known.all():
+            pooled, pooled_df = self.pooled()
+            share = float((weights[~known] ** 2 / self.group_items[~known]).sum())
+            variance = variance + share * pooled
+            spread = spread + (share * pooled) ** 2 / pooled_df
+        with np.errstate(invalid="ignore", divide="ignore"):
+            df = np.where(spread > 0, variance**2 / spread, part.df.sum(1))
+        third = part.third @ weights**3
+        return Part(variance[:, None], third[:, None], df[:, None])
+
+    def pooled(self) -> tuple[PerRow, float]:
+        """The variance of one item, pooled over groups, for each row, and its degrees of freedom."""
+        freedom = self.design.df
+        known = freedom > 0
+        if not known.any():
+            return np.full(len(self.mean), np.nan), 0.0
+        df = float(freedom.sum())
+        weight = freedom[known] * self.group_items[known]
+        return self.items.variance[:, known] @ weight / df, df
+
+    def total(self) -> Part:
+        """All parts of the mean over these groups together, with the degrees of freedom of the sum."""
+        first, *others = self.over_groups().parts.values()
+        variance = first.variance
+        third = first.third
+        raw = np.zeros_like(variance)
+        spread = np.zeros_like(variance)
+        for part in others:
+            before = part.variance if part.raw is None else part.raw
+            variance = variance + part.variance
+            third = third + part.third
+            raw = raw + before
+            spread = spread + before**2 / part.df
+        with np.errstate(invalid="ignore", divide="ignore"):
+            joined = joined_df(first.variance, first.df, raw, raw**2 / spread)
+        return Part(variance, third, np.where(spread > 0, joined, first.df))
+
+    def plain_variance(self) -> PerRow:
+        """The variance of the mean over these groups without the items that stand for rare differences."""
+        whole = self.over_groups()
+        variance = whole.total().variance
+        if whole.plain is not None:
+            variance = variance - whole.items.variance + whole.plain
+        return variance[:, 0]
+
+    def shares(self, a: int, b: int) -> dict[str, float | None]:
+        """What each source has of the variance of the difference of two models; None where that is not known."""
+        (place,) = pair_rows_of(np.array([[a, b]]), self.n_models)
+        row = self.n_models + int(place)
+        total = float(self.total().variance[row, 0])
+        shares: dict[str, float | None] = dict.fromkeys(("items", "annotators", "labels"))
+        first, *others = self.over_groups().parts.items()
+        left = 1.0
+        for name, part in others:
+            share = float(part.variance[row, 0]) / total if total > 0 else 0.0
+            shares[name] = share
+            left -= share
+        if first[0] != "items":
+            return shares | {"items": 0.0, first[0]: left}
+        for name, variance_of in self.within.items():
+            within = variance_of(a, b)
+            if within is not None and total > 0:
+                share = min(within / total, left)
+                shares[name] = (shares.get(name) or 0.0) + share
+                left -= share
+            elif name == "labels":
+                return shares
+        return shares | {"items": left}
+
+
+def joined_df(
+    variance: Float[np.ndarray, "*batch"],
+    df: Float[np.ndarray, "*batch"],
+    raw: Float[np.ndarray, "*batch"],
+    unit_df: Float[np.ndarray, "*batch"],
+) -> Float[np.ndarray, "*batch"]:
+    """Degrees of freedom of a mean whose variance has a part from many items and one from few units."""
+    # Satterthwaite's rule has squared shares; a share estimated from two or three units is often small by chance
+    with np.errstate(invalid="ignore", divide="ignore"):
+        share = (raw / (variance + raw)) ** (unit_df / (unit_df + 1))
+        return np.asarray(np.maximum(1 / (share / unit_df + (1 - share) / df), 1.0))

@@ -1,0 +1,200 @@
+"""From scores, or from sums of them, to the estimate: the parts of its variance, and what must be said."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from probtruth.comparison.design import Design, known_weights
+from probtruth.comparison.estimate import About, Estimate, VarianceOf
+from probtruth.comparison.fixed_items import fixed_estimate, fixed_variance
+from probtruth.comparison.means import correlated_folds, estimate_of
+from probtruth.comparison.moments import Moments, influence_of
+from probtruth.comparison.options import Options
+from probtruth.comparison.rectified import Rectified
+from probtruth.comparison.serial import serial_notes
+from probtruth.comparison.shared_units import Shared, of_annotators, of_replicates
+from probtruth.comparison.unseen import SEEN, Outcomes
+from probtruth.errors import InputError
+from probtruth.kernels.arrays import some_items, to_host
+from probtruth.types import Scores
+
+SHOWN = 3  # Items of infinite score that a warning names
+FROM_SUMS = "computed from sums: tests of single items, the labels' share and outcomes that were not seen are left out"
+FIXED_FOLDS = "folds are replicates of the items here: their correlation stays inside each item's mean"
+
+
+def of_moments(moments: Moments, weights: object, options: Options) -> Estimate:
+    """The estimate from sums."""
+    plan = moments.design
+    if options.these_items:
+        _refuse_fixed()
+    if plan.grouped:
+        plan = replace(plan, weights=known_weights(weights, moments.groups, plan.group_sizes))
+    elif weights is not None:
+        raise InputError("weights without groups", "groups to weight", "Leave weights out.")
+    infinite: dict[str, tuple[int, Sequence[str]]] = {}
+    for model, n in zip(moments.models, moments.infinite.sum((0, 2)).tolist(), strict=True):
+        if n:
+            infinite[model] = (n, ())
+    about = About(
+        rule=moments.rule,
+        higher_is_better=moments.higher_is_better,
+        models=moments.models,
+        means=moments.means(plan),
+        known=moments.known,
+        infinite=infinite,
+        notes=(FROM_SUMS, *moments.cautions),
+        range=moments.range,
+    )
+    estimate = estimate_of(moments, plan, about)
+    if moments.annotators is None:
+        return estimate
+    models = np.arange(len(moments.models))
+    shared = Shared("annotator", [(models, moments.annotators)], plan.weights)
+    return _with_shared(estimate, shared, estimate.order)
+
+
+def of_scores(scores: Scores, plan: Design, options: Options, annotations: object = None) -> Estimate:
+    """The estimate from scores under a design; `annotations` are those behind them, where their annotators matter."""
+    gold = None
+    influence = None
+    values = scores.losses
+    if scores.gold is not None:
+        gold = Rectified.of(scores, scores.gold, plan)
+        values = gold.values
+    else:
+        influence = influence_of(scores, plan)
+        if influence is not None:
+            values = values + influence
+        if annotations is None and scores.labels is not None:
+            annotations = scores.labels.named_annotations
+    _refuse_replicates(scores, plan, options, annotations)
+    moments = Moments.made(scores, values, plan)
+    about = _about(scores, plan, moments, values, gold)
+    estimate = estimate_of(moments, plan, about)
+    order = estimate.order
+    if gold is not None:
+        estimate = gold.corrected(estimate, order)
+    if options.fold_correlation is not None and scores.replicates is None:
+        estimate = correlated_folds(estimate, options.fold_correlation)
+    within = _within(scores, plan, influence, gold, order)
+    if about.no_second_vote:  # what labels have of the variance cannot be told
+        within = {"labels": lambda a, b: None}
+    estimate = replace(estimate, within=within)
+    if options.these_items:
+        if gold is not None:
+            _refuse_fixed()
+        mean, part = fixed_estimate(scores, plan.item_weights, options.fold_correlation, order)
+        name = "replicates" if scores.labels is None else "labels"
+        estimate = replace(estimate, mean=mean, parts={name: part}, n_units=plan.n_items, centre=None, plain=None)
+    if annotations is not None:
+        estimate = _with_shared(estimate, of_annotators(scores, annotations, order, plan), order)
+    elif options.replicates == "crossed":
+        estimate = _with_shared(estimate, of_replicates(scores, order, plan), order)
+    notes = estimate.about.notes
+    if gold is None:
+        notes += scores.cautions
+    repeated = scores.replicates
+    if options.replicates == "folds" and repeated is not None and not options.these_items:
+        notes += (FIXED_FOLDS,)
+    if options.replicates is None and repeated is not None and repeated.names:
+        notes += of_replicates(scores, order, plan).beyond_chance(scores.models)
+    if gold is None and not options.these_items:
+        notes += serial_notes(scores, plan, estimate.means)
+    return replace(estimate, about=replace(estimate.about, notes=notes))
+
+
+def _refuse_fixed() -> None:
+    problem = "population='these-items' with sums, or with gold"
+    raise InputError(problem, "scores of the items, whose labels are unsure", "Leave the population out.")
+
+
+def _refuse_replicates(scores: Scores, plan: Design, options: Options, annotations: object) -> None:
+    kind = options.replicates
+    if annotations is not None and kind is not None:
+        hint = "Scores against annotators' labels have no replicates."
+        raise InputError(f"annotations with replicates={kind!r}", "one of the two", hint)
+    if kind == "folds" and plan.n_clusters is not None:
+        raise InputError("replicates='folds' with clusters", "folds that are not clustered", "Leave clusters out.")
+    if kind == "independent" and scores.replicates is None:
+        raise InputError("replicates='independent' without replicates", "repeated scores", "Give replicate=COLUMN.")
+
+
+def _with_shared(estimate: Estimate, shared: Shared, models: Int[np.ndarray, " model"]) -> Estimate:
+    """The estimate with the part of units that many items share; of one unit, nothing tells what it adds."""
+    if shared.n_units < 2:
+        return estimate
+    about = replace(estimate.about, notes=estimate.about.notes + shared.notes())
+    parts = {**estimate.parts, f"{shared.what}s": shared.part(models)}
+    return replace(estimate, about=about, parts=parts)
+
+
+def _within(
+    scores: Scores,
+    plan: Design,
+    influence: Float[np.ndarray, "model item"] | None,
+    gold: Rectified | None,
+    order: Int[np.ndarray, " finite"],
+) -> Mapping[str, VarianceOf]:
+    """What of the items' part labels, replicates or the answers that experts did not give make up."""
+    if gold is not None:
+        return {"labels": lambda a, b: gold.variance(int(order[a]), int(order[b]))}
+    if scores.labels is None and scores.replicates is None:
+        return {}
+    weights = plan.item_weights
+
+    def variance_of(a: int, b: int) -> float | None:
+        return fixed_variance(scores, weights, influence, int(order[a]), int(order[b]))
+
+    return {"replicates" if scores.labels is None else "labels": variance_of}
+
+
+def _about(
+    scores: Scores,
+    plan: Design,
+    moments: Moments,
+    values: Float[np.ndarray, "model item"],
+    gold: Rectified | None,
+) -> About:
+    back = np.argsort(np.argsort(np.array(scores.models), kind="stable"))  # from names in order to the caller's order
+    infinite: dict[str, tuple[int, Sequence[str]]] = {}
+    for model, n, row in zip(scores.models, moments.infinite.sum((0, 2))[back].tolist(), values, strict=True):
+        if n:
+            first = np.flatnonzero(np.isinf(row))[:SHOWN]
+            infinite[model] = (n, [scores.items[item] for item in first])
+    behind = scores.labels
+    votes = scores.n_votes
+    single = np.zeros(0, bool) if votes is None else np.asarray(votes == 1)
+    of_opinions = behind is not None and behind.estimand != "class"
+    # what experts correct is a stand-in, however fitted, and its entropy is not that of the answers
+    known = scores.known if gold is None else replace(scores.known, entropy=None)
+    return About(
+        rule=scores.rule,
+        higher_is_better=scores.higher_is_better,
+        models=scores.models,
+        means=moments.means(plan)[back],
+        known=known,
+        n_replicates=scores.n_replicates,
+        audit=scores.audit,
+        from_labels=behind is not None,
+        single_votes=bool(single.any()),
+        no_second_vote=of_opinions and votes is not None and bool(single.all()),
+        values=values,
+        infinite=infinite,
+        gold=gold,
+        outcomes=_outcomes(scores),
+        range=moments.range,
+    )
+
+
+def _outcomes(scores: Scores) -> Outcomes | None:
+    """What the labels that did not come would cost, on the items that stand for all."""
+    behind = scores.labels
+    if behind is None or behind.log_probs is None or behind.sampled is None:
+        return None
+    log_probs = to_host(some_items(behind.log_probs, behind.sampled))
+    truth = to_host(some_items(behind.truth, behind.sampled))
+    losses = to_host(behind.losses_of(items=behind.sampled))
+    return Outcomes(losses, log_probs, truth >= SEEN[behind.estimand])
