@@ -78,8 +78,8 @@ def _of_several_labels(labels: list[str], files: Files, options: dict[str, Any],
     names = [frames.name_text(name) for name in table[item].unique().to_list()]
     for what, spec in (("groups", files.groups), ("clusters", clusters)):
         options[what] = None if spec is None else read_groups(spec, names, item, what.rstrip("s"))
-    columns = {"item": item, "annotator": files.reading.annotator}
-    return evaluate_labels(table, model_files(files.predictions), labels, **options, **columns)
+    options |= {"item": item, "annotator": files.reading.annotator}
+    return evaluate_labels(table, model_files(files.predictions), labels, **options)
 
 
 def _unused(files: Files, table: str | None) -> tuple[tuple[str, ...], str]:
