@@ -3,7 +3,6 @@
 from dataclasses import replace
 from typing import Any
 
-from probtruth import frames
 from probtruth.cli import options as opt
 from probtruth.cli.console import Console, cache_compiled_code, check_output, conclude
 from probtruth.cli.reading import Files, read
@@ -29,8 +28,8 @@ def run(
     json: bool = False,
 ) -> None:
     """Turn labels and predictions into P(A beats B) and a report."""
-    labels = label or ["label"]
-    files = replace(files, reading=replace(files.reading, label=labels[0]))
+    labels = label or []
+    files = replace(files, reading=replace(files.reading, label=labels[0] if labels else None))
     if metric is not None and (rule, floor, gold, verdict.weights) != ("log", None, None, None):
         hint = "Leave one out."
         raise InputError("--metric with --rule, --floor, --gold or --weights", "a metric or a scoring rule", hint)
@@ -51,7 +50,7 @@ def run(
             from probtruth.report import terminal
 
             console.show(terminal.by_label(several))
-        conclude(several, out, None, files.reading.item, console, gate)
+        conclude(several, out, None, item, console, gate)
         return
     with console.progress("reading"):
         reference, predictions, strata = read(files, table, estimand or ("class" if gold else None), clusters, memory)
@@ -66,21 +65,17 @@ def _of_several_labels(labels: list[str], files: Files, options: dict[str, Any],
     """The result of labels that have a column each."""
     from probtruth.io.groups import read_groups
     from probtruth.io.predictions import model_files
-    from probtruth.io.tables.read import read_table
     from probtruth.line.several_labels import evaluate_labels
 
     if options.pop("gold") is not None or options.pop("weights") is not None:
         raise InputError("several --label with --gold or --weights", "neither", "Leave it out, or ask label by label.")
     if files.annotations is None or not files.predictions:
         raise InputError("several --label", "--annotations FILE and --predictions NAME=FILE", "Give both.")
-    item = files.reading.item
-    table, source = read_table(files.annotations)
-    frames.need_columns(table.columns, {"item": item}, source.name)
-    names = [frames.name_text(name) for name in table[item].unique().to_list()]
+    item = files.reading.item or "item"
     for what, spec in (("groups", files.groups), ("clusters", clusters)):
-        options[what] = None if spec is None else read_groups(spec, names, item, what.rstrip("s"))
-    options |= {"item": item, "annotator": files.reading.annotator}
-    return evaluate_labels(table, model_files(files.predictions), labels, **options)
+        options[what] = None if spec is None else read_groups(spec, None, item, what.rstrip("s"))
+    options |= {"item": item, "annotator": files.reading.annotator or "annotator"}
+    return evaluate_labels(files.annotations, model_files(files.predictions), labels, **options)
 
 
 def _unused(files: Files, table: str | None) -> tuple[tuple[str, ...], str]:

@@ -13,7 +13,7 @@ from probtruth.check import Source
 from probtruth.comparison.compare import compare
 from probtruth.errors import InputError
 from probtruth.io.predictions import read_predictions
-from probtruth.io.tables.read import read_table
+from probtruth.io.table import opened
 from probtruth.line.compare import rope_in_units
 from probtruth.line.evaluate import evaluate
 from probtruth.line.inputs import by_item
@@ -134,7 +134,7 @@ def evaluate_labels(
 
 def _read_answers(table: StrPath | Frame, labels: Sequence[str], item: str, annotator: str) -> dict[str, Annotations]:
     """Of each label the annotations "no" or "yes", from a table with a column for each."""
-    frame, source = read_table(table)
+    frame, source = opened(table, "the annotations").with_items(item).whole
     frames.need_columns(frame.columns, {"item": item, "annotator": annotator}, source.name)
     binary = {}
     for label in labels:
@@ -175,7 +175,7 @@ def _read_models(
         )
     tables: dict[str, dict[str, polars.DataFrame]] = {label: {} for label in binary}
     for model, table in predictions.items():
-        frame, source = read_table(table, f"the table of model {check.quote(str(model))}")
+        frame, source = opened(table, f"the table of model {check.quote(str(model))}").with_items(item).whole
         frames.need_columns(frame.columns, {"item": item}, source.name)
         for label in binary:
             frames.need_columns(frame.columns, {"label": label}, source.name)
