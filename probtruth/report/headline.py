@@ -7,7 +7,7 @@ from probtruth.line.result import Result
 from probtruth.line.standing import CLAIMED, Answer, Standing
 from probtruth.report.about import answers
 from probtruth.report.names import joined, mark, marked
-from probtruth.report.numbers import decimals, equals, fixed, interval, significant
+from probtruth.report.numbers import equals, with_interval
 from probtruth.report.words import mean_of, measure, unit
 from probtruth.types.arguments import QUESTIONS, method_in_words
 
@@ -41,16 +41,9 @@ def one_model(result: Result) -> str:
     comparison = result.comparison
     rank = comparison.ranked[0]
     whose = f"The {mean_of(comparison)} of {marked([rank.model], LONGEST_NAME)[rank.model]}"
-    units = unit(comparison.rule, " ")
-    if rank.score is None:
-        return f"{whose} is not known."
-    if math.isinf(rank.score):
+    if rank.score is not None and math.isinf(rank.score):
         return f"{whose} is infinite."
-    if rank.low is None or rank.high is None:
-        return f"{whose} is {significant(rank.score)}{units}; its interval is not known."
-    places = decimals([rank.high - rank.low], ends=(rank.low, rank.high))
-    ends = interval(rank.low, rank.high, places)
-    return f"{whose} is {fixed(rank.score, places)}{units} (95% interval {ends})."
+    return f"{whose} is {with_interval(rank.score, rank, unit(comparison.rule, ' '))}."
 
 
 def _several(result: Result, standing: Standing) -> str:
