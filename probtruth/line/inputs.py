@@ -222,7 +222,7 @@ def _hard(values: Any, items: Iterable[object] | None, beside: Beside) -> Truth:
         values = to_host(values)
     outcomes = np.asarray(frames.as_array(values))
     if outcomes.dtype.kind == "f" and beside.n_labels == 2 and _are_fractions(outcomes):
-        both = NamedNumbers(np.stack([1 - outcomes, outcomes], axis=1), row_names(values))
+        both: Any = NamedNumbers(np.stack([1 - outcomes, outcomes], axis=1), row_names(values))
         return Truth.from_probs(both, items=items, labels=beside.labels)
     if beside.labels is not None:
         return Truth.from_labels(values, items=items, classes=beside.labels)

@@ -33,7 +33,7 @@ NO_PROPOSALS = (
     "memory={!r}",
     "--memory {}",
     "--memory with",
-    "options of a file",
+    "--annotations FILE and --predictions NAME=FILE",
 )
 """Beginnings or parts of such texts."""
 # Proposals that are not run, and why.
