@@ -111,7 +111,8 @@ class Estimate:
 
     `within` says what of the first part comes from labels, replicates or experts, of any two models. `centre` and
     `plain` are the mean with the items that stand for rare differences, and the variance of the first part without
-    them; `ends` the least and largest value of each row. `n_units` are independent ones.
+    them; `ends` the least and largest value of each row. `n_units` are independent ones. `of_new` are the parts of units
+    that many items share as new ones would have them, where little is known of those.
     """
 
     names: tuple[str, ...]
@@ -125,6 +126,7 @@ class Estimate:
     centre: PerGroup | None = None
     plain: PerGroup | None = None
     ends: Float[np.ndarray, "end row"] | None = None
+    of_new: Mapping[str, Part] = field(default_factory=dict)
 
     @property
     def n_models(self) -> int:

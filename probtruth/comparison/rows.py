@@ -150,8 +150,8 @@ def rank_rows(estimate: Estimate, post: Posterior, rope: float | None, decided: 
     about = estimate.about
     place = {name: at for at, name in enumerate(estimate.names)}
     tier_of = [1] * post.n_models
-    if post.means is not None and post.estimate is not None:
-        tier_of = tiers(post.means, post.estimate.mean[: post.n_models, 0], rope or 0.0).tolist()
+    if post.ranked is not None and post.estimate is not None:
+        tier_of = tiers(post.ranked, post.estimate.mean[: post.n_models, 0], rope or 0.0).tolist()
     rows: list[tuple[bool, float, str, Rank]] = []
     for name, mean in zip(estimate.models, estimate.means.tolist(), strict=True):
         entropy = about.known.entropy
