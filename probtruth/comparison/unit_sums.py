@@ -68,7 +68,7 @@ class _Spread:
 
 
 OF_ROW = ("weight", "contrast", "alone", "total")
-OF_GROUP = ("inverse", "chance", "alone_total", "square")
+OF_GROUP = ("inverse", "chance", "alone_total", "square", "alone_square")
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,6 +89,7 @@ class UnitSums:
     chance: PerGroup  # of (1 - 1/m)/m^2 over the cells of items of several units
     alone_total: Float[np.ndarray, "group model"]  # over the items of one unit
     square: Float[np.ndarray, "group model model"]  # of differences of two models; of a model itself on the diagonal
+    alone_square: Float[np.ndarray, "group model model"]  # the same, over the items of one unit
 
     @classmethod
     def of(
@@ -111,6 +112,7 @@ class UnitSums:
         total = np.zeros((n_models, len(rows)))
         alone_total = np.zeros((n_groups, n_models))
         square = np.zeros((n_groups, n_models, n_models))
+        alone_square = np.zeros((n_groups, n_models, n_models))
         starts = np.searchsorted(first, np.arange(0, len(item), BLOCK))
         cuts = np.unique(np.append(first[starts[starts < len(first)]], len(item)))
         for start, stop in pairwise(cuts.tolist()):
@@ -120,12 +122,14 @@ class UnitSums:
             mean = np.add.reduceat(losses, first[inside] - start, axis=1) / count[inside]
             residual = losses - np.repeat(mean, count[inside], axis=1)
             parts = np.where(several[cells], residual * share[cells], losses)
-            single = np.where(several[cells], 0.0, parts)
             for model in range(n_models):
                 total[model] += np.bincount(row_of[cells], parts[model], len(rows))
-                alone_total[:, model] += np.bincount(group[cells], single[model], n_groups)
             for at in range(n_groups):
-                square[at] += _squares(parts if n_groups == 1 else parts[:, group[cells] == at])
+                here = group[cells] == at
+                square[at] += _squares(parts[:, here & several[cells]])
+                single = parts[:, here & ~several[cells]]
+                alone_square[at] += _squares(single)
+                alone_total[at] += single.sum(1)
         contrast = np.where(several, share * (1 - share), 0.0)
         return cls(
             names=tuple(names),
@@ -139,6 +143,7 @@ class UnitSums:
             chance=np.bincount(group, contrast * share, n_groups),
             alone_total=alone_total,
             square=square,
+            alone_square=alone_square,
         )
 
     def __add__(self, other: "UnitSums") -> "UnitSums":
@@ -166,6 +171,12 @@ class UnitSums:
         items = np.bincount(self.group, self.alone, len(self.inverse))
         return items, self.alone * (1 - self.alone / np.maximum(items, 1)[self.group])
 
+    def by_chance(self) -> PerGroup:
+        """What the squares about the mean of the items of one unit alone count for, as chance moves the totals."""
+        items, of_alone = self.of_alone()
+        kept = np.bincount(self.group, of_alone, len(items))
+        return np.asarray(kept / np.maximum(items - 1, 1))
+
     def spread(self, weights: PerGroup) -> _Spread:
         """How far the units tell how others like them differ."""
         n_groups = len(weights)
@@ -180,8 +191,9 @@ class UnitSums:
         even = np.bincount(self.group, self.weight**2, n_groups) / np.maximum(n_items, 1e-9)
         whole = float((weight**2).sum())
         wanted = whole - float(scale**2 @ (self.inverse - even))
-        noise = float(scale**2 @ self.chance + of_row**2 @ of_alone)
-        signal = _signal(contrast) - noise
+        kept = np.bincount(self.group, of_alone, n_groups)
+        noise = float(scale**2 @ (self.chance + kept))
+        signal = _signal(contrast) - float(scale**2 @ (self.chance + self.by_chance() * kept))
         fourth = float((contrast**4).sum())
         effective = float(weight.sum()) ** 2 / whole if whole > 0 else 1.0
         if signal <= RESOLVED * whole:
@@ -211,8 +223,10 @@ class UnitSums:
         mean = self.alone_total / np.maximum(alone, 1)[:, None]
         by_itself = second < 0
         apart = mean[:, first] - np.where(by_itself, 0.0, mean[:, second])
-        square = self.square[:, first, np.where(by_itself, first, second)] - alone[:, None] * apart**2
-        chance = np.maximum(told.scale**2 @ square, 0.0)
+        other = np.where(by_itself, first, second)
+        square = self.square[:, first, other]
+        of_alone = np.maximum(self.alone_square[:, first, other] - alone[:, None] * apart**2, 0.0)
+        chance = told.scale**2 @ (square + self.by_chance()[:, None] * of_alone)
         raw = (totals**2).sum(1)
         skewness = _skewness(totals, raw, told.df + 1.0)
         return Excess(told.size * raw, told.size * chance, told.df, skewness, told.effective, told.known)

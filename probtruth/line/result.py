@@ -177,7 +177,9 @@ class Result(Reported):
         """The content of `result.json`: plain values; infinities and None as Python has them."""
         comparison, audit = self.comparison, self.audit
         excluded = () if self.labelled is None else self.labelled.excluded
-        groups = {**comparison.group_results, "by_group": comparison.groups} if comparison.group_results else {}
+        groups = dict(comparison.group_results)
+        if comparison.settings["groups"] is not None and groups:
+            groups["by_group"] = comparison.groups
         renormalised = [
             {"model": model, "rows": rows, "lowest_sum": low, "highest_sum": high}
             for model, rows, low, high in audit.renormalised
@@ -190,6 +192,7 @@ class Result(Reported):
             "verdict": None if self.standing is None else self.standing.to_dict(),
             "estimand": comparison.estimand,
             "uncertainty": dict(comparison.uncertainty),
+            "uncertainty_intervals": dict(comparison.uncertainty_intervals),
             "unseen": dict(comparison.unseen),
             "gold": None if comparison.gold is None else dict(comparison.gold),
             "rope": comparison.rope,

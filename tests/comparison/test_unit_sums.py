@@ -44,7 +44,20 @@ def test_a_complete_table_gives_the_components_of_the_two_way_layout():
     assert found.known == pytest.approx(1 / (1 + 1 / (n - 1) / np.sqrt(m - 1)), rel=ROUNDING)
 
 
-@pytest.mark.parametrize(("n_items", "units", "share"), [(400, 8, 0.03), (300, 8, 0.4), (1000, 60, 0.1)])
+def test_items_that_only_one_unit_has_say_nothing_of_the_others():
+    """Their spread was counted as chance: a person with most of the items alone, and a second one, never differed."""
+    rng = np.random.default_rng(4)
+    table = rng.normal(size=(300, 2)) + np.array([0.0, 1.0])
+    only = table.copy()
+    only[60:, 1] = np.nan
+    both = excess(table[:60])
+    found = excess(only)
+    weight = np.array([270.0, 30.0]) / 300
+    assert found.raw / (weight**2).sum() == pytest.approx(2 * both.raw, rel=0.01)
+    assert found.extra / (weight**2).sum() == pytest.approx(2 * both.extra, rel=0.01)
+
+
+@pytest.mark.parametrize(("n_items", "units", "share"), [(400, 8, 0.03), (300, 8, 0.4), (1000, 60, 0.1), (400, 2, 0.3)])
 def test_the_part_of_sparse_units_and_that_of_items_are_the_whole_variance(n_items, units, share):
     """Units of variance 1, items and what is left of variance 1 each; most items have one unit in the first case."""
     rng, found, wanted = np.random.default_rng(1), [], []
