@@ -291,7 +291,6 @@ class Estimate:
                 return shares
         return shares | {"items": left}
 
-
     def share_intervals(self, a: int, b: int, seed: int) -> dict[str, tuple[float, float] | None]:
         """The 95% interval of each share, as every part's variance is known from its degrees of freedom."""
         shares = self.shares(a, b)

@@ -21,8 +21,8 @@ from probtruth.comparison.estimate import Estimate, Part
 from probtruth.comparison.groups import Population, from_draws
 from probtruth.comparison.margin import Margin, margins, other_df
 from probtruth.comparison.options import Options
-from probtruth.comparison.pooled import pooled, steadier
 from probtruth.comparison.pairs import LEADING, Pairs, first_and_last, leading, pair_rows_of, pairs_of
+from probtruth.comparison.pooled import pooled, steadier
 
 if TYPE_CHECKING:
     from probtruth.inference.nuts import Draws

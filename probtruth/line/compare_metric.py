@@ -24,7 +24,7 @@ from probtruth.scoring.confusion.measures import draw_labels
 from probtruth.scoring.metrics import WeightedMetric, weighted_metric
 from probtruth.types import Comparison
 from probtruth.types.arguments import QUESTIONS, ClassEvidence, Engine, Estimand, Groups, MethodName, MetricName
-from probtruth.types.comparison import Pair, Rank
+from probtruth.types.pairs import Pair, Rank
 
 DRAWS = 2500  # of each chain
 LABEL_DRAWS = 100  # Draws of every item's label, from which the labels' share of the variance is told

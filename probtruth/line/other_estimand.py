@@ -74,6 +74,11 @@ class OtherVerdicts(Brief):
         return len(self.aligned.models)
 
     @property
+    def computed(self) -> bool:
+        """Whether all of them were computed before."""
+        return {"other", "method", "doubt"} <= self.__dict__.keys()
+
+    @property
     def no_room(self) -> bool:
         """Whether annotators are known and yet too many, or their labels, for the estimand `class`."""
         annotations = self.truth.annotations

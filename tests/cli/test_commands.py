@@ -156,7 +156,7 @@ def test_truth_says_that_a_method_did_not_converge(run, files, monkeypatch):
 
 def test_truth_prints_quality_under_its_default(run, files):
     outcome = run("truth", files["labels"])
-    assert "dirichlet, estimand distribution" in outcome.out
+    assert "smoothed vote shares (dirichlet), estimand distribution" in outcome.out
     assert "agreement" in outcome.out
     assert all(name in outcome.out for name in ("ann", "bob", "cy"))
 
@@ -186,7 +186,7 @@ def test_without_out_the_verdict_is_printed_and_nothing_written(run, files, tmp_
     (tmp_path / "empty").mkdir()
     monkeypatch.chdir(tmp_path / "empty")
     for words, verdict in (
-        (("run", "--annotations", files["labels"], *models), "Whether sharp or flat is better is open."),
+        (("run", "--annotations", files["labels"], *models), "The comparison of sharp and flat is inconclusive."),
         (
             ("compare", files["scores"], "--lower-is-better"),
             "a is almost certainly better than b, unless rare outcomes",

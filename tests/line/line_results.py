@@ -25,9 +25,6 @@ PASSING = {"max_rhat": 1.001, "min_ess": 4200.0, "divergences": 0, "engines_agre
 ODD_NAMES = ("<script>alert(1)</script>", "שלום עולם", "😀 👩‍🔬 & co | *x* $y$", "long " * 60, "=1+1\u202egnp.exe")
 
 
-COMMAND = "probtruth run --annotations 'my labels.csv' --out out"
-
-
 def compare(scores: Scores, rope: float | None, diagnostics: dict[str, Any]) -> Comparison:
     values, names = scores.values, scores.models
     means = values.mean(1)
@@ -138,7 +135,7 @@ def demo_result(names: tuple[str, ...] | None = None, rope: float | None = 0.01,
     aligned = align(predictions, truth)
     verdicts = with_other(OtherVerdicts(truth, aligned, scores, comparison, Options(get_rule("log"))), other)
     labelled = Labelled(truth, aligned, get_rule("log"), verdicts)
-    return Result(scores, comparison, (), labelled, **{"note": demo.NOTE, "command": COMMAND, **changes})
+    return Result(scores, comparison, (), labelled, **{"note": demo.NOTE, **changes})
 
 
 def bare_result(
@@ -154,7 +151,7 @@ def bare_result(
         "accuracy" if higher_is_better else "seconds",
         higher_is_better=higher_is_better,
     )
-    return Result(scores, compare(scores, rope, PASSING), (), command=COMMAND)
+    return Result(scores, compare(scores, rope, PASSING), ())
 
 
 def rewrite(result: Result, **changes: Any) -> Result:

@@ -49,8 +49,8 @@ def test_failing_diagnostics_and_warnings(make):
 
 
 def test_long_tables_are_cut_and_say_so(make):
-    text = printed(*terminal.summary(make["bare"](12)))
-    assert "and 46 more" in text
+    text = printed(*terminal.summary(make["bare"](32)))
+    assert "and 12 more" in text
 
 
 @pytest.fixture
@@ -95,6 +95,5 @@ def test_names_that_differ_at_the_end_stay_apart(make):
     names = tuple(f"bert-base-uncased-finetuned_{number}" for number in range(4))
     text = printed(*terminal.summary(make["demo"](names)))
     pairs = text[text.index("Differences of all pairs") :].splitlines()[2:8]
-    assert [tuple(line.split()[:2]) for line in pairs] == [
-        (f"bert-ba…uned_{a}", f"bert-ba…uned_{b}") for a in range(4) for b in range(a + 1, 4)
-    ]
+    shown = [tuple(sorted(line.split()[:2])) for line in pairs]
+    assert sorted(shown) == [(f"bert-ba…uned_{a}", f"bert-ba…uned_{b}") for a in range(4) for b in range(a + 1, 4)]

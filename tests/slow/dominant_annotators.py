@@ -12,6 +12,7 @@ of the interval by one vote, in units of the wider interval's width.
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -22,7 +23,6 @@ from probtruth.comparison.estimate import Estimate, Part
 from probtruth.comparison.margin import margins
 from probtruth.comparison.shared_units import Shared
 from probtruth.comparison.unit_sums import UnitSums
-from dataclasses import replace
 
 RUNS = 300
 ITEMS, LONG = 200, 300
@@ -36,7 +36,9 @@ WALKS = {
 STEPS = 120
 
 
-def shown(item: np.ndarray, unit: np.ndarray, values: np.ndarray, n_items: int, n_units: int) -> tuple[Shared, Estimate]:
+def shown(
+    item: np.ndarray, unit: np.ndarray, values: np.ndarray, n_items: int, n_units: int
+) -> tuple[Shared, Estimate]:
     """The units, and the estimate without them, from cells by item."""
     count = np.bincount(item, minlength=n_items)
     means = np.bincount(item, values, n_items) / count
