@@ -112,8 +112,8 @@ class Estimate:
 
     `within` says what of the first part comes from labels, replicates or experts, of any two models. `centre` and
     `plain` are the mean with the items that stand for rare differences, and the variance of the first part without
-    them; `ends` the least and largest value of each row. `n_units` are independent ones. `of_new` are the parts of units
-    that many items share as new ones would have them, where little is known of those.
+    them; `ends` the least and largest value of each row. `n_units` are independent ones. `of_new` are the
+    parts of units that many items share as new ones would have them.
     """
 
     names: tuple[str, ...]

@@ -1,12 +1,12 @@
 r"""Models of one study resemble each other: P(best), ranks and regret partially pool them, their spread learned.
 
 A flat prior on every difference makes the best-looking of many close models too sure of itself. Here the models' means
-are $\theta_k \sim N(\mu, \tau^2)$, flat priors of $\mu$ and $\tau$ (Gelman 2006, doi:10.1214/06-BA117A). Under a flat
-prior of $\tau$ two models say nothing of it: they are not pooled at all, so that P(best) of two is P(a better).
+are $\theta_k \sim N(\mu, \tau^2)$, with flat priors of $\mu$ and $\tau$ (Gelman 2006, doi:10.1214/06-BA117A). Of
+$\tau$ two models say nothing then: they are not pooled at all, so that P(best) of two is P(a better).
 
 In directions $u_j$ of the contrasts that vary on their own (h_j the variance of the estimate there, z_j the estimate),
-the mean and the noise of the draws shrink by $s_j = \tau^2/(\tau^2 + h_j)$ and its root. What that takes away is made in
-steps from model to model, in units of their spreads: differences of any size keep all their digits.
+the mean and the noise of the draws shrink by $s_j = \tau^2/(\tau^2 + h_j)$ and its root. What that takes away is made
+in steps from model to model, in units of their spreads: differences of any size keep all their digits.
 """
 
 import numpy as np

@@ -1,7 +1,7 @@
 """Annotators, or replicates, that many items share: who saw which item, and what they add to every mean.
 
-What is added is what `unit_sums` finds: the variance of new units like these, of which the part `known` counts. With one
-annotator it is 0, and the answer is about this one; the more of the votes others give, the more it is about new ones.
+What is added is what `unit_sums` finds: the variance of new units like these, of which the part `known` counts. With
+one annotator it is 0, and the answer is about this one; the more votes others give, the more it is about new ones.
 """
 
 from collections.abc import Sequence

@@ -6,10 +6,10 @@ units add to the variance of the mean what they have in common over items, beyon
 
     size * max(0, sum_u (sum_i r_iu)^2 - sum_iu r_iu^2)
 
-`size` makes that unbiased. With W_u = sum_i w_i/m_i and V_u = sum_i w_i/m_i (1 - 1/m_i) it is the ratio of sum_u W_u^2
-to sum_u V_u^2 + sum_{u,v} A_uv^2, each less the part of single cells. A_uv, what u and v share, is taken for V_u V_v over
-the other units' V: exact for two units, and where all see the same. A unit without votes has no weight in any of these
-sums, so that the first vote of a new unit moves them by one vote's worth.
+`size` makes that unbiased. With W_u = sum_i w_i/m_i and V_u = sum_i w_i/m_i (1 - 1/m_i) it is the ratio of
+sum_u W_u^2 to sum_u V_u^2 + sum_{u,v} A_uv^2, each less the part of single cells. A_uv, what u and v share, is taken
+for V_u V_v over the other units' V: exact for two units, and where all see the same. A unit without votes has no weight
+in any of these sums, so that the first vote of a new unit moves them by one vote's worth.
 """
 
 import math

@@ -80,7 +80,7 @@ class Comparison(Reported):
 
     @cached_property
     def uncertainty_intervals(self) -> Mapping[str, tuple[float, float] | None]:
-        """The 95% interval of each of these shares: few annotators tell little of theirs; None where it is not known."""
+        """The 95% interval of each of these shares: few annotators tell little of theirs; None if not known."""
         return self.part_intervals()
 
     @cached_property

@@ -90,7 +90,7 @@ def test_pairs_are_left_as_they_are():
 def test_differences_of_any_size_keep_their_digits(tiny):
     """Two almost equal models among others: their own order is what it was, whatever is taken off both."""
     rng = np.random.default_rng(5)
-    reach, root, steps = chain(5, np.array([1.0, tiny, 1.0, 1.0]), rng)
+    reach, _, steps = chain(5, np.array([1.0, tiny, 1.0, 1.0]), rng)
     mean = np.array([0.0, 1.0, 1.0, 2.0, 0.5])
     moved = pooled(mean, steps, reach, np.eye(4), 0)
     assert moved[:, 1] == pytest.approx(steps[:, 1], abs=0.6)

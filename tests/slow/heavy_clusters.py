@@ -1,8 +1,8 @@
 """Coverage with clusters of Pareto sizes, whose size goes with their difference or does not (five minutes).
 
-A cluster has 5 u^(-1/a) items, u uniform, at most 5,000: the smaller a, the heavier the tail. Its mean difference is the
-number in the second column times an exponential variable with mean 0 and sd 1: that of its size (tied), or its own.
-Items have sd 1. The mean is that over the items of new clusters. Cells: coverage of the 95% interval, the share of data
+A cluster has 5 u^(-1/a) items, u uniform, at most 5,000: the smaller a, the heavier the tail. Its mean difference is
+the number in the second column times an exponential variable with mean 0 and sd 1: that of its size, or its own. Items
+have sd 1. The mean is that over the items of new clusters. Cells: coverage of the 95% interval, the share of data
 sets with a warning (few, or sizes that go with differences), and coverage where there is none.
 """
 
