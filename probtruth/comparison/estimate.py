@@ -315,10 +315,11 @@ class Estimate:
             drawn[name] = drawn.get(name, 0.0) + within
             left = left - within
         drawn["items"] = left
-        for name, part in drawn.items():
-            if shares.get(name) is not None:
-                low, high = np.quantile(part / total, [0.025, 0.975]).tolist()
-                intervals[name] = (min(low, shares[name]), max(high, shares[name]))
+        for name, of_source in drawn.items():
+            share = shares.get(name)
+            if share is not None:
+                low, high = np.quantile(of_source / total, [0.025, 0.975]).tolist()
+                intervals[name] = (min(low, share), max(high, share))
         return intervals
 
 

@@ -16,6 +16,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -161,7 +162,7 @@ class UnitSums:
 
     def among(self, groups: Int[np.ndarray, " group"], n_groups: int) -> "UnitSums":
         """The same where the groups are some of more."""
-        parts: dict[str, np.ndarray] = {}
+        parts: dict[str, Any] = {}
         for name in OF_GROUP:
             parts[name] = spread_out(getattr(self, name).T, groups, n_groups).T
         return replace(self, group=groups[self.group], **parts)
@@ -243,8 +244,9 @@ class UnitSums:
         raw = (totals**2).sum(1)
         both = one.raw + two.raw
         spread = one.raw**2 / one.df + two.raw**2 / two.df
-        df = np.divide(both**2, spread, out=np.full_like(raw, min(one.df, two.df)), where=spread > 0)
-        skewness = _skewness(totals, raw, min(one.df, two.df) + 1.0)
+        fewest = min(told.df, others.df)
+        df = np.divide(both**2, spread, out=np.full_like(raw, fewest), where=spread > 0)
+        skewness = _skewness(totals, raw, fewest + 1.0)
         known = min(one.known, two.known)
         return Excess(raw, one.chance + two.chance, df, skewness, min(one.effective, two.effective), known)
 
@@ -259,7 +261,7 @@ def _squares(parts: Float[np.ndarray, "model cell"]) -> Float[np.ndarray, "model
         apart = parts[a] - parts[b]
         square[a, b] = square[b, a] = apart @ apart
     np.fill_diagonal(square, own)
-    return square
+    return np.asarray(square)
 
 
 def _signal(contrast: PerUnit) -> float:
@@ -278,4 +280,5 @@ def _skewness(totals: Float[np.ndarray, "row unit"], square: PerRow, n_units: fl
         return np.zeros(len(totals))
     unbiased = math.sqrt(n_units * (n_units - 1)) / (n_units - 2)
     third = (totals**3).sum(1)
-    return np.divide(counts * unbiased * third, square**1.5, out=np.zeros_like(third), where=square > 0)
+    skewness = np.divide(third, square**1.5, out=np.zeros_like(third), where=square > 0)
+    return np.asarray(counts * unbiased * skewness)
