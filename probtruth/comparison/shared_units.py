@@ -157,7 +157,7 @@ def of_annotators(scores: Scores, annotations: object, models: Models, plan: Des
         of_votes = losses[:, place[ends[start] : ends[stop]]]
         size = np.diff(ends[start : stop + 1])
         if (size == 1).all():
-            return of_votes
+            return np.asarray(of_votes)
         return np.asarray(np.add.reduceat(of_votes, first[start:stop] - ends[start], axis=1) / size)
 
     item_of_cell = cell[first] // len(names)

@@ -172,6 +172,11 @@ class UnitSums:
         items = np.bincount(self.group, self.alone, len(self.inverse))
         return items, self.alone * (1 - self.alone / np.maximum(items, 1)[self.group])
 
+    def alone_mean(self) -> Float[np.ndarray, "group model"]:
+        """Each model's mean over the items of one unit alone."""
+        items = self.of_alone()[0]
+        return np.asarray(self.alone_total / np.maximum(items, 1)[:, None])
+
     def by_chance(self) -> PerGroup:
         """What the squares about the mean of the items of one unit alone count for, as chance moves the totals."""
         items, of_alone = self.of_alone()
@@ -209,19 +214,21 @@ class UnitSums:
 
     def totals(self, told: _Spread, first: Models, second: Models) -> Float[np.ndarray, "row unit"]:
         """What each unit adds to models' differences, or to a model by itself (-1 stands for none)."""
-        alone = self.of_alone()[0]
-        mean = self.alone_total / np.maximum(alone, 1)[:, None]
+        mean = self.alone_mean()
         residual = self.total - self.alone[:, None] * mean[self.group]
-        of_unit = np.zeros((len(self.names), residual.shape[1] + 1))  # the last column is of no model
-        np.add.at(of_unit[:, :-1], self.unit, told.scale[self.group, None] * residual)
-        return np.asarray((of_unit[:, first] - of_unit[:, second]).T)
+        scaled = told.scale[self.group, None] * residual
+        n_models = residual.shape[1]
+        of_unit = np.zeros((len(self.names), n_models + 1))  # the last column is of no model
+        np.add.at(of_unit[:, :n_models], self.unit, scaled)
+        apart = of_unit[:, first] - of_unit[:, second]
+        return np.asarray(apart.T)
 
     def excess(self, weights: PerGroup, first: Models, second: Models) -> Excess:
         """What the units add to the means of models' differences, or of a model by itself (-1 stands for none)."""
         told = self.spread(weights)
         totals = self.totals(told, first, second)
         alone = self.of_alone()[0]
-        mean = self.alone_total / np.maximum(alone, 1)[:, None]
+        mean = self.alone_mean()
         by_itself = second < 0
         apart = mean[:, first] - np.where(by_itself, 0.0, mean[:, second])
         other = np.where(by_itself, first, second)

@@ -84,5 +84,6 @@ def _enough(made: Plan) -> int | None:
     """The number of items that is enough by a plan."""
     for row in made.designs:
         if row["design"] == ENOUGH:
-            return round(row["n_items"])
+            n_items: int = round(row["n_items"])
+            return n_items
     return None

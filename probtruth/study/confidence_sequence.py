@@ -64,25 +64,38 @@ class SequentialEvidence:
 
     def _log_ratio(self, mean: float) -> Float[np.ndarray, " unit"]:
         """The log of the mixture likelihood ratio for a mean difference above `mean`."""
-        total, size = self.total, self.size
-        anchor = total[0] / size[0] if len(total) else 0.0
+        total = self.total
+        size = self.size
+        anchor = 0.0
+        if len(total):
+            anchor = total[0] / size[0]
         shifted = total - anchor * size  # powers of what is near 0
         n = np.arange(1.0, len(total) + 1)
 
         def summed(of_total: int, of_size: int) -> Float[np.ndarray, " unit"]:
             return np.cumsum(shifted**of_total * size**of_size)
 
-        ratio = summed(1, 0) / summed(0, 1)
-        square = summed(2, 0) - 2 * ratio * summed(1, 1) + ratio**2 * summed(0, 2)
-        cube = summed(3, 0) - 3 * ratio * summed(2, 1) + 3 * ratio**2 * summed(1, 2) - ratio**3 * summed(0, 3)
+        items = summed(0, 1)
+        ratio = summed(1, 0) / items
+        square = summed(2, 0)
+        square = square - 2 * ratio * summed(1, 1)
+        square = square + ratio**2 * summed(0, 2)
+        cube = summed(3, 0)
+        cube = cube - 3 * ratio * summed(2, 1)
+        cube = cube + 3 * ratio**2 * summed(1, 2)
+        cube = cube - ratio**3 * summed(0, 3)
         variance = np.maximum(square, 0.0) / np.maximum(n - 1, 1)
         peak = np.maximum.accumulate(np.abs(total)) * ROUNDING
         known = (n >= START) & (variance > peak**2)
         with np.errstate(divide="ignore", invalid="ignore"):
-            u = (summed(1, 0) - (mean - anchor) * summed(0, 1)) / np.sqrt(variance * n)
+            u = (summed(1, 0) - (mean - anchor) * items) / np.sqrt(variance * n)
             g = np.sqrt(n) / ((n - 1) * (n - 2)) * cube / variance**1.5
-            v = SPREAD * np.sqrt(n / (1 + n * SPREAD**2)) * np.minimum(u, u + g * u**2 / 3 + g**2 * u**3 / 27 + g / 6)
-            log = np.log(2) + log_ndtr(v) + v**2 / 2 - np.log1p(n * SPREAD**2) / 2
+            hall = u + g * u**2 / 3
+            hall = hall + g**2 * u**3 / 27 + g / 6
+            grown = 1 + n * SPREAD**2
+            v = SPREAD * np.sqrt(n / grown) * np.minimum(u, hall)
+            log = np.log(2) + log_ndtr(v)
+            log = log + v**2 / 2 - np.log1p(n * SPREAD**2) / 2
         return np.where(known, log, 0.0)
 
     def far_from_normal(self) -> float | None:
