@@ -295,12 +295,12 @@ class Estimate:
         """The 95% interval of each share, as every part's variance is known from its degrees of freedom."""
         shares = self.shares(a, b)
         intervals: dict[str, tuple[float, float] | None] = dict.fromkeys(shares)
-        if any(shares[name] is None for name in ("items", *self.parts)) or shares["items"] == 0:
+        first, *others = self.over_groups().parts.items()
+        if shares["items"] is None or any(shares[name] is None for name in self.parts):
             return intervals
         (place,) = pair_rows_of(np.array([[a, b]]), self.n_models)
         row = self.n_models + int(place)
         rng = np.random.default_rng(seed)
-        first, *others = self.over_groups().parts.items()
         of_items = _drawn(first[1].variance[row, 0], first[1].df[row, 0], rng)
         total = of_items.copy()
         drawn: dict[str, Float[np.ndarray, " draw"]] = {}
@@ -310,11 +310,12 @@ class Estimate:
             drawn[name] = np.maximum(_drawn(raw[row, 0], part.df[row, 0], rng) - chance, 0.0)
             total += drawn[name]
         left = of_items
-        for name, variance_of in self.within.items():
+        within_items = self.within if first[0] == "items" else {}
+        for name, variance_of in within_items.items():
             within = np.minimum(variance_of(a, b) or 0.0, left)
             drawn[name] = drawn.get(name, 0.0) + within
             left = left - within
-        drawn["items"] = left
+        drawn[first[0]] = left
         for name, of_source in drawn.items():
             share = shares.get(name)
             if share is not None:

@@ -27,6 +27,7 @@ from probtruth.types.index import positions
 BLOCK = 1 << 16  # Cells worked on at once
 NEAR = 1e-4  # Below this part of the models' squares that of their difference is taken from the cells: rounding
 RESOLVED = 1e-9  # Coefficients below this part of the weights are rounding
+SLOWLY = 1.5  # Power of the effective number less one by which the units' standard deviation comes in
 SKEWED_FROM = 3  # Effective units from which on a skewness starts to count; from one more on it counts in full
 
 PerRow = Float[np.ndarray, " row"]
@@ -209,7 +210,7 @@ class UnitSums:
         # noise in the estimate averages out over units
         resolved = signal / (signal + noise / math.sqrt(df))
         effective += (df - 1.0) * resolved**2
-        known = min(effective - 1.0, 1.0) * resolved
+        known = min(effective - 1.0, 1.0) ** SLOWLY * resolved
         return _Spread(scale, max(wanted, 0.0) / signal, df, effective, known)
 
     def totals(self, told: _Spread, first: Models, second: Models) -> Float[np.ndarray, "row unit"]:

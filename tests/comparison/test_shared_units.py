@@ -227,3 +227,83 @@ def test_one_annotator_says_nothing_of_others():
         assert "annotators" not in found.estimand
         assert found.uncertainty["annotators"] is None
         assert found.pairs[0]["low"] == pytest.approx(pt.compare(scores, engine="exact").pairs[0]["low"], rel=1e-9)
+
+
+# vote by vote
+
+
+def person_and_students(rng, n_items, votes):
+    """A person's labels of all items, and students' labels in the order in which they come: (item, student)."""
+    logit = rng.normal(size=n_items)
+    lean = np.concatenate([[0.0], 0.8 * rng.normal(size=60)])
+    items = np.concatenate([np.arange(n_items), [item for item, _ in votes]]).astype(int)
+    people = np.concatenate([np.zeros(n_items), [student for _, student in votes]]).astype(int)
+    label = rng.random(len(items)) < 1 / (1 + np.exp(-(logit[items] + lean[people])))
+    index = [f"i{place:03d}" for place in range(n_items)]
+    probs = {name: 1 / (1 + np.exp(-(logit + shift))) for name, shift in (("p", 0.4), ("q", -0.4))}
+    predictions = pt.Predictions.from_probs(
+        {name: np.stack([1 - one, one], 1) for name, one in probs.items()}, items=index, labels=["0", "1"]
+    )
+    columns = {
+        "item": [index[item] for item in items],
+        "annotator": [f"s{one:02d}" for one in people],
+        "label": label.astype(int).astype(str).tolist(),
+    }
+    return columns, predictions
+
+
+def compared(columns, predictions, n_votes):
+    first = {name: column[:n_votes] for name, column in columns.items()}
+    truth = pt.infer_truth(pt.Annotations.from_long(first), "vote-share")
+    return compare(pt.score(predictions, truth, rule="brier"), engine="exact", draws=10)
+
+
+ORDERS = {
+    "one student": lambda vote: (vote, 1),
+    "forty by one, then a third": lambda vote: (vote, 1) if vote < 40 else (vote - 40, 2),
+    "each by another": lambda vote: (vote, 1 + vote % 59),
+}
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_no_vote_moves_an_interval_by_more_than_a_tenth(order):
+    """From one annotator to sixty; the second vote of a second one, or one of a third, made it five times as wide."""
+    votes = [ORDERS[order](vote) for vote in range(70)]
+    columns, predictions = person_and_students(np.random.default_rng(11), 150, votes)
+    ends = []
+    for n_votes in range(150, 221):
+        row = compared(columns, predictions, n_votes).pairs[0]
+        ends.append((row["low"], row["high"]))
+    width = np.diff(ends, axis=1)[:, 0]
+    moves = np.abs(np.diff(ends, axis=0)).max(1)
+    assert (moves <= 0.1 * np.maximum(width[1:], width[:-1])).all()
+
+
+def test_one_dominant_annotator_is_said_once_and_both_answers_stand_side_by_side():
+    votes = [(vote, 1) for vote in range(30)]
+    columns, predictions = person_and_students(np.random.default_rng(11), 150, votes)
+    found = compared(columns, predictions, 180)
+    said = [warning for warning in found.warnings if "annotators" in warning]
+    assert len(said) == 1
+    assert "barely known" in said[0]
+    assert set(found.group_results) == {"these annotators", "new annotators"}
+    these, new = (rows[0] for rows in found.group_results.values())
+    alone = compare(without_annotators(found.scored), engine="exact").pairs[0]
+    assert (these["low"], these["high"]) == pytest.approx((alone["low"], alone["high"]), rel=ROUNDING)
+    shown = found.pairs[0]
+    assert these["high"] - these["low"] < shown["high"] - shown["low"] < new["high"] - new["low"]
+    both = compared(columns, predictions, 150)
+    assert not both.group_results  # one annotator: the answer is about this one
+
+
+def test_shares_of_the_variance_have_intervals_as_wide_as_few_annotators_leave_them(study):
+    annotations, predictions = study
+    result = pt.evaluate(annotations, predictions, method="vote-share", engine="exact")
+    shares = result.comparison.uncertainty
+    intervals = result.comparison.uncertainty_intervals
+    assert set(intervals) == set(shares)
+    for name, ends in intervals.items():
+        assert 0 <= ends[0] <= shares[name] <= ends[1] <= 1
+    low, high = intervals["annotators"]
+    assert high - low > 0.2  # of five annotators
+    assert result.to_dict()["uncertainty_intervals"] == dict(intervals)
