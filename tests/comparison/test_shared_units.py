@@ -305,5 +305,16 @@ def test_shares_of_the_variance_have_intervals_as_wide_as_few_annotators_leave_t
     for name, ends in intervals.items():
         assert 0 <= ends[0] <= shares[name] <= ends[1] <= 1
     low, high = intervals["annotators"]
-    assert high - low > 0.2  # of five annotators
+    assert high - low > 0.05  # of five annotators
     assert result.to_dict()["uncertainty_intervals"] == dict(intervals)
+
+
+def test_the_interval_of_a_share_by_hand():
+    """Of two equal parts, one known and one of four units more than one: 1/(1 + chi-square/4), by its quantiles."""
+    ones = np.ones((3, 1))
+    estimate = replace(estimate_from(np.zeros(3), np.ones(3), np.full(3, 1e9)), names=("a", "b"))
+    units = Part(ones, 0 * ones, 4 * ones)
+    found = replace(estimate, parts={**estimate.parts, "annotators": units}).share_intervals(0, 1, 0)
+    wanted = 1 / (1 + stats.chi2(4).ppf([0.975, 0.025]) / 4)
+    assert found["annotators"] == pytest.approx(wanted, abs=0.03)
+    assert found["items"] == pytest.approx(1 - wanted[::-1], abs=0.03)
