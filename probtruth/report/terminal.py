@@ -36,6 +36,7 @@ SHORT = {
     "Difference": "a − b",
     "P(a better)": "P(a)",
     "P(equivalent)": "P(=)",
+    "P(a not worse)": "P(a≥)",
     "P(b better)": "P(b)",
     "Letters": "",
     "Accuracy": "acc.",
