@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 from jaxtyping import Float, Int
 
+from probtruth.comparison.boards import filled, notes_on, shared_items
 from probtruth.comparison.design import Design, known_weights, totals
 from probtruth.comparison.estimate import About, Estimate, VarianceOf
 from probtruth.comparison.fixed_items import fixed_estimate, fixed_variance
@@ -60,6 +61,10 @@ def of_scores(scores: Scores, plan: Design, options: Options, annotations: objec
     """The estimate from scores under a design; `annotations` are those behind them, where their annotators matter."""
     _refuse_replicates(scores, plan, options, annotations)
     values, influence = _values(scores, plan)
+    board = None
+    if np.isnan(values).any():
+        board = filled(values, plan, scores.models)
+        values = board.values
     gold = None
     if scores.gold is not None:
         gold = Rectified.of(scores, scores.gold, plan)
@@ -68,6 +73,12 @@ def of_scores(scores: Scores, plan: Design, options: Options, annotations: objec
     about = _about(scores, plan, moments, values, gold)
     estimate = estimate_of(moments, plan, about)
     order = estimate.order
+    if board is not None:
+        estimate = board.corrected(estimate)
+        notes = notes_on(scores.losses, scores.models, scores.higher_is_better)
+        shared = shared_items(scores.losses)[np.ix_(order, order)]
+        about = replace(estimate.about, values=None, notes=(*about.notes, *notes), shared_items=shared)
+        estimate = replace(estimate, about=about)
     if gold is not None:
         estimate = gold.corrected(estimate, order)
     if options.fold_correlation is not None and scores.replicates is None:

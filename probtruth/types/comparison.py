@@ -39,8 +39,9 @@ class Pair(_Columns):
     """What is known of the difference of two models, a minus b, in the score's own units and sign.
 
     `low` to `high` is the equal-tailed 95% interval; `p_a_better` and `p_b_better` sum to 1; `p_equivalent` is None
-    without a ROPE; `favours` says "a" or "b". What is not known is None, with the `reason`. The last three say what
-    outcomes that no item showed could change.
+    without a ROPE; `favours` says "a" or "b". What is not known is None, with the `reason`. `unseen_...` say what
+    outcomes that no item showed could change; `shared_items` is on how many items both were scored, where some lack
+    scores.
     """
 
     a: str
@@ -56,6 +57,7 @@ class Pair(_Columns):
     unseen_rate: float | None = None
     unseen_difference: float | None = None
     unseen_p_a_better: float | None = None
+    shared_items: int | None = None
 
     @property
     def models(self) -> tuple[str, str]:
