@@ -1,22 +1,40 @@
-"""Sphinx configuration: `sphinx-build -W -b html docs OUT`. No extension reaches the network."""
+"""Sphinx configuration: `sphinx-build -W -b html docs OUT`.
+
+No extension reaches the network, except where the pages are published: there names of other projects become links.
+"""
 
 import os
 import sys
-from importlib.metadata import version as version_of
 from pathlib import Path
 from typing import Any
 
 from pygments.lexers import JsonLexer, TextLexer
+
+import probtruth
 
 sys.path.insert(0, str(Path(__file__).parent / "_ext"))
 
 project = "probtruth"
 author = "The probtruth authors"
 copyright = "The probtruth authors"
-release = version_of("probtruth")
+release = probtruth.__version__
 version = release
 
 extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx_copybutton", "plain_docstrings", "directives", "demo_report"]
+if os.environ.get("READTHEDOCS"):
+    extensions.append("sphinx.ext.intersphinx")
+    intersphinx_mapping = {
+        "arviz": ("https://python.arviz.org/en/stable", None),
+        "jax": ("https://docs.jax.dev/en/latest", None),
+        "matplotlib": ("https://matplotlib.org/stable", None),
+        "numpy": ("https://numpy.org/doc/stable", None),
+        "numpyro": ("https://num.pyro.ai/en/stable", None),
+        "pandas": ("https://pandas.pydata.org/docs", None),
+        "polars": ("https://docs.pola.rs/api/python/stable", None),
+        "python": ("https://docs.python.org/3", None),
+        "scipy": ("https://docs.scipy.org/doc/scipy", None),
+        "xarray": ("https://docs.xarray.dev/en/stable", None),
+    }
 source_suffix = {".md": "myst-nb", ".rst": "restructuredtext"}
 exclude_patterns = ["_build", "_ext"]
 smartquotes = False  # two hyphens are an option

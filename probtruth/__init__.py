@@ -1,7 +1,12 @@
 """Which probabilistic model is better when the reference labels are uncertain."""
 
+from probtruth import display as _display
+from probtruth.version import __version__ as __version__
+
 TYPE_CHECKING = False  # as of `typing`, whose import takes long enough for a Ctrl-C to fall into it
 if TYPE_CHECKING:
+    from types import ModuleType
+
     from probtruth import errors as errors
     from probtruth import figures as figures
     from probtruth.comparison.moments import Moments as Moments
@@ -44,8 +49,6 @@ if TYPE_CHECKING:
     from probtruth.types import Predictions as Predictions
     from probtruth.types import Scores as Scores
     from probtruth.types import Truth as Truth
-
-__version__ = "0.1.0"
 
 _HOME = {
     "Annotations": "types",
@@ -113,3 +116,12 @@ def __getattr__(name: str) -> object:
 
 def __dir__() -> list[str]:
     return __all__
+
+
+def _report() -> "ModuleType":
+    from probtruth.report import objects  # with the whole report
+
+    return objects
+
+
+_display.register(_report)

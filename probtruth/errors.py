@@ -2,7 +2,7 @@
 
 from probtruth import redaction as _redaction
 
-__all__ = ("InputError", "MissingExtraError", "PosteriorError", "ProbtruthError")
+__all__ = ("DeprecatedNameWarning", "InputError", "MissingExtraError", "PosteriorError", "ProbtruthError")
 
 LONGEST_PART = 2000  # How many characters of each part a message shows, whatever a file holds
 
@@ -51,3 +51,10 @@ class PosteriorError(ProbtruthError, RuntimeError):
 
 class MissingExtraError(ProbtruthError, ImportError):
     """An optional dependency is not installed; the message names the extra that brings it."""
+
+
+class DeprecatedNameWarning(FutureWarning):
+    """A name works for two more minor versions; the message says what to write instead.
+
+    Python shows it to everyone who runs a script, not only to those who test one.
+    """

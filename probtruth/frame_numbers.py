@@ -13,7 +13,7 @@ from jaxtyping import Float
 from probtruth import check
 from probtruth.check import Source
 from probtruth.errors import InputError
-from probtruth.frames import as_array, as_polars, encode, flat, name_text
+from probtruth.frames import as_array, as_polars, encode, flat, missing, name_text
 from probtruth.kernels.arrays import on_device
 from probtruth.kernels.host import block_rows
 
@@ -159,7 +159,21 @@ def row_names(table: object) -> tuple[str, ...] | None:
         return None
     if type(index).__name__ == "RangeIndex" and (index.start, index.step) == (0, 1):  # else rows of a larger frame
         return None
-    return tuple(map(name_text, index.to_list()))
+    listed = index.to_list()
+    blank = next((row for row, name in enumerate(listed) if missing(name)), None)
+    if blank is not None:
+        hint = "Drop that row, or name it; reset_index(drop=True) makes the index row numbers."
+        raise InputError(f"no name (NaN or None) in the index, row {blank}", "a name for every row", hint)
+    return tuple(map(name_text, listed))
+
+
+def no_frame(listed: object, what: str) -> None:
+    """Raises for a dataframe in place of a list by item."""
+    if is_frame(listed) and not isinstance(listed, Mapping):
+        hint = (
+            f"For a table with the columns item and {what[:-1]}: {what}=dict(zip(table['item'], table['{what[:-1]}']))."
+        )
+        raise InputError(f"a table as {what}", "a list in the order of the items, or {item: name}", hint)
 
 
 def _of_xarray(table: Any) -> NamedNumbers:

@@ -1,5 +1,6 @@
 """The direction of imports, and that the package's front door loads nothing heavy."""
 
+import ast
 import re
 import subprocess
 import sys
@@ -8,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import probtruth
+from tests import house
 
 ROOT = Path(__file__).parent.parent
 
@@ -21,6 +23,18 @@ def test_imports_run_one_way():
         text=True,
     )
     assert run.returncode == 0, run.stdout + run.stderr
+
+
+def test_no_module_imports_itself_through_others():
+    """Imports inside functions and names in strings count too."""
+    assert house.circles(house.imports()) == []
+
+
+def test_a_circle_is_found():
+    graph = {"a": {"b", "d"}, "b": {"c"}, "c": {"a"}, "d": {"c", "e"}, "e": set()}
+    assert house.circles(graph) == [["a", "b", "c", "d"]]
+    tree = ast.parse("def late():\n    from p import q\nimport_module('p.r')\nif TYPE_CHECKING:\n    from p import s")
+    assert set(house._modules_named(tree, {"p.q", "p.r", "p.s"})) == {"p.q", "p.r"}
 
 
 @pytest.mark.process

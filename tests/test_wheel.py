@@ -5,17 +5,23 @@ import re
 import subprocess
 import sys
 import sysconfig
+import tarfile
 import tomllib
 import zipfile
 from pathlib import Path
 
 import pytest
+import trove_classifiers
+import yaml
+
+import probtruth
 
 REPOSITORY = Path(__file__).parents[1]
 DATA = {
     "probtruth/py.typed",
     "probtruth/report/page.js",
     "probtruth/report/style.css",
+    "probtruth/demo/LICENSE.txt",
     "probtruth/demo/annotations.parquet",
     "probtruth/demo/digits.parquet",
     *(
@@ -24,6 +30,7 @@ DATA = {
     ),
 }
 """Everything in the wheel that is no module."""
+PYTHONS = {f"Programming Language :: Python :: 3.{minor}" for minor in (12, 13, 14)}
 LARGEST = 1_000_000
 """Bytes of the wheel."""
 
@@ -91,13 +98,50 @@ def test_what_it_says_of_itself(wheel: Path) -> None:
     project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]
     said = email.message_from_string(text)
     assert said["Name"] == "probtruth"
-    assert said["Version"] == project["version"]
+    assert said["Version"] == probtruth.__version__
     assert said["Summary"] == project["description"]
     assert said.get_payload().strip() == (REPOSITORY / "README.md").read_text().strip()
-    assert "Typing :: Typed" in said.get_all("Classifier")
+    classifiers = said.get_all("Classifier")
+    assert set(classifiers) <= trove_classifiers.classifiers
+    assert {"Typing :: Typed", *PYTHONS} <= set(classifiers)
     needed = [line for line in said.get_all("Requires-Dist") if "extra ==" not in line]
     assert all(re.fullmatch(r"[a-z0-9-]+(!=[0-9.]+\*,)?>=[0-9.]+", line) for line in needed), needed
     assert points.split() == ["[console_scripts]", "probtruth", "=", "probtruth.cli:main"]
+
+
+TOP = {
+    ".ci", ".github", ".python-version", ".readthedocs.yaml", "CHANGELOG.md", "CITATION.cff", "LICENSE", "README.md",
+    "docs", "examples", "probtruth", "pyproject.toml", "tests",
+}  # fmt: skip
+"""What the repository holds at its top, and so the source distribution. Hatchling adds two files of its making."""
+MADE = {"__pycache__", "_build", "reference"}
+"""Folders below that are made from the others."""
+
+
+def test_the_source_distribution_is_complete(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    build = pytest.importorskip("hatchling.build")
+    monkeypatch.chdir(REPOSITORY)
+    with tarfile.open(tmp_path / str(build.build_sdist(str(tmp_path)))) as file:
+        packed = {Path(*Path(name).parts[1:]) for name in file.getnames()}
+    assert {path.parts[0] for path in packed} == TOP | {"PKG-INFO", ".gitignore"}
+    there = set()
+    for folder in (REPOSITORY / name for name in TOP):
+        for path in [folder] if folder.is_file() else folder.rglob("*"):
+            inside = path.relative_to(REPOSITORY)
+            if path.is_file() and not MADE & set(inside.parts):
+                there.add(inside)
+    assert there <= packed
+
+
+def test_one_version() -> None:
+    """CITATION.cff has no way to read it from the package."""
+    cited = yaml.safe_load((REPOSITORY / "CITATION.cff").read_text(encoding="utf-8"))
+    assert cited["version"] == probtruth.__version__
+    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())
+    assert "version" not in project["project"]
+    assert project["tool"]["hatch"]["version"]["path"] == "probtruth/version.py"
+    assert f"## {probtruth.__version__}" in (REPOSITORY / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert (cited["license"], cited["title"].partition(":")[0]) == (project["project"]["license"], "probtruth")
 
 
 @pytest.mark.process

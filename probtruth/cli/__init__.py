@@ -21,11 +21,11 @@ from probtruth.cli.compare import compare
 from probtruth.cli.help import WIDTH, PanelCommand, UsageError, spread
 from probtruth.cli.run import demo, run
 from probtruth.cli.stages import score, truth
-from probtruth.cli.study import monitor, plan, validate
+from probtruth.cli.study import choose_gold, monitor, plan, validate
 from probtruth.errors import InputError, MissingExtraError, PosteriorError
 from probtruth.redaction import redacted
 
-COMMANDS = (demo, run, truth, score, compare, check, plan, monitor, validate)
+COMMANDS = (demo, run, truth, score, compare, check, plan, choose_gold, monitor, validate)
 
 app = typer.Typer(
     name="probtruth",

@@ -4,7 +4,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +37,7 @@ class Console:
         if not self.json:
             from rich.console import Console as Rich
 
-            from probtruth.report.numbers import plain
+            from probtruth.report.names import plain
 
             rich = Rich()
             for renderable in renderables:
@@ -82,6 +82,8 @@ def check_output(out: str | None, show: str | None = None, item: str = "item") -
 
 def conclude(result: Any, out: str | None, show: str | None, item: str, console: Console, gate: Gate | None) -> None:
     """Writes the report if there is a folder for it, shows the verdict, and ends with the status of the gate."""
+    texts: dict[str, str] = {}
+    images: dict[str, str] = {}
     if show is not None:
         from probtruth.io.item_content import read_content
 
@@ -89,12 +91,11 @@ def conclude(result: Any, out: str | None, show: str | None, item: str, console:
         if listed is None:
             raise InputError("--show with --metric", "a scoring rule", "Leave it out.")
         texts, images = read_content(show, listed["item"].to_list(), item)
-        result = replace(result, item_text=texts, item_images=images)
     if out is not None:
         from probtruth.report.write import write_report
 
         with console.progress("writing the report"):
-            write_report(replace(result, command=console.command), out)
+            write_report(result, out, command=console.command, texts=texts, images=images)
     compared = result.comparison
     found = None if gate is None else gate.judged(compared.pairs, result.scores.models, compared.rope)
     if not console.json:
@@ -112,7 +113,10 @@ def conclude(result: Any, out: str | None, show: str | None, item: str, console:
 
 def cache_compiled_code() -> None:
     """Has JAX, which need not be loaded yet, keep what it compiles, unless its own variables say otherwise."""
-    home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    try:
+        home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    except RuntimeError:  # no home: nothing is kept
+        return
     os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(home / "probtruth" / "jax"))
     os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
     os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES", "-1")

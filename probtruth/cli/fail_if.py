@@ -70,18 +70,21 @@ class Gate:
 
     def judged(self, pairs: Sequence[Mapping[str, Any]], models: Sequence[str], rope: float | None) -> dict[str, Any]:
         """What is found, and the exit status; the baseline is the first model unless one is named."""
-        from probtruth.report.numbers import minus  # with NumPy, which `--help` does not load
+        from probtruth.types.pairs import Pair  # with the types, which `--help` does not load
 
         base = models[0] if self.baseline is None else check.one_of(self.baseline, tuple(models), "--baseline")
         pair_of = {frozenset((row["a"], row["b"])): row for row in pairs}
-        rows = {model: minus(pair_of[frozenset((model, base))], model) for model in models if model != base}
+        rows = {}
+        for model in models:
+            if model != base:
+                rows[model] = Pair.of(pair_of[frozenset((model, base))]).seen_from(model)
         found: list[dict[str, Any]] = []
         for condition in self.conditions:
             for model, row in rows.items():
-                value = check.as_float(row[QUANTITIES[condition.quantity]])
+                value = getattr(row, QUANTITIES[condition.quantity])
                 judged = {"value": value, "fails": condition.holds(value), "condition": str(condition)}
                 found.append({"model": model, "baseline": base} | judged)
-        ends = {model: (check.as_float(row["low"]), check.as_float(row["high"])) for model, row in rows.items()}
+        ends = {model: (row.low, row.high) for model, row in rows.items()}
         unsure = [{"model": m, "low": low, "high": high} for m, (low, high) in ends.items() if is_open(low, high, rope)]
         unsure = unsure if self.inconclusive else []
         asked = [*map(str, self.conditions), *([INCONCLUSIVE] if self.inconclusive else [])]

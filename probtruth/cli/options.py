@@ -5,6 +5,7 @@ A command's parameters, and the fields of the dataclasses among them, are its op
 
 import math
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -83,8 +84,8 @@ OPTIONS = {
     "width": Option(QUESTION, "X", "Width of the interval, in place of --power."),
     "cost": Option(QUESTION, "WHAT=PRICE", "item, annotation, cluster or replicate: what may vary. Repeat."),
     "keep": Option(QUESTION, None, "The items of the study include the pilot's."),
-    "plan.gold": Option(QUESTION, "N", "Instead: N items for an expert, into --out."),
-    "plan.out": Option(OUTPUT, "FILE", "With --gold: the CSV for the expert to fill in."),
+    "choose_gold.n_items": Option(QUESTION, "N", "How many items the expert labels.", ("--items",)),
+    "choose_gold.out": Option(OUTPUT, "FILE", "The CSV for the expert to fill in."),
     "out": Option(OUTPUT, "DIR", "Folder for the report; written as a whole or not at all."),
     "truth.out": Option(OUTPUT, "FILE", "Write the soft labels to this .parquet or .csv file."),
     "score.out": Option(OUTPUT, "FILE", "Parquet file for the scores: item, model, score."),
@@ -159,6 +160,13 @@ class Pilot:
     a: str | None = None
     b: str | None = None
 
+    @property
+    def unused(self) -> tuple[tuple[str, ...], str]:
+        """The options that do nothing for this kind of pilot, and what kind it is."""
+        if self.scores:
+            return ("annotator", "label", "rule", "kind", "renormalise", "predictions"), "a table of scores"
+        return ("model", "score", "group", "cluster", "task", "metric", "filter", "higher_is_better"), "--annotations"
+
 
 @dataclass(frozen=True)
 class Study:
@@ -192,6 +200,14 @@ class Watching:
     cluster: str | None = None
     largest_cluster: int | None = None
     close: bool = False
+
+
+def refuse_unused(context: Context, unused: Sequence[str], beside: str) -> None:
+    """Raises for an option that was typed and does nothing beside others."""
+    for param in context.command.params:
+        source = context.get_parameter_source(param.name)
+        if param.name in unused and getattr(source, "name", "") == "COMMANDLINE":
+            raise InputError(f"{param.opts[0]} with {beside}", "options that say something of it", "Leave it out.")
 
 
 def chosen_rule(word: str) -> Any:

@@ -1,7 +1,7 @@
 """Files as they are written on the command line: `[NAME=]FILE`, labels and predictions, and a pilot."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -135,7 +135,8 @@ def read_pilot(pilot: Pilot, console: Console) -> tuple[Any, Any]:
     return scores, None if labels.annotator is None else labels
 
 
-def files_of(pilot: Pilot, groups: str | None = None) -> Files:
+def files_of(pilot: Pilot) -> Files:
     """The annotations and predictions of a pilot."""
     how = LabelReading(pilot.reading.item, pilot.annotator, pilot.label, pilot.reading.replicate or "replicate")
-    return Files(how, pilot.cells, pilot.predictions, pilot.annotations, groups=groups)
+    how = replace(how, format=pilot.reading.format)
+    return Files(how, pilot.cells, pilot.predictions, pilot.annotations)

@@ -33,6 +33,7 @@ def run(
     options = {"method": truth, "estimand": estimand, **verdict.options}
     if metric is None:
         options |= {"rule": opt.chosen_rule(rule), "floor": floor, "gold": _gold(gold, files.reading.item)}
+    opt.refuse_unused(context, *_unused(files, table))
     console, gate = Console.of(context, json), verdict.gate
     check_output(out, show, files.reading.item)
     cache_compiled_code()
@@ -43,6 +44,18 @@ def run(
     with console.progress("inferring, scoring, sampling"):
         result = evaluated(reference, predictions, {**options, **strata}, metric)
     conclude(result, out, show, files.reading.item, console, gate)
+
+
+def _unused(files: Files, table: str | None) -> tuple[tuple[str, ...], str]:
+    """The options that do nothing beside the files, and what these are."""
+    of_votes = ("annotator", "label", "replicate", "format")
+    if table is not None:
+        return of_votes, "a table that holds all"
+    if files.soft is not None:
+        return of_votes, "--soft"
+    if files.annotations is None:
+        return (*of_votes, "item", "kind", "renormalise", "memory", "truth"), "logs of lm-eval"
+    return (), ""
 
 
 def demo(context: opt.Context, out: str = "probtruth-demo", seed: int = 0, json: bool = False) -> None:

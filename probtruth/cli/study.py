@@ -1,4 +1,4 @@
-"""Before and during a study: `probtruth plan`, `monitor` and `validate`."""
+"""Before and during a study: `probtruth plan`, `choose-gold`, `monitor` and `validate`."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -6,9 +6,10 @@ from typing import Any
 
 from probtruth.cli import options as opt
 from probtruth.cli.console import Console, cache_compiled_code
-from probtruth.cli.reading import files_of, read, read_pilot
+from probtruth.cli.reading import Files, read, read_pilot
 from probtruth.cli.run import evaluated
 from probtruth.errors import InputError
+from probtruth.io.formats import LabelReading
 
 
 def plan(
@@ -16,21 +17,14 @@ def plan(
     pilot: opt.Pilot,
     study: opt.Study,
     cost: list[str] | None = None,
-    gold: int | None = None,
-    truth: str | None = None,
-    groups: str | None = None,
-    seed: int = 0,
-    out: str | None = None,
     json: bool = False,
 ) -> None:
-    """Plan a study from a pilot: size, cost, what to buy next. With --gold: which items an expert labels."""
+    """Plan a study from a pilot: size, cost, what to buy next."""
     from probtruth.report.terminal_study import plan_summary
     from probtruth.study.plan import plan
 
+    opt.refuse_unused(context, *pilot.unused)
     console = Console.of(context, json)
-    if gold is not None or out is not None:
-        _choose_gold(console, pilot, gold, truth, groups, seed, out)
-        return
     scores, annotations = read_pilot(pilot, console)
     with console.progress("planning"):
         costs = _prices(cost or [])
@@ -51,26 +45,38 @@ def _prices(costs: Sequence[str]) -> dict[str, float] | None:
     return prices or None
 
 
-def _choose_gold(
-    console: Console, pilot: opt.Pilot, n: int | None, truth: str | None, groups: str | None, seed: int, out: str | None
+def choose_gold(
+    context: opt.Context,
+    reading: LabelReading,
+    cells: opt.Cells,
+    annotations: str,
+    predictions: list[str],
+    n_items: int,
+    out: str,
+    groups: str | None = None,
+    truth: str | None = None,
+    rule: str = "log",
+    a: str | None = None,
+    b: str | None = None,
+    seed: int = 0,
+    json: bool = False,
 ) -> None:
-    """Writes the items that an expert labels, for --gold of `probtruth run`."""
+    """Choose the items that an expert labels, for --gold of `probtruth run`."""
     from probtruth.io.output.csv_safe import check_new_csv, write_new_csv
 
-    if n is None or out is None or pilot.annotations is None:
-        hint = "For example --annotations labels.csv --predictions ours=ours.csv --gold 40 --out to-label.csv."
-        raise InputError("--gold, --out or --annotations alone", "all three", hint)
+    console = Console.of(context, json)
     check_new_csv(out)
     cache_compiled_code()
     with console.progress("choosing"):
-        reference, predictions, strata = read(files_of(pilot, groups), estimand="class")
-        options = {"method": truth, "estimand": "class", "rule": opt.chosen_rule(pilot.rule), "engine": "exact"}
-        result = evaluated(reference, predictions, {**options, "seed": seed})
-        chosen = result.choose_gold(n, pilot.a, pilot.b, strata.get("groups"), seed)
+        files = Files(reading, cells, predictions, annotations, groups=groups)
+        reference, models, strata = read(files, estimand="class")
+        options = {"method": truth, "estimand": "class", "rule": opt.chosen_rule(rule), "engine": "exact", "seed": seed}
+        result = evaluated(reference, models, options)
+        chosen = result.choose_gold(n_items, a, b, strata.get("groups"), seed)
     hint = "Rename these items: an apostrophe before them would be another name."
     write_new_csv(chosen, out, chosen["item"].to_list(), hint)
     console.note(
-        f"{n} of {len(result.scores.items)} items written to {out}: fill in the column 'label', then add "
+        f"{n_items} of {len(result.scores.items)} items written to {out}: fill in the column 'label', then add "
         f"--gold {out} to `probtruth run`"
     )
     console.emit({"items": chosen.select("item", "probability").to_dicts(), "seed": seed})
@@ -114,6 +120,7 @@ def validate(
     from probtruth.report.terminal_study import validation_summary
     from probtruth.study.validate import validate
 
+    opt.refuse_unused(context, *pilot.unused)
     console = Console.of(context, json)
     scores, _ = read_pilot(pilot, console)
     with console.progress("studies") as on_progress:

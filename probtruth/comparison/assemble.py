@@ -18,7 +18,8 @@ from probtruth.comparison.unseen import LEVEL, NO_BOUND, NOT_SAMPLED
 from probtruth.comparison.warn import prior_of_groups, warnings_of
 from probtruth.errors import PosteriorError
 from probtruth.types import Comparison
-from probtruth.types.comparison import Rank, leading_pair
+from probtruth.types.comparison import leading_pair
+from probtruth.types.pairs import Rank
 
 LEVEL_OF_SET = 0.95  # Probability that the credible set holds the best model
 

@@ -10,7 +10,7 @@ from jaxtyping import Int
 from probtruth import check
 from probtruth.comparison.boards import shared_items
 from probtruth.types import Comparison, Scores
-from probtruth.types.comparison import Pair, Rank, Row
+from probtruth.types.pairs import Pair, Rank, Row
 
 NOT_CONNECTED = "no chain of shared items connects the two models"
 

@@ -10,6 +10,7 @@ from jaxtyping import Float, Int, Shaped
 
 from probtruth import check, check_arrays
 from probtruth.errors import InputError
+from probtruth.frame_numbers import no_frame
 from probtruth.frames import missing, name_text
 from probtruth.types import Partition, Scores
 from probtruth.types.index import positions, sort_names
@@ -151,6 +152,7 @@ def design(scores: Scores, groups: object, clusters: object, weights: object) ->
     given = {"groups": groups, "clusters": clusters}
     for what, listed in given.items():
         if listed is not None and not isinstance(listed, Mapping):
+            no_frame(listed, what)
             listed = list(np.asarray(listed).ravel()) if not isinstance(listed, list | tuple) else listed
             given[what] = scores.in_order(listed, what)
     return design_of(scores.items, **given, weights=weights, own_groups=scores.groups, own_clusters=scores.clusters)

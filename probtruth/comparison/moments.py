@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from probtruth.comparison.design import Design, design, spread_out
+from probtruth.comparison.design import Design, design, spread_out, totals
 from probtruth.comparison.pairs import pairs_of
 from probtruth.comparison.shared_units import UnitSums, of_annotators
 from probtruth.errors import InputError
@@ -18,6 +18,16 @@ from probtruth.types.index import positions, sort_names
 SMALLEST, LARGEST = 1e-75, 1e75
 BLOCK = 1 << 17  # Numbers worked on at once: they stay in the processor's cache
 RARE = 30  # Sizes are looked at one by one where fewer numbers than this differ from 0
+
+
+def influence_of(scores: Scores, plan: Design) -> Float[np.ndarray, "model item"] | None:
+    """What each item moves through fitted weights, about the mean of its group: it counts in the spread alone."""
+    behind = scores.labels
+    if behind is None or behind.influence is None:
+        return None
+    group = plan.of_item()
+    centre = totals(behind.influence, group, plan.n_groups) / plan.group_sizes
+    return np.asarray(behind.influence - centre[:, group])
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,6 +68,7 @@ class Moments:
     largest: Float[np.ndarray, " model"]
     steps: tuple[int, int] | None  # the least and largest of losses (or 0) that are all -1, 0 or 1
     annotators: UnitSums | None = None
+    cautions: tuple[str, ...] = ()  # of the scores
 
     @classmethod
     def of(
@@ -70,7 +81,8 @@ class Moments:
     ) -> "Moments":
         """The sums of some scores; a part of the items will do.
 
-        Arguments: `groups`, `clusters` and `annotations` as in `compare`. Names of groups, clusters and annotators say
+        Arguments: `groups`, `clusters` and `annotations` as in `compare` (scores of an inferred truth have their
+        own). Names of groups, clusters and annotators say
         what belongs together in other parts.
 
         Returns: sums that `+` adds and `compare` takes.
@@ -80,7 +92,10 @@ class Moments:
         if scores.gold is not None:
             raise InputError("scores with gold", "scores alone", "Compare them as a whole.")
         plan = design(scores, groups, clusters, None)
-        made = cls.made(scores, scores.losses, plan)
+        influence = influence_of(scores, plan)
+        made = cls.made(scores, scores.losses if influence is None else scores.losses + influence, plan)
+        if annotations is None and scores.labels is not None:
+            annotations = scores.labels.named_annotations
         if annotations is None:
             return made
         order = np.argsort(np.array(scores.models), kind="stable")
@@ -133,6 +148,7 @@ class Moments:
             infinite=infinite,
             largest=largest,
             steps=steps,
+            cautions=scores.cautions,
         )
 
     @property
@@ -216,6 +232,7 @@ class Moments:
             largest=np.maximum(one.largest, two.largest),
             steps=steps,
             annotators=annotators,
+            cautions=tuple(dict.fromkeys(self.cautions + other.cautions)),
         )
 
     def _among(self, groups: tuple[str, ...], cells: tuple[str, ...]) -> "Moments":

@@ -66,7 +66,7 @@ class Rectified:
             raise InputError(
                 f"expert labels that count as much as {made.effective:.2g} drawn at random",
                 f"at least {LEAST_EFFECTIVE:g}: a few with small probabilities outweigh all others",
-                "Choose items with probabilities that differ less (command line: probtruth plan --gold N).",
+                "Choose items with probabilities that differ less (command line: probtruth choose-gold --items N).",
             )
         return made
 
@@ -192,7 +192,7 @@ def _weights(gold: ExpertScores, plan: Design) -> Float[np.ndarray, " item"]:
         raise InputError(
             f"expert labels on {check.count(len(gold.items), 'item')}",
             f"on at least {FEWEST}: fewer carry no interval",
-            "Have more items labelled (command line: probtruth plan --gold N).",
+            "Have more items labelled (command line: probtruth choose-gold --items N).",
         )
     units = plan.unit_totals(answered[None].astype(np.float64))[0] > 0
     counts = np.bincount(plan.of_unit(), units, plan.n_groups)

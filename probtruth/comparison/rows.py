@@ -12,7 +12,7 @@ from probtruth.comparison.groups import Population
 from probtruth.comparison.margin import Margin, Mixture
 from probtruth.comparison.posterior import Posterior, tiers
 from probtruth.comparison.unseen import highest_rate
-from probtruth.types.comparison import GroupPair, Pair, Rank
+from probtruth.types.pairs import Pair, Rank, minus
 
 ROUNDING = 1e-12  # Of a difference in units of its spread; means that are equal may differ by their last digits
 NO_SPREAD = "the same difference on every item: its spread cannot be estimated"
@@ -116,7 +116,7 @@ def _worst_unseen(
     return (1.0 - rate) * -abs(mean) + rate * size
 
 
-def in_own_units[P: Pair](row: P, about: About) -> P:
+def in_own_units(row: Pair, about: About) -> Pair:
     """The row of a difference of losses as one of the scores as given, its interval within what they can differ by."""
     low = row.low
     high = row.high
@@ -129,15 +129,11 @@ def in_own_units[P: Pair](row: P, about: About) -> P:
         return replace(row, low=low, high=high)
     return replace(
         row,
-        difference=_negated(row.difference),
-        low=_negated(high),
-        high=_negated(low),
-        unseen_difference=_negated(row.unseen_difference),
+        difference=minus(row.difference),
+        low=minus(high),
+        high=minus(low),
+        unseen_difference=minus(row.unseen_difference),
     )
-
-
-def _negated(value: float | None) -> float | None:
-    return None if value is None else 0.0 - value
 
 
 def favours(difference: float | None) -> str | None:
@@ -224,7 +220,7 @@ def _decided(row: Rank, estimate: Estimate, post: Posterior, tier_of: Sequence[i
     )
 
 
-def group_rows(estimate: Estimate, population: Population | None) -> list[GroupPair]:
+def group_rows(estimate: Estimate, population: Population | None) -> list[Pair]:
     """One row for each group and pair: the difference as far as other groups let it stand."""
     if population is None:
         return []
@@ -232,10 +228,11 @@ def group_rows(estimate: Estimate, population: Population | None) -> list[GroupP
     of_pair: list[list[Pair]] = []
     for at, pair in enumerate(combinations(estimate.names, 2)):
         of_pair.append(_of_mixture(population.of_groups(at), [pair] * plan.n_groups, None, estimate.about))
-    rows: list[GroupPair] = []
+    rows: list[Pair] = []
     for group, name in enumerate(plan.group_names):
         for pairs in of_pair:
-            rows.append(GroupPair(**vars(pairs[group]), group=name, n_items=int(plan.group_sizes[group])))
+            n_items = int(plan.group_sizes[group])
+            rows.append(replace(pairs[group], group=name, n_items=n_items))
     return rows
 
 

@@ -6,12 +6,13 @@ from dataclasses import replace
 import numpy as np
 from jaxtyping import Float, Int
 
+from probtruth import check
 from probtruth.comparison.boards import filled, notes_on, shared_items
-from probtruth.comparison.design import Design, known_weights, totals
+from probtruth.comparison.design import Design, known_weights
 from probtruth.comparison.estimate import About, Estimate, VarianceOf
 from probtruth.comparison.fixed_items import fixed_estimate, fixed_variance
 from probtruth.comparison.means import correlated_folds, estimate_of
-from probtruth.comparison.moments import Moments
+from probtruth.comparison.moments import Moments, influence_of
 from probtruth.comparison.options import Options
 from probtruth.comparison.rectified import Rectified
 from probtruth.comparison.serial import serial_notes
@@ -46,7 +47,7 @@ def of_moments(moments: Moments, weights: object, options: Options) -> Estimate:
         means=moments.means(plan),
         known=moments.known,
         infinite=infinite,
-        notes=(FROM_SUMS,),
+        notes=(FROM_SUMS, *moments.cautions),
         range=moments.range,
     )
     estimate = estimate_of(moments, plan, about)
@@ -59,16 +60,24 @@ def of_moments(moments: Moments, weights: object, options: Options) -> Estimate:
 
 def of_scores(scores: Scores, plan: Design, options: Options, annotations: object = None) -> Estimate:
     """The estimate from scores under a design; `annotations` are those behind them, where their annotators matter."""
-    _refuse_replicates(scores, plan, options, annotations)
-    values, influence = _values(scores, plan)
-    board = None
-    if np.isnan(values).any():
-        board = filled(values, plan, scores.models)
-        values = board.values
     gold = None
+    influence = None
+    values = scores.losses
     if scores.gold is not None:
         gold = Rectified.of(scores, scores.gold, plan)
         values = gold.values
+    else:
+        influence = influence_of(scores, plan)
+        if influence is not None:
+            values = values + influence
+        if annotations is None and scores.labels is not None:
+            annotations = scores.labels.named_annotations
+    _refuse_replicates(scores, plan, options, annotations)
+    board = None
+    if np.isnan(values).any():
+        _refuse_holes(scores, options)
+        board = filled(values, plan, scores.models)
+        values = board.values
     moments = Moments.made(scores, values, plan)
     about = _about(scores, plan, moments, values, gold)
     estimate = estimate_of(moments, plan, about)
@@ -98,6 +107,8 @@ def of_scores(scores: Scores, plan: Design, options: Options, annotations: objec
     elif options.replicates == "crossed":
         estimate = _with_shared(estimate, of_replicates(scores, order, plan), order)
     notes = estimate.about.notes
+    if gold is None:
+        notes += scores.cautions
     repeated = scores.replicates
     if options.replicates == "folds" and repeated is not None and not options.these_items:
         notes += (FIXED_FOLDS,)
@@ -124,6 +135,19 @@ def _refuse_replicates(scores: Scores, plan: Design, options: Options, annotatio
         raise InputError("replicates='independent' without replicates", "repeated scores", "Give replicate=COLUMN.")
 
 
+def _refuse_holes(scores: Scores, options: Options) -> None:
+    """Raises for what is asked of scores that some models lack and needs all of them."""
+    asked = {"gold": scores.gold is not None, "population='these-items'": options.these_items}
+    for what, needs_all in asked.items():
+        if needs_all:
+            lacks = [model for model, row in zip(scores.models, scores.values, strict=True) if np.isnan(row).any()]
+            raise InputError(
+                f"{what} with scores that {check.shortlist(lacks, 3)} lack",
+                "a score of every model on every item",
+                "Compare scores.common(), the items that all models have.",
+            )
+
+
 def _with_shared(estimate: Estimate, shared: Shared, models: Int[np.ndarray, " model"]) -> Estimate:
     """The estimate with the part of units that many items share; of one unit, nothing tells what it adds."""
     if shared.n_units < 2:
@@ -131,19 +155,6 @@ def _with_shared(estimate: Estimate, shared: Shared, models: Int[np.ndarray, " m
     about = replace(estimate.about, notes=estimate.about.notes + shared.notes())
     parts = {**estimate.parts, f"{shared.what}s": shared.part(models)}
     return replace(estimate, about=about, parts=parts)
-
-
-def _values(
-    scores: Scores, plan: Design
-) -> tuple[Float[np.ndarray, "model item"], Float[np.ndarray, "model item"] | None]:
-    """The losses, with what each item does through fitted weights; that counts in the spread, not in the means."""
-    behind = scores.labels
-    if scores.gold is not None or behind is None or behind.influence is None:
-        return scores.losses, None
-    group = plan.of_item()
-    of_group = totals(behind.influence, group, plan.n_groups) / plan.group_sizes
-    influence = behind.influence - of_group[:, group]
-    return scores.losses + influence, influence
 
 
 def _within(

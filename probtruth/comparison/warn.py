@@ -12,7 +12,7 @@ from probtruth.comparison.options import Options
 from probtruth.comparison.rectified import FEW_OF_LABEL
 from probtruth.inference.diagnostics import MAX_RHAT, MIN_ESS
 from probtruth.types import orientation
-from probtruth.types.comparison import Pair
+from probtruth.types.pairs import Pair
 
 FEW_UNITS = 10
 # With fewer items that have an expert's answer, or fewer that they count as if drawn at random, intervals did not

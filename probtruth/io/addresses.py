@@ -5,17 +5,24 @@ redacted wherever an address is shown.
 """
 
 import base64
+import errno
 import glob
+import gzip
+import math
 import os
 import re
 import shutil
 import tempfile
+import threading
+import time
+import zlib
 from collections.abc import Callable
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
 from probtruth.errors import InputError, MissingExtraError
+from probtruth.kernels.host import temporary_folder
 from probtruth.redaction import redacted
 
 SCHEMES = ("s3", "gs", "az", "hf", "https")  # What an address may begin with; `http` only for this machine
@@ -25,6 +32,10 @@ SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):(//?)")
 WILD = re.compile(r"[*?\[]")
 DELTA_LOG, ICEBERG = "_delta_log", ".metadata.json"  # The folder in a Delta table; how an Iceberg table's file ends
 TABLES = (".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".parquet", ".arrow", ".ipc", ".feather")
+LARGEST, LONGEST = 64 << 30, 3600.0  # At most so many bytes from an address, within so many seconds
+SILENCE = 60  # Seconds without a byte after which a server counts as gone
+REDIRECTS = {301, 302, 303, 307, 308}
+MOST_REDIRECTS = 10
 # What brings the packages that some addresses need.
 EXTRAS = {
     "deltalake": "'probtruth[delta]'",
@@ -38,7 +49,32 @@ _FOLDERS: list["tempfile.TemporaryDirectory[str]"] = []  # Removed when the proc
 
 
 def location(path: str | Path) -> Path:
-    """The local path of a table; what lies at an address, and a Delta or Iceberg table, is copied to one."""
+    """The local path of a table; one at an address, packed by gzip, or of Delta or Iceberg is copied to one."""
+    return unpacked(_local(path))
+
+
+def unpacked(path: Path) -> Path:
+    """The content of a table that gzip packed, as a copy under the name of the table; any other path as it is."""
+    if path.suffix.lower() != ".gz" or path.with_suffix("").suffix.lower() not in TABLES or not path.is_file():
+        return path
+    state = path.stat()
+
+    def write(target: Path) -> None:
+        try:
+            with gzip.open(path) as source:
+                _save(source, target, None, math.inf)
+        except (OSError, EOFError, zlib.error) as error:
+            reason = os.strerror(error.errno).lower() if isinstance(error, OSError) and error.errno else "damaged"
+            raise InputError(
+                f"what gzip cannot unpack ({reason})", "a file of gzip", "Check it.", shown(path)
+            ) from None
+
+    copy = _copied(os.path.abspath(path), (state.st_mtime_ns, state.st_size), path.stem, write)
+    _ORIGINS[str(copy)] = shown(path)
+    return copy
+
+
+def _local(path: str | Path) -> Path:
     text = str(path)
     match = SCHEME.match(text)
     if match is not None and (is_address(text) or (isinstance(path, Path) and not os.path.lexists(path))):
@@ -51,8 +87,8 @@ def location(path: str | Path) -> Path:
         return Path(path)
     try:
         return read(text)
-    except InputError:
-        raise
+    except InputError as error:
+        raise InputError(error.got, error.expected, error.hint, error.where or redacted(text)) from None
     except ImportError as error:
         package = (error.name or "").partition(".")[0]
         raise MissingExtraError(
@@ -74,6 +110,8 @@ def _failure(error: Exception) -> tuple[str, str, str]:
         got = "no permission to read it (a missing or wrong key, or none for this object)"
         hint = "Check the credentials in the environment (AWS_ACCESS_KEY_ID and the like)."
         return got, "an object that may be read", hint
+    if getattr(error, "errno", None) == errno.ENOSPC:
+        return "no room for a copy of it", "a disk with room", "Set TMPDIR to a folder on another disk."
     hint = "Check the network and the address of the store (AWS_ENDPOINT_URL and the like), and repeat the command."
     return "no answer, or one that broke off", "a store that can be reached", hint
 
@@ -110,33 +148,120 @@ def _copied(url: str, version: object, name: str, write: Callable[[Path], object
     """The copy of a version of what lies at an address, written if it is new; None is always new."""
     if version is None or (url, version) not in _COPIES:
         if not _FOLDERS:
-            _FOLDERS.append(tempfile.TemporaryDirectory(prefix="probtruth-"))
+            _FOLDERS.append(temporary_folder())
         target = Path(tempfile.mkdtemp(dir=_FOLDERS[0].name)) / name
         write(target)
         _COPIES[url, version], _ORIGINS[str(target)] = target, redacted(url)
     return _COPIES[url, version]
 
 
-def _save(source: Any, target: Path, size: int | None) -> None:
+def _save(source: Any, target: Path, size: int | None, end: float) -> None:
+    """Writes what a stream holds, within the bounds on size and time (`end` on the monotonic clock)."""
+    read = getattr(source, "read1", source.read)  # what has come, so that a slow server does not stop the clock
+    n_bytes = 0
+    largest = min(LARGEST, shutil.disk_usage(target.parent).free // 2)
     with target.open("wb") as sink:
-        shutil.copyfileobj(source, sink, 1 << 20)
-    if size is not None and target.stat().st_size != size:
+        while piece := read(1 << 20):
+            n_bytes += len(piece)
+            if n_bytes > largest:
+                raise too_much(f"more than {largest / 2**30:.3g} GiB")
+            if time.monotonic() > end:
+                raise too_much(f"no end after {LONGEST:g} seconds")
+            sink.write(piece)
+    if size is not None and n_bytes != size:
         raise ConnectionError  # it was cut
 
 
-def _downloaded(url: str) -> Path:
-    import urllib.request  # here, since it brings http and email along
+def too_much(got: str) -> InputError:
+    limit = f"at most {LARGEST >> 30} GiB (and half of the disk) within {LONGEST:g} seconds"
+    return InputError(got, limit, "Copy the table here first, and read the copy.")
 
-    user, host = re.match(r"https?://(?:([^/@]*)@)?(.*)", url).groups()  # type: ignore[union-attr]
-    request = urllib.request.Request(f"{url.partition('://')[0]}://{host.partition('#')[0]}")
-    if user:
-        request.add_header("Authorization", f"Basic {base64.b64encode(urllib.parse.unquote(user).encode()).decode()}")
-    with urllib.request.urlopen(request, timeout=60) as answer:
+
+def _downloaded(url: str) -> Path:
+    """The copy of what a server sends, which has so many seconds for all of it, its headers too."""
+    end = time.monotonic() + LONGEST
+    results: list[Path] = []
+    errors: list[Exception] = []
+
+    def work() -> None:
+        try:
+            results.append(_fetched(url, end))
+        except Exception as error:  # raised again below, in the thread of the caller
+            errors.append(error)
+
+    # a server can send its headers byte by byte: only another thread can stop waiting for them
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    thread.join(LONGEST)
+    if errors:
+        raise errors[0]
+    if not results:
+        raise too_much(f"no end after {LONGEST:g} seconds")
+    return results[0]
+
+
+def _fetched(url: str, end: float) -> Path:
+    with _answer(url) as answer:
         stamp = answer.headers.get("ETag") or answer.headers.get("Last-Modified")
-        size = answer.headers.get("Content-Length")
+        length = answer.headers.get("Content-Length")
+        size = int(length) if length else None
+        if size is not None and size > LARGEST:
+            raise too_much(f"{size / 2**30:.0f} GiB")
         name = Path(re.split(r"[?#]", url)[0]).name
-        version = (stamp, size) if stamp else None
-        return _copied(url, version, name, lambda target: _save(answer, target, size and int(size)))
+        version = (stamp, length) if stamp else None
+        return _copied(url, version, name, lambda target: _save(answer, target, size, end))
+
+
+def _answer(url: str) -> Any:
+    """The answer after redirects, which obey the rules of addresses; credentials stay with their host."""
+    import urllib.error
+    import urllib.request  # here, since they bring http and email along
+
+    class Stay(urllib.request.HTTPRedirectHandler):
+        def redirect_request(self, *_: Any) -> None:
+            return None
+
+    opener = urllib.request.build_opener(Stay)
+    user, first = _without_user(url)
+    here = first
+    for _ in range(MOST_REDIRECTS):
+        request = urllib.request.Request(here)
+        if user and _host(here) == _host(first):
+            code = base64.b64encode(urllib.parse.unquote(user).encode()).decode()
+            request.add_header("Authorization", f"Basic {code}")
+        try:
+            return opener.open(request, timeout=SILENCE)
+        except urllib.error.HTTPError as error:
+            target = error.headers.get("Location")
+            if error.code not in REDIRECTS or target is None:
+                raise
+            error.close()
+            here = _redirected(here, urllib.parse.urljoin(here, target))
+    raise InputError(f"more than {MOST_REDIRECTS} redirects", "an address of a table", "Check the address.")
+
+
+def _redirected(url: str, target: str) -> str:
+    """Where a server sends the request on to, if an address may lie there; only this machine sends to itself."""
+    target = _without_user(target)[1]
+    safe = target.lower().startswith("https://") or (LOOPBACK.match(target) and LOOPBACK.match(url))
+    if not safe or not target.isprintable() or " " in target:
+        problem = f"a redirect to {redacted(target) if target.isprintable() else 'an odd address'}"
+        raise InputError(problem, "one to https://", "Ask the host why, or copy the table here first.")
+    return target
+
+
+def _without_user(url: str) -> tuple[str, str]:
+    """User and password (empty without any) of an address, and the address without them and without its fragment."""
+    scheme, _, rest = url.partition("#")[0].partition("://")
+    host, slash, path = rest.partition("/")
+    user, _, host = host.rpartition("@")
+    return user, f"{scheme}://{host}{slash}{path}"
+
+
+def _host(url: str) -> str:
+    """Scheme, host and port."""
+    scheme, _, rest = url.partition("://")
+    return f"{scheme}://{re.split(r'[/?]', rest)[0]}".lower()
 
 
 def _of_lake(table: str) -> Path:
@@ -185,9 +310,13 @@ def _of_store(url: str) -> Path:
         for at, info in enumerate(files):
             own = target if single else target.with_name(f"{at:06d}-{Path(info.path).name}")
             with store.open_input_stream(info.path) as source:
-                _save(source, own, info.size or -1)
+                _save(source, own, info.size or -1, end)
             _ORIGINS[str(own)] = redacted(f"{scheme}://{info.path}")
 
+    total = sum(info.size or 0 for info in files)
+    if total > LARGEST:
+        raise too_much(f"{total / 2**30:.0f} GiB")
+    end = time.monotonic() + LONGEST
     version = tuple((info.path, info.size, info.mtime_ns) for info in files)
     return _copied(url, version, Path(path).name if single else f"*{Path(files[0].path).suffix}", write)
 
@@ -197,7 +326,8 @@ def matching(path: Path) -> list[Path] | None:
     text = str(path)
     if not WILD.search(text) or "\0" in text or os.path.lexists(text):
         return None
-    files = sorted(Path(file) for file in glob.glob(text, recursive=True) if os.path.isfile(file))
+    found = sorted(Path(file) for file in glob.glob(text, recursive=True) if os.path.isfile(file))
+    files = [unpacked(file) for file in found]
     if not files:
         raise InputError("a pattern that matches no file", "at least one", "Check the path.", repr(text))
     return files

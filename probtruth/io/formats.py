@@ -2,8 +2,12 @@
 
 from dataclasses import dataclass
 
-SCORE_TOOLS = ("lm-eval", "inspect", "helm")  # The tools whose files hold scores
-ANNOTATION_TOOLS = ("label-studio", "argilla", "prodigy", "chaosnli")  # The tools whose files hold annotations
+# The tools whose files hold scores, and those whose files hold annotations.
+SCORE_TOOLS = ("lm-eval", "inspect", "helm", "promptfoo", "alpaca-eval", "every-eval-ever")
+ANNOTATION_TOOLS = (
+    *("label-studio", "argilla", "prodigy", "chaosnli"),
+    *("doccano", "potato", "labelbox", "lewidi"),
+)
 SCORE_FORMATS = ("auto", "table", "wide", *SCORE_TOOLS)  # What --format takes where scores are read
 # What --format takes where annotations are read.
 ANNOTATION_FORMATS = ("auto", "table", "counts", "wide", *ANNOTATION_TOOLS)

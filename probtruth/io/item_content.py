@@ -1,6 +1,6 @@
 """What the items are, for the report to show: a text or an image of each, from a column of a file.
 
-Images are read from local files only, are known by their first bytes, and become data URIs.
+Images are read from local files in the table's folder only, are known by their first bytes, and become data URIs.
 """
 
 import base64
@@ -51,6 +51,11 @@ def read_content(spec: str, items: Collection[str] | None, item: str = "item") -
 def _image(folder: Path, path: str, where: str) -> str:
     if "://" in path or path.startswith("data:"):
         raise InputError(check.quote(path), "the path of a local file", "Fetch the images first.", where)
+    # a page is passed on: a table from elsewhere must not put any image of this disk into it
+    place = guarded(folder / path, (folder / path).resolve)
+    if not place.is_relative_to(guarded(folder, folder.resolve)):
+        expected = "an image in the folder of the table, or in a folder in it"
+        raise InputError(check.quote(path), expected, "Copy the images beside the table.", where)
     regular(folder / path)
     if (folder / path).stat().st_size > LARGEST_IMAGE:
         limit = f"at most {LARGEST_IMAGE >> 20} MiB an image"

@@ -18,6 +18,10 @@ from probtruth.io.tables.wide import NAME, VALUE, long_form
 from probtruth.types import RuleFacts, Scores, orientation
 from probtruth.types.arguments import Frame, StrPath
 
+EVALUATE = "evaluate the annotations themselves (command line: probtruth run), which counts it"
+NO_ANNOTATORS = f"a table of scores does not say who annotated, so that what annotators share is left out: {EVALUATE}"
+NO_WEIGHTS = f"a table of scores lacks what the evidence of the models adds to the intervals: {EVALUATE}"
+
 
 def write_scores(scores: Scores, path: str | Path) -> None:
     """Writes scores as Parquet."""
@@ -28,8 +32,19 @@ def write_scores(scores: Scores, path: str | Path) -> None:
         "floor": scores.known.floor,
         "proper": scores.known.proper,
         "entropy": scores.known.entropy,
+        "cautions": [*scores.cautions, *_left_out(scores)],
     }
     parquet_notes.write(as_table(scores), path, notes)
+
+
+def _left_out(scores: Scores) -> list[str]:
+    """What a table of scores cannot hold."""
+    behind = scores.labels
+    if behind is None:
+        return []
+    if behind.influence is not None:
+        return [NO_WEIGHTS]
+    return [] if behind.named_annotations is None else [NO_ANNOTATORS]
 
 
 def as_table(scores: Scores) -> polars.DataFrame:
@@ -107,14 +122,16 @@ def read_scores(
     frames.need_columns(names, named | {"score": score}, source.name)
     if stored is not None:
         ours, upward, rule, facts = notes_in(stored, score, higher_is_better)
+        cautions = cautions_in(stored)
     else:
         upward = orientation.upward(score, higher_is_better, source.name)
-        ours, rule, facts = False, score, RuleFacts()
+        ours, rule, facts, cautions = False, score, RuleFacts(), ()
     own = [name for name in ("group", "cluster") if ours and name in names]  # which probtruth itself wrote
     named |= {name: named[name] or name for name in own}
     columns = {option: column for option, column in named.items() if column is not None}
     parts = batches(stored, [*columns.values(), score]) if stored and on_disk else [(frame, source)]
-    return replace(Scores.from_parts(parts, columns, score, upward, on_disk), rule=rule, known=facts)
+    made = Scores.from_parts(parts, columns, score, upward, on_disk)
+    return replace(made, rule=rule, known=facts, cautions=cautions)
 
 
 def _refuse_wide(frame: polars.DataFrame, named: Mapping[str, str | None], score: str, where: str) -> None:
@@ -136,6 +153,12 @@ def _refuse_wide(frame: polars.DataFrame, named: Mapping[str, str | None], score
             where,
             option,
         )
+
+
+def cautions_in(path: StrPath) -> tuple[str, ...]:
+    """What the scores of a file that probtruth wrote do not know."""
+    lines: Any = parquet_notes.read(path).get("cautions", ())
+    return tuple(map(str, lines)) if isinstance(lines, list) else ()
 
 
 def notes_in(path: StrPath, score: str, higher_is_better: bool | None) -> tuple[bool, bool, str, RuleFacts]:

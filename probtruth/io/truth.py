@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars
@@ -17,14 +18,20 @@ from probtruth.io.tables.read import Block, parts_of, too_large
 from probtruth.io.tables.wide import REPEATED, check_rows, fill, items_of, suspects
 from probtruth.kernels.arrays import to_host
 from probtruth.kernels.host import empty_array
-from probtruth.types import Index, Truth
+from probtruth.types import Annotations, Index, Truth
+from probtruth.types.annotations import Counts
 from probtruth.types.arguments import ESTIMANDS, Estimand
 
 VOTES = f"{OWN}votes"  # The column of the numbers of votes
+# Lists: the label of every annotation of an item, and who gave it, as positions among the labels and the annotators.
+ANSWERS, ANNOTATORS = f"{OWN}answers", f"{OWN}annotators"
 
 
 def write_soft(truth: Truth, path: str | Path) -> None:
-    """Writes a truth as Parquet or, where the path ends in `.csv`, as CSV: `item`, then a column for each label."""
+    """Writes a truth as Parquet or, where the path ends in `.csv`, as CSV: `item`, then a column for each label.
+
+    Parquet also holds what a comparison against the truth needs: the annotations and the other evidence of the classes.
+    """
     check_soft_out(path)
     if "item" in truth.index.labels:
         raise InputError(
@@ -39,12 +46,21 @@ def write_soft(truth: Truth, path: str | Path) -> None:
         "positional_items": truth.index.positional_items,
         "positional_labels": truth.index.positional_labels,
         "marginals": truth.marginals,
+        "evidence": list(truth.evidence),
+        "diagnostics": _plain(truth.diagnostics),
+        "annotations": _kind_of(truth.annotations),
+        "annotators": list(truth.index.annotators),
     }
     frame = polars.DataFrame({"item": polars.Series(list(truth.index.items), dtype=polars.String), **columns})
     if truth.shares is not None:
         frame = frame.with_columns(*(polars.Series(OWN + one, truth.shares[:, at]) for at, one in enumerate(columns)))
     if truth.n_votes is not None:
         frame = frame.with_columns(polars.Series(VOTES, truth.n_votes))
+    for name, table in truth.evidence.items():
+        for position, label in enumerate(columns):
+            frame = frame.with_columns(polars.Series(_evidence_column(name, label), table[:, position]))
+    if truth.annotations is not None and truth.annotations.annotator is not None:
+        frame = _with_answers(frame, truth.annotations)
     if Path(path).suffix.lower() == ".csv":
         names = (*truth.index.items, *truth.index.labels)
         write_new_csv(frame.select("item", *columns), path, names, "Write Parquet: end the path in .parquet.")
@@ -101,7 +117,14 @@ def read_soft(
         if (items, tuple(labels)) != (truth.index.items, truth.index.labels):
             raise ValueError("items or labels in another order than they were written")
         shares = table(OWN, lambda cells: (cells, True)) if OWN + labels[0] in first.columns else None
-        return _restored(truth, notes, shares, [frame[VOTES] for frame, _ in parts([VOTES]) if VOTES in frame.columns])
+        votes = [frame[VOTES] for frame, _ in parts([VOTES]) if VOTES in frame.columns]
+        names: Any = notes.get("evidence", ())
+        evidence = {name: table(_evidence_column(name, ""), lambda cells: (cells, True)) for name in names}
+        restored = replace(_restored(truth, notes, shares, votes), evidence=evidence)
+        if notes.get("annotations") is None:
+            return restored
+        answers = [frame for frame, _ in parts([ANSWERS, ANNOTATORS])]
+        return replace(restored, annotations=_annotations(restored, notes, answers))
     except (KeyError, TypeError, ValueError, polars.exceptions.PolarsError) as error:
         raise parquet_notes.damaged(str(error), path) from None
 
@@ -120,12 +143,68 @@ def _restored(
     if notes["marginals"] is not None:
         marginals = check_arrays.as_floats(notes["marginals"], "label", "marginals")
         check.length(len(marginals), len(truth.index.labels), "marginals")
-    known = {name: notes[name] is True for name in ("positional_items", "positional_labels")}
+    known: dict[str, Any] = {name: notes[name] is True for name in ("positional_items", "positional_labels")}
+    annotators: Any = notes.get("annotators", ())
+    diagnostics: Any = notes.get("diagnostics", {})
     return replace(
         truth,
-        index=replace(truth.index, **known),  # type: ignore[arg-type]
+        index=replace(truth.index, annotators=tuple(annotators), **known),
+        diagnostics={name: tuple(value) if isinstance(value, list) else value for name, value in diagnostics.items()},
         method=str(notes["method"]),
         shares=shares,
         n_votes=votes,
         marginals=marginals,
     )
+
+
+def _evidence_column(name: str, label: str) -> str:
+    """The column of one label's probabilities under other evidence."""
+    return f"{OWN}{name}: {label}"
+
+
+def _plain(diagnostics: Mapping[str, object]) -> dict[str, object]:
+    """The diagnostics that metadata can hold, which warnings are about."""
+    plain: dict[str, object] = {}
+    for name, value in diagnostics.items():
+        number = isinstance(value, int | float) and np.isfinite(value)
+        if number or isinstance(value, str | tuple | Mapping):
+            plain[name] = value
+    return plain
+
+
+def _kind_of(annotations: Annotations | None) -> str | None:
+    """What is known of the annotations that a truth was inferred from."""
+    if annotations is None:
+        return None
+    return "counts" if annotations.annotator is None else "long"
+
+
+def _with_answers(frame: polars.DataFrame, annotations: Annotations) -> polars.DataFrame:
+    """The table with the annotations of every item, as lists."""
+    columns = {"row": annotations.item, ANSWERS: annotations.label, ANNOTATORS: annotations.annotator}
+    rows = polars.DataFrame(columns).cast(polars.UInt32).sort("row", maintain_order=True)
+    lists = rows.group_by("row", maintain_order=True).agg(polars.all())
+    numbered = frame.with_row_index("row")
+    return numbered.join(lists, on="row", how="left", maintain_order="left").drop("row")
+
+
+def _annotations(truth: Truth, notes: Mapping[str, object], parts: Sequence[polars.DataFrame]) -> Annotations:
+    """The annotations that a truth was inferred from; of counts by the shares of the votes."""
+    n_labels, n_annotators = len(truth.index.labels), len(truth.index.annotators)
+    if notes["annotations"] == "counts":
+        if truth.shares is None or truth.n_votes is None:
+            raise ValueError("counts without shares of votes")
+        votes = np.rint(np.nan_to_num(truth.shares) * truth.n_votes[:, None]).astype(np.int64)
+        return Counts(index=truth.index, votes=votes)
+    table = polars.concat(parts)
+    size = table[ANSWERS].list.len().fill_null(0).to_numpy()
+    item = np.repeat(np.arange(len(size)), size)
+    label, annotator = (
+        table[name].explode().drop_nulls().to_numpy().astype(np.int64) for name in (ANSWERS, ANNOTATORS)
+    )
+    if not len(item) == len(label) == len(annotator):
+        raise ValueError("annotations without a label or an annotator")
+    if len(item) and (label.max() >= n_labels or annotator.max() >= n_annotators):
+        raise ValueError("annotations with an unknown label or annotator")
+    excluded: Any = truth.diagnostics.get("excluded_annotators", ())
+    return Annotations(item, label, annotator, np.ones(len(item), np.int64), truth.index, excluded)

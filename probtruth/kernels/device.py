@@ -7,7 +7,6 @@ from jax import Array
 from jax.sharding import AxisType, Mesh, NamedSharding, PartitionSpec, Sharding, SingleDeviceSharding
 
 from probtruth.kernels import simplex
-from probtruth.kernels.arrays import Table, on_device
 from probtruth.kernels.precision import compiled
 
 
@@ -27,10 +26,10 @@ _cast = compiled(jax.lax.convert_element_type, static_argnums=1)
 logarithm = compiled(simplex.log)
 
 
-def placed_as(table: Table, other: Array) -> Array:
+def placed_as(table: np.ndarray | Array, other: Array) -> Array:
     """The table where another with the same items lies (the last two axes are item and label), in its type."""
     with jax.enable_x64(True):
-        if not on_device(table):
+        if not isinstance(table, Array):
             put: Array = jax.device_put(np.ascontiguousarray(table, other.dtype), _by_items(other, table.ndim))
             return put
         moved = jax.device_put(table, _by_items(other, table.ndim))

@@ -1,18 +1,21 @@
 """The host: memory and arrays on disk, how much is worked on at once, versions of packages."""
 
+import math
 import os
 import platform
-import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import DTypeLike
 
 from probtruth.errors import InputError
+from probtruth.version import __version__
 
 # Rows of a table that are worked on at once, and the numbers that they hold at most; no less than one row.
 BLOCK, CELLS = 4096, 1 << 20
+PROC, CGROUPS = Path("/proc"), Path("/sys/fs/cgroup")  # Where Linux says what this process has, and its limits
 
 
 def block_rows(n_columns: int) -> int:
@@ -21,13 +24,60 @@ def block_rows(n_columns: int) -> int:
 
 
 def free_memory() -> float:
-    """Bytes of memory that are free."""
+    """Bytes of memory that are free: of the machine, or of the container's limit where that is less."""
     try:
-        with open("/proc/meminfo", encoding="ascii") as lines:
-            table = dict(line.split(":", 1) for line in lines)
-        return float(table["MemAvailable"].split()[0]) * 1024
+        table = _table_of(PROC / "meminfo", ":")
+        free = float(table["MemAvailable"].split()[0]) * 1024
     except (OSError, KeyError, ValueError):
-        return float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")) if hasattr(os, "sysconf") else 4e9
+        free = float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")) if hasattr(os, "sysconf") else 4e9
+    return min(free, *_free_in_groups())
+
+
+def _free_in_groups() -> Iterator[float]:
+    """What the limits of this process's control groups, and of those above, leave free (Linux, both versions)."""
+    yield math.inf
+    try:
+        lines = (PROC / "self" / "cgroup").read_text().splitlines()
+    except (OSError, ValueError):
+        return
+    for line in lines:
+        controllers, _, path = line.partition(":")[2].partition(":")
+        if line.startswith("0::"):
+            root, files = CGROUPS, ("memory.max", "memory.current", "inactive_file")
+        elif "memory" in controllers.split(","):
+            root, files = CGROUPS / "memory", ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
+        else:
+            continue
+        group = root / path.lstrip("/")
+        # inside a container the path may be that of the host, where the group is the root here
+        for folder in (root, *(one for one in (group, *group.parents) if root in one.parents)):
+            try:
+                limit = float((folder / files[0]).read_text())  # "max" is no number: no limit
+                used = float((folder / files[1]).read_text())
+                # the kernel gives back pages of files that nobody used lately
+                used -= float(_table_of(folder / "memory.stat", " ").get(files[2], 0))
+            except (OSError, ValueError):
+                continue
+            yield max(limit - max(used, 0.0), 1.0)
+
+
+def _table_of(path: Path, separator: str) -> dict[str, str]:
+    parts = [line.partition(separator) for line in path.read_text(encoding="ascii").splitlines()]
+    return {name: value for name, _, value in parts}
+
+
+def temporary_folder() -> "tempfile.TemporaryDirectory[str]":
+    """A folder that is removed when nobody holds it; `InputError` where none can be made."""
+    try:
+        return tempfile.TemporaryDirectory(prefix="probtruth-")
+    except OSError as error:
+        raise no_temporary(error) from None
+
+
+def no_temporary(error: OSError) -> InputError:
+    reason = os.strerror(error.errno).lower() if error.errno else "none"
+    hint = "Set TMPDIR to a folder that can be written and has room."
+    return InputError(f"no folder for temporary files ({reason})", "one that can be written", hint)
 
 
 def empty_array(shape: Sequence[int], on_disk: bool, dtype: DTypeLike = np.float64) -> np.ndarray:
@@ -35,7 +85,11 @@ def empty_array(shape: Sequence[int], on_disk: bool, dtype: DTypeLike = np.float
     if not on_disk:
         return np.empty(shape, dtype)
     size = 8 * int(np.prod(shape))
-    with tempfile.TemporaryFile(prefix="probtruth-") as file:
+    try:
+        place = tempfile.TemporaryFile(prefix="probtruth-")  # noqa: SIM115  # closed below
+    except OSError as error:
+        raise no_temporary(error) from None
+    with place as file:
         try:
             if hasattr(os, "posix_fallocate"):  # else a full disk would end the process where the array is written
                 os.posix_fallocate(file.fileno(), 0, size)
@@ -72,5 +126,7 @@ def versions() -> dict[str, str]:
     """The versions of Python, of this package and of those that it computes with."""
     from importlib.metadata import version  # which takes longer to load than all else here
 
-    own = sys.modules["probtruth"].__version__  # also where the package is not installed
-    return {"python": platform.python_version(), "probtruth": own, **{name: version(name) for name in PACKAGES}}
+    found = {"python": platform.python_version(), "probtruth": __version__}
+    for name in PACKAGES:
+        found[name] = version(name)
+    return found

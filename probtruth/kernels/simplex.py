@@ -51,7 +51,7 @@ def of_one_type(*arrays: ArrayLike) -> tuple[Array, ...]:
 @jax.custom_jvp
 def log(probs: Float[Array, "..."]) -> Float[Array, "..."]:
     """Natural logarithm, right for subnormal numbers too; `log 0 = -inf`."""
-    kind = np.finfo(probs.dtype)
+    kind = jnp.finfo(probs.dtype)  # type: ignore[no-untyped-call]  # which knows bfloat16 too
     subnormal = probs < kind.tiny
     bits = lax.bitcast_convert_type(probs, jnp.dtype(f"int{kind.bits}")).astype(probs.dtype)
     unit = np.asarray((kind.minexp - kind.nmant) * np.log(2.0), probs.dtype)

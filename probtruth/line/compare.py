@@ -45,8 +45,9 @@ def compare(
     of an item are: "independent" (answers asked again; the default: they are averaged within the item, whose spread
     holds their noise), "crossed" (the same training seeds on every item: their own variance is added, so that the
     answer is about new seeds too) or "folds" (items, or replicates of items, are folds that share training data, with
-    `fold_correlation`, 1/k for k folds, as Nadeau and Bengio correct for it). `annotations` are those behind the
-    scores: where the same few annotators labelled every item, their own variance is added in the same way.
+    `fold_correlation`, 1/k for k folds, as Nadeau and Bengio correct for it). Where few annotators labelled many items
+    each, their variance is added in the same way: scores against a truth that was inferred from annotations have these
+    with them, else `annotations` are those behind the vote shares.
 
     `engine` is "auto" (the closed form, and with groups NUTS for their population), "nuts" (every probability and
     interval is from its draws) or "exact" (closed form and quadrature). `population` "these-items" holds the items
@@ -131,8 +132,7 @@ def rope_in_units(rope: float | str | None, scores: Scores) -> float | str | Non
     if points is None:
         return rope
     marks = bool(((values == 0) | (values == 1)).all())
-    known = scores.rule == "zero-one" or orientation.known(scores.rule) is True
-    if marks or (known and values.min() >= 0 and values.max() <= 1):
+    if marks or (orientation.is_share(scores.rule) and values.min() >= 0 and values.max() <= 1):
         return points
     number = abs(float(scores.losses.mean(1).min())) * points
     raise InputError(

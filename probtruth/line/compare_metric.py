@@ -17,14 +17,14 @@ from probtruth.comparison.rows import favours, in_own_units
 from probtruth.errors import PosteriorError
 from probtruth.line.compare import points_of
 from probtruth.line.evaluate import matched, read_both, truth_of
-from probtruth.line.informed_truth import evidence_for, informed_truth
+from probtruth.line.informed_truth import on_evidence
 from probtruth.line.inputs import Models, Reference, by_item
 from probtruth.scoring.align import AlignedOnHost, align
 from probtruth.scoring.confusion.measures import draw_labels
 from probtruth.scoring.metrics import WeightedMetric, weighted_metric
-from probtruth.types import Annotations, Comparison, Predictions, Truth
+from probtruth.types import Comparison
 from probtruth.types.arguments import QUESTIONS, ClassEvidence, Engine, Estimand, Groups, MethodName, MetricName
-from probtruth.types.comparison import Pair, Rank
+from probtruth.types.pairs import Pair, Rank
 
 DRAWS = 2500  # of each chain
 LABEL_DRAWS = 100  # Draws of every item's label, from which the labels' share of the variance is told
@@ -98,7 +98,9 @@ def compare_metric(
         for listed, what in ((groups, "groups"), (clusters, "clusters"))
     )
     known, models = matched(known, models)
-    aligned = _aligned(known, models, truth_of(known, method, left, options.seed), evidence, options.seed)
+    inferred = truth_of(known, method, left, options.seed)
+    used = on_evidence(inferred, align(models, inferred), evidence, options.seed)
+    aligned = used.aligned.on_host()
     plan = design_of(aligned.items, group_of, cluster_of, None)
     need_spread(plan)
     within = bundled(plan, options.seed)
@@ -138,7 +140,7 @@ def compare_metric(
     estimate = replace(
         estimate,
         within={"labels": partial(label_variance, values)},
-        about=replace(about, notes=_few(estimate)),
+        about=replace(about, notes=(*used.cautions, *_few(estimate))),
     )
     compared = conclude(estimate, options)
     settings = {"metric": chosen.name, "label": chosen.label, "threshold": threshold, "estimand": aligned.estimand}
@@ -147,16 +149,6 @@ def compare_metric(
     in_words = f"{compared.estimand}, against {QUESTIONS[aligned.estimand]}"
     compared = replace(compared, settings={**compared.settings, **settings}, estimand=in_words)
     return _with_unknown(compared, dict(zip(aligned.models, unknown, strict=True)), metrics, chosen)
-
-
-def _aligned(
-    known: Annotations | Truth, models: Predictions, truth: Truth, evidence: ClassEvidence, seed: int
-) -> AlignedOnHost:
-    """Predictions and truth on their common items."""
-    inferred = not isinstance(known, Truth) and truth.estimand == "class"
-    if evidence_for(evidence, inferred, len(models.models)) == "annotators-and-models":
-        truth = informed_truth(truth, models, seed)
-    return align(models, truth).on_host()
 
 
 def label_draws(aligned: AlignedOnHost, seed: int) -> Iterator[Float[np.ndarray, "item label"]]:

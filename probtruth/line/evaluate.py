@@ -9,16 +9,16 @@ from probtruth.errors import InputError
 from probtruth.io.gold import ExpertAnswers, expert_answers
 from probtruth.line.compare import group_names, named_weights, rope_in_units
 from probtruth.line.gold import with_answers
-from probtruth.line.informed_truth import evidence_for, score_on_evidence
+from probtruth.line.informed_truth import score_on_evidence
 from probtruth.line.inputs import Models, Reference, by_item, predictions_of, reference_of
 from probtruth.line.labelled import SHARED_ERRORS, Labelled
 from probtruth.line.options import Options
-from probtruth.line.other_estimand import NO_ROOM, by_annotators_alone, by_counts_alone, other_estimand, other_method
+from probtruth.line.other_estimand import NO_ROOM, OtherVerdicts
 from probtruth.line.result import Result
 from probtruth.scoring.align import align
-from probtruth.scoring.rules import RULES, ScoringRule, get_rule
+from probtruth.scoring.rules import ScoringRule, get_rule
 from probtruth.truth.infer import infer_truth
-from probtruth.types import Annotations, Index, Predictions, Truth
+from probtruth.types import Annotations, Predictions, Truth
 from probtruth.types.arguments import (
     ClassEvidence,
     Engine,
@@ -133,51 +133,35 @@ def read_both(
 
 
 def concluded(reference: Annotations | Truth, predictions: Predictions, options: Options) -> Result:
-    """The truth, the scores, the comparison, and the verdict under the other estimand."""
+    """The truth, the scores and the comparison; other verdicts are computed when they are read."""
     truth = truth_of(reference, options.method, options.estimand, options.seed)
-    annotations = reference if isinstance(reference, Annotations) else None
-    inferred = annotations is not None and truth.estimand == "class"
-    evidence = evidence_for(options.evidence, inferred, len(predictions.models))
-    scored = score_on_evidence(truth, align(predictions, truth), evidence, options.rule, options.floor, options.seed)
+    aligned = align(predictions, truth)
+    scored = score_on_evidence(truth, aligned, options.evidence, options.rule, options.floor, options.seed)
     scores = scored.scores
     if options.gold is not None:
         scores = with_answers(scores, options.gold, scored.aligned.labels)
-    shared = annotations is not None and annotations.annotator is not None and scores.gold is None
-    shared = shared and truth.estimand == "distribution" and scored.aligned.shares is not None
     options = replace(options, rope=rope_in_units(options.rope, scores))
     comparison = compare(
         scores,
         options.groups,
         options.clusters,
-        annotations=annotations if shared else None,
         weights=options.weights,
         engine=options.engine,
         rope=options.rope,
         seed=options.seed,
         strict=options.strict,
     )
-    other, method, doubt = None, None, None
-    if annotations is not None:
-        other = other_estimand(annotations, scored.aligned, comparison, options)
-        if options.gold is None:  # else experts decide, whatever a method infers
-            method = other_method(scored.aligned, truth, comparison, evidence, options)
-        if annotations.annotator is None and truth.estimand != "class" and len(predictions.models) > 1:
-            doubt = by_counts_alone(truth, scored.aligned, comparison, options)
-        if inferred and len(predictions.models) == 1 and options.gold is None:
-            doubt = by_annotators_alone(scored.aligned, truth, comparison, options)
-    labelled = Labelled(scored.truth, scored.aligned, options.rule, annotations, other, method)
-    bounded = None
-    if len(predictions.models) > 1 and scores.n_infinite.any():  # what a rule says that no single item can decide
-        again = score_on_evidence(truth, scored.aligned, evidence, RULES["brier"], None, options.seed)
-        bounded = compare(again.scores, options.groups, options.clusters, weights=options.weights, engine="exact")
-    # in the order of what they could change: the verdict, the classes, the numbers, how the tables were read
-    warnings = [line for line in (other and other.warning(), doubt) if line]
+    verdicts = OtherVerdicts(truth, scored.aligned, scores, comparison, options)
+    labelled = Labelled(scored.truth, scored.aligned, options.rule, verdicts)
+    # in the order of what they could change: the verdict (where these are read), the classes, the numbers, the tables
+    warnings = []
+    inferred = truth.annotations is not None and truth.estimand == "class"
     if inferred and options.gold is None and len(predictions.models) > 1:
         warnings.append(SHARED_ERRORS)
     warnings += [*labelled.warnings(), *comparison.warnings, *predictions.warnings]
-    if other is None and annotations is not None and annotations.annotator is not None:
+    if verdicts.no_room:
         warnings.append(NO_ROOM)
-    return Result(scores, comparison, tuple(warnings), labelled, bounded=bounded)
+    return Result(scores, comparison, tuple(warnings), labelled)
 
 
 def truth_of(reference: Annotations | Truth, method: MethodName | None, estimand: Estimand | None, seed: int) -> Truth:
@@ -193,15 +177,8 @@ def truth_of(reference: Annotations | Truth, method: MethodName | None, estimand
     return infer_truth(reference, method, estimand, draws=0, seed=seed)
 
 
-def under_labels(annotations: Annotations, index: Index) -> Annotations:
-    """The annotations under all labels of the predictions, where both name theirs."""
-    if index.positional_labels or annotations.index.positional_labels:
-        return annotations
-    return annotations.with_labels(index) if set(index.labels) >= set(annotations.index.labels) else annotations
-
-
 def matched(reference: Annotations | Truth, predictions: Predictions) -> tuple[Annotations | Truth, Predictions]:
-    """Both sides under common names; annotations under all labels, without the items that nobody annotated."""
+    """Both sides under common names; annotations without the items that nobody annotated."""
     predictions = predictions.named_by(reference.index)
     if isinstance(reference, Truth):
         return reference, predictions
@@ -211,5 +188,4 @@ def matched(reference: Annotations | Truth, predictions: Predictions) -> tuple[A
         check.length(len(index.items), reference.n_items, "items in the predictions")
         index = replace(index, positional_items=False)
         rest = replace(rest, index=replace(rest.index, positional_items=False))
-    logs = predictions.log_probs
-    return under_labels(rest, index), replace(predictions, log_probs=logs, index=index)
+    return rest, replace(predictions, index=index)

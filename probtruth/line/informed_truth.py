@@ -19,6 +19,20 @@ from probtruth.types.arguments import ClassEvidence
 EVIDENCE = get_args(ClassEvidence.__value__)  # What the classes of the items may be inferred from
 FITTED_ON = 50_000  # Items that the pool is fitted on at most, evenly spread
 
+LEANING = (
+    "the less sure model looks better against them, and in most simulation settings no interval held the true "
+    "difference (docs/validity.md)"
+)
+EXPERTS = "or give expert labels (gold=; command line: --gold)"
+ANNOTATORS_ALONE = (
+    f"the classes rest on annotators alone: {LEANING}; leave evidence out, so that the models' forecasts count as "
+    f"evidence too, {EXPERTS}"
+)  # Said of inferred classes that judge several models without their forecasts
+UNKNOWN_ORIGIN = (
+    f"nothing says what these class probabilities rest on: if on annotators alone, {LEANING}; evaluate the annotations "
+    f"themselves, {EXPERTS}"
+)  # The same of classes from elsewhere
+
 
 def informed_truth(truth: Truth, predictions: Predictions, seed: int = 0) -> Truth:
     """The class posterior given the annotators and the predictions together; the truth as it was where none fits."""
@@ -34,11 +48,39 @@ def informed_truth(truth: Truth, predictions: Predictions, seed: int = 0) -> Tru
     return truth if informed is None else informed.truth
 
 
-def evidence_for(evidence: str, inferred: bool, n_models: int) -> str:
+def evidence_for(evidence: str, truth: Truth, n_models: int) -> str:
     """What classes are inferred from, where "auto" leaves the choice: never on how the predictions are read."""
     if check.one_of(evidence, EVIDENCE, "evidence") != "auto":
         return evidence
+    inferred = truth.estimand == "class" and truth.annotations is not None
     return "annotators-and-models" if inferred and n_models > 1 else "annotators"
+
+
+@dataclass(frozen=True, eq=False)
+class OnEvidence:
+    """A truth under the evidence that was asked for, the predictions aligned with it, and what it leaves out."""
+
+    truth: Truth
+    aligned: Aligned
+    informed: "InformedTruth | None" = None
+    cautions: tuple[str, ...] = ()
+
+
+def on_evidence(truth: Truth, aligned: Aligned, evidence: str, seed: int) -> OnEvidence:
+    """The truth under the evidence that is asked for; without the models where no pool of them can be fitted."""
+    evidence = evidence_for(evidence, truth, len(aligned.models))
+    if evidence == "annotators":
+        return OnEvidence(truth, aligned, cautions=_cautions(truth, aligned))
+    if len(aligned.models) == 1:
+        raise InputError(
+            "evidence of one model for the truth that judges it",
+            "annotators alone, or several models",
+            "Leave evidence out.",
+        )
+    informed = informed_by(truth, aligned.on_host(), seed)
+    if informed is None:
+        return OnEvidence(truth, aligned, cautions=_cautions(truth, aligned))
+    return OnEvidence(informed.truth, aligned.against(informed.truth), informed)
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,21 +96,24 @@ def score_on_evidence(
     truth: Truth, aligned: Aligned, evidence: str, rule: object, floor: object, seed: int
 ) -> ScoredTruth:
     """The truth under the evidence that is asked for, and the scores against it."""
-    if evidence == "annotators-and-models" and len(aligned.models) == 1:
-        raise InputError(
-            "evidence of one model for the truth that judges it",
-            "annotators alone, or several models",
-            "Leave evidence out.",
-        )
-    informed = informed_by(truth, aligned.on_host(), seed) if evidence == "annotators-and-models" else None
-    if informed is None:
-        return ScoredTruth(truth, aligned, score_aligned(aligned, rule, floor))
-    aligned = aligned.against(informed.truth)
-    scores = score_aligned(aligned, rule, floor)
-    if scores.labels is not None:
-        influence = informed.influence(to_host(scores.labels.losses))
-        scores = replace(scores, labels=replace(scores.labels, influence=influence))
-    return ScoredTruth(informed.truth, aligned, scores)
+    used = on_evidence(truth, aligned, evidence, seed)
+    scores = score_aligned(used.aligned, rule, floor)
+    behind = scores.labels
+    assert behind is not None
+    influence = None if used.informed is None else used.informed.influence(to_host(behind.losses))
+    scores = replace(scores, labels=replace(behind, influence=influence), cautions=used.cautions)
+    return ScoredTruth(used.truth, used.aligned, scores)
+
+
+def _cautions(truth: Truth, aligned: Aligned) -> tuple[str, ...]:
+    """What a comparison against classes says that no forecast informed; nothing of classes that are certain."""
+    if aligned.estimand != "class" or len(aligned.models) < 2:
+        return ()
+    probs = to_host(aligned.truth)
+    certain = (probs == 0) | (probs == 1)
+    if certain.all():
+        return ()
+    return (UNKNOWN_ORIGIN if truth.annotations is None else ANNOTATORS_ALONE,)
 
 
 @dataclass(frozen=True, eq=False)

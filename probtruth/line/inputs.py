@@ -13,7 +13,7 @@ import numpy as np
 from probtruth import check, check_arrays, frames
 from probtruth.check import Source
 from probtruth.errors import InputError
-from probtruth.frame_numbers import NamedNumbers, is_frame, labelled, row_names
+from probtruth.frame_numbers import NamedNumbers, is_frame, labelled, no_frame, row_names
 from probtruth.io.annotations import read_annotations
 from probtruth.io.formats import LabelReading
 from probtruth.io.loaders.readers import label_format, read_label_file
@@ -163,7 +163,7 @@ def _names_beside(predictions: Models, item: str) -> list[Any]:
     """The names of items that the predictions have, by which the column of items is found in the table beside them."""
     if isinstance(predictions, Predictions):
         return [] if predictions.index.positional_items else [frames.text(frames.as_series(predictions.index.items))]
-    first: Any = next(iter(predictions.values()), None)
+    first: Any = next(iter(by_model(predictions, "table or path").values())) if predictions != {} else None
     return names_in(first, item) if isinstance(first, STORED) or is_frame(first) else []
 
 
@@ -237,6 +237,7 @@ def _numbers(table: NamedNumbers, estimand: Estimand | None) -> Annotations | Tr
 
 def by_name(listed: object, names: Sequence[str], what: str) -> object:
     """A pandas Series as a mapping where its index holds names, as a list where it is a plain range; else unchanged."""
+    no_frame(listed, what)
     index = getattr(listed, "index", None)
     if index is None or callable(index) or isinstance(listed, Mapping):  # a list has a method of that name
         return listed

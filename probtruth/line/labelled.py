@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from probtruth.check import count, shortlist
-from probtruth.line.other_estimand import OtherEstimand
+from probtruth.line.other_estimand import OtherEstimand, OtherVerdicts
 from probtruth.scoring.align import Aligned
 from probtruth.scoring.rules import ScoringRule
 from probtruth.types import Annotations, Truth
@@ -16,8 +16,8 @@ from probtruth.types.shown import Brief
 LOST = 0.05  # The share of items below which `one-coin` has perhaps lost a label that votes name three times as often
 
 SHARED_ERRORS = (
-    "votes alone cannot show errors that annotators share; 40 expert labels can: probtruth plan --gold 40 (in Python: "
-    "Result.choose_gold, then gold=)"
+    "votes alone cannot show errors that annotators share; 40 expert labels can: probtruth choose-gold --items 40 "
+    "(in Python: Result.choose_gold, then gold=)"
 )  # Said of classes that are inferred from annotations, where no expert labels are given
 
 # Methods whose chains may need to be longer than they are by default.
@@ -31,9 +31,22 @@ class Labelled(Brief):
     truth: Truth
     aligned: Aligned  # predictions and truth on the items that were compared
     rule: ScoringRule
-    annotations: Annotations | None = None  # that the truth was inferred from
-    other: OtherEstimand | None = None  # the verdict under the other estimand
-    method: OtherEstimand | None = None  # that under another method of the same
+    verdicts: OtherVerdicts | None = None  # under other questions and methods
+
+    @property
+    def annotations(self) -> Annotations | None:
+        """Those that the truth was inferred from."""
+        return self.truth.annotations
+
+    @property
+    def other(self) -> OtherEstimand | None:
+        """The verdict under the other estimand."""
+        return None if self.verdicts is None else self.verdicts.other
+
+    @property
+    def method(self) -> OtherEstimand | None:
+        """The verdict under another method of the same estimand."""
+        return None if self.verdicts is None else self.verdicts.method
 
     @property
     def excluded(self) -> tuple[str, ...]:
@@ -51,7 +64,7 @@ class Labelled(Brief):
             "estimand": truth.estimand,
             "n_items": truth.n_items,
             "n_annotators": len(truth.index.annotators) or None,
-            "n_labels": len(truth.index.labels),
+            "n_labels": len(self.aligned.labels),
             "evidence": truth.diagnostics.get("evidence", "given" if truth.method == "given" else "annotators"),
             "model_weights": None if named is None else [{"model": name, "weight": weight} for name, weight in named],
         }

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from probtruth.comparison.compare import compare
 from probtruth.line.informed_truth import informed_by, score_on_evidence
 from probtruth.line.options import Options
 from probtruth.scoring.align import Aligned
+from probtruth.scoring.rules import RULES
 from probtruth.scoring.score import score_aligned
 from probtruth.truth.fit import INDEPENDENT
 from probtruth.truth.flat import LARGEST_CONFUSION, confusion_cells, plurality
@@ -56,26 +58,88 @@ class OtherEstimand(Brief):
         )
 
 
-def other_estimand(
-    annotations: Annotations, aligned: Aligned, comparison: Comparison, options: Options
-) -> OtherEstimand | None:
-    """The comparison under the other estimand, by quadrature."""
-    truth = other_truth(annotations, aligned.estimand, options.seed)
-    if truth is None:
-        return None
-    several = len(aligned.models) > 1
-    evidence = "annotators-and-models" if truth.estimand == "class" and several else "annotators"
-    return _again(truth, aligned, comparison, evidence, options)
+@dataclass(frozen=True, eq=False, repr=False)
+class OtherVerdicts(Brief):
+    """What other questions, methods and rules say of the same models; each is computed when it is first read."""
 
+    truth: Truth  # as inferred, before forecasts informed it
+    aligned: Aligned
+    scores: Scores
+    comparison: Comparison
+    options: Options
 
-def other_method(
-    aligned: Aligned, truth: Truth, comparison: Comparison, evidence: str, options: Options
-) -> OtherEstimand | None:
-    """The comparison under another method of the estimand `class`: errors that annotators make independently."""
-    if INDEPENDENT not in truth.evidence or len(aligned.models) < 2:
-        return None
-    second = replace(truth, probs=truth.evidence[INDEPENDENT], method="ability", draws=None, evidence={})
-    return _again(second, aligned, comparison, evidence, options)
+    @property
+    def n_models(self) -> int:
+        """How many models are judged."""
+        return len(self.aligned.models)
+
+    @property
+    def computed(self) -> bool:
+        """Whether all of them were computed before."""
+        return {"other", "method", "doubt"} <= self.__dict__.keys()
+
+    @property
+    def no_room(self) -> bool:
+        """Whether annotators are known and yet too many, or their labels, for the estimand `class`."""
+        annotations = self.truth.annotations
+        if annotations is None or annotations.annotator is None or self.truth.estimand == "class":
+            return False
+        return confusion_cells(annotations) > LARGEST_CONFUSION
+
+    @cached_property
+    def other(self) -> OtherEstimand | None:
+        """The comparison under the estimand that was not asked for, by quadrature."""
+        annotations = self.truth.annotations
+        if annotations is None or self.no_room or not annotations.counts().any(1).all():
+            return None
+        truth = other_truth(annotations, self.truth.estimand, self.options.seed)
+        return None if truth is None else self._under(truth, "auto")
+
+    @cached_property
+    def method(self) -> OtherEstimand | None:
+        """The comparison under another method of the estimand `class`: errors that annotators make independently."""
+        if self.truth.annotations is None or INDEPENDENT not in self.truth.evidence or self.n_models < 2:
+            return None
+        if self.options.gold is not None:  # experts decide, whatever a method infers
+            return None
+        independent = self.truth.evidence[INDEPENDENT]
+        second = replace(self.truth, probs=independent, method="ability", draws=None, evidence={})
+        return self._under(second, self.options.evidence)
+
+    @cached_property
+    def doubt(self) -> str | None:
+        """A warning of what the annotations cannot exclude."""
+        annotations = self.truth.annotations
+        if annotations is None:
+            return None
+        if self.truth.estimand == "class":
+            if self.n_models > 1 or self.options.gold is not None:
+                return None
+            return by_annotators_alone(self.aligned, self.truth, self.comparison, self.options)
+        if annotations.annotator is not None or self.n_models == 1:
+            return None
+        return by_counts_alone(self.truth, self.aligned, self.comparison, self.options)
+
+    @cached_property
+    def bounded(self) -> Comparison | None:
+        """The comparison under the Brier score, which no single item can decide, where a loss is infinite."""
+        if self.n_models == 1 or not self.scores.n_infinite.any():
+            return None
+        options = self.options
+        scored = score_on_evidence(self.truth, self.aligned, options.evidence, RULES["brier"], None, options.seed)
+        return _compared(scored.scores, options)
+
+    def warnings(self) -> list[str]:
+        """Those that other verdicts give, which are computed for them."""
+        reversal = None if self.other is None else self.other.warning()
+        return [line for line in (reversal, self.doubt) if line is not None]
+
+    def _under(self, truth: Truth, evidence: str) -> OtherEstimand:
+        """What the same comparison says under another truth."""
+        options = self.options
+        aligned = self.aligned.against(truth)
+        scored = score_on_evidence(truth, aligned, evidence, options.rule, options.floor, options.seed)
+        return changed(scored.truth, self.comparison, _compared(scored.scores, options))
 
 
 def by_counts_alone(truth: Truth, aligned: Aligned, comparison: Comparison, options: Options) -> str | None:
@@ -112,12 +176,6 @@ def by_annotators_alone(aligned: Aligned, truth: Truth, comparison: Comparison, 
     )
 
 
-def _again(truth: Truth, aligned: Aligned, comparison: Comparison, evidence: str, options: Options) -> OtherEstimand:
-    """What the same comparison says under another truth."""
-    scored = score_on_evidence(truth, aligned.against(truth), evidence, options.rule, options.floor, options.seed)
-    return changed(scored.truth, comparison, _compared(scored.scores, options))
-
-
 def _compared(scores: Scores, options: Options) -> Comparison:
     groups, clusters = options.groups, options.clusters
     return compare(scores, groups, clusters, weights=options.weights, seed=options.seed, engine="exact")
@@ -133,10 +191,10 @@ def other_truth(annotations: Annotations, estimand: str, seed: int) -> Truth | N
     """The truth under the estimand that was not asked for, by the quickest method that is not far from its default."""
     if estimand == "class":
         return infer_truth(annotations, method="vote-share", draws=0, seed=seed)
-    cells = confusion_cells(annotations)
-    if annotations.annotator is None or cells > LARGEST_CONFUSION:
+    if annotations.annotator is None:
         return None
-    return infer_truth(annotations, method="ability" if cells <= QUICK else "one-coin", draws=0, seed=seed)
+    quick = confusion_cells(annotations) <= QUICK
+    return infer_truth(annotations, method="ability" if quick else "one-coin", draws=0, seed=seed)
 
 
 def changed(truth: Truth, comparison: Comparison, other: Comparison) -> OtherEstimand:

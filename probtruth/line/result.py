@@ -1,18 +1,21 @@
-"""The result of the line: everything that a report shows."""
+"""The result of the line: scores, comparison and warnings, and what follows from them."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from probtruth import display
 from probtruth.errors import InputError
 from probtruth.frames import from_rows
 from probtruth.kernels.host import versions
-from probtruth.line.standing import Standing, standing_of
+from probtruth.line.letters import letters_of
+from probtruth.line.standing import GroupCount, Standing, group_count, standing_of
 from probtruth.study.choose_gold import choose_gold
 from probtruth.types import Annotations, Audit, Comparison, Scores, Truth
+from probtruth.types.pairs import Pair, Rank
 from probtruth.types.shown import Reported
 
 if TYPE_CHECKING:  # a comparison of bare scores does without what has labels, and without JAX
@@ -20,29 +23,24 @@ if TYPE_CHECKING:  # a comparison of bare scores does without what has labels, a
 
     from probtruth.line.analysis import Analysis
     from probtruth.line.labelled import Labelled
-    from probtruth.line.other_estimand import OtherEstimand
+    from probtruth.line.next_step import NextStep
+    from probtruth.line.other_estimand import OtherEstimand, OtherVerdicts
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Result(Reported):
-    """Everything that a report shows.
+    """The scores, their comparison, and the warnings, in the order of what they could change.
 
-    `labelled` is what is known because the items have labels; None for bare scores. Without
-    scores of single items the `values` of `scores` have no columns. `note` stands wherever the result is shown,
-    `command` is the command line that made it. `bounded` is the comparison under the Brier score, where some mean score
-    is infinite. `item_text` and `item_images` (as data URIs) are what the items are, by
-    name, for the report to show; the page holds them only where they are here.
+    `warned` are the warnings that do not depend on verdicts under other questions; `warnings` are all. `labelled` is
+    what is known because the items have labels; None for bare scores. Without scores of single items the `values` of
+    `scores` have no columns. `note` stands wherever the result is shown.
     """
 
     scores: Scores
     comparison: Comparison
-    warnings: tuple[str, ...]
+    warned: tuple[str, ...]
     labelled: "Labelled | None" = None
     note: str | None = None
-    item_text: Mapping[str, str] = field(default_factory=dict, repr=False)
-    item_images: Mapping[str, str] = field(default_factory=dict, repr=False)
-    command: str | None = None
-    bounded: Comparison | None = None
 
     @classmethod
     def of(cls, shown: "Result | Comparison") -> "Result":
@@ -60,6 +58,17 @@ class Result(Reported):
         return cls(scores, shown, shown.warnings)
 
     @property
+    def warnings(self) -> tuple[str, ...]:
+        """All warnings, the gravest first; the verdict under the other estimand is computed for them."""
+        verdicts = self._verdicts
+        return self.warned if verdicts is None else (*verdicts.warnings(), *self.warned)
+
+    @property
+    def verdicts_computed(self) -> bool:
+        """Whether the verdicts under other questions, which take most of an evaluation's time, were read before."""
+        return self._verdicts is None or self._verdicts.computed
+
+    @property
     def truth(self) -> Truth | None:
         """The reference labels; None for bare scores."""
         return None if self.labelled is None else self.labelled.truth
@@ -70,15 +79,51 @@ class Result(Reported):
         return None if self.labelled is None else self.labelled.annotations
 
     @property
+    def _verdicts(self) -> "OtherVerdicts | None":
+        return None if self.labelled is None else self.labelled.verdicts
+
+    @property
     def other(self) -> "OtherEstimand | None":
-        """The verdict under the estimand that was not asked for, where the annotations allow it."""
-        return None if self.labelled is None else self.labelled.other
+        """The verdict under the estimand that was not asked for, where the annotations allow it.
+
+        It is computed when it is first read, which takes most of the time of an evaluation.
+        """
+        return None if self._verdicts is None else self._verdicts.other
+
+    @property
+    def bounded(self) -> Comparison | None:
+        """The comparison under the Brier score, where some mean score is infinite."""
+        return None if self._verdicts is None else self._verdicts.bounded
 
     @cached_property
     def standing(self) -> Standing | None:
         """How far the leading model's lead stands, and what would turn it; None for one model."""
         method = None if self.labelled is None else self.labelled.method
-        return standing_of(self.comparison, self.truth, self.other, method)
+        return standing_of(self.comparison, self.truth, self.other, method, self.scores, self.bounded)
+
+    @property
+    def first_standing(self) -> Standing | None:
+        """The same without the verdicts under other questions, unless these were computed: a quick look."""
+        if self.verdicts_computed:
+            return self.standing
+        return standing_of(self.comparison, scores=self.scores, bounded=self.bounded)
+
+    @cached_property
+    def next_step(self) -> "NextStep | None":
+        """What to do with the result, such as the number of items that would probably decide; None for one model."""
+        from probtruth.line.next_step import next_step
+
+        return next_step(self)
+
+    @cached_property
+    def group_count(self) -> GroupCount | None:
+        """In how many of the groups the leading model is ahead of the next; None without groups."""
+        return group_count(self.comparison)
+
+    @cached_property
+    def letters(self) -> Mapping[str, str]:
+        """Compact letters by model: models that share one are not told apart. Empty for fewer than three models."""
+        return letters_of(self.comparison)
 
     @property
     def audit(self) -> Audit:
@@ -156,47 +201,77 @@ class Result(Reported):
         rows = choose_gold(self.scores, n, a, b, groups, seed)
         return from_rows([{**row, "label": ""} for row in rows])
 
+    def paragraph(self, latex: bool = False) -> str:
+        """The result as a paragraph of a paper: what was compared, how, what came out, and with which software.
+
+        Arguments: `latex` asks for LaTeX, in which no name can become a command; plain text otherwise.
+
+        Returns: numbers of models and items, estimand, method, the difference of the two leading models with its 95%
+        interval and probability, and the version of probtruth. The report has it under "To quote".
+
+        >>> import probtruth as pt
+        >>> rows = {"item": [1, 2, 3] * 2, "model": ["a"] * 3 + ["b"] * 3, "score": [0.1, 0.2, 0.1, 0.3, 0.3, 0.4]}
+        >>> comparison = pt.compare(pt.Scores.from_frame(rows, higher_is_better=False), engine="exact")
+        >>> pt.Result.of(comparison).paragraph().partition(".")[0]
+        'We compared 2 models on 3 items'
+        """
+        return str(display.module().paragraph(self, latex))
+
     def to_dict(self) -> dict[str, Any]:
         """The content of `result.json`: plain values; infinities and None as Python has them."""
-        comparison, audit = self.comparison, self.audit
-        excluded = () if self.labelled is None else self.labelled.excluded
-        groups = {**comparison.group_results, "by_group": comparison.groups} if comparison.group_results else {}
-        renormalised = [
-            {"model": model, "rows": rows, "lowest_sum": low, "highest_sum": high}
-            for model, rows, low, high in audit.renormalised
-        ]
-        return {
-            "rule": comparison.rule,
-            "truth": None if self.labelled is None else self.labelled.about(),
-            "models": [dict(row) for row in comparison.ranks],
-            "pairwise": [dict(row) for row in comparison.pairs],
-            "verdict": None if self.standing is None else self.standing.to_dict(),
-            "estimand": comparison.estimand,
-            "uncertainty": dict(comparison.uncertainty),
-            "unseen": dict(comparison.unseen),
-            "gold": None if comparison.gold is None else dict(comparison.gold),
-            "rope": comparison.rope,
-            "decisions": dict(comparison.decisions),
-            "higher_is_better": comparison.higher_is_better,
-            "other_estimand": None if self.other is None else self.other.to_dict(),
-            "groups": {name: [dict(row) for row in rows] for name, rows in groups.items()},
-            "model_free_tests": [dict(row) for row in comparison.model_free],
-            "audit": {
-                "missing": len(audit.missing),
-                "extra": len(audit.extra),
-                "different": len(audit.different),
-                "prompts": len(audit.prompts),
-                "dropped": audit.dropped,
-                **({"renormalised": renormalised} if renormalised else {}),
-                **({"excluded_annotators": list(excluded)} if excluded else {}),
-                "by_model": [
-                    {"model": m, "missing": missing, "extra": extra} for m, missing, extra in sorted(audit.by_model)
-                ],
-            },
-            "engine": comparison.diagnostics.get("engine"),
-            "diagnostics": dict(comparison.diagnostics),
-            "warnings": list(self.warnings),
-            "settings": dict(comparison.settings),
-            "seed": comparison.seed,
-            "versions": versions(),
-        }
+        return as_dict(self)
+
+
+def as_dict(result: Result) -> dict[str, Any]:
+    """The keys of `result.json` in their order."""
+    comparison, labelled = result.comparison, result.labelled
+    groups = dict(comparison.group_results)
+    if groups:
+        groups["by_group"] = comparison.groups
+    return {
+        "rule": comparison.rule,
+        "truth": None if labelled is None else labelled.about(),
+        "models": _rows(comparison.ranks),
+        "pairwise": _rows(comparison.pairs),
+        "verdict": None if result.standing is None else result.standing.to_dict(),
+        "estimand": comparison.estimand,
+        "uncertainty": dict(comparison.uncertainty),
+        "unseen": dict(comparison.unseen),
+        "gold": None if comparison.gold is None else dict(comparison.gold),
+        "rope": comparison.rope,
+        "decisions": dict(comparison.decisions),
+        "higher_is_better": comparison.higher_is_better,
+        "other_estimand": None if result.other is None else result.other.to_dict(),
+        "groups": {name: _rows(rows) for name, rows in groups.items()},
+        "model_free_tests": _rows(comparison.model_free),
+        "audit": _audit(result.audit, () if labelled is None else labelled.excluded),
+        "engine": comparison.diagnostics.get("engine"),
+        "diagnostics": dict(comparison.diagnostics),
+        "warnings": list(result.warnings),
+        "settings": dict(comparison.settings),
+        "seed": comparison.seed,
+        "versions": versions(),
+    }
+
+
+def _rows(rows: Sequence[Mapping[str, Any]] | Sequence[Pair] | Sequence[Rank]) -> list[dict[str, Any]]:
+    return [dict(row) for row in rows]
+
+
+def _audit(audit: Audit, excluded: Sequence[str]) -> dict[str, Any]:
+    values: dict[str, Any] = {
+        "missing": len(audit.missing),
+        "extra": len(audit.extra),
+        "different": len(audit.different),
+        "prompts": len(audit.prompts),
+        "dropped": audit.dropped,
+    }
+    if audit.renormalised:
+        names = ("model", "rows", "lowest_sum", "highest_sum")
+        values["renormalised"] = [dict(zip(names, row, strict=True)) for row in audit.renormalised]
+    if excluded:
+        values["excluded_annotators"] = list(excluded)
+    values["by_model"] = []
+    for model, missing, extra in sorted(audit.by_model):
+        values["by_model"].append({"model": model, "missing": missing, "extra": extra})
+    return values

@@ -1,17 +1,18 @@
 """Scores of predictions against soft labels."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from probtruth import check
 from probtruth.errors import InputError
 from probtruth.io.addresses import shown
+from probtruth.line.informed_truth import score_on_evidence
 from probtruth.line.inputs import Models, Reference, predictions_of, reference_of
 from probtruth.scoring.align import align
-from probtruth.scoring.rules import ScoringRule
-from probtruth.scoring.score import score_aligned
+from probtruth.scoring.rules import ScoringRule, get_rule
 from probtruth.types import Annotations, Scores
-from probtruth.types.arguments import RuleName
+from probtruth.types.arguments import ClassEvidence, RuleName
 
 
 def score(
@@ -21,6 +22,7 @@ def score(
     floor: float | None = None,
     order: Sequence[object] | None = None,
     *,
+    evidence: ClassEvidence = "auto",
     item: str = "item",
     labels: Sequence[object] | None = None,
     memory: float | None = None,
@@ -29,7 +31,9 @@ def score(
 
     Formula: sum_k t_k loss(p, k). Under the estimand `distribution` t is the unsmoothed vote share of the item where
     there are votes (unbiased, whatever the number of votes), else the given probabilities; under `class` it is the
-    posterior probability of each class. Items are matched by name; items that one side lacks are dropped for all
+    posterior probability of each class, with the models' forecasts as evidence too where the truth was inferred from
+    annotations and there are several models (see `evidence` in `evaluate`). `compare` of the scores then says what
+    `evaluate` says of the same annotations. Items are matched by name; items that one side lacks are dropped for all
     models and stand in the audit.
 
     Arguments: `predictions` may be {model: array, dataframe or path}, and `truth` soft labels or labels in the same
@@ -63,4 +67,5 @@ def score(
             shown(truth) if isinstance(truth, str | Path) else None,
         )
     aligned = align(predictions_of(predictions, item, labels, known.index, memory), known)
-    return score_aligned(aligned, rule, floor, order)
+    undrawn = replace(known, draws=None)  # which scores do not need
+    return score_on_evidence(undrawn, aligned, evidence, get_rule(rule, order), floor, 0).scores

@@ -1,17 +1,51 @@
 """How far the leading model's lead stands: under other questions, methods and rules, and if what was not seen came."""
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
 
 from probtruth.check import as_float
 from probtruth.comparison.rows import NO_SPREAD
-from probtruth.types import Comparison, Truth
-from probtruth.types.comparison import leaders
+from probtruth.inference.diagnostics import MAX_RHAT, MIN_ESS
+from probtruth.types import Comparison, Scores, Truth
+from probtruth.types.pairs import Pair, Rank
 
 if TYPE_CHECKING:
     from probtruth.line.other_estimand import OtherEstimand
 
+CERTAIN = 0.99  # From this probability on a verdict is certain
 CLAIMED = 0.8  # From this probability on a verdict says that a model is better; what turns it below matters
+EQUIVALENT = 0.95  # From which probability on two models are practically equivalent
+POSSIBLE = 0.05  # From which probability on a model may be the best
+SURE = 0.95  # From which probability on a group counts as decided, and the leading model is used
+ROUNDING = 1e-12  # Of a probability
+
+type Level = Literal["certain", "likely", "equivalent", "inconclusive", "invalid"]
+
+
+@dataclass(frozen=True)
+class Gate:
+    """A diagnostic of the sampling, and the bounds between which it passes."""
+
+    name: str
+    value: float | None  # None: not finite
+    least: float
+    most: float
+
+    @property
+    def passes(self) -> bool:
+        return self.value is not None and self.least <= self.value <= self.most
+
+
+def gates(diagnostics: Mapping[str, Any]) -> list[Gate]:
+    """The diagnostics that the engine has."""
+    bounds = {"max_rhat": (0.0, MAX_RHAT), "min_ess": (MIN_ESS, math.inf), "divergences": (0.0, 0.0)}
+    found = []
+    for name, (least, most) in bounds.items():
+        if diagnostics.get(name) is not None:
+            found.append(Gate(name, as_float(diagnostics[name]), least, most))
+    return found
 
 
 @dataclass(frozen=True)
@@ -26,8 +60,8 @@ class Answer:
     @classmethod
     def of(cls, truth: Truth, comparison: Comparison) -> "Answer":
         """That of a comparison under a truth."""
-        first = leaders(comparison.ranks)[0]
-        return cls(truth.estimand, truth.method, str(first["model"]), as_float(first["p_best"]))
+        first = comparison.ranked[0]
+        return cls(truth.estimand, truth.method, first.model, first.p_best)
 
 
 @dataclass(frozen=True)
@@ -47,10 +81,20 @@ class Standing:
     lead: str
     next: str
     p: float | None
+    gap: Pair  # lead minus next
     answers: tuple[Answer, ...] = ()  # under the two estimands, where these name different winners
     methods: tuple[Answer, ...] = ()  # likewise, of two methods of one estimand
     unseen: Unseen | None = None  # the worst of the pairs of the leading model
-    same: bool = False  # the verdict is unknown because every item shows the same difference
+    infinite: Mapping[str, int] = field(
+        default_factory=dict
+    )  # items of infinite score, by model, the leading one first
+    turned_by_infinite: bool = False  # models of infinite mean lead, or may be the best under the Brier score
+    failing: tuple[Gate, ...] = ()
+
+    @property
+    def same(self) -> bool:
+        """Whether the verdict is unknown because every item shows the same difference."""
+        return self.gap.reason == NO_SPREAD
 
     @property
     def turned_by(self) -> tuple[str, ...]:
@@ -58,39 +102,78 @@ class Standing:
         turns = {"estimand": self.answers, "method": self.methods, "unseen": self.unseen}
         return tuple(name for name, found in turns.items() if found)
 
+    @property
+    def level(self) -> Level:
+        """How settled the verdict is."""
+        if self.failing:
+            return "invalid"
+        if self.turned_by_infinite or self.turned_by or self.same:
+            return "inconclusive"
+        if self.p is None:
+            return "invalid"
+        if self.gap.p_equivalent is not None and self.gap.p_equivalent >= EQUIVALENT:
+            return "equivalent"
+        if self.p >= CERTAIN:
+            return "certain"
+        return "likely" if self.p >= CLAIMED else "inconclusive"
+
     def to_dict(self) -> dict[str, Any]:
         """Plain values for `result.json`."""
-        return {
+        values: dict[str, Any] = {
             "lead": self.lead,
             "next": self.next,
             "p": self.p,
             "turned_by": list(self.turned_by),
             "answers": [vars(answer) for answer in self.answers],
-            **({"methods": [vars(answer) for answer in self.methods]} if self.methods else {}),
-            "unseen": None if self.unseen is None else vars(self.unseen),
         }
+        if self.methods:
+            values["methods"] = [vars(answer) for answer in self.methods]
+        values["unseen"] = None if self.unseen is None else vars(self.unseen)
+        return values
 
 
 def standing_of(
-    comparison: Comparison, truth: Truth | None, other: "OtherEstimand | None", method: "OtherEstimand | None" = None
+    comparison: Comparison,
+    truth: Truth | None = None,
+    other: "OtherEstimand | None" = None,
+    method: "OtherEstimand | None" = None,
+    scores: Scores | None = None,
+    bounded: Comparison | None = None,
 ) -> Standing | None:
     """How far the lead of a comparison stands; None for one model."""
-    ranked = leaders(comparison.ranks)
-    if len(ranked) < 2:
+    ranks = comparison.ranked
+    if len(ranks) < 2:
         return None
-    lead, following = (str(row["model"]) for row in ranked[:2])
-    pair = next(row for row in comparison.pairs if {row["a"], row["b"]} == {lead, following})
-    chance = pair["p_a_better"] if pair["a"] == lead else pair["p_b_better"]
-    p = as_float(ranked[0]["p_best"] if len(ranked) > 2 else chance)
+    lead, following = ranks[:2]
+    gap = comparison.pair(lead.model, following.model)
+    p = gap.p_a_better if len(ranks) == 2 else lead.p_best
+    infinite = {} if scores is None else _infinite(ranks, scores)
+    claimed = p is None or p >= CLAIMED
     return Standing(
-        lead,
-        following,
+        lead.model,
+        following.model,
         p,
-        _answers(comparison, lead, truth, other),
-        _answers(comparison, lead, truth, method),
-        _unseen(comparison, lead) if p is None or p >= CLAIMED else None,
-        pair.get("reason") == NO_SPREAD,
+        gap,
+        _answers(comparison, lead.model, truth, other),
+        _answers(comparison, lead.model, truth, method),
+        _unseen(comparison, lead.model) if claimed else None,
+        infinite,
+        bool(infinite) and (not gap.finite or _may_be_best(infinite, bounded)),
+        tuple(gate for gate in gates(comparison.diagnostics) if not gate.passes),
     )
+
+
+def _infinite(ranks: Sequence[Rank], scores: Scores) -> dict[str, int]:
+    counts = dict(zip(scores.models, scores.n_infinite.tolist(), strict=True))
+    return {rank.model: counts[rank.model] for rank in ranks if counts[rank.model]}
+
+
+def _may_be_best(infinite: Mapping[str, int], bounded: Comparison | None) -> bool:
+    """Whether one of the models of infinite mean may be the best under a rule without infinite losses."""
+    if bounded is None:
+        return False
+    chances = [rank.p_best or 0.0 for rank in bounded.ranked if rank.model in infinite]
+    return sum(chances) >= POSSIBLE
 
 
 def _answers(
@@ -105,14 +188,43 @@ def _answers(
 
 def _unseen(comparison: Comparison, lead: str) -> Unseen | None:
     """The pair of the leading model that the unseen would turn furthest, and by more than what does not matter."""
-    turned = []
-    for row in comparison.pairs:
-        difference, worst = as_float(row["difference"]), as_float(row.get("unseen_difference"))
-        if lead not in (row["a"], row["b"]) or difference is None or worst is None:
+    return max(_turned(comparison, lead), key=_behind, default=None)
+
+
+def _behind(case: Unseen) -> float:
+    return case.behind
+
+
+def _turned(comparison: Comparison, lead: str) -> Iterator[Unseen]:
+    for pair in comparison.ordered_pairs:
+        if pair.a != lead or pair.favours != "a" or pair.difference is None or pair.unseen_difference is None:
             continue
-        leads = row["favours"] is not None and row[str(row["favours"])] == lead
-        if leads and difference * worst < 0 and abs(worst) > (comparison.rope or 0.0):
-            other = str(row["b"] if row["a"] == lead else row["a"])
+        reversed_sign = pair.difference * pair.unseen_difference < 0
+        behind = abs(pair.unseen_difference)
+        if reversed_sign and behind > (comparison.rope or 0.0):
             n_units = int(str(comparison.unseen["n_units"]))
-            turned.append(Unseen(other, float(str(row["unseen_rate"])), abs(worst), n_units))
-    return max(turned, key=lambda case: case.behind, default=None)
+            yield Unseen(pair.b, pair.unseen_rate or 0.0, behind, n_units)
+
+
+@dataclass(frozen=True)
+class GroupCount:
+    """In how many of the groups the leading model is ahead of the next one, and in which it is not."""
+
+    n_groups: int
+    ahead: int
+    sure: int  # with a probability of 0.95 or more
+    behind: tuple[tuple[str, float], ...]  # the other groups with P(the leading model is better), the least first
+
+
+def group_count(comparison: Comparison) -> GroupCount | None:
+    """None without groups, or where nothing is known of any."""
+    chances: dict[str, float] = {}
+    for pair in comparison.leading_pair_by_group:
+        if pair.p_a_better is not None:
+            chances[str(pair.group)] = pair.p_a_better
+    if not chances:
+        return None
+    behind = [(group, p) for group, p in chances.items() if p <= 0.5]
+    behind.sort(key=lambda entry: (entry[1], entry[0]))
+    sure = [p for p in chances.values() if p >= SURE - ROUNDING]
+    return GroupCount(len(chances), len(chances) - len(behind), len(sure), tuple(behind))

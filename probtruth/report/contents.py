@@ -1,42 +1,55 @@
 """Everything that a report says and draws, once, in the order in which the page and the Markdown say it."""
 
 import re
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property, partial
+from typing import TYPE_CHECKING
 
 from matplotlib.axes import Axes
 
 from probtruth.check import count
 from probtruth.line.result import Result
-from probtruth.report import tables, words
+from probtruth.report import cite, data_tables, latex, tables
 from probtruth.report.about import MOST_WARNINGS, alignment, facts, warnings
-from probtruth.report.numbers import (
-    LONGEST_NAME,
-    best_pairs,
-    decimals,
-    fixed,
-    marked,
-    of_leaders,
-    plain,
-    probability,
-    rank_chances,
-)
+from probtruth.report.names import marked, plain, unmarked
+from probtruth.report.numbers import decimals, fixed, probability
 from probtruth.report.plots.annotators import plot_annotators
 from probtruth.report.plots.calibration import plot_reliability
-from probtruth.report.plots.comparison import MOST_MODELS, plot_behind, plot_forest, plot_groups, plot_ranks
+from probtruth.report.plots.comparison import (
+    MOST_MODELS,
+    best_pairs,
+    plot_behind,
+    plot_forest,
+    plot_groups,
+    plot_ranks,
+)
 from probtruth.report.plots.differences import can_differ, plot_differences
 from probtruth.report.plots.nelson import plot_nelson
-from probtruth.report.plots.svg import inline, plain_style
+from probtruth.report.plots.svg import inline, pdf, plain_style
 from probtruth.report.table import Table
 from probtruth.report.verdict import Verdict, verdict
 from probtruth.scoring.nelson.profile import MARKS
-from probtruth.types.comparison import leaders, leading_pair
+
+if TYPE_CHECKING:  # with JAX
+    from probtruth.line.analysis.calibration import CalibrationAnalysis
 
 LONGEST_TABLE = 15  # Rows of a table that stands open; longer ones are folded
 LONGEST_LINE = 80  # Columns of a command that stands on one line
 MOST_SHOWN = 15  # Models in the first figure
 MOST_PAIRS = 28  # Pairs that the forest plot shows: those among the best models
+
+
+@dataclass(frozen=True)
+class Extras:
+    """What a page shows besides the result: the command that made it, and what its items are, by name.
+
+    `images` are data URIs.
+    """
+
+    command: str | None = None
+    texts: Mapping[str, str] = field(default_factory=dict)
+    images: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,9 +62,17 @@ class Figure:
     caption: str = ""
 
     @cached_property
-    def svg(self) -> str:
+    def axes(self) -> Axes:
         with plain_style():
-            return inline(self.draw(), self.name, self.words)
+            return self.draw()
+
+    @cached_property
+    def svg(self) -> str:
+        return inline(self.axes, self.name, self.words)
+
+    @property
+    def pdf(self) -> bytes:
+        return pdf(self.axes)
 
 
 @dataclass(frozen=True)
@@ -93,91 +114,121 @@ class Contents:
 
     @property
     def figures(self) -> Iterator[Figure]:
-        yield from () if self.figure is None else (self.figure,)
-        for block in (block for section in self.sections for block in section.blocks):
-            if isinstance(block, Figure | Panels):
-                yield from (block,) if isinstance(block, Figure) else block.figures
+        if self.figure is not None:
+            yield self.figure
+        for section in self.sections:
+            for block in section.blocks:
+                if isinstance(block, Figure):
+                    yield block
+                elif isinstance(block, Panels):
+                    yield from block.figures
 
 
-def contents(result: Result) -> Contents:
+def contents(result: Result, extras: Extras | None = None) -> Contents:
+    extras = Extras() if extras is None else extras
     said = verdict(result)
     parts = {
         "Models": _models(result, said),
         "Pairs": _pairs(result),
         "By group": _groups(result, said),
         "Calibration": _calibration(result),
-        "Items": iter([tables.items(result)]),
+        "Items": iter([data_tables.items(result, extras.texts, extras.images)]),
         "Annotators": _annotators(result),
         "Checks": _checks(result),
-        "How this was made": _made(result),
+        "How this was made": _made(result, extras.command),
     }
-    sections = (
-        (title, tuple(_folded(block) for block in blocks if block is not None)) for title, blocks in parts.items()
-    )
+    sections = []
+    for title, blocks in parts.items():
+        shown = tuple(_folded(block) for block in blocks if block is not None)
+        if shown:
+            sections.append(Fold(title, shown))
     note = None if result.note is None else plain(result.note)
-    lines = warnings(result)
-    said_first, rest = tuple(lines[:MOST_WARNINGS]), tuple(lines[MOST_WARNINGS:])
-    alert = tuple(block for block in (said_first, rest and Fold(f"{len(rest)} more", (rest,))) if block)
-    shown = tuple(Fold(title, blocks) for title, blocks in sections if blocks)
-    return Contents(tuple(facts(result)), said, note, _behind(result), alert, shown)
+    return Contents(tuple(facts(result)), said, note, _behind(result), _warnings(result), tuple(sections))
+
+
+def _warnings(result: Result) -> tuple[Block, ...]:
+    lines = tuple(warnings(result))
+    first, rest = lines[:MOST_WARNINGS], lines[MOST_WARNINGS:]
+    if not first:
+        return ()
+    if not rest:
+        return (first,)
+    return (first, Fold(f"{len(rest)} more", (rest,)))
 
 
 def _folded(block: Block) -> Block:
-    if isinstance(block, Table) and block.kind != "items" and len(block.rows) > LONGEST_TABLE:
-        return Fold(f"{block.caption} ({count(len(block.rows), 'row')})", (block,))
-    return block
+    """A long table behind its caption."""
+    if not isinstance(block, Table) or block.kind == "items" or len(block.rows) <= LONGEST_TABLE:
+        return block
+    return Fold(f"{block.caption} ({count(len(block.rows), 'row')})", (block,))
 
 
-def _best(most: int, of: int) -> str:
-    return f" The {most} best of {of} models." if most < of else ""
+def _best(most: int, n_models: int) -> str:
+    return f" The {most} best of {n_models} models." if most < n_models else ""
 
 
 def _behind(result: Result) -> Figure | None:
-    ranked = leaders(result.comparison.ranks)[:MOST_SHOWN]
-    if len(ranked) < 2:
+    ranks = result.comparison.ranked
+    if len(ranks) < 2:
         return None
-    chances = "; ".join(f"{plain(row['model'])} {probability(row['p_best'])}" for row in ranked)
-    said = f"How much worse each model is than {plain(ranked[0]['model'])}. P(best): {chances}."
+    chances = [f"{plain(rank.model)} {probability(rank.p_best)}" for rank in ranks[:MOST_SHOWN]]
+    words = f"{plain(ranks[0].model)} minus each other model. P(best): {'; '.join(chances)}."
     draw = partial(plot_behind, result.comparison, MOST_SHOWN)
-    return Figure("behind-leader", said, draw, _best(MOST_SHOWN, len(result.comparison.ranks)).strip())
+    return Figure("behind-leader", words, draw, _best(MOST_SHOWN, len(ranks)).strip())
 
 
 def _models(result: Result, said: Verdict) -> Iterator[Block | None]:
     yield tables.models(result)
     yield from said.accuracy
-    chances, n_models = rank_chances(result.comparison), len(result.comparison.ranks)
+    chances = result.comparison.rank_chances
     if len(chances) > 2:
-        ranks = "; ".join(f"{plain(model)}: {', '.join(map(probability, of))}" for model, of in chances.items())
-        caption = "Posterior probability that a model has each rank, from joint draws of all means."
-        infinite = " Models of infinite mean score are not ranked." if len(chances) < n_models else ""
-        caption += infinite or _best(MOST_MODELS, n_models)
-        draw = partial(plot_ranks, result.comparison)
-        yield Figure("ranks", f"Probability of each rank, from rank 1 on: {ranks}.", draw, caption)
+        yield _ranks(result, chances)
     yield tables.other_estimand(result)
+
+
+def _ranks(result: Result, chances: Mapping[str, Sequence[float]]) -> Figure:
+    n_models = len(result.comparison.ranks)
+    rows = []
+    for model, probabilities in chances.items():
+        rows.append(f"{plain(model)}: {', '.join(map(probability, probabilities))}")
+    words = f"Probability of each rank, from rank 1 on: {'; '.join(rows)}."
+    caption = "Posterior probability that a model has each rank, from joint draws of all means."
+    if len(chances) < n_models:
+        caption += " Models of infinite mean score are not ranked."
+    else:
+        caption += _best(MOST_MODELS, n_models)
+    return Figure("ranks", words, partial(plot_ranks, result.comparison), caption)
 
 
 def _pairs(result: Result) -> Iterator[Block | None]:
     comparison = result.comparison
-    if len(comparison.ranks) > 2:
+    n_models = len(comparison.ranks)
+    if n_models > 2:
+        _, shown = best_pairs(comparison, MOST_PAIRS)
         caption = (
             "Differences with 95% intervals. An interval on one side of 0 favours the model named on that side; a "
             "hollow point is that of an interval that holds 0."
-        ) + _best(best_pairs(comparison, MOST_PAIRS)[1], len(comparison.ranks))
+        )
+        words = "Differences of pairs of models with 95% intervals."
         draw = partial(plot_forest, comparison, most=MOST_PAIRS)
-        yield Figure("differences", "Differences of all pairs with 95% intervals.", draw, caption)
+        yield Figure("differences", words, draw, caption + _best(shown, n_models))
     yield tables.pairs(result)
+    every = tables.all_pairs(result)
+    if every is not None:
+        yield Fold(every.caption, (every,))
     for name, rows in comparison.group_results.items():
-        if (of_groups := tables.pairs(result, rows, f"Differences, {name}")) is not None:
+        of_groups = tables.pairs(result, rows, f"Differences, {name}")
+        if of_groups is not None:
             yield Fold(of_groups.caption, (of_groups,))
 
 
 def _groups(result: Result, said: Verdict) -> Iterator[Block | None]:
     yield from said.groups
-    if of_leaders(result.comparison):
-        a, b = map(plain, leading_pair(result.comparison.ranks))
+    pairs = result.comparison.leading_pair_by_group
+    if pairs:
+        words = f"{plain(pairs[0].a)} minus {plain(pairs[0].b)} in every group with 95% intervals."
         caption = "The two leading models in every group, with 95% intervals, partially pooled."
-        draw = partial(plot_groups, result.comparison)
-        yield Figure("by-group", f"{a} minus {b} in every group with 95% intervals.", draw, caption)
+        yield Figure("by-group", words, partial(plot_groups, result.comparison), caption)
         yield tables.by_group(result)
 
 
@@ -185,32 +236,41 @@ def _calibration(result: Result) -> Iterator[Block | None]:
     analysis = result.analysis.calibration
     if analysis is None:
         return
-    names, risk, reliability, source = marked(analysis.models, LONGEST_NAME), analysis.risk, [], []
-    for place, model in enumerate(analysis.models, 1):
-        said = f"Reliability of {plain(model)}: observed frequency against forecast probability."
-        draw = partial(plot_reliability, analysis.curve.filter(model=model), analysis.event)
-        reliability.append(Figure(f"reliability-{place}", said, draw, names[model]))
-        row = risk.models.index(model)
-        means = ", ".join(
-            f"{name} {probability(risk.model[row, at])} against {probability(risk.source[row, at])}"
-            for name, at in ((name, risk.powers.index(power)) for name, power in MARKS.items())
-        )
-        said = f"Model against source probability of {plain(model)}: {means}."
-        source.append(Figure(f"source-{place}", said, partial(plot_nelson, risk, model), names[model]))
     event = "the most probable label is right" if analysis.event is None else f"{plain(analysis.event)} occurs"
-    yield tables.calibration(result)
+    yield data_tables.calibration(result)
     yield Panels(
-        tuple(reliability),
-        f"Reliability: how often {event} where it is forecast with a given probability. Below the dashed line a model "
-        "says more than happens. The band, of 90%, is where the curve of a calibrated model would be by chance.",
+        tuple(_reliability(analysis)),
+        f"Reliability: how often {event} where it is forecast with a given probability. A model whose curve lies below "
+        "the dashed line is overconfident. The band, of 90%, is where the curve of a calibrated model would be by "
+        "chance.",
     )
     yield Panels(
-        tuple(source),
+        tuple(_sources(analysis)),
         "Model against source (Nelson): each bubble holds forecasts of about the same probability. Its height is that "
         "probability; its place from left to right is how often such forecasts come true. Marks are averages over all "
         "forecasts: accuracy (geometric mean), decisiveness (arithmetic), robustness (power −2/3). A line through them "
-        "that is steeper than 45° is that of a model that says more than it knows.",
+        "that is steeper than 45° is that of an overconfident model.",
     )
+
+
+def _reliability(analysis: "CalibrationAnalysis") -> Iterator[Figure]:
+    names = marked(analysis.models)
+    for place, model in enumerate(analysis.models, 1):
+        words = f"Reliability of {plain(model)}: observed frequency against forecast probability."
+        draw = partial(plot_reliability, analysis.curve.filter(model=model), analysis.event)
+        yield Figure(f"reliability-{place}", words, draw, names[model])
+
+
+def _sources(analysis: "CalibrationAnalysis") -> Iterator[Figure]:
+    names, risk = marked(analysis.models), analysis.risk
+    for place, model in enumerate(analysis.models, 1):
+        row = risk.models.index(model)
+        means = []
+        for name, power in MARKS.items():
+            at = row, risk.powers.index(power)
+            means.append(f"{name} {probability(risk.model[at])} against {probability(risk.source[at])}")
+        words = f"Model against source probability of {plain(model)}: {', '.join(means)}."
+        yield Figure(f"source-{place}", words, partial(plot_nelson, risk, model), names[model])
 
 
 def _annotators(result: Result) -> Iterator[Block | None]:
@@ -235,34 +295,44 @@ def _annotators(result: Result) -> Iterator[Block | None]:
             "Skill of each annotator: agreement with the class beyond chance, with its 95% interval. Left of the "
             "dashed line, an annotation says almost nothing of the class."
         )
-        draw = partial(plot_annotators, known.truth)
-        yield Figure("annotators", "Skill of each annotator (kappa) with 95% intervals.", draw, caption)
-    yield tables.annotators(result)
+        words = "Skill of each annotator (kappa) with 95% intervals."
+        yield Figure("annotators", words, partial(plot_annotators, known.truth), caption)
+    yield data_tables.annotators(result)
 
 
 def _checks(result: Result) -> Iterator[Block | None]:
     yield alignment(result)
     yield tables.diagnostics(result)
-    if len(result.comparison.ranks) > 1 and result.scores.values.size:
-        a, b = sorted(leading_pair(result.comparison.ranks))
+    standing = result.standing
+    if standing is not None and result.scores.values.size:
+        a, b = standing.lead, standing.next
         if can_differ(result.scores, a, b):
-            said = f"Histogram of the differences of {plain(a)} and {plain(b)} on each item, and a normal curve."
+            words = f"Histogram of the differences of {plain(a)} and {plain(b)} on each item, and a normal curve."
             caption = "Differences of the two leading models on each item, next to a normal population."
-            yield Figure("item-differences", said, partial(plot_differences, result.scores, a, b), caption)
+            yield Figure("item-differences", words, partial(plot_differences, result.scores, a, b), caption)
     yield tables.tests(result)
 
 
-def _made(result: Result) -> Iterator[Block | None]:
-    if result.command is not None:
-        command = plain(result.command)
-        long = len(command) > LONGEST_LINE
-        yield Code(re.sub(" (?=--[a-z])", " \\\\\n  ", command) if long else command, "sh")
+def _made(result: Result, command: str | None) -> Iterator[Block | None]:
+    if command is not None:
+        yield Code(_on_lines(plain(command)), "sh")
+    quote = cite.paragraph(result)
+    yield Fold("To quote", (unmarked(quote), "The same in LaTeX:", Code(latex.shown(quote), "latex")))
     settings = tables.settings(result)
     yield Fold(settings.caption, (settings,))
-    cited = tuple(words.sources(result))
-    rest = ("Methods that this result used:", cited) if cited else ()
-    yield Fold("How to cite", (Code(words.bibtex(), "bibtex"), *rest))
+    cited: tuple[Block, ...] = (Code(cite.bibtex(), "bibtex"),)
+    works = tuple(cite.sources(result))
+    if works:
+        cited += ("Methods that this result used:", works)
+    yield Fold("How to cite", cited)
     yield (
         "Intervals hold 95% of the posterior, equal tails. P(a better) is the posterior probability that the mean of "
         "a is better than that of b (a difference of 0 counts half), over the population named in the estimand."
     )
+
+
+def _on_lines(command: str) -> str:
+    """A long command with an option on each line."""
+    if len(command) <= LONGEST_LINE:
+        return command
+    return re.sub(" (?=--[a-z])", " \\\\\n  ", command)

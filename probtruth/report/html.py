@@ -2,78 +2,97 @@
 
 import base64
 import hashlib
+from collections.abc import Iterator
 from html import escape
 from importlib.resources import files
 
 from probtruth.line.result import Result
 from probtruth.report.contents import Block, Code, Contents, Figure, Fold, Panels, contents
-from probtruth.report.numbers import NAME, unmarked
+from probtruth.report.names import MARKED, unmarked
 from probtruth.report.plots.svg import STYLE
 from probtruth.report.table import Table
 
-WIDE = 3  # Columns up to which a table stays one on a narrow screen; wider ones become a card for each row
-CLASS = ' class="num"'  # Of a cell that is set flush right
+FEW_COLUMNS = 3  # Up to which a table stays one on a narrow screen; larger ones become a card for each row
+SEPARATOR = "\x1f"  # Between the cells of a row, which are escaped at once
 FILES = (
     "This folder also holds report.md (this page for a pull request), report.tex (tables for a paper), result.json "
-    "(all numbers), models.csv, pairwise.csv, items.parquet (each item), posterior.nc (draws, for ArviZ) and figures/."
+    "(all numbers), models.csv, pairwise.csv, items.parquet (each item), posterior.nc (draws, for ArviZ) and figures/ "
+    "(SVG, and PDF for LaTeX)."
 )
 
 
 def html(result: Result, content: Contents | None = None) -> str:
     content = contents(result) if content is None else content
     style, script = _asset("style.css") + STYLE, _asset("page.js")
+    body = "\n".join([*_header(content), *_sections(content)])
+    images = "img-src data:; " if "<img " in body else ""
     policy = (
         f"default-src 'none'; style-src {_hash(style)}; style-src-attr 'unsafe-inline'; "
-        f"script-src {_hash(script)}; {'img-src data:; ' if result.item_images else ''}"
-        "base-uri 'none'; form-action 'none'"
+        f"script-src {_hash(script)}; {images}base-uri 'none'; form-action 'none'"
     )
-    said = content.verdict
-    anchors = {section.title: section.title.lower().replace(" ", "-") for section in content.sections}
-    parts = [
-        f'<header class="{said.level}"><div>',
-        f'<p class="facts">{"".join(f"<span>{shown(fact)}</span>" for fact in content.facts)}</p>',
-        opening(content),
-        f"</div>{'' if content.figure is None else block(content.figure)}</header>",
-        '<nav aria-label="Contents"><ol>',
-        *(f'<li><a href="#{anchor}">{title}</a></li>' for title, anchor in anchors.items()),
-        "</ol></nav>",
-        '<section class="alert" aria-labelledby="warnings"><h2 id="warnings">Before you use this</h2>'
-        f"{''.join(map(block, content.warnings))}</section>"
-        if content.warnings
-        else "",
-        block(Fold("What this rests on", said.details)),
-    ]
-    for section in content.sections:
-        anchor = anchors[section.title]
-        parts.append(f'<section aria-labelledby="{anchor}"><h2 id="{anchor}">{section.title}</h2>')
-        parts += [*map(block, section.blocks), "</section>"]
+    title = escape(unmarked(content.verdict.headline))
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         '<meta name="color-scheme" content="light dark">\n<meta name="referrer" content="no-referrer">\n'
-        f"<title>{escape(unmarked(said.headline))}</title>\n<style>{style}</style>\n</head>\n<body>\n<main>\n"
-        + "\n".join(part for part in parts if part)
-        + f'\n<p class="note">{FILES}</p>\n</main>\n'
-        f"<script>{script}</script>\n</body>\n</html>\n"
+        f"<title>{title}</title>\n<style>{style}</style>\n</head>\n<body>\n<main>\n{body}\n"
+        f'<p class="note">{FILES}</p>\n</main>\n<script>{script}</script>\n</body>\n</html>\n'
     )
+
+
+def _header(content: Contents) -> Iterator[str]:
+    """The verdict with its figure, the warnings and the assumptions."""
+    facts = "".join(f"<span>{shown(fact)}</span>" for fact in content.facts)
+    yield f'<header class="{content.verdict.level}"><div>'
+    yield f'<p class="facts">{facts}</p>'
+    yield opening(content)
+    yield "</div>"
+    if content.figure is not None:
+        yield block(content.figure)
+    yield "</header>"
+    yield '<nav aria-label="Contents"><ol>'
+    for section in content.sections:
+        yield f'<li><a href="#{_anchor(section)}">{section.title}</a></li>'
+    yield "</ol></nav>"
+    if content.warnings:
+        yield '<section class="alert" aria-labelledby="warnings"><h2 id="warnings">Before you use this</h2>'
+        yield from map(block, content.warnings)
+        yield "</section>"
+    yield block(Fold("Assumptions", content.verdict.details))
+
+
+def _sections(content: Contents) -> Iterator[str]:
+    for section in content.sections:
+        anchor = _anchor(section)
+        yield f'<section aria-labelledby="{anchor}"><h2 id="{anchor}">{section.title}</h2>'
+        yield from map(block, section.blocks)
+        yield "</section>"
+
+
+def _anchor(section: Fold) -> str:
+    return section.title.lower().replace(" ", "-")
 
 
 def opening(content: Contents) -> str:
+    """The headline, what speaks against it, and its numbers."""
     said = content.verdict
-    numbers = "".join(f"<div><dt>{shown(what)}</dt><dd>{shown(value)}</dd></div>" for what, value in said.numbers)
-    failing = f"<strong>Do not rely on the numbers below.</strong>{block(said.failing)}"
-    return (
-        f"<h1>{shown(said.headline)}</h1>"
-        + (f'<p class="note">{shown(content.note)}</p>' if content.note else "")
-        + (f'<div class="alert" role="alert">{failing}</div>' if said.failing else "")
-        + f"<dl>{numbers}</dl>"
-    )
+    parts = [f"<h1>{shown(said.headline)}</h1>"]
+    if content.note:
+        parts.append(f'<p class="note">{shown(content.note)}</p>')
+    if said.failing:
+        failing = f"<strong>Do not rely on the numbers below.</strong>{block(said.failing)}"
+        parts.append(f'<div class="alert" role="alert">{failing}</div>')
+    parts.append("<dl>")
+    for what, value in said.numbers:
+        parts.append(f"<div><dt>{shown(what)}</dt><dd>{shown(value)}</dd></div>")
+    parts.append("</dl>")
+    return "".join(parts)
 
 
 def shown(text: str) -> str:
     """Text as HTML, with names apart from the direction of the text around them."""
-    return NAME.sub(r"<bdi>\1</bdi>", escape(text))
+    return MARKED.sub(r"<bdi>\1</bdi>", escape(text))
 
 
 def block(part: Block) -> str:
@@ -81,7 +100,8 @@ def block(part: Block) -> str:
         case str():
             return f"<p>{shown(part)}</p>"
         case tuple():
-            return f"<ul>{''.join(f'<li>{shown(line)}</li>' for line in part)}</ul>"
+            lines = "".join(f"<li>{shown(line)}</li>" for line in part)
+            return f"<ul>{lines}</ul>"
         case Table():
             return _table(part)
         case Figure():
@@ -97,35 +117,54 @@ def block(part: Block) -> str:
 
 
 def _table(table: Table) -> str:
-    """A table that a narrow screen scrolls or, where it is wide, shows as a card for each row."""
-    plain_facts = table.kind == "list"
-    cards = len(table.heads) > WIDE and not plain_facts
-    kinds = [table.kind, "cards" * cards, "sortable" * (not plain_facts and len(table.rows) > 1)]
-    classes = [CLASS if numeric else "" for numeric in table.numeric]
-    titles = [f' data-title="{escape(unmarked(head))}"' if cards else "" for head in table.heads]
-    heads = "".join(f'<th scope="col"{of}>{shown(head)}</th>' for head, of in zip(table.heads, classes, strict=True))
-    rows = []
-    for place, row in enumerate(table.rows):
-        first, *rest = shown("\x1f".join(row)).split("\x1f")
-        text, image = table.behind[place] if table.behind else (None, None)
-        if text or image:
-            inside = f'<p class="content">{escape(text)}</p>' if text else ""
-            inside += f'<img src="{escape(image)}" alt="Image of {escape(unmarked(row[0]))}">' if image else ""
-            first = f"<details><summary>{first}</summary>{inside}</details>"
-        columns = zip(rest, classes[1:], titles[1:], strict=True)
-        cells = "".join([f"<td{of}{title}>{cell}</td>" for cell, of, title in columns])
-        rows.append(f'<tr><th scope="row">{first}</th>{cells}</tr>')
-    return (
+    """A table that a narrow screen scrolls or, where it has many columns, shows as a card for each row."""
+    ordered = table.kind != "list"
+    cards = ordered and len(table.heads) > FEW_COLUMNS
+    classes = [table.kind]
+    if cards:
+        classes.append("cards")
+    if ordered and len(table.rows) > 1:
+        classes.append("sortable")
+    name = " ".join(filter(None, classes))
+    parts = [
         f'<div class="scroll" role="region" tabindex="0" aria-label="{escape(unmarked(table.caption))}">'
-        f'<table class="{" ".join(filter(None, kinds))}"><caption>{shown(table.caption)}</caption>'
-        f"<thead><tr>{heads}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
-    ) + (f'<p class="note">{shown(table.note)}</p>' if table.note else "")
+        f'<table class="{name}"><caption>{shown(table.caption)}</caption><thead><tr>'
+    ]
+    opening_tags = []
+    for head, numeric in zip(table.heads, table.numeric, strict=True):
+        flush = ' class="num"' if numeric else ""
+        title = f' data-title="{escape(unmarked(head))}"' if cards else ""
+        parts.append(f'<th scope="col"{flush}>{shown(head)}</th>')
+        opening_tags.append(f"<td{flush}{title}>")
+    parts.append("</tr></thead><tbody>")
+    for place, row in enumerate(table.rows):
+        first, *rest = shown(SEPARATOR.join(row)).split(SEPARATOR)
+        if table.behind:
+            first = _opened(first, unmarked(row[0]), *table.behind[place])
+        cells = [f"{tag}{cell}</td>" for tag, cell in zip(opening_tags[1:], rest, strict=True)]
+        parts.append(f'<tr><th scope="row">{first}</th>{"".join(cells)}</tr>')
+    parts.append("</tbody></table></div>")
+    if table.note:
+        parts.append(f'<p class="note">{shown(table.note)}</p>')
+    return "".join(parts)
+
+
+def _opened(name: str, words: str, text: str | None, image: str | None) -> str:
+    """The name of an item, behind which are its text and its image where they are known."""
+    inside = ""
+    if text:
+        inside += f'<p class="content">{escape(text)}</p>'
+    if image:
+        inside += f'<img src="{escape(image)}" alt="Image of {escape(words)}">'
+    return f"<details><summary>{name}</summary>{inside}</details>" if inside else name
 
 
 def _asset(name: str) -> str:
-    return files("probtruth.report").joinpath(name).read_text(encoding="utf-8").replace("\r\n", "\n")
+    text = files("probtruth.report").joinpath(name).read_text(encoding="utf-8")
+    return text.replace("\r\n", "\n")
 
 
 def _hash(text: str) -> str:
     """What a content security policy allows a text by."""
-    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+    digest = hashlib.sha256(text.encode()).digest()
+    return f"'sha256-{base64.b64encode(digest).decode()}'"

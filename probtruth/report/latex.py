@@ -4,18 +4,18 @@ Accented Latin letters compile with every engine; names in other scripts and emo
 that has them.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from rich.cells import cell_len
 
 from probtruth import check
 from probtruth.line.result import Result
 from probtruth.report import tables
-from probtruth.report.numbers import NAME, unmarked
+from probtruth.report.names import MARKED, unmarked
 from probtruth.report.table import Table
 
 TABLES: dict[str, Callable[[Result], Table | None]] = {"models": tables.models, "pairs": tables.pairs}
-WIDE = 30  # Columns from which on a name is set in a paragraph that may break anywhere
+LONG = 30  # Columns from which on a name is set in a paragraph that may break anywhere
 ESCAPES = str.maketrans(
     {
         **{each: rf"\{each}" for each in "{}$&#%_"},
@@ -60,36 +60,60 @@ def latex_table(result: Result, table: str = "models") -> str:
     ['\na\\_1', 'b\\&c']
     """
     result = check.instance(result, Result, "evaluate")
-    known = {name: made for name, make in TABLES.items() if (made := make(result)) is not None}
+    known = _tables(result)
     name = check.one_of(table, tuple(known), "table")
     return _environment(known[name], name)
 
 
 def latex(result: Result) -> str:
-    head = "% Tables of probtruth: needs \\usepackage{booktabs}. Names outside Latin need XeLaTeX or LuaLaTeX.\n"
-    known = ((name, make(result)) for name, make in TABLES.items())
-    return head + "\n".join(_environment(made, name) for name, made in known if made is not None)
+    parts = ["% Tables of probtruth: needs \\usepackage{booktabs}. Names outside Latin need XeLaTeX or LuaLaTeX.\n"]
+    parts += [_environment(made, name) for name, made in _tables(result).items()]
+    return "\n".join(parts)
+
+
+def _tables(result: Result) -> dict[str, Table]:
+    made = {name: make(result) for name, make in TABLES.items()}
+    return {name: table for name, table in made.items() if table is not None}
 
 
 def shown(text: str) -> str:
     """Text that LaTeX sets as it is: no command, no group, no mathematics; long names may break anywhere."""
-    pieces = enumerate(NAME.split(text))
-    return "".join([_name(piece) if place % 2 else piece.translate(ESCAPES) for place, piece in pieces])
+    pieces = MARKED.split(text)
+    pieces[::2] = [piece.translate(ESCAPES) for piece in pieces[::2]]
+    pieces[1::2] = [_name(name) for name in pieces[1::2]]
+    return "".join(pieces)
 
 
 def _name(name: str) -> str:
-    pieces = [name] if cell_len(name) <= WIDE else [name[start : start + 10] for start in range(0, len(name), 10)]
+    if cell_len(name) <= LONG:
+        return name.translate(ESCAPES)
+    pieces = [name[start : start + 10] for start in range(0, len(name), 10)]
     return r"\allowbreak{}".join(piece.translate(ESCAPES) for piece in pieces)
 
 
 def _environment(table: Table, name: str) -> str:
-    wide = any(cell_len(unmarked(row[0])) > WIDE for row in table.rows)
-    columns = (r"p{0.3\linewidth}" if wide else "l") + "".join("r" if numeric else "l" for numeric in table.numeric[1:])
-    rows = "\n".join(" & ".join(map(shown, row)) + r" \\" for row in table.rows)
-    note = rf"\par\smallskip\parbox{{\linewidth}}{{\footnotesize {shown(table.note)}}}" + "\n" if table.note else ""
-    return (
-        "\\begin{table}\n\\centering\n"
-        f"\\caption{{{shown(table.caption)}.}}\n\\label{{tab:probtruth-{name}}}\n"
-        f"\\begin{{tabular}}{{{columns}}}\n\\toprule\n{' & '.join(map(shown, table.heads))} \\\\\n\\midrule\n"
-        f"{rows}\n\\bottomrule\n\\end{{tabular}}\n{note}\\end{{table}}\n"
-    )
+    longest = max(cell_len(unmarked(row[0])) for row in table.rows)
+    columns = r"p{0.3\linewidth}" if longest > LONG else "l"
+    for numeric in table.numeric[1:]:
+        columns += "r" if numeric else "l"
+    lines = [
+        r"\begin{table}",
+        r"\centering",
+        rf"\caption{{{shown(table.caption)}.}}",
+        rf"\label{{tab:probtruth-{name}}}",
+        rf"\begin{{tabular}}{{{columns}}}",
+        r"\toprule",
+        _row(table.heads),
+        r"\midrule",
+        *map(_row, table.rows),
+        r"\bottomrule",
+        r"\end{tabular}",
+    ]
+    if table.note:
+        lines.append(rf"\par\smallskip\parbox{{\linewidth}}{{\footnotesize {shown(table.note)}}}")
+    lines.append("\\end{table}\n")
+    return "\n".join(lines)
+
+
+def _row(cells: Sequence[str]) -> str:
+    return rf"{' & '.join(map(shown, cells))} \\"

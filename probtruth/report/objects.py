@@ -1,4 +1,4 @@
-"""What a result and a comparison show of themselves: a few lines, HTML for notebooks, a figure (`types.shown`)."""
+"""What results show of themselves: a few lines, HTML for notebooks, a figure, a paragraph to quote (`types.shown`)."""
 
 import hashlib
 from dataclasses import replace
@@ -6,13 +6,16 @@ from io import StringIO
 from textwrap import indent
 from typing import TYPE_CHECKING
 
+from rich.console import Console
+from rich.table import Table as RichTable
+
 from probtruth.check import count
 from probtruth.errors import InputError
 from probtruth.line.result import Result
-from probtruth.report import tables
+from probtruth.report import cite, latex, tables, terminal
 from probtruth.report.about import facts
-from probtruth.report.numbers import unmarked
-from probtruth.report.verdict import verdict
+from probtruth.report.headline import headline
+from probtruth.report.names import unmarked
 from probtruth.types import Comparison
 
 if TYPE_CHECKING:
@@ -24,21 +27,27 @@ LONGEST_NAME, COLUMNS = 32, 100
 
 def first_lines(shown: Result | Comparison) -> str:
     """What was compared, the verdict, the first rows of the ranking, and the first warning."""
-    from rich.console import Console
-
-    from probtruth.report import terminal
-
     result = Result.of(shown)
-    head = f"{type(shown).__name__}: {', '.join(facts(result))}"
+    lines = [f"{type(shown).__name__}: {', '.join(facts(result))}", unmarked(headline(result, result.first_standing))]
+    lines.append(indent(_as_text(terminal.grid(tables.models(result), LONGEST_NAME, FIRST_ROWS)), "  "))
+    more = len(result.comparison.ranks) - FIRST_ROWS
+    if more > 0:
+        lines.append(f"and {count(more, 'more model')}")
+    computed = result.verdicts_computed
+    warnings = list(dict.fromkeys(result.warnings if computed else result.warned))
+    if warnings:
+        lines.append(f"{count(len(warnings), 'warning')} (.warnings); the first: {warnings[0]}")
+    if not computed:
+        lines.append("verdicts under the other estimand are computed when they are read (.other)")
+    return "\n".join(lines)
+
+
+def _as_text(grid: RichTable) -> str:
     with StringIO() as file:
         console = Console(width=COLUMNS, file=file, color_system=None, highlight=False, legacy_windows=False)
-        console.print(terminal.grid(tables.models(result), LONGEST_NAME, FIRST_ROWS))
-        grid = "\n".join(line.rstrip() for line in file.getvalue().rstrip().split("\n"))
-    more = len(result.comparison.ranks) - FIRST_ROWS
-    rest = [f"and {count(more, 'more model')}"] if more > 0 else []
-    if lines := list(dict.fromkeys(result.warnings)):
-        rest.append(f"{count(len(lines), 'warning')} (.warnings); the first: {lines[0]}")
-    return "\n".join([head, unmarked(verdict(result).headline), indent(grid, "  "), *rest])
+        console.print(grid)
+        lines = [line.rstrip() for line in file.getvalue().rstrip().split("\n")]
+    return "\n".join(lines)
 
 
 def in_notebook(shown: Result | Comparison) -> str:
@@ -46,11 +55,14 @@ def in_notebook(shown: Result | Comparison) -> str:
     from probtruth.report import html  # with Matplotlib
     from probtruth.report.contents import contents
 
-    content = contents(Result.of(shown))
-    unique = hashlib.sha256(repr(Result.of(shown).comparison.ranks).encode()).hexdigest()[:8]  # a page has many outputs
-    figure = [] if content.figure is None else [replace(content.figure, name=f"behind-{unique}")]
-    parts = (*content.warnings, content.sections[0].blocks[0], *figure)
-    return f'<div style="max-width:60em">{html.opening(content)}{"".join(map(html.block, parts))}</div>'
+    result = Result.of(shown)
+    content = contents(result)
+    parts = [html.opening(content), *map(html.block, content.warnings), html.block(content.sections[0].blocks[0])]
+    if content.figure is not None:
+        unique = hashlib.sha256(repr(result.comparison.ranks).encode()).hexdigest()[:8]  # a page has many outputs
+        figure = replace(content.figure, name=f"behind-{unique}")
+        parts.append(html.block(figure))
+    return f'<div style="max-width:60em">{"".join(parts)}</div>'
 
 
 def plot(shown: Result | Comparison, ax: "Axes | None" = None) -> "Axes":
@@ -66,3 +78,9 @@ def plot(shown: Result | Comparison, ax: "Axes | None" = None) -> "Axes":
     from probtruth.report.plots.calibration import plot_reliability
 
     return plot_reliability(calibrated.curve, calibrated.event, ax=ax)
+
+
+def paragraph(shown: Result | Comparison, as_latex: bool) -> str:
+    """The result as a paragraph of a paper."""
+    text = cite.paragraph(Result.of(shown))
+    return latex.shown(text) if as_latex else unmarked(text)

@@ -6,6 +6,8 @@ from functools import cached_property
 
 from probtruth.report.numbers import UNKNOWN
 
+NOTHING = {"", UNKNOWN}
+
 
 @dataclass(frozen=True)
 class Table:
@@ -25,13 +27,22 @@ class Table:
 
     @cached_property
     def heads(self) -> tuple[str, ...]:
-        return tuple([head for head, cells in self.columns.items() if not {*cells} <= {"", UNKNOWN}])
+        return tuple(head for head, cells in self.columns.items() if set(cells) - NOTHING)
 
     @cached_property
     def rows(self) -> list[tuple[str, ...]]:
-        return list(zip(*[self.columns[head] for head in self.heads], strict=True))
+        shown = [self.columns[head] for head in self.heads]
+        return list(zip(*shown, strict=True))
 
     @cached_property
     def numeric(self) -> tuple[bool, ...]:
         """Whether each column is set flush right: all but the first and those named."""
-        return tuple([place > 0 and head not in self.left for place, head in enumerate(self.heads)])
+        flush_left = {self.heads[0], *self.left} if self.heads else set()
+        return tuple(head not in flush_left for head in self.heads)
+
+
+def of_rows(caption: str, rows: Sequence[Mapping[str, str]], note: str = "", left: tuple[str, ...] = ()) -> Table:
+    """A table of rows that hold their cells by the heads of the columns."""
+    heads = rows[0] if rows else {}
+    columns = {head: [row[head] for row in rows] for head in heads}
+    return Table(caption, columns, note, left)

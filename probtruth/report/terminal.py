@@ -1,6 +1,6 @@
 """Results for a terminal: rich text and tables, with names as plain text (no markup, no control characters)."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,22 +15,24 @@ from probtruth.kernels.arrays import to_host
 from probtruth.line.result import Result
 from probtruth.report import tables
 from probtruth.report.about import MOST_WARNINGS, alignment, facts, warnings
-from probtruth.report.numbers import NAME, fixed, marked, plain, setting, short_names, unmarked
-from probtruth.report.table import Table
+from probtruth.report.names import MARKED, marked, plain, short_names, unmarked
+from probtruth.report.numbers import fixed, setting
+from probtruth.report.table import Table, of_rows
 from probtruth.report.verdict import verdict
 from probtruth.types import Truth
+from probtruth.types.arguments import method_in_words
 
 MOST_ROWS = 20  # Rows of a table; the files have all
 MOST_ANNOTATORS = 10  # Annotators whose confusion is printed; `--json` has all
 LONGEST_NAME = 32
 # Columns of a model's name, so that the tables fit 80 columns and names that end differently stay apart.
-MODEL_NAME, PAIR_NAME = 18, 14
+MODEL_NAME, PAIR_NAME = 17, 14
 COLOURS = {
     "certain": "bold green",
     "likely": "bold",
     "equivalent": "bold",
-    "alone": "bold",
-    "open": "bold yellow",
+    "one-model": "bold",
+    "inconclusive": "bold yellow",
     "invalid": "bold red",
 }
 SHORT = {
@@ -38,6 +40,7 @@ SHORT = {
     "P(a better)": "P(a)",
     "P(equivalent)": "P(=)",
     "P(b better)": "P(b)",
+    "Letters": "",
     "Accuracy": "acc.",
     "Divergence": "diverg.",
     "Infinite on": "inf.",
@@ -51,91 +54,146 @@ def summary(result: Result) -> tuple[RenderableType, ...]:
     parts: list[RenderableType] = [Text(unmarked(said.headline), COLOURS[said.level])]
     parts += [Text(f"  {line}", style="red") for line in said.failing]
     parts += [_text(f"{what}: {value}") for what, value in said.numbers]
-    about = f"{', '.join(facts(result))}."
-    parts += map(_text, (*said.accuracy, *said.details, *said.groups, about, alignment(result)))
-    parts += [titled(tables.models(result), MODEL_NAME)]
+    sentences = [*said.accuracy, *said.details, *said.groups]
+    sentences += [f"{', '.join(facts(result))}.", alignment(result)]
+    parts += map(_text, sentences)
+    parts.append(titled(tables.models(result), MODEL_NAME))
     pairs = tables.pairs(result)
-    parts += [] if pairs is None else [titled(pairs, PAIR_NAME)]
-    lines, more = warnings(result), len(warnings(result)) - MOST_WARNINGS
-    lines[MOST_WARNINGS:] = [f"{count(more, 'more warning')}: --out or --json shows them"] if more > 0 else []
-    parts += [Text(f"! {line}", style="yellow") for line in lines]
-    return (*parts, *([Text(plain(result.note), style="dim")] if result.note else []))
+    if pairs is not None:
+        parts.append(titled(pairs, PAIR_NAME))
+    lines = warnings(result)
+    parts += [Text(f"! {line}", style="yellow") for line in lines[:MOST_WARNINGS]]
+    more = len(lines) - MOST_WARNINGS
+    if more > 0:
+        parts.append(Text(f"! {count(more, 'more warning')}: --out or --json shows them", style="yellow"))
+    if result.note:
+        parts.append(Text(plain(result.note), style="dim"))
+    return tuple(parts)
 
 
 def titled(shown: Table, longest: int, most: int = MOST_ROWS) -> RenderableType:
     """A table under its caption, without its note: its first rows."""
+    parts: list[RenderableType] = [Text(unmarked(shown.caption), "bold"), grid(shown, longest, most)]
     more = len(shown.rows) - most
-    rest = [Text(f"and {more:,} more", style="dim")] if more > 0 else []
-    return Padding(Group(Text(unmarked(shown.caption), "bold"), grid(shown, longest, most), *rest), (1, 0, 0, 0))
+    if more > 0:
+        parts.append(Text(f"and {more:,} more", style="dim"))
+    return Padding(Group(*parts), (1, 0, 0, 0))
 
 
 def grid(shown: Table, longest: int = LONGEST_NAME, most: int = MOST_ROWS) -> RichTable:
     made = RichTable(box=None, pad_edge=False, header_style="dim")
-    names = short_names(NAME.findall("".join(cell for row in shown.rows for cell in row)), longest)
     for head, numeric in zip(shown.heads, shown.numeric, strict=True):
-        text = SHORT.get(head) or ("mean" if head.startswith("Mean ") else unmarked(head))
-        made.add_column(Text(text), justify="right" if numeric else "left", no_wrap=numeric, overflow="fold")
+        made.add_column(Text(_head(head)), justify="right" if numeric else "left", no_wrap=numeric, overflow="fold")
+    every_name: list[str] = []
+    for row in shown.rows:
+        every_name += MARKED.findall("".join(row))
+    names = short_names(every_name, longest)
     for row in shown.rows[:most]:
-        made.add_row(*(Text(NAME.sub(lambda found: names[found[1]], cell)) for cell in row))
+        texts = [MARKED.sub(lambda found: names[found[1]], cell) for cell in row]
+        made.add_row(*map(Text, texts))
     return made
 
 
+def _head(head: str) -> str:
+    if head in SHORT:
+        return SHORT[head]
+    return "mean" if head.startswith("Mean ") else unmarked(head)
+
+
 def _text(sentence: str) -> Text:
-    pieces = enumerate(NAME.split(sentence))
-    return Text.assemble(*((piece, "bold") if place % 2 else piece for place, piece in pieces))
+    """A sentence with its names in bold."""
+    text = Text()
+    for place, piece in enumerate(MARKED.split(sentence)):
+        text.append(piece, "bold" if place % 2 else None)
+    return text
 
 
 def truth_dict(truth: Truth, quality: pl.DataFrame | None = None) -> dict[str, Any]:
     """Method, estimand, marginals by label, quality (`with_others`) and confusion by annotator, for `--json`."""
     labels, annotators = truth.index.labels, truth.index.annotators
     shares = to_host(truth.probs).mean(0) if truth.marginals is None else truth.marginals
-
-    def by_label(values: np.ndarray) -> dict[str, float]:
-        return dict(zip(labels, values.tolist(), strict=True))
-
-    known = confusion = None
+    of_annotator = None
     if quality is not None:
-        known = {row.pop("annotator"): row for row in quality.fill_nan(None).iter_rows(named=True)}
-    if truth.confusion is not None:
-        rows = zip(annotators, truth.confusion, strict=True)
-        confusion = {name: dict(zip(labels, map(by_label, of), strict=True)) for name, of in rows}
+        of_annotator = {row.pop("annotator"): row for row in quality.fill_nan(None).iter_rows(named=True)}
     return {
         "method": truth.method,
         "estimand": truth.estimand,
         "n_items": truth.n_items,
         "n_annotators": len(annotators) or None,
         "n_labels": len(labels),
-        "marginals": by_label(shares),
-        "annotators": known,
-        "confusion": confusion,
+        "marginals": _by_label(labels, shares),
+        "annotators": of_annotator,
+        "confusion": _confusion(truth),
         "diagnostics": dict(truth.diagnostics),
     }
 
 
+def _by_label(labels: Sequence[str], values: np.ndarray) -> dict[str, float]:
+    return dict(zip(labels, values.tolist(), strict=True))
+
+
+def _confusion(truth: Truth) -> dict[str, dict[str, dict[str, float]]] | None:
+    """P(answer | class) by annotator, class and answer."""
+    if truth.confusion is None:
+        return None
+    labels = truth.index.labels
+    by_annotator = {}
+    for name, rows in zip(truth.index.annotators, truth.confusion, strict=True):
+        answers = [_by_label(labels, row) for row in rows]
+        by_annotator[name] = dict(zip(labels, answers, strict=True))
+    return by_annotator
+
+
 def truth_summary(known: Mapping[str, Any]) -> tuple[RenderableType, ...]:
     """What `truth_dict` holds: class marginals, annotators' quality, and each one's confusion."""
-    names, quality = marked(known["marginals"], LONGEST_NAME), known["annotators"]
+    names = marked(known["marginals"])
+    head = f"{method_in_words(known['method'])}, estimand {known['estimand']}: {count(known['n_items'], 'item')}, "
+    shares = [fixed(share, 3) for share in known["marginals"].values()]
+    parts = [Table("class marginals", {"label": [*names.values()], "probability": shares})]
+    if known["annotators"] is not None:
+        parts.append(_quality(known["annotators"]))
     confusion = known["confusion"] or {}
-    head = f"{known['method']}, estimand {known['estimand']}: {count(known['n_items'], 'item')}, "
-    shares = {"label": [*names.values()], "probability": [fixed(share, 3) for share in known["marginals"].values()]}
-    parts = [Table("class marginals", shares)]
-    if quality is not None:
-        worst = sorted(quality, key=lambda name: (quality[name]["agreement"] is None, quality[name]["agreement"]))
-        columns = {
-            "annotator": list(marked(worst, LONGEST_NAME).values()),
-            "annotations": [str(quality[name]["n_annotations"]) for name in worst],
-            "agreement": [fixed(quality[name]["agreement"], 3) for name in worst],
-            "skill": [fixed(quality[name]["skill"], 3) for name in worst],
+    for name in list(confusion)[:MOST_ANNOTATORS]:
+        parts.append(_answers(name, confusion[name], names))
+    lines = []
+    more = len(confusion) - MOST_ANNOTATORS
+    if more > 0:
+        lines.append(f"{more} more annotators: --json has all")
+    numbers = {}
+    for name, value in known["diagnostics"].items():
+        if isinstance(value, int | float | str):
+            numbers[name] = round(value, 6) if isinstance(value, float) else value
+    if numbers:
+        lines.append(unmarked(setting(numbers)))
+    shown = [titled(part, LONGEST_NAME) for part in parts]
+    return (Text(f"{head}{count(len(names), 'label')}", "bold"), *shown, *[Text(line, "dim") for line in lines])
+
+
+def _quality(quality: Mapping[str, Mapping[str, Any]]) -> Table:
+    """Agreement and skill, the least agreement first."""
+    names = marked(quality)
+    rows = []
+    for name in sorted(quality, key=lambda name: _agreement(quality[name])):
+        row = quality[name]
+        cells = {
+            "annotator": names[name],
+            "annotations": str(row["n_annotations"]),
+            "agreement": fixed(row["agreement"], 3),
+            "skill": fixed(row["skill"], 3),
         }
-        parts.append(Table("agreement with the others on the same items; skill is that beyond chance", columns))
-    for name, rows in list(confusion.items())[:MOST_ANNOTATORS]:
-        answers = {names[label]: [fixed(row[label], 3) for row in rows.values()] for label in names}
-        title = f"annotator {short_names([name], LONGEST_NAME)[name]}: P(answer | truth)"
-        parts.append(Table(title, {"truth": [*names.values()], **answers}))
-    rest = len(confusion) - MOST_ANNOTATORS
-    lines = [f"{rest} more annotators: --json has all"] if rest > 0 else []
-    known_numbers = ((name, of) for name, of in known["diagnostics"].items() if isinstance(of, int | float | str))
-    numbers = {name: round(value, 6) if isinstance(value, float) else value for name, value in known_numbers}
-    lines += [unmarked(setting(numbers))] if numbers else []
-    shown = (titled(part, LONGEST_NAME) for part in parts)
-    return (Text(f"{head}{count(len(names), 'label')}", "bold"), *shown, *(Text(line, "dim") for line in lines))
+        rows.append(cells)
+    return of_rows("agreement with the others on the same items; skill is that beyond chance", rows)
+
+
+def _agreement(row: Mapping[str, Any]) -> tuple[bool, float]:
+    """What annotators are sorted by: those of unknown agreement come last."""
+    agreement = row["agreement"]
+    return (agreement is None, 0.0 if agreement is None else agreement)
+
+
+def _answers(annotator: str, rows: Mapping[str, Mapping[str, float]], names: Mapping[str, str]) -> Table:
+    columns = {"truth": [*names.values()]}
+    for label, name in names.items():
+        columns[name] = [fixed(row[label], 3) for row in rows.values()]
+    short = short_names([annotator], LONGEST_NAME)[annotator]
+    return Table(f"annotator {short}: P(answer | truth)", columns)

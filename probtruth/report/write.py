@@ -1,10 +1,13 @@
 """A result as a folder: the page, the numbers, the draws, the tables and the figures, whole or not at all."""
 
+from collections.abc import Mapping
+from pathlib import Path
+
 from probtruth.io.output.csv_safe import write_csv
 from probtruth.io.output.folder import whole
 from probtruth.io.output.jsonable import dumps
 from probtruth.line.result import Result
-from probtruth.report.contents import contents
+from probtruth.report.contents import Contents, Extras, contents
 from probtruth.report.html import html
 from probtruth.report.latex import latex
 from probtruth.report.markdown import markdown
@@ -13,14 +16,23 @@ from probtruth.types import Comparison
 from probtruth.types.arguments import StrPath
 
 
-def write_report(result: Result | Comparison, out: StrPath) -> None:
+def write_report(
+    result: Result | Comparison,
+    out: StrPath,
+    *,
+    command: str | None = None,
+    texts: Mapping[str, str] | None = None,
+    images: Mapping[str, str] | None = None,
+) -> None:
     """Writes the report and what it stands on into the folder `out`.
 
     These are report.html, report.md (the same for a pull request), report.tex (tables for a paper), result.json,
-    posterior.nc, pairwise.csv, models.csv, figures/*.svg and, where the items are known, items.parquet.
+    posterior.nc, pairwise.csv, models.csv, figures/ (each as SVG and PDF) and, where the items are known,
+    items.parquet.
 
     Arguments: `result` is what `evaluate` or `compare` returned; `out` may be absent, empty, or hold an earlier result
-    of probtruth, which is replaced in one step.
+    of probtruth, which is replaced in one step; `command` is the command line that made the result, for the page to
+    show; `texts` and `images` (as data URIs) are what the items are, by name, for the page to hold.
 
     Errors: `InputError` for something else than a result, or where `out` holds anything else or cannot be written; then
     nothing was written.
@@ -35,16 +47,25 @@ def write_report(result: Result | Comparison, out: StrPath) -> None:
     """
     result = Result.of(result)
     with whole(out) as folder:
-        content = contents(result)
-        (folder / "figures").mkdir()
-        for made in content.figures:
-            (folder / "figures" / f"{made.name}.svg").write_text(alone(made.svg), encoding="utf-8", newline="\n")
-        (folder / "report.html").write_text(html(result, content), encoding="utf-8", newline="\n")
-        (folder / "report.md").write_text(markdown(result, content), encoding="utf-8", newline="\n")
-        (folder / "report.tex").write_text(latex(result), encoding="utf-8", newline="\n")
-        (folder / "result.json").write_text(dumps(result.to_dict()), encoding="utf-8", newline="\n")
+        content = contents(result, Extras(command, texts or {}, images or {}))
+        _write_figures(content, folder / "figures")
+        _write_text(folder / "report.html", html(result, content))
+        _write_text(folder / "report.md", markdown(result, content))
+        _write_text(folder / "report.tex", latex(result))
+        _write_text(folder / "result.json", dumps(result.to_dict()))
         result.comparison.save(folder / "posterior.nc")
         write_csv(result.comparison.pairwise(), folder / "pairwise.csv")
         write_csv(result.comparison.ranking(), folder / "models.csv")
         if result.analysis.items is not None:
             result.analysis.items.write_parquet(folder / "items.parquet")
+
+
+def _write_figures(content: Contents, folder: Path) -> None:
+    folder.mkdir()
+    for figure in content.figures:
+        _write_text(folder / f"{figure.name}.svg", alone(figure.svg))
+        (folder / f"{figure.name}.pdf").write_bytes(figure.pdf)
+
+
+def _write_text(path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8", newline="\n")

@@ -9,6 +9,7 @@ from jaxtyping import Float, Int
 
 from probtruth import check
 from probtruth.kernels.arrays import Table, on_device, reordered, some_items, to_host, together, widened
+from probtruth.types.annotations import Annotations
 from probtruth.types.index import Audit, Index, match_items, match_labels, ranks
 from probtruth.types.predictions import Predictions
 from probtruth.types.shown import Brief
@@ -23,6 +24,7 @@ class Aligned(Brief):
     opinions and there are votes, else the probabilities of the truth. `rows` are the rows of the truth's items, and
     `columns` are where the truth's labels stand; labels that the truth does not know have probability 0. `item_rows` is
     the order in which the caller gave the items (see `Index`), of the truth if it has one, else of the predictions.
+    `annotations` are those that the truth was inferred from, under its own names.
 
     `log_probs` and `truth` lie where the predictions do (`on_host` has them on the host); all else is on the host.
     """
@@ -39,6 +41,7 @@ class Aligned(Brief):
     audit: Audit
     estimand: str
     item_rows: Int[np.ndarray, " item"] | None = None
+    annotations: Annotations | None = None
 
     def tables(self) -> Iterator[tuple[str, Float[np.ndarray, "item label"]]]:
         """Each model's name and log-probabilities, which come to the host one at a time."""
@@ -129,6 +132,7 @@ def _reference(truth: Truth, log_probs: Table, rows: np.ndarray, columns: np.nda
         "shares": shares,
         "n_votes": None if truth.n_votes is None else truth.n_votes[rows],
         "estimand": truth.estimand,
+        "annotations": truth.annotations,
     }
 
 

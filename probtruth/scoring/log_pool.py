@@ -34,21 +34,24 @@ def pooled(features: Features, weights: Float[np.ndarray, " feature"]) -> Rows:
 def features_of(log_probs: Float[np.ndarray, "model item label"], marginals: Float[np.ndarray, " label"]) -> Features:
     """The models' log-probabilities and the labels' log-frequencies, each centred over the labels."""
     logs = np.maximum(log_probs.astype(np.float64), LOWEST)
-    base = np.broadcast_to(np.maximum(np.log(np.maximum(marginals, 1e-300)), LOWEST), (1, *logs.shape[1:]))
-    made = np.concatenate([logs, base])
-    return made - made.mean(-1, keepdims=True)
+    log_marginals = np.log(np.maximum(marginals, 1e-300))
+    of_all_items = np.broadcast_to(np.maximum(log_marginals, LOWEST), (1, *logs.shape[1:]))
+    features = np.concatenate([logs, of_all_items])
+    return features - features.mean(-1, keepdims=True)
 
 
 def fit_log_pool(likelihood: Rows, features: Features) -> LogPool | None:
     """The posterior mode of the weights; None where it cannot be found."""
-    centre = np.append(np.full(len(features) - 1, 1 / (len(features) - 1)), 0.0)
-    fit = minimize(partial(_objective, likelihood, features, centre), centre, jac=True, method="BFGS")
-    weights = fit.x
+    n_models = len(features) - 1
+    centre = np.append(np.full(n_models, 1 / n_models), 0.0)
+    objective = partial(_objective, likelihood, features, centre)
+    weights = minimize(objective, centre, jac=True, method="BFGS").x
     for _ in range(POLISH):
         precision = _precision(likelihood, features, weights)
         if not np.isfinite(precision).all() or np.linalg.eigvalsh(precision)[0] <= 0:
             return None
-        weights = weights - np.linalg.solve(precision, _objective(likelihood, features, centre, weights)[1])
+        _, slope = objective(weights)
+        weights = weights - np.linalg.solve(precision, slope)
     weights = np.round(weights, DIGITS)
     return LogPool(weights, _precision(likelihood, features, weights))
 
@@ -75,13 +78,18 @@ def _objective(
 ) -> tuple[float, np.ndarray]:
     forecast = pooled(features, weights)
     mixed = np.maximum((likelihood * forecast).sum(1), 1e-300)
-    slope = np.einsum("ik,fik->f", posterior(likelihood, forecast) - forecast, features, optimize=True)
-    away = (weights - centre) / PRIOR_SD**2
-    return float(0.5 * away @ (weights - centre) - np.log(mixed).sum()), away - slope
+    change = posterior(likelihood, forecast) - forecast
+    slope = np.einsum("ik,fik->f", change, features, optimize=True)
+    distance = weights - centre
+    pull = distance / PRIOR_SD**2
+    value = 0.5 * pull @ distance - np.log(mixed).sum()
+    return float(value), pull - slope
 
 
 def _precision(likelihood: np.ndarray, features: np.ndarray, weights: np.ndarray) -> np.ndarray:
     forecast = pooled(features, weights)
-    known = covariances(posterior(likelihood, forecast), features, features)
-    precision: np.ndarray = covariances(forecast, features, features) - known + np.eye(len(features)) / PRIOR_SD**2
+    of_forecast = covariances(forecast, features, features)
+    of_posterior = covariances(posterior(likelihood, forecast), features, features)
+    of_prior = np.eye(len(features)) / PRIOR_SD**2
+    precision: np.ndarray = of_forecast - of_posterior + of_prior
     return precision

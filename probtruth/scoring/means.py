@@ -72,9 +72,9 @@ def mean_scores(
     >>> means.means.round(4).tolist()
     [0.7744, 0.56, -0.6776]
     """
-    chosen = tuple(get_rule(rule) for rule in (rules if isinstance(rules, list | tuple) else (rules,)))
-    names = tuple(rule.name for rule in chosen)
-    check.unique(names, "rule")
+    listed = rules if isinstance(rules, list | tuple) else [rules]
+    chosen = tuple(map(get_rule, listed))
+    check.unique([rule.name for rule in chosen], "rule")
     if any(isinstance(values, jax.core.Tracer) for values in (probs, truth)):
         hint = "Inside jit use pt.log_score(probs, truth).mean() and its like."
         raise InputError("an array that is being traced", "an array with values", hint)
@@ -82,18 +82,31 @@ def mean_scores(
     if forecast.shape != weights.shape or forecast.size == 0:
         got = f"forecasts of shape {forecast.shape} and truth of shape {weights.shape}"
         raise InputError(got, "the same shape, of at least one item and one label", "Check the arrays.")
-    size = len(forecast) if on_device(forecast) else max(1, CELLS // forecast.shape[1])
+    n_items, n_labels = forecast.shape
+    size = n_items if on_device(forecast) else max(1, CELLS // n_labels)
+    if size >= n_items:
+        return _sums_of_block(chosen, log_probs, forecast, weights)
     blocks = []
-    for start in range(0, len(forecast), size):
+    for start in range(0, n_items, size):
         rows = slice(start, start + size)
-        one, other = (forecast, weights) if size >= len(forecast) else (forecast[rows], weights[rows])
-        blocks.append(MeanScores(names, len(one), *map(to_host, _sums(chosen, log_probs, one, other))))
+        blocks.append(_sums_of_block(chosen, log_probs, forecast[rows], weights[rows]))
     return reduce(MeanScores.__add__, blocks)
+
+
+def _sums_of_block(rules: tuple[ScoringRule, ...], log_probs: bool, forecast: Table, truth: Table) -> MeanScores:
+    totals, n_infinite = _sums(rules, log_probs, forecast, truth)
+    names = tuple(rule.name for rule in rules)
+    return MeanScores(names, len(forecast), to_host(totals), to_host(n_infinite))
 
 
 @partial(compiled, static_argnums=(0, 1))
 def _sums(rules: tuple[ScoringRule, ...], log_probs: bool, forecast: Table, truth: Table) -> tuple[Array, Array]:
     forecast, truth = simplex.as_floats(forecast, truth)
-    losses = [(rule.expected_from_log if log_probs else rule.expected)(forecast, truth) for rule in rules]
-    totals = jnp.array([loss.sum(dtype=jnp.float64) for loss in losses])
-    return totals, jnp.array([jnp.isinf(loss).sum() for loss in losses], int)
+    totals = []
+    n_infinite = []
+    for rule in rules:
+        expected = rule.expected_from_log if log_probs else rule.expected
+        losses = expected(forecast, truth)
+        totals.append(losses.sum(dtype=jnp.float64))
+        n_infinite.append(jnp.isinf(losses).sum())
+    return jnp.array(totals), jnp.array(n_infinite, int)

@@ -1,6 +1,6 @@
 """Metrics that are not means of one number an item, as functions of the items' weights."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -54,51 +54,82 @@ def weighted_metric(
 ) -> WeightedMetric:
     """The metric of the models' predictions against the truth."""
     name = check.literal(metric, MetricName, "metric")
-    one = name in ONE_LABEL
-    if label is not None and not one:
-        raise InputError(f"label {label!r} with metric {name!r}", "no label", f"It is for {', '.join(ONE_LABEL)}.")
-    if threshold is not None and name not in NEEDS_ANSWERS:
-        raise InputError(f"a threshold with metric {name!r}", "no threshold", f"It is for {', '.join(NEEDS_ANSWERS)}.")
-    if one and label is None and len(aligned.labels) != 2:
-        got = f"metric {name!r} without a label, with {len(aligned.labels)} labels"
-        raise InputError(got, f"one of {check.shortlist(aligned.labels)}", "Give label=..., or take macro-f1.")
-    position = chosen_labels(label, aligned.labels)[0] if one else 0
-    own = aligned.labels[position] if one else None
-    words = name if own is None else f"{name} of {check.quote(own)}"
-    undefined = ONE_LABEL[name] if one else NEVER.get(name, "there is nothing to average")
+    of_one_label = name in ONE_LABEL
+    _check_options(name, label, threshold, aligned.labels)
+    position = 0
+    label_name = None
+    words: str = name
+    undefined = NEVER.get(name, "there is nothing to average")
+    if of_one_label:
+        position = chosen_labels(label, aligned.labels)[0]
+        label_name = aligned.labels[position]
+        words = f"{name} of {check.quote(label_name)}"
+        undefined = ONE_LABEL[name]
     truth = aligned.truth
     counted = [truth.sum(0)] * len(aligned.models)
     if name in NEEDS_ANSWERS:
         answers = response_probs(aligned.log_probs, "argmax" if threshold is None else "threshold", threshold)
-        cells = np.stack([truth * answers, np.broadcast_to(truth, answers.shape), answers], axis=2)
-        wanted = Measure("f" if name.endswith("f1") else name, own, "macro" if name == "macro-f1" else None)
-
-        def of_cells(totals: CellTotals) -> Values:
-            sides = (totals[..., part, :] for part in range(3))
-            if name == "kappa":
-                return cohens_kappa(*sides)
-            return measure(*sides)[..., measure_names(aligned.labels).index(wanted)]
-
-        values = _by_units(cells.swapaxes(0, 1), unit, of_cells)
+        values = _from_answers(name, label_name, aligned, answers, unit)
         if name != "recall":
             counted = [np.stack([labels, answer.sum(0)]) for labels, answer in zip(counted, answers, strict=True)]
     elif name == "ece":
-        gaps = _gaps(aligned, truth, n_bins)
-        values = _by_units(gaps, unit, lambda sums: ratio(np.abs(sums[..., :-1]).sum(-1), sums[..., -1]))
+        values = _by_units(_gaps(aligned, truth, n_bins), unit, _calibration_error)
     else:
-        kind = "roc" if name == "roc-auc" else "precision-recall"
-        orders = [ranks_of(ranking(logs, position)[0]) for logs in aligned.log_probs]
-
-        def values(weights: Weights) -> Values:
-            columns = []
-            for ranked, last in orders:
-                heavy = weights[:, unit[ranked]]
-                hits = np.cumsum(heavy * truth[ranked, position], axis=1)
-                columns.append(RATES[kind](hits[:, last], np.cumsum(heavy, axis=1)[:, last], hits[:, -1:])[2])
-            return np.stack(columns, axis=1)
-
+        values = _area(name, aligned, position, unit)
     events = np.array([_rarer(name, totals, position) for totals in counted])
-    return WeightedMetric(name, own, words, name != "ece", undefined, events, values)
+    return WeightedMetric(name, label_name, words, name != "ece", undefined, events, values)
+
+
+def _check_options(name: str, label: object, threshold: object, labels: Sequence[str]) -> None:
+    """Raises where a metric has no use for an option, or needs a label."""
+    if label is not None and name not in ONE_LABEL:
+        raise InputError(f"label {label!r} with metric {name!r}", "no label", f"It is for {', '.join(ONE_LABEL)}.")
+    if threshold is not None and name not in NEEDS_ANSWERS:
+        raise InputError(f"a threshold with metric {name!r}", "no threshold", f"It is for {', '.join(NEEDS_ANSWERS)}.")
+    if name in ONE_LABEL and label is None and len(labels) != 2:
+        got = f"metric {name!r} without a label, with {len(labels)} labels"
+        raise InputError(got, f"one of {check.shortlist(labels)}", "Give label=..., or take macro-f1.")
+
+
+def _from_answers(
+    name: str,
+    label: str | None,
+    aligned: AlignedOnHost,
+    answers: Float[np.ndarray, "model item label"],
+    unit: Int[np.ndarray, " item"],
+) -> ValuesOf:
+    """A metric of the table of labels and answers, from its diagonal and its two margins."""
+    right = aligned.truth * answers
+    of_label = np.broadcast_to(aligned.truth, answers.shape)
+    cells: Float[np.ndarray, "model item part label"] = np.stack([right, of_label, answers], axis=2)
+    average = "macro" if name == "macro-f1" else None
+    wanted = Measure("f" if name.endswith("f1") else name, label, average)
+    column = 0 if name == "kappa" else measure_names(aligned.labels).index(wanted)
+
+    def of_totals(totals: CellTotals) -> Values:
+        sides = (totals[..., 0, :], totals[..., 1, :], totals[..., 2, :])
+        if name == "kappa":
+            return cohens_kappa(*sides)
+        return measure(*sides)[..., column]
+
+    return _by_units(cells.swapaxes(0, 1), unit, of_totals)
+
+
+def _area(name: str, aligned: AlignedOnHost, position: int, unit: Int[np.ndarray, " item"]) -> ValuesOf:
+    """The area under the curve of one label against the rest."""
+    rates = RATES["roc" if name == "roc-auc" else "precision-recall"]
+    orders = [ranks_of(ranking(logs, position)[0]) for logs in aligned.log_probs]
+
+    def values(weights: Weights) -> Values:
+        areas = []
+        for ranked, last in orders:
+            weight: Float[np.ndarray, "draw item"] = weights[:, unit[ranked]]
+            hits = np.cumsum(weight * aligned.truth[ranked, position], axis=1)
+            answered = np.cumsum(weight, axis=1)
+            areas.append(rates(hits[:, last], answered[:, last], hits[:, -1:])[2])
+        return np.stack(areas, axis=1)
+
+    return values
 
 
 def _rarer(name: str, totals: Float[np.ndarray, "*side label"], position: int) -> float:
@@ -106,27 +137,39 @@ def _rarer(name: str, totals: Float[np.ndarray, "*side label"], position: int) -
     if name in ("accuracy", "ece"):
         return float("inf")
     total = totals.sum(-1)
-    count = totals[..., position] if name in ONE_LABEL else totals.max(-1)
-    return float((np.minimum(count, total - count) if name in ONE_LABEL else total - count).min())
+    if name in ONE_LABEL:
+        count = totals[..., position]
+        return float(np.minimum(count, total - count).min())
+    return float((total - totals.max(-1)).min())
 
 
 def _by_units(cells: np.ndarray, unit: Int[np.ndarray, " item"], finish: Callable[[np.ndarray], Values]) -> ValuesOf:
     """A function of the weighted totals over units."""
-    totals = np.zeros((int(unit.max()) + 1, *cells.shape[1:]))
+    n_units = int(unit.max()) + 1
+    shape = cells.shape[1:]
+    totals = np.zeros((n_units, *shape))
     np.add.at(totals, unit, cells)
+    flat = totals.reshape(n_units, -1)
 
     def values(weights: Weights) -> Values:
-        added = weights @ totals.reshape(len(totals), -1)
-        return finish(added.reshape(len(weights), *totals.shape[1:]))
+        weighted = weights @ flat
+        return finish(weighted.reshape(len(weights), *shape))
 
     return values
 
 
+def _calibration_error(sums: Float[np.ndarray, "draw model column"]) -> Values:
+    gaps = np.abs(sums[..., :-1]).sum(-1)
+    return ratio(gaps, sums[..., -1])
+
+
 def _gaps(aligned: AlignedOnHost, truth: np.ndarray, n_bins: int) -> Float[np.ndarray, "item model column"]:
     """Of each item outcome minus forecast of its most probable label, in the column of its bin; 1 in the last one."""
+    items = np.arange(len(truth))
     table = np.zeros((len(truth), len(aligned.models), n_bins + 1))
     table[..., n_bins] = 1
     for model, logs in enumerate(aligned.log_probs):
         ((_, forecasts, outcomes),) = events(logs, truth, aligned.labels, "top-label")
-        table[np.arange(len(truth)), model, bins_of(forecasts, n_bins, "uniform", logs.dtype)] = outcomes - forecasts
+        bins = bins_of(forecasts, n_bins, "uniform", logs.dtype)
+        table[items, model, bins] = outcomes - forecasts
     return table

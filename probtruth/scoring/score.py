@@ -51,6 +51,7 @@ def score_aligned(
             n_votes=aligned.n_votes,
             log_probs=logs,
             sampled=sampled_items(*truth.shape),
+            annotations=aligned.annotations,
         ),
         audit=aligned.audit,
         item_rows=aligned.item_rows,

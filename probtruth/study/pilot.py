@@ -153,7 +153,7 @@ def pilot_of(value: object, a: str | None, b: str | None, groups: object, cluste
     if variance > 0:
         pilot = replace(pilot, stretch=(row["high"] - row["low"]) / (2 * pilot.half_width(pilot.design)))
     pilot, named = _with_answers(pilot, scores, rows), votes is not None
-    votes = votes if named else getattr(value, "annotations", None)
+    votes = votes if named or scores.labels is None else scores.labels.annotations
     if whole is not None and whole.settings["replicates_are"] == "crossed":
         return _with_shared(pilot, of_replicates(scores, rows, grouping), rows)
     of_opinions = scores.labels is not None and scores.labels.estimand == "distribution"

@@ -25,6 +25,7 @@ Row = Mapping[str, Any]
 COUNTS = ("n_items", "n_annotators", "n_clusters", "n_replicates")
 COLUMNS = ("design", *COUNTS, "width", "p_certain", "p_a", "p_b", "cost")
 RESOURCES = ("item", "annotation", "cluster", "replicate")
+SAME_DESIGN = "same design"  # The name of a study of new items that is as large as the pilot
 ANSWERS = {"annotation": "annotator", "replicate": "replicate"}  # What one answer is called, and who gives it
 # Numbers of annotators, replicates and items of a cluster that the search for the cheapest design tries.
 TRIED = (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 20, 30, 50, 100)
@@ -59,8 +60,7 @@ class Plan(Brief):
     warnings: tuple[str, ...] = ()
 
     def table(self) -> "polars.DataFrame":
-        """One row for each design: the pilot again, the study, twice as much of each thing, and the cheapest if there
-        are costs.
+        """One row for each design: the same, the study, twice as much of each thing, and with costs the cheapest.
 
         `width` is the expected width of the 95% interval in units of the score; `p_certain` the probability that the
         study says "a is better" (`p_a`) or "b is better" (`p_b`) with the chosen certainty.
@@ -195,7 +195,7 @@ def plan(
     >>> rows = {"item": [*range(60)] * 2, "model": ["x"] * 60 + ["y"] * 60, "score": loss.T.ravel()}
     >>> made = pt.plan(pt.Scores.from_frame(rows, higher_is_better=False), n_items=400, costs={"item": 2})
     >>> [row["design"] for row in made.table().iter_rows(named=True)]
-    ['pilot again', 'study', 'items x 2', 'cheapest']
+    ['same design', 'study', 'items x 2', 'cheapest']
     """
     check.own_threads()
     known = pilot_of(pilot, a, b, groups, clusters, annotations)
@@ -213,7 +213,7 @@ def plan(
     study = _study(known, n_items, n_clusters, answers)
     if not aim.possible(study):
         raise InputError("a study that is smaller than the pilot it keeps", "one that adds to it", "Leave out keep.")
-    rows = [aim.row("pilot again", known.design), aim.row("study", study)]
+    rows = [aim.row(SAME_DESIGN, known.design), aim.row("study", study)]
     rows += [aim.row(name, design) for name, design in _doubled(known, study)]
     warnings = [*_warnings(aim)]
     if aim.costs is not None:

@@ -85,9 +85,9 @@ def infer_truth(
     `gold` maps names of items to the names of their known labels (a dict, or pairs); only methods of the estimand
     "class" take it, and learn from it. `options` are those of the method.
 
-    Returns: `Truth`, with `shares` and `n_votes` under every method. Its `probs` are on the simplex. The same
-    annotations in any order have the same truth, draws included; under other names they have the same within the Monte
-    Carlo error of a method that samples.
+    Returns: `Truth`, with `shares`, `n_votes` and the annotations under every method. Its `probs` are on the simplex.
+    The same annotations in any order have the same truth, draws included; under other names they have the same within
+    the Monte Carlo error of a method that samples.
 
     Errors: `InputError` for an unknown method, estimand or option, a method that answers another estimand, counts
     for a method that needs annotators, unknown names in `gold`, and items without annotations and known label
@@ -133,7 +133,7 @@ def infer_truth(
         **({"excluded_annotators": annotations.excluded} if annotations.excluded else {}),
     }
     fitted = {**vars(result), "diagnostics": diagnostics, "shares": shares, "n_votes": np.asarray(n_votes)}
-    return Truth(index=annotations.index, estimand=chosen.estimand, method=name, **fitted)
+    return Truth(index=annotations.index, estimand=chosen.estimand, method=name, annotations=annotations, **fitted)
 
 
 def choose(method: MethodName | None, estimand: Estimand | None) -> MethodName:

@@ -57,6 +57,28 @@ type MethodName = Literal[
     "perceived-class",
     "pooled",
 ]
+METHOD_WORDS = {
+    "vote-share": "vote shares",
+    "dirichlet": "smoothed vote shares",
+    "majority": "majority vote",
+    "dawid-skene-em": "Dawid and Skene's model",
+    "dawid-skene": "Dawid and Skene's model, sampled",
+    "hierarchical-dawid-skene": "Dawid and Skene's model of similar annotators",
+    "one-coin": "one accuracy for each annotator",
+    "mace": "annotators who know the label or guess",
+    "glad": "annotators' skill and items' difficulty",
+    "ability": "annotators of different ability who err independently",
+    "perceived-class": "annotators who err together on hard items",
+    "pooled": "annotators who may err together",
+}  # What each truth method is called in a sentence
+
+
+def method_in_words(method: str) -> str:
+    """The plain name of a truth method before the one that options take: `smoothed vote shares (dirichlet)`."""
+    words = METHOD_WORDS.get(method)
+    return method if words is None else f"{words} ({method})"
+
+
 # The metrics that `compare_metric` knows
 type MetricName = Literal[
     "accuracy", "precision", "recall", "f1", "macro-f1", "kappa", "roc-auc", "average-precision", "ece"

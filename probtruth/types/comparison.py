@@ -1,138 +1,28 @@
 """Comparison: the posterior of all pairwise mean differences, and the decisions it supports."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from probtruth import check, frames
+from probtruth.types.pairs import Pair, Rank, from_the_leader
+from probtruth.types.pairs import Row as Row
+from probtruth.types.pairs import leaders as leaders
 from probtruth.types.shown import Reported
 
 if TYPE_CHECKING:
     import polars
     import xarray
 
-Row = Mapping[str, Any]
 Tests = Callable[[Collection[str] | None], Sequence[Row]]  # The model-free tests of the pairs of some models
-
-LEAST_CHANCE = 0.001  # Below it, who is likelier to be the best hangs on a few draws
-
-
-class _Columns:
-    """The fields of a row by name, as the tables have them."""
-
-    def __getitem__(self, name: str) -> Any:
-        if name not in self.keys():
-            raise KeyError(name)
-        return getattr(self, name)
-
-    def get(self, name: str, default: Any = None) -> Any:
-        return getattr(self, name, default)
-
-    def keys(self) -> list[str]:
-        return [one.name for one in fields(self)]  # type: ignore[arg-type]  # the classes below are dataclasses
-
-
-@dataclass(frozen=True)
-class Pair(_Columns):
-    """What is known of the difference of two models, a minus b, in the score's own units and sign.
-
-    `low` to `high` is the equal-tailed 95% interval; `p_a_better` and `p_b_better` sum to 1; `p_equivalent` is None
-    without a ROPE; `favours` says "a" or "b". What is not known is None, with the `reason`. `unseen_...` say what
-    outcomes that no item showed could change; `shared_items` is on how many items both were scored, where some lack
-    scores.
-    """
-
-    a: str
-    b: str
-    difference: float | None = None
-    low: float | None = None
-    high: float | None = None
-    p_a_better: float | None = None
-    p_equivalent: float | None = None
-    p_b_better: float | None = None
-    favours: str | None = None
-    reason: str | None = None
-    unseen_rate: float | None = None
-    unseen_difference: float | None = None
-    unseen_p_a_better: float | None = None
-    shared_items: int | None = None
-
-    @property
-    def models(self) -> tuple[str, str]:
-        return self.a, self.b
-
-    def seen_from(self, model: str) -> "Pair":
-        """The same difference with this model as a."""
-        if model == self.a:
-            return self
-        check.one_of(model, self.models, "model")
-        chance = self.unseen_p_a_better
-        return replace(
-            self,
-            a=self.b,
-            b=self.a,
-            difference=_negated(self.difference),
-            low=_negated(self.high),
-            high=_negated(self.low),
-            p_a_better=self.p_b_better,
-            p_b_better=self.p_a_better,
-            favours={"a": "b", "b": "a"}.get(self.favours or ""),
-            unseen_difference=_negated(self.unseen_difference),
-            unseen_p_a_better=None if chance is None else 1.0 - chance,
-        )
-
-
-@dataclass(frozen=True)
-class GroupPair(Pair):
-    """The same in one group, of `n_items` items."""
-
-    group: str = ""
-    n_items: int = 0
-
-
-@dataclass(frozen=True)
-class Rank(_Columns):
-    """What is known of a model: its mean score with its 95% interval, and where it stands among the others.
-
-    `entropy` and `divergence` are the parts of a proper score; `p_best`, `expected_rank` (from 1), `expected_regret`
-    (in units of the score) and `tier` (from 1) are None where nothing orders the models.
-    """
-
-    model: str
-    score: float | None = None
-    low: float | None = None
-    high: float | None = None
-    entropy: float | None = None
-    divergence: float | None = None
-    p_best: float | None = None
-    expected_rank: float | None = None
-    expected_regret: float | None = None
-    tier: int | None = None
-
-
-def _negated(value: float | None) -> float | None:
-    return None if value is None else 0.0 - value
-
-
-def leaders(ranks: Sequence[Rank]) -> list[Rank]:
-    """The models by probability of being the best and, where that is less than 0.001, by expected rank."""
-
-    def order(row: Rank) -> tuple[float, float]:
-        best = row["p_best"]
-        rank = float("inf") if row["expected_rank"] is None else row["expected_rank"]
-        if best is None:
-            return 1.0, rank
-        return (-best if best >= LEAST_CHANCE else 0.0), rank
-
-    return sorted(ranks, key=order)
 
 
 def leading_pair(ranks: Sequence[Rank]) -> tuple[str, str]:
     """The two models of highest P(best), the first one first."""
-    first, second, *_ = leaders(ranks)
-    return first["model"], second["model"]
+    first, second = (str(row["model"]) for row in leaders(ranks)[:2])
+    return first, second
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -166,7 +56,7 @@ class Comparison(Reported):
     warnings: tuple[str, ...] = ()
     decisions: Mapping[str, object] = field(default_factory=dict)
     group_results: Mapping[str, Sequence[Pair]] = field(default_factory=dict)
-    of_groups: Callable[[], Sequence[GroupPair]] = field(default=tuple, repr=False)
+    of_groups: Callable[[], Sequence[Pair]] = field(default=tuple, repr=False)
     tests: "Tests" = field(default_factory=lambda: lambda models: (), repr=False)
     unseen: Mapping[str, object] = field(default_factory=dict)
     gold: Mapping[str, object] | None = None
@@ -188,9 +78,46 @@ class Comparison(Reported):
         return self.parts()
 
     @cached_property
-    def groups(self) -> Sequence[GroupPair]:
+    def groups(self) -> Sequence[Pair]:
         """The rows of `by_group()`; none without groups."""
         return self.of_groups()
+
+    @cached_property
+    def ranked(self) -> Sequence[Rank]:
+        """The models, the likeliest to be the best first."""
+        return [Rank.of(row) for row in leaders(self.ranks)]
+
+    @cached_property
+    def ordered_pairs(self) -> Sequence[Pair]:
+        """All pairs, each with the likelier best model as a, in the order of `ranked`."""
+        return self.order_pairs(self.pairs)
+
+    def order_pairs(self, rows: Sequence[Pair]) -> Sequence[Pair]:
+        """The rows of pairs, such as those of a population of groups, as `ordered_pairs` has them."""
+        return from_the_leader(rows, [rank.model for rank in self.ranked])
+
+    def pair(self, a: str, b: str) -> Pair:
+        """The pair of two models, a minus b."""
+        found = next(pair for pair in self.ordered_pairs if {pair.a, pair.b} == {a, b})
+        return found.seen_from(a)
+
+    @cached_property
+    def leading_pair_by_group(self) -> Sequence[Pair]:
+        """The leading model minus the next one in every group; none without groups."""
+        if not self.groups:
+            return []
+        first, second = leading_pair(self.ranks)
+        rows = [row for row in self.groups if {row["a"], row["b"]} == {first, second}]
+        return [Pair.of(row).seen_from(first) for row in rows]
+
+    @cached_property
+    def rank_chances(self) -> Mapping[str, Sequence[float]]:
+        """The probability of each rank, by model in their order; empty where they are not known."""
+        rows = self.decisions.get("rank_probability")
+        if not isinstance(rows, Sequence) or len(rows) < 2:
+            return {}
+        chances = {row["model"]: row["probability"] for row in rows}
+        return {rank.model: chances[rank.model] for rank in self.ranked if rank.model in chances}
 
     def by_group(self) -> "polars.DataFrame":
         """One row for each group and pair: the difference in that group, partially pooled with the other groups.

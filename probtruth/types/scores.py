@@ -13,6 +13,7 @@ from probtruth.check import Source
 from probtruth.errors import InputError
 from probtruth.kernels.arrays import Table
 from probtruth.kernels.host import empty_array
+from probtruth.types.annotations import Annotations
 from probtruth.types.arguments import Frame
 from probtruth.types.index import Audit, Coded, no_repeats, order_of, positions, ranks, sort_names
 from probtruth.types.orientation import upward
@@ -55,7 +56,7 @@ class LabelsBehind(Brief):
     each item moves a model's mean by, times the items, through weights that were fitted on all of them: a comparison
     adds it to the losses, so that it counts in the spread (the mean is 0). `log_probs` are the forecasts; `sampled` are
     positions of the items that stand for all where labels are looked at one by one. `losses`, `truth` and `log_probs`
-    lie where the predictions do.
+    lie where the predictions do. `annotations` are those that the truth was inferred from; None where it was not.
     """
 
     given: Float[Table, "model item label"] | LossesOf
@@ -66,6 +67,15 @@ class LabelsBehind(Brief):
     influence: Float[np.ndarray, "model item"] | None = None
     log_probs: Float[Table, "model item label"] | None = None
     sampled: Int[np.ndarray, " sampled"] | None = None
+    annotations: Annotations | None = None
+
+    @property
+    def named_annotations(self) -> Annotations | None:
+        """The annotations whose annotators add to the variance: those behind vote shares, where they have names."""
+        annotations = self.annotations
+        if annotations is None or annotations.annotator is None or self.shares is None:
+            return None
+        return annotations if self.estimand == "distribution" else None
 
     @cached_property
     def losses(self) -> Float[Table, "model item label"]:
@@ -145,7 +155,8 @@ class Scores(Brief):
     there or not: the `labels` that were scored against, `groups` and `clusters` of the items, `replicates`, and the
     experts' answers on a few items (`gold`), by which a comparison corrects the others.
     `item_rows` is the caller's row of each item (None: as `items` stand); without `item_order` the caller gave the
-    items in none, and a list by item matches nothing. `notes` say how a file was read where that was not asked for.
+    items in none, and a list by item matches nothing. `notes` say how a file was read where that was not asked for;
+    `cautions` say what the scores do not know, for every comparison of them to repeat.
     """
 
     values: Float[np.ndarray, "model item"]
@@ -163,6 +174,7 @@ class Scores(Brief):
     item_rows: Int[np.ndarray, " item"] | None = None
     item_order: bool = True
     notes: tuple[str, ...] = ()
+    cautions: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         """The models, the size and the rule."""

@@ -1,13 +1,11 @@
-"""How objects show themselves: a short `repr`, and for results HTML and a figure from the report.
-
-The types know nothing of the report: `Reported` loads it when it is shown.
-"""
+"""How objects show themselves: a short `repr`, and for results what the module that is registered for them makes."""
 
 from dataclasses import fields, is_dataclass
-from importlib import import_module
 from reprlib import Repr
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
+
+from probtruth import display
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -53,11 +51,13 @@ class Reported(Brief):
 
     def __repr__(self) -> str:
         """The verdict and the ranking; ten lines at most."""
-        lines = import_module("probtruth.report.objects").first_lines(self).split("\n")
-        return "\n".join(lines if len(lines) <= MOST_LINES else [*lines[: MOST_LINES - 1], "..."])
+        lines = display.module().first_lines(self).split("\n")
+        if len(lines) > MOST_LINES:
+            lines = [*lines[: MOST_LINES - 1], "..."]
+        return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        return str(import_module("probtruth.report.objects").in_notebook(self))
+        return str(display.module().in_notebook(self))
 
     def plot(self, ax: "Axes | None" = None) -> "Axes":
         """The differences of all pairs with their intervals; of one model with labels its reliability.
@@ -66,5 +66,5 @@ class Reported(Brief):
 
         Errors: `InputError` for one model without labels.
         """
-        drawn: Axes = import_module("probtruth.report.objects").plot(self, ax)
+        drawn: Axes = display.module().plot(self, ax)
         return drawn

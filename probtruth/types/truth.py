@@ -15,6 +15,7 @@ from probtruth import check, check_arrays, frames
 from probtruth.errors import InputError
 from probtruth.frame_numbers import labelled
 from probtruth.kernels.arrays import Table, on_device, reordered, to_host
+from probtruth.types.annotations import Annotations
 from probtruth.types.arguments import ESTIMANDS, Estimand, GivenNames, Numbers
 from probtruth.types.index import Index, as_names, one_hot
 from probtruth.types.shown import Brief
@@ -53,6 +54,8 @@ class Truth(Brief):
     (iterations, converged, ...). `annotator_results` and `item_results` are the method's columns of `annotators()` and
     of `by_item()`; `evidence` holds, of the method "pooled", the class probabilities if annotators erred independently;
     `sampled` draws of the parameters of methods that sample them, with axes chain and draw first, for `datatree()`.
+    `annotations` are those that the truth was inferred from, so that scores and comparisons know what they rest on;
+    None where the labels come from elsewhere.
     """
 
     probs: Float[Table, "item label"]
@@ -69,6 +72,7 @@ class Truth(Brief):
     item_results: Mapping[str, np.ndarray] = field(default_factory=dict)
     evidence: Mapping[str, np.ndarray] = field(default_factory=dict)
     sampled: Mapping[str, np.ndarray] = field(default_factory=dict)
+    annotations: Annotations | None = None
 
     def __repr__(self) -> str:
         """The method, the estimand, the size and the labels."""
@@ -157,8 +161,9 @@ class Truth(Brief):
             n_votes=None if self.n_votes is None else self.n_votes[rows],
             draws=None if self.draws is None else self.draws[:, rows],
             item_results={name: column[rows] for name, column in self.item_results.items()},
-            evidence={},
+            evidence={name: table[rows] for name, table in self.evidence.items()},
             sampled={},
+            annotations=None if self.annotations is None else self.annotations.of_items(rows),
         )
 
     @classmethod

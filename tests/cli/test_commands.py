@@ -9,6 +9,7 @@ import polars
 import pytest
 
 import probtruth as pt
+from probtruth.io.scores import NO_ANNOTATORS, NO_WEIGHTS
 
 NAMES = [
     "report.html",
@@ -82,6 +83,24 @@ def test_truth_then_score_then_compare_equals_run(run, files, models, tmp_path):
     assert json.loads((tmp_path / "soft-run" / "result.json").read_text())["pairwise"] == at_once["pairwise"]
 
 
+@pytest.mark.parametrize("method", ["vote-share", "dawid-skene-em"])
+def test_a_truth_as_a_file_gives_what_its_annotations_give(run, files, models, tmp_path, method):
+    soft = tmp_path / "soft.parquet"
+    assert run("truth", files["labels"], "--method", method, "--out", soft).status == 0
+    options = (*models, "--engine", "exact", "--json")
+    at_once = run("run", "--annotations", files["labels"], "--truth", method, *options)
+    in_steps = run("run", "--soft", soft, *options)
+    assert in_steps.json == at_once.json
+
+
+def test_a_table_of_scores_says_what_it_leaves_out(run, files, models, tmp_path):
+    soft, scores = tmp_path / "soft.parquet", tmp_path / "scores.parquet"
+    for method, lacks in (("vote-share", NO_ANNOTATORS), ("dawid-skene-em", NO_WEIGHTS)):
+        run("truth", files["labels"], "--method", method, "--out", soft)
+        run("score", "--truth", soft, *models, "--out", scores)
+        assert lacks in run("compare", scores, "--engine", "exact", "--json").json["warnings"]
+
+
 def test_a_metric_in_place_of_a_rule(run, files, models):
     command = ["run", "--annotations", files["labels"], *models, "--engine", "exact", "--json"]
     outcome = run(*command, "--metric", "f1:no")
@@ -137,7 +156,7 @@ def test_truth_says_that_a_method_did_not_converge(run, files, monkeypatch):
 
 def test_truth_prints_quality_under_its_default(run, files):
     outcome = run("truth", files["labels"])
-    assert "dirichlet, estimand distribution" in outcome.out
+    assert "smoothed vote shares (dirichlet), estimand distribution" in outcome.out
     assert "agreement" in outcome.out
     assert all(name in outcome.out for name in ("ann", "bob", "cy"))
 
@@ -167,7 +186,7 @@ def test_without_out_the_verdict_is_printed_and_nothing_written(run, files, tmp_
     (tmp_path / "empty").mkdir()
     monkeypatch.chdir(tmp_path / "empty")
     for words, verdict in (
-        (("run", "--annotations", files["labels"], *models), "Whether sharp or flat is better is open."),
+        (("run", "--annotations", files["labels"], *models), "The comparison of sharp and flat is inconclusive."),
         (
             ("compare", files["scores"], "--lower-is-better"),
             "a is almost certainly better than b, unless rare outcomes",
@@ -275,11 +294,11 @@ def test_chosen_items_come_back_as_gold(run, files, tmp_path) -> None:
     models = ["--predictions", f"sharp={files['sharp']}", "--predictions", f"flat={files['flat']}"]
     given = ["--annotations", files["labels"], "--truth", "dawid-skene-em", *models]
     out = tmp_path / "gold.csv"
-    chosen = run("plan", *given, "--gold", 12, "--seed", 2, "--out", out, "--json")
+    chosen = run("choose-gold", *given, "--items", 12, "--seed", 2, "--out", out, "--json")
     assert chosen.status == 0, chosen.err
     rows = chosen.json["items"]
     assert len(rows) == 12
-    assert run("plan", *given, "--gold", 12, "--out", out).status == 2  # it may hold an expert's answers by now
+    assert run("choose-gold", *given, "--items", 12, "--out", out).status == 2  # it may hold an expert's answers by now
     lines = ["item,chance,label"]
     lines += [f"{row['item']},{row['probability']},{'yes' if int(row['item'][1:]) % 2 == 0 else 'no'}" for row in rows]
     out.write_text("\n".join(lines) + "\n")

@@ -48,7 +48,7 @@ def test_run_is_grouped_by_what_options_are_for(run) -> None:
 def test_commands_are_not_cut(run) -> None:
     lines = run("--help").out.split("Commands:\n")[1].splitlines()
     assert [line.split()[0] for line in lines] == [
-        *("demo", "run", "truth", "score", "compare", "check", "plan", "monitor", "validate")
+        *("demo", "run", "truth", "score", "compare", "check", "plan", "choose-gold", "monitor", "validate")
     ]
     assert not any(line.endswith("...") for line in lines)
 

@@ -6,6 +6,8 @@ import sys
 
 import pytest
 
+from probtruth.cli.console import cache_compiled_code
+
 COUNTED = """
 import sys
 import jax
@@ -49,3 +51,16 @@ def test_the_second_run_of_a_command_compiles_nothing(files, tmp_path):
     second = compiled([*words, tmp_path / "two"], tmp_path / "cache")
     assert first[0] > 0
     assert second == (0, first[0] + first[1])
+
+
+def test_a_user_without_a_home(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As a container runs a number that no user has: nothing is kept, and the command runs."""
+
+    def unknown(*_: object) -> None:
+        raise KeyError("no such user")
+
+    for name in ("HOME", "XDG_CACHE_HOME", "JAX_COMPILATION_CACHE_DIR"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("pwd.getpwuid", unknown)
+    cache_compiled_code()
+    assert "JAX_COMPILATION_CACHE_DIR" not in os.environ

@@ -89,7 +89,7 @@ def test_plan_from_scores(run, files):
     assert outcome.json["designs"] == json.loads(json.dumps(made.designs))
     shown = run(*command).out
     assert "cheapest" in shown
-    assert "P(decides)" in shown
+    assert "power" in shown
 
 
 def _columns(path):

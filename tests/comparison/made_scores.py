@@ -89,3 +89,9 @@ def located(values: np.ndarray, groups: Any = None, clusters: Any = None, pseudo
     plan = Design.of(np.zeros(values.shape[1], int) if groups is None else groups, clusters)
     plan = replace(plan, weights=plan.group_sizes / plan.n_items)
     return rows_of(estimated(values, plan, pseudo), slice(len(values), None))
+
+
+def without_annotators(scores: Scores) -> Scores:
+    """The scores as if nobody knew who annotated."""
+    assert scores.labels is not None
+    return replace(scores, labels=replace(scores.labels, annotations=None))

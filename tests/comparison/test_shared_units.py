@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from made_scores import estimate_from, make, rows_by_name
+from made_scores import estimate_from, make, rows_by_name, without_annotators
 from scipy import stats
 
 import probtruth as pt
@@ -189,14 +189,12 @@ def test_it_goes_with_groups_clusters_and_these_items(study):
         {"clusters": np.arange(200) // 4},
         {"population": "these-items"},
     ):
-        plain, wide = (
-            compare(scores, annotations=given, engine="exact", **options).pairs[0] for given in (None, annotations)
-        )
+        plain, wide = (compare(one, engine="exact", **options).pairs[0] for one in (without_annotators(scores), scores))
         assert wide["high"] - wide["low"] > plain["high"] - plain["low"]
     groups = {"groups": np.arange(200) % 4, "engine": "exact"}
     one, other = (
-        compare(scores, annotations=given, **groups).group_results["population of groups"][0]
-        for given in (None, annotations)
+        compare(scored, **groups).group_results["population of groups"][0]
+        for scored in (without_annotators(scores), scores)
     )
     assert other["high"] - other["low"] > one["high"] - one["low"]
 

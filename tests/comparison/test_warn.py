@@ -14,7 +14,7 @@ from probtruth.comparison.options import checked_options
 from probtruth.comparison.sources import of_scores
 from probtruth.comparison.warn import warnings_of
 from probtruth.types import Audit
-from probtruth.types.comparison import Pair
+from probtruth.types.pairs import Pair
 
 GRID = 1e-3  # Absolute, in probability: the sums over the grids
 FINE = {"max_rhat": 1.001, "min_ess": 5000.0, "divergences": 0, "engines_agree": True}

@@ -5,9 +5,12 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from closeness import scale
+
 KEPT = ("models", "pairwise", "groups", "uncertainty", "truth")  # keys of `result.json`: its numbers, not its words
 DIGITS = 12  # significant digits of the numbers that are frozen
-ROUNDING = 1e-9  # how far a number may be off, as a part of its size: other orders of summation, other compilers
+ROUNDING = 1e-9  # how far a number may be off, as a part of its scale: other orders of summation, other compilers
+SMALLEST = 1e-6  # numbers without an interval that are smaller: shares of the variance, rates
 DRAWN = ("p_best", "expected_rank", "expected_regret")  # from joint draws
 MONTE_CARLO = 0.025  # five standard errors of a probability from 10,000 draws: 5 * sqrt(1/4 / 10,000)
 
@@ -34,19 +37,22 @@ def differences(before: Mapping[str, Leaf], after: Mapping[str, Leaf], drawn: st
         elif path not in before:
             lines.append(f"{path}: new -> {after[path]!r}")
         elif not (
-            _same(path, before[path], after[path])
-            or (drawn is not None and path.startswith(drawn) and _near(path, before, after))
+            _same(path, before, after) or (drawn is not None and path.startswith(drawn) and _near(path, before, after))
         ):
             lines.append(f"{path}: {before[path]!r} -> {after[path]!r}")
     return lines
 
 
-def _same(path: str, one: Leaf, other: Leaf) -> bool:
+def _same(path: str, before: Mapping[str, Leaf], after: Mapping[str, Leaf]) -> bool:
+    one = before[path]
+    other = after[path]
     if not isinstance(one, float) or not isinstance(other, float):
         return type(one) is type(other) and one == other
     if path.endswith(DRAWN):
         return abs(one - other) <= MONTE_CARLO * max(1.0, abs(one))
-    return abs(one - other) <= ROUNDING * max(abs(one), abs(other), 1e-6)
+    row, _, name = path.rpartition("/")
+    values = {key: before.get(f"{row}/{key}") for key in (name, "low", "high")}
+    return abs(one - other) <= ROUNDING * max(scale(name, values), abs(other), SMALLEST)
 
 
 def _near(path: str, before: Mapping[str, Leaf], after: Mapping[str, Leaf]) -> bool:

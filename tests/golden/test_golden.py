@@ -4,6 +4,7 @@ import functools
 
 import freeze
 import pytest
+from closeness import differing
 from golden_cases import CASES
 from golden_entries import Result
 from golden_values import differences, flat
@@ -44,3 +45,24 @@ RESULT = {"models": [{"score": 0.5, "low": None, "p_best": 0.9}], "pairwise": []
 def test_a_difference_names_the_path_and_both_values(row: dict, said: list[str]) -> None:
     after = RESULT | {"models": [RESULT["models"][0] | row], "versions": {}}
     assert differences(flat(RESULT), flat(after)) == said
+
+
+INTERVAL = {"difference": 0.0, "low": -0.5, "high": 0.5, "p_a_better": 0.5}
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "other", "same"),
+    [
+        ("p_a_better", 1.2160699e-24, 1.2160694e-24, True),
+        ("p_a_better", 0.975, 0.975001, False),
+        ("p_a_better", 1e-5, 3e-5, False),
+        ("difference", 1e-13, -1e-13, True),
+        ("difference", 1e-5, -1e-5, False),
+        ("share", 1.0, 1.0 + 1e-6, False),
+        ("favours", "a", "b", False),
+        ("favours", None, 0.0, False),
+    ],
+)
+def test_numbers_are_compared_by_what_a_reader_sees(name: str, value: object, other: object, same: bool) -> None:
+    lines = differing(INTERVAL | {name: value}, INTERVAL | {name: other}, 1e-7)
+    assert (lines == []) is same

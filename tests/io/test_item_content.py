@@ -55,6 +55,17 @@ def test_anything_but_a_small_local_image_is_refused(table, tmp_path, path, said
         read_content(table([f'a,"{path}"'], "path"), ("a",))
 
 
+@pytest.mark.parametrize("path", ["../secret.png", "sub/../../secret.png", "{}/secret.png", "link.png"])
+def test_an_image_outside_the_folder_of_the_table_is_refused(tmp_path, path):
+    (tmp_path / "secret.png").write_bytes(PNG)
+    folder = tmp_path / "data"
+    (folder / "sub").mkdir(parents=True)
+    (folder / "link.png").symlink_to(tmp_path / "secret.png")
+    (folder / "items.csv").write_text(f"item,path\na,{path.format(tmp_path)}\n")
+    with pytest.raises(InputError, match="an image in the folder of the table"):
+        read_content(f"{folder / 'items.csv'}:path", ("a",))
+
+
 @pytest.mark.parametrize(
     ("spec", "said"), [("items.csv", "FILE:COLUMN"), ("{}:other", "no column 'other'"), ("{}:text", "a second text")]
 )

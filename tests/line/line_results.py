@@ -14,7 +14,8 @@ import xarray
 
 from probtruth import demo, infer_truth
 from probtruth.line.labelled import Labelled
-from probtruth.line.other_estimand import OtherEstimand
+from probtruth.line.options import Options
+from probtruth.line.other_estimand import OtherEstimand, OtherVerdicts
 from probtruth.line.result import Result
 from probtruth.scoring.align import align
 from probtruth.scoring.rules import get_rule
@@ -22,9 +23,6 @@ from probtruth.types import Comparison, LabelsBehind, RuleFacts, Scores, Truth
 
 PASSING = {"max_rhat": 1.001, "min_ess": 4200.0, "divergences": 0, "engines_agree": True}
 ODD_NAMES = ("<script>alert(1)</script>", "שלום עולם", "😀 👩‍🔬 & co | *x* $y$", "long " * 60, "=1+1\u202egnp.exe")
-
-
-COMMAND = "probtruth run --annotations 'my labels.csv' --out out"
 
 
 def compare(scores: Scores, rope: float | None, diagnostics: dict[str, Any]) -> Comparison:
@@ -118,7 +116,9 @@ def demo_result(names: tuple[str, ...] | None = None, rope: float | None = 0.01,
         predictions = replace(predictions, models=names)
     counts = annotations.counts()
     shares = counts / counts.sum(1, keepdims=True)
-    truth = Truth(shares, annotations.index, "distribution", "vote-share", shares, counts.sum(1))
+    truth = Truth(
+        shares, annotations.index, "distribution", "vote-share", shares, counts.sum(1), annotations=annotations
+    )
     losses = -predictions.log_probs
     entropy = -np.where(shares > 0, shares * np.log(np.where(shares > 0, shares, 1)), 0).sum(1).mean()
     scores = Scores(
@@ -132,8 +132,10 @@ def demo_result(names: tuple[str, ...] | None = None, rope: float | None = 0.01,
     diagnostics = changes.pop("diagnostics", PASSING)
     comparison = compare(scores, rope, diagnostics)
     other = OtherEstimand(of_class(), comparison, ())
-    labelled = Labelled(truth, align(predictions, truth), get_rule("log"), annotations, other)
-    return Result(scores, comparison, (), labelled, **{"note": demo.NOTE, "command": COMMAND, **changes})
+    aligned = align(predictions, truth)
+    verdicts = with_other(OtherVerdicts(truth, aligned, scores, comparison, Options(get_rule("log"))), other)
+    labelled = Labelled(truth, aligned, get_rule("log"), verdicts)
+    return Result(scores, comparison, (), labelled, **{"note": demo.NOTE, **changes})
 
 
 def bare_result(
@@ -149,7 +151,7 @@ def bare_result(
         "accuracy" if higher_is_better else "seconds",
         higher_is_better=higher_is_better,
     )
-    return Result(scores, compare(scores, rope, PASSING), (), command=COMMAND)
+    return Result(scores, compare(scores, rope, PASSING), ())
 
 
 def rewrite(result: Result, **changes: Any) -> Result:
@@ -157,10 +159,19 @@ def rewrite(result: Result, **changes: Any) -> Result:
     return replace(result, comparison=replace(result.comparison, **changes))
 
 
-def relabel(result: Result, **changes: Any) -> Result:
-    """The result with other fields of what labels say."""
+def with_other(verdicts: OtherVerdicts, other: OtherEstimand | None) -> OtherVerdicts:
+    """The verdicts as if these had been computed."""
+    vars(verdicts).update(other=other, method=None, doubt=None)
+    return verdicts
+
+
+def relabel(result: Result, truth: Truth | None = None) -> Result:
+    """The result under another truth, without the verdict under the other estimand."""
     assert result.labelled is not None
-    return replace(result, labelled=replace(result.labelled, **changes))
+    assert result.labelled.verdicts is not None
+    verdicts = with_other(replace(result.labelled.verdicts), None)
+    labelled = replace(result.labelled, truth=truth or result.labelled.truth, verdicts=verdicts)
+    return replace(result, labelled=labelled)
 
 
 @pytest.fixture(scope="session")

@@ -1,10 +1,13 @@
 """What the line adds to a comparison: equal weights, and percentages as points of a proportion."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import probtruth as pt
 from probtruth.errors import InputError
+from probtruth.line.compare import rope_in_units
 
 
 def table(values: np.ndarray, **columns: list[str]) -> dict[str, list[object]]:
@@ -36,6 +39,25 @@ def test_a_percentage_of_anything_else_is_refused_with_the_number_to_write() -> 
     shares = pt.Scores.from_frame(table(losses / 3), higher_is_better=False)  # between 0 and 1, but no known proportion
     with pytest.raises(InputError, match="a percentage of a proportion"):
         pt.compare(shares, rope="2%")
+
+
+@pytest.mark.parametrize(
+    ("rule", "is_share"),
+    [
+        *((name, True) for name in ("accuracy", "f1", "exact_match,strict", "error-rate")),
+        ("score (arc by acc_norm,none; gsm8k by exact_match)", True),
+        *((name, False) for name in ("reward", "bleu", "score (arc by acc; mt by bleu)", "log")),
+    ],
+)
+def test_a_percentage_is_of_a_share_by_the_name_of_the_metric(rule: str, is_share: bool) -> None:
+    scores = replace(
+        pt.Scores.from_frame(table(np.array([[0.25, 0.5], [0.75, 0.5]])), higher_is_better=True), rule=rule
+    )
+    if is_share:
+        assert rope_in_units("2%", scores) == 0.02
+    else:
+        with pytest.raises(InputError, match="a percentage of a proportion"):
+            rope_in_units("2%", scores)
 
 
 def test_equal_weights() -> None:

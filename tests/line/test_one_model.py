@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 import probtruth as pt
-from probtruth.report.numbers import unmarked
+from probtruth.report.names import unmarked
 from probtruth.report.verdict import verdict
 
 N = 60
@@ -61,7 +61,7 @@ def test_decomposition_and_calibration(alone: pt.Result) -> None:
 def test_the_report_names_no_pair_and_no_best(alone: pt.Result, tmp_path: Path) -> None:
     said = verdict(alone)
     assert unmarked(said.headline).startswith("The mean log loss of bert is ")
-    assert said.level == "alone"
+    assert said.level == "one-model"
     pt.write_report(alone, tmp_path / "out")
     for name in ("report.html", "report.md", "report.tex"):
         text = (tmp_path / "out" / name).read_text()

@@ -6,10 +6,10 @@ Needs Chromium (`chromium`, `chromium-browser` or `google-chrome` on the path); 
 import re
 import shutil
 import subprocess
-from dataclasses import replace
 
 import pytest
 
+from probtruth.report.contents import Extras, contents
 from probtruth.report.html import html
 
 pytestmark = pytest.mark.process
@@ -163,7 +163,7 @@ def test_items_are_searched_sorted_and_shown_with_their_text(load, result):
     search.value = "{item.upper()}";
     search.dispatchEvent(new Event("input"));
     """
-    text = html(replace(result, item_text={str(item): "A question <b>"}))
+    text = html(result, contents(result, Extras(texts={str(item): "A question <b>"})))
     document, said = load(doing(text, typed))
     assert said == []
     table = document[document.index("Items on which the two leading") :]
@@ -189,6 +189,6 @@ def test_ten_items_are_seen_and_a_click_shows_all(measured, result):
 
 def test_hostile_items_are_shown_not_run(load, odd):
     text = {str(item): "<img src=x onerror=document.title='run'>" for item in odd.scores.items}
-    document, _ = load(html(replace(odd, item_text=text)))
+    document, _ = load(html(odd, contents(odd, Extras(texts=text))))
     assert "<title>run" not in document
     assert "&lt;img src=x" in document[document.index('class="content"') :]

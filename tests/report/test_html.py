@@ -9,7 +9,7 @@ from html import escape
 import pytest
 
 import probtruth as pt
-from probtruth.report.contents import Figure, Panels, contents
+from probtruth.report.contents import Extras, Figure, Panels, contents
 from probtruth.report.html import html
 from probtruth.report.latex import latex
 from probtruth.report.markdown import markdown
@@ -24,9 +24,9 @@ def text(result, content):
     return html(result, content)
 
 
-def undrawn(result):
+def undrawn(result, extras=None):
     """The page without its figures, which take most of its time."""
-    made = contents(result)
+    made = contents(result, extras)
     kept = [[block for block in section.blocks if not isinstance(block, Figure | Panels)] for section in made.sections]
     sections = [replace(section, blocks=tuple(blocks)) for section, blocks in zip(made.sections, kept, strict=True)]
     return html(result, replace(made, figure=None, sections=tuple(sections)))
@@ -85,11 +85,11 @@ def test_failing_diagnostics_stand_in_the_first_screen(make):
 
 def test_warnings_once_each_three_stand_open_and_the_rest_is_folded(result):
     said = replace(
-        result, warnings=("only 4 items & so on", "only 4 items & so on", "second one", "third one", "a.csv: fourth")
+        result, warned=("only 4 items & so on", "only 4 items & so on", "second one", "third one", "a.csv: fourth")
     )
     text = undrawn(said)
     assert text.count("Only 4 items &amp; so on") == 1
-    alert = text[text.index('class="alert"') : text.index("What this rests on")]
+    alert = text[text.index('class="alert"') : text.index("Assumptions")]
     stands, folded = alert.split("<details>")[:2]
     assert [line in stands for line in ("Second one", "Third one", "a.csv: fourth")] == [True, True, False]
     assert "<summary>1 more</summary>" in folded
@@ -115,8 +115,8 @@ def test_tables_have_captions_and_scopes(text):
 
 def test_command_audit_settings_and_citation(result, read_page):
     scores = replace(result.scores, audit=Audit(("x",), (), (("logistic", 1, 0),)))
-    audited = replace(result, scores=scores, command="probtruth run --out '<o>'")
-    shown = "".join(read_page(undrawn(audited)).text)
+    audited = replace(result, scores=scores)
+    shown = "".join(read_page(undrawn(audited, Extras("probtruth run --out '<o>'"))).text)
     for said in (
         "probtruth run --out '<o>'",
         "left out for all models: 1 (1 that some model lacks ('x')); logistic lacks 1",
@@ -142,7 +142,7 @@ def test_the_page_opens_with_a_sentence_a_figure_and_three_numbers(text):
     head = text[: text.index("</header>")]
     assert head.count("<h1>") == head.count("<svg") == 1
     assert head.count("<dt>") == 3
-    rest = text[text.index("What this rests on") :]
+    rest = text[text.index("Assumptions") :]
     for words in ("Estimand:", "Reference:", "Of the variance"):
         assert words in rest
         assert words not in head
@@ -155,7 +155,7 @@ def test_no_control_without_script(text):
 
 def test_the_list_of_items_opens_to_their_text_which_is_no_markup(odd):
     said = "</script><b>&\u2028"
-    raw = undrawn(replace(odd, item_text={str(item): said for item in odd.scores.items}))
+    raw = undrawn(odd, Extras(texts={str(item): said for item in odd.scores.items}))
     opened = f'<p class="content">{escape(said)}</p></details></th>'
     assert raw.count(opened) == odd.analysis.listed.height
     assert "<b>" not in raw
@@ -169,8 +169,8 @@ def test_contents_lead_to_every_section(text, page):
 
 
 def test_long_tables_open_at_a_click_short_ones_stand_open(make, text):
-    assert "<summary>Differences of all pairs (66 rows)</summary>" in undrawn(make["bare"](12))
-    assert "<summary>Differences" not in text
+    assert "<summary>All 66 pairs</summary>" in undrawn(make["bare"](12))
+    assert "<summary>All" not in text
 
 
 def test_a_large_result_is_a_page_of_less_than_a_megabyte(make):

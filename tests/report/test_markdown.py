@@ -1,8 +1,8 @@
 """Names are shown, never markup."""
 
 import re
-from dataclasses import replace
 
+from probtruth.report.contents import Extras, contents
 from probtruth.report.markdown import markdown
 
 
@@ -13,7 +13,7 @@ def test_says_what_the_page_says(result, content):
         "annotators are simulated",
         "### Models",
         "Diagnostics of the sampling",
-        "```sh\n",
+        "```bibtex\n",
     ):
         assert said in text
 
@@ -32,7 +32,8 @@ def test_plain_names_are_written_plainly(result):
 
 
 def test_a_fence_in_the_command_does_not_end_the_block(make):
-    text = markdown(replace(make["bare"](2), command="probtruth run --out '```'"))
+    result = make["bare"](2)
+    text = markdown(result, contents(result, Extras("probtruth run --out '```'")))
     assert "````sh\nprobtruth run --out '```'\n````" in text
 
 

@@ -3,7 +3,8 @@
 import pytest
 from rich.cells import cell_len
 
-from probtruth.report import numbers
+from probtruth.report import names, numbers
+from probtruth.report.names import short_names
 
 INF, NAN = float("inf"), float("nan")
 
@@ -103,13 +104,13 @@ def test_interval():
 
 
 def test_plain_names_control_nothing():
-    assert numbers.plain("a\nb\tc\x1b[31m\u202egnp\u2066x\u2028") == "a�b�c�[31m�gnp�x�"
-    assert numbers.plain("שלום 😀 👩‍🔬") == "שלום 😀 👩‍🔬"
+    assert names.plain("a\nb\tc\x1b[31m\u202egnp\u2066x\u2028") == "a�b�c�[31m�gnp�x�"
+    assert names.plain("שלום 😀 👩‍🔬") == "שלום 😀 👩‍🔬"
 
 
 def test_short_names_fit_and_stay_apart():
     names = ["x" * 300, "x" * 299 + "x", "x" * 150 + "y" + "x" * 149, "漢字" * 40, "short", "short"]
-    shown = numbers.short_names(names, 20)
+    shown = short_names(names, 20)
     assert len(set(shown.values())) == len(set(names))
     assert all(cell_len(text) <= 20 for text in shown.values())
     assert shown["short"] == "short"
@@ -118,7 +119,7 @@ def test_short_names_fit_and_stay_apart():
 
 def test_marks_of_names_cannot_be_forged():
     """A name with the control characters of the marks is shown without them, and splits in one piece."""
-    marked = numbers.marked(["a\x02b\x03c", "d"], 20)
-    assert numbers.NAME.split("".join(marked.values())) == ["", "a�b�c", "", "d", ""]
-    assert numbers.unmarked(f"{marked['d']} leads") == "d leads"
-    assert [numbers.joined([*"abc"][:n]) for n in range(4)] == ["", "a", "a and b", "a, b and c"]
+    marked = names.marked(["a\x02b\x03c", "d"], 20)
+    assert names.MARKED.split("".join(marked.values())) == ["", "a�b�c", "", "d", ""]
+    assert names.unmarked(f"{marked['d']} leads") == "d leads"
+    assert [names.joined([*"abc"][:n]) for n in range(4)] == ["", "a", "a and b", "a, b and c"]

@@ -78,6 +78,8 @@ def test_a_result_shows_verdict_ranking_warnings_and_figure(read_page: Any) -> N
         assert "almost certainly the best" in page
         assert isinstance(shown.plot(), Axes)
     assert result.warnings
+    assert result.standing is not None
+    assert result.verdicts_computed
     assert f"{len(set(result.warnings))} warning" in repr(result)
     assert result.warnings[0] in repr(result)
 
@@ -139,3 +141,40 @@ comparison.plot()
 assert "matplotlib.figure" in sys.modules
 """
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_a_quick_look_computes_no_other_verdict() -> None:
+    """The verdict under the other estimand takes most of the time of an evaluation, and `repr` took as long."""
+    annotations, predictions = demo.load()
+    fresh = pt.evaluate(annotations, predictions, engine="exact")
+    lines = repr(fresh).split("\n")
+    assert not fresh.verdicts_computed
+    assert lines[1] == "nearest-neighbours is almost certainly the best of the 4 models."
+    assert lines[-1] == "verdicts under the other estimand are computed when they are read (.other)"
+    assert fresh.standing is not None
+    assert fresh.warnings
+    assert fresh.verdicts_computed
+    assert repr(fresh).split("\n")[-1].startswith("1 warning (.warnings); the first: the choice of estimand matters")
+
+
+def test_the_paragraph_of_a_paper_has_every_figure() -> None:
+    result = made()["result"]
+    text = result.paragraph()
+    pair = result.comparison.pair("nearest-neighbours", "logistic")
+    for said in (
+        "We compared 4 models on 899 items by mean log loss (lower is better).",
+        "how annotators would answer, inferred from 3,570 annotations by 12 annotators",
+        "as smoothed vote shares (dirichlet)",
+        f"−{abs(pair.difference):.3f} nats (95% interval −{abs(pair.low):.3f} to −{abs(pair.high):.3f})",
+        "The posterior probability that nearest-neighbours was better was above 0.999.",
+        "The estimand is the mean paired difference of expected log scores over new items like these",
+        "The probability that nearest-neighbours was the best was above 0.999",
+        f"with probtruth {pt.__version__} (seed 0).",
+    ):
+        assert said in text
+    in_latex = result.paragraph(latex=True)
+    assert "95\\% interval $-$" in in_latex
+    assert "nearest-{}neighbours" in in_latex
+    alone = made()["one model"].paragraph()
+    assert alone.startswith("We evaluated 1 model on 30 items by mean log loss")
+    assert "We compared 2 models on 40 items" in pt.Result.of(made()["bare comparison"]).paragraph()

@@ -1,4 +1,4 @@
-"""probtruth/report/numbers.py: a reader sees differences in the units and signs of the scores."""
+"""A reader sees differences in the units and signs of the scores, with the leading model first."""
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -7,7 +7,10 @@ from rich.console import Console
 
 import probtruth as pt
 from probtruth.report import tables, terminal_study
-from probtruth.report.numbers import turned
+from probtruth.report.contents import contents
+from probtruth.report.names import unmarked
+from probtruth.report.verdict import verdict
+from probtruth.types.pairs import Pair
 
 MARKS = {"item": [*range(8)] * 2, "model": ["a"] * 8 + ["b"] * 8}
 MARKS |= {"score": [0.7, 0.6, 0.5, 0.6, 0.7, 0.6, 0.5, 0.6, 0.6, 0.6, 0.5, 0.6, 0.6, 0.5, 0.5, 0.6]}
@@ -27,14 +30,22 @@ def test_a_minus_b_of_the_scores_as_they_were_given(made, higher, favours):
     """By hand: means .6 and .5625, so a - b = +.0375, whichever way is better."""
     result = made(higher)
     table = tables.pairs(result)
-    assert table.columns["Difference"][0].startswith("+0.03")
+    lead, sign = ("a", "+") if higher else ("b", "−")
+    assert unmarked(table.columns["a"][0]) == lead
+    assert table.columns["Difference"][0].startswith(f"{sign}0.03")
     assert f"{'positive' if higher else 'negative'} favours a" in table.note
+    assert numbers_of(result).startswith(f"{sign}0.03")
+    assert result.paragraph().count(f"was {sign.strip('+')}0.03") == 1
+    leader = contents(result).figure.draw()
+    assert [line.get_xdata()[0] for line in leader.lines if line.get_marker() == "o"][1] == pytest.approx(
+        0.0375 if higher else -0.0375
+    )
     row = result.to_dict()["pairwise"][0]
     assert row["difference"] == pytest.approx(0.0375, rel=1e-12)
     assert row["favours"] == favours
     ends = [text.get_text() for text in pt.figures.plot_forest(result.comparison).texts]
     plt.close("all")
-    assert ends.index("a") > ends.index("b") if higher else ends.index("a") < ends.index("b")
+    assert ends.index("b") < ends.index("a"), "below 0 favours b: of marks as the lower, of losses as the better one"
     assert ("negative favours a" in result.comparison.estimand) == (not higher)
 
 
@@ -48,6 +59,16 @@ def test_a_monitor_speaks_of_the_scores_as_they_were_given():
     assert "(new minus old; positive favours new)" in shown.get()
 
 
-def test_what_is_not_known_stays_so_and_zero_has_no_sign():
-    row = turned({"difference": None, "low": 0.0, "high": np.inf})
-    assert repr(row) == "{'difference': None, 'low': -inf, 'high': 0.0}"
+def numbers_of(result):
+    """The size of the lead in the verdict."""
+    return verdict(result).numbers[0][1]
+
+
+def test_a_pair_from_the_other_side():
+    """Unknown stays so, 0 has no sign, and each side takes the other's chances."""
+    pair = Pair("x", "y", low=0.0, high=np.inf, p_a_better=0.9, p_b_better=0.1, favours="a")
+    other = pair.seen_from("y")
+    assert repr((other.difference, other.low, other.high)) == "(None, -inf, 0.0)"
+    assert (other.a, other.b, other.p_a_better, other.favours) == ("y", "x", 0.1, "b")
+    assert other.seen_from("x") == pair
+    assert other.seen_from("y") is other

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import probtruth as pt
-from probtruth.report import tables
+from probtruth.report import data_tables, numbers, tables
 from probtruth.report.markdown import markdown
-from probtruth.report.numbers import unmarked
+from probtruth.report.names import unmarked
 from probtruth.report.terminal import summary
 
 
@@ -49,8 +49,8 @@ def test_accuracy_under_class_is_that_of_the_inferred_classes(result, make):
 
 
 def test_regret_has_the_decimals_of_the_scores_and_is_never_a_power_of_ten(make):
-    assert tables.least(9.81e-7, 3) == "<0.001"
-    assert [tables.least(value, 3) for value in (0.0, 0.0006, 0.0914)] == ["0.000", "0.001", "0.091"]
+    assert numbers.at_least_shown(9.81e-7, 3) == "<0.001"
+    assert [numbers.at_least_shown(value, 3) for value in (0.0, 0.0006, 0.0914)] == ["0.000", "0.001", "0.091"]
 
 
 def test_infinite_losses_get_a_column(result):
@@ -80,15 +80,21 @@ def test_higher_is_better_says_so(make):
 
 def test_pairs_of_many_models_are_cut_and_say_so(make):
     many = make["bare"](32)
-    assert len(tables.pairs(many).rows) == tables.MOST_PAIRS
-    assert "of 496" in tables.pairs(many).note
+    pairs = tables.pairs(many)
+    lead = unmarked(pairs.rows[0][0])
+    assert lead == many.comparison.ranks[0]["model"]
+    assert [unmarked(cell) for cell in pairs.columns["a"]] == [lead] * 31, "the leader's pairs"
+    assert "of 496 in all" in pairs.note
+    assert tables.all_pairs(many) is None
+    assert len(tables.all_pairs(make["bare"](12)).rows) == 66
+    assert tables.all_pairs(make["bare"](6)) is None, "which has all pairs in the first table"
 
 
 def test_the_other_estimand_is_named_with_its_method(result, make):
     table = tables.other_estimand(result)
     assert titles(table)[1::2] == ["Mean, distribution", "Mean, class"]
-    assert "Class (other)" in table.note
-    assert tables.other_estimand(make["relabel"](result, other=None)) is None
+    assert "Do you report opinions (distribution), or right answers (class)?" in table.note
+    assert tables.other_estimand(make["relabel"](result)) is None
 
 
 LOSSES = {"left": -0.2, "middle": 0.1, "right": -0.3}
@@ -137,21 +143,21 @@ def test_without_groups_there_is_nothing(result):
 
 
 def test_item_tables(result, make):
-    table = tables.items(result)
+    table = data_tables.items(result)
     assert titles(table) == ["Item", "Labels", "Entropy", "nearest-neighbours says", "logistic says", "nearest-neighbours", "logistic"]  # fmt: skip  # noqa: E501
     assert len(table.rows) == 200
     assert "200 of 899 items; items.parquet has all" in table.note
-    assert titles(tables.items(make["bare"](2))) == ["Item", "model-00", "model-01"]
+    assert titles(data_tables.items(make["bare"](2))) == ["Item", "model-00", "model-01"]
 
 
 def test_annotators_come_from_the_other_estimand_where_the_requested_one_knows_none(result, make):
-    table = tables.annotators(result)
+    table = data_tables.annotators(result)
     assert len(table.rows) == 12
-    assert "By the method other" in table.note
-    assert tables.annotators(make["relabel"](result, other=None)) is None
+    assert table.note.startswith("By other, which takes each item to have one true class")
+    assert data_tables.annotators(make["relabel"](result)) is None
 
 
-def test_many_annotators_are_the_best_the_worst_and_the_flagged(result):
+def test_many_annotators_are_the_best_the_worst_and_the_flagged(result, make):
     rng = np.random.default_rng(0)
     truth = rng.integers(0, 3, 80)
     says = {f"good-{n}": np.where(rng.random(80) < 0.9, truth, rng.integers(0, 3, 80)) for n in range(40)}
@@ -160,9 +166,8 @@ def test_many_annotators_are_the_best_the_worst_and_the_flagged(result):
     item, annotator, label = zip(*rows, strict=True)
     annotations = pt.Annotations.from_long({"item": item, "annotator": annotator, "label": label})
     inferred = pt.infer_truth(annotations, "dawid-skene-em", draws=0)
-    labelled = replace(result.labelled, annotations=annotations, truth=inferred, other=None)
-    table = tables.annotators(replace(result, labelled=labelled))
-    assert len(table.rows) <= 2 * tables.MOST_ANNOTATORS
+    table = data_tables.annotators(make["relabel"](result, inferred))
+    assert len(table.rows) <= 2 * data_tables.MOST_ANNOTATORS
     assert "of 55 annotators" in table.note
     assert table.columns["Flag"].count("spammer") >= 10
 

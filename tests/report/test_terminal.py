@@ -42,15 +42,15 @@ def test_names_are_no_markup_and_control_nothing(make):
 
 def test_failing_diagnostics_and_warnings(make):
     failing = {"max_rhat": 1.5, "min_ess": 10.0, "divergences": 2, "engines_agree": False}
-    text = printed(*terminal.summary(replace(make["demo"](diagnostics=failing), warnings=("careful [x]",))))
+    text = printed(*terminal.summary(replace(make["demo"](diagnostics=failing), warned=("careful [x]",))))
     assert text.startswith("No verdict: the diagnostics of the sampling fail.")
     assert "R-hat: 1.500" in text
     assert "! Careful [x]" in text
 
 
 def test_long_tables_are_cut_and_say_so(make):
-    text = printed(*terminal.summary(make["bare"](12)))
-    assert "and 46 more" in text
+    text = printed(*terminal.summary(make["bare"](32)))
+    assert "and 12 more" in text
 
 
 @pytest.fixture
@@ -95,6 +95,5 @@ def test_names_that_differ_at_the_end_stay_apart(make):
     names = tuple(f"bert-base-uncased-finetuned_{number}" for number in range(4))
     text = printed(*terminal.summary(make["demo"](names)))
     pairs = text[text.index("Differences of all pairs") :].splitlines()[2:8]
-    assert [tuple(line.split()[:2]) for line in pairs] == [
-        (f"bert-ba…uned_{a}", f"bert-ba…uned_{b}") for a in range(4) for b in range(a + 1, 4)
-    ]
+    shown = [tuple(sorted(line.split()[:2])) for line in pairs]
+    assert sorted(shown) == [(f"bert-ba…uned_{a}", f"bert-ba…uned_{b}") for a in range(4) for b in range(a + 1, 4)]

@@ -9,12 +9,11 @@ import pytest
 import probtruth as pt
 from probtruth.comparison.rows import NO_SPREAD
 from probtruth.line.standing import Answer, Unseen
-from probtruth.report.about import about, facts
-from probtruth.report.numbers import NAME, advantage, unmarked
+from probtruth.report.about import assumptions, facts
+from probtruth.report.headline import LONGEST_NAME
+from probtruth.report.names import MARKED, unmarked
 from probtruth.report.tables import models
-from probtruth.report.verdict import LONGEST_NAME, verdict
-
-ROW = {"a": "a", "b": "b", "difference": -0.2, "low": -0.3, "high": -0.1, "p_a_better": 0.999, "p_equivalent": 0.01}
+from probtruth.report.verdict import verdict
 
 
 def headline(result):
@@ -50,7 +49,7 @@ def two(make, p, p_equivalent=None, rope=None, higher_is_better=False):
         (0.995, "model-00 is almost certainly better than model-01.", "certain"),
         (0.96, "model-00 is very probably better than model-01.", "likely"),
         (0.85, "model-00 is probably better than model-01.", "likely"),
-        (0.7, "Whether model-00 or model-01 is better is open.", "open"),
+        (0.7, "The comparison of model-00 and model-01 is inconclusive.", "inconclusive"),
         (0.02, "model-01 is very probably better than model-00.", "likely"),
     ],
 )
@@ -76,10 +75,12 @@ def test_the_first_sentence_says_what_few_scores_without_a_bound_cannot_exclude(
 
 
 def test_numbers_are_given_from_the_side_of_the_leader(make):
-    """z = -2.054: the interval of the advantage is 2.054 +- 1.96."""
+    """z = -2.054: the leader minus the other is -2.054 +- 1.96, and less is better."""
     result = two(make, 0.02)
     assert numbers(result) == {
-        "model-01 ahead of model-00 in mean seconds": "2.1 (95% interval 0.1 to 4.0)",
+        "Difference in mean seconds, model-01 minus model-00 (negative favours model-01)": (
+            "−2.1 (95% interval −4.0 to −0.1)"
+        ),
         "P(model-01 is better)": "0.98",
         "What to do next": "Use model-01.",
     }
@@ -87,7 +88,8 @@ def test_numbers_are_given_from_the_side_of_the_leader(make):
 
 def test_orientation_and_metric_are_named_once(make):
     result = make["rewrite"](two(make, 0.96, higher_is_better=True), rule="includes")
-    assert numbers(result)["model-00 ahead of model-01 in mean includes"].startswith("1.8 (")
+    what = "Difference in mean includes, model-00 minus model-01 (positive favours model-00)"
+    assert numbers(result)[what].startswith("+1.8 (")
     assert facts(result)[-1] == "accuracy, higher is better"
     assert "better" not in " ".join(details(result))
 
@@ -98,7 +100,7 @@ def test_a_column_called_brier_may_be_of_another_scale():
     ours = pt.score(probs, truth, rule="brier")
     rows = {"item": ["x", "y"] * 2, "model": ["a", "a", "b", "b"], "brier": ours.values.ravel() / 2}
     for scores, said in ((ours, True), (pt.read_scores(rows, score="brier"), False)):
-        lines = " ".join(about(pt.Result.of(pt.compare(scores, engine="exact"))))
+        lines = " ".join(assumptions(pt.Result.of(pt.compare(scores, engine="exact"))))
         assert ("The Brier score is summed over labels" in lines) is said
 
 
@@ -113,11 +115,12 @@ def test_equivalence_beats_a_certain_difference(make):
 
 def test_several_models_speak_of_the_best(result, make):
     assert headline(result) == "nearest-neighbours is almost certainly the best of the 4 models."
-    assert "nearest-neighbours ahead of logistic in mean log loss" in numbers(result)
+    what = "Difference in mean log loss, nearest-neighbours minus logistic (negative favours nearest-neighbours)"
+    assert numbers(result)[what].startswith("−0.09")
     assert numbers(result)["P(nearest-neighbours is best)"] == ">0.999"
     assert "95% set of best models: nearest-neighbours." in details(result)
     open_said = make["bare"](12)
-    assert verdict(open_said).level == "open"
+    assert verdict(open_said).level == "inconclusive"
     assert any(line.startswith("95% set of best models: ") for line in details(open_said))
 
 
@@ -132,7 +135,7 @@ def test_the_model_that_the_headline_compares_with_is_the_second_row_of_the_tabl
     bare = make["bare"](3)
     ranks = [{**row, "p_best": p} for row, p in zip(bare.comparison.ranks, chances, strict=True)]
     result = make["rewrite"](bare, ranks=ranks)
-    assert f"model-00 ahead of {following} in mean seconds" in numbers(result)
+    assert f"Difference in mean seconds, model-00 minus {following} (negative favours model-00)" in numbers(result)
     assert unmarked(models(result).rows[1][0]) == following
     assert result.to_dict()["verdict"]["next"] == following
 
@@ -177,9 +180,9 @@ def test_reference_and_sources_of_uncertainty_are_named(result):
     said = " ".join(details(result))
     assert "Estimand: mean paired difference of expected log scores over new items like these." in said
     assert (
-        "Reference: how annotators would answer (a distribution of labels for each item), inferred by vote-share."
-        in said
-    )
+        "Reference: how annotators would answer (a distribution of labels for each item), inferred from annotations: "
+        "vote shares (vote-share)."
+    ) in said
     assert "70% is due to the choice of items and 30% is due to the labels." in said
 
 
@@ -191,7 +194,7 @@ def test_accuracy_and_score_that_disagree_are_explained(result):
     (line,) = map(unmarked, verdict(result).accuracy)
     assert line.startswith(
         "support-vector has the highest accuracy, 0.890 against 0.879 of nearest-neighbours, but the worst log loss: "
-        "it says less than it knows (miscalibration 0.33 against 0.045)."
+        "it is underconfident (miscalibration 0.33 against 0.045)."
     )
 
 
@@ -209,7 +212,7 @@ def test_one_infinite_loss_is_the_first_sentence_and_another_rule_is_computed():
         "whatever it does elsewhere. Under the Brier score xgb leads, P(best) > 0.999"
     )
     assert numbers(result)["What to do next"] == "Set --floor or use --rule brier, and look at these items."
-    assert verdict(result).level == "open"
+    assert verdict(result).level == "inconclusive"
     twin = pt.evaluate(truth.tolist(), {**models, "twin": 0.15 + 0.7 * right}, engine="exact")
     assert headline(twin).startswith("xgb gave probability 0"), "nothing else speaks against xgb"
     poor = pt.evaluate(truth.tolist(), {**models, "xgb": right[:, ::-1], "twin": 0.15 + 0.7 * right}, engine="exact")
@@ -247,21 +250,23 @@ def test_unknown_difference_leaves_no_verdict(make):
 def test_models_that_never_differ_are_said_to_be_the_same(make):
     result = two(make, 0.5)
     same = make["rewrite"](result, pairs=[{**result.comparison.pairs[0], "difference": 0.0, "low": 0.0, "high": 0.0}])
-    assert verdict(same).level == "open"
+    assert verdict(same).level == "inconclusive"
     assert details(same)[0] == "On every item, model-00 and model-01 have the same score, and so the same mean seconds."
 
 
-def test_advantage_reads_a_pair_from_both_sides(make):
-    comparison = make["rewrite"](make["bare"](2), pairs=[{**ROW, "p_b_better": 0.001}]).comparison
-    ahead, behind = advantage(comparison, "a", "b"), advantage(comparison, "b", "a")
-    assert (ahead["difference"], ahead["low"], ahead["high"], ahead["p_a_better"]) == (0.2, 0.1, 0.3, 0.999)
-    assert (behind["difference"], behind["low"], behind["high"], behind["p_a_better"]) == (-0.2, -0.3, -0.1, 0.001)
+def test_a_pair_is_read_from_both_sides(make):
+    comparison = make["bare"](2).comparison
+    one, other = comparison.pair("model-00", "model-01"), comparison.pair("model-01", "model-00")
+    row = comparison.pairs[0]
+    assert (one.difference, one.low, one.high) == (row["difference"], row["low"], row["high"])
+    assert (other.difference, other.low, other.high) == (-row["difference"], -row["high"], -row["low"])
+    assert (other.p_a_better, other.p_b_better) == (row["p_b_better"], row["p_a_better"])
 
 
 def test_names_are_marked_and_long_ones_shortened(make):
     said = verdict(make["demo"](("x" * 300, "b", "y" * 300, "d")))
-    assert NAME.findall(said.headline) == ["b"]
-    assert max(map(len, NAME.findall(" ".join(said.details)))) == LONGEST_NAME
+    assert MARKED.findall(said.headline) == ["b"]
+    assert max(map(len, MARKED.findall(" ".join(said.details)))) == LONGEST_NAME
 
 
 def with_standing(result, **fields):
@@ -277,7 +282,7 @@ def test_a_metric_that_one_model_lacks_is_no_equal_difference_and_stays_within_i
     models = {name: np.stack([1 - p, p], 1) for name, p in zip(["even", "shy"], positive, strict=True)}
     result = pt.Result.of(pt.compare_metric(models, [0] * 20 + [1] * 20, "precision", engine="exact"))
     assert headline(result) == "No verdict: the difference between even and shy is not known."
-    assert numbers(result)["even against shy in precision of '1'"] == "not known"
+    assert numbers(result)["Difference in precision of '1', even minus shy (positive favours even)"] == "not known"
     assert numbers(result)["What to do next"] == "Collect more items before you rely on this."
     assert details(result)[0].startswith("Precision of '1' of 'shy' is undefined")
     assert result.comparison.ranks[0]["high"] == 1.0
@@ -293,7 +298,13 @@ def test_it_depends_where_the_questions_have_two_winners(result):
         "It depends on the question: logistic is best by how annotators would answer (P = 0.99), neural-network is "
         "best by the one true class of each item (P = 0.90)."
     )
-    assert verdict(turned).level == "open"
+    said = numbers(turned)
+    opinions, answers, ask = list(said)
+    assert opinions == "If you report opinions (how annotators would answer)"
+    assert answers == "If you report right answers (the one true class of each item)"
+    assert all("nearest-neighbours minus logistic" in said[title] for title in (opinions, answers)), "both figures"
+    assert said[ask] == "Decide which is yours: do you report opinions, or right answers?"
+    assert verdict(turned).level == "inconclusive"
 
 
 def test_a_reservation_stands_next_to_the_probability_that_the_table_shows(result):
@@ -316,7 +327,9 @@ def test_the_same_difference_on_every_item_is_no_verdict(make):
     ranks = [{**row, "p_best": None, "expected_rank": None} for row in result.comparison.ranks]
     ranks.sort(key=lambda row: row["model"])
     same = make["rewrite"](result, pairs=[pair], ranks=ranks)
-    assert headline(same) == "model-00 leads model-01 by the same difference on every item: how sure is open."
+    assert headline(same) == (
+        "model-00 leads model-01 by the same difference on every item: how sure this is cannot be estimated."
+    )
     assert "nothing tells how far other items may differ" in details(same)[0]
 
 
@@ -337,4 +350,4 @@ def test_items_that_the_same_annotators_judge_do_not_decide_alone():
     """The plan was asked of the comparison, which does not have the annotations, and was always refused."""
     result = crowd(2, 1.0, 0.1)
     assert 0 < result.comparison.uncertainty["annotators"] < 0.5
-    assert numbers(result)["What to do next"] == "More items alone would not decide: get more annotators too."
+    assert numbers(result)["What to do next"] == "More items would not be enough: get more annotators too."

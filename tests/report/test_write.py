@@ -32,7 +32,12 @@ def out(result, tmp_path_factory):
 
 def test_files_and_what_they_hold(result, out):
     assert sorted(path.name for path in out.iterdir()) == FILES
-    assert sorted(path.name for path in (out / "figures").iterdir()) == [
+    figures = sorted((out / "figures").iterdir())
+    assert [path.name for path in figures if path.suffix == ".pdf"] == [
+        path.with_suffix(".pdf").name for path in figures if path.suffix == ".svg"
+    ]
+    assert all(path.read_bytes().startswith(b"%PDF-") for path in figures if path.suffix == ".pdf")
+    assert [path.name for path in figures if path.suffix == ".svg"] == [
         "annotators.svg",
         "behind-leader.svg",
         "differences.svg",
@@ -65,7 +70,7 @@ def test_posterior_is_read_back(result, out):
 def test_an_earlier_result_is_replaced_another_folder_is_not(result, tmp_path):
     out = tmp_path / "out"
     write_report(result, out)
-    write_report(replace(result, command="again"), out)
+    write_report(result, out, command="again")
     assert "again" in (out / "report.html").read_text("utf-8")
     (out / "notes.txt").write_text("mine")
     with pytest.raises(InputError, match="other files"):

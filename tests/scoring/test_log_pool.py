@@ -79,4 +79,4 @@ def test_covariances_are_those_of_numpy():
     expected = sum(
         np.cov(np.vstack([a[:, i], b[:, i]]), aweights=probs[i], ddof=0)[:2, 2:] for i in range(4)
     )  # numpy's weighted covariance, item by item
-    np.testing.assert_allclose(covariances(probs, a, b), expected, rtol=ROUNDING)
+    np.testing.assert_allclose(covariances(probs, a, b), expected, rtol=ROUNDING, atol=ROUNDING)

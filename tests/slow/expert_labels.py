@@ -9,7 +9,7 @@ standard error of 0.02.
 - gold alone: the t interval of a uniform sample's expert labels.
 - ppi_py: PPI++ of the package `ppi-python` on the same sample, if it is installed.
 - uniform: `evaluate(..., gold=...)` with the same sample.
-- chosen: the same with items and probabilities of `plan --gold`.
+- chosen: the same with items and probabilities of `choose-gold`.
 """
 
 from collections.abc import Iterator, Mapping

@@ -62,7 +62,7 @@ def test_width_and_error_of_independent_items():
     error = DIFFERENCE.std(ddof=1) / math.sqrt(80)
     assert pt.plan(SCORES).error == pytest.approx(error, rel=EXACT)
     pair = compare(SCORES).pairs[0]
-    assert made["pilot again"]["width"] == pytest.approx(pair["high"] - pair["low"], rel=EXACT)
+    assert made["same design"]["width"] == pytest.approx(pair["high"] - pair["low"], rel=EXACT)
     assert made["study"]["width"] == pytest.approx(2 * t.ppf(0.975, 299) * error * math.sqrt(80 / 300), rel=0.05)
 
 
@@ -74,9 +74,9 @@ def test_variance_of_labels_and_items_by_hand():
     noise = ((scores.shares * loss**2).sum(1) - (scores.shares * loss).sum(1) ** 2).mean() / 3
     assert made.variance["annotation"] == pytest.approx(4 * noise, rel=EXACT)
     assert made.variance["items"] == pytest.approx(d.var(ddof=1) - noise, rel=EXACT)
-    one, two = rows(made)["pilot again"]["width"], rows(made)["study"]["width"]
+    one, two = rows(made)["same design"]["width"], rows(made)["study"]["width"]
     assert (two / one) ** 2 == pytest.approx((d.var(ddof=1) - noise / 2) / d.var(ddof=1), rel=EXACT)
-    assert set(rows(made)) == {"pilot again", "study", "items x 2", "annotators x 2"}
+    assert set(rows(made)) == {"same design", "study", "items x 2", "annotators x 2"}
 
 
 def test_clusters_by_analysis_of_variance():
@@ -85,7 +85,7 @@ def test_clusters_by_analysis_of_variance():
     made = pt.plan(scores, clusters=names, n_items=480, n_clusters=30, costs={"item": 1, "cluster": 5}, width=0.5)
     assert made.variance["items"] == pytest.approx(0, abs=EXACT)
     assert made.variance["clusters"] == pytest.approx(shared[::4].var(ddof=1), rel=EXACT)
-    assert rows(made)["study"]["width"] == pytest.approx(rows(made)["pilot again"]["width"], rel=EXACT)
+    assert rows(made)["study"]["width"] == pytest.approx(rows(made)["same design"]["width"], rel=EXACT)
     assert rows(made)["clusters x 2"]["width"] < 0.75 * rows(made)["study"]["width"]
     assert pt.plan(scores, clusters=names, n_clusters=60).designs[1]["n_items"] == 240
 
@@ -116,7 +116,7 @@ def test_parts_of_the_variance_are_those_of_the_two_way_layout(own):
     assert made.variance["shared"] == pytest.approx(bias, rel=0.02)
     assert made.variance["replicate"] == pytest.approx(error, rel=0.05)
     assert made.error**2 == pytest.approx(item.var(ddof=1) / n + bias / m, rel=0.02)
-    assert set(rows(made)) == {"pilot again", "study", "items x 2", "replicates x 2"}
+    assert set(rows(made)) == {"same design", "study", "items x 2", "replicates x 2"}
 
 
 def test_power_of_the_t_test():
@@ -265,7 +265,7 @@ def test_annotators_biases_are_a_part_of_the_plan(annotated):
     annotations, predictions = annotated
     result = pt.evaluate(annotations, predictions, method="vote-share", engine="exact")
     made = pt.plan(result, n_annotators=12)
-    again = rows(made)["pilot again"]
+    again = rows(made)["same design"]
     assert made.variance["shared"] > 0
     assert again["n_annotators"] == pytest.approx(6)
     assert rows(made)["study"]["width"] < 0.8 * again["width"]

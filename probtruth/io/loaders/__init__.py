@@ -7,22 +7,31 @@ items that some model lacks, and items that are not the same under one name, are
 
 from probtruth.io.loaders.annotation_tools import read_argilla, read_label_studio, read_prodigy
 from probtruth.io.loaders.chaosnli import read_chaosnli
+from probtruth.io.loaders.exports import read_doccano, read_labelbox, read_lewidi, read_potato
 from probtruth.io.loaders.helm import read_helm
 from probtruth.io.loaders.inspect_logs import read_inspect
 from probtruth.io.loaders.joined import joined_table
 from probtruth.io.loaders.lm_eval import read_lm_eval_samples
 from probtruth.io.loaders.lm_eval_choices import read_lm_eval_choices
+from probtruth.io.loaders.results import read_alpaca_eval, read_every_eval_ever, read_promptfoo
 from probtruth.io.loaders.sklearn_results import read_cv_results
 
 __all__ = (
     "joined_table",
+    "read_alpaca_eval",
     "read_argilla",
     "read_chaosnli",
     "read_cv_results",
+    "read_doccano",
+    "read_every_eval_ever",
     "read_helm",
     "read_inspect",
     "read_label_studio",
+    "read_labelbox",
+    "read_lewidi",
     "read_lm_eval_choices",
     "read_lm_eval_samples",
+    "read_potato",
     "read_prodigy",
+    "read_promptfoo",
 )

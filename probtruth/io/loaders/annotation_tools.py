@@ -1,36 +1,23 @@
 """Exports of annotation tools: Argilla, Label Studio and Prodigy."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Iterator
 
 from probtruth import check
-from probtruth.check import Source
 from probtruth.errors import InputError
 from probtruth.io.addresses import shown
-from probtruth.io.loaders.collect import choose, once
 from probtruth.io.loaders.json_values import (
     Record,
     as_list,
     as_name,
-    as_number,
     as_object,
     as_objects,
     described,
-    read_lines,
     read_objects,
+    read_rows,
 )
+from probtruth.io.loaders.votes import Vote, annotations_of, label_text
 from probtruth.types import Annotations
 from probtruth.types.arguments import StrPath
-
-
-class Vote(NamedTuple):
-    """What one annotator answered to one question on one item; `label` as it stands in the file."""
-
-    item: str
-    annotator: str
-    label: Any
-    question: str
-    where: str
 
 
 def read_argilla(path: StrPath, question: str | None = None, labels: Iterable[str | int] | None = None) -> Annotations:
@@ -52,7 +39,7 @@ def read_argilla(path: StrPath, question: str | None = None, labels: Iterable[st
     [[1, 1]]
     """
     votes = [vote for record in read_objects(path, "record") for vote in _of_record(record)]
-    return _annotations(votes, question, labels, "question", path)
+    return annotations_of(votes, question, labels, "question", path)
 
 
 def _of_record(record: Record) -> Iterator[Vote]:
@@ -110,7 +97,7 @@ def read_label_studio(
     for task in read_objects(path, "task"):
         whole = "annotations" in task or "completions" in task
         votes += _of_task(task, item) if whole else _of_minimal_task(task, item, question)
-    return _annotations(votes, question, labels, "question", path)
+    return annotations_of(votes, question, labels, "question", path)
 
 
 def _of_task(task: Record, item: str | None) -> Iterator[Vote]:
@@ -174,7 +161,7 @@ def read_prodigy(path: StrPath, labels: Iterable[str | int] | None = None) -> An
     """
     votes: list[Vote] = []
     options: set[str] = set()
-    for row in read_lines(path):
+    for row in read_rows(path, "task"):
         answer, where = row.get("answer"), row.where
         if answer not in ("accept", "reject", "ignore"):
             raise InputError(
@@ -185,12 +172,12 @@ def read_prodigy(path: StrPath, labels: Iterable[str | int] | None = None) -> An
             )
         choice = "accept" in row or "options" in row
         if choice:
-            options |= {_label_text(one.get("id"), where, "options") for one in row.at(as_objects, "options", [])}
+            options |= {label_text(one.get("id"), where, "options") for one in row.at(as_objects, "options", [])}
         if answer == "ignore" or (choice and answer == "reject"):
             continue
         if not choice:
             row.at(as_name, "label", hint="Only the interfaces choice and classification have one label.")
-        label = _label_text(row.at(as_list, "accept"), where, "accept") if choice else str(answer)
+        label = label_text(row.at(as_list, "accept"), where, "accept") if choice else str(answer)
         item = row.at(as_name, "_input_hash" if choice else "_task_hash")
         annotator = row.at(as_name, "_annotator_id" if row.get("_annotator_id") else "_session_id", hint=SESSIONS)
         votes.append(Vote(item, annotator, label, "choice" if choice else "classification", where))
@@ -200,47 +187,4 @@ def read_prodigy(path: StrPath, labels: Iterable[str | int] | None = None) -> An
     if labels is None:
         chosen = sorted(options | {vote.label for vote in votes})
         labels = chosen if interfaces == {"choice"} else ["accept", "reject"]
-    return _annotations(votes, None, labels, "interface", path)
-
-
-def _annotations(
-    votes: Sequence[Vote], question: str | None, labels: Iterable[object] | None, option: str, path: StrPath
-) -> Annotations:
-    """The votes on one question as annotations; `option` names the argument that chooses the question."""
-    name = shown(path)
-    if not votes:
-        raise InputError("no label", "at least one", "Check that the export has annotations.", name)
-    question = choose({vote.question for vote in votes}, question, option, "--label", name)
-    chosen = [vote for vote in votes if vote.question == question]
-    once(
-        (((vote.item, vote.annotator), vote.where) for vote in chosen),
-        lambda key: f"item {check.quote(key[0])} labelled again by {check.quote(key[1])}",
-        "one label from each annotator",
-        "Remove all but the last of them in the tool, and export again.",
-    )
-    columns = {
-        "item": [vote.item for vote in chosen],
-        "annotator": [vote.annotator for vote in chosen],
-        "label": [_label_text(vote.label, vote.where, vote.question) for vote in chosen],
-    }
-    return Annotations.from_long(columns, labels=labels, source=Source(name))
-
-
-def _label_text(value: Any, where: str, question: str) -> str:
-    """A label as a name: text, a number, or a list of one."""
-    where = f"{where}, {check.quote(question)}"
-    if isinstance(value, list):
-        if len(value) != 1:
-            raise InputError(
-                f"{len(value)} labels at once" if value else "an empty list of labels",
-                "one label for each annotation",
-                "Questions with several answers are several questions of yes or no: export them so.",
-                where,
-            )
-        (value,) = value
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, float):
-        number = as_number(value, where)
-        return str(int(number)) if number.is_integer() else repr(number)
-    return as_name(value, where)
+    return annotations_of(votes, None, labels, "interface", path)

@@ -9,7 +9,7 @@ import numpy as np
 from probtruth import check
 from probtruth.errors import InputError
 from probtruth.io.addresses import shown
-from probtruth.io.loaders.json_values import Record, as_name, described, read_lines
+from probtruth.io.loaders.json_values import Record, as_name, described, read_rows
 from probtruth.types import Annotations
 from probtruth.types.arguments import StrPath
 
@@ -42,17 +42,27 @@ def read_chaosnli(
     """
     named = None if labels is None else [as_name(label, "labels") for label in labels]
     counts: dict[str, Mapping[str, int]] = {}
-    for row in read_lines(path):
+    for row in read_rows(path, "item"):
         key = votes or _first(row, VOTES, "votes")
         name = row.at(as_name, item or _first(row, ITEMS, "item"))
         if name in counts:
             raise InputError(f"item {check.quote(name)} again", "every item once", "Remove the repetition.", row.where)
         counts[name] = row.at(lambda cell, where: _counts(cell, named, where), key)
+        if isinstance(row[key], dict) and _annotators(row.get("annotators")) & row[key].keys():
+            problem = f"an object of annotators, since 'annotators' has the same names ({check.shortlist(row[key], 3)})"
+            hint = "Read it as LeWiDi's: pt.loaders.read_lewidi(path) (command line: --format lewidi)."
+            raise InputError(problem, "an object of counts by label", hint, f"{row.where}, {check.quote(key)}")
     if not counts:
         raise InputError("an empty file", "one object an item", "Check the file.", shown(path))
     known = named or sorted({label for own in counts.values() for label in own})
     table = np.array([[own.get(label, 0) for label in known] for own in counts.values()], np.int64)
     return Annotations.from_counts(table, list(counts), known)
+
+
+def _annotators(listed: Any) -> set[str]:
+    """The names of annotators in a list, or in a text with commas."""
+    names = listed.split(",") if isinstance(listed, str) else listed if isinstance(listed, list) else ()
+    return {str(name).strip() for name in names}
 
 
 def _first(row: Record, keys: tuple[str, ...], option: str) -> str:

@@ -89,6 +89,13 @@ def scores_of(
     audit = differences([sample for sample, _ in scored], repeated, what)
     different = set(audit.different)
     alike = [(sample, score) for sample, score in scored if sample.item not in different]
+    notes: tuple[str, ...] = ()
+    if different:
+        left_out = f"{check.count(len(different), 'item')} left out ({check.shortlist(audit.different, 3)})"
+        notes = (f"{left_out}: under the same id, models have different questions{_elsewhere(scored, different)}",)
+        if len({sample.item for sample, _ in alike}) < 2:
+            hint = "Run every model on the same samples of the task, in the same order."
+            raise InputError(notes[0], "the same question under an id, for two items at least", hint, what)
     table = Scores.from_frame(
         {
             "item": [sample.item for sample, _ in alike],
@@ -102,7 +109,16 @@ def scores_of(
         higher_is_better=higher_is_better,
         source=Source(what),
     )
-    return replace(table, rule=rule, audit=table.audit + audit)
+    return replace(table, rule=rule, audit=table.audit + audit, notes=(*table.notes, *notes))
+
+
+def _elsewhere(scored: Sequence[tuple[LogSample, float]], different: Collection[str]) -> str:
+    """What to know of items that were left out: whether their questions stand under other ids."""
+    ids: dict[str | None, set[str]] = {}
+    for sample, _ in scored:
+        ids.setdefault(sample.content, set()).add(sample.item)
+    moved = any(len(ids[sample.content]) > 1 for sample, _ in scored if sample.item in different)
+    return ", some of which stand under other ids" if moved else ""
 
 
 def differences(samples: Sequence[LogSample], repeated: str, what: str) -> Audit:

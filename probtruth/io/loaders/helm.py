@@ -1,6 +1,8 @@
 """HELM (crfm-helm): `per_instance_stats.json` of each run."""
 
 import re
+from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 from probtruth import check
@@ -13,24 +15,30 @@ from probtruth.types.arguments import Files
 
 PATTERNS = ("per_instance_stats.json",)  # The name of HELM's files
 MODEL = re.compile(r"(?<=[:,])model(_deployment)?=[^,]*,?")
+TEST = "test"  # The split that counts where there are several
 WHAT = "the statistics"  # The logs in messages
 REPEATED = "Give each run once; HELM keeps one folder for each run of a suite."
 
 
 def read_helm(
-    files: Files, metric: str | None = None, perturbation: str | None = None, higher_is_better: bool | None = None
+    files: Files,
+    metric: str | None = None,
+    perturbation: str | None = None,
+    higher_is_better: bool | None = None,
+    split: str | None = None,
 ) -> Scores:
     r"""Scores from HELM's statistics of each instance.
 
     Items are instances (`RUN/instance_id`, the run's name without its model), replicates are HELM's training trials,
     groups are runs if there are several. If `instances.json` lies beside a file, instances whose input differs
-    between models are dropped for all models and counted in `audit`, as are those that some model lacks.
+    between models are dropped for all models and counted in `audit`, as are those that some model lacks. Where a run
+    has instances of several splits, those of the split `test` count, as in HELM's own tables, and `notes` say so.
 
     Arguments: `files` is a folder (`benchmark_output/runs/SUITE`), a file, a list of them, or {model name: file, folder
     or list}; without names the model is that of `run_spec.json` beside the file, or of the folder's name. `metric` is
     one of the statistics in the files (needed if there are several); `perturbation` the name of one, if the
     instances were perturbed (by default the instances as they are); `higher_is_better` is needed for metrics that
-    are not known.
+    are not known; `split` is the name of the split to read.
 
     Errors: `InputError` names file and instance of what cannot be used.
 
@@ -47,12 +55,24 @@ def read_helm(
     instances = _instances(files, perturbation)
     if not instances:
         raise InputError("no instance", "at least one", "Check `perturbation`, and that the run ended.", WHAT)
+    splits = Counter(one.filter for one in instances)
+    chosen = check.one_of(split, sorted(splits), "split") if split else TEST if TEST in splits else None
+    instances = [one for one in instances if chosen in (None, one.filter)]
     names = {name for one in instances for name in one.values}
     name = choose(
         names, metric, "metric", "--score", WHAT, "no statistic that was counted", "Check that the run ended."
     )
     scored = [(one, one.values[name]) for one in instances if name in one.values]
-    return scores_of(scored, name, orientation.upward(name, higher_is_better, WHAT), REPEATED, WHAT)
+    scores = scores_of(scored, name, orientation.upward(name, higher_is_better, WHAT), REPEATED, WHAT)
+    others = [
+        f"{check.count(n, 'instance')} of the split {check.quote(other)}"
+        for other, n in sorted(splits.items())
+        if other != chosen
+    ]
+    if split or chosen is None or not others:
+        return scores
+    note = f"left out {' and '.join(others)}, read with split= (command line: --filter)"
+    return replace(scores, notes=(*scores.notes, note))
 
 
 def listed(files: Files) -> Listing:
@@ -79,9 +99,19 @@ def _instances(files: Files, perturbation: str | None) -> list[LogSample]:
                 replicate=record.at(as_name, "train_trial_index", 0),
                 values=_stats(record),
                 content=content.get(item),
+                filter=_split(record),
             )
             instances.append(one)
     return instances
+
+
+def _split(record: Record) -> str:
+    """The split of an instance, which its statistics name; empty where they do not."""
+    for stat in record.at(as_objects, "stats"):
+        split = stat.at(as_object, "name").get("split")
+        if isinstance(split, str):
+            return split
+    return ""
 
 
 def _stats(record: Record) -> dict[str, float]:

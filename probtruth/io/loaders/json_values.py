@@ -3,6 +3,7 @@
 import json
 import math
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from probtruth.io.tables.json_lines import strict
 from probtruth.io.tables.read import read_bytes, utf8
 
 CHECK = "Check that the file is what it should be."
+FIRST_LINE = 1 << 24  # Bytes in which the end of the first line is looked for
 
 
 class Record(dict[str, Any]):
@@ -49,12 +51,30 @@ def read_objects(path: str | Path, what: str) -> Iterator[Record]:
     return (as_object(one, f"{name}, {what} {number}") for number, one in enumerate(as_list(value, name), 1))
 
 
-def read_lines(path: str | Path) -> Iterator[Record]:
+def read_rows(path: str | Path, what: str) -> Iterator[Record]:
+    """The objects of a file, one a line or in a list, whatever the file's extension."""
     name = shown(path)
-    for number, line in enumerate(utf8(read_bytes(path), name).split(b"\n"), 1):
+    data = utf8(read_bytes(path), name)
+    if data.lstrip().startswith(b"["):
+        for number, one in enumerate(as_list(strict(data, name), name), 1):
+            yield as_object(one, f"{name}, {what} {number}")
+        return
+    for number, line in enumerate(data.split(b"\n"), 1):
         if line.strip():
             where = f"{name}, line {number}"
             yield as_object(strict(line, where), where)
+
+
+def first_object(path: str | Path) -> Any:
+    """The first object of a file: on its first line, in its list, or the one that it is; None where none is read."""
+    name = shown(path)
+    data = utf8(read_bytes(path), name)
+    line = data.lstrip()[:FIRST_LINE].split(b"\n", 1)[0]
+    for text in (line, data):
+        with suppress(InputError):
+            value = strict(text, name)
+            return value[0] if isinstance(value, list) and value else value
+    return None
 
 
 def as_object(value: Any, where: str) -> Record:

@@ -1,8 +1,13 @@
-"""EleutherAI's lm-evaluation-harness: `samples_TASK_DATE.jsonl`, as `--log_samples` writes them."""
+"""EleutherAI's lm-evaluation-harness: `samples_TASK_DATE.jsonl`, as `--log_samples` writes them.
+
+Versions of 2024 wrote `samples_TASK_DATE.json`, a list in place of lines, or rows that do not name their filter; those
+before 0.4.1 called the files `MODEL_ARGS_TASK.jsonl`, beside one `results.json`.
+"""
 
 import re
 import shlex
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -11,12 +16,13 @@ from probtruth import check
 from probtruth.errors import InputError
 from probtruth.io.addresses import shown
 from probtruth.io.loaders.collect import Listing, LogSample, listing, log_files, scores_of
-from probtruth.io.loaders.json_values import Record, as_name, as_number, as_object, read_json, read_lines
+from probtruth.io.loaders.json_values import Record, as_name, as_number, as_object, read_json, read_rows
 from probtruth.types import Scores, orientation
 from probtruth.types.arguments import Files
 
-PATTERNS = ("samples_*.jsonl",)  # The names of the harness's files
-TASK = re.compile(r"samples_(?P<task>.+?)(_(?P<date>\d{4}-\d{2}-\d{2}T[\d.:-]+))?\.jsonl")
+# The names of the harness's files; the last is that of old versions, with `__` for the `=` and `/` of the model.
+PATTERNS = ("samples_*.jsonl", "samples_*.json", "*__*.jsonl")
+TASK = re.compile(r"samples_(?P<task>.+?)(_(?P<date>\d{4}-\d{2}-\d{2}T[\d.:-]+))?\.jsonl?")
 # The keys of a sample that are no metrics.
 OWN = {"doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics"} | {
     *("doc_hash", "prompt_hash", "target_hash"),
@@ -172,16 +178,14 @@ def samples_in(files: Files, tasks: str | Sequence[str] | None) -> Sequence[LogS
     run_of = cache(_run)
     for model, path in log_files(files, PATTERNS):
         match = TASK.fullmatch(path.name)
-        task, date = (match["task"], match["date"] or "") if match else ("", "")
-        own, upward = run_of(path.parent, date)
-        name = model or own or path.resolve().parent.name
+        run = run_of(path.parent, (match["date"] or "") if match else "")
+        task = match["task"] if match else run.task_of(path.stem)
+        name = model or run.model or path.resolve().parent.name
         if not name.isprintable() or not name.strip():
             raise InputError("files without models", "{model name: file}", "Name the models.", shown(path))
-        for row in read_lines(path):
+        rows = [*read_rows(path, "sample")]
+        for row, filter in zip(rows, _filters(rows), strict=True):
             item = row.at(as_name, "doc_id", hint="Give samples_*.jsonl of `lm_eval --log_samples`.")
-            document, prompt = (
-                value if isinstance(value := row.get(key), str) else None for key in ("doc_hash", "prompt_hash")
-            )
             samples.append(
                 LogSample(
                     item=f"{task}/{item}" if task else item,
@@ -189,10 +193,10 @@ def samples_in(files: Files, tasks: str | Sequence[str] | None) -> Sequence[LogS
                     task=task,
                     where=row.where,
                     values=row,
-                    content=document,
-                    prompt=prompt,
-                    filter=row.at(as_name, "filter", "none"),
-                    upward=upward,
+                    content=_text(row.get("doc_hash")),
+                    prompt=_text(row.get("prompt_hash")),
+                    filter=filter,
+                    upward=run.upward,
                 )
             )
     if not samples:
@@ -204,12 +208,56 @@ def samples_in(files: Files, tasks: str | Sequence[str] | None) -> Sequence[LogS
     return [sample for sample in samples if sample.task in chosen]
 
 
-def _run(folder: Path, date: str) -> tuple[str, Mapping[str, Any]]:
-    """The model and the orientations in the results beside samples: of this date, or of any if all name one model."""
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def _filters(rows: Sequence[Record]) -> list[str]:
+    """The filter of each row; versions that do not name filters write the same answer again for each of them."""
+    filters: list[str] = []
+    answers: dict[str, list[object]] = {}
+    for row in rows:
+        if row.get("filter") is not None:
+            filters.append(row.at(as_name, "filter"))
+            continue
+        earlier = answers.setdefault(str(row.get("doc_id")), [])
+        again = bool(earlier) and row.get("resps") is not None and row["resps"] == earlier[0]
+        filters.append(f"filter {len(earlier) + 1}" if again else "none")
+        earlier.append(row.get("resps"))
+    return filters
+
+
+@dataclass(frozen=True)
+class Run:
+    """What the results beside samples say: the model, the tasks, and which metrics count upwards, by task."""
+
+    model: str = ""
+    tasks: tuple[str, ...] = ()
+    upward: Mapping[str, Any] = field(default_factory=dict)
+
+    def task_of(self, stem: str) -> str:
+        """The task whose name ends the name of a file of an old version."""
+        fits = [task for task in self.tasks if stem.endswith(f"_{task}")]
+        return max(fits, key=len, default="")
+
+
+def _run(folder: Path, date: str) -> Run:
+    """The results of this date, or all of a folder if they name one model."""
     dated = sorted(folder.glob(f"results_{date}.json")) if date else []
-    runs = [as_object(*read_json(file)) for file in dated or sorted(folder.glob("results_*.json"))]
-    models = {str(run.get("model_name", "")) for run in runs}
+    runs = [as_object(*read_json(file)) for file in dated or sorted(folder.glob("results*.json"))]
+    models = {_model_of(run) for run in runs}
     if len(models) != 1 and not dated:
-        return "", {}
-    upward = runs[0].get("higher_is_better")
-    return models.pop(), upward if isinstance(upward, dict) else {}
+        return Run()
+    upward, results = runs[0].get("higher_is_better"), runs[0].get("results")
+    tasks = tuple(results) if isinstance(results, dict) else ()
+    return Run(models.pop(), tasks, upward if isinstance(upward, dict) else {})
+
+
+def _model_of(run: Record) -> str:
+    """The name of the model; in old versions it is one of the arguments of the model."""
+    config = run.get("config")
+    arguments = config.get("model_args") if isinstance(config, dict) else None
+    if "model_name" in run or not isinstance(arguments, str):
+        return str(run.get("model_name") or "")
+    match = re.search(r"(?:^|,)(?:pretrained|model)=([^,]+)", arguments)
+    return match[1] if match else arguments

@@ -1,6 +1,7 @@
 """The tool that wrote a file, by its content; and the reader of each format of scores and of annotations."""
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -17,16 +18,24 @@ from probtruth.io.formats import (
     LabelReading,
     ScoreReading,
 )
-from probtruth.io.loaders import helm, inspect_logs, json_values, lm_eval
+from probtruth.io.loaders import helm, inspect_logs, json_values, lm_eval, results
 from probtruth.io.scores import read_scores
 from probtruth.io.tables.binary import SUFFIXES
-from probtruth.io.tables.json_lines import strict
-from probtruth.io.tables.read import has_several, read_bytes, utf8
+from probtruth.io.tables.read import has_several
 from probtruth.types import Annotations, Scores
 from probtruth.types.arguments import Files, StrPath
 
 # For each of the tools whose files hold scores: what there is to compare in files.
-LISTED = {"lm-eval": lm_eval.listed, "inspect": inspect_logs.listed, "helm": helm.listed}
+LISTED = {
+    "lm-eval": lm_eval.listed,
+    "inspect": inspect_logs.listed,
+    "helm": helm.listed,
+    "promptfoo": results.listed_promptfoo,
+    "alpaca-eval": results.listed_alpaca_eval,
+    "every-eval-ever": results.listed_every_eval_ever,
+}
+AGGREGATE = {"evaluation_results", "higher_is_better"}  # Keys of results without samples: Every Eval Ever's, lm-eval's
+MOST_LOOKED_AT = 20  # How many files of a folder are looked at for the tool that wrote them
 SIGNS: dict[str, tuple[set[str], ...]] = {
     "inspect": ({"status", "eval"},),
     "helm": ({"instance_id", "stats"},),
@@ -35,6 +44,12 @@ SIGNS: dict[str, tuple[set[str], ...]] = {
     "argilla": ({"fields", "responses"},),
     "prodigy": ({"_input_hash", "answer"},),
     "chaosnli": ({"label_counter"}, {"annotator_labels"}, {"label_count"}),
+    "promptfoo": ({"promptIdx", "testIdx"},),
+    "alpaca-eval": ({"generator_1", "generator_2", "preference"},),
+    "every-eval-ever": ({"evaluation_id", "sample_id", "evaluation"},),
+    "potato": ({"id", "label_annotations"},),
+    "labelbox": ({"data_row", "projects"},),
+    "lewidi": ({"annotators", "annotations"},),
 }  # The keys by which a JSON object of each tool is known: any of these sets
 # The options of each format of scores, beside those that all have.
 OPTIONS = {
@@ -42,9 +57,11 @@ OPTIONS = {
     "wide": ("group", "cluster"),
     "lm-eval": ("task", "metric", "filter"),
     "inspect": (),
-    "helm": (),
+    "helm": ("filter",),
+    "promptfoo": (),
+    "alpaca-eval": (),
+    "every-eval-ever": (),
 }
-FIRST_LINE = 1 << 24  # Bytes of JSON lines in which the first object is looked for
 
 
 def format_of(path: StrPath) -> str:
@@ -56,42 +73,63 @@ def format_of(path: StrPath) -> str:
     if suffix == ".eval":
         return "inspect"
     if suffix == ".json":
-        value, name = json_values.read_json(path)
-        if (tool := _of_value(value)) is None:
+        value = json_values.first_object(path)
+        if value is None:
+            json_values.read_json(path)  # says what is wrong with it
+        tool = _of_value(value)
+        if isinstance(value, Mapping) and not AGGREGATE.isdisjoint(value) and tool is None:
+            hint = "Give the file of its samples: *_samples.jsonl, or samples_*.jsonl."
+            raise InputError("the results of a whole evaluation", "scores of its samples", hint, shown(path))
+        if tool is None:
             raise InputError(
                 "JSON of no tool that is known",
                 f"what {', '.join((*SCORE_TOOLS, *ANNOTATION_TOOLS))} write",
                 "A table goes into CSV, JSONL (.jsonl) or Parquet.",
-                name,
+                shown(path),
             )
         return tool
     if suffix not in (".jsonl", ".ndjson"):
         return "table"
-    name = shown(path)
-    line = utf8(read_bytes(path), name).lstrip()[:FIRST_LINE].split(b"\n", 1)[0]
-    try:
-        return _of_value(strict(line, name)) or "table"
-    except InputError:
-        return "table"  # the reader of tables says what is wrong with it
+    return _of_value(json_values.first_object(path)) or "table"
 
 
 def _of_value(value: Any) -> str | None:
-    first = value[0] if isinstance(value, list) and value else value
-    keys = set(first) if isinstance(first, Mapping) else set()
-    return next((tool for tool, signs in SIGNS.items() if any(sign <= keys for sign in signs)), None)
+    """The tool that wrote an object, or the objects in it."""
+    if not isinstance(value, Mapping):
+        return None
+    keys = set(value)
+    for tool, signs in SIGNS.items():
+        if any(sign <= keys for sign in signs):
+            return tool
+    if "id" in keys and keys & {"text", "data"} and isinstance(value.get("label"), list):
+        return "doccano"
+    inner = value.get("results")
+    if isinstance(inner, Mapping):  # promptfoo's summary of an evaluation
+        inner = inner.get("results")
+    if isinstance(inner, list) and inner:
+        return _of_value(inner[0])
+    first = next(iter(value.values()), None)
+    if isinstance(first, Mapping) and _of_value(first) == "lewidi":
+        return "lewidi"
+    return None
 
 
 def _of_folder(path: Path) -> str:
-    for tool, pattern in (("lm-eval", lm_eval.PATTERNS[0]), ("helm", helm.PATTERNS[0]), ("inspect", "*.eval")):
+    patterns = [("lm-eval", pattern) for pattern in lm_eval.PATTERNS]
+    for tool, pattern in (*patterns, ("helm", helm.PATTERNS[0]), ("inspect", "*.eval")):
         if next(path.rglob(pattern), None) is not None:
             return tool
-    if any(format_of(file) == "inspect" for file in sorted(path.glob(inspect_logs.PATTERNS[1]))):
-        return "inspect"
+    for pattern in ("*.json", "*.jsonl"):
+        for file in sorted(path.rglob(pattern))[:MOST_LOOKED_AT]:
+            with suppress(InputError):
+                tool = format_of(file)
+                if tool != "table":
+                    return tool
     if any(file.suffix.lower() in SUFFIXES for file in path.iterdir()):
         return "table"
     raise InputError(
         "a folder without logs",
-        "samples_*.jsonl (lm-eval), *.eval or *.json (Inspect), or per_instance_stats.json (HELM) in it",
+        "samples_*.jsonl (lm-eval), *.eval (Inspect), per_instance_stats.json (HELM), or what another tool writes",
         "Check the path.",
         shown(path),
     )
@@ -111,7 +149,8 @@ def score_format(files: Sequence[StrPath], format: str = "auto") -> str:
 def label_format(path: StrPath, format: str = "auto") -> str:
     if check.one_of(format, ANNOTATION_FORMATS, "--format") != "auto":
         return format
-    return format_of(path) if location(path).suffix.lower() in (".json", ".jsonl", ".ndjson") else "table"
+    where = location(path)
+    return format_of(path) if where.is_dir() or where.suffix.lower() in (".json", ".jsonl", ".ndjson") else "table"
 
 
 def read_score_files(files: Files, how: ScoreReading, memory: float | None = None) -> Scores:
@@ -131,7 +170,14 @@ def read_score_files(files: Files, how: ScoreReading, memory: float | None = Non
     if format == "inspect":
         return loaders.read_inspect(files, metric, upward)
     if format == "helm":
-        return loaders.read_helm(files, metric, higher_is_better=upward)
+        split = how.filter[0] if how.filter else None
+        return loaders.read_helm(files, metric, higher_is_better=upward, split=split)
+    if format == "promptfoo":
+        return loaders.read_promptfoo(files, metric)
+    if format == "every-eval-ever":
+        return loaders.read_every_eval_ever(files, metric, upward)
+    if format == "alpaca-eval":
+        return loaders.read_alpaca_eval(files)
     if format == "lm-eval":
         metrics = _by_task(how.metric, metric)
         return loaders.read_lm_eval_samples(files, metrics, _by_task(how.filter), upward, how.task)
@@ -192,6 +238,10 @@ LABEL_READERS: Mapping[str, Callable[[StrPath, LabelReading, Sequence[str] | Non
     ),
     "argilla": lambda path, how, *_: loaders.read_argilla(path, _given(how.label, "label")),
     "prodigy": lambda path, how, *_: loaders.read_prodigy(path),
+    "doccano": lambda path, how, *_: loaders.read_doccano(path),
+    "potato": lambda path, how, *_: loaders.read_potato(path, _given(how.label, "label")),
+    "labelbox": lambda path, how, *_: loaders.read_labelbox(path, _given(how.label, "label"), _given(how.item, "item")),
+    "lewidi": lambda path, how, *_: loaders.read_lewidi(path),
     "chaosnli": lambda path, how, *_: loaders.read_chaosnli(
         path, item=_given(how.item, "item"), votes=_given(how.label, "label")
     ),

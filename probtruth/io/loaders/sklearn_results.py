@@ -26,9 +26,9 @@ def read_cv_results(
 ) -> Scores:
     """Scores from `cv_results_` of a grid search: candidates are the models, folds the items.
 
-    The folds of one data set share training data: give their differences to `correlated_t_test`, with the correlation
-    1/k for k folds, and not to `compare`, which takes items to be independent. Searches over several data sets give
-    data sets as items and folds as replicates; data sets are independent, so `compare` is right for them.
+    The folds of one data set share training data: write `compare(scores, replicates="folds", fold_correlation=1 / k)`
+    for k folds, since `compare` takes items to be independent otherwise. Searches over several data sets give data sets
+    as items and folds as replicates; data sets are independent.
 
     Arguments: `results` is `search.cv_results_` (a dict, or a dataframe of it), or {data set: cv_results_}; `metric` is
     the name after `test_` (`score` with a single metric); `names` the names of the candidates, by default their

@@ -10,10 +10,14 @@ import polars
 
 from probtruth import check
 from probtruth.errors import InputError
+from probtruth.io.output import jsonable
 from probtruth.io.output.folder import check_out, whole
 
 # Characters that control a terminal, but for those of CSV's own lines and cells, and how they are written.
-CONTROLS = {chr(code): f"\\x{code:02x}" for code in (*range(32), *range(0x7F, 0xA0)) if chr(code) not in "\t\r\n"}
+CONTROLS = {
+    **{chr(code): f"\\x{code:02x}" for code in range(32) if chr(code) not in "\t\r\n"},
+    **{chr(code): f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" for code in jsonable.CONTROLS},
+}
 ANY_CONTROL = f"[{''.join(f'\\x{{{ord(character):x}}}' for character in CONTROLS)}]"
 FORMULA = r"\A[=+\-@\t\r]"  # What a spreadsheet takes as the start of a formula, or skips before one
 

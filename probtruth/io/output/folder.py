@@ -4,6 +4,7 @@ Of several runs into one folder at once, each ends with its whole result or an e
 """
 
 import errno
+import glob
 import json
 import os
 import secrets
@@ -19,19 +20,15 @@ from probtruth.redaction import redacted
 from probtruth.types.arguments import StrPath
 
 OUR_FILES = (
-    "report.html",
-    "report.md",
-    "report.tex",
-    "result.json",
-    "posterior.nc",
-    "pairwise.csv",
-    "models.csv",
-    "items.parquet",
-    "annotators.csv",
-    "soft.parquet",
-    "scores.parquet",
-    "figures/*.svg",
-)  # What a result of probtruth may hold; a folder with anything else in it is never replaced
+    *("report.html", "report.md", "report.tex", "result.json", "posterior.nc"),
+    *("pairwise.csv", "models.csv", "items.parquet", "annotators.csv", "soft.parquet", "scores.parquet"),
+)  # What a result of probtruth may hold beside its figures; a folder with anything else in it is never replaced
+FIGURES = (
+    *("behind-leader", "ranks", "differences", "by-group", "annotators", "item-differences"),
+    *("reliability-[0-9]*", "source-[0-9]*"),
+)  # The names of its figures, in `figures`
+FORMS = (".svg", ".pdf")
+WORK, ASIDE = ".tmp", ".old"  # How the name of a new output ends while it is written, and that of the one it replaces
 
 
 # Which files of a path's own kind a new one may replace; None for the folder of a result.
@@ -42,24 +39,26 @@ type Ours = Callable[[Path], bool] | None
 def whole(out: StrPath, ours: Ours = None) -> Iterator[Path]:
     """A new folder (or file) to write into, which becomes `out` when the block ends, and vanishes if it fails."""
     target = _target(out)
-    work, aside = (target.with_name(f".{target.name[:40]}.probtruth-{secrets.token_hex(6)}.tmp") for _ in range(2))
+    hidden = f"{_hidden(target)}{secrets.token_hex(6)}"
+    work = target.with_name(hidden + WORK)
+    aside = target.with_name(hidden + ASIDE)
     made: list[Path] = []
     with _input_errors(target):
         try:
+            _put_back(target)
             _replaceable(target, ours)
             for above in reversed([above for above in target.parents if not above.exists()]):
                 above.mkdir(exist_ok=True)
                 made.append(above)
             work.mkdir() if ours is None else work.touch(exist_ok=False)
             yield work
+            _replaceable(target, ours)
             if target.is_dir():
                 os.rename(target, aside)
-                _replaceable(aside, ours)
-            else:
-                _replaceable(target, ours)
+                _replaceable(aside, ours)  # again: something may have come in between
             os.replace(work, target)
         except BaseException:
-            with suppress(OSError):  # none is aside, or another run has put its own there
+            with suppress(OSError):  # none is aside, or another run has put its result there
                 os.rename(aside, target)
             _discard(work)
             if is_result(aside):
@@ -71,10 +70,24 @@ def whole(out: StrPath, ours: Ours = None) -> Iterator[Path]:
     _discard(aside)
 
 
+def _hidden(target: Path) -> str:
+    return f".{target.name[:40]}.probtruth-"
+
+
+def _put_back(target: Path) -> None:
+    """Puts back a result that a run set aside before it was killed."""
+    for aside in sorted(target.parent.glob(f"{glob.escape(_hidden(target))}*{ASIDE}")):
+        if not os.path.lexists(target):
+            os.rename(aside, target)
+        elif is_result(aside):
+            _discard(aside)
+
+
 def check_out(out: StrPath, ours: Ours = None) -> None:
     """Raises where `whole(out, ours)` would refuse: called before long work, so that nothing is computed in vain."""
     target = _target(out)
     with _input_errors(target):
+        _put_back(target)
         _replaceable(target, ours)
         above = next(folder for folder in target.parents if folder.exists())
         if not above.is_dir():
@@ -87,8 +100,7 @@ def is_result(folder: Path) -> bool:
     """Whether a folder holds a `result.json` of probtruth and nothing but files that probtruth writes."""
     for path in folder.rglob("*"):
         name = path.relative_to(folder).as_posix()
-        is_ours = name == "figures" if path.is_dir() else any(fnmatchcase(name, own) for own in OUR_FILES)
-        if path.is_symlink() or not is_ours:
+        if path.is_symlink() or not (name == "figures" if path.is_dir() else _is_ours(name)):
             return False
     try:
         return "probtruth" in dict(json.loads((folder / "result.json").read_bytes())["versions"])
@@ -96,10 +108,20 @@ def is_result(folder: Path) -> bool:
         return False
 
 
+def _is_ours(name: str) -> bool:
+    folder, _, figure = name.rpartition("/")
+    if folder != "figures":
+        return name in OUR_FILES
+    stem, form = os.path.splitext(figure)
+    return form in FORMS and any(fnmatchcase(stem, one) for one in FIGURES)
+
+
 def _target(out: StrPath) -> Path:
     text = os.fspath(out) if isinstance(out, os.PathLike) else out
     if not isinstance(text, str) or not text or "\0" in text:
         raise InputError(f"{text!r}", "the path of the output", "Name it with --out.")
+    if any("\ud800" <= character <= "\udfff" for character in text):  # which some writers cannot take
+        raise InputError(f"{text!r}, which is not UTF-8", "a path in UTF-8", "Choose another path (--out).")
     if is_address(text):
         raise InputError("an address", "a local path", "Write it here, and copy it afterwards.", redacted(text))
     try:

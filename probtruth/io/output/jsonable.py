@@ -38,8 +38,14 @@ def jsonable(value: object) -> Json:
     raise TypeError(f"{type(value).__name__} has no form in JSON")
 
 
-# Characters that control a terminal and that `json` leaves as they are.
-TERMINAL = {code: f"\\u{code:04x}" for code in range(0x7F, 0xA0)}
+# Characters that control a terminal, end a line or turn the direction of text, and that `json` leaves as they are.
+CONTROLS = (
+    *range(0x7F, 0xA0),
+    *(0x61C, 0x200E, 0x200F, 0x2028, 0x2029),
+    *range(0x202A, 0x202F),
+    *range(0x2066, 0x206A),
+)
+TERMINAL = {code: f"\\u{code:04x}" for code in CONTROLS}
 
 
 def dumps(value: object, encoding: str = "utf-8") -> str:

@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from probtruth.line.analysis import annotators, calibration, items
+from probtruth.line.analysis.most_accurate import MostAccurate, most_accurate
 from probtruth.line.labelled import Labelled
 from probtruth.scoring.calibration.decompositions import decompose
 from probtruth.types import Comparison, Scores
@@ -41,7 +42,17 @@ class Analysis(Brief):
     @cached_property
     def accuracy(self) -> Mapping[str, float] | None:
         """Each model's expected accuracy: 1 minus the mean zero-one score."""
-        return None if self._labelled_items is None else items.expected_accuracy(self._labelled_items)
+        if self._labelled_items is None:
+            return None
+        return items.expected_accuracy(self._labelled_items)
+
+    @cached_property
+    def most_accurate(self) -> MostAccurate | None:
+        """The most accurate model where it is not the leading one, and why its score is worse."""
+        if self.accuracy is None or self.calibration is None or self.items is None or not self.scores.known.proper:
+            return None
+        confidence = {model: float(self.items[f"p_{model}"].to_numpy().mean()) for model in self.accuracy}
+        return most_accurate(self.scores, self.comparison, self.accuracy, self.calibration, confidence)
 
     @cached_property
     def decomposition(self) -> Sequence[Mapping[str, Any]] | None:
@@ -70,4 +81,6 @@ class Analysis(Brief):
 
     def named_shares(self, rows: Sequence[int]) -> list[list[tuple[str, float]]]:
         """The labels of items, by their positions, with their shares of the votes, the largest first."""
-        return [] if self.labelled is None else items.named_shares(self.labelled.aligned, rows)
+        if self.labelled is None:
+            return []
+        return items.named_shares(self.labelled.aligned, rows)

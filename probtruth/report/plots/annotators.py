@@ -4,11 +4,12 @@ from matplotlib.axes import Axes
 
 from probtruth import check
 from probtruth.line.analysis.annotators import annotator_rows
-from probtruth.report.numbers import short_names
+from probtruth.report.names import short_names
 from probtruth.report.plots.axes import BLUE, DASHES, INK, RED, margin_for
 from probtruth.report.plots.comparison import intervals
 from probtruth.truth.annotators import NO_SKILL
 from probtruth.types import Truth
+from probtruth.types.pairs import Pair
 
 MOST = 30  # Annotators that are drawn: of more, the best and the worst half of them
 
@@ -30,13 +31,20 @@ def plot_annotators(truth: Truth, ax: Axes | None = None) -> Axes:
     >>> pt.figures.plot_annotators(truth).get_xlabel()
     'skill (kappa with the class)'
     """
-    known = annotator_rows(check.instance(truth, Truth, "infer_truth"))
-    chosen = known if len(known) <= MOST else [*known[: MOST // 2], *known[-MOST // 2 :]]
-    shown = [{"difference": row["skill"], "low": row["skill_low"], "high": row["skill_high"]} for row in chosen]
+    chosen = annotator_rows(check.instance(truth, Truth, "infer_truth"))
+    if len(chosen) > MOST:
+        chosen = [*chosen[: MOST // 2], *chosen[-MOST // 2 :]]
     names = short_names(str(row["annotator"]) for row in chosen)
-    words = [(names[str(row["annotator"])], str(row["flag"])) for row in chosen]
-    margins = (12 + margin_for(names.values()), 86 if any(flag for _, flag in words) else 16)
-    ax = intervals(ax, shown, words, ("", ""), "skill (kappa with the class)", None, (RED, BLUE), margins)
+    skills, words = [], []
+    for row in chosen:
+        name = str(row["annotator"])
+        skill = {"a": name, "b": name, "difference": row["skill"], "low": row["skill_low"], "high": row["skill_high"]}
+        skills.append(Pair.of(skill))
+        words.append((names[name], str(row["flag"])))
+    flagged = any(flag for _, flag in words)
+    margins = (12 + margin_for(names.values()), 86 if flagged else 16)
+    ax = intervals(ax, skills, words, ("", ""), "skill (kappa with the class)", None, (RED, BLUE), margins)
     ax.axvline(NO_SKILL, color=INK, linewidth=1, linestyle=DASHES)
-    ax.set_xlim(min(-0.02, ax.get_xlim()[0]), max(1.0, ax.get_xlim()[1]))
+    left, right = ax.get_xlim()
+    ax.set_xlim(min(-0.02, left), max(1.0, right))
     return ax

@@ -6,6 +6,7 @@ colours. Text is set as plain text: names hold no mathematics.
 """
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from io import BytesIO
 
 from matplotlib.axes import Axes
@@ -16,7 +17,7 @@ from rich.cells import cell_len
 
 from probtruth import check
 from probtruth.errors import InputError
-from probtruth.report.numbers import plain
+from probtruth.report.names import plain
 
 INK = "#767b83"  # Text, axes and points: 4.2 to 1 or more against white and against near-black
 BLUE, RED, GREEN, PURPLE = "#0072b2", "#d55e00", "#009e73", "#b06a9a"  # the last a little darker than theirs
@@ -25,6 +26,8 @@ MARKERS = (("o", "●"), ("^", "▲"), ("s", "■"), ("D", "◆"))  # Told apart
 DASHES = (0, (4, 3))
 DOTS = (0, (1, 2))
 WIDTH, ROW = 480, 26  # Points, which are the CSS pixels of the page
+BELOW = 46  # Points below the axes, for their title
+INCH = 72  # Points
 SIZE = 13
 
 Number = float | int
@@ -51,8 +54,9 @@ def panel(
 ) -> Axes:
     """These axes, or new ones of that size and those margins in points, with few lines and the unit on each axis."""
     if ax is None:
-        box = (left / width, 46 / height, (width - left - right) / width, (height - 46 - top) / height)
-        figure = Figure(figsize=(width / 72, height / 72), facecolor="none")
+        inner_width, inner_height = width - left - right, height - BELOW - top
+        box = (left / width, BELOW / height, inner_width / width, inner_height / height)
+        figure = Figure(figsize=(width / INCH, height / INCH), facecolor="none")
         ax = figure.add_axes(box, axes_class=NotebookAxes, facecolor="none")
     for side, spine in ax.spines.items():
         spine.set(color=INK, visible=side == "bottom" or (side == "left" and bool(y)))
@@ -108,18 +112,26 @@ def text(
     ax.annotate(words, (x, y), shift, within, "offset points", **look)  # type: ignore[arg-type]
 
 
-def keys(
-    known: Iterable[object], chosen: Sequence[object] | None = None, what: str = "model"
-) -> list[tuple[str, str, str, str]]:
-    """Each thing (all unless some are chosen) with its colour, its mark, and the words that name it next to the lines.
+@dataclass(frozen=True)
+class Key:
+    """A thing with its colour, its mark, and the words that name it next to its lines."""
 
-    One alone needs no mark.
-    """
-    names = list(dict.fromkeys(map(str, known)))
-    names = names if chosen is None else [check.one_of(name, names, what) for name in chosen]
-    if len(names) > len(COLOURS):
-        raise InputError(
-            f"{len(names)} {what}s", f"at most {len(COLOURS)} in one figure", f"Choose some with {what}s=[...]."
-        )
-    looks = zip(names, COLOURS, MARKERS, strict=False)
-    return [(n, colour, mark, f"{sign} {plain(n)}" * (len(names) > 1)) for n, colour, (mark, sign) in looks]
+    name: str
+    colour: str
+    mark: str
+    words: str
+
+
+def keys(names: Iterable[object], chosen: Sequence[object] | None = None, what: str = "model") -> list[Key]:
+    """The key of each thing (all unless some are chosen); one without another needs no words."""
+    shown = list(dict.fromkeys(map(str, names)))
+    if chosen is not None:
+        shown = [check.one_of(name, shown, what) for name in chosen]
+    if len(shown) > len(COLOURS):
+        most = f"at most {len(COLOURS)} in one figure"
+        raise InputError(f"{len(shown)} {what}s", most, f"Choose some with {what}s=[...].")
+    found = []
+    for name, colour, (mark, sign) in zip(shown, COLOURS, MARKERS, strict=False):
+        words = f"{sign} {plain(name)}" if len(shown) > 1 else ""
+        found.append(Key(name, colour, mark, words))
+    return found

@@ -1,15 +1,16 @@
 """Reliability curves, and ROC and precision-recall curves: what happened, solid, what the model implies, dashed."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.axes import Axes
 
 from probtruth import check
 from probtruth.errors import InputError
-from probtruth.report.numbers import fixed, plain
-from probtruth.report.plots.axes import DASHES, INK, keys, square, text
+from probtruth.report.names import plain
+from probtruth.report.numbers import fixed
+from probtruth.report.plots.axes import DASHES, INK, Key, keys, square, text
 from probtruth.scoring.confusion.curves import Curves
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ def plot_reliability(
     more than two (of two, the last is drawn); `models` are the names to show, all unless given, four at most; `ax` are
     the axes to draw on.
 
-    Returns: the axes. Below the dashed line the model says more than happens. Points are bins or the ends of flat
+    Returns: the axes. Below the dashed line the model is overconfident. Points are bins or the ends of flat
     pieces, their area is the share of items. Outside a consistency band the curve is not explained by chance.
 
     Errors: `InputError` for an unknown label or model, too many models, or another table.
@@ -38,24 +39,37 @@ def plot_reliability(
     >>> pt.figures.plot_reliability(curve).get_ylabel()
     'observed frequency'
     """
-    columns = ("forecast", "observed", "weight", "low", "high")
-    if not {*columns, "label", "model"} <= set(getattr(curve, "columns", ())):
+    if not set(COLUMNS) <= set(getattr(curve, "columns", ())):
         maker = "reliability_curve"
         raise InputError(f"a {type(curve).__name__}", f"the table of {maker}", f"Pass on what {maker} returned.")
     labels = curve["label"].unique(maintain_order=True).to_list()
-    event = labels[-1] if label is None and len(labels) <= 2 else check.one_of(label, labels, "label")
+    event = labels[-1]
+    if label is not None or len(labels) > 2:
+        event = check.one_of(label, labels, "label")
     shown = keys(curve["model"], models)
+    smallest = 8 if len(shown) == 1 else 24
     ax = square(ax, "forecast probability", "observed frequency")
-    for position, (name, colour, mark, words) in enumerate(shown):
-        rows = curve.filter((curve["model"] == name) & curve["label"].eq_missing(event))
-        x, y, weight, low, high = (rows[column].to_numpy() for column in columns)
-        known = np.isfinite(low) & np.isfinite(high)
-        ax.fill_between(x[known], low[known], high[known], color=colour, alpha=0.2, linewidth=0)
-        ax.plot(x, y, color=colour, linewidth=2)
-        size = (8 if len(shown) == 1 else 24) + 120 * weight
-        ax.scatter(x, y, s=size, color=colour, marker=mark, linewidths=0, zorder=3, clip_on=False)
-        text(ax, 0.03, 0.965 - 0.06 * position, words, colour)
+    for position, key in enumerate(shown):
+        of_model = curve["model"] == key.name
+        of_event = curve["label"].eq_missing(event)
+        _draw_reliability(ax, curve.filter(of_model & of_event), key, smallest)
+        text(ax, 0.03, 0.965 - 0.06 * position, key.words, key.colour)
     return ax
+
+
+COLUMNS = ("model", "label", "forecast", "observed", "weight", "low", "high")
+
+
+def _draw_reliability(ax: Axes, rows: "polars.DataFrame", key: Key, smallest: int) -> None:
+    """The curve of one model with its band; the area of a point is the share of items."""
+    forecast, observed = rows["forecast"].to_numpy(), rows["observed"].to_numpy()
+    low, high = rows["low"].to_numpy(), rows["high"].to_numpy()
+    banded = np.isfinite(low) & np.isfinite(high)
+    ax.fill_between(forecast[banded], low[banded], high[banded], color=key.colour, alpha=0.2, linewidth=0)
+    ax.plot(forecast, observed, color=key.colour, linewidth=2)
+    area = smallest + 120 * rows["weight"].to_numpy()
+    look: Any = {"color": key.colour, "marker": key.mark, "linewidths": 0, "zorder": 3, "clip_on": False}
+    ax.scatter(forecast, observed, s=area, **look)
 
 
 def plot_curves(
@@ -66,7 +80,8 @@ def plot_curves(
     Arguments: `curves` is what `roc_curves` or `precision_recall_curves` returned; `label` is the event, needed where
     there are several; `models` are the names to show, all unless given, four at most; `ax` are the axes to draw on.
 
-    Returns: the axes, with both areas of each model in words. A dashed ROC curve above its solid one is over-confident.
+    Returns: the axes, with both areas of each model in words. A dashed ROC curve above its solid one is that of an
+    overconfident model.
 
     Errors: `InputError` for an unknown label or model, or too many models.
 
@@ -83,16 +98,18 @@ def plot_curves(
     roc = curves.kind == "roc"
     x, y = ("false positive rate", "true positive rate") if roc else ("recall", "precision")
     ax = square(ax, x, y, side=380, diagonal=roc)
+    step = "default" if roc else "steps-pre"
     lines = [("area: actual (implied)", INK)]
-    for name, colour, mark, words in shown:
-        actual, implied = (curves.of(name, label, kind) for kind in (False, True))
-        for curve, style, width in ((implied, DASHES, 1.4), (actual, "-", 2.0)):
-            step = "default" if roc else "steps-pre"
-            ax.plot(curve.x, curve.y, color=colour, linestyle=style, linewidth=width, drawstyle=step)
-        if words:
-            ax.lines[-1].set(marker=mark, markevery=0.13)
-        lines.append((f"{words or plain(name)} {fixed(actual.area, 3)} ({fixed(implied.area, 3)})", colour))
-    for row, (words, colour) in enumerate(lines):
-        at, align = (0.97, "right") if roc else (0.03, "left")
-        text(ax, at, 0.05 + 0.062 * (len(lines) - 1 - row), words, colour, align)
+    for key in shown:
+        actual = curves.of(key.name, label, False)
+        implied = curves.of(key.name, label, True)
+        ax.plot(implied.x, implied.y, color=key.colour, linestyle=DASHES, linewidth=1.4, drawstyle=step)
+        ax.plot(actual.x, actual.y, color=key.colour, linewidth=2.0, drawstyle=step)
+        if key.words:
+            ax.lines[-1].set(marker=key.mark, markevery=0.13)
+        areas = f"{fixed(actual.area, 3)} ({fixed(implied.area, 3)})"
+        lines.append((f"{key.words or plain(key.name)} {areas}", key.colour))
+    at, align = (0.97, "right") if roc else (0.03, "left")
+    for row, (words, colour) in enumerate(lines, 1):
+        text(ax, at, 0.05 + 0.062 * (len(lines) - row), words, colour, align)
     return ax

@@ -1,32 +1,28 @@
 """Figures of a comparison: differences of pairs, of the leading models by group, and ranks."""
 
 from collections.abc import Sequence
+from math import isfinite
+from typing import Any
 
 import numpy as np
+from jaxtyping import Float
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
 from probtruth import check
-from probtruth.check import as_float
 from probtruth.errors import InputError
-from probtruth.report.numbers import (
-    INFINITE,
-    MINUS,
-    advantage,
-    best_pairs,
-    of_leaders,
-    probability,
-    rank_chances,
-    short_names,
-)
+from probtruth.report.names import short_names
+from probtruth.report.numbers import INFINITE, MINUS, probability
 from probtruth.report.plots.axes import BLUE, INK, RED, ROW, Number, margin_for, rows, text
 from probtruth.report.words import mean_of
 from probtruth.types import Comparison
-from probtruth.types.comparison import Row, leaders, leading_pair
+from probtruth.types.pairs import Pair
 
-# Pairs of a forest (of more, those among the best models), models (the best first) and groups (the first by name).
-MOST_PAIRS, MOST_MODELS, MOST_GROUPS = 45, 20, 60
+MOST_PAIRS = 45  # Pairs of a forest; of more, those among the best models
+MOST_MODELS = 20  # The best first
+MOST_GROUPS = 60  # The first by name
 LEAST_CHANCE = 0.001  # Of a rank, to be drawn
+FEW_RANKS = 7  # Up to so many columns have room for numbers
 
 
 def plot_forest(comparison: Comparison, ax: Axes | None = None, *, most: int = MOST_PAIRS) -> Axes:
@@ -35,7 +31,7 @@ def plot_forest(comparison: Comparison, ax: Axes | None = None, *, most: int = M
     Arguments: `comparison` is what `compare` returned; `ax` are the axes to draw on; of more pairs than `most` those
     among the best models are drawn.
 
-    Returns: the axes, in units of the score; the ROPE is shaded.
+    Returns: the axes, in units of the score: the better placed model minus the other. The ROPE is shaded.
 
     Errors: `InputError` for anything but a comparison.
 
@@ -46,27 +42,47 @@ def plot_forest(comparison: Comparison, ax: Axes | None = None, *, most: int = M
     'difference of mean score'
     """
     known = comparison_in(comparison)
-    pairs = best_pairs(known, most)[0]
-    left, right = ("b", "a") if known.higher_is_better else ("a", "b")
-    names = short_names(str(row[side]) for row in pairs for side in ("a", "b"))
+    pairs, _ = best_pairs(known, most)
+    names = short_names(name for pair in pairs for name in (pair.a, pair.b))
     margin = margin_for(names.values(), 10)
-    words = [(names[str(row[left])], names[str(row[right])]) for row in pairs]
-    heads, title = ("← favours", "favours →"), f"difference of {mean_of(known, with_units=True)}"
+    words = []
+    for pair in pairs:
+        better_below, better_above = names[pair.a], names[pair.b]
+        if known.higher_is_better:
+            better_below, better_above = better_above, better_below
+        words.append((better_below, better_above))
+    heads = ("← favours", "favours →")
+    title = f"difference of {mean_of(known, with_units=True)}"
     return intervals(ax, pairs, words, heads, title, known.rope, (BLUE, BLUE), (margin, margin))
 
 
+def best_pairs(comparison: Comparison, most: int) -> tuple[list[Pair], int]:
+    """All pairs or, where there are more than `most`, those among the best models; and the number of these models."""
+    models = [rank.model for rank in comparison.ranked]
+    n_models = len(models)
+    while n_models * (n_models - 1) // 2 > most:
+        n_models -= 1
+    best = set(models[:n_models])
+    pairs = [pair for pair in comparison.ordered_pairs if pair.a in best and pair.b in best]
+    return pairs, n_models
+
+
 def plot_behind(comparison: Comparison, most: int = MOST_MODELS) -> Axes:
-    """How much worse each model is than the leading one, with 95 per cent intervals, and P(best)."""
-    ranked = leaders(comparison.ranks)[:most]
-    lead = str(ranked[0]["model"])
-    behind: list[Row] = [{"difference": 0.0, "low": None, "high": None}]
-    behind += [advantage(comparison, lead, str(row["model"])) for row in ranked[1:]]
-    names = short_names(str(row["model"]) for row in ranked)
-    words = [(names[str(row["model"])], probability(row["p_best"])) for row in ranked]
-    worse = "lower" if comparison.higher_is_better else "higher"
-    title = f"{mean_of(comparison, with_units=True)}: how much {worse} than the leader's"
+    """The leading model minus each other one, with 95 per cent intervals, and P(best)."""
+    ranks = comparison.ranked[:most]
+    lead = ranks[0].model
+    pairs = [Pair(lead, lead, 0.0)]
+    pairs += [comparison.pair(lead, rank.model) for rank in ranks[1:]]
+    names = short_names(rank.model for rank in ranks)
+    words = [(names[rank.model], probability(rank.p_best)) for rank in ranks]
+    title = f"{names[lead]} − model, {mean_of(comparison, with_units=True)}"
     margins = (margin_for(names.values()), 66)
-    return intervals(None, behind, words, ("", "P(best)"), title, comparison.rope, (BLUE, RED), margins)
+    return intervals(None, pairs, words, ("", "P(best)"), title, comparison.rope, favouring(comparison), margins)
+
+
+def favouring(comparison: Comparison) -> tuple[str, str]:
+    """The colours of differences below and above 0: blue where the first model is the better one."""
+    return (RED, BLUE) if comparison.higher_is_better else (BLUE, RED)
 
 
 def plot_groups(comparison: Comparison, ax: Axes | None = None) -> Axes:
@@ -74,7 +90,7 @@ def plot_groups(comparison: Comparison, ax: Axes | None = None) -> Axes:
 
     Arguments: `comparison` is what `compare` returned, with groups; `ax` are the axes to draw on.
 
-    Returns: the axes, in units of the score; the ROPE is shaded, and P(the model named there is better) stands on the
+    Returns: the axes, in units of the score; the ROPE is shaded, and P(the first model is better) stands on the
     right. Of many groups the first 60 are drawn.
 
     Errors: `InputError` for anything but a comparison with groups.
@@ -86,16 +102,15 @@ def plot_groups(comparison: Comparison, ax: Axes | None = None) -> Axes:
     ['u', '>0.999']
     """
     known = comparison_in(comparison)
-    groups = of_leaders(known)[:MOST_GROUPS]
-    if not groups:
+    pairs = known.leading_pair_by_group[:MOST_GROUPS]
+    if not pairs:
         raise InputError("a comparison without groups", "one with groups", "Pass groups= to compare.")
-    a, b = short_names(leading_pair(known.ranks), 16).values()
-    names = short_names(str(row["group"]) for row in groups)
-    words = [(names[str(row["group"])], probability(row["p_a_better"])) for row in groups]
+    a, b = short_names((pairs[0].a, pairs[0].b), 16).values()
+    names = short_names(str(pair.group) for pair in pairs)
+    words = [(names[str(pair.group)], probability(pair.p_a_better)) for pair in pairs]
     title = f"{a} − {b}, {mean_of(known, with_units=True)}"
-    colours = (RED, BLUE) if known.higher_is_better else (BLUE, RED)
     margins = (margin_for(names.values()), 96)
-    return intervals(ax, groups, words, ("", "P(first)"), title, known.rope, colours, margins)
+    return intervals(ax, pairs, words, ("", "P(first)"), title, known.rope, favouring(known), margins)
 
 
 def plot_ranks(comparison: Comparison, ax: Axes | None = None) -> Axes:
@@ -113,34 +128,41 @@ def plot_ranks(comparison: Comparison, ax: Axes | None = None) -> Axes:
     >>> pt.figures.plot_ranks(comparison).get_xlabel()
     'rank (1 is best)'
     """
-    of_model = rank_chances(comparison_in(comparison))
+    of_model = comparison_in(comparison).rank_chances
     if not of_model:
         raise InputError(
             "a comparison without ranks", "one with joint draws of two or more finite means", "See its warnings."
         )
     models = list(of_model)[:MOST_MODELS]
-    chances = np.array([of_model[model] for model in models])
+    chances: Float[np.ndarray, "model rank"] = np.array([of_model[model] for model in models])
     n_ranks = chances.shape[1]
     if n_ranks > MOST_MODELS:
-        n_ranks = int(np.nonzero((chances >= LEAST_CHANCE).any(0))[0].max(initial=0)) + 1
+        drawn = np.nonzero((chances >= LEAST_CHANCE).any(0))[0]
+        n_ranks = int(drawn.max(initial=0)) + 1
     names = short_names(models)
-    roomy = n_ranks <= 7
-    ax = rows(ax, len(models), "rank (1 is best)", margin_for(names.values()), 12, ROW + 12 * roomy)
-    full = 0.62 if roomy else 0.85
+    roomy = n_ranks <= FEW_RANKS
+    height = ROW + 12 if roomy else ROW
+    ax = rows(ax, len(models), "rank (1 is best)", margin_for(names.values()), 12, height)
     for position, model in enumerate(models):
-        floor = position + 0.42
-        ax.axhline(floor, color=INK, linewidth=0.6, alpha=0.5)
-        for rank, p in enumerate(chances[position, :n_ranks].tolist(), 1):
-            if p >= LEAST_CHANCE:
-                ax.bar(rank, -full * p, 0.7, bottom=floor, color=BLUE, linewidth=0)
-            if roomy and p >= 0.005:
-                text(ax, rank, floor - full * p - 0.04, probability(p), INK, "center", "bottom", size=10)
+        _draw_ranks(ax, position, chances[position, :n_ranks].tolist(), roomy)
         text(ax, -0.03, position + 0.1, names[model], align="right", within=ax.get_yaxis_transform())
     ax.set_ylim(len(models) - 0.5, -0.5)
     ax.set_xlim(0.5, n_ranks + 0.5)
     ax.xaxis.set_major_locator(MaxNLocator(min(n_ranks, 12), integer=True, steps=[1, 2, 5, 10]))
     ax.grid(visible=False)
     return ax
+
+
+def _draw_ranks(ax: Axes, position: int, chances: Sequence[float], roomy: bool) -> None:
+    """The bars of one model, on a line of their own, with numbers where there is room."""
+    floor = position + 0.42
+    full = 0.62 if roomy else 0.85  # the height of a bar of probability 1
+    ax.axhline(floor, color=INK, linewidth=0.6, alpha=0.5)
+    for rank, p in enumerate(chances, 1):
+        if p >= LEAST_CHANCE:
+            ax.bar(rank, -full * p, 0.7, bottom=floor, color=BLUE, linewidth=0)
+        if roomy and p >= 0.005:
+            text(ax, rank, floor - full * p - 0.04, probability(p), INK, "center", "bottom", size=10)
 
 
 def comparison_in(value: object) -> Comparison:
@@ -150,7 +172,7 @@ def comparison_in(value: object) -> Comparison:
 
 def intervals(
     ax: Axes | None,
-    known: Sequence[Row],
+    known: Sequence[Pair],
     words: Sequence[tuple[str, str]],
     heads: tuple[str, str],
     title: str,
@@ -168,21 +190,31 @@ def intervals(
         ax.axvspan(-rope, rope, color=INK, alpha=0.22, linewidth=0)
     ax.axvline(0, color=INK, linewidth=1)
     across = ax.get_yaxis_transform()
-    for position, sides in enumerate([heads, *words], -1):
-        for x, shift, align, side in zip((0, 1), (-9, 9), ("right", "left"), sides, strict=True):
-            text(ax, x, max(position, -0.95), side, align=align, shift=(shift, 0), within=across)
-    for position, row in enumerate(known):
-        centre, low, high = (as_float(row[key]) for key in ("difference", "low", "high"))
-        if centre is None:
+    for position, (left, right) in enumerate([heads, *words], -1):
+        height = max(position, -0.95)
+        text(ax, 0, height, left, align="right", shift=(-9, 0), within=across)
+        text(ax, 1, height, right, align="left", shift=(9, 0), within=across)
+    for position, pair in enumerate(known):
+        if pair.finite:
+            _draw_interval(ax, position, pair, colours)
+        elif pair.difference is None:
             text(ax, 0.5, position, "not known", align="center", within=across)
-        elif not np.isfinite(centre):
-            shown, align = (INFINITE, "right") if centre > 0 else (f"{MINUS}{INFINITE}", "left")
-            text(ax, float(centre > 0), position, shown, align=align, within=across)
+        elif pair.difference > 0:
+            text(ax, 1, position, INFINITE, align="right", within=across)
         else:
-            crosses, colour = False, INK
-            if low is not None and high is not None and np.isfinite([low, high]).all():
-                crosses = low <= 0 <= high
-                colour = INK if crosses else colours[centre >= 0]
-                ax.plot([low, high], [position, position], color=colour, linewidth=2.2, solid_capstyle="butt")
-            ax.plot(centre, position, "o", color=colour, markersize=6, fillstyle="none" if crosses else "full")
+            text(ax, 0, position, f"{MINUS}{INFINITE}", align="left", within=across)
     return ax
+
+
+def _draw_interval(ax: Axes, position: int, pair: Pair, colours: tuple[str, str]) -> None:
+    """A finite difference, and its interval where that is finite too."""
+    assert pair.difference is not None
+    look: dict[str, Any] = {"color": INK, "fillstyle": "full"}
+    if pair.low is not None and pair.high is not None and isfinite(pair.high - pair.low):
+        if pair.low <= 0 <= pair.high:
+            look["fillstyle"] = "none"
+        else:
+            look["color"] = colours[0] if pair.high < 0 else colours[1]
+        ends = [pair.low, pair.high]
+        ax.plot(ends, [position, position], color=look["color"], linewidth=2.2, solid_capstyle="butt")
+    ax.plot([pair.difference], [position], "o", markersize=6, **look)

@@ -1,18 +1,20 @@
 """The figure of two models' differences on single items."""
 
 import numpy as np
+from jaxtyping import Float
 from matplotlib.axes import Axes
 from scipy.special import stdtr
 
 from probtruth import check
 from probtruth.errors import InputError
-from probtruth.report.numbers import MINUS, short_names
+from probtruth.report.names import short_names
+from probtruth.report.numbers import MINUS
 from probtruth.report.plots.axes import BLUE, DASHES, INK, RED, SIZE, panel, text
 from probtruth.report.words import measure, unit
 from probtruth.types import Scores
 
 BINS = 41
-WIDE = 4.0  # Standard deviations on either side that are drawn; items beyond are counted in words
+REACH = 4.0  # Standard deviations on either side that are drawn; items beyond are counted in words
 
 
 def plot_differences(scores: Scores, a: str, b: str, *, ax: Axes | None = None) -> Axes:
@@ -36,22 +38,27 @@ def plot_differences(scores: Scores, a: str, b: str, *, ax: Axes | None = None) 
     'share of items'
     """
     scores = check.instance(scores, Scores, "score")
-    a, b = (check.one_of(name, scores.models, "model") for name in (a, b))
+    a = check.one_of(a, scores.models, "model")
+    b = check.one_of(b, scores.models, "model")
     if not can_differ(scores, a, b):
         raise InputError(
             f"differences of {a} and {b} that are infinite, fewer than three or never vary",
             "finite differences that vary",
             "Choose other models, or score with a floor.",
         )
-    real = _differences(scores, a, b)
-    n, centre, spread = len(real), float(real.mean()), float(real.std(ddof=1))
-    edges = np.linspace(centre - WIDE * spread, centre + WIDE * spread, BINS + 1)
-    low, high = edges[[0, -1]].tolist()
-    observed = np.histogram(real, edges)[0] / n
-    expected = np.diff(stdtr(n - 1, (edges - centre) / (spread * np.sqrt(1 + 1 / n))))
-    middle, top = (edges[1:] + edges[:-1]) / 2, 1.18 * float(max(observed.max(), expected.max()))
-    ax = panel(ax, f"difference on an item ({unit(scores.rule) or measure(scores.rule)})", "share of items", height=310)
-    ax.bar(middle, observed, 0.86 * (edges[1] - edges[0]), color=BLUE, linewidth=0, label="observed")
+    difference = _differences(scores, a, b)
+    n, centre, spread = len(difference), float(difference.mean()), float(difference.std(ddof=1))
+    low, high = centre - REACH * spread, centre + REACH * spread
+    edges: Float[np.ndarray, " edge"] = np.linspace(low, high, BINS + 1)
+    observed = np.histogram(difference, edges)[0] / n
+    scale = spread * np.sqrt(1 + 1 / n)
+    expected = np.diff(stdtr(n - 1, (edges - centre) / scale))
+    middle = (edges[1:] + edges[:-1]) / 2
+    width = 0.86 * (edges[1] - edges[0])
+    top = 1.18 * float(max(observed.max(), expected.max()))
+    units = unit(scores.rule) or measure(scores.rule)
+    ax = panel(ax, f"difference on an item ({units})", "share of items", height=310)
+    ax.bar(middle, observed, width, color=BLUE, linewidth=0, label="observed")
     ax.plot(middle, expected, color=RED, linewidth=2, label="normal")
     ax.legend(frameon=False, labelcolor=INK, fontsize=SIZE - 1)
     ax.axvline(centre, color=INK, linewidth=1, linestyle=DASHES)
@@ -62,19 +69,22 @@ def plot_differences(scores: Scores, a: str, b: str, *, ax: Axes | None = None) 
     left, right = (b, a) if scores.higher_is_better else (a, b)
     text(ax, low, top, f"← favours {names[left]}", shift=(0, 7))
     text(ax, high, top, f"favours {names[right]} →", align="right", shift=(0, 7))
-    if below := int((real < low).sum()):
+    below, above = int((difference < low).sum()), int((difference > high).sum())
+    if below:
         text(ax, low, 0.14 * top, f"← {below:,} beyond")
-    if above := int((real > high).sum()):
+    if above:
         text(ax, high, 0.14 * top, f"{above:,} beyond →", align="right")
     return ax
 
 
-def _differences(scores: Scores, a: str, b: str) -> np.ndarray:
+def _differences(scores: Scores, a: str, b: str) -> Float[np.ndarray, " item"]:
     with np.errstate(invalid="ignore"):
-        real: np.ndarray = scores.values[scores.models.index(a)] - scores.values[scores.models.index(b)]
-        return real
+        difference: np.ndarray = scores.values[scores.models.index(a)] - scores.values[scores.models.index(b)]
+    return difference
 
 
 def can_differ(scores: Scores, a: str, b: str) -> bool:
-    real = _differences(scores, a, b)
-    return len(real) > 2 and bool(np.isfinite(real).all()) and bool(np.ptp(real) > 0)
+    difference = _differences(scores, a, b)
+    if len(difference) < 3 or not np.isfinite(difference).all():
+        return False
+    return bool(np.ptp(difference) > 0)

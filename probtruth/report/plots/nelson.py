@@ -1,5 +1,7 @@
 """Figures of Nelson's assessment: model against source probability, and their ratio."""
 
+from collections.abc import Sequence
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -22,7 +24,7 @@ def plot_nelson(risk: RiskProfile, model: str | None = None, ax: Axes | None = N
 
     Returns: the axes. Bubbles on the dashed line are calibrated; their area is the number of true events. The line
     through robustness, accuracy and decisiveness has an angle of 45 degrees where the model is calibrated, more where
-    it is over-confident, less where it is under-confident. Of two labels each has small marks, the second in rings.
+    it is overconfident, less where it is underconfident. Of two labels each has small marks, the second in rings.
 
     Errors: `InputError` for an unknown model.
 
@@ -37,28 +39,41 @@ def plot_nelson(risk: RiskProfile, model: str | None = None, ax: Axes | None = N
     position = _position(risk, model)
     ax = square(ax, "source probability", "model probability")
     bins: list[Any] = [row for row in risk.bins if row["model"] == risk.models[position] and row["n_true"]]
-    largest = max((row["n_true"] for row in bins), default=1.0)
     two = len(risk.labels) <= 2
     for order, label in enumerate(risk.labels):
         mine = [row for row in bins if row["label"] == label]
         if not mine:
             continue
         colour = COLOURS[order if two else 0]
-        size = [BUBBLE * row["n_true"] / largest for row in mine]
-        x, y = ([row[key] for row in mine] for key in ("source", "reported"))
+        rings = two and order > 0  # told apart without colour
         solid = max(0.2, min(0.6, 6 / len(mine)))
-        face, edge = ("none", colour) if order and two else (colour, "none")  # rings, told apart without colour
-        ax.scatter(x, y, s=size, facecolors=face, edgecolors=edge, alpha=min(1, solid * (1 + two)), linewidths=1.2)
+        _bubbles(ax, mine, _largest(bins), colour, rings, min(1.0, 2 * solid) if two else solid)
         if two:
-            means = risk.source_by_label[position, order], risk.model_by_label[position, order]
-            _marks(ax, *means, risk, colour, 5, "none" if order else "full")
-            text(ax, 0.03, 0.965 - 0.06 * order, f"{'○' if order else '●'} label {label}", colour)
+            source, reported = risk.source_by_label[position, order], risk.model_by_label[position, order]
+            _marks(ax, source, reported, risk, colour, 5, "none" if rings else "full")
+            sign = "○" if rings else "●"
+            text(ax, 0.03, 0.965 - 0.06 * order, f"{sign} label {label}", colour)
     marks = _marks(ax, risk.source[position], risk.model[position], risk, INK, 8)
     for row, (name, (_, mean)) in enumerate(marks.items()):
-        text(ax, 0.97, 0.22 - 0.06 * row, f"{SHAPES[name][1]} {name} {fixed(mean, 2)}", align="right")
-    angle = "not known" if not np.isfinite(risk.angle[position]) else f"{risk.angle[position]:.0f}°"
-    text(ax, 0.97, 0.04, f"angle {angle}", align="right")
+        _, sign = SHAPES[name]
+        text(ax, 0.97, 0.22 - 0.06 * row, f"{sign} {name} {fixed(mean, 2)}", align="right")
+    angle = float(risk.angle[position])
+    said = f"{angle:.0f}°" if isfinite(angle) else "not known"
+    text(ax, 0.97, 0.04, f"angle {said}", align="right")
     return ax
+
+
+def _largest(bins: Sequence[Any]) -> float:
+    return max((row["n_true"] for row in bins), default=1.0)
+
+
+def _bubbles(ax: Axes, bins: Sequence[Any], largest: float, colour: str, rings: bool, solid: float) -> None:
+    """Bubbles, or rings, whose area is the number of true events."""
+    x = [row["source"] for row in bins]
+    y = [row["reported"] for row in bins]
+    area = [BUBBLE * row["n_true"] / largest for row in bins]
+    face, edge = ("none", colour) if rings else (colour, "none")
+    ax.scatter(x, y, s=area, facecolors=face, edgecolors=edge, alpha=solid, linewidths=1.2)
 
 
 def plot_divergence(risk: RiskProfile, model: str | None = None, power: float = 0.0, ax: Axes | None = None) -> Axes:
@@ -84,11 +99,12 @@ def plot_divergence(risk: RiskProfile, model: str | None = None, power: float = 
     position = _position(risk, model)
     risk.at(power)
     at = risk.powers.index(power)
-    source, reported, ratio = (float(table[position, at]) for table in (risk.source, risk.model, risk.divergence))
+    source, reported = float(risk.source[position, at]), float(risk.model[position, at])
+    ratio = float(risk.divergence[position, at])
     ax = square(ax, "source probability", "model probability", side=380, right=90)
     ax.plot([0, 1], [0, ratio], color=COLOURS[0], linewidth=2)
-    for x, y in (([0, source], [reported, reported]), ([source, source], [0, reported])):
-        ax.plot(x, y, color=INK, linewidth=1, linestyle=DOTS)
+    ax.plot([0, source], [reported, reported], color=INK, linewidth=1, linestyle=DOTS)
+    ax.plot([source, source], [0, reported], color=INK, linewidth=1, linestyle=DOTS)
     ax.plot(source, reported, "o", color=COLOURS[0], markersize=9)
     ax.plot(1, ratio, "D", color=COLOURS[1], markersize=8, clip_on=False)
     ax.set_ylim(0, max(1.0, 1.05 * ratio))
@@ -100,17 +116,23 @@ def plot_divergence(risk: RiskProfile, model: str | None = None, power: float = 
 
 def _position(risk: RiskProfile, model: object) -> int:
     """The position of the model, which may be left out where there is one."""
-    known = check.instance(risk, RiskProfile, "risk_profile").models
-    return 0 if model is None and len(known) == 1 else known.index(check.one_of(model, known, "model"))
+    models = check.instance(risk, RiskProfile, "risk_profile").models
+    if model is None and len(models) == 1:
+        return 0
+    return models.index(check.one_of(model, models, "model"))
 
 
 def _marks(
     ax: Axes, source: np.ndarray, reported: np.ndarray, risk: RiskProfile, colour: str, size: int, fill: Any = "full"
 ) -> dict[str, tuple[float, float]]:
     """The three marks joined by a line."""
-    marks = {name: risk.powers.index(power) for name, power in MARKS.items()}
-    points = {name: (float(source[at]), float(reported[at])) for name, at in marks.items()}
-    ax.plot(*zip(*points.values(), strict=True), color=colour, linewidth=1.6, zorder=3)
+    points = {}
+    for name, power in MARKS.items():
+        at = risk.powers.index(power)
+        points[name] = (float(source[at]), float(reported[at]))
+    x_values, y_values = zip(*points.values(), strict=True)
+    ax.plot(x_values, y_values, color=colour, linewidth=1.6, zorder=3)
     for name, (x, y) in points.items():
-        ax.plot(x, y, SHAPES[name][0], color=colour, markersize=size, fillstyle=fill, zorder=4, clip_on=False)
+        mark, _ = SHAPES[name]
+        ax.plot(x, y, mark, color=colour, markersize=size, fillstyle=fill, zorder=4, clip_on=False)
     return points

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 import numpy as np
+from jaxtyping import Float
 from matplotlib.axes import Axes
 from numpy.typing import ArrayLike
 
@@ -39,20 +40,23 @@ def plot_rule(rule: RuleLike = "log", y: ArrayLike = 0.7, ax: Axes | None = None
     >>> [entry.get_text() for entry in ax.texts]
     ['log', 'truth 0.7', 'least 0.611 at 0.70']
     """
-    truth, name = float(np.ravel(y)[-1]), get_rule(rule).name
+    name = get_rule(rule).name
+    truth = float(np.ravel(y)[-1])
     ax = plot_rules([rule], y, ax=ax)
     ax.set_ylabel(f"expected loss ({unit(name) or name})")
-    grid, losses = (np.asarray(values) for values in ax.lines[-1].get_data())
+    responses, drawn = ax.lines[-1].get_data()
+    grid, losses = np.asarray(responses), np.asarray(drawn)
     at = int(np.argmin(losses))
+    best, least = float(grid[at]), float(losses[at])
     low, top = ax.get_ylim()
     ax.set_ylim(low - 0.12 * (top - low), top)
     ax.axvline(truth, color=INK, linewidth=1, linestyle=DASHES)
-    ax.plot(grid[at], losses[at], "o", color=BLUE, markersize=6, clip_on=False)
+    ax.plot(best, least, "o", color=BLUE, markersize=6, clip_on=False)
     side, shift = ("right", -5) if truth > 0.8 else ("left", 5)
     text(ax, truth, top, f"truth {truth:.3g}", align=side, vertical="top", shift=(shift, 0))
-    words = f"least {fixed(float(losses[at]), 3)} at {fixed(float(grid[at]), 2)}"
-    side, shift = ("left", 6) if grid[at] < 0.5 else ("right", -6)
-    text(ax, grid[at], losses[at], words, BLUE, side, "top", (shift, -8))
+    words = f"least {fixed(least, 3)} at {fixed(best, 2)}"
+    side, shift = ("left", 6) if best < 0.5 else ("right", -6)
+    text(ax, best, least, words, BLUE, side, "top", (shift, -8))
     return ax
 
 
@@ -85,22 +89,29 @@ def plot_rules(
     """
     names = [get_rule(rule).name for rule in rules]
     shown = keys(range(len(names)), what="rule")
-    low, high = (0.0, 1.0) if zoom is None else check_arrays.as_floats(zoom, "response", "zoom").tolist()
+    low, high = 0.0, 1.0
+    if zoom is not None:
+        low, high = check_arrays.as_floats(zoom, "response", "zoom").tolist()
     if not 0 <= low < high <= 1:
         raise InputError(f"zoom={zoom!r}", "two responses from 0 to 1, the lower first", "zoom=(0.9, 1.0), say.")
-    grid = np.unique([*low + (high - low) * np.arange(STEPS + 1) / STEPS, float(np.clip(np.ravel(y)[-1], low, high))])
-    table = loss_curve(y, list(rules), grid, match_at=match_at)["loss"].to_numpy().reshape(len(names), -1)
-    loss = "expected loss" if match_at is None else "loss above the least, rescaled"
-    ax = panel(ax, "response: probability of the label", loss)
-    inner = table[:, len(grid) // 50 : -(len(grid) // 50)]
-    top, least = float(inner[np.isfinite(inner)].max()), float(table[np.isfinite(table)].min())
+    steps = low + (high - low) * np.arange(STEPS + 1) / STEPS
+    truth = np.clip(np.ravel(y)[-1], low, high)
+    grid: Float[np.ndarray, " response"] = np.unique(np.append(steps, truth))
+    curves = loss_curve(y, list(rules), grid, match_at=match_at)["loss"].to_numpy()
+    losses: Float[np.ndarray, "rule response"] = curves.reshape(len(names), -1)
+    title = "expected loss" if match_at is None else "loss above the least, rescaled"
+    ax = panel(ax, "response: probability of the label", title)
+    edge = len(grid) // 50  # where losses grow without bound
+    inner = losses[:, edge:-edge]
+    top = float(inner[np.isfinite(inner)].max())
+    least = float(losses[np.isfinite(losses)].min())
     ax.set_xlim(low, high)
     ax.set_ylim(least - 0.04 * (top - least), top * (1.02 if top > 0 else 0.98))
-    for position, (name, values, (_, colour, *_)) in enumerate(zip(names, table, shown, strict=True)):
-        ax.plot(grid, values, color=colour, linewidth=2)
-        text(ax, 0.98, 0.95 - 0.075 * position, name, colour, "right", "top", within="axes fraction")
+    for position, (name, values, key) in enumerate(zip(names, losses, shown, strict=True)):
+        ax.plot(grid, values, color=key.colour, linewidth=2)
+        text(ax, 0.98, 0.95 - 0.075 * position, name, key.colour, "right", "top", within="axes fraction")
     if match_at is not None and low < match_at < high:
-        height = float(np.interp(match_at, grid, table[0]))
+        height = float(np.interp(match_at, grid, losses[0]))
         ax.plot(match_at, height, "o", color=INK, markersize=6, zorder=4)
         text(ax, match_at, height, f"equal at {match_at:.3g}", shift=(9, 7))
     return ax

@@ -7,10 +7,11 @@ from matplotlib.axes import Axes
 
 from probtruth import check
 from probtruth.errors import InputError
-from probtruth.report.numbers import exact, short_names
+from probtruth.report.names import short_names
+from probtruth.report.numbers import exact
 from probtruth.report.plots.axes import BLUE, COLOURS, DASHES, INK, RED, SIZE, panel, text
 from probtruth.study.monitor_state import Monitor
-from probtruth.study.plan import Plan
+from probtruth.study.plan import SAME_DESIGN, Plan
 
 
 def plot_plan(plan: Plan, ax: Axes | None = None) -> Axes:
@@ -34,8 +35,10 @@ def plot_plan(plan: Plan, ax: Axes | None = None) -> Axes:
     ax.set_ylim(0, 1.02)
     ax.axhline(plan.power, color=INK, linewidth=1, linestyle=DASHES)
     text(ax, 0.01, plan.power, exact(plan.power), vertical="bottom", within=ax.get_yaxis_transform())
-    ax.plot([row["n_items"] for row in plan.sizes], [row["p_certain"] for row in plan.sizes], color=BLUE, linewidth=2)
-    designs = [row for row in plan.designs if row["design"] != "pilot again"]
+    sizes = [row["n_items"] for row in plan.sizes]
+    power = [row["p_certain"] for row in plan.sizes]
+    ax.plot(sizes, power, color=BLUE, linewidth=2)
+    designs = [row for row in plan.designs if row["design"] != SAME_DESIGN]
     for row, mark, colour in zip(designs, cycle("o^sDvP*"), cycle(COLOURS), strict=False):
         name = row["design"].replace(" x ", " × ")
         ax.plot(row["n_items"], row["p_certain"], mark, color=colour, markersize=7, label=name, zorder=4)
@@ -63,20 +66,22 @@ def plot_monitor(watch: Monitor, ax: Axes | None = None) -> Axes:
         raise InputError("a monitor without items", "at least one item", "Feed it first.")
     ax = panel(ax, "items", "mean difference", left=64)
     path = watch.path()
-    time, mean, low, high = (path[name].to_numpy() for name in ("n_items", "difference", "low", "high"))
+    time, mean = path["n_items"].to_numpy(), path["difference"].to_numpy()
+    low, high = path["low"].to_numpy(), path["high"].to_numpy()
     colour = {"a": BLUE, "b": RED}.get(watch.decision or "", INK)
     if watch.rope:
         ax.axhspan(-watch.rope, watch.rope, color=INK, alpha=0.22, linewidth=0)
     ax.axhline(0, color=INK, linewidth=1, linestyle=DASHES)
-    known = np.isfinite(low) & np.isfinite(high)
-    ax.fill_between(time[known], low[known], high[known], color=colour, alpha=0.22, linewidth=0, step="post")
+    bounded = np.isfinite(low) & np.isfinite(high)
+    ax.fill_between(time[bounded], low[bounded], high[bounded], color=colour, alpha=0.22, linewidth=0, step="post")
     ax.plot(time, mean, color=colour, linewidth=2)
-    late = time >= time[-1] / 30  # the first looks are as wide as the bounds
-    shown = np.concatenate([low[known & late], high[known & late], mean[late], [0.0]])
-    room = 0.08 * max(float(np.ptp(shown)), 1e-300)
-    ax.set_ylim(float(shown.min()) - room, float(shown.max()) + room)
+    last = float(time[-1])
+    late = time >= last / 30  # the first looks are as wide as the bounds
+    shown = np.concatenate([low[bounded & late], high[bounded & late], mean[late], [0.0]])
+    padding = 0.08 * max(float(np.ptp(shown)), 1e-300)
+    ax.set_ylim(float(shown.min()) - padding, float(shown.max()) + padding)
     ax.set_xscale("log")
-    ax.set_xlim(max(1.0, float(time[-1]) / 1000), float(time[-1]) * 1.0001)
+    ax.set_xlim(max(1.0, last / 1000), last * 1.0001)
     ax.xaxis.set_major_formatter("{x:,.0f}")
     names = short_names((watch.a, watch.b))
     below, above = (watch.b, watch.a) if watch.higher_is_better else (watch.a, watch.b)

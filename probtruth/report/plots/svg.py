@@ -1,14 +1,15 @@
-"""Figures as SVG text without scripts or outside references: in the page, and as files of their own."""
+"""Figures as SVG text without scripts or outside references, in the page and as files, and as PDF for LaTeX."""
 
 import re
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from io import StringIO
+from io import BytesIO, StringIO
 from xml.sax.saxutils import quoteattr
 
 import matplotlib.style
 from matplotlib.axes import Axes
+from matplotlib.backends.backend_pdf import FigureCanvasPdf
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 
 from probtruth.report.plots.axes import BLUE, INK, RED
@@ -46,3 +47,12 @@ def alone(svg: str) -> str:
     """The element as a file of its own."""
     opening, _, rest = svg.partition(">")
     return f'<?xml version="1.0" encoding="utf-8"?>\n<svg {SPACES}{opening[4:]}><style>{STYLE}</style>{rest}'
+
+
+def pdf(ax: Axes) -> bytes:
+    """The figure of the axes as a PDF, the same bytes whenever it is made; its text can be searched and copied."""
+    buffer = BytesIO()
+    with plain_style(), matplotlib.rc_context({"pdf.fonttype": 42}):
+        canvas = FigureCanvasPdf(ax.get_figure(root=True))
+        canvas.print_pdf(buffer, metadata={"CreationDate": None})  # type: ignore[no-untyped-call]
+    return buffer.getvalue()

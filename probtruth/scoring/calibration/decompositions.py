@@ -1,10 +1,10 @@
 """Parts of the expected loss (entropy and divergence; miscalibration and discrimination by CORP), skill, perplexity."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from jaxtyping import Int
+from jaxtyping import Float, Int
 
 from probtruth import check, frames
 from probtruth.kernels.arrays import to_host
@@ -68,21 +68,25 @@ def decompose(
     corrected = float("nan")
     if aligned.by_votes and aligned.shares is not None and aligned.n_votes is not None:
         corrected = float(corrected_entropy(chosen, aligned.shares, aligned.n_votes).mean())
-    both, rows = aligned.on_host(), []
+    both = aligned.on_host()
+    rows = []
     entropy = float(entropies(chosen, both.truth).mean())
-    for model, own_logs in zip(both.models, both.log_probs, strict=True):  # one at a time: they may lie on disk
-        table = floored(own_logs, least)
+    exact_truth = _sums_are_exact(both.truth)
+    for model, logs in zip(both.models, both.log_probs, strict=True):  # one at a time: they may lie on disk
+        table = floored(logs, least)
         probs = np.exp(table)
-        parts = dict(zip(PARTS, corp_parts(chosen, table, both.truth, probs)(np.ones(len(probs))), strict=True))
+        parts_of = corp_parts(chosen, table, both.truth, probs)
+        parts = dict(zip(PARTS, parts_of(np.ones(len(probs))), strict=True))
         expected = parts.pop("score")
-        exact = all((np.abs(side.sum(-1) - 1) <= EXACT_SUM).all() for side in (probs, both.truth))
-        rest = to_host(_divergences(chosen, table, both.truth)).mean() if exact else expected - entropy
+        divergence = expected - entropy
+        if exact_truth and _sums_are_exact(probs):
+            divergence = float(to_host(_divergences(chosen, table, both.truth)).mean())
         rows.append(
             {
                 "model": model,
                 "expected": expected,
                 "entropy": entropy,
-                "divergence": float(rest),
+                "divergence": divergence,
                 "entropy_corrected": corrected,
                 "divergence_corrected": expected - corrected,
                 **parts,
@@ -92,6 +96,10 @@ def decompose(
     return frames.from_rows(rows)
 
 
+def _sums_are_exact(table: Rows) -> bool:
+    return bool((np.abs(table.sum(-1) - 1) <= EXACT_SUM).all())
+
+
 _divergences = compiled(ScoringRule.divergence_from_log, static_argnums=0)
 
 
@@ -99,13 +107,15 @@ def corrected_entropy(rule: ScoringRule, shares: Rows, n_votes: Int[np.ndarray, 
     """Each item's entropy with the bias of few votes removed to first order (see `decompose`); NaN of one vote."""
     # The plug-in entropy has a bias of order 1/n, always downwards: on 1,514 items with 100 votes each, log score, the
     # mean is .563 corrected, and five votes an item give .411 plain and .537 corrected.
-    votes, corrected = shares * n_votes[:, None], n_votes * entropies(rule, shares)
+    votes = shares * n_votes[:, None]
+    corrected = n_votes * entropies(rule, shares)
     for label, share in enumerate(shares.T):
         rows = np.flatnonzero(share)
         fewer = votes[rows]
         fewer[:, label] = np.maximum(fewer[:, label] - 1, 0)
-        left_out = entropies(rule, fewer / np.maximum(fewer.sum(1, keepdims=True), 1))
-        corrected[rows] -= (n_votes[rows] - 1) * share[rows] * left_out
+        n_fewer = np.maximum(fewer.sum(1, keepdims=True), 1)
+        without_vote = entropies(rule, fewer / n_fewer)
+        corrected[rows] -= (n_votes[rows] - 1) * share[rows] * without_vote
     return np.where(n_votes > 1, corrected, np.nan)
 
 
@@ -144,7 +154,9 @@ def calibration_decomposition(
     >>> [round(row[part], 3) for part in ("score", "miscalibration", "discrimination", "uncertainty")]
     [0.373, 0.04, 0.111, 0.444]
     """
-    aligned, chosen, way = align(predictions, truth).on_host(), get_rule(rule), check.one_of(by, BY, "by")
+    aligned = align(predictions, truth).on_host()
+    chosen = get_rule(rule)
+    way = check.one_of(by, BY, "by")
     logs = floored(aligned.log_probs, check_floor(floor, len(aligned.labels)))
     if way == "joint":
         chosen = chosen.for_labels(aligned.labels)
@@ -152,49 +164,63 @@ def calibration_decomposition(
     check.number(level, "level", "0.95 is usual.", above=0, below=1)
     rows: list[dict[str, object]] = []
     for model, table in zip(aligned.models, logs, strict=True):
-        tables: list[tuple[str | None, tuple[Rows, Rows]]]
-        if way == "label":
-            tables = [(name, events.against_rest(table, aligned.truth, k)) for k, name in enumerate(aligned.labels)]
-        else:
-            tables = [(None, events.top_label(table, aligned.truth) if way == "top-label" else (table, aligned.truth))]
-        for label, pair in tables:
-            parts = corp_parts(chosen, *pair)
-            row: dict[str, object] = {"model": model, "label": label} | dict(
-                zip(PARTS, parts(np.ones(len(table))), strict=True)
-            )
+        for label, logs_judged, truth_judged in _judged(way, table, aligned.truth, aligned.labels):
+            parts_of = corp_parts(chosen, logs_judged, truth_judged)
+            row: dict[str, object] = {"model": model, "label": label}
+            row |= zip(PARTS, parts_of(np.ones(len(table))), strict=True)
             if n_bootstrap:
-                drawn = np.array([parts(some) for some in events.resamples(len(table), n_bootstrap, seed)])
-                for side, values in zip(("low", "high"), events.bands(drawn, level).tolist(), strict=True):
-                    row |= {f"{name}_{side}": value for name, value in zip(PARTS, values, strict=True)}
+                resampled = events.resamples(len(table), n_bootstrap, seed)
+                low, high = events.bands(np.array([parts_of(weights) for weights in resampled]), level).tolist()
+                row |= zip([f"{name}_low" for name in PARTS], low, strict=True)
+                row |= zip([f"{name}_high" for name in PARTS], high, strict=True)
             rows.append(row)
     return frames.from_rows(rows)
 
 
+def _judged(way: str, logs: Rows, truth: Rows, labels: Sequence[str]) -> Iterator[tuple[str | None, Rows, Rows]]:
+    """What is judged of one model: the name of a label, log-probabilities and truth."""
+    if way == "joint":
+        yield None, logs, truth
+    elif way == "top-label":
+        yield None, *events.top_label(logs, truth)
+    else:
+        for position, label in enumerate(labels):
+            yield label, *events.against_rest(logs, truth, position)
+
+
 def corp_parts(rule: ScoringRule, log_probs: Rows, truth: Rows, probs: Rows | None = None) -> PartsOf:
     """Mean loss, miscalibration, discrimination and uncertainty of one model under weights of the items."""
-    last = 1 if truth.shape[1] == 2 else 0  # with two labels one order serves both
-    columns = np.ascontiguousarray((np.exp(log_probs) if probs is None else probs).T[last:])
-    orders = [Isotone(column) for column in columns]
+    n_labels = truth.shape[1]
+    first = 1 if n_labels == 2 else 0  # with two labels one order serves both
+    if probs is None:
+        probs = np.exp(log_probs)
+    orders = [Isotone(column) for column in np.ascontiguousarray(probs.T[first:])]
 
     def calibrated(weights: Items) -> Rows:
         """The isotonic fit of each label's forecasts to the labels, divided by their sum over the labels."""
         fitted = np.empty(truth.shape)
-        for order, outcomes, column in zip(orders, truth.T[last:], fitted.T[last:], strict=True):
-            column[:] = order.fit(outcomes, weights)[order.point_of]
-        if last:
+        for label, order in enumerate(orders, first):
+            fitted[:, label] = order.fit(truth[:, label], weights)[order.point_of]
+        if n_labels == 2:
             fitted[:, 0] = 1 - fitted[:, 1]
             return fitted
-        whole = fitted.sum(1, keepdims=True)
-        return np.where(whole > 0, fitted / np.where(whole > 0, whole, 1), 1 / truth.shape[1])
+        total = fitted.sum(1, keepdims=True)
+        positive = total > 0
+        return np.where(positive, fitted / np.where(positive, total, 1), 1 / n_labels)
+
+    def mean_loss(logs: Rows, shares: Items) -> float:
+        losses = expected_losses(rule, None, logs, truth)
+        return float(np.where(shares > 0, losses, 0) @ shares)
 
     def parts(weights: Items) -> tuple[float, float, float, float]:
         shares = weights / weights.sum()
         with np.errstate(divide="ignore"):
-            tables = (log_probs, np.log(calibrated(weights)), np.broadcast_to(np.log(shares @ truth), truth.shape))
-        losses = [expected_losses(rule, None, table, truth) for table in tables]
-        score, fitted, same = (float(np.where(shares > 0, one, 0) @ shares) for one in losses)
-        best = min(score, fitted, same)
-        return score, score - best, same - best, same
+            log_fitted = np.log(calibrated(weights))
+            log_mean = np.broadcast_to(np.log(shares @ truth), truth.shape)
+        score = mean_loss(log_probs, shares)
+        of_mean = mean_loss(log_mean, shares)
+        best = min(score, mean_loss(log_fitted, shares), of_mean)
+        return score, score - best, of_mean - best, of_mean
 
     return parts
 
@@ -229,21 +255,35 @@ def skill_scores(
     0.84
     """
     aligned = align(predictions, truth)
-    scores, chosen = score_aligned(aligned, rule, floor), get_rule(rule).for_labels(aligned.labels)
+    chosen = get_rule(rule).for_labels(aligned.labels)
+    scores = score_aligned(aligned, rule, floor)
     name = check.one_of(baseline, (*BASELINES, *scores.models), "baseline")
-    expected, n_labels = scores.values.mean(1), len(aligned.labels)
-    entropy, frequency = scores.known.entropy or 0.0, scores.known.baseline or 0.0
+    expected = scores.values.mean(1)
+    n_labels = len(aligned.labels)
     if name == "uniform":
         mean = to_host(aligned.truth).mean(0, dtype=np.float64)
         start = float(chosen.expected(np.full(n_labels, 1 / n_labels), mean))
+    elif name == "frequency":
+        start = scores.known.baseline or 0.0
     else:
-        start = frequency if name == "frequency" else float(expected[scores.models.index(name)])
-    table = {"model": scores.models, "expected": expected, "baseline": np.full(len(expected), start)}
-    for column, best in (("skill", chosen.range_for(n_labels)[0]), ("skill_attainable", entropy)):
-        way = start - best if 0 < start - best < np.inf else np.nan
-        with np.errstate(invalid="ignore"):
-            table[column] = (start - expected) / way
-    return frames.as_polars(table)
+        start = float(expected[scores.models.index(name)])
+    least, _ = chosen.range_for(n_labels)
+    columns = {
+        "model": scores.models,
+        "expected": expected,
+        "baseline": np.full(len(expected), start),
+        "skill": _share_of_way(start, expected, least),
+        "skill_attainable": _share_of_way(start, expected, scores.known.entropy or 0.0),
+    }
+    return frames.as_polars(columns)
+
+
+def _share_of_way(start: float, losses: Float[np.ndarray, " model"], best: float) -> Float[np.ndarray, " model"]:
+    way = start - best
+    if not 0 < way < np.inf:
+        way = np.nan
+    with np.errstate(invalid="ignore"):
+        return np.asarray((start - losses) / way)
 
 
 def perplexity(predictions: Predictions, truth: Truth, floor: float | None = None) -> "polars.DataFrame":
@@ -267,7 +307,13 @@ def perplexity(predictions: Predictions, truth: Truth, floor: float | None = Non
     4.0
     """
     scores = score_aligned(align(predictions, truth), "log", floor)
-    loss, entropy = scores.values.mean(1), scores.known.entropy or 0.0
+    loss = scores.values.mean(1)
+    entropy = np.full(len(loss), scores.known.entropy or 0.0)
     with np.errstate(over="ignore"):
-        factors = {"entropy_factor": np.exp(np.full(len(loss), entropy)), "divergence_factor": np.exp(loss - entropy)}
-        return frames.as_polars({"model": scores.models, "perplexity": np.exp(loss), **factors})
+        columns = {
+            "model": scores.models,
+            "perplexity": np.exp(loss),
+            "entropy_factor": np.exp(entropy),
+            "divergence_factor": np.exp(loss - entropy),
+        }
+    return frames.as_polars(columns)

@@ -26,7 +26,8 @@ def bins_of(forecasts: Items, n_bins: int, bins: str, kind: np.dtype[Any]) -> In
         edges *= 1 + simplex.lost_as_log(edges, kind)
     else:
         edges = np.quantile(forecasts, np.linspace(0, 1, n_bins + 1))
-    return np.unique(np.searchsorted(edges[1:-1], forecasts), return_inverse=True)[1]
+    _, used = np.unique(np.searchsorted(edges[1:-1], forecasts), return_inverse=True)
+    return used
 
 
 class Isotone:
@@ -41,22 +42,29 @@ class Isotone:
         used = total > 0
         means = np.bincount(self.point_of, outcomes * weights)[used] / total[used]
         fitted = isotonic_regression(means, weights=total[used]).x
-        return np.asarray(fitted if used.all() else np.interp(self.points, self.points[used], fitted))
+        if not used.all():
+            fitted = np.interp(self.points, self.points[used], fitted)
+        return np.asarray(fitted)
 
 
 def against_rest(log_probs: Rows, truth: Rows, label: int) -> tuple[Pairs, Pairs]:
     """Log-probabilities and truth of two labels: all others together, then that one."""
     others = np.arange(truth.shape[1]) != label
-    rest = log_probs[:, others][:, 0] if others.sum() == 1 else _log_sum(log_probs[:, others])
-    return np.stack([rest, log_probs[:, label]], 1), np.stack([truth[:, others].sum(1), truth[:, label]], 1)
+    log_others = log_probs[:, others]
+    log_rest = log_others[:, 0] if others.sum() == 1 else _log_sum(log_others)
+    pairs_of_logs = np.stack([log_rest, log_probs[:, label]], 1)
+    pairs_of_truth = np.stack([truth[:, others].sum(1), truth[:, label]], 1)
+    return pairs_of_logs, pairs_of_truth
 
 
 def top_label(log_probs: Rows, truth: Rows) -> tuple[Pairs, Pairs]:
     """Log-probabilities and truth of being wrong and of being right with the most probable label; ties share."""
     right = (truth * simplex.shared_by_ties(log_probs)).sum(1)
     first = np.arange(truth.shape[1]) == log_probs.argmax(1)[:, None]
-    rest = _log_sum(np.where(first, -np.inf, log_probs))
-    return np.stack([rest, log_probs.max(1)], 1), np.stack([1 - right, right], 1)
+    log_rest = _log_sum(np.where(first, -np.inf, log_probs))
+    pairs_of_logs = np.stack([log_rest, log_probs.max(1)], 1)
+    pairs_of_truth = np.stack([1 - right, right], 1)
+    return pairs_of_logs, pairs_of_truth
 
 
 def _log_sum(logs: np.ndarray) -> np.ndarray:
@@ -68,9 +76,11 @@ def events(
     log_probs: Float[Table, "item label"], truth: Float[Table, "item label"], labels: Sequence[str], by: str
 ) -> Iterator[tuple[str | None, Items, Items]]:
     """For each label (or the most probable one): its name (or None), forecast probability and outcome of every item."""
-    log_probs, truth = (to_host(table).astype(np.float64, copy=False) for table in (log_probs, truth))
+    log_probs = to_host(log_probs).astype(np.float64, copy=False)
+    truth = to_host(truth).astype(np.float64, copy=False)
     if by == "top-label":
-        yield None, np.exp(log_probs.max(1)), (truth * simplex.shared_by_ties(log_probs)).sum(1)
+        right = (truth * simplex.shared_by_ties(log_probs)).sum(1)
+        yield None, np.exp(log_probs.max(1)), right
         return
     for position, label in enumerate(labels):
         yield label, np.exp(log_probs[:, position]), truth[:, position]
@@ -87,9 +97,11 @@ def resamples(n_items: int, n_resamples: int, seed: int) -> Iterator[Items]:
     """How often each item stands in each bootstrap resample of the items."""
     rng = np.random.default_rng(check.whole(seed, 0, "seed"))
     for _ in range(n_resamples):
-        yield np.bincount(rng.integers(0, n_items, n_items), minlength=n_items).astype(np.float64)
+        drawn = rng.integers(0, n_items, n_items)
+        yield np.bincount(drawn, minlength=n_items).astype(np.float64)
 
 
 def bands(drawn: Float[np.ndarray, "resample *value"], level: float) -> Float[np.ndarray, "2 *value"]:
     """Equal-tailed percentiles over the resamples; infinite values stay infinite."""
-    return np.asarray(np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2], axis=0, method="inverted_cdf"))
+    tails = [(1 - level) / 2, (1 + level) / 2]
+    return np.asarray(np.quantile(drawn, tails, axis=0, method="inverted_cdf"))

@@ -1,11 +1,12 @@
 """Forecasts of one event against what happened: reliability as a curve and as one error, and the Murphy diagram."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 from numpy.typing import ArrayLike
 
 from probtruth import check, check_arrays, frames
@@ -61,52 +62,83 @@ def reliability_curve(
     >>> curve.filter(label="1").select("forecast", "observed").rows()
     [(0.2, 0.5), (0.7, 1.0), (0.9, 1.0)]
     """
-    aligned, way = align(predictions, truth).on_host(), check.literal(by, JudgedBy, "by")
+    aligned = align(predictions, truth).on_host()
+    way = check.literal(by, JudgedBy, "by")
     check.one_of(method, ("isotonic", *get_args(Binning.__value__)), "method")
     check.whole(n_bins, 1, "n_bins", "10 or 15 are usual.")
     check.one_of(band, ("consistency", "confidence", "none"), "band")
     n_drawn = 0 if band == "none" else check.whole(n_resamples, 0, "resamples", "200 are enough to see.")
     check.number(level, "level", "0.95 is usual.", above=0, below=1)
-    each, rows = np.ones(len(aligned.items)), list[dict[str, object]]()
-    fit: Callable[[Items, Items], Points]
+    each = np.ones(len(aligned.items))
+    rows: list[dict[str, object]] = []
     for named, forecasts, outcomes, kind in judged(aligned, way):
         order = Isotone(forecasts)
         if method == "isotonic":
-            fit, place = order.fit, order.point_of
-            observed = fit(outcomes, each)
-            change = observed[1:] != observed[:-1]
-            ends = np.append(True, change) | np.append(change, True)  # of every flat piece; one row if they are equal
-            piece = np.append(0, np.cumsum(change))
-            forecast, weight = order.points, np.bincount(piece[place])[piece]
+            curve = _isotonic(order, outcomes)
         else:
-            place = bins_of(forecasts, n_bins, method, kind)
-            fit = partial(_means, place)
-            observed, forecast, weight = fit(outcomes, each), fit(forecasts, each), np.bincount(place)
-            ends = np.ones(len(weight), bool)
-        low = high = np.full(len(weight), np.nan)
+            curve = _binned(bins_of(forecasts, n_bins, method, kind), forecasts, outcomes)
+        low = high = np.full(len(curve.weight), np.nan)
         if n_drawn:
             if band == "confidence":
-                drawn = [fit(outcomes, resampled) for resampled in resamples(len(each), n_drawn, seed)]
+                drawn = [curve.fit(outcomes, resampled) for resampled in resamples(len(each), n_drawn, seed)]
             else:
-                drawn = [fit(sample, each) for sample in _calibrated(order, forecasts, outcomes, n_drawn, seed)]
-            low, high = np.clip(bands(np.where(np.isnan(drawn), observed, drawn), level), 0, 1)
-        columns = {"forecast": forecast, "observed": observed, "weight": weight / len(each), "low": low, "high": high}
-        points = zip(*(column[ends].tolist() for column in columns.values()), strict=True)
-        rows += [named | dict(zip(columns, point, strict=True)) for point in points]
+                possible = _calibrated(order, forecasts, outcomes, n_drawn, seed)
+                drawn = [curve.fit(sample, each) for sample in possible]
+            drawn_or_same = np.where(np.isnan(drawn), curve.observed, drawn)
+            low, high = np.clip(bands(drawn_or_same, level), 0, 1)
+        columns = {
+            "forecast": curve.forecast,
+            "observed": curve.observed,
+            "weight": curve.weight / len(each),
+            "low": low,
+            "high": high,
+        }
+        for point in np.flatnonzero(curve.ends):
+            rows.append(named | {name: float(column[point]) for name, column in columns.items()})
     return frames.from_rows(rows)
+
+
+@dataclass(frozen=True)
+class _Curve:
+    """Points of a reliability curve: `fit` gives the observed frequency at each for other outcomes or weights."""
+
+    fit: Callable[[Items, Items], Points]
+    observed: Points
+    forecast: Points
+    weight: Points
+    ends: Bool[np.ndarray, " point"]
+
+
+def _isotonic(order: Isotone, outcomes: Items) -> _Curve:
+    """A flat piece has its weight, and rows at its ends: one where they are equal."""
+    observed = order.fit(outcomes, np.ones(len(outcomes)))
+    change = observed[1:] != observed[:-1]
+    ends = np.append(True, change) | np.append(change, True)
+    piece = np.append(0, np.cumsum(change))
+    weight = np.bincount(piece[order.point_of])[piece]
+    return _Curve(order.fit, observed, order.points, weight, ends)
+
+
+def _binned(bins: Int[np.ndarray, " item"], forecasts: Items, outcomes: Items) -> _Curve:
+    fit = partial(_means, bins)
+    each = np.ones(len(outcomes))
+    weight = np.bincount(bins)
+    return _Curve(fit, fit(outcomes, each), fit(forecasts, each), weight, np.ones(len(weight), bool))
 
 
 def _means(bin_of: Int[np.ndarray, " item"], values: Items, weights: Items) -> Points:
     """Weighted mean in each bin; NaN if a resample has none of it."""
+    total = np.bincount(bin_of, weights * values)
     with np.errstate(invalid="ignore"):
-        return np.asarray(np.bincount(bin_of, weights * values) / np.bincount(bin_of, weights))
+        return np.asarray(total / np.bincount(bin_of, weights))
 
 
 def _calibrated(order: Isotone, forecasts: Items, outcomes: Items, n_resamples: int, seed: int) -> Iterator[Items]:
     """Possible outcomes if the forecasts were calibrated."""
     rng = np.random.default_rng(check.whole(seed, 0, "seed"))
     hard = bool(np.isin(outcomes, (0, 1)).all())
-    apart = outcomes - order.fit(outcomes, np.ones(len(outcomes)))[order.point_of]
+    fitted = order.fit(outcomes, np.ones(len(outcomes)))
+    apart = outcomes - fitted[order.point_of]
     for _ in range(n_resamples):
         if hard:
             yield (rng.random(len(forecasts)) < forecasts).astype(np.float64)
@@ -156,16 +188,20 @@ def calibration_error(
     check.whole(n_resamples, 0, "resamples", "200 are enough to see.")
     rows: list[dict[str, Any]] = []
     for named, forecasts, outcomes, kind in judged(aligned, way):
-        place, order = bins_of(forecasts, n_bins, bins, kind), Isotone(forecasts)
-        errors = [
-            float(np.abs(np.bincount(place, sample - forecasts)).sum() / len(forecasts))
-            for sample in (outcomes, *_calibrated(order, forecasts, outcomes, n_resamples, seed))
-        ]
-        by_chance = float(np.mean(errors[1:])) if n_resamples else np.nan
+        error = partial(_error, bins_of(forecasts, n_bins, bins, kind), forecasts)
+        possible = _calibrated(Isotone(forecasts), forecasts, outcomes, n_resamples, seed)
+        by_chance = float(np.mean([error(sample) for sample in possible])) if n_resamples else np.nan
         label = None if way == "class-wise" else named["label"]
-        rows.append(named | {"label": label, "error": errors[0], "if_calibrated": by_chance})
+        rows.append(named | {"label": label, "error": error(outcomes), "if_calibrated": by_chance})
     table = frames.from_rows(rows)
-    return table.group_by("model", maintain_order=True).mean() if way == "class-wise" else table
+    if way == "class-wise":
+        return table.group_by("model", maintain_order=True).mean()
+    return table
+
+
+def _error(bins: Int[np.ndarray, " item"], forecasts: Items, outcomes: Items) -> float:
+    gaps = np.abs(np.bincount(bins, outcomes - forecasts))
+    return float(gaps.sum() / len(forecasts))
 
 
 def murphy_diagram(
@@ -197,9 +233,9 @@ def murphy_diagram(
     [[0.15, 0.15], [0.245, 0.195]]
     """
     check.literal(by, JudgedBy, "by")
-    grid = (
-        np.linspace(0, 1, 101) if thresholds is None else check_arrays.as_floats(thresholds, "threshold", "thresholds")
-    )
+    grid = np.linspace(0, 1, 101)
+    if thresholds is not None:
+        grid = check_arrays.as_floats(thresholds, "threshold", "thresholds")
     if not ((grid >= 0) & (grid <= 1)).all():
         raise InputError("thresholds outside 0 to 1 or NaN", "probabilities", "np.linspace(0, 1, 101) is the default.")
     aligned = align(predictions, truth).on_host()
@@ -207,9 +243,11 @@ def murphy_diagram(
     for named, forecasts, outcomes, kind in judged(aligned, by):
         expected = elementary_score(forecasts, outcomes, grid, simplex.lost_as_log(grid, kind))
         entropy = elementary_score(outcomes, outcomes, grid)
-        for threshold, loss, least in zip(grid.tolist(), expected.tolist(), entropy.tolist(), strict=True):
-            parts = {"expected": loss, "entropy": least, "divergence": max(loss - least, 0.0)}
-            rows.append({**named, "threshold": threshold, **parts})
+        columns = zip(grid.tolist(), expected.tolist(), entropy.tolist(), strict=True)
+        for threshold, loss, least in columns:
+            divergence = max(loss - least, 0.0)
+            parts = {"threshold": threshold, "expected": loss, "entropy": least, "divergence": divergence}
+            rows.append(named | parts)
     return frames.from_rows(rows)
 
 
@@ -219,6 +257,8 @@ def elementary_score(
     """Mean elementary score at each threshold, from one sort of the forecasts."""
     order = np.argsort(forecasts, kind="stable")
     below = np.searchsorted(forecasts[order], thresholds * (1 + lost), side="right")
-    hits, missing = (np.concatenate([[0.0], np.cumsum(part[order])]) for part in (outcomes, 1 - outcomes))
-    score: np.ndarray = hits[below] * (1 - thresholds) + (missing[-1] - missing[below]) * thresholds
+    events_below = np.append(0.0, np.cumsum(outcomes[order]))[below]
+    others = np.append(0.0, np.cumsum(1 - outcomes[order]))
+    others_above = others[-1] - others[below]
+    score: np.ndarray = events_below * (1 - thresholds) + others_above * thresholds
     return score / len(forecasts)

@@ -55,17 +55,22 @@ class Curves(Brief):
 
         Errors: `InputError` for an unknown model or label.
         """
-        name = check.one_of(model, list(dict.fromkeys(curve.model for curve in self.curves)), "model")
+        models = list(dict.fromkeys(curve.model for curve in self.curves))
         labels = list(dict.fromkeys(curve.label for curve in self.curves))
-        wanted = labels[0] if label is None and len(labels) == 1 else check.one_of(label, labels, "label")
-        return next(c for c in self.curves if (c.model, c.label, c.implied) == (name, wanted, implied))
+        if label is None and len(labels) == 1:
+            label = labels[0]
+        wanted = (check.one_of(model, models, "model"), check.one_of(label, labels, "label"), implied)
+        return next(curve for curve in self.curves if (curve.model, curve.label, curve.implied) == wanted)
 
     def areas(self) -> "polars.DataFrame":
         """One row for each model and label: the actual and the implied area."""
-        pairs = [(c, self.of(c.model, c.label, True)) for c in self.curves if not c.implied]
-        return frames.from_rows(
-            [{"model": c.model, "label": c.label, "area": c.area, "implied_area": i.area} for c, i in pairs]
-        )
+        rows = []
+        for curve in self.curves:
+            if not curve.implied:
+                implied = self.of(curve.model, curve.label, True)
+                row = {"model": curve.model, "label": curve.label, "area": curve.area, "implied_area": implied.area}
+                rows.append(row)
+        return frames.from_rows(rows)
 
 
 def roc_curves(predictions: Predictions, truth: Truth, label: str | int | None = None) -> Curves:
@@ -124,9 +129,10 @@ def _curves(aligned: AlignedOnHost, label: object, kind: str) -> Curves:
             ranked, last = ranks_of(order)
             reports = probs[ranked][last]
             thresholds = reports if kind == "precision-recall" else np.append(np.inf, reports)
+            n_answered = np.flatnonzero(last) + 1.0
             for implied, events in ((False, aligned.truth[:, k]), (True, probs)):
-                hits, taken = np.cumsum(events[ranked])[last], np.flatnonzero(last) + 1.0
-                x, y, area = RATES[kind](hits, taken, np.array([events.sum()]))
+                hits = np.cumsum(events[ranked])[last]
+                x, y, area = RATES[kind](hits, n_answered, np.array([events.sum()]))
                 curves.append(Curve(model, aligned.labels[k], kind, implied, thresholds, x, y, float(area)))
     return Curves(kind, tuple(curves))
 
@@ -141,15 +147,19 @@ def chosen_labels(label: object, labels: Sequence[str]) -> list[int]:
 def ranking(logs: Float[np.ndarray, "item label"], position: int) -> tuple[Items, Items]:
     """Numbers in the order of one label's reports, distinct even if these round to 1; and the reports."""
     logs = logs.astype(np.float64, copy=False)
+    reports = logs[:, position]
     rest = np.exp(np.delete(logs, position, axis=1)).sum(1)
     sure = np.maximum(-rest, NEARLY_SURE)  # above all others, though rows sum to 1 only within the tolerance
-    return np.where(logs[:, position] > NEARLY_SURE, sure, logs[:, position]), np.exp(logs[:, position])
+    order = np.where(reports > NEARLY_SURE, sure, reports)
+    return order, np.exp(reports)
 
 
 def ranks_of(order: Items) -> tuple[Int[np.ndarray, " item"], Bool[np.ndarray, " item"]]:
     """The items from the highest report down, and which of them are the last of their ties, which enter together."""
     ranked = np.argsort(-order, kind="stable")
-    return ranked, np.append(order[ranked[1:]] != order[ranked[:-1]], True)
+    descending = order[ranked]
+    last = np.append(descending[1:] != descending[:-1], True)
+    return ranked, last
 
 
 def precision_recall(
@@ -159,15 +169,19 @@ def precision_recall(
     recall = ratio(hits, events)
     precision = np.where(events > 0, ratio(hits, taken), np.nan)
     steps = np.diff(recall, prepend=0.0)
-    return recall, precision, np.asarray(np.where(steps == 0, 0.0, steps * precision).sum(-1))
+    areas = np.where(steps == 0, 0.0, steps * precision)
+    return recall, precision, np.asarray(areas.sum(-1))
 
 
 def roc(
     hits: Points, taken: Points, events: Float[np.ndarray, "*batch one"]
 ) -> tuple[Float[np.ndarray, "*batch more"], Float[np.ndarray, "*batch more"], Float[np.ndarray, "*batch"]]:
     """False and true positive rate from (0, 0) on and the area, of weights as in `precision_recall`."""
-    rates = (ratio(np.maximum(taken - hits, 0), taken[..., -1:] - events), ratio(hits, events))
-    x, y = (np.concatenate([np.zeros_like(rate[..., :1]), rate], axis=-1) for rate in rates)
+    false_positive = ratio(np.maximum(taken - hits, 0), taken[..., -1:] - events)
+    true_positive = ratio(hits, events)
+    origin = np.zeros_like(true_positive[..., :1])
+    x = np.concatenate([origin, false_positive], axis=-1)
+    y = np.concatenate([origin, true_positive], axis=-1)
     return x, y, np.asarray(np.trapezoid(y, x))
 
 

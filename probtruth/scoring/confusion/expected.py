@@ -95,18 +95,21 @@ class Confusion(Brief, Summary):
             problem = f"metric {name!r} with label {label!r} and average {average!r}"
             raise InputError(problem, "a label or an average", hint)
         if average is not None:
-            return self.measures.index(Measure(name, average=check.one_of(average, AVERAGES, "average")))
-        return self.measures.index(Measure(name, check.one_of(str(label), self.labels, "label")))
+            wanted = Measure(name, average=check.one_of(average, AVERAGES, "average"))
+        else:
+            wanted = Measure(name, label=check.one_of(str(label), self.labels, "label"))
+        return self.measures.index(wanted)
 
     def table(self) -> "polars.DataFrame":
         """A row for each model and metric, with its `label` or `average`; `undefined` counts undefined labels."""
         names = ("values", "sd", "low", "high", "plug_in", "undefined", "mc_error")
-        numbers = {name.removesuffix("s"): getattr(self, name) for name in names}
-        rows = [
-            {"model": model, **vars(measure)} | {column: float(array[i, j]) for column, array in numbers.items()}
-            for i, model in enumerate(self.models)
-            for j, measure in enumerate(self.measures)
-        ]
+        rows = []
+        for i, model in enumerate(self.models):
+            for j, measure in enumerate(self.measures):
+                row: dict[str, object] = {"model": model, **vars(measure)}
+                for name in names:
+                    row[name.removesuffix("s")] = float(getattr(self, name)[i, j])
+                rows.append(row)
         return frames.from_rows(rows)
 
 
@@ -186,17 +189,20 @@ def response_probs(
     log_probs: Float[np.ndarray, "model item label"], response: str, threshold: object = None
 ) -> Float[np.ndarray, "model item label"]:
     """The probability of each answer: the model's distribution itself, or 1 at the label that it chooses."""
-    chosen, logs = check_threshold(response, threshold, log_probs.shape[-1]), log_probs.astype(np.float64, copy=False)
+    limits = check_threshold(response, threshold, log_probs.shape[-1])
+    logs = log_probs.astype(np.float64, copy=False)
     if response == "sample":
         return np.asarray(np.exp(logs))
-    if chosen is None:
+    if limits is None:
         return simplex.shared_by_ties(logs)
-    if len(chosen) == 1:
-        limit = np.array(chosen)
+    if len(limits) == 1:
+        limit = np.array(limits)
         limit *= 1 - simplex.lost_as_log(limit, log_probs.dtype)
         positive = np.exp(logs[..., 1]) >= limit
         return np.asarray(np.stack([~positive, positive], -1), np.float64)
-    return simplex.shared_by_ties((log_probs - np.log(chosen).astype(log_probs.dtype)).astype(np.float64))
+    log_limits = np.log(limits).astype(log_probs.dtype)
+    above = (log_probs - log_limits).astype(np.float64)
+    return simplex.shared_by_ties(above)
 
 
 def check_threshold(response: str, threshold: object, n_labels: int) -> tuple[float, ...] | None:
@@ -209,8 +215,9 @@ def check_threshold(response: str, threshold: object, n_labels: int) -> tuple[fl
         return None
     wanted = f"a number above 0 and at most 1, or {n_labels} of them (one for each label)"
     hint = "Thresholds are probabilities; for two labels threshold=0.5 is the usual choice."
-    several = isinstance(threshold, Sequence | np.ndarray) and not isinstance(threshold, str)
-    listed = list(threshold) if several else [threshold]  # type: ignore[call-overload]
+    listed = [threshold]
+    if isinstance(threshold, Sequence | np.ndarray) and not isinstance(threshold, str):
+        listed = list(threshold)
     limits = tuple(check.number(limit, "threshold", hint, above=0, most=1, wanted=wanted) for limit in listed)
     if len(limits) != n_labels and (len(limits), n_labels) != (1, 2):
         got = f"{check.count(len(limits), 'threshold')} for {n_labels} labels"
@@ -241,39 +248,55 @@ def degeneracy_report(truth: Truth) -> "polars.DataFrame":
     ('accuracy', None, 0.58, 0.7, False)
     """
     check.instance(truth, Truth, "infer_truth, Truth.from_probs or Truth.from_labels")
-    table = truth.shares if truth.estimand != "class" and truth.shares is not None else to_host(truth.probs)
+    by_votes = truth.estimand != "class" and truth.shares is not None
+    table = truth.shares if by_votes and truth.shares is not None else to_host(truth.probs)
     y = table.astype(np.float64)
     honest = measures.measure_table(y.T @ y)
-    same = np.ptp(y, axis=1).max() <= EQUAL
-    best = float(y.max(1).mean()), "any response" if same else "the most probable label of every item"
-    found: list[tuple[str, str | None, float, float, str]] = [("accuracy", None, float(honest[0]), *best)]
+    rows = [_row("accuracy", None, float(honest[0]), *_best_accuracy(y))]
     for metric in METRICS:
         values = honest[label_columns(metric, y.shape[1])].tolist()
         for label, value, column in zip(truth.index.labels, values, y.T, strict=True):
-            found.append((metric, label, value, *_best(metric, label, column)))
+            rows.append(_row(metric, label, value, *_best(metric, label, column)))
     for rule in (log, brier):
         value = float(entropies(rule, y).mean())
-        found.append((rule.name, None, value, value, "the truth itself"))
-    columns = ("metric", "label", "honest", "best", "best_response", "honest_is_best")
-    return frames.from_rows(
-        [dict(zip(columns, (*row, bool(abs(row[3] - row[2]) <= EQUAL)), strict=True)) for row in found]
-    )
+        rows.append(_row(rule.name, None, value, value, "the truth itself"))
+    return frames.from_rows(rows)
+
+
+def _row(metric: str, label: str | None, honest: float, best: float, response: str) -> dict[str, object]:
+    return {
+        "metric": metric,
+        "label": label,
+        "honest": honest,
+        "best": best,
+        "best_response": response,
+        "honest_is_best": bool(abs(best - honest) <= EQUAL),
+    }
+
+
+def _best_accuracy(y: Float[np.ndarray, "item label"]) -> tuple[float, str]:
+    best = float(y.max(1).mean())
+    all_alike = np.ptp(y, axis=1).max() <= EQUAL
+    return best, "any response" if all_alike else "the most probable label of every item"
 
 
 def _best(metric: str, label: str, y: Float[np.ndarray, " item"]) -> tuple[float, str]:
     """The greatest value of a metric of one label, and the response that reaches it."""
-    if y.sum() == 0 and metric in ("recall", "f"):
+    total = y.sum()
+    n_items = len(y)
+    if total == 0 and metric in ("recall", "f"):
         return np.nan, "none: the label never happens"
     if metric == "recall":
         return 1.0, f"always {label!r}"
     if metric == "specificity":
-        return (1.0, f"never {label!r}") if y.sum() < len(y) else (np.nan, "none: the label always happens")
+        return (1.0, f"never {label!r}") if total < n_items else (np.nan, "none: the label always happens")
     if metric == "precision":
         if np.ptp(y) <= EQUAL:
             return float(y[0]), f"{label!r} for any of the items"
         number = int((y >= y.max() - EQUAL).sum())
-        return float(y.max()), f"{label!r} only for the {number} of {len(y)} items most likely to have it"
-    values = 2 * np.cumsum(np.sort(y)[::-1]) / (np.arange(1, len(y) + 1) + y.sum())
+        return float(y.max()), f"{label!r} only for the {number} of {n_items} items most likely to have it"
+    hits = np.cumsum(np.sort(y)[::-1])  # if the most likely 1, 2, ... items get the label
+    values = 2 * hits / (np.arange(1, n_items + 1) + total)
     number = int(values.argmax()) + 1
     best = float(values[number - 1])
-    return best, f"{label!r} for the {number} of {len(y)} items above {best / 2:.3g}, half of the best F"
+    return best, f"{label!r} for the {number} of {n_items} items above {best / 2:.3g}, half of the best F"

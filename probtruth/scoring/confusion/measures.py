@@ -50,20 +50,30 @@ def label_columns(metric: str, n_labels: int) -> slice:
 def measure(right: Labels, of_label: Labels, of_response: Labels) -> Measures:
     """The measures of each table, NaN for 0/0."""
     total = of_label.sum(-1, keepdims=True)
+    neither = np.maximum(total - of_label - of_response + right, 0)
     parts = {
         "precision": (right, of_response),
         "recall": (right, of_label),
-        "specificity": (np.maximum(total - of_label - of_response + right, 0), total - of_label),
+        "specificity": (neither, total - of_label),
         "f": (2 * right, of_label + of_response),
     }
-    values = [ratio(right.sum(-1, keepdims=True), total)]
-    for above, below in (parts[metric] for metric in METRICS):
+    values = [_ratio_of_sums(right, of_label)]
+    for metric in METRICS:
+        above, below = parts[metric]
         each = ratio(above, below)
         defined = (~np.isnan(each)).astype(np.float64)
-        filled, weights = np.nan_to_num(each), of_label * defined
-        averages = ((filled, defined), (above, below), (weights * filled, weights))
-        values += [each, *(ratio(x.sum(-1, keepdims=True), y.sum(-1, keepdims=True)) for x, y in averages)]
+        filled = np.nan_to_num(each)
+        weights = of_label * defined
+        macro = _ratio_of_sums(filled, defined)
+        micro = _ratio_of_sums(above, below)
+        weighted = _ratio_of_sums(weights * filled, weights)
+        values += [each, macro, micro, weighted]
     return np.concatenate(values, -1)
+
+
+def _ratio_of_sums(above: Labels, below: Labels) -> Float[np.ndarray, "*batch 1"]:
+    """The sum over labels of the one by that of the other."""
+    return ratio(above.sum(-1, keepdims=True), below.sum(-1, keepdims=True))
 
 
 def undefined_labels(values: Measures, n_labels: int) -> Measures:
@@ -92,7 +102,9 @@ def ratio(
     above: Float[np.ndarray, "*batch value"], below: Float[np.ndarray, "*batch #value"]
 ) -> Float[np.ndarray, "*batch value"]:
     """above / below, NaN if below is not positive."""
-    return np.asarray(np.where(below > 0, above / np.where(below > 0, below, 1.0), np.nan))
+    positive = below > 0
+    quotient = above / np.where(positive, below, 1.0)
+    return np.asarray(np.where(positive, quotient, np.nan))
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,12 +121,15 @@ class Summary:
 
 def summarise(values: Drawn, n_labels: int) -> Summary:
     """Mean, sd and equal-tailed 95% interval over the draws in which a measure is defined."""
-    undefined, number = undefined_labels(values, n_labels).mean(0), (~np.isnan(values)).sum(0)
+    undefined = undefined_labels(values, n_labels).mean(0)
+    n_defined = (~np.isnan(values)).sum(0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # where a measure is never defined all of these are NaN
-        mean, sd = np.nanmean(values, 0), np.nanstd(values, 0, ddof=1)
+        mean = np.nanmean(values, 0)
+        sd = np.nanstd(values, 0, ddof=1)
         low, high = np.nanquantile(values, [0.025, 0.975], axis=0)
-    return Summary(mean, undefined, sd, low, high, ratio(sd, np.sqrt(number)))
+    error = ratio(sd, np.sqrt(n_defined))
+    return Summary(mean, undefined, sd, low, high, error)
 
 
 def draw_labels(probs: Rows, draws: int, generator: np.random.Generator) -> Int[np.ndarray, "item draw"]:
@@ -131,9 +146,12 @@ def draw_labels(probs: Rows, draws: int, generator: np.random.Generator) -> Int[
 def sampled_measures(truth: Rows, answers: Answers, draws: int, seed: int, respond: bool) -> Summary:
     """The measures over independent draws of every item's label, the same for all models."""
     n_items, n_labels = truth.shape
-    generator, offset = np.random.default_rng(seed), n_labels * np.arange(draws)
+    generator = np.random.default_rng(seed)
     shape = (draws, len(answers), n_labels)
-    right, of_response, of_label = np.zeros(shape), np.zeros(shape), np.zeros((draws, 1, n_labels))
+    right = np.zeros(shape)
+    of_response = np.zeros(shape)
+    of_label = np.zeros((draws, 1, n_labels))
+    offset = n_labels * np.arange(draws)  # one number for each draw and label
 
     def totals(code: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
         return np.bincount(code, weights, draws * n_labels).reshape(draws, n_labels)
@@ -147,10 +165,12 @@ def sampled_measures(truth: Rows, answers: Answers, draws: int, seed: int, respo
         for model, answer in enumerate(answers[:, rows]):
             if respond:
                 responses = draw_labels(answer, draws, generator)
-                right[:, model] += totals(code[(responses == labels).ravel()])
+                agree = (responses == labels).ravel()
+                right[:, model] += totals(code[agree])
                 of_response[:, model] += totals((responses + offset).ravel())
             else:
-                right[:, model] += totals(code, np.take_along_axis(answer, labels, axis=1).ravel())
+                agreement = np.take_along_axis(answer, labels, axis=1)
+                right[:, model] += totals(code, agreement.ravel())
                 of_response[:, model] += answer.sum(0)
     return summarise(measure(right, np.broadcast_to(of_label, shape), of_response), n_labels)
 
@@ -158,22 +178,26 @@ def sampled_measures(truth: Rows, answers: Answers, draws: int, seed: int, respo
 def posterior_measures(tables: Float[np.ndarray, "draw item label"], answers: Answers) -> Summary:
     """The measures of every drawn table of labels, with counts expected over labels and responses given the table."""
     right = np.stack([np.einsum("nk,mnk->mk", table.astype(np.float64), answers) for table in tables])
-    of_label = tables.sum(1, dtype=np.float64)[:, None]
-    shape = right.shape
-    values = measure(right, np.broadcast_to(of_label, shape), np.broadcast_to(answers.sum(1), shape))
-    return summarise(values, tables.shape[2])
+    of_label = np.broadcast_to(tables.sum(1, dtype=np.float64)[:, None], right.shape)
+    of_response = np.broadcast_to(answers.sum(1), right.shape)
+    return summarise(measure(right, of_label, of_response), tables.shape[2])
 
 
 def exact_measures(truth: Rows, answers: Answers, draws: int, seed: int) -> Summary:
     """Expectation of each measure, given that it is defined; most averages, and the spread, from drawn tables."""
     summary = sampled_measures(truth, answers, draws, seed, respond=True)
-    mean, undefined = summary.values.copy(), summary.undefined.copy()
+    mean = summary.values.copy()
+    undefined = summary.undefined.copy()
     error = np.maximum(summary.mc_error, 1 / draws)  # draws that all agree are not an exact answer
     columns = {metric: label_columns(metric, truth.shape[1]) for metric in METRICS}
-    micro, weighted = (AVERAGES.index(average) for average in ("micro", "weighted"))
+    micro = AVERAGES.index("micro")
+    weighted = AVERAGES.index("weighted")
     # linear in the counts: accuracy, its twin the recall weighted by labels, and all that count over the labels
-    linear = [0, columns["recall"].stop + weighted, *(part.stop + micro for part in columns.values())]
-    mean[:, linear], undefined[:, linear], error[:, linear] = measure_table(truth.T @ answers)[:, linear], 0.0, 0.0
+    linear = [0, columns["recall"].stop + weighted]
+    linear += [part.stop + micro for part in columns.values()]
+    mean[:, linear] = measure_table(truth.T @ answers)[:, linear]
+    undefined[:, linear] = 0.0
+    error[:, linear] = 0.0
     for model, answer in enumerate(answers):
         right = truth * answer
         ratios = {
@@ -184,11 +208,15 @@ def exact_measures(truth: Rows, answers: Answers, draws: int, seed: int) -> Summ
         }
         for metric, part in columns.items():
             value, hole = _expected_ratio(*ratios[metric])
-            mean[model, part], undefined[model, part], error[model, part] = value, hole, 0.0
+            mean[model, part] = value
+            undefined[model, part] = hole
+            error[model, part] = 0.0
             undefined[model, [part.stop, part.stop + weighted]] = hole.sum()
-            surely, never = hole <= SURE, hole >= 1
-            if (surely | never).all() and surely.any():  # then so is the macro average
-                mean[model, part.stop], error[model, part.stop] = value[surely].mean(), 0.0
+            surely_defined = hole <= SURE
+            never_defined = hole >= 1
+            if (surely_defined | never_defined).all() and surely_defined.any():  # then so is the macro average
+                mean[model, part.stop] = value[surely_defined].mean()
+                error[model, part.stop] = 0.0
     return replace(summary, values=mean, undefined=undefined, mc_error=error)
 
 
@@ -198,14 +226,16 @@ def exact_measures(truth: Rows, answers: Answers, draws: int, seed: int) -> Summ
 # The integrand is a polynomial; on the part of (0, 1) that matters a fixed Gauss-Legendre rule is exact to rounding.
 def _expected_ratio(above: Rows, below: list[Rows]) -> tuple[ByLabel, ByLabel]:
     """E[above / mean of the sums below | these are not 0], and the probability that they are."""
-    span = CUTOFF / np.maximum(sum(part.sum(0) for part in below), CUTOFF)
-    node, weight = np.polynomial.legendre.leggauss(NODES)
+    expected_below = sum(part.sum(0) for part in below)
+    span = CUTOFF / np.maximum(expected_below, CUTOFF)
+    nodes, weights = np.polynomial.legendre.leggauss(NODES)
     integral = np.zeros(above.shape[1])
-    for at, share in zip((node + 1) / 2, weight / 2, strict=True):
-        x = at * span
-        left = [1 - part * x for part in below]
-        whole = np.prod([part.prod(0) for part in left], axis=0) * share * span * (1 - x) ** (len(below) - 1)
-        integral += whole * (above / np.prod(left, axis=0)).sum(0)
+    for node, weight in zip((nodes + 1) / 2, weights / 2, strict=True):
+        x = node * span
+        each = [1 - part * x for part in below]  # E[u^b_j] of each item, by part of the sum below
+        of_all = np.prod([part.prod(0) for part in each], axis=0)
+        of_others = (above / np.prod(each, axis=0)).sum(0)
+        integral += of_all * weight * span * (1 - x) ** (len(below) - 1) * of_others
     with np.errstate(divide="ignore"):
         log_hole = sum(np.log1p(-part).sum(0) for part in below)
     return len(below) * ratio(integral, -np.expm1(log_hole)), np.exp(log_hole)

@@ -58,8 +58,10 @@ def multivariate_log_density(x: Points, loc: Vector, scale: Matrix, kappa: Numbe
     root = jnp.linalg.cholesky(scale)
     dim = loc.shape[-1]
     flat = (x - loc).reshape(-1, dim).T
-    squares = jnp.sum(jax.scipy.linalg.solve_triangular(root, flat, lower=True) ** 2, 0).reshape(x.shape[:-1])
-    return _log_density(squares, jnp.sum(jnp.log(jnp.diagonal(root))), jnp.asarray(kappa, x.dtype), dim)
+    scaled = jax.scipy.linalg.solve_triangular(root, flat, lower=True)
+    squares = jnp.sum(scaled**2, 0).reshape(x.shape[:-1])
+    log_volume = jnp.sum(jnp.log(jnp.diagonal(root)))
+    return _log_density(squares, log_volume, jnp.asarray(kappa, x.dtype), dim)
 
 
 @partial(jax.jit, static_argnames="dim")
@@ -75,9 +77,12 @@ def log_normalizer(kappa: Number, dim: int = 1) -> Float[Array, "..."]:
     (k,) = of_one_type(kappa)
     half = dim / 2
     heavy = k >= 0
-    tail, compact = jnp.where(heavy, k, 0.0), jnp.where(heavy, 0.0, -k)
-    lost = jnp.where(heavy, 2 * tail, compact / (0.5 + compact * (1 - half)))  # one over the argument of Gamma
-    return half * (jnp.log(2 * jnp.pi) - jnp.log1p(2 * compact * (1 - half))) - _gamma_excess(lost, half)
+    tail = jnp.where(heavy, k, 0.0)
+    compact = jnp.where(heavy, 0.0, -k)
+    excess = compact * (1 - half)
+    inverse = jnp.where(heavy, 2 * tail, compact / (0.5 + excess))  # one over the argument of Gamma
+    log_unit = jnp.log(2 * jnp.pi) - jnp.log1p(2 * compact * (1 - half))
+    return half * log_unit - _gamma_excess(inverse, half)
 
 
 @partial(jax.jit, static_argnames="shape")
@@ -94,10 +99,14 @@ def sample(
     normal_key, gamma_key = jax.random.split(key)
     normal = jax.random.normal(normal_key, shape, loc.dtype)
     # divided by sqrt(2 |kappa| (G + [kappa < 0] normal^2/2)), with G from a gamma distribution
-    size = jnp.where(kappa == 0, 1.0, jnp.abs(kappa))
-    order = jnp.broadcast_to(0.5 / size + jnp.where(kappa < 0, 0.5, 0.0), shape)
-    total = jax.random.gamma(gamma_key, order, dtype=loc.dtype) + jnp.where(kappa < 0, normal**2 / 2, 0.0)
-    return loc + scale * normal * jnp.where(kappa == 0, 1.0, 1 / jnp.sqrt(2 * size * total))
+    gaussian = kappa == 0
+    compact = kappa < 0
+    size = jnp.where(gaussian, 1.0, jnp.abs(kappa))
+    order = jnp.broadcast_to(0.5 / size + jnp.where(compact, 0.5, 0.0), shape)
+    gamma = jax.random.gamma(gamma_key, order, dtype=loc.dtype)
+    total = gamma + jnp.where(compact, normal**2 / 2, 0.0)
+    stretch = jnp.where(gaussian, 1.0, 1 / jnp.sqrt(2 * size * total))
+    return loc + scale * normal * stretch
 
 
 @jax.jit
@@ -121,7 +130,8 @@ def _log_density(squares: Array, log_volume: Array, kappa: Array, dim: int) -> A
     # -(1/kappa + d)/2 log(1 + kappa r^2), written so that kappa = 0 is not a special case
     product = kappa * squares
     inside = product > -1
-    kernel = -0.5 * (1 + dim * kappa) * squares * log1p_ratio(jnp.where(inside, product, 0.0))
+    ratio = log1p_ratio(jnp.where(inside, product, 0.0))
+    kernel = -0.5 * (1 + dim * kappa) * squares * ratio
     value: Array = jnp.where(inside, kernel, -jnp.inf) - log_normalizer(kappa, dim) - log_volume
     return value
 
@@ -129,12 +139,18 @@ def _log_density(squares: Array, log_volume: Array, kappa: Array, dim: int) -> A
 def _gamma_excess(w: Float[Array, "..."], a: float) -> Float[Array, "..."]:
     """log Gamma(1/w + a) - log Gamma(1/w) + a log w, by Stirling's series near w = 0."""
     small = w < 1 / STIRLING
-    little = jnp.where(small, w, 0.0)
-    step = a * little
-    tail = [v / 12 - v**3 / 360 + v**5 / 1260 - v**7 / 1680 for v in (little / (1 + step), little)]
-    series = a * (log1p_ratio(step) - 1) + (a - 0.5) * jnp.log1p(step) + tail[0] - tail[1]
+    near_0 = jnp.where(small, w, 0.0)
+    step = a * near_0
+    shift = a * (log1p_ratio(step) - 1)
+    series = shift + (a - 0.5) * jnp.log1p(step) + _stirling(near_0 / (1 + step)) - _stirling(near_0)
     z = 1 / jnp.where(small, 1.0, w)
-    return jnp.where(small, series, gammaln(z + a) - gammaln(z) - a * jnp.log(z))
+    direct = gammaln(z + a) - gammaln(z) - a * jnp.log(z)
+    return jnp.where(small, series, direct)
+
+
+def _stirling(v: Array) -> Array:
+    """What Stirling's series adds to the leading terms of log Gamma(1/v)."""
+    return v / 12 - v**3 / 360 + v**5 / 1260 - v**7 / 1680
 
 
 def power_from_coupling(kappa: float, dim: int = 1, alpha: float = 2.0) -> float:

@@ -182,42 +182,44 @@ def risk_profile(
     way = check.literal(source, SourceMethod, "source")
     width = check_smoothing(way, smoothing)
     limit = check_floor(floor, len(aligned.labels))
-    given = check_arrays.as_floats(powers, "power", "powers")
-    if np.isnan(given).any():
+    listed = check_arrays.as_floats(powers, "power", "powers")
+    if np.isnan(listed).any():
         raise InputError("a power that is NaN", "numbers (inf and -inf are allowed)", "Check powers=[...].")
-    wanted = tuple(sorted({*given.tolist(), *MARKS.values()}))
+    spectrum = tuple(sorted({*listed.tolist(), *MARKS.values()}))
     events = aligned.truth
     n_bins = None if width is None or "bins" not in way else int(width)
-    model, like, sigma, impossible, bins = [], [], [], [], []
+    model_means = []
+    source_means = []
+    sigma = []
+    impossible = []
+    bins = []
     for name, logs in zip(aligned.models, aligned.log_probs, strict=True):
-        lost = ((events > 0) & np.isneginf(logs)).any(1)
-        impossible.append(tuple(item for item, gone in zip(aligned.items, lost, strict=True) if gone))
+        ruled_out = ((events > 0) & np.isneginf(logs)).any(1)
+        impossible.append(tuple([aligned.items[item] for item in np.flatnonzero(ruled_out).tolist()]))
         logs = floored(logs, None)
         reported = np.exp(logs)
         if limit is not None:
             reported = np.clip(reported, limit, 1 - limit)
             logs = np.log(reported)
-        pairs = zip(reported.T, events.T, strict=True) if by_label else [(reported.T.ravel(), events.T.ravel())]
-        each = [source_probability(q, y, way, width) for q, y in pairs]
-        frequency = np.reshape(each, reported.T.shape).T
+        frequency = _source(reported, events, way, width, by_label)
+        if limit is not None:
+            frequency = np.clip(frequency, limit, 1 - limit)
         with np.errstate(divide="ignore"):
-            log_frequency = np.log(frequency if limit is None else np.clip(frequency, limit, 1 - limit))
-        model.append(_means(logs, events, wanted))
-        like.append(_means(log_frequency, events, wanted))
-        happened, weights = logs[events > 0], events[events > 0] / events.sum()
-        with np.errstate(invalid="ignore"):
-            sd = np.sqrt(weights @ (happened - weights @ happened) ** 2)  # NaN where one of them is infinite
-        sigma.append(float(np.nan_to_num(np.exp(-sd))))
+            log_frequency = np.log(frequency)
+        model_means.append(_means(logs, events, spectrum))
+        source_means.append(_means(log_frequency, events, spectrum))
+        sigma.append(_one_sigma(logs, events))
         bins += _bubbles(name, aligned.labels, logs, events, n_bins)
-    ours, theirs = np.stack(model), np.stack(like)
+    of_model = np.stack(model_means)
+    of_source = np.stack(source_means)
     return RiskProfile(
         aligned.models,
         aligned.labels,
-        wanted,
-        ours[:, 0],
-        theirs[:, 0],
-        ours[:, 1:],
-        theirs[:, 1:],
+        spectrum,
+        of_model[:, 0],
+        of_source[:, 0],
+        of_model[:, 1:],
+        of_source[:, 1:],
         np.array(sigma),
         tuple(impossible),
         source,
@@ -227,28 +229,53 @@ def risk_profile(
     )
 
 
+def _source(reported: Rows, events: Rows, way: str, width: float | None, by_label: bool) -> Rows:
+    """The source probability of every report, from the reports of its label or from all."""
+    if not by_label:
+        pooled = source_probability(reported.T.ravel(), events.T.ravel(), way, width)
+        return pooled.reshape(reported.T.shape).T
+    columns = zip(reported.T, events.T, strict=True)
+    return np.stack([source_probability(reports, happened, way, width) for reports, happened in columns]).T
+
+
+def _one_sigma(logs: Rows, events: Rows) -> float:
+    """exp(-sd) of the log-probabilities of what happened; 0 where one of them is infinite."""
+    happened = logs[events > 0]
+    weights = events[events > 0] / events.sum()
+    with np.errstate(invalid="ignore"):
+        variance = weights @ (happened - weights @ happened) ** 2
+    return float(np.nan_to_num(np.exp(-np.sqrt(variance))))
+
+
 def _means(logs: Rows, events: Rows, powers: tuple[float, ...]) -> Float[np.ndarray, "all_then_label power"]:
     """The means over all true events and over each label's, NaN for a label without any."""
     means = np.full((1 + logs.shape[1], len(powers)), np.nan)
-    for row, values, weights in zip(means, (logs.ravel(), *logs.T), (events.ravel(), *events.T), strict=True):
+    columns = [(logs.ravel(), events.ravel())]
+    columns += zip(logs.T, events.T, strict=True)
+    for row, (values, weights) in enumerate(columns):
         happened = weights > 0
         if happened.any():
             share = weights[happened] / weights[happened].sum()
-            row[:] = [_mean(values[happened], share, power) for power in powers]
+            means[row] = [_mean(values[happened], share, power) for power in powers]
     return means
 
 
 def _mean(logs: Float[np.ndarray, " event"], share: Float[np.ndarray, " event"], power: float) -> float:
     """`generalized_mean` of events on the host, where it needs no compilation."""
-    low, high = float(logs.min()), float(logs.max())
+    low = float(logs.min())
+    high = float(logs.max())
     if np.isinf(power):
         return exp(high if power > 0 else low)
     if low == -inf and (power <= 0 or high == -inf):
         return 0.0
     if abs(power) * (high - low) > 1:
-        return exp(float(logsumexp(power * logs, b=share)) / power)
+        log_sum = float(logsumexp(power * logs, b=share))
+        return exp(log_sum / power)
     centre = float(share @ logs)  # around the geometric mean small powers lose no digits
-    return exp(centre + (log1p(share @ np.expm1(power * (logs - centre))) / power if power else 0.0))
+    if power == 0:
+        return exp(centre)
+    excess = share @ np.expm1(power * (logs - centre))
+    return exp(centre + log1p(excess) / power)
 
 
 def _bubbles(
@@ -258,20 +285,25 @@ def _bubbles(
     rows: list[dict[str, object]] = []
     for label, log_q, y in zip(labels, logs.T, events.T, strict=True):
         bins, place = np.unique(equal_count_bins(np.exp(log_q), n_bins), return_inverse=True)
+        n = np.bincount(place)
+        n_true = np.bincount(place, y)
         with np.errstate(invalid="ignore"):
-            weighted = np.where(y > 0, y * log_q, 0.0)
-            n, true, of_true, of_all = (np.bincount(place, part) for part in (None, y, weighted, log_q))
+            log_of_true = np.bincount(place, np.where(y > 0, y * log_q, 0.0))
+            log_of_all = np.bincount(place, log_q)
             columns = {
                 "bin": bins,
-                "source": true / n,
-                "reported": np.exp(of_true / true),
-                "reported_all": np.exp(of_all / n),
+                "source": n_true / n,
+                "reported": np.exp(log_of_true / n_true),
+                "reported_all": np.exp(log_of_all / n),
                 "n": n,
-                "n_true": true,
-                "contribution": of_true / events.sum(),
+                "n_true": n_true,
+                "contribution": log_of_true / events.sum(),
             }
-        points = zip(*(column.tolist() for column in columns.values()), strict=True)
-        rows += [{"model": model, "label": label, **dict(zip(columns, point, strict=True))} for point in points]
+        for point in range(len(bins)):
+            row: dict[str, object] = {"model": model, "label": label}
+            for name, column in columns.items():
+                row[name] = column[point].item()
+            rows.append(row)
     return rows
 
 
@@ -297,7 +329,8 @@ class MetricExplanation:
         probs = np.asarray(truth, np.float64)
         if self.exponent == inf:
             return simplex.shared_by_ties(probs)
-        weights = np.where(probs > 0, probs, 1) ** self.exponent * (probs > 0)
+        possible = probs > 0
+        weights = np.where(possible, probs, 1) ** self.exponent * possible
         return np.asarray(weights / weights.sum(-1, keepdims=True))
 
 

@@ -26,9 +26,12 @@ def check_smoothing(way: str, smoothing: object) -> float | None:
         raise InputError(f"smoothing={smoothing!r}", f"none for {way!r}", hint)
     if way == "kernel":
         return check.number(smoothing, "a kernel of standard deviation", "Try 0.05.", least=LEAST_BANDWIDTH)
-    what, hint = "neighbours" if way == "neighbours" else "bins", "Leave it out for the default."
-    if (number := check.number(smoothing, what, hint, least=1, wanted="a whole number from 1 on")) % 1:
-        raise InputError(f"{what} {smoothing!r}", "a whole number from 1 on", hint)
+    what = "neighbours" if way == "neighbours" else "bins"
+    wanted = "a whole number from 1 on"
+    hint = "Leave it out for the default."
+    number = check.number(smoothing, what, hint, least=1, wanted=wanted)
+    if number % 1:
+        raise InputError(f"{what} {smoothing!r}", wanted, hint)
     return number
 
 
@@ -48,9 +51,11 @@ def source_probability(reported: Entries, events: Entries, way: str, smoothing: 
         bins = _bin_of(counts, smoothing)
         prior = 1 if way == "bayes-bins" else 0
         hits = np.bincount(bins, happened) + prior * (happened.sum() / counts.sum())
-        frequency = (hits / np.maximum(np.bincount(bins, counts) + prior, 1))[bins]
+        size = np.bincount(bins, counts) + prior
+        frequency = (hits / np.maximum(size, 1))[bins]
     # between 0 and 1 despite rounding, and above 0 if something happened
-    return np.asarray(np.clip(frequency, np.where(happened > 0, np.finfo(np.float64).tiny, 0.0), 1.0))[inverse]
+    least = np.where(happened > 0, np.finfo(np.float64).tiny, 0.0)
+    return np.asarray(np.clip(frequency, least, 1.0))[inverse]
 
 
 def equal_count_bins(reported: Entries, n_bins: float | None = None) -> Int[np.ndarray, " entry"]:
@@ -61,27 +66,31 @@ def equal_count_bins(reported: Entries, n_bins: float | None = None) -> Int[np.n
 
 def _bin_of(counts: np.ndarray, n_bins: float | None) -> np.ndarray:
     number = int(counts.sum())
-    wanted = min(MOST_BINS, int(np.sqrt(number))) if n_bins is None else int(min(n_bins, number))
+    wanted = min(MOST_BINS, int(np.sqrt(number)))
+    if n_bins is not None:
+        wanted = int(min(n_bins, number))
     middle = np.cumsum(counts) - counts / 2
-    bins: np.ndarray = np.minimum((middle / number * wanted).astype(np.int64), wanted - 1)
-    return bins
+    bins = (middle / number * wanted).astype(np.int64)
+    return np.asarray(np.minimum(bins, wanted - 1))
 
 
 def _kernel(values: np.ndarray, counts: np.ndarray, happened: np.ndarray, width: float | None) -> np.ndarray:
     number = counts.sum()
-    mean = counts @ values / number
     if width is None:
-        width = 1.06 * float(np.sqrt(counts @ (values - mean) ** 2 / number)) * number**-0.2
+        mean = counts @ values / number
+        variance = counts @ (values - mean) ** 2 / number
+        width = 1.06 * float(np.sqrt(variance)) * number**-0.2
     if width <= 0:  # all reports are equal
         return np.full_like(values, happened.sum() / number)
-    step = width / STEPS_PER_BANDWIDTH
-    position = (values - values[0]) / step
+    position = (values - values[0]) / (width / STEPS_PER_BANDWIDTH)
     size = int(position[-1]) + 2
     left = position.astype(np.int64)
     share = position - left
 
     def spread(weights: np.ndarray) -> np.ndarray:
-        grid = np.bincount(left, weights * (1 - share), size) + np.bincount(left + 1, weights * share, size)
+        """The kernel's sum of the weights at each value, over a grid that shares a value among its neighbours."""
+        grid = np.bincount(left, weights * (1 - share), size)
+        grid = grid + np.bincount(left + 1, weights * share, size)
         smooth = gaussian_filter1d(grid, STEPS_PER_BANDWIDTH, mode="constant", truncate=CUTOFF)
         value: np.ndarray = smooth[left] * (1 - share) + smooth[left + 1] * share
         return value
@@ -92,17 +101,26 @@ def _kernel(values: np.ndarray, counts: np.ndarray, happened: np.ndarray, width:
 def _neighbours(values: np.ndarray, counts: np.ndarray, happened: np.ndarray, least: float | None) -> np.ndarray:
     """The frequency within the distance that reaches at least so many entries, with all entries at that distance."""
     number = int(counts.sum())
-    wanted = min(int(np.sqrt(number) if least is None else least), number)
-    ends, totals = (np.append(0, np.cumsum(part)) for part in (counts, happened))
+    wanted = int(np.sqrt(number) if least is None else least)
+    wanted = min(wanted, number)
+    entries_before = np.append(0, np.cumsum(counts))
+    events_before = np.append(0, np.cumsum(happened))
     entries = np.repeat(values, counts)
     # of all runs of so many entries the first that reaches at least as far up as down, by bisection; or the one before
-    low, high = np.zeros(len(values), np.int64), np.full(len(values), number - wanted)
+    low = np.zeros(len(values), np.int64)
+    high = np.full(len(values), number - wanted)
     for _ in range(number.bit_length()):
         middle = (low + high) // 2
-        above = entries[middle + wanted - 1] - values >= values - entries[middle]
-        low, high = np.where(above, low, np.minimum(middle + 1, high)), np.where(above, middle, high)
+        up = entries[middle + wanted - 1] - values
+        down = values - entries[middle]
+        reaches_up = up >= down
+        low = np.where(reaches_up, low, np.minimum(middle + 1, high))
+        high = np.where(reaches_up, middle, high)
     runs = np.maximum(np.stack([low - 1, low]), 0)
-    distance = np.maximum(values - entries[runs], entries[runs + wanted - 1] - values).min(0) * (1 + 1e-9)  # ties
+    farther_end = np.maximum(values - entries[runs], entries[runs + wanted - 1] - values)
+    distance = farther_end.min(0) * (1 + 1e-9)  # ties
     first = np.searchsorted(values, values - distance, "left")
     last = np.searchsorted(values, values + distance, "right")
-    return np.asarray((totals[last] - totals[first]) / (ends[last] - ends[first]))
+    n_events = events_before[last] - events_before[first]
+    n_entries = entries_before[last] - entries_before[first]
+    return np.asarray(n_events / n_entries)

@@ -128,16 +128,22 @@ def beta(a: float, b: float) -> ScoringRule:
 
 @lru_cache
 def _beta(a: float, b: float) -> ScoringRule:
-    loss_of_first, loss_of_second = _incomplete(a, b), _incomplete(b, a)
+    integral_to_second = _incomplete(a, b)
+    integral_to_first = _incomplete(b, a)
 
-    def losses(first: Array, second: Array | None = None) -> Array:
-        second = first if second is None else second
-        each = [loss_of_first(first[..., 1], first[..., 0]), loss_of_second(second[..., 0], second[..., 1])]
-        return jnp.stack(each, -1)
+    def losses_of(if_first: Array, if_second: Array) -> Array:
+        loss_of_first = integral_to_second(if_first[..., 1], if_first[..., 0])
+        loss_of_second = integral_to_first(if_second[..., 0], if_second[..., 1])
+        return jnp.stack([loss_of_first, loss_of_second], -1)
+
+    def losses(probs: Array) -> Array:
+        return losses_of(probs, probs)
 
     def expected(probs: Array, truth: Array) -> Array:
-        first, second = (jnp.where(truth[..., label, None] != 0, probs, 0.5) for label in (0, 1))
-        return (truth * losses(first, second)).sum(-1)
+        # a label that cannot come takes the middle's loss, so that nothing is infinite times 0
+        if_first = jnp.where(truth[..., 0, None] != 0, probs, 0.5)
+        if_second = jnp.where(truth[..., 1, None] != 0, probs, 0.5)
+        return (truth * losses_of(if_first, if_second)).sum(-1)
 
     return ScoringRule(
         name=f"beta({a:g}, {b:g})",
@@ -145,13 +151,13 @@ def _beta(a: float, b: float) -> ScoringRule:
         source="Merkle and Steyvers (2013), doi:10.1287/deca.2013.0280",
         losses=losses,
         expected_kernel=expected,
-        range=(0.0, max(_whole(a, b), _whole(b, a))),
+        range=(0.0, max(_complete(a, b), _complete(b, a))),
         local=a == b == 0,
         n_labels=2,
     )
 
 
-def _whole(a: float, b: float) -> float:
+def _complete(a: float, b: float) -> float:
     """The integral of u^a (1 - u)^(b-1) from 0 to 1."""
     return float(special.beta(a + 1, b)) if b > 0 else INFINITE
 
@@ -160,12 +166,14 @@ def _incomplete(a: float, b: float) -> Callable[[Array, Array], Array]:
     """The integral of u^a (1 - u)^(b-1) over u from 0 to p, as a function of p and 1 - p; a, b > -1."""
     if b < SMALL or max(a, b) < LARGE:
         return _quadrature(a, b)
-    whole, middle = _whole(a, b), (a + 1) / (a + 1 + b)
+    total = _complete(a, b)
+    middle = (a + 1) / (a + 1 + b)
 
     def value(p: Array, q: Array) -> Array:  # from whichever end holds less of the integral
         low = p <= middle
-        below, above = jnp.where(low, p, middle), jnp.where(low, 1 - middle, q)
-        return whole * jnp.where(low, betainc(a + 1, b, below), 1 - betainc(b, a + 1, above))
+        below = betainc(a + 1, b, jnp.where(low, p, middle))
+        above = betainc(b, a + 1, jnp.where(low, 1 - middle, q))
+        return total * jnp.where(low, below, 1 - above)
 
     return value
 
@@ -178,25 +186,34 @@ def _quadrature(a: float, b: float) -> Callable[[Array, Array], Array]:
         roots, weights = special.roots_jacobi(n_nodes, 0, power)
         return (1 + roots) / 2, weights / 2 ** (power + 1)
 
-    below, above = nodes(a), nodes(b)
+    places_below, weights_below = nodes(a)
+    places_above, weights_above = nodes(b)
 
     def start(p: Array) -> Array:
-        places, weights = (jnp.asarray(column, p.dtype) for column in below)
-        return p ** (a + 1) * (weights * (1 - p[..., None] * places) ** (b - 1)).sum(-1)
+        """From 0 to p, at most 1/2: p^(a+1) times an integral over (0, 1) with the weight x^a."""
+        places = jnp.asarray(places_below, p.dtype)
+        weights = jnp.asarray(weights_below, p.dtype)
+        smooth = (1 - p[..., None] * places) ** (b - 1)
+        return p ** (a + 1) * (weights * smooth).sum(-1)
 
     def rest(v: Array) -> Array:
-        places, weights = (jnp.asarray(column, v.dtype) for column in above)
-        some = jnp.where(v > 0, v, 0.5)
-        steps = some[..., None] * places
-        whole = some ** (b + 1) * (weights * jnp.expm1(a * jnp.log1p(-steps)) / steps).sum(-1)
-        return jnp.where(v > 0, whole, 0)
+        """Of v^(b-1) ((1 - v)^a - 1) from 0 to v: with the weight x^b, since the bracket is of order v."""
+        places = jnp.asarray(places_above, v.dtype)
+        weights = jnp.asarray(weights_above, v.dtype)
+        positive = jnp.where(v > 0, v, 0.5)
+        steps = positive[..., None] * places
+        bracket = jnp.expm1(a * jnp.log1p(-steps))
+        integral = positive ** (b + 1) * (weights * bracket / steps).sum(-1)
+        return jnp.where(v > 0, integral, 0)
 
     def value(p: Array, q: Array) -> Array:
         low = p <= 0.5
         half = jnp.full_like(p, 0.5)
-        small, large = jnp.where(low, p, half), jnp.where(low, half, q)
+        small = jnp.where(low, p, half)
+        large = jnp.where(low, half, q)
         log_ratio = simplex.log(large) + np.log(2.0).astype(p.dtype)
-        singular = -log_ratio if b == 0 else -jnp.expm1(b * log_ratio) / b * 0.5**b  # of v^(b-1), from v to 1/2
+        # of v^(b-1), from v to 1/2
+        singular = -log_ratio if b == 0 else -jnp.expm1(b * log_ratio) / b * 0.5**b
         return jnp.where(low, start(small), start(half) + singular + rest(half) - rest(large))
 
     return value
@@ -251,6 +268,10 @@ def _value_and_slope(generator: Generator, probs: Array) -> tuple[Array, Array]:
     """Value and gradient; along a label of probability 0, which is taken as the least normal number, from inside."""
     kind = jnp.finfo(probs.dtype)  # type: ignore[no-untyped-call]
     value, slope = jax.value_and_grad(generator)(jnp.maximum(probs, kind.tiny))
-    second, third = (jax.grad(generator)(jnp.maximum(probs, kind.tiny**root)) for root in (0.5, 0.25))
-    falls = (second - slope > 1.5 * (third - second)) & (third - slope > kind.eps**0.5 * (1 + jnp.abs(third)))
-    return value, jnp.where((probs == 0) & falls, -jnp.inf, slope)
+    # slopes at the least number, its root and the root of that: towards minus infinity where they fall ever faster
+    second = jax.grad(generator)(jnp.maximum(probs, kind.tiny**0.5))
+    third = jax.grad(generator)(jnp.maximum(probs, kind.tiny**0.25))
+    falls_faster = second - slope > 1.5 * (third - second)
+    falls_enough = third - slope > kind.eps**0.5 * (1 + jnp.abs(third))
+    infinite = (probs == 0) & falls_faster & falls_enough
+    return value, jnp.where(infinite, -jnp.inf, slope)

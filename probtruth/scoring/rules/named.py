@@ -34,8 +34,11 @@ def _ranked_losses(probs: Rows) -> Rows:
     below = jnp.cumsum(probs, -1)[..., :-1]
     nothing = jnp.zeros_like(probs[..., :1])
     before = jnp.cumsum(below**2, -1)
-    after = jnp.flip(jnp.cumsum(jnp.flip((1 - below) ** 2, -1), -1), -1)
-    return jnp.concatenate([nothing, before], -1) + jnp.concatenate([after, nothing], -1)
+    from_last = jnp.flip((1 - below) ** 2, -1)
+    after = jnp.flip(jnp.cumsum(from_last, -1), -1)
+    lower = jnp.concatenate([nothing, before], -1)
+    higher = jnp.concatenate([after, nothing], -1)
+    return lower + higher
 
 
 def _regret(truth: Rows, share: Rows) -> Losses:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, permutations
 from math import comb
 from typing import TYPE_CHECKING
 
@@ -37,13 +37,15 @@ def expected_loss(rule: object, n_labels: int, annotators: int | None) -> tuple[
     check.whole(n_labels, 2, "n_labels", "A rule judges between labels.")
     loss: Loss
     if callable(rule) and not isinstance(rule, ScoringRule):
-        loss, name = rule, getattr(rule, "__name__", "the function")
+        loss = rule
+        name = getattr(rule, "__name__", "the function")
     else:
         chosen = get_rule(rule)
         if chosen.n_labels not in (None, n_labels):
             wanted = f"{chosen.n_labels} labels for the rule {chosen.name!r}"
             raise InputError(f"{n_labels} labels", wanted, "Choose n_labels to fit.")
-        loss, name = jax.jit(chosen.expected), chosen.name
+        loss = jax.jit(chosen.expected)
+        name = chosen.name
     shares = None if annotators is None else vote_shares(n_labels, annotators)
 
     def losses(reports: Float[np.ndarray, "report label"], truth: Distribution) -> Float[np.ndarray, " report"]:
@@ -51,11 +53,21 @@ def expected_loss(rule: object, n_labels: int, annotators: int | None) -> tuple[
             if shares is None or annotators is None:
                 return np.asarray(loss(jnp.asarray(reports), jnp.asarray(truth)), np.float64)
             each = np.asarray(loss(jnp.asarray(reports)[:, None], jnp.asarray(shares)), np.float64)
-        votes = shares * annotators  # in the multinomial probability of each share
-        chance = np.exp(gammaln(annotators + 1) - gammaln(votes + 1).sum(1) + xlogy(votes, truth).sum(1))
-        return np.asarray((np.where(chance > 0, each, 0) * chance).sum(1))
+        chance = _multinomial(annotators, shares, truth)
+        possible = np.where(chance > 0, each, 0)
+        return np.asarray((possible * chance).sum(1))
 
     return losses, name
+
+
+def _multinomial(
+    annotators: int, shares: Float[np.ndarray, "share label"], truth: Distribution
+) -> Float[np.ndarray, " share"]:
+    """The probability of each share of the votes."""
+    votes = shares * annotators
+    log_ways = gammaln(annotators + 1) - gammaln(votes + 1).sum(1)
+    log_chance = xlogy(votes, truth).sum(1)
+    return np.asarray(np.exp(log_ways + log_chance))
 
 
 def vote_shares(n_labels: int, annotators: int) -> Float[np.ndarray, "share label"]:
@@ -66,9 +78,10 @@ def vote_shares(n_labels: int, annotators: int) -> Float[np.ndarray, "share labe
         got = f"{annotators} annotators and {n_labels} labels, which have {size} vote shares"
         hint = "Ask with fewer labels or annotators: a fault shows with two labels already."
         raise InputError(got, f"at most {MOST_SHARES}", hint)
-    bars = combinations(range(annotators + n_labels - 1), n_labels - 1)  # between the votes of the labels
-    places = np.array(list(bars), int).reshape(size, -1)
-    return np.asarray((np.diff(places, axis=1, prepend=-1, append=annotators + n_labels - 1) - 1) / annotators)
+    n_places = annotators + n_labels - 1  # of votes, and of bars between the votes of the labels
+    bars = np.array(list(combinations(range(n_places), n_labels - 1)), int).reshape(size, -1)
+    votes = np.diff(bars, axis=1, prepend=-1, append=n_places) - 1
+    return np.asarray(votes / annotators)
 
 
 def simplex_points(n_labels: int) -> Float[np.ndarray, "point label"]:
@@ -80,30 +93,41 @@ def simplex_points(n_labels: int) -> Float[np.ndarray, "point label"]:
         return vote_shares(3, 16)
     rng = np.random.default_rng(20_010)  # a fixed sample: the same question has the same answer
     size = int(np.clip(20_000 // n_labels, 20, 200))
-    rows = [rng.dirichlet(np.full(n_labels, concentration), size // 4) for concentration in (0.1, 0.5, 1, 5)]
-    return np.concatenate([np.eye(n_labels)[:10], np.full((1, n_labels), 1 / n_labels), *rows])
+    corners = np.eye(n_labels)[:10]
+    middle = np.full((1, n_labels), 1 / n_labels)
+    rows = [corners, middle]
+    for concentration in (0.1, 0.5, 1, 5):
+        rows.append(rng.dirichlet(np.full(n_labels, concentration), size // 4))
+    return np.concatenate(rows)
 
 
 def tempered_points(truth: Distribution) -> Float[np.ndarray, "point label"]:
     """Hedged and sharpened versions of a distribution, and the certainty of its most probable label."""
-    powered = np.where(truth > 0, truth ** np.array(EXPONENTS)[:, None], 0)
+    exponents = np.array(EXPONENTS)[:, None]
+    powered = np.where(truth > 0, truth**exponents, 0)
+    tempered = powered / powered.sum(1, keepdims=True)
     corner = np.eye(len(truth))[[int(np.argmax(truth))]]
-    return np.concatenate([powered / powered.sum(1, keepdims=True), corner, 0.9 * truth[None] + 0.1 * corner])
+    near_corner = 0.9 * truth[None] + 0.1 * corner
+    return np.concatenate([tempered, corner, near_corner])
 
 
 def polished(losses: ExpectedLoss, truth: Distribution, report: Distribution) -> tuple[Distribution, float]:
     """The report after a descent: probability moves between two labels in steps that halve when none helps."""
     labels = np.argsort(-report - truth)[:12]
-    one, other = np.array([(one, other) for one in labels for other in labels if one != other]).T
-    rows, value, step = np.arange(len(one)), float(losses(report[None], truth)[0]), 0.05
+    one, other = np.array(list(permutations(labels, 2))).T
+    rows = np.arange(len(one))
+    value = float(losses(report[None], truth)[0])
+    step = 0.05
     while step > 1e-8:
-        moved, size = np.tile(report, (len(rows), 1)), np.minimum(step, report[one])
+        moved = np.tile(report, (len(rows), 1))
+        size = np.minimum(step, report[one])
         moved[rows, one] -= size
         moved[rows, other] += size
         tried = losses(moved, truth)
         best = int(np.nanargmin(tried))
         if tried[best] < value:
-            report, value = moved[best], float(tried[best])
+            report = moved[best]
+            value = float(tried[best])
         else:
             step /= 2
     return report, value
@@ -123,11 +147,14 @@ class CounterExample:
     def __str__(self) -> str:
         """The counter-example in a sentence."""
         condition = "" if self.annotators is None else f" against the vote shares of {self.annotators} annotators"
-        shown = [f"({', '.join(f'{prob:.4g}' for prob in row)})" for row in (self.truth, self.report)]
         return (
-            f"{self.rule}{condition}: where labels follow {shown[0]}, reporting {shown[1]} is expected to lose "
-            f"{self.loss_of_report:.6g}, reporting the truth {self.loss_of_truth:.6g}."
+            f"{self.rule}{condition}: where labels follow {_shown(self.truth)}, reporting {_shown(self.report)} is "
+            f"expected to lose {self.loss_of_report:.6g}, reporting the truth {self.loss_of_truth:.6g}."
         )
+
+
+def _shown(row: tuple[float, ...]) -> str:
+    return f"({', '.join(f'{prob:.4g}' for prob in row)})"
 
 
 def check_proper(
@@ -155,24 +182,37 @@ def check_proper(
     >>> max(found.report), found.loss_of_report < found.loss_of_truth
     (1.0, True)
     """
-    (losses, name), points = expected_loss(rule, n_labels, annotators), simplex_points(n_labels)
-    rivals = []  # for each truth the best other report, the loss of the truth and that of the report
-    for truth in points:
+    losses, name = expected_loss(rule, n_labels, annotators)
+    points = simplex_points(n_labels)
+    # for each truth the best other report, its loss, and that of the truth
+    best_reports = np.empty_like(points)
+    of_report = np.empty(len(points))
+    of_truth = np.empty(len(points))
+    for row, truth in enumerate(points):
         reports = np.concatenate([truth[None], points, tempered_points(truth)])
-        tried = np.where(np.isnan(values := losses(reports, truth)), np.inf, values)
-        same = np.abs(reports - truth).sum(1) / 2 < (APART if strict else TOLERANCE)
+        tried = losses(reports, truth)
+        tried = np.where(np.isnan(tried), np.inf, tried)
+        distance = np.abs(reports - truth).sum(1) / 2
+        same = distance < (APART if strict else TOLERANCE)
         best = int(np.argmin(np.where(same, np.inf, tried)))
-        rivals.append((reports[best], float(tried[0]), float(tried[best])))
-    own, gain = np.array([(mine, mine - value) for _, mine, value in rivals]).T
-    margin = TOLERANCE * (1 + np.abs(own))
+        best_reports[row] = reports[best]
+        of_report[row] = tried[best]
+        of_truth[row] = tried[0]
+    with np.errstate(invalid="ignore"):  # both may be infinite
+        gain = of_truth - of_report
+    margin = TOLERANCE * (1 + np.abs(of_truth))
     wins = gain >= -margin if strict else gain > margin
     if not wins.any():
         return None
-    position = int(np.argmax(np.where(wins, gain, -np.inf)))
-    report, mine, value = rivals[position]
+    clearest = int(np.argmax(np.where(wins, gain, -np.inf)))
+    truth = points[clearest]
+    report = best_reports[clearest]
+    value = float(of_report[clearest])
     if not strict:
-        report, value = polished(losses, points[position], report)
-    return CounterExample(name, tuple(points[position].tolist()), tuple(report.tolist()), mine, value, annotators)
+        report, value = polished(losses, truth, report)
+    return CounterExample(
+        name, tuple(truth.tolist()), tuple(report.tolist()), float(of_truth[clearest]), value, annotators
+    )
 
 
 def best_report(rule: RuleLike | Loss, truth: ArrayLike, annotators: int | None = None) -> Distribution:
@@ -195,7 +235,9 @@ def best_report(rule: RuleLike | Loss, truth: ArrayLike, annotators: int | None 
     row = check_arrays.distribution(truth, "truth")
     losses, _ = expected_loss(rule, len(row), annotators)
     points = np.concatenate([row[None], simplex_points(len(row)), tempered_points(row)])
-    return polished(losses, row, points[int(np.nanargmin(losses(points, row)))])[0]
+    best = int(np.nanargmin(losses(points, row)))
+    report, _ = polished(losses, row, points[best])
+    return report
 
 
 def loss_curve(
@@ -227,41 +269,59 @@ def loss_curve(
     >>> curve["loss"].round(4).to_list(), round(curve["least"][0], 4)
     ([0.6325, 0.6109, 0.639], 0.6109)
     """
-    row = np.asarray(truth)
-    if row.ndim == 0:
-        second = check_arrays.as_floats([truth], "label", "truth").astype(np.float64)[0]
-        row = np.array([1 - second, second])
-    row = check_arrays.distribution(row, "truth")
+    row = _distribution(truth)
     if isinstance(label, bool) or not isinstance(label, (int, np.integer)) or not -len(row) <= label < len(row):
         raise InputError(f"label {label!r}", f"a position below {len(row)}", "Count the labels from 0.")
-    given = np.linspace(0, 1, 201) if reports is None else reports
-    grid = check_arrays.as_floats(given, "report", "reports").astype(float)
+    grid = np.linspace(0, 1, 201)
+    if reports is not None:
+        grid = check_arrays.as_floats(reports, "report", "reports").astype(float)
     matched = np.array([] if match_at is None else [check.number(match_at, "match_at")])
     values = np.concatenate([matched, grid])
     if not ((values >= 0) & (values <= 1)).all():
         raise InputError("a report outside 0 to 1 or NaN", "probabilities", "np.linspace(0, 1, 201) is the default.")
-    others = np.arange(len(row)) != label % len(row)
-    rest = row * others if (row * others).any() else others
-    probs = (1 - values)[:, None] * rest / rest.sum()
-    probs[:, label] = values
-    several = rules if isinstance(rules, (list, tuple)) else [rules]
-    chosen = [get_rule(rule).for_labels(tuple(map(str, range(len(row))))) for rule in several]
+    probs = _reports(row, int(label), values)
+    listed = rules if isinstance(rules, (list, tuple)) else [rules]
+    names = tuple(map(str, range(len(row))))
+    chosen = [get_rule(rule).for_labels(names) for rule in listed]
     if match_at is None:
         losses = np.array([rule.expected(probs, row) for rule in chosen])
         least = [float(rule.entropy(row)) for rule in chosen]
     else:
-        at, losses = np.split(np.array([rule.divergence(probs, row) for rule in chosen]), [1], axis=1)
-        fine = (np.isfinite(at) & (at > 0))[:, 0]
-        if not fine.all():
+        divergences = np.array([rule.divergence(probs, row) for rule in chosen])
+        at_match = divergences[:, :1]
+        usable = (np.isfinite(at_match) & (at_match > 0))[:, 0]
+        if not usable.all():
+            got = f"match_at {match_at!r} for the rule {chosen[usable.argmin()].name!r}"
             wanted = "a report that costs something, and not everything, under every rule"
             hint = "Choose a report between 0 and 1 that is not the truth, such as 0.5."
-            raise InputError(f"match_at {match_at!r} for the rule {chosen[fine.argmin()].name!r}", wanted, hint)
-        losses, least = losses * (at[0] / at), [0.0] * len(chosen)
+            raise InputError(got, wanted, hint)
+        losses = divergences[:, 1:] * (at_match[0] / at_match)
+        least = [0.0] * len(chosen)
     return frames.as_polars(
         {
-            "rule": [rule.name for rule in chosen for _ in grid],
+            "rule": np.repeat([rule.name for rule in chosen], len(grid)).tolist(),
             "report": np.tile(grid, len(chosen)),
             "loss": losses.ravel(),
             "least": np.repeat(least, len(grid)),
         }
     )
+
+
+def _distribution(truth: ArrayLike) -> Distribution:
+    """One distribution; a number is the probability of the second of two labels."""
+    row = np.asarray(truth)
+    if row.ndim == 0:
+        second = check_arrays.as_floats([truth], "label", "truth").astype(np.float64)[0]
+        row = np.array([1 - second, second])
+    return check_arrays.distribution(row, "truth")
+
+
+def _reports(truth: Distribution, label: int, values: Float[np.ndarray, " report"]) -> np.ndarray:
+    """Distributions with these probabilities of a label, and the rest in proportion to the truth."""
+    others = np.arange(len(truth)) != label % len(truth)
+    rest = truth * others
+    if not rest.any():
+        rest = others.astype(float)
+    probs = (1 - values)[:, None] * rest / rest.sum()
+    probs[:, label] = values
+    return np.asarray(probs)

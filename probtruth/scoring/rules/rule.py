@@ -145,8 +145,10 @@ class ScoringRule(Brief):
         names = self.order or _by_value(self.name, labels)
         for label in labels:
             check.one_of(label, names, "order lacks the label")
-        there = tuple(name for name in names if name in labels)
-        return _permuted(replace(self, order=there), tuple(tuple(labels).index(name) for name in there))
+        listed = list(labels)
+        from_low = [name for name in names if name in listed]
+        positions = tuple(listed.index(name) for name in from_low)
+        return _permuted(replace(self, order=tuple(from_low)), positions)
 
     def range_for(self, n_labels: int) -> Interval:
         """Least and greatest loss for that number of labels."""
@@ -159,29 +161,34 @@ def _gap(rule: ScoringRule, probs: Array, truth: Array, logs: Array | None = Non
     # With v = t - p and q = p + s v it is the integral over s from 0 to 1 of -(1 - s) sum_k v_k dL_k(q) v, where
     # dL_k(q) v is the change of the loss L_k along v: properness makes sum_k q_k dL_k(q) v vanish.
     both_zero = (probs == 0) & (truth == 0)
-    close = both_zero | (jnp.abs(truth - probs) <= CLOSE * jnp.minimum(truth, probs))
+    difference = jnp.abs(truth - probs)
+    close = both_zero | (difference <= CLOSE * jnp.minimum(truth, probs))
     near = close.all(-1, keepdims=True)
     least = jnp.finfo(probs.dtype).tiny  # type: ignore[no-untyped-call]
     base = jnp.where(near, jnp.maximum(probs, least), 1 / probs.shape[-1])
     step = jnp.where(near, truth - probs, 0)
 
     def curvature(place: Array) -> Array:
-        change = jax.jvp(rule.losses, (base + place * step,), (step,))[1]
-        return -jnp.where(step != 0, step * change, 0).sum(-1)
+        _, change = jax.jvp(rule.losses, (base + place * step,), (step,))
+        terms = jnp.where(step != 0, step * change, 0)
+        return -terms.sum(-1)
 
-    places, weights = (jnp.asarray(column, probs.dtype) for column in (PLACES, WEIGHTS * (1 - PLACES)))
-    together = jnp.tensordot(weights, jax.lax.map(curvature, places), 1)
+    places = jnp.asarray(PLACES, probs.dtype)
+    weights = jnp.asarray(WEIGHTS * (1 - PLACES), probs.dtype)
+    integral = jnp.tensordot(weights, jax.lax.map(curvature, places), 1)
     if logs is None:
         expected = rule.expected(jnp.where(near, truth, probs), truth)
     else:
         expected = rule.expected_from_log(jnp.where(near, 0, logs), truth)
-    return jnp.maximum(jnp.where(near[..., 0], together, expected - rule.entropy(truth)), 0)
+    above_entropy = expected - rule.entropy(truth)
+    return jnp.maximum(jnp.where(near[..., 0], integral, above_entropy), 0)
 
 
 def _by_value(rule: str, labels: Sequence[str]) -> tuple[str, ...]:
     """Labels that are numbers, in ascending order."""
     try:
-        return tuple(sorted(labels, key=dict(zip(labels, check.finite_numbers(labels, True), strict=True)).__getitem__))
+        values = dict(zip(labels, check.finite_numbers(labels, True), strict=True))
+        return tuple(sorted(labels, key=values.__getitem__))
     except ValueError:
         raise InputError(
             f"the rule {rule!r} for the labels {check.shortlist(labels)}",

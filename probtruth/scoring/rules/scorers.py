@@ -49,36 +49,47 @@ def soft_label_loss(
     classes = as_names(labels, "labels")
 
     def loss(truth: Any, probs: Any) -> float:
-        table, hard = np.asarray(labelled(probs).values), np.ndim(truth) == 1
+        table = np.asarray(labelled(probs).values)
         if table.ndim == 1 and table.dtype.kind in "biuSU":
             hint = "Pass response_method='predict_proba' to make_scorer."
             raise InputError("predicted classes", "probabilities", hint)
         n_labels = 2 if table.ndim == 1 else table.shape[1]
-        names = classes
-        if names is None and hard and np.asarray(truth).dtype.kind not in "iu":
-            names = tuple(sorted(set(as_names(np.asarray(truth).tolist(), "labels") or ())))
-        if names is not None and len(names) != n_labels:
-            got = f"{len(names)} classes ({check.shortlist(names)}) for {n_labels} columns of probabilities"
-            hint = "Pass all classes: soft_label_loss(rule, labels=np.unique(y))."
-            raise InputError(got, "a class for each column", hint)
-        if names is None and chosen.order is not None:
-            check.length(len(chosen.order), n_labels, "labels in the order")
-            names = sort_names(chosen.order)
-        elif names is None and chosen.ordered and n_labels > 2 and not hard:
-            got = f"the rule {chosen.name!r} for soft labels in columns without names"
-            hint = (
-                f"Pass probtruth.rules.RULES[{chosen.name!r}].in_order([lowest, ..., highest]), names of the classes."
-            )
-            raise InputError(got, "the order of their labels", hint)
+        names = _names_of_columns(chosen, classes, truth, n_labels)
         models = Predictions.from_probs({"model": table}, labels=names)
-        if hard:
+        if np.ndim(truth) == 1:
             soft = Truth.from_labels(truth, None if names else n_labels, classes=names).probs
         else:
             soft = Truth.from_probs(truth, labels=names).probs
         logs = models.log_probs[0].astype(np.float64)
         if soft.shape != logs.shape:
             raise InputError(f"labels with shape {soft.shape}", f"{logs.shape}", "Give a row for each item.")
-        return float(np.mean(chosen.for_labels(models.index.labels).expected_from_log(logs, to_host(soft))))
+        by_item = chosen.for_labels(models.index.labels).expected_from_log(logs, to_host(soft))
+        return float(np.mean(by_item))
 
     loss.__name__ = f"soft_label_{chosen.name}_loss"
     return loss
+
+
+def _names_of_columns(
+    rule: ScoringRule, classes: Sequence[str] | None, truth: Any, n_labels: int
+) -> Sequence[str] | None:
+    """The names of the classes, from what is known of them; None where the columns count from 0."""
+    one_label = np.ndim(truth) == 1
+    names = classes
+    if names is None and one_label and np.asarray(truth).dtype.kind not in "iu":
+        found = as_names(np.asarray(truth).tolist(), "labels") or ()
+        names = tuple(sorted(set(found)))
+    if names is not None:
+        if len(names) != n_labels:
+            got = f"{len(names)} classes ({check.shortlist(names)}) for {n_labels} columns of probabilities"
+            hint = "Pass all classes: soft_label_loss(rule, labels=np.unique(y))."
+            raise InputError(got, "a class for each column", hint)
+        return names
+    if rule.order is not None:
+        check.length(len(rule.order), n_labels, "labels in the order")
+        return sort_names(rule.order)
+    if rule.ordered and n_labels > 2 and not one_label:
+        got = f"the rule {rule.name!r} for soft labels in columns without names"
+        hint = f"Pass probtruth.rules.RULES[{rule.name!r}].in_order([lowest, ..., highest]), names of the classes."
+        raise InputError(got, "the order of their labels", hint)
+    return None

@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 
 from probtruth.errors import InputError
+from probtruth.io.formats import ScoreReading
 from probtruth.io.loaders import read_helm
+from probtruth.io.loaders.readers import read_score_files
 
 ITEMS = tuple(f"quiz_subject=birds/id{n}" for n in range(4))
 
@@ -80,3 +82,23 @@ def test_errors(tmp_path: Path, content: object, options: dict[str, str], messag
 def test_a_run_without_a_model(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"without run_spec\.json"):
         read_helm(run(tmp_path, rows(), "quiz"))
+
+
+def test_the_test_split_counts_where_there_are_several(tmp_path: Path) -> None:
+    """As HELM's own tables: f1 of the test split, and not the mean over test and validation."""
+    for model, marks in (("small", (0.5, 0.5, 1.0)), ("big", (1.0, 0.5, 0.0))):
+        stats = [
+            {"instance_id": f"id{n}", "stats": [{"name": {"name": "f1_score", "split": split}, "mean": mark}]}
+            for n, (split, mark) in enumerate(zip(("test", "test", "valid"), marks, strict=True))
+        ]
+        run(tmp_path, stats, f"qa:model={model}")
+        (tmp_path / f"qa:model={model}" / "run_spec.json").write_text(json.dumps({"adapter_spec": {"model": model}}))
+    scores = read_helm(tmp_path)
+    assert scores.items == ("qa/id0", "qa/id1")
+    assert dict(zip(scores.models, scores.values.tolist(), strict=True)) == {"small": [0.5, 0.5], "big": [1.0, 0.5]}
+    assert scores.notes == ("left out 2 instances of the split 'valid', read with split= (command line: --filter)",)
+    valid = read_helm(tmp_path, split="valid")
+    assert (valid.items, valid.notes) == (("qa/id2",), ())
+    assert read_score_files(tmp_path, ScoreReading(filter=["valid"])).items == ("qa/id2",)
+    with pytest.raises(InputError, match="'test', 'valid'"):
+        read_helm(tmp_path, split="train")

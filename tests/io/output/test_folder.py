@@ -1,5 +1,6 @@
 """Output is whole or not there; nothing of the user's is ever replaced."""
 
+import ast
 import errno
 import json
 import os
@@ -15,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from probtruth.errors import InputError
+from probtruth.io.output import folder
 from probtruth.io.output.folder import check_out, is_result, whole
 
 RESULT = json.dumps({"versions": {"probtruth": "0"}})
@@ -24,7 +26,7 @@ def put(work: Path, text: str) -> None:
     (work / "result.json").write_text(RESULT)
     (work / "report.html").write_text(text)
     (work / "figures").mkdir()
-    (work / "figures" / "forest.svg").write_text("<svg/>")
+    (work / "figures" / "ranks.svg").write_text("<svg/>")
 
 
 def result(place: Path) -> Path:
@@ -69,7 +71,7 @@ def test_a_file_is_replaced_where_it_is_ours(tmp_path: Path) -> None:
 def with_file(name: str) -> Callable[[Path], object]:
     def make(place: Path) -> None:
         extra = result(place) / name
-        extra.parent.mkdir(exist_ok=True)
+        extra.parent.mkdir(exist_ok=True, parents=True)
         extra.write_text("mine")
 
     return make
@@ -90,7 +92,15 @@ TAKEN: dict[str, tuple[Callable[[Path], object], str]] = {
     "a link in a result": (lambda place: (result(place) / "models.csv").symlink_to("/etc/passwd"), OTHERS),
     **{
         name: (with_file(name), OTHERS)
-        for name in ("notes.txt", ".hidden", "figures/photo.png", "sub/result.json", "RESULT.JSON")
+        for name in (
+            "notes.txt",
+            ".hidden",
+            "figures/photo.png",
+            "figures/mine.svg",
+            "figures/sub/ranks.svg",
+            "sub/result.json",
+            "RESULT.JSON",
+        )
     },
     **{
         f"result.json of {text[:20]!r}": (with_result_json(text), OTHERS)
@@ -126,6 +136,7 @@ def test_paths_that_cannot_be_an_output(tmp_path: Path, monkeypatch: pytest.Monk
         "s3://bucket/out": "got an address, expected a local path",
         tmp_path / "file" / "out": "not a directory",
         tmp_path / ("a" * 300): "file name too long",
+        str(tmp_path / "o\udcff"): "which is not UTF-8",
     }
     for out, message in cases.items():
         refused(tmp_path, out, message)
@@ -185,6 +196,34 @@ class TestFailures:
             raise error
         assert report(tmp_path / "out") == "earlier"
         nothing_else(tmp_path, "out")
+
+    @pytest.mark.parametrize("before", ["absent", "new"])
+    def test_a_result_that_a_killed_run_set_aside_is_put_back(self, tmp_path: Path, before: str) -> None:
+        aside = result(tmp_path / f"{folder._hidden(tmp_path / 'out')}abc{folder.ASIDE}")
+        if before == "new":
+            with whole(tmp_path / "out") as work:
+                put(work, "new")
+        else:
+            check_out(tmp_path / "out")
+        assert report(tmp_path / "out") == ("new" if before == "new" else "earlier")
+        assert not aside.exists()
+        nothing_else(tmp_path, "out")
+
+    def test_a_user_file_that_came_while_the_block_ran_moves_nothing(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        result(tmp_path / "out")
+        moved: list[Path] = []
+        rename = os.rename
+
+        def recorded(one: Path, other: Path) -> None:
+            moved.append(one)
+            rename(one, other)
+
+        monkeypatch.setattr(os, "rename", recorded)
+        failing(tmp_path / "out", lambda _: (tmp_path / "out" / "mine.txt").write_text("x"), InputError, "other files")
+        assert tmp_path / "out" not in moved
+        assert report(tmp_path / "out") == "earlier"
 
     @pytest.mark.parametrize("call", ["rename", "replace"])
     def test_swap_that_fails_keeps_the_earlier_result(
@@ -247,6 +286,17 @@ def test_runs_that_begin_and_end_at_once(tmp_path: Path) -> None:
     assert all(isinstance(failure, InputError) for failure in failures)
 
 
+def test_the_names_of_the_figures_of_a_report() -> None:
+    """A figure that `is_result` does not know would make a result that is never replaced."""
+    source = (Path(folder.__file__).parents[2] / "report" / "contents.py").read_text()
+    calls = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)]
+    figures = [call.args[0] for call in calls if isinstance(call.func, ast.Name) and call.func.id == "Figure"]
+    assert len(figures) > 5
+    for name in map(ast.unparse, figures):
+        example = name.strip("f'\"").replace("{place}", "12")
+        assert folder._is_ours(f"figures/{example}.svg"), name
+
+
 @pytest.mark.process
 def test_kills_leave_a_whole_result_or_none(tmp_path: Path) -> None:
     """Processes that are killed while they replace a result over and over."""
@@ -267,4 +317,6 @@ def test_kills_leave_a_whole_result_or_none(tmp_path: Path) -> None:
         process.send_signal(signal.SIGKILL)
         process.wait()
         process.stdout.close()
-        assert not out.exists() or (is_result(out) and report(out) == "new")
+        check_out(out)  # as the next run begins
+        assert is_result(out)
+        assert report(out) == "new"

@@ -76,9 +76,9 @@ def test_text_is_strict_and_reads_back(value: object) -> None:
 
 
 def test_what_controls_a_terminal_or_has_no_place_in_the_encoding_is_escaped():
-    name = "\x1b[31m\x9b2J\x7fα"
+    name = "\x1b[31m\x9b2J\x7fα\u202eb\u2066c\u2028"
     for encoding in ("utf-8", "latin-1", "ascii"):
         text = dumps({"name": name}, encoding)
-        assert not set(text) & {"\x1b", "\x9b", "\x7f"}
+        assert not set(text) & {"\x1b", "\x9b", "\x7f", "\u202e", "\u2066", "\u2028"}
         assert json.loads(text.encode(encoding).decode(encoding)) == {"name": name}
     assert "α" in dumps({"name": name})

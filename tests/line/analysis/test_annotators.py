@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from line_results import relabel
 
 import probtruth as pt
 from probtruth.line.analysis.annotators import annotator_rows
@@ -23,7 +24,7 @@ def crowd(n_good: int, n_spam: int, n_items: int = 60, seed: int = 0) -> pt.Anno
 
 def judged(result, annotations: pt.Annotations, method: str = "dawid-skene-em"):
     truth = pt.infer_truth(annotations, method, draws=0)
-    return replace(result, labelled=replace(result.labelled, annotations=annotations, truth=truth, other=None))
+    return relabel(result, truth)
 
 
 def test_agreement_is_that_of_the_public_function(result):
@@ -33,8 +34,9 @@ def test_agreement_is_that_of_the_public_function(result):
 
 def test_no_agreement_without_two_annotations_of_an_item(result, make):
     alone = pt.Annotations.from_counts([[1, 0], [0, 1]])
-    assert make["relabel"](result, annotations=alone).analysis.annotators.agreement is None
-    assert make["relabel"](result, annotations=None).analysis.annotators.agreement is None
+    for annotations in (alone, None):
+        truth = replace(result.truth, annotations=annotations)
+        assert make["relabel"](result, truth).analysis.annotators.agreement is None
 
 
 def test_a_sampled_truth_is_checked_against_replicated_annotations(result, make):
@@ -42,7 +44,7 @@ def test_a_sampled_truth_is_checked_against_replicated_annotations(result, make)
     truth = replace(
         result.truth, sampled={"agreement": np.linspace(0.8, 0.9, 101)[None]}, diagnostics={"agreement": 0.85}
     )
-    found = make["relabel"](result, truth=truth).analysis.annotators.replicated
+    found = make["relabel"](result, truth).analysis.annotators.replicated
     assert found == pytest.approx((0.8025, 0.8975, 0.85))
 
 

@@ -9,8 +9,8 @@ import probtruth as pt
 from probtruth import demo
 from probtruth.line.analysis import calibration as module
 from probtruth.line.labelled import Labelled
-from probtruth.report.numbers import unmarked
-from probtruth.report.tables import calibration
+from probtruth.report.data_tables import calibration
+from probtruth.report.names import unmarked
 from probtruth.scoring import score
 from probtruth.scoring.align import align
 from probtruth.scoring.rules import get_rule

@@ -13,6 +13,7 @@ from probtruth.errors import InputError
 from probtruth.report.contents import contents
 from probtruth.report.plots import axes as style
 from probtruth.report.plots import comparison
+from probtruth.types.pairs import Pair
 
 FIGURES = (pt.figures.plot_forest, pt.figures.plot_ranks)
 PAIR = {"a": "a", "b": "b", "difference": -0.2, "low": -0.3, "high": -0.1}
@@ -24,7 +25,8 @@ def words(ax) -> list[str]:
 
 def drawn(*rows, rope=None):
     ax = Figure().add_subplot()
-    return comparison.intervals(ax, rows, [("l", "r")] * len(rows), ("", ""), "nats", rope, (style.BLUE, style.RED))
+    pairs = [Pair.of(row) for row in rows]
+    return comparison.intervals(ax, pairs, [("l", "r")] * len(rows), ("", ""), "nats", rope, (style.BLUE, style.RED))
 
 
 @pytest.mark.parametrize("plot", FIGURES)
@@ -181,7 +183,7 @@ def test_figures_of_a_report(content, make):
 def test_a_metric_may_have_braces_in_its_name(make):
     """A template of the axis' title took them for places to fill, and the report was not written."""
     made = contents(make["rewrite"](make["bare"](2), rule="cost {EUR}"))
-    assert "mean cost {EUR}: how much higher than the leader's" in made.figure.svg
+    assert "model-00 − model, mean cost {EUR}" in made.figure.svg
 
 
 @pytest.mark.process

@@ -25,7 +25,7 @@ def test_the_line_of_a_plan_and_its_designs():
     line = next(line for line in ax.lines if len(line.get_xdata()) == len(made.sizes))
     np.testing.assert_array_equal(line.get_ydata(), made.curve()["p_certain"].to_numpy())
     points = {tuple(line.get_xydata()[0]) for line in ax.lines if len(line.get_xdata()) == 1}
-    assert points == {(row["n_items"], row["p_certain"]) for row in made.designs if row["design"] != "pilot again"}
+    assert points == {(row["n_items"], row["p_certain"]) for row in made.designs if row["design"] != "same design"}
     assert {"study", "items × 2", "cheapest"} <= {entry.get_text() for entry in ax.get_legend().get_texts()}
 
 

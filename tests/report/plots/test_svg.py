@@ -9,8 +9,9 @@ from matplotlib.figure import Figure
 
 from probtruth.report.plots import axes as figures
 from probtruth.report.plots import comparison, svg
+from probtruth.types.pairs import Pair
 
-PAIR = {"a": "a", "b": "b", "difference": -0.2, "low": -0.3, "high": -0.1}
+PAIR = Pair("a", "b", -0.2, -0.3, -0.1)
 NAMES = ('<script>&"\' id="x', "😀 שלום #y")
 
 

@@ -26,7 +26,7 @@ def test_heavy_tails_are_students_t(freedom):
 
 
 def test_kappa_zero_is_the_gaussian():
-    np.testing.assert_allclose(LOG_DENSITY(POINTS, 0.3, 1.7), stats.norm.logpdf(POINTS, 0.3, 1.7), rtol=1e-15)
+    np.testing.assert_allclose(LOG_DENSITY(POINTS, 0.3, 1.7), stats.norm.logpdf(POINTS, 0.3, 1.7), rtol=LOG_ROUNDING)
 
 
 @pytest.mark.long
@@ -96,7 +96,7 @@ def test_jit_vmap_and_gradients():
     kappas = jnp.array([-0.5, -1e-6, 0.0, 1e-6, 0.5])
     for function in (cg.log_density, LOG_DENSITY):
         each = [float(function(0.7, 0.1, 1.3, kappa)) for kappa in kappas]
-        np.testing.assert_allclose(jax.vmap(lambda k, f=function: f(0.7, 0.1, 1.3, k))(kappas), each, rtol=1e-15)
+        np.testing.assert_allclose(jax.vmap(lambda k, f=function: f(0.7, 0.1, 1.3, k))(kappas), each, rtol=LOG_ROUNDING)
     slopes = jax.jit(jax.grad(cg.log_density, (0, 1, 2, 3)))
     step, allowed = 1e-6, 1e-8  # central differences: step^2 and rounding/step
     for argument in range(4):

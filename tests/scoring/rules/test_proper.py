@@ -1,5 +1,7 @@
 import pickle
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 import scoringrules
@@ -9,6 +11,7 @@ from scipy.stats import entropy as scipy_entropy
 from sklearn.metrics import brier_score_loss, log_loss
 
 import probtruth as pt
+from probtruth.kernels import simplex
 from probtruth.scoring.rules import RULES
 
 FLOAT32 = 5e-6  # Relative error of a few float32 operations on sums of up to ten terms
@@ -29,6 +32,30 @@ POINT_SIX = (np.array([0.6, 0.4]), np.array([0.7, 0.3]))
 def table(seed=0, items=50, labels=4):
     rng = np.random.default_rng(seed)
     return rng.dirichlet(np.ones(labels), items), rng.dirichlet(np.ones(labels), items)
+
+
+HALF = {"log": pt.log_score, "kl": pt.kl_divergence, "entropy": lambda probs, truth: pt.entropy(truth)}
+
+
+@pytest.mark.parametrize("kind", [jnp.float16, jnp.bfloat16])
+@pytest.mark.parametrize("name", [*SCORES, "kl", "entropy"])
+def test_half_precision_is_that_of_double_rounded(name, kind):
+    probs, truth = (jnp.asarray(part, kind) for part in table(seed=3))
+    score = (SCORES | HALF)[name]
+    found = jax.jit(score)(probs, truth)
+    exact = x64(score, np.asarray(probs, np.float64), np.asarray(truth, np.float64))
+    assert found.dtype == kind
+    few_roundings = 8 * float(jnp.finfo(kind).eps)  # of a few terms that are at most as large as the largest score
+    np.testing.assert_allclose(np.asarray(found, np.float64), exact, rtol=0, atol=few_roundings * np.abs(exact).max())
+
+
+@pytest.mark.parametrize("kind", [jnp.float16, jnp.bfloat16, jnp.float32])
+def test_logarithms_of_subnormal_numbers(kind):
+    least = jnp.finfo(kind).smallest_subnormal
+    found = jax.jit(simplex.log)(jnp.asarray([least, 0, 1], kind))
+    exponent = jnp.finfo(kind).minexp - jnp.finfo(kind).nmant  # the smallest number is 2 to this
+    rounding = float(jnp.finfo(kind).eps)
+    np.testing.assert_allclose(np.asarray(found, float), [exponent * np.log(2), -np.inf, 0], rtol=2 * rounding)
 
 
 @pytest.mark.parametrize(

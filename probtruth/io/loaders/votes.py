@@ -1,0 +1,66 @@
+"""What annotators answered in the export of a tool, as annotations."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+from probtruth import check
+from probtruth.check import Source
+from probtruth.errors import InputError
+from probtruth.io.addresses import shown
+from probtruth.io.loaders.collect import choose, once
+from probtruth.io.loaders.json_values import as_name, as_number
+from probtruth.types import Annotations
+from probtruth.types.arguments import StrPath
+
+
+class Vote(NamedTuple):
+    """What one annotator answered to one question on one item; `label` as it stands in the file."""
+
+    item: str
+    annotator: str
+    label: Any
+    question: str
+    where: str
+
+
+def annotations_of(
+    votes: Sequence[Vote], question: str | None, labels: Iterable[object] | None, option: str, path: StrPath
+) -> Annotations:
+    """The votes on one question as annotations; `option` names the argument that chooses the question."""
+    name = shown(path)
+    if not votes:
+        raise InputError("no label", "at least one", "Check that the export has annotations.", name)
+    question = choose({vote.question for vote in votes}, question, option, "--label", name)
+    chosen = [vote for vote in votes if vote.question == question]
+    once(
+        (((vote.item, vote.annotator), vote.where) for vote in chosen),
+        lambda key: f"item {check.quote(key[0])} labelled again by {check.quote(key[1])}",
+        "one label from each annotator",
+        "Remove all but the last of them in the tool, and export again.",
+    )
+    columns = {
+        "item": [vote.item for vote in chosen],
+        "annotator": [vote.annotator for vote in chosen],
+        "label": [label_text(vote.label, vote.where, vote.question) for vote in chosen],
+    }
+    return Annotations.from_long(columns, labels=labels, source=Source(name))
+
+
+def label_text(value: Any, where: str, question: str) -> str:
+    """A label as a name: text, a number, or a list of one."""
+    where = f"{where}, {check.quote(question)}"
+    if isinstance(value, list):
+        if len(value) != 1:
+            raise InputError(
+                f"{len(value)} labels at once" if value else "an empty list of labels",
+                "one label for each annotation",
+                "Questions with several answers are several questions of yes or no: export them so.",
+                where,
+            )
+        (value,) = value
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float):
+        number = as_number(value, where)
+        return str(int(number)) if number.is_integer() else repr(number)
+    return as_name(value, where)

@@ -1,0 +1,74 @@
+"""What to do with a result: use a model, decide what is asked, or get more of what the answer lacks most."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from probtruth.check import as_float
+from probtruth.errors import ProbtruthError
+from probtruth.line.standing import SURE, Standing
+from probtruth.study.plan import plan
+
+if TYPE_CHECKING:
+    from probtruth.line.result import Result
+
+MOST = 1000  # Times the items of this comparison: beyond, a number of items is no advice
+LARGEST_PART = 0.5  # Share of the variance from which on its source is what to get more of
+
+type What = Literal[
+    "sample-longer", "look-at-infinite", "choose-question", "ask-experts", "either", "use-leader",
+    "more-items", "more-annotators-too", "more-annotators", "more-labels", "more-replicates",
+]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class NextStep:
+    """`n_items` are those of a study that would probably decide; `share` is of the variance."""
+
+    what: What
+    n_items: int | None = None
+    share: float | None = None
+
+
+def next_step(result: "Result") -> NextStep | None:
+    """What to do next; None for one model. An inconclusive comparison has a study planned for it."""
+    standing = result.standing
+    if standing is None:
+        return None
+    if standing.failing:
+        return NextStep("sample-longer")
+    if standing.turned_by_infinite:
+        return NextStep("look-at-infinite")
+    if standing.answers:
+        return NextStep("choose-question")
+    if standing.methods:
+        return NextStep("ask-experts")
+    if standing.level == "equivalent":
+        return NextStep("either")
+    if standing.unseen is not None or standing.p is None:
+        return NextStep("more-items")
+    if standing.p >= SURE:
+        return NextStep("use-leader")
+    return _more_data(result, standing)
+
+
+def _more_data(result: "Result", standing: Standing) -> NextStep:
+    parts = {name: as_float(share) or 0.0 for name, share in result.comparison.uncertainty.items()}
+    of_part: dict[str, What] = {
+        "annotators": "more-annotators",
+        "labels": "more-labels",
+        "replicates": "more-replicates",
+    }
+    for name, what in of_part.items():
+        if parts.get(name, 0.0) > LARGEST_PART:
+            return NextStep(what, share=parts[name])
+    try:
+        made = plan(result, standing.lead, standing.next, costs={"item": 1.0})
+    except ProbtruthError:
+        return NextStep("more-items")
+    sizes = [row["n_items"] for row in made.designs if row["design"] == "cheapest"]
+    if not sizes:
+        return NextStep("more-annotators-too" if parts.get("annotators") else "more-items")
+    n_items = len(result.scores.items)
+    if n_items < sizes[0] < MOST * n_items:
+        return NextStep("more-items", round(sizes[0]))
+    return NextStep("more-items")

@@ -1,0 +1,174 @@
+"""The tables of labels, items and annotators; None where there is nothing to say."""
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from probtruth.line.result import Result
+from probtruth.report.names import mark, marked, plain
+from probtruth.report.numbers import decimals, fixed, interval, percent, probability, significant
+from probtruth.report.table import Table, of_rows
+from probtruth.report.tables import names_of
+from probtruth.report.words import measure, with_unit
+from probtruth.types.arguments import method_in_words
+from probtruth.types.comparison import Row
+
+if TYPE_CHECKING:  # with JAX, which bare scores do without
+    import polars
+
+    from probtruth.line.analysis.calibration import CalibrationAnalysis
+
+MOST_ANNOTATORS = 20  # The best and the worst half of them, and all that are flagged, up to so many again
+NO_CONTENT: Mapping[str, str] = {}
+
+
+def calibration(result: Result) -> Table | None:
+    analysis = result.analysis.calibration
+    if analysis is None:
+        return None
+    names, risk = marked(analysis.models), analysis.risk
+    accuracy = risk.powers.index(0.0)  # the power of the geometric mean
+    split = "miscalibration" in analysis.rows[0]
+    places = decimals([row.get("miscalibration") for row in analysis.rows], at_most=4)
+    rows = []
+    for row in analysis.rows:
+        at = risk.models.index(row["model"]), accuracy
+        cells = {
+            "Model": names[row["model"]],
+            "Miscalibration": fixed(row.get("miscalibration"), places),
+            "Discrimination": fixed(row.get("discrimination"), places),
+            "Calibration error": fixed(row["error"], 3),
+            "Error by chance alone": fixed(row["if_calibrated"], 3),
+            "Typical probability": probability(risk.model[at]),
+            "The same, recalibrated": probability(risk.source[at]),
+            "Ratio of the two": probability(risk.divergence[at]),
+        }
+        rows.append(cells)
+    note = _note_on_calibration(analysis, with_unit(result.scores.rule) if split else None)
+    return of_rows("Parts of the score, and errors of the probabilities", rows, note)
+
+
+def _note_on_calibration(analysis: "CalibrationAnalysis", split: str | None) -> str:
+    """`split` is the score that has parts, if there is one."""
+    note = ""
+    if split is not None:
+        note += (
+            f"Mean {split} = miscalibration − discrimination + a constant. Recalibration removes the miscalibration; "
+            "discrimination is what the model knows. "
+        )
+    event = "the most probable label" if analysis.event is None else f"the label {plain(analysis.event)}"
+    note += (
+        f"Calibration error: mean distance of forecast and frequency in bins, for {event}, next to what chance alone "
+        "gives a calibrated model. Typical probability: the geometric mean of what the model gave to what happened "
+        "(Nelson's accuracy); recalibrated, each forecast is replaced by how often such forecasts come true (Nelson's "
+        "source). Their ratio is 1 for a calibrated model."
+    )
+    if analysis.left_out:
+        note += f" The {len(analysis.models)} best models."
+    if analysis.n_items < analysis.n_all:
+        note += f" From a random sample of {analysis.n_items:,} of the {analysis.n_all:,} items."
+    return note
+
+
+def items(
+    result: Result, texts: Mapping[str, str] = NO_CONTENT, images: Mapping[str, str] = NO_CONTENT
+) -> Table | None:
+    """The items on which the two leading models differ most, with what the items are where that is known."""
+    frame = result.analysis.listed
+    if frame is None or not frame.height:
+        return None
+    models = [rank.model for rank in result.comparison.ranked[:2]]
+    names = names_of(result)
+    columns = {"Item": [mark(name) for name in frame["item"]]}
+    note = f"The last columns are the {with_unit(result.comparison.rule)} of the item."
+    labels = {}
+    if result.labelled is not None and "label" in frame.columns:
+        labels = {label: mark(label) for label in result.labelled.aligned.labels}
+        columns |= _labels(result, frame, labels)
+        for model in models:
+            columns[f"{names[model]} says"] = _says(frame, model, labels)
+        score = measure(result.comparison.rule)
+        note += (
+            f" ✓ where a model's most probable label is that of the item; its {score} depends on all its probabilities."
+        )
+    left = tuple(head for head in columns if head != "Entropy")
+    for model in models:
+        columns[names[model]] = [significant(value, 3) for value in frame[f"score_{model}"]]
+    caption = "Items"
+    if len(models) > 1:
+        caption = "Items on which the two leading models differ most"
+    elif labels:
+        caption = "Items on which the labels disagree most"
+    n_items = len(result.scores.items)
+    if frame.height < n_items:
+        note += f" These are {frame.height} of {n_items:,} items; items.parquet has all."
+    behind = []
+    if texts or images:
+        behind = [(texts.get(name), images.get(name)) for name in frame["item"]]
+    return Table(caption, columns, note, left, "items", behind)
+
+
+def _labels(result: Result, frame: "polars.DataFrame", labels: Mapping[str, str]) -> dict[str, list[str]]:
+    """The labels of each item with their shares, and their entropy."""
+    percents = cache(percent)  # few shares are different
+    shown = []
+    for shares in result.analysis.named_shares(frame["index"].to_list()):
+        parts = [f"{labels[label]} ({percents(share)})" for label, share in shares]
+        shown.append(", ".join(parts))
+    entropy = [f"{abs(value):.3f}" for value in frame["entropy"]]
+    return {"Labels": shown, "Entropy": entropy}
+
+
+def _says(frame: "polars.DataFrame", model: str, labels: Mapping[str, str]) -> list[str]:
+    """The most probable label of a model, its probability, and whether it is that of the item."""
+    shown = []
+    for label, p, true in zip(frame[f"label_{model}"], frame[f"p_{model}"], frame["label"], strict=True):
+        sign = "✓" if label == true else "✗"
+        shown.append(f"{labels[label]} {probability(p)} {sign}")
+    return shown
+
+
+def annotators(result: Result) -> Table | None:
+    truth, rows = result.analysis.annotators.truth, result.analysis.annotators.rows
+    if truth is None:
+        return None
+    shown = _best_worst_and_flagged(rows)
+    names = marked(row["annotator"] for row in shown)
+    note = f"By {method_in_words(truth.method)}, which takes each item to have one true class. "
+    if len(shown) < len(rows):
+        note += f"{len(shown)} of {len(rows):,} annotators: the best, the worst and those with a flag. "
+    cells = [_annotator(row, names) for row in shown]
+    return of_rows("Annotators, best first", cells, note + _note_on_annotators(rows), left=("Flag",))
+
+
+def _best_worst_and_flagged(rows: Sequence[Row]) -> list[Row]:
+    if len(rows) <= MOST_ANNOTATORS:
+        return list(rows)
+    half = MOST_ANNOTATORS // 2
+    flagged = [row for row in rows[half:-half] if row["flag"]]
+    return [*rows[:half], *flagged[:MOST_ANNOTATORS], *rows[-half:]]
+
+
+def _annotator(row: Row, names: Mapping[str, str]) -> dict[str, str]:
+    known: Mapping[str, Any] = row
+    return {
+        "Annotator": names[str(known["annotator"])],
+        "Annotations": fixed(known["n_annotations"], 0),
+        "Accuracy": fixed(known["accuracy"], 2),
+        "Skill (kappa)": fixed(known["skill"], 2),
+        "95% interval": interval(known["skill_low"], known["skill_high"], 2),
+        "Information (nats)": fixed(known["information"], 2),
+        "Flag": str(known["flag"]),
+    }
+
+
+def _note_on_annotators(rows: Sequence[Row]) -> str:
+    from probtruth.truth.annotators import NO_SKILL  # with JAX
+
+    note = (
+        "Accuracy is the chance that an annotation names the item's class; skill is the same beyond chance (1 always "
+        "right, 0 by chance, below 0 worse); information is what one annotation says of the class. "
+    )
+    if any(row["flag"] for row in rows):
+        return f"{note}Spammer: the 95% interval of skill lies below {NO_SKILL}. Adversary: it lies below 0."
+    return f"{note}No annotator is flagged: no 95% interval of skill lies below {NO_SKILL}."

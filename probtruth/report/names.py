@@ -1,0 +1,97 @@
+"""Names that came with the data: on one line, short, distinct, and marked where sentences hold them.
+
+A marked name stands between two control characters, which `plain` takes out of all names: each format shows what stands
+there as it is, never as markup.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from os.path import commonprefix
+
+from rich.cells import cell_len, chop_cells
+
+LONGEST = 20  # Columns of a name in a figure
+LONGEST_IN_CELL = 40  # The table of models shows names in full
+MARKED = re.compile("\x02([^\x03]*)\x03")  # `MARKED.split` has the names at odd positions
+NOT_SHOWN = "�"
+CONTROLS = ("Cc", "Cs", "Zl", "Zp")  # Unicode categories: control characters, surrogates, ends of line and paragraph
+
+
+def plain(name: object) -> str:
+    """A name on one line, without characters that control the terminal or the direction of the text around it."""
+    text = str(name)
+    if text.isascii() and text.isprintable():
+        return text
+    shown = text
+    for character in set(text):
+        if _controls(character):
+            shown = shown.replace(character, NOT_SHOWN)
+    return shown
+
+
+def _controls(character: str) -> bool:
+    if character in "\ufffe\uffff":  # no characters at all, and none that XML can hold
+        return True
+    embeds = "\u202a" <= character <= "\u202e"
+    isolates = "\u2066" <= character <= "\u2069"
+    return embeds or isolates or unicodedata.category(character) in CONTROLS
+
+
+def mark(name: object) -> str:
+    return f"\x02{plain(name)}\x03"
+
+
+def marked(names: Iterable[object], longest: int = LONGEST_IN_CELL) -> dict[str, str]:
+    """Each name, shortened where it is long, between the marks of a name; different names stay different."""
+    short = short_names(map(str, names), longest)
+    return {name: f"\x02{text}\x03" for name, text in short.items()}
+
+
+def unmarked(text: str) -> str:
+    return MARKED.sub(r"\1", text)
+
+
+def joined(names: Sequence[str]) -> str:
+    """`a`, `a and b`, `a, b and c`."""
+    if len(names) < 2:
+        return "".join(names)
+    return f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def short_names(names: Iterable[str], longest: int = LONGEST) -> dict[str, str]:
+    """Each name, shortened where it is long; different names stay different."""
+    full = list(dict.fromkeys(names))
+    plain_names = [plain(name) for name in full]
+    texts = [_shorten(name, longest) for name in plain_names]
+    if len(set(texts)) < len(texts):
+        start = len(commonprefix(plain_names))  # noqa: RUF071 (of characters)
+        if start > 1:
+            texts = [_shorten(f"…{name[start:]}", longest) for name in plain_names]
+    shown: dict[str, str] = {}
+    used: set[str] = set()
+    for name, text in zip(full, texts, strict=True):
+        shown[name] = _unused(plain(name), text, used, longest)
+        used.add(shown[name])
+    return shown
+
+
+def _unused(name: str, text: str, used: set[str], longest: int) -> str:
+    """The text, or the name with the first number that nothing else has."""
+    number = 1
+    while text in used:
+        number += 1
+        suffix = f" ({number})"
+        text = _shorten(name, longest - len(suffix)) + suffix
+    return text
+
+
+def _shorten(text: str, longest: int) -> str:
+    """Its beginning and its end, in so many columns of a terminal: East Asian and emoji characters take two."""
+    if cell_len(text) <= longest:
+        return text
+    head = chop_cells(text, longest // 2)[0]
+    room = longest - 1 - cell_len(head)
+    backwards = chop_cells(text[::-1], room)[0]
+    tail = backwards[::-1]
+    return f"{head.rstrip()}…{tail.lstrip()}"

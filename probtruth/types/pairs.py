@@ -1,0 +1,168 @@
+"""The rows of a comparison as data: a pair of models, from the side of either, and the rank of one."""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from probtruth.check import as_float
+
+type Row = Mapping[str, Any]
+
+LEAST_CHANCE = 0.001  # Below it, who is likelier to be the best hangs on a few draws
+
+
+class _Columns:
+    """The fields of a row by name, as the tables have them."""
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self.keys():
+            raise KeyError(name)
+        return getattr(self, name)
+
+    def get(self, name: str, default: Any = None) -> Any:
+        return getattr(self, name, default)
+
+    def keys(self) -> list[str]:
+        return list(vars(self))
+
+
+@dataclass(frozen=True)
+class Rank(_Columns):
+    """A row of `ranking()`: one model; None: unknown.
+
+    `entropy` and `divergence` are the parts of a proper score; `expected_rank` and `tier` count from 1;
+    `expected_regret` is in units of the score.
+    """
+
+    model: str
+    score: float | None = None
+    low: float | None = None
+    high: float | None = None
+    entropy: float | None = None
+    divergence: float | None = None
+    p_best: float | None = None
+    expected_rank: float | None = None
+    expected_regret: float | None = None
+    tier: int | None = None
+
+    @classmethod
+    def of(cls, row: "Rank | Row") -> "Rank":
+        if isinstance(row, Rank):
+            return row
+        numbers: dict[str, Any] = {name: as_float(row.get(name)) for name in RANK_NUMBERS}
+        return cls(row["model"], **numbers)
+
+
+RANK_NUMBERS = ("score", "low", "high", "entropy", "divergence", "p_best", "expected_rank", "expected_regret")
+
+
+@dataclass(frozen=True)
+class Pair(_Columns):
+    """A row of `pairwise()` or `by_group()`: a minus b, in the units and with the sign of the scores; None: unknown.
+
+    `low` to `high` is the equal-tailed 95% interval; `p_a_better` and `p_b_better` sum to 1. `reason` says why a number
+    is unknown. The columns of what was not seen say what outcomes that no item showed could change; `shared_items` is on how many items both models were scored, where some
+    model lacks scores. `group` and
+    `n_items` are of a row of one group.
+    """
+
+    a: str
+    b: str
+    difference: float | None = None
+    low: float | None = None
+    high: float | None = None
+    p_a_better: float | None = None
+    p_equivalent: float | None = None
+    p_b_better: float | None = None
+    favours: str | None = None  # "a" or "b"
+    reason: str | None = None
+    unseen_rate: float | None = None
+    unseen_difference: float | None = None
+    unseen_p_a_better: float | None = None
+    shared_items: int | None = None
+    group: str | None = None
+    n_items: int | None = None
+
+    @classmethod
+    def of(cls, row: "Pair | Row") -> "Pair":
+        if isinstance(row, Pair):
+            return row
+        numbers: dict[str, Any] = {name: as_float(row.get(name)) for name in PAIR_NUMBERS}
+        names: dict[str, Any] = {name: row.get(name) for name in PAIR_NAMES}
+        return cls(row["a"], row["b"], **numbers, **names)
+
+    def keys(self) -> list[str]:
+        """The columns of `pairwise()`, and of a group."""
+        names = list(vars(self))
+        return names if self.group is not None else names[:-2]
+
+    @property
+    def models(self) -> tuple[str, str]:
+        return self.a, self.b
+
+    @property
+    def finite(self) -> bool:
+        return self.difference is not None and math.isfinite(self.difference)
+
+    def seen_from(self, model: str) -> "Pair":
+        """The pair with that model as a: the difference changes its sign, and each side takes the other's chances."""
+        if self.a == model:
+            return self
+        sides = {"a": "b", "b": "a"}
+        unseen = self.unseen_p_a_better
+        return replace(
+            self,
+            a=self.b,
+            b=self.a,
+            difference=minus(self.difference),
+            low=minus(self.high),
+            high=minus(self.low),
+            p_a_better=self.p_b_better,
+            p_b_better=self.p_a_better,
+            unseen_difference=minus(self.unseen_difference),
+            unseen_p_a_better=None if unseen is None else 1.0 - unseen,
+            favours=sides.get(self.favours or ""),
+        )
+
+
+PAIR_NUMBERS = (
+    "difference",
+    "low",
+    "high",
+    "p_a_better",
+    "p_b_better",
+    "p_equivalent",
+    "unseen_rate",
+    "unseen_difference",
+    "unseen_p_a_better",
+)
+PAIR_NAMES = ("favours", "reason", "shared_items", "group", "n_items")
+
+
+def minus(value: float | None) -> float | None:
+    """The number with the other sign; what is unknown stays so, and 0 has no sign."""
+    return None if value is None else 0.0 - value
+
+
+def leaders[R: (Rank, Row)](ranks: Sequence[R]) -> list[R]:
+    """The models by probability of being the best and, where that is less than 0.001, by expected rank."""
+    return sorted(ranks, key=_order)
+
+
+def _order(row: Rank | Row) -> tuple[float, float]:
+    best, rank = as_float(row["p_best"]), as_float(row["expected_rank"])
+    place = math.inf if rank is None else rank
+    if best is None:
+        return (1.0, place)
+    return (-best if best >= LEAST_CHANCE else 0.0, place)
+
+
+def from_the_leader(rows: Iterable[Pair | Row], models: Sequence[str]) -> list[Pair]:
+    """The pairs with the model that comes first as a, in the order of the models."""
+    place = {model: at for at, model in enumerate(models)}
+    pairs = []
+    for row in rows:
+        lead = min(row["a"], row["b"], key=place.__getitem__)
+        pairs.append(Pair.of(row).seen_from(lead))
+    return sorted(pairs, key=lambda pair: (place[pair.a], place[pair.b]))

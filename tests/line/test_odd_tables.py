@@ -1,0 +1,47 @@
+"""Tables in places where they do not belong, and indices without names: an `InputError`, never an odd answer."""
+
+from pathlib import Path
+
+import pandas
+import polars
+import pytest
+
+import probtruth as pt
+from probtruth.errors import InputError
+
+
+class TestTablesInOddPlaces:
+    FRAME = pandas.DataFrame({"no": [0.4, 0.3], "yes": [0.6, 0.7]}, index=["x", float("nan")])
+
+    def test_no_name_in_an_index(self) -> None:
+        for call in (
+            lambda: pt.Predictions.from_probs({"m": self.FRAME}),
+            lambda: pt.evaluate(self.FRAME, {"m": self.FRAME}),
+            lambda: pt.Truth.from_probs(self.FRAME),
+        ):
+            with pytest.raises(InputError, match=r"no name \(NaN or None\) in the index, row 1"):
+                call()
+
+    @pytest.mark.parametrize("what", ["groups", "clusters"])
+    def test_a_table_of_groups(self, what: str) -> None:
+        table = polars.DataFrame({"item": ["x", "y"], what[:-1]: ["a", "b"]})
+        probs = {"m": {"item": ["x", "y"], "no": [0.4, 0.3], "yes": [0.6, 0.7]}}
+        votes = {"item": ["x", "y"], "annotator": ["a", "a"], "label": ["no", "yes"]}
+        scores = pt.Scores.from_frame(
+            {"item": ["x", "y"] * 2, "model": ["m", "m", "n", "n"], "score": [1.0, 2, 3, 5]}, higher_is_better=True
+        )
+        for call in (
+            lambda: pt.evaluate(votes, probs, **{what: table}),
+            lambda: pt.compare(scores, **{what: table}),
+            lambda: pt.compare(scores, **{what: table.to_pandas()}),
+        ):
+            with pytest.raises(InputError, match=f"got a table as {what}, expected a list in the order of the items"):
+                call()
+
+    @pytest.mark.parametrize("header", ["item,annotator,label", "id,annotator,label", "item,label"])
+    @pytest.mark.parametrize("models", [["m.csv"], "m.csv", None, 3])
+    def test_models_without_names(self, models: object, header: str, tmp_path: Path) -> None:
+        cells = "x,a,no" if "annotator" in header else "x,no"
+        (tmp_path / "a.csv").write_text(f"{header}\n{cells}\n")
+        with pytest.raises(InputError, match="expected a dict"):
+            pt.evaluate(tmp_path / "a.csv", models)  # type: ignore[arg-type]
