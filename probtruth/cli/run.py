@@ -30,12 +30,13 @@ def run(
     if metric is not None and (rule, floor, gold, verdict.weights) != ("log", None, None, None):
         hint = "Leave one out."
         raise InputError("--metric with --rule, --floor, --gold or --weights", "a metric or a scoring rule", hint)
+    item = files.reading.item or "item"
     options = {"method": truth, "estimand": estimand, **verdict.options}
     if metric is None:
-        options |= {"rule": opt.chosen_rule(rule), "floor": floor, "gold": _gold(gold, files.reading.item)}
+        options |= {"rule": opt.chosen_rule(rule), "floor": floor, "gold": _gold(gold, item)}
     opt.refuse_unused(context, *_unused(files, table))
     console, gate = Console.of(context, json), verdict.gate
-    check_output(out, show, files.reading.item)
+    check_output(out, show, item)
     cache_compiled_code()
     with console.progress("reading"):
         reference, predictions, strata = read(files, table, estimand or ("class" if gold else None), clusters, memory)
@@ -43,7 +44,7 @@ def run(
         console.note(note)
     with console.progress("inferring, scoring, sampling"):
         result = evaluated(reference, predictions, {**options, **strata}, metric)
-    conclude(result, out, show, files.reading.item, console, gate)
+    conclude(result, out, show, item, console, gate)
 
 
 def _unused(files: Files, table: str | None) -> tuple[tuple[str, ...], str]:

@@ -69,7 +69,7 @@ def score(
     out: str,
     rule: str = "log",
     floor: float | None = None,
-    item: str = "item",
+    item: str | None = None,
     memory: str | None = None,
     json: bool = False,
 ) -> None:
@@ -89,7 +89,7 @@ def score(
     files = model_files(predictions)
     with console.progress("reading and scoring"):
         limit = opt.n_bytes(memory)
-        known: Any = reference_of(truth, {}, item, memory=limit)
+        known: Any = reference_of(truth, {}, LabelReading(item), memory=limit)
         index = known.index if isinstance(known, Truth) else None
         tables = read_predictions(files, index, item, cells.kind, cells.renormalise, memory=limit)
         scores = score(tables, truth if index is None else known, chosen, floor, item=item)

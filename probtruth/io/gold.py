@@ -13,9 +13,8 @@ from jaxtyping import Float
 from probtruth import check, frame_numbers, frames
 from probtruth.check import Source
 from probtruth.errors import InputError
-from probtruth.io.addresses import with_column
-from probtruth.io.groups import one_each
-from probtruth.io.tables.read import read_table
+from probtruth.io.groups import one_each, split_column
+from probtruth.io.table import opened
 from probtruth.types.arguments import ExpertLabels
 
 # The columns, where a table has them, of the experts' names and of the probability with which an item was chosen.
@@ -34,13 +33,13 @@ class ExpertAnswers:
 
 def gold_file(spec: str) -> tuple[str, str | None]:
     """The path and the column of probabilities of `FILE` or `FILE:COLUMN`; what exists is a file."""
-    path, column = with_column(spec)
+    path, column = split_column(spec)
     return (spec, None) if not column or Path(spec).exists() else (path, column)
 
 
 def gold_table(table: ExpertLabels, probability: str | None = None) -> tuple[polars.DataFrame, Source]:
     """A file or dataframe of answers, its column of probabilities under the name `probability`."""
-    frame, source = read_table(table, "gold")
+    frame, source = opened(table, "gold").whole
     if probability is not None and probability != PROBABILITY:
         frames.need_columns(frame.columns, {"gold": probability}, source.name)
         frame = frame.drop(PROBABILITY, strict=False).rename({probability: PROBABILITY})

@@ -50,7 +50,7 @@ def compare_metric(
     rope: float | str | None = None,
     seed: int = 0,
     strict: bool = False,
-    item: str = "item",
+    item: str | None = None,
     labels: Sequence[object] | None = None,
 ) -> Comparison:
     r"""Which model is better by a metric that is not a mean over items, for all pairs jointly, and how sure that is.

@@ -6,11 +6,12 @@ from dataclasses import replace
 from probtruth import check
 from probtruth.comparison.compare import compare
 from probtruth.errors import InputError
+from probtruth.io.formats import LabelReading
 from probtruth.io.gold import ExpertAnswers, expert_answers
 from probtruth.line.compare import group_names, named_weights, rope_in_units
 from probtruth.line.gold import with_answers
 from probtruth.line.informed_truth import score_on_evidence
-from probtruth.line.inputs import Models, Reference, by_item, predictions_of, reference_of
+from probtruth.line.inputs import Models, Reference, by_item, opened_models, predictions_of, reference_of
 from probtruth.line.labelled import SHARED_ERRORS, Labelled
 from probtruth.line.options import Options
 from probtruth.line.other_estimand import NO_ROOM, OtherVerdicts
@@ -49,7 +50,7 @@ def evaluate(
     rope: float | str | None = None,
     seed: int = 0,
     strict: bool = False,
-    item: str = "item",
+    item: str | None = None,
     labels: Sequence[object] | None = None,
     memory: float | None = None,
 ) -> Result:
@@ -95,7 +96,7 @@ def evaluate(
     ['a', 'b']
     """
     check.own_threads()
-    answers = gold if gold is None or isinstance(gold, ExpertAnswers) else expert_answers(gold, item)
+    answers = gold if gold is None or isinstance(gold, ExpertAnswers) else expert_answers(gold, item or "item")
     if answers is not None and method is None and not isinstance(reference, Truth):
         estimand = estimand or "class"
     known, models, estimand = read_both(reference, predictions, item, labels, estimand, memory)
@@ -121,13 +122,14 @@ def evaluate(
 def read_both(
     reference: Reference,
     predictions: Models,
-    item: str,
+    item: str | None,
     labels: Sequence[object] | None,
     estimand: Estimand | None,
     memory: float | None = None,
 ) -> tuple[Annotations | Truth, Predictions, Estimand | None]:
     """Both sides as types, and the estimand that is left to be inferred: soft labels take it where they are read."""
-    known = reference_of(reference, predictions, item, estimand, labels, memory)
+    predictions = opened_models(predictions)
+    known = reference_of(reference, predictions, LabelReading(item), estimand, labels, memory)
     left = estimand if known is reference or isinstance(known, Annotations) else None
     return known, predictions_of(predictions, item, labels, known.index, memory), left
 

@@ -7,8 +7,9 @@ from pathlib import Path
 from probtruth import check
 from probtruth.errors import InputError
 from probtruth.io.addresses import shown
+from probtruth.io.formats import LabelReading
 from probtruth.line.informed_truth import score_on_evidence
-from probtruth.line.inputs import Models, Reference, predictions_of, reference_of
+from probtruth.line.inputs import Models, Reference, opened_models, predictions_of, reference_of
 from probtruth.scoring.align import align
 from probtruth.scoring.rules import ScoringRule, get_rule
 from probtruth.types import Annotations, Scores
@@ -23,7 +24,7 @@ def score(
     order: Sequence[object] | None = None,
     *,
     evidence: ClassEvidence = "auto",
-    item: str = "item",
+    item: str | None = None,
     labels: Sequence[object] | None = None,
     memory: float | None = None,
 ) -> Scores:
@@ -58,7 +59,8 @@ def score(
     [[0.6325], [0.7645]]
     """
     check.own_threads()
-    known = reference_of(truth, predictions, item, None, labels, memory)
+    predictions = opened_models(predictions)
+    known = reference_of(truth, predictions, LabelReading(item), None, labels, memory)
     if isinstance(known, Annotations):
         raise InputError(
             "annotations as the truth",

@@ -9,7 +9,7 @@ from jaxtyping import Bool, Int
 from probtruth import check, check_arrays, frames
 from probtruth.check import Source
 from probtruth.errors import InputError
-from probtruth.frame_numbers import labelled
+from probtruth.frame_numbers import NamedNumbers, labelled
 from probtruth.kernels.arrays import reordered, to_host, widened
 from probtruth.types.arguments import Frame, GivenNames, Numbers
 from probtruth.types.index import Index, as_names, no_repeats, positions, sort_names
@@ -177,15 +177,14 @@ class Annotations(Brief):
         Errors: `InputError` for negative, fractional or non-numeric counts, repeated names, and wrong lengths.
         """
         source = source or Source("counts")
-        table = labelled(counts)
+        given = NamedNumbers(None, as_names(items, "items"), as_names(labels, "labels"))
+        table = labelled(counts).in_order_of(given, "counts")
         array = check_arrays.as_floats(table.values, "item label", "counts").astype(np.float64)
-        items = table.items if items is None else items
-        labels = table.labels if labels is None else labels
+        items, names = table.items, table.labels
         if array.size == 0:
             raise InputError(
                 "an empty table of counts", "at least one item and one label", "Check the file.", source.name
             )
-        names = as_names(labels, "labels")
         bad = ~((array >= 0) & (array == np.floor(array)) & (array < 2**53))
         if bad.any():
             row, column = (int(axis[0]) for axis in np.nonzero(bad))

@@ -10,7 +10,7 @@ from jaxtyping import Float, Int, Integer
 
 from probtruth import check, check_arrays, frames
 from probtruth.errors import InputError
-from probtruth.frames import Names, compact, name_text, rising, text
+from probtruth.frames import Names, by_value, compact, name_text, rising, text
 from probtruth.kernels.arrays import is_own, on_device, to_host
 from probtruth.types.shown import Brief
 
@@ -110,11 +110,20 @@ def ranks(numbers: Int[np.ndarray, " some"]) -> Int[np.ndarray, " some"]:
 
 
 def _rows_of(names: Sequence[str], rows: Order | None, what: str, array: str) -> Order:
-    """The caller's row of each name; names 0, 1, ... without an order are row numbers."""
+    """The caller's row of each name; names 0, 1, ... are row numbers, which no other order contradicts."""
+    in_order = np.arange(len(names))
+    if all(name == str(row) for row, name in enumerate(names)):
+        if rows is None or is_own(rows, len(names)):
+            return in_order
+        written = [names[row] for row in np.argsort(rows)[:3].tolist()]
+        raise InputError(
+            f"{what} called 0, 1, ... in another order ({', '.join(written)} ...) beside {array} without their names",
+            f"{what} that both sides name, or an order that is that of the numbers",
+            f"To match by name, name the {what} of both sides; to match by position, take these names off "
+            "(pandas: reset_index(drop=True) on both).",
+        )
     if rows is not None:
         return rows
-    if all(name == str(row) for row, name in enumerate(names)):
-        return np.arange(len(names))
     raise InputError(
         f"{array} without names of {what}, against {what} that stand in no order ({check.shortlist(names, 3)})",
         f"the name of the {what.rstrip('s')} of every {'row' if what == 'items' else 'column'}",
@@ -137,7 +146,7 @@ def as_names(names: Iterable[object] | None, what: str) -> Sequence[str] | None:
     if names is None or isinstance(names, Names):
         return names
     listed = check.listed(names, what)
-    written = tuple(map(name_text, listed))
+    written = tuple(by_value(frames.polars_names([name_text(name) for name in listed])))
     for position, (name, word) in enumerate(zip(listed, written, strict=True)):
         if frames.missing(name) or not word.strip():
             singular = what.rstrip("s")

@@ -313,10 +313,16 @@ class Scores(Brief):
 
     @classmethod
     def from_parts(
-        cls, parts: Parts, columns: Mapping[str, str], score: str, higher_is_better: bool, on_disk: bool = False
+        cls,
+        parts: Parts,
+        columns: Mapping[str, str],
+        score: str,
+        higher_is_better: bool,
+        on_disk: bool = False,
+        missing: Sequence[str] = (),
     ) -> "Scores":
-        """`from_frame` of rows that come some at a time."""
-        coded, given, source = _columns(parts, columns, score)
+        """`from_frame` of rows that come some at a time; blank scores, and those that are `missing`, are none."""
+        coded, given, source = _columns(parts, columns, score, missing)
         (of_item, items), (of_model, models) = coded["item"], coded["model"]
         repeat, repeats = coded.get("replicate", (np.zeros_like(of_item), ("",)))
         of_cell = np.bincount(of_model.astype(np.int64) * len(items) + of_item, minlength=len(models) * len(items))
@@ -369,23 +375,34 @@ class Scores(Brief):
 
 
 def _columns(
-    parts: Parts, columns: Mapping[str, str], score: str
+    parts: Parts, columns: Mapping[str, str], score: str, missing: Sequence[str]
 ) -> tuple[dict[str, Coded], Float[np.ndarray, " row"], Source]:
-    """Each column of names as codes and the names in the order in which they first appear, and each row's score."""
+    """Each column of names as codes and the names in the order in which they first appear, and each row's score.
+
+    Rows without a score only say that there is such an item and model.
+    """
     places: dict[str, dict[str, int]] = {option: {} for option in columns}
     codes: dict[str, list[np.ndarray]] = {option: [] for option in columns}
-    given, sources = [], []
+    given = []
+    sources = []
+    n_blank = 0
     for frame, source in parts:
         frames.need_columns(frame.columns, {**columns, "score": score}, source.name)
+        blank = frames.blank(frames.flat(frame, score, source, "score"), (*missing, "nan", "NaN"))
+        full = np.flatnonzero(~blank.to_numpy())
         for option, place in places.items():
             own, names = frames.encode(frame, columns[option], source, option)
-            codes[option].append(np.array([place.setdefault(name, len(place)) for name in names], np.int32)[own])
+            codes[option].append(np.array([place.setdefault(name, len(place)) for name in names], np.int32)[own[full]])
+        if len(full) < frame.height:
+            n_blank += frame.height - len(full)
+            rows = full.tolist()
+            source = source.of_rows(rows)
+            frame = frame[rows]
         given.append(frame_numbers.numbers(frame, score, source, "score"))
-        if (unknown := np.isnan(given[-1])).any():
-            where = source.at(int(unknown.argmax()), score)
-            raise InputError("NaN", "a number", "Remove the item or give its score.", where)
         sources.append((source, frame.height))
     notes = dict.fromkeys(note for source, _ in sources for note in source.notes)
+    if n_blank:
+        notes[f"{sources[0][0].name}: {check.count(n_blank, 'score')} missing"] = None
     whole = Source(sources[0][0].name, parts=sources, notes=tuple(notes))
     if not sum(map(len, given)):
         raise InputError("no rows", "at least one score", "Check the file.", whole.name)

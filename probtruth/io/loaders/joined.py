@@ -1,13 +1,10 @@
 """One table that holds the reference and all models: a block of columns for each, told apart by their names."""
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 from probtruth import check, frames
-from probtruth.check import Source
 from probtruth.errors import InputError
-from probtruth.io.addresses import shown
-from probtruth.io.tables.read import Block, Joined, columns_of
+from probtruth.io.table import Block, opened
 from probtruth.types.arguments import Frame, StrPath
 
 SOFT, VOTES = "truth", "votes"  # The names of the reference: soft labels, or counts of votes
@@ -39,8 +36,9 @@ def joined_table(
     >>> pt.score(models, reference).values.round(3).tolist()
     [[0.693, 0.288]]
     """
-    joined, names = Joined(table), columns_of(table)
-    where = shown(table) if isinstance(table, str | Path) else Source().name
+    joined = opened(table)
+    names = joined.columns
+    where = joined.name
     frames.need_columns(names, {"item": item}, where)
     others, chosen = [name for name in names if name != item], dict(columns or {})
     reference, counts = _reference(others, chosen, where)

@@ -17,11 +17,11 @@ from probtruth.io.formats import (
     SCORE_TOOLS,
     LabelReading,
     ScoreReading,
+    listed,
 )
 from probtruth.io.loaders import helm, inspect_logs, json_values, lm_eval, results
 from probtruth.io.scores import read_scores
-from probtruth.io.tables.binary import SUFFIXES
-from probtruth.io.tables.read import has_several
+from probtruth.io.tables.read import BINARIES, has_several
 from probtruth.types import Annotations, Scores
 from probtruth.types.arguments import Files, StrPath
 
@@ -125,7 +125,7 @@ def _of_folder(path: Path) -> str:
                 tool = format_of(file)
                 if tool != "table":
                     return tool
-    if any(file.suffix.lower() in SUFFIXES for file in path.iterdir()):
+    if any(file.suffix.lower() in BINARIES for file in path.iterdir()):
         return "table"
     raise InputError(
         "a folder without logs",
@@ -155,8 +155,8 @@ def label_format(path: StrPath, format: str = "auto") -> str:
 
 def read_score_files(files: Files, how: ScoreReading, memory: float | None = None) -> Scores:
     """Scores from a table or from the logs of a harness."""
-    listed: Sequence[Any] = [*files.values()] if isinstance(files, Mapping) else [files]
-    paths = [path for one in listed for path in ([one] if isinstance(one, str | Path) else one)]
+    every: Sequence[Any] = [*files.values()] if isinstance(files, Mapping) else [files]
+    paths = [path for one in every for path in ([one] if isinstance(one, str | Path) else one)]
     format = score_format(paths, how.format)
     if format not in OPTIONS:
         hint = "Give it as --annotations of `probtruth run`."
@@ -166,7 +166,7 @@ def read_score_files(files: Files, how: ScoreReading, memory: float | None = Non
             hint = "Leave it out: of logs, tasks are the groups, epochs and trials the replicates."
             fits = " or ".join(other for other, names in OPTIONS.items() if name in names)
             raise InputError(f"--{name} with files of {format}", f"files of {fits}", hint, str(paths[0]))
-    metric, upward = _given(how.score, "score"), how.higher_is_better
+    metric, upward = how.score, how.higher_is_better
     if format == "inspect":
         return loaders.read_inspect(files, metric, upward)
     if format == "helm":
@@ -181,13 +181,26 @@ def read_score_files(files: Files, how: ScoreReading, memory: float | None = Non
     if format == "lm-eval":
         metrics = _by_task(how.metric, metric)
         return loaders.read_lm_eval_samples(files, metrics, _by_task(how.filter), upward, how.task)
-    if len(paths) > 1:
-        raise InputError(f"{len(paths)} tables", "one table of scores", "Put the models into one table.")
+    table: Any = paths[0]
+    if isinstance(files, Mapping):
+        table = {model: _one_file(model, own) for model, own in files.items()}
+    elif len(paths) > 1:
+        hint = "Name the model of each: MODEL=FILE MODEL=FILE."
+        raise InputError(f"{len(paths)} tables", "one table of scores, or a file for each model", hint)
     models = None
+    own = {name: getattr(how, name) for name in ("item", "model", "score", "group", "cluster", "replicate")}
     if format == "wide":
-        models = _listed(_given(how.model, "model")) or []
-    columns = {name: getattr(how, name) for name in ("item", "model", "score", "group", "cluster", "replicate")}
-    return read_scores(paths[0], **columns, models=models, higher_is_better=upward, memory=memory)
+        models = listed(own.pop("model"))
+    options: dict[str, Any] = {"transpose": how.transpose, "missing": how.none, "memory": memory}
+    return read_scores(table, **own, models=models, higher_is_better=upward, **options)
+
+
+def _one_file(model: str, files: StrPath | Sequence[StrPath]) -> StrPath:
+    """The file of a model."""
+    listed = [files] if isinstance(files, str | Path) else [*files]
+    if len(listed) > 1:
+        raise InputError(f"{len(listed)} tables of model {check.quote(model)}", "one", "Put them into one file.")
+    return listed[0]
 
 
 def read_label_file(
@@ -198,7 +211,7 @@ def read_label_file(
     if format not in LABEL_READERS:
         hint = "Logs hold scores: give them to `probtruth compare`."
         raise InputError(f"a log of {format}", "annotations", hint, str(path))
-    if format == "prodigy" and how.label != "label":
+    if format == "prodigy" and how.label is not None:
         raise InputError("--label with an export of Prodigy", "one answer a line", "Leave it out.", str(path))
     return LABEL_READERS[format](path, how, labels, memory)
 
@@ -216,33 +229,23 @@ def _by_task(words: Sequence[str] | None, every: str | None = None) -> str | dic
     return named or every
 
 
-def _given(name: str, default: str) -> str | None:
-    return None if name == default else name
-
-
-def _listed(names: str | None) -> list[str] | None:
-    return None if names is None else [name.strip() for name in names.split(",")]
-
-
 # How each format of annotations is read.
 LABEL_READERS: Mapping[str, Callable[[StrPath, LabelReading, Sequence[str] | None, float | None], Annotations]] = {
     "table": lambda path, how, labels, memory: read_annotations(
-        path, how.item, how.annotator, how.label, how.replicate, labels=labels, memory=memory
+        path, how.item, how.annotator, how.label, how.replicate, labels=labels, missing=how.none, memory=memory
     ),
-    "counts": lambda path, how, labels, memory: read_annotations(path, how.item, format="counts", memory=memory),
+    "counts": lambda path, how, labels, memory: read_annotations(
+        path, how.item, label=how.label, format="counts", missing=how.none, memory=memory
+    ),
     "wide": lambda path, how, *_: read_annotations(
-        path, how.item, format="wide", annotators=_listed(_given(how.annotator, "annotator")) or ()
+        path, how.item, format="wide", annotators=listed(how.annotator), missing=how.none
     ),
-    "label-studio": lambda path, how, *_: loaders.read_label_studio(
-        path, _given(how.label, "label"), _given(how.item, "item")
-    ),
-    "argilla": lambda path, how, *_: loaders.read_argilla(path, _given(how.label, "label")),
+    "label-studio": lambda path, how, *_: loaders.read_label_studio(path, how.label, how.item),
+    "argilla": lambda path, how, *_: loaders.read_argilla(path, how.label),
     "prodigy": lambda path, how, *_: loaders.read_prodigy(path),
     "doccano": lambda path, how, *_: loaders.read_doccano(path),
-    "potato": lambda path, how, *_: loaders.read_potato(path, _given(how.label, "label")),
-    "labelbox": lambda path, how, *_: loaders.read_labelbox(path, _given(how.label, "label"), _given(how.item, "item")),
+    "potato": lambda path, how, *_: loaders.read_potato(path, how.label),
+    "labelbox": lambda path, how, *_: loaders.read_labelbox(path, how.label, how.item),
     "lewidi": lambda path, how, *_: loaders.read_lewidi(path),
-    "chaosnli": lambda path, how, *_: loaders.read_chaosnli(
-        path, item=_given(how.item, "item"), votes=_given(how.label, "label")
-    ),
+    "chaosnli": lambda path, how, *_: loaders.read_chaosnli(path, item=how.item, votes=how.label),
 }

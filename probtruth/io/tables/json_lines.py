@@ -1,4 +1,4 @@
-"""JSON lines as a table: one flat object on each line, all with the same keys.
+"""JSON lines as a table: one object on each line, all with the same keys; nested values are of no use.
 
 JSON is read strictly, also that of other tools: no key stands twice, and what is nested too deep is no JSON.
 """
@@ -14,7 +14,7 @@ from probtruth.check import Source
 from probtruth.errors import InputError
 from probtruth.frames import name_text
 
-Cell = str | int | float | bool | None
+Cell = str | int | float | bool | list[Any] | dict[str, Any] | None
 HALF = re.compile("[\ud800-\udfff]")  # of a surrogate pair
 
 
@@ -55,11 +55,6 @@ def _object(line: bytes, where: str) -> dict[str, Cell]:
     if not isinstance(row, dict):
         got = "a list" if isinstance(row, list) else check.quote(row)
         raise InputError(got, "one JSON object a line", 'Write {"item": ..., ...} on each line.', where)
-    nested = [key for key, cell in row.items() if isinstance(cell, dict | list)]
-    if nested:
-        hint = "Flatten it: one column for each value; all votes on an item in one cell: pt.loaders.read_chaosnli "
-        hint += "(command line: --format chaosnli)."
-        raise InputError("a nested value", "text or a number", hint, f"{where}, column {check.quote(nested[0])}")
     for key, cell in row.items() if b"\\u" in line else ():
         if HALF.search(f"{key}{cell}"):
             where = f"{where}, column {check.quote(key)}"
@@ -78,6 +73,8 @@ def _other_keys(first: dict[str, Cell], other: dict[str, Cell], where: str) -> I
 def _column(key: str, cells: list[Cell]) -> polars.Series:
     """Cells of one type as that type; of several types, or with integers that floats cannot hold, as text."""
     kinds = set(map(type, cells)) - {type(None)}
+    if kinds & {list, dict}:  # of no use: what asks for it says that it is nested
+        return polars.Series(key, [None] * len(cells), polars.List(polars.String))
     if kinds == {bool}:
         return polars.Series(key, cells, polars.Boolean)
     if kinds == {int} and all(cell is None or abs(cell) < 2**63 for cell in cells):  # type: ignore[arg-type]

@@ -51,7 +51,6 @@ def test_annotations(tmp_path: Path) -> None:
 ERRORS = {
     "twice": ("item,a,b\nq,1,2\nq,1,2\n", {}, "line 3.*'q' a second time"),
     "text": ("item,a,b\nq,1,2\nr,one,2\n", {}, "line 3, column 'a': got 'one', expected a number"),
-    "nan": ("item,a,b\nq,1,2\nr,nan,2\n", {}, "got NaN"),
     "no column": ("item,a,b\nq,1,2\n", {"models": ["c"]}, "no column 'c'"),
     "misspelt": ("item,model_a,b\nq,1,2\n", {"models": ["modl_a"]}, "Did you mean 'model_a'"),
     "item as model": ("item,a\nq,1\n", {"models": ["item"]}, "no column of a model"),
