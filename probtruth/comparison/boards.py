@@ -49,8 +49,7 @@ class Fit:
     seen: Bool[np.ndarray, "model item"]
     solve: Float[np.ndarray, "model model"]  # from sums of residuals to means, each up to one constant
     share: Float[np.ndarray, " model"]  # what each model's mean has of an item's worth, averaged over items
-    error: float  # variance of the errors
-    worth: float  # variance of the items' worth
+    worth: float  # how much more items differ in worth than errors do, as a ratio of variances
 
     @classmethod
     def of(cls, values: Values) -> "Fit":
@@ -76,7 +75,8 @@ class Fit:
         influence[:, scored] += (worth - worth.mean()) / len(worth)
         free = max(int(seen.sum()) - len(worth) - n_models + 1, 1)
         error = float(np.square(residual).sum()) / free
-        return cls(contrast + worth.mean(), influence, seen, solve, share, error, float(worth.var()))
+        ratio = float(worth.var()) / error if error > 0 else 0.0
+        return cls(contrast + worth.mean(), influence, seen, solve, share, ratio)
 
     def weights(self, items: Int[np.ndarray, " chosen"]) -> Float[np.ndarray, "row chosen"]:
         """What each item's errors have of the variance of each row's mean, if all errors vary alike."""
@@ -86,9 +86,7 @@ class Fit:
         of_models = self.solve - self.share @ self.solve
         rows = rows_from_models(of_models)
         square = rows**2 @ seen - (rows @ seen) ** 2 / n_seen
-        square[:n_models] += 1 / (n_items**2 * n_seen)
-        square *= self.error
-        square[:n_models] += self.worth / n_items**2
+        square[:n_models] += (1 / n_seen + self.worth) / n_items**2
         return square
 
 

@@ -329,9 +329,18 @@ class Scores(Brief):
         if "replicate" in coded or of_cell.max() > 1:
             no_repeats({what: coded[what] for what in ("item", "model")}, repeat, source)
         count = of_cell.reshape(len(models), len(items))
+        notes = source.notes
+        empty = np.flatnonzero((count == 0).all(1))
+        if len(empty):
+            notes += (f"left out, without any score: {check.shortlist([models[at] for at in empty])}",)
+            of_model = (np.cumsum((count > 0).any(1)) - 1)[of_model]
+            models = [model for at, model in enumerate(models) if at not in empty]
+            count = np.delete(count, empty, axis=0)
         order = order_of(frames.compact(frames.as_series(items))).astype(np.int64)
         scored = (count > 0).any(0)[order]
         kept = order[scored]
+        without_scores = tuple([items[row] for row in order[~scored].tolist()])
+        lacks = zip(models, (count == 0).sum(1).tolist(), [0] * len(models), strict=True)
         place = np.full(len(items), -1)
         place[kept] = np.arange(len(kept))
         cell = of_model.astype(np.int64) * len(kept) + place[of_item]
@@ -365,12 +374,10 @@ class Scores(Brief):
             groups=_partition("group", coded, kept, source, columns),
             clusters=_partition("cluster", coded, kept, source, columns),
             replicates=replicates,
-            audit=Audit(
-                (), (), tuple(zip(models, (count[:, kept] == 0).sum(1).tolist(), [0] * len(models), strict=True))
-            ),
+            audit=Audit(without_scores, (), tuple(lacks)),
             item_rows=ranks(kept) if in_order else None,
             item_order=in_order,
-            notes=source.notes,
+            notes=notes,
         )
 
 
