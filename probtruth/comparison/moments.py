@@ -153,6 +153,7 @@ class Moments:
 
     @property
     def clustered(self) -> bool:
+        """Whether the units are clusters of items."""
         return len(self.powers) == 1
 
     @property

@@ -51,7 +51,7 @@ def read_annotations(
     The table is in long form if it has the columns `annotator` and `label` (other columns are ignored, but `replicate`
     is used where it exists). Whole numbers, one column for each label, are counts of votes (how many annotators gave
     the item each label) where `labels` names the columns, or `format` is "counts"; columns that are no label's (a sum,
-    the majority's code, a text) are left aside. Anything else is an error.
+    the majority's code, a text) are ignored. Anything else is an error.
 
     Arguments: `table`, of which `item`, `annotator`, `label` and `replicate` are the names of columns (`label` may name
     those of counts, separated by commas); `labels` are all the labels an item can have (those of the predictions, say);

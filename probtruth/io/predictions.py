@@ -52,7 +52,7 @@ def read_predictions(
     Arguments: `files` is {model name: path or dataframe}; `index`, usually `annotations.index`, names the items and
     labels of the reference; `item` the column of items (without it, the one whose names the index has); `labels` are
     the names of the labels, in the order of columns without names; `kind` says what the cells are: `"probs"`,
-    `"percent"`, `"log-probs"` (nats) or `"logits"` (the softmax of a row is taken). Columns of text are left aside, and
+    `"percent"`, `"log-probs"` (nats) or `"logits"` (the softmax of a row is taken). Columns of text are ignored, and
     so are those of numbers without which the rows sum to 1; a prefix of all labels is taken off; one column of numbers
     is the probability of one of two labels; `notes` say what was done. With `renormalise`, rows that do not sum to 1
     are divided by their sum, and counted. Predictions that take more than `memory` (bytes, half of what is free unless

@@ -70,7 +70,7 @@ def evaluate(
     `annotations.without_annotators(names)`.
 
     `gold` are experts' answers on a few items, {item: label} or a table with the columns `item` and `label`: the
-    comparison under the estimand "class" (which they imply) is then anchored by them, also where annotators err
+    comparison under the estimand "class" (which they imply) is then corrected by them, also where annotators err
     together; from 40 answers on its intervals held in almost all simulation settings of
     `docs/validity/expert-labels-40.csv`. A column `probability` says with which probability each item was chosen (see
     `Result.choose_gold`); without it they count as a uniform sample. Where a few small probabilities outweigh all

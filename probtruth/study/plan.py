@@ -14,7 +14,7 @@ from probtruth.errors import InputError
 from probtruth.study.pilot import Design, Pilot, pilot_of
 from probtruth.types import Annotations, Comparison, Scores
 from probtruth.types.arguments import Groups
-from probtruth.types.shown import Brief
+from probtruth.types.shown import Reported
 
 if TYPE_CHECKING:
     import polars
@@ -39,7 +39,7 @@ SCALES = 2.0 ** np.arange(-1, 6)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Plan(Brief):
+class Plan(Reported):
     """What designs would show. `designs` are the rows of `table()`, `sizes` those of `curve()`.
 
     `variance` holds the parts of the variance of one item's difference (`clusters`, `items`, one `annotation`, one

@@ -143,7 +143,7 @@ class Comparison(Reported):
         on twins.
 
         `unseen_rate` is the highest rate, at 95% confidence, of outcomes that would cost the leading model more than
-        any that came; `unseen_difference` is the difference, and `unseen_p_a_better` P(a better), at that rate. Null
+        any observed; `unseen_difference` is the difference, and `unseen_p_a_better` P(a better), at that rate. Null
         where nothing is known of other outcomes.
         """
         return frames.from_rows([dict(row) for row in self.pairs])
@@ -156,7 +156,7 @@ class Comparison(Reported):
         loss, in units of the score, of choosing this model rather than the best.
 
         `tier` counts from 1: a new one begins where P(all models above are better than all below, by more than the
-        ROPE) is at least 0.975. Inside a tier the order as a whole is open.
+        ROPE) is at least 0.975. Inside a tier the order is inconclusive.
         """
         return frames.from_rows([dict(row) for row in self.ranks])
 

@@ -43,7 +43,19 @@ class RuleFacts:
 
 Parts = Iterable[tuple["polars.DataFrame", Source]]  # a table some rows at a time
 
+MOST_ITEMS = 10_000  # Items up to which all are looked at one by one, and
+MOST_CELLS = 1_000_000  # the same for items times labels
+
 LossesOf = Callable[[Table], Table]  # The loss if the label were k, from log-probabilities
+
+
+def sampled_items(n_items: int, n_labels: int, seed: int) -> Int[np.ndarray, " sampled"]:
+    """Positions of the items that are looked at one by one, in order: all, or a random sample of many."""
+    most = min(MOST_ITEMS, max(1, MOST_CELLS // n_labels))
+    if n_items <= most:
+        return np.arange(n_items)
+    chosen = np.random.default_rng(seed).choice(n_items, most, replace=False)
+    return np.sort(chosen)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -54,9 +66,9 @@ class LabelsBehind(Brief):
     then made when `losses` is read. `truth` is the distribution over labels that the scores average over, under
     `estimand`; `shares` and `n_votes` are the vote shares and votes behind it, where there are any. `influence` is what
     each item moves a model's mean by, times the items, through weights that were fitted on all of them: a comparison
-    adds it to the losses, so that it counts in the spread (the mean is 0). `log_probs` are the forecasts; `sampled` are
-    positions of the items that stand for all where labels are looked at one by one. `losses`, `truth` and `log_probs`
-    lie where the predictions do. `annotations` are those that the truth was inferred from; None where it was not.
+    adds it to the losses, so that it counts in the spread (the mean is 0). `log_probs` are the forecasts.
+    `losses`, `truth` and `log_probs` lie where the predictions do. `annotations` are those that the truth was inferred
+    from; None where it was not.
     """
 
     given: Float[Table, "model item label"] | LossesOf
@@ -66,7 +78,6 @@ class LabelsBehind(Brief):
     n_votes: Int[np.ndarray, " item"] | None = None
     influence: Float[np.ndarray, "model item"] | None = None
     log_probs: Float[Table, "model item label"] | None = None
-    sampled: Int[np.ndarray, " sampled"] | None = None
     annotations: Annotations | None = None
 
     @property

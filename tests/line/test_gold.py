@@ -57,7 +57,7 @@ def test_a_result_says_what_anchors_it(study) -> None:
     said = result.to_dict()
     assert said["gold"]["n_items"] == 30
     assert said["gold"]["sample"] == "uniform"
-    assert "anchored by expert labels on 30 of 60 items" in said["estimand"]
+    assert "corrected by expert labels on 30 of 60 items" in said["estimand"]
     words = verdict(result)
     assert words.headline.endswith(" (corrected by 30 expert labels).")
     assert any("uniform sample" in "".join(line) for line in words.details)
@@ -201,7 +201,7 @@ def test_a_judge_is_calibrated_against_people() -> None:
     truth = (people[0] - people[1]).mean()
     assert alone["high"] < truth
     assert row["low"] < truth < row["high"]
-    assert "anchored by expert labels on 40 of 200 items" in found.estimand
+    assert "corrected by expert labels on 40 of 200 items" in found.estimand
 
 
 def test_better_scores_are_of_the_same_models_and_items() -> None:

@@ -138,7 +138,7 @@ def label_columns(table: Table, item: str, used: Sequence[str], kind: str = "pro
     taken = set(labels.values())
     aside = [name for name in columns if name not in taken]
     if aside:
-        notes += (f"{source.name}: left aside {check.shortlist(aside, 12)}, which are no probabilities of a label",)
+        notes += (f"{source.name}: ignored {check.shortlist(aside, 12)}, which are no probabilities of a label",)
     if len(labels) == 1 and kind != "log-probs":
         return _event(item, *labels.popitem(), used, notes, table)
     return Chosen(item, labels, notes=notes)

@@ -113,9 +113,10 @@ def corrected_entropy(rule: ScoringRule, shares: Rows, n_votes: Int[np.ndarray, 
         rows = np.flatnonzero(share)
         fewer = votes[rows]
         fewer[:, label] = np.maximum(fewer[:, label] - 1, 0)
-        n_fewer = np.maximum(fewer.sum(1, keepdims=True), 1)
-        without_vote = entropies(rule, fewer / n_fewer)
-        corrected[rows] -= (n_votes[rows] - 1) * share[rows] * without_vote
+        n_fewer = fewer.sum(1, keepdims=True)
+        shares_without = fewer / np.maximum(n_fewer, 1)
+        entropy_without = entropies(rule, shares_without)
+        corrected[rows] -= (n_votes[rows] - 1) * share[rows] * entropy_without
     return np.where(n_votes > 1, corrected, np.nan)
 
 

@@ -141,9 +141,11 @@ def _calibrated(order: Isotone, forecasts: Items, outcomes: Items, n_resamples: 
     apart = outcomes - fitted[order.point_of]
     for _ in range(n_resamples):
         if hard:
-            yield (rng.random(len(forecasts)) < forecasts).astype(np.float64)
+            happens = rng.random(len(forecasts)) < forecasts
+            yield happens.astype(np.float64)
         else:
-            yield forecasts + apart * rng.choice([-1.0, 1.0], len(forecasts))
+            signs = rng.choice([-1.0, 1.0], len(forecasts))
+            yield forecasts + apart * signs
 
 
 def calibration_error(

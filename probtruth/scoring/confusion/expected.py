@@ -255,8 +255,10 @@ def degeneracy_report(truth: Truth) -> "polars.DataFrame":
     rows = [_row("accuracy", None, float(honest[0]), *_best_accuracy(y))]
     for metric in METRICS:
         values = honest[label_columns(metric, y.shape[1])].tolist()
-        for label, value, column in zip(truth.index.labels, values, y.T, strict=True):
-            rows.append(_row(metric, label, value, *_best(metric, label, column)))
+        by_label = zip(truth.index.labels, values, y.T, strict=True)
+        for label, value, column in by_label:
+            best, response = _best(metric, label, column)
+            rows.append(_row(metric, label, value, best, response))
     for rule in (log, brier):
         value = float(entropies(rule, y).mean())
         rows.append(_row(rule.name, None, value, value, "the truth itself"))
@@ -289,14 +291,20 @@ def _best(metric: str, label: str, y: Float[np.ndarray, " item"]) -> tuple[float
     if metric == "recall":
         return 1.0, f"always {label!r}"
     if metric == "specificity":
-        return (1.0, f"never {label!r}") if total < n_items else (np.nan, "none: the label always happens")
+        if total == n_items:
+            return np.nan, "none: the label always happens"
+        return 1.0, f"never {label!r}"
     if metric == "precision":
+        highest = y.max()
         if np.ptp(y) <= EQUAL:
             return float(y[0]), f"{label!r} for any of the items"
-        number = int((y >= y.max() - EQUAL).sum())
-        return float(y.max()), f"{label!r} only for the {number} of {n_items} items most likely to have it"
-    hits = np.cumsum(np.sort(y)[::-1])  # if the most likely 1, 2, ... items get the label
-    values = 2 * hits / (np.arange(1, n_items + 1) + total)
-    number = int(values.argmax()) + 1
-    best = float(values[number - 1])
-    return best, f"{label!r} for the {number} of {n_items} items above {best / 2:.3g}, half of the best F"
+        number = int((y >= highest - EQUAL).sum())
+        return float(highest), f"{label!r} only for the {number} of {n_items} items most likely to have it"
+    descending = np.sort(y)[::-1]
+    hits = np.cumsum(descending)  # if the most likely 1, 2, ... items get the label
+    n_answered = np.arange(1, n_items + 1)
+    values = 2 * hits / (n_answered + total)
+    position = int(values.argmax())
+    best = float(values[position])
+    response = f"{label!r} for the {position + 1} of {n_items} items above {best / 2:.3g}, half of the best F"
+    return best, response

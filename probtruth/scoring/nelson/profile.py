@@ -255,8 +255,10 @@ def _means(logs: Rows, events: Rows, powers: tuple[float, ...]) -> Float[np.ndar
     for row, (values, weights) in enumerate(columns):
         happened = weights > 0
         if happened.any():
-            share = weights[happened] / weights[happened].sum()
-            means[row] = [_mean(values[happened], share, power) for power in powers]
+            weight = weights[happened]
+            share = weight / weight.sum()
+            logs_of_events = values[happened]
+            means[row] = [_mean(logs_of_events, share, power) for power in powers]
     return means
 
 

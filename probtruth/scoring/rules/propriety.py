@@ -50,9 +50,12 @@ def expected_loss(rule: object, n_labels: int, annotators: int | None) -> tuple[
 
     def losses(reports: Float[np.ndarray, "report label"], truth: Distribution) -> Float[np.ndarray, " report"]:
         with jax.enable_x64(True), np.errstate(all="ignore"):
+            rows = jnp.asarray(reports)
             if shares is None or annotators is None:
-                return np.asarray(loss(jnp.asarray(reports), jnp.asarray(truth)), np.float64)
-            each = np.asarray(loss(jnp.asarray(reports)[:, None], jnp.asarray(shares)), np.float64)
+                expected = loss(rows, jnp.asarray(truth))
+                return np.asarray(expected, np.float64)
+            by_share = loss(rows[:, None], jnp.asarray(shares))
+            each = np.asarray(by_share, np.float64)
         chance = _multinomial(annotators, shares, truth)
         possible = np.where(chance > 0, each, 0)
         return np.asarray((possible * chance).sum(1))

@@ -165,23 +165,29 @@ def _gap(rule: ScoringRule, probs: Array, truth: Array, logs: Array | None = Non
     close = both_zero | (difference <= CLOSE * jnp.minimum(truth, probs))
     near = close.all(-1, keepdims=True)
     least = jnp.finfo(probs.dtype).tiny  # type: ignore[no-untyped-call]
-    base = jnp.where(near, jnp.maximum(probs, least), 1 / probs.shape[-1])
+    middle = 1 / probs.shape[-1]
+    base = jnp.where(near, jnp.maximum(probs, least), middle)
     step = jnp.where(near, truth - probs, 0)
 
     def curvature(place: Array) -> Array:
-        _, change = jax.jvp(rule.losses, (base + place * step,), (step,))
+        report = base + place * step
+        _, change = jax.jvp(rule.losses, (report,), (step,))
         terms = jnp.where(step != 0, step * change, 0)
         return -terms.sum(-1)
 
     places = jnp.asarray(PLACES, probs.dtype)
     weights = jnp.asarray(WEIGHTS * (1 - PLACES), probs.dtype)
-    integral = jnp.tensordot(weights, jax.lax.map(curvature, places), 1)
+    curvatures = jax.lax.map(curvature, places)
+    integral = jnp.tensordot(weights, curvatures, 1)
     if logs is None:
-        expected = rule.expected(jnp.where(near, truth, probs), truth)
+        reports = jnp.where(near, truth, probs)
+        expected = rule.expected(reports, truth)
     else:
-        expected = rule.expected_from_log(jnp.where(near, 0, logs), truth)
+        log_reports = jnp.where(near, 0, logs)
+        expected = rule.expected_from_log(log_reports, truth)
     above_entropy = expected - rule.entropy(truth)
-    return jnp.maximum(jnp.where(near[..., 0], integral, above_entropy), 0)
+    gap = jnp.where(near[..., 0], integral, above_entropy)
+    return jnp.maximum(gap, 0)
 
 
 def _by_value(rule: str, labels: Sequence[str]) -> tuple[str, ...]:
