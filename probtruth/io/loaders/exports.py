@@ -148,14 +148,15 @@ def _of_label(label: Record, item: str) -> Iterator[Vote]:
             yield Vote(item, annotator, chosen, one.at(as_name, "name"), label.where)
 
 
-def read_lewidi(path: StrPath, labels: Iterable[str | int] | None = None) -> Annotations:
+def read_lewidi(path: StrPath, labels: Iterable[str | int] | None = None, votes: str = "annotations") -> Annotations:
     r"""Annotations from a data set of Learning with Disagreements (LeWiDi): JSON, an object of items.
 
     `annotations` is an object of labels by annotator, or a list (in one text, with commas) beside `annotators`. The
     same objects as JSON lines are read too, each with its name under `uid` or `id`. Soft and hard labels in the file
     are not read, nor are several labels from one annotator.
 
-    Arguments: `path` is the file; `labels` are all the labels an item can have, if some were never used.
+    Arguments: `path` is the file; `labels` are all the labels an item can have, if some were never used; `votes` is the
+    key of the annotations.
 
     Errors: `InputError` names file and item of what cannot be used.
 
@@ -166,11 +167,11 @@ def read_lewidi(path: StrPath, labels: Iterable[str | int] | None = None) -> Ann
     >>> annotations.index.annotators, annotations.index.labels
     (('Ann1', 'Ann2'), ('0', '1'))
     """
-    votes: list[Vote] = []
+    found: list[Vote] = []
     for item, row in _lewidi_items(path):
-        answers = row.get("annotations")
+        answers = row.get(votes)
         if not isinstance(answers, dict):
-            annotators, listed = row.at(_split, "annotators"), row.at(_split, "annotations")
+            annotators, listed = row.at(_split, "annotators"), row.at(_split, votes)
             if len(listed) != len(annotators):
                 problem = f"{len(listed)} annotations of {len(annotators)} annotators"
                 raise InputError(problem, "one of each", "Check that item.", row.where)
@@ -178,8 +179,8 @@ def read_lewidi(path: StrPath, labels: Iterable[str | int] | None = None) -> Ann
         for annotator, label in answers.items():
             if label not in (None, ""):
                 several = _split(label, row.where) if isinstance(label, str) else [label]
-                votes.append(Vote(item, as_name(annotator, row.where), several, "annotations", row.where))
-    return annotations_of(votes, None, labels, "question", path)
+                found.append(Vote(item, as_name(annotator, row.where), several, votes, row.where))
+    return annotations_of(found, None, labels, "question", path)
 
 
 def _lewidi_items(path: StrPath) -> Iterator[tuple[str, Record]]:

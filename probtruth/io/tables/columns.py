@@ -62,7 +62,8 @@ def item_column(
         raise InputError(
             f"no column 'item', and items in each of {check.shortlist(fits)}",
             "one column of item names",
-            f"Name it with item={fits[0]!r} (command line: --item {fits[0]}).",
+            f"Call the right one 'item' or, if all files have it, name it: item={fits[0]!r} (command line: --item "
+            f"{fits[0]}).",
             source.name,
         )
     if any(_may_name(frame, name) and frame[name].is_unique().all() for name in frame.columns):

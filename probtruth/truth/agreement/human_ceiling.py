@@ -66,8 +66,8 @@ def human_ceiling(
     Example:
         >>> import probtruth as pt
         >>> votes = pt.Annotations.from_counts([[3, 0], [2, 1], [0, 3]], items=["a", "b", "c"], labels=["no", "yes"])
-        >>> pt.agreement.human_ceiling(votes).select("who", "loss").rows()[0]
-        ('a random annotator', 0.2222222222222222)
+        >>> pt.agreement.human_ceiling(votes)["loss"].round(3).to_list()
+        [0.222, 0.222]
     """
     check.instance(annotations, Annotations, "Annotations.from_long, Annotations.from_counts or read_annotations")
     check.literal(rule, HumanRule, "rule")
