@@ -45,8 +45,8 @@ def by_set(scores: Scores, of_model: Int[np.ndarray, " model"], compare: Callabl
             rows += part.tests(chosen)
         return rows
 
-    def groups() -> list[Row]:
-        rows: list[Row] = []
+    def groups() -> list[Pair]:
+        rows: list[Pair] = []
         for part in found:
             rows += part.groups
         return rows

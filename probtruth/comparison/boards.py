@@ -148,7 +148,7 @@ def _need_connected(board: Values, models: Sequence[str], group: str | None) -> 
         return
     sets = []
     for one in range(of_model.max() + 1):
-        names = [models[at] for at in np.flatnonzero(of_model == one)]
+        names = [models[at] for at in np.flatnonzero(of_model == one).tolist()]
         sets.append(check.shortlist(names, 3))
     where = "" if group is None else f"in group {check.quote(group)}, "
     raise PosteriorError(
@@ -166,9 +166,10 @@ def _effective(fit: Fit, items: Int[np.ndarray, " item"], plan: Design) -> Float
     size = np.ones((1, len(chosen)))
     if plan.unit is not None:
         _, unit = np.unique(plan.unit[items[chosen]], return_inverse=True)
-        weights = totals(weights, unit, unit.max() + 1)
-        size = totals(size, unit, unit.max() + 1)
-    return _kish(weights) / _kish(size)
+        n_units = int(unit.max()) + 1
+        weights = totals(weights, unit, n_units)
+        size = totals(size, unit, n_units)
+    return np.asarray(_kish(weights) / _kish(size))
 
 
 def _kish(weights: Float[np.ndarray, "row unit"]) -> Float[np.ndarray, " row"]:
@@ -183,7 +184,7 @@ def notes_on(values: Values, models: Sequence[str], higher_is_better: bool) -> t
     said = [f"{check.quote(models[at])} lacks {lacks[at]:,}" for at in order[:SHOWN] if lacks[at]]
     others = int((lacks > 0).sum()) - len(said)
     if others:
-        said.append(f"{others} more lack fewer")
+        said.append(f"{others} more of the models lack fewer")
     notes = [
         f"of {n_items:,} items {', '.join(said)}: every score counts, and the models that an item was scored on say "
         "what it is worth"
@@ -214,7 +215,7 @@ def _otherwise(values: Values, models: Sequence[str], higher_is_better: bool) ->
     shared = shared_items(board)[pairs[:, 0], pairs[:, 1]]
     found: tuple[float, int, float, float] | None = None
     looked_at = np.isin(pairs, leading(fit.mean)).all(1) & (shared >= ENOUGH_SHARED) & (shared < board.shape[1])
-    for at in np.flatnonzero(looked_at):
+    for at in np.flatnonzero(looked_at).tolist():
         a, b = pairs[at]
         difference = board[a] - board[b]
         both = ~np.isnan(difference)
@@ -227,7 +228,7 @@ def _otherwise(values: Values, models: Sequence[str], higher_is_better: bool) ->
             continue
         p = 2 * float(stdtr(shared[at] - 1, -abs(direct - whole) / error))
         if found is None or p < found[0]:
-            found = (p, int(at), direct, whole)
+            found = (p, at, direct, whole)
     if found is None or found[0] * looked_at.sum() > CHANCE:  # Bonferroni, over all pairs
         return ()
     _, at, direct, whole = found

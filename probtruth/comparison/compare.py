@@ -3,7 +3,6 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 
@@ -62,7 +61,10 @@ def compare(
     scores = replace(scores, groups=plan.groups, clusters=plan.clusters)
     sets = connected(scores.values)
     if sets.any():
-        of_set = partial(compare, replicates=replicates, annotations=annotations, weights=weights, **options)
+
+        def of_set(part: Scores) -> Comparison:
+            return compare(part, replicates=replicates, annotations=annotations, weights=weights, **options)
+
         return by_set(scores, sets, of_set)
     found = conclude(of_scores(scores, plan, chosen, annotations), chosen)
     return replace(found, scored=scores)

@@ -194,8 +194,8 @@ class Comparison(Reported):
                 "a frontier where P(best) is not known", "models that are all compared", "See the reasons."
             )
         draws = self.datatree["posterior"]["contrast"]
-        models = draws["model_name"].values.tolist()
-        losses = draws.values.reshape(-1, len(models)) * (-1.0 if self.higher_is_better else 1.0)
+        models = [str(name) for name in draws["model_name"].to_numpy()]
+        losses = draws.to_numpy().reshape(-1, len(models)) * (-1.0 if self.higher_is_better else 1.0)
         score_of = {rank.model: rank.score for rank in self.ranks}
         scores = np.array([score_of[model] for model in models], np.float64)
         limit = self.rope if rope is None else check.number(rope, "rope", least=0)

@@ -103,12 +103,6 @@ class LabelsBehind(Brief):
 
     def part(self, models: Int[np.ndarray, " chosen"], items: Int[np.ndarray, " these"]) -> "LabelsBehind":
         """The labels of some items, behind the scores of some models."""
-        place = np.full(len(self.truth), -1)
-        place[items] = np.arange(len(items))
-        sampled = None
-        if self.sampled is not None:
-            sampled = place[self.sampled]
-            sampled = sampled[sampled >= 0]
         return replace(
             self,
             given=self.given if callable(self.given) else self.given[:, items][models],
@@ -117,7 +111,6 @@ class LabelsBehind(Brief):
             n_votes=None if self.n_votes is None else self.n_votes[items],
             influence=None if self.influence is None else self.influence[np.ix_(models, items)],
             log_probs=None if self.log_probs is None else self.log_probs[:, items][models],
-            sampled=sampled,
         )
 
 
@@ -343,7 +336,7 @@ class Scores(Brief):
         notes = source.notes
         empty = np.flatnonzero((count == 0).all(1))
         if len(empty):
-            notes += (f"left out, without any score: {check.shortlist([models[at] for at in empty])}",)
+            notes += (f"left out, without any score: {check.shortlist([models[at] for at in empty.tolist()])}",)
             of_model = (np.cumsum((count > 0).any(1)) - 1)[of_model]
             models = [model for at, model in enumerate(models) if at not in empty]
             count = np.delete(count, empty, axis=0)
