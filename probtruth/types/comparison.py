@@ -97,11 +97,20 @@ class Comparison(Reported):
         return self.order_pairs(self.pairs)
 
     def order_pairs(self, rows: Sequence[Pair]) -> Sequence[Pair]:
-        """The rows of pairs, such as those of a population of groups, as `ordered_pairs` has them."""
+        """The rows of pairs, such as those of a population of groups, as `ordered_pairs` has them.
+
+        Arguments:
+            rows: rows of pairs, as `group_results` holds them.
+        """
         return from_the_leader(rows, [rank.model for rank in self.ranked])
 
     def pair(self, a: str, b: str) -> Pair:
-        """The pair of two models, a minus b."""
+        """The pair of two models, a minus b.
+
+        Arguments:
+            a: the model that comes first.
+            b: the model that is subtracted.
+        """
         found = next(pair for pair in self.ordered_pairs if {pair.a, pair.b} == {a, b})
         return found.seen_from(a)
 
@@ -163,8 +172,9 @@ class Comparison(Reported):
     def model_free_tests(self, models: Collection[str] | None = None) -> "polars.DataFrame":
         """The model-free tests of each pair, with p-values adjusted after Holm over all pairs of the comparison.
 
-        Arguments: `models` are those whose pairs are tested; all unless you name some, and of more than 25 models the
-        25 of the best mean scores. What is not tested counts in the adjustment as if it were.
+        Arguments:
+            models: those whose pairs are tested. All unless you name some, and of more than 25 models the 25 of the
+                best mean scores. What is not tested counts in the adjustment as if it were.
 
         Errors: `InputError` for a name that is no model's.
         """
@@ -175,8 +185,9 @@ class Comparison(Reported):
     def frontier(self, costs: Mapping[str, float], rope: float | None = None) -> Frontier:
         """What quality costs: P(no model beats it in both score and cost) of each model, from the joint draws.
 
-        Arguments: `costs` has a number for each model, in any unit; less is better. `rope` is the largest difference
-        from the best mean score that does not matter (default: that of the comparison).
+        Arguments:
+            costs: a number for each model, in any unit; less is better.
+            rope: the largest difference from the best mean score that does not matter; default: the comparison's.
 
         Returns: a `Frontier`, whose `table()` has the models by cost and whose `cheapest` is the cheapest model whose
         mean is within the ROPE of the best with probability 0.95; None where no model is, or without a ROPE.
@@ -202,7 +213,11 @@ class Comparison(Reported):
         return Frontier.of(models, scores, losses, costs, limit)
 
     def save(self, path: str | Path) -> None:
-        """Writes the DataTree as netCDF, which `arviz.from_netcdf` reads."""
+        """Writes the DataTree as netCDF, which `arviz.from_netcdf` reads.
+
+        Arguments:
+            path: the file.
+        """
         import h5netcdf
         from xarray.backends import H5NetCDFStore
 

@@ -106,6 +106,16 @@ def test_round_trip_of_chosen_items(study, tmp_path) -> None:
     assert facts["largest_weight"] == pytest.approx(1 / chosen["probability"].min(), rel=1e-12)
 
 
+def test_a_uniform_sample_is_told_to_choose_and_a_chosen_one_is_not(study) -> None:
+    truth, predictions, classes = study
+    by_chance = anchored(study, some(classes)).warnings
+    assert any("uniform sample of 30 items" in line and "choose_gold" in line for line in by_chance)
+    frame = pt.evaluate(truth, predictions, engine="exact").choose_gold(30)
+    chosen = frame.with_columns(pl.col("item").replace_strict(classes).alias("label"))
+    assert not any("uniform sample" in line for line in anchored(study, chosen).warnings)
+    assert not any("uniform sample" in line for line in anchored(study, classes).warnings)  # all items
+
+
 def test_chosen_items_lean_to_doubt(study) -> None:
     truth, predictions, _ = study
     table = truth.probs.copy()
