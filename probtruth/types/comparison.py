@@ -62,6 +62,7 @@ class Comparison(Reported):
     group_results: Mapping[str, Sequence[Pair]] = field(default_factory=dict)
     of_groups: Callable[[], Sequence[Pair]] = field(default=tuple, repr=False)
     tests: "Tests" = field(default_factory=lambda: lambda models: (), repr=False)
+    part_intervals: Callable[[], Mapping[str, tuple[float, float] | None]] = field(default=dict, repr=False)
     unseen: Mapping[str, object] = field(default_factory=dict)
     gold: Mapping[str, object] | None = None
     scored: Any = field(default=None, repr=False)
@@ -80,6 +81,11 @@ class Comparison(Reported):
     def uncertainty(self) -> Mapping[str, float | None]:
         """The shares of variance due to items, annotators and labels, made on first use."""
         return self.parts()
+
+    @cached_property
+    def uncertainty_intervals(self) -> Mapping[str, tuple[float, float] | None]:
+        """The 95% interval of each of these shares: few annotators tell little of theirs; None if not known."""
+        return self.part_intervals()
 
     @cached_property
     def groups(self) -> Sequence[Pair]:

@@ -129,10 +129,20 @@ class Partition(Brief):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Replicates(Brief):
-    """The scores before replicates were averaged, NaN where there is none; names where items share replicates."""
+    """The scores before replicates were averaged: of each item and replicate (a cell), every model's, NaN for none.
 
-    values: Float[np.ndarray, "model item replicate"]
+    Cells stand by item (its place) and, within it, by replicate (the place of its name).
+    """
+
+    item: Int[np.ndarray, " cell"]
+    replicate: Int[np.ndarray, " cell"]
+    values: Float[np.ndarray, "model cell"]
     names: tuple[str, ...]
+
+    def counts(self, n_items: int) -> Int[np.ndarray, "model item"]:
+        """How many replicates each model has of each item."""
+        counted = [np.bincount(self.item[~np.isnan(row)], minlength=n_items) for row in self.values]
+        return np.array(counted, np.int64)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -216,7 +226,7 @@ class Scores(Brief):
     @property
     def n_replicates(self) -> int:
         """The largest number of replicates of an item that some model has."""
-        return 1 if self.replicates is None else int((~np.isnan(self.replicates.values)).sum(-1).max())
+        return 1 if self.replicates is None else int(self.replicates.counts(len(self.items)).max())
 
     @property
     def n_infinite(self) -> Int[np.ndarray, " model"]:
@@ -478,24 +488,20 @@ def _partition(
     return Partition(positions(ordered, names_used)[inverse], ordered)
 
 
-# Replicates count as shared by items while the table of items by replicates is filled to at least a quarter.
-MOST_EMPTY = 4
-
-
 def _by_replicate(
-    cell: np.ndarray, values: np.ndarray, count: np.ndarray, repeat: np.ndarray, names: Sequence[str]
+    cell: Int[np.ndarray, " row"],
+    values: Float[np.ndarray, " row"],
+    count: Int[np.ndarray, "model item"],
+    repeat: Int[np.ndarray, " row"],
+    names: Sequence[str],
 ) -> Replicates | None:
-    """The values of each model, item and replicate, where there are replicates; names only where items share them."""
+    """The values of each model by item and replicate, where there are replicates; `cell` is model and item."""
     if count.max() < 2:
         return None
     ordered = sort_names(names)
-    if count.size * len(names) <= MOST_EMPTY * len(values):
-        position, width = positions(ordered, names)[repeat], len(names)
-    else:  # every item has replicates of its own: counted within the item
-        rows = np.lexsort((values, cell))
-        first = np.r_[True, np.diff(cell[rows]) != 0]
-        position, width, ordered = np.empty(len(rows), np.int64), int(count.max()), ()
-        position[rows] = np.arange(len(rows)) - np.maximum.accumulate(np.where(first, np.arange(len(rows)), 0))
-    table = np.full((count.size, width), np.nan)
-    table[cell, position] = values
-    return Replicates(table.reshape(*count.shape, width), tuple(ordered))
+    model, item = np.divmod(cell, count.shape[1])
+    key = item * len(names) + positions(ordered, names)[repeat]
+    cells, place = np.unique(key, return_inverse=True)
+    table = np.full((len(count), len(cells)), np.nan)
+    table[model, place] = values
+    return Replicates(cells // len(names), cells % len(names), table, tuple(ordered))
