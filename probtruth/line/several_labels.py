@@ -2,10 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import polars
 from jaxtyping import Bool, Float, Int
 
 from probtruth import check, frame_numbers, frames
@@ -23,6 +22,9 @@ from probtruth.truth.multilabel import NO_YES, by_label
 from probtruth.types import Annotations, LabelsBehind, Predictions, RuleFacts, Scores
 from probtruth.types.arguments import Engine, Estimand, Frame, Groups, MethodName, RuleName, StrPath
 from probtruth.types.index import Index, positions
+
+if TYPE_CHECKING:
+    import polars
 
 ALL = "mean of all labels"  # What stands for the label where all count
 NO, YES = (("0", "0.0", "no", "false"), ("1", "1.0", "yes", "true"))  # How cells say that a label applies or not
@@ -42,10 +44,10 @@ class LabelsResult(Result):
         """The rows of `Comparison.pairwise` for each label, then for their mean, with the label in a first column."""
         compared = {label: result.comparison for label, result in self.by_label.items()}
         compared[ALL] = self.comparison
-        tables = []
+        rows = []
         for label, comparison in compared.items():
-            tables.append(comparison.pairwise().select(polars.lit(label).alias("label"), polars.all()))
-        return polars.concat(tables, how="diagonal_relaxed")
+            rows += [{"label": label, **row} for row in comparison.pairwise().iter_rows(named=True)]
+        return frames.from_rows(rows)
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -85,11 +87,25 @@ def evaluate_labels(
 ) -> LabelsResult:
     """`evaluate` of several labels at once, each of which applies to an item or not (toxic, insult, threat).
 
-    Arguments: `annotations` are a table with one row for each item and annotator, and a column for each of `labels`
-    that says whether it applies (0 or 1, no or yes, false or true); or `Annotations` of label sets, as
-    `infer_multilabel` takes them, with `none`. `predictions` are a table for each model, with the column `item` and one
-    for each label: the probability that it applies. Rows need not sum to 1. `labels` are all of the annotations' by
-    default where these are sets. `item` and `annotator` name columns; all else is as in `evaluate`.
+    Arguments:
+        annotations: a table with one row for each item and annotator, and a column for each of `labels` that says
+            whether it applies (0 or 1, no or yes, false or true). Or `Annotations` of label sets, as `infer_multilabel`
+            takes them, with `none`.
+        predictions: a table for each model, with the column `item` and one for each label: the probability that it
+            applies. Rows need not sum to 1.
+        labels: all of the annotations' by default where these are sets.
+        none: the name of the answer that no label applies.
+        method: the truth method (see `infer_truth`).
+        estimand: as in `infer_truth`.
+        rule: as in `score`.
+        floor: as in `score`.
+        groups: as in `evaluate`.
+        clusters: as in `evaluate`.
+        engine: as in `compare`.
+        rope: the largest difference that does not matter.
+        seed: of everything random: the same seed gives the same numbers.
+        strict: as in `compare`.
+        item, annotator: the names of columns.
 
     Returns: a `Result` of the mean over labels, which counts every label the same, with `by_label`, the result of each
     label, and `pairwise()`, the pairs of all of them.
@@ -176,7 +192,7 @@ def _read_models(
         raise InputError(
             f"predictions of type {type(predictions).__name__}", "{model: table or path}", "Name the models."
         )
-    tables: dict[str, dict[str, polars.DataFrame]] = {label: {} for label in binary}
+    tables: dict[str, dict[str, Frame]] = {label: {} for label in binary}
     for model, table in predictions.items():
         frame, source = opened(table, f"the table of model {check.quote(str(model))}").with_items(item).whole
         frames.need_columns(frame.columns, {"item": item}, source.name)
@@ -189,7 +205,7 @@ def _read_models(
                 hint = "Convert logits or percentages first: p = 1 / (1 + exp(-logit))."
                 raise InputError(f"{probs[row]:g}", "a probability from 0 to 1", hint, source.at(row, label))
             columns = {item: frame[item], NO_YES[0]: 1 - probs, NO_YES[1]: probs}
-            tables[label][str(model)] = polars.DataFrame(columns)
+            tables[label][str(model)] = frames.as_polars(columns)
     return {label: read_predictions(tables[label], votes.index, item) for label, votes in binary.items()}
 
 

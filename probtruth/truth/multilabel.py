@@ -45,10 +45,15 @@ def infer_multilabel(
 ) -> MultilabelTruth:
     """Which labels apply to every item, where an annotation is a set of labels: `infer_truth` for each label alone.
 
-    Arguments: `annotations` have one row for each label of a set; read them with `replicate="label"`, which lets an
-    annotator stand several times at an item. An annotator who says that no label applies gives the label named by
-    `none`, since without a row they would not have answered. `method` and `options` are those of `infer_truth`. `gold`
-    maps items to the complete set of labels that truly apply; if none does, to an empty set, `{"item": set()}`.
+    Arguments:
+        annotations: have one row for each label of a set. Read them with `replicate="label"`, which lets an annotator
+            stand several times at an item. An annotator who says that no label applies gives the label named by `none`,
+            since without a row they would not have answered.
+        method, options: those of `infer_truth`.
+        none: the name of the answer that no label applies.
+        gold: maps items to the complete set of labels that truly apply. If none does, to an empty set, `{"item":
+            set()}`.
+        seed: of everything random: the same seed gives the same numbers.
 
     Returns: `MultilabelTruth`; each entry of `probs` is in 0 to 1.
 

@@ -209,6 +209,10 @@ class Scores(Brief):
     def differences(self, a: str, b: str) -> "polars.DataFrame":
         """The differences of two models item by item, a minus b in the score's own units, for a model of your own.
 
+        Arguments:
+            a: the model that comes first.
+            b: the model that is subtracted.
+
         Returns: columns `item`, `difference`, and `group` and `cluster` where the scores have them.
 
         Errors: `InputError` for a name that is no model's.
@@ -228,6 +232,10 @@ class Scores(Brief):
 
     def in_order(self, listed: Sequence[Any], what: str) -> Sequence[Any]:
         """What is listed by item in the caller's order, in the order of `items`.
+
+        Arguments:
+            listed: names by item, or in the order of the items.
+            what: what error messages call them.
 
         Errors: `InputError` for another number of items, or where the caller gave the items in no order.
         """
@@ -260,6 +268,17 @@ class Scores(Brief):
         lacks are dropped for all models and counted in `audit`. `higher_is_better` has no default: None goes by the
         name of the score's column, if it is that of a known metric (accuracy, loss, ...).
 
+        Arguments:
+            frame: a dataframe, or a dict of columns.
+            item: the column of items.
+            model: the column of models.
+            score: the column of scores.
+            group: the column of groups.
+            cluster: the column of clusters.
+            replicate: the column of replicates.
+            source: what error messages call the table.
+            higher_is_better: whether a higher score is better.
+
         Errors: `InputError` for missing columns, blanks, NaN, the same item and model twice without `replicate`, no
         item in common, an item that stands in two groups or clusters, or a score of which nothing says which way it
         counts.
@@ -282,7 +301,16 @@ class Scores(Brief):
         on_disk: bool = False,
         missing: Sequence[str] = (),
     ) -> "Scores":
-        """`from_frame` of rows that come some at a time; blank scores, and those that are `missing`, are none."""
+        """`from_frame` of rows that come some at a time; blank scores, and those that are `missing`, are none.
+
+        Arguments:
+            parts: tables of scores, one after the other.
+            columns: the names of the columns, as in `from_frame`.
+            score: the column of scores.
+            higher_is_better: whether a higher score is better.
+            on_disk: keeps the scores in a temporary file.
+            missing: scores that are none.
+        """
         coded, given, source = _columns(parts, columns, score, missing)
         (of_item, items), (of_model, models) = coded["item"], coded["model"]
         repeat, repeats = coded.get("replicate", (np.zeros_like(of_item), ("",)))

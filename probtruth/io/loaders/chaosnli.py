@@ -28,8 +28,11 @@ def read_chaosnli(
     (`annotator_labels` of SNLI), or a list of counts (`label_count`), one for each of `labels` in their order. The
     annotators are not known.
 
-    Arguments: `labels` are all the labels an item can have; `item` is the key of the item's name (`uid` unless you
-    say), `votes` that of the votes.
+    Arguments:
+        path: the file.
+        labels: all the labels an item can have.
+        item: the key of the item's name (`uid` unless you say), `votes` that of the votes.
+        votes: the key that holds the votes.
 
     Errors: `InputError` names file and line of what cannot be used; a list of counts without `labels` is an error.
 

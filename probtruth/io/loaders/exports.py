@@ -34,8 +34,9 @@ def read_doccano(files: Files, labels: Iterable[str | int] | None = None) -> Ann
 
     Texts without a label were not annotated. Spans, and texts with several labels, are not read.
 
-    Arguments: `files` is a folder, a file, a list of them, or {user: file}; `labels` are all the labels an item can
-    have, if some were never used.
+    Arguments:
+        files: a folder, a file, a list of them, or {user: file}.
+        labels: all the labels an item can have, if some were never used.
 
     Errors: `InputError` names file and line of what cannot be used.
 
@@ -63,9 +64,10 @@ def read_potato(files: Files, question: str | None = None, labels: Iterable[str 
 
     Single choices and Likert scales are labels. Spans and text fields are not read, nor are several choices at once.
 
-    Arguments: `files` is the folder, a file, a list of them, or {user: file}; `question` is the name of the scheme
-    whose answers are the labels (needed if there are several); `labels` are all the labels an item can have, if some
-    were never used.
+    Arguments:
+        files: the folder, a file, a list of them, or {user: file}.
+        question: the name of the scheme whose answers are the labels (needed if there are several).
+        labels: all the labels an item can have, if some were never used.
 
     Errors: `InputError` names file and line of what cannot be used.
 
@@ -108,9 +110,11 @@ def read_labelbox(
     Items have the global key of their data row or, without one, its external id or id. Skipped labels do not count.
     Objects, texts, nested classifications and those of frames are not read, nor are several answers at once.
 
-    Arguments: `path` is the file; `question` the name of the classification whose answers are the labels (needed if
-    there are several); `item` the key of the data row that names the items; `labels` are all the labels an item can
-    have, if some were never used.
+    Arguments:
+        path: the file.
+        question: the name of the classification whose answers are the labels (needed if there are several).
+        item: the key of the data row that names the items.
+        labels: all the labels an item can have, if some were never used.
 
     Errors: `InputError` names file and line of what cannot be used.
 
@@ -155,8 +159,10 @@ def read_lewidi(path: StrPath, labels: Iterable[str | int] | None = None, votes:
     same objects as JSON lines are read too, each with its name under `uid` or `id`. Soft and hard labels in the file
     are not read, nor are several labels from one annotator.
 
-    Arguments: `path` is the file; `labels` are all the labels an item can have, if some were never used; `votes` is the
-    key of the annotations.
+    Arguments:
+        path: the file.
+        labels: all the labels an item can have, if some were never used.
+        votes: the key of the annotations.
 
     Errors: `InputError` names file and item of what cannot be used.
 

@@ -52,10 +52,13 @@ def read_lm_eval_samples(
     (another template or few-shot choice) are kept and warned of. The `rule` of the scores says by which metric and
     filter each task counts.
 
-    Arguments: `files` is {model name: file, folder or list of them}, or a folder in which each model has a folder of
-    its own, as the harness writes it; models then have the names in `results_DATE.json`. `metric` and `filter` are
-    names, or {task: name}; a task without one counts by that of the task "", or else by its first metric and its first
-    filter. `tasks` are the tasks to read. `higher_is_better` is needed for metrics that are not known.
+    Arguments:
+        files: {model name: file, folder or list of them}, or a folder in which each model has a folder of its own, as
+            the harness writes it. Models then have the names in `results_DATE.json`.
+        metric, filter: names, or {task: name}. A task without one counts by that of the task "", or else by its first
+            metric and its first filter.
+        higher_is_better: needed for metrics that are not known.
+        tasks: the tasks to read.
 
     Errors: `InputError` names file and line of what cannot be used.
 

@@ -29,9 +29,10 @@ def read_lm_eval_choices(
     The log-likelihoods of an item's choices go through a softmax: p_k is proportional to exp(l_k). Labels are the
     positions of the choices, from 0; positions that an item lacks have probability 0.
 
-    Arguments: `files` and `tasks` as in `read_lm_eval_samples`; `normalise` is `"none"`, or `"characters"` to divide
-    each log-likelihood by the length of its choice first, as the metric `acc_norm` does (a softmax of such means is a
-    convention, not a probability that the model states).
+    Arguments:
+        files, tasks: as in `read_lm_eval_samples`.
+        normalise: `"none"`, or `"characters"` to divide each log-likelihood by the length of its choice first, as the
+            metric `acc_norm` does (a softmax of such means is a convention, not a probability that the model states).
 
     Returns: predictions, and the truth of the estimand `class`, for `score` or `evaluate`.
 
