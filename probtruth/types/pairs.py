@@ -63,8 +63,9 @@ class Pair(_Columns):
 
     `low` to `high` is the equal-tailed 95% interval; `p_a_better` and `p_b_better` sum to 1. `p_a_better_rope` and
     `p_b_better_rope` are the chances to be better by more than the ROPE, None without one. `reason` says why a number
-    is unknown. The columns of what was not seen say what outcomes that no item showed could change. `group` and
-    `n_items` are of a row of one group.
+    is unknown. The columns of what was not seen say what outcomes that no item showed could change; `shared_items` is
+    on how many items both models were scored, where some model lacks scores. `group` and `n_items` are of a row of one
+    group.
     """
 
     a: str
@@ -82,6 +83,7 @@ class Pair(_Columns):
     unseen_rate: float | None = None
     unseen_difference: float | None = None
     unseen_p_a_better: float | None = None
+    shared_items: int | None = None
     group: str | None = None
     n_items: int | None = None
 
@@ -147,7 +149,7 @@ PAIR_NUMBERS = (
     "unseen_difference",
     "unseen_p_a_better",
 )
-PAIR_NAMES = ("favours", "reason", "group", "n_items")
+PAIR_NAMES = ("favours", "reason", "shared_items", "group", "n_items")
 
 
 def minus(value: float | None) -> float | None:
