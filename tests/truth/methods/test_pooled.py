@@ -100,6 +100,17 @@ def test_plain_crowds_are_judged_as_sure_as_they_are() -> None:
     assert abs(np.mean(bias)) < 0.02
 
 
+def test_accuracy_is_unknown_where_nobody_else_answers() -> None:
+    """p and q share the items a and b; r answers c and d alone, of which d is known."""
+    rows = {"item": [*"aabbcd"], "annotator": [*"pqpqrr"], "label": [*"xxxyxx"]}
+    votes = pt.Annotations.from_long(rows)
+    alone = pt.infer_truth(votes, "pooled", draws=0).annotators()
+    assert alone["annotator"].to_list() == ["p", "q", "r"]
+    assert alone["accuracy"].is_nan().to_list() == [False, False, True]
+    taught = pt.infer_truth(votes, "pooled", draws=0, gold={"d": "y"}).annotators()
+    assert taught["accuracy"].to_list()[2] == 0
+
+
 def divided(seed: int) -> tuple[pt.Annotations, np.ndarray]:
     """300 items, 8 annotators each; of 3 items in 10, half of the annotators see one other class."""
     generator = np.random.default_rng(seed)
