@@ -78,9 +78,7 @@ def _log_evidence(run: em.EmRun, class_counts: Float[np.ndarray, " label"]) -> f
     return float(run.objective + gammaln(alpha.sum()) - gammaln(alpha).sum())
 
 
-def _checked_accuracy(
-    probs: Float[np.ndarray, "item label"], flat: FlatAnnotations
-) -> Float[np.ndarray, " annotator"]:
+def _checked_accuracy(probs: Float[np.ndarray, "item label"], flat: FlatAnnotations) -> Float[np.ndarray, " annotator"]:
     """How often each annotator names the class, on items that others annotated too or whose class is known; else NaN.
 
     Of an item with one annotator alone, only the prior says how often they are right.
