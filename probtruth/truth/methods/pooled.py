@@ -10,7 +10,7 @@ from probtruth.truth.annotators import annotator_columns
 from probtruth.truth.fit import INDEPENDENT, MethodFit, MethodRequest, class_draws
 from probtruth.truth.flat import FlatAnnotations, flatten
 from probtruth.truth.methods import ability
-from probtruth.truth.methods.perceived_class import HARD_SHARE, PerceptionSettings, fit_perceived
+from probtruth.truth.methods.perceived_class import HARD_SHARE, fit_perceived
 
 LEAST = 1e-9  # Class probabilities below this enter the pool as this: its logarithm is finite
 
@@ -26,15 +26,13 @@ def pooled(
     """q_ik proportional to m_ik^(1 - w) ((n_ik + 1/K) / (n_i + 1))^w; m the mean of two fits by their evidence."""
     flat = flatten(request)
     weight = check.number(share_weight, "share_weight", least=0, below=1, hint="The default is 0.25.")
-    settings = PerceptionSettings(hard, max_iterations, tolerance)
+    limits = em.EmLimits(max_iterations, tolerance)
     free_counts = np.ones(flat.n_labels)
     anchored_counts = ability.anchored_counts(flat)
-    free_start = ability.fit_ability(request, flat, free_counts, max_iterations, tolerance)
-    anchored_start = ability.fit_ability(request, flat, anchored_counts, max_iterations, tolerance)
-    free = fit_perceived(request, flat, free_start, free_counts, settings)
-    anchored = fit_perceived(request, flat, anchored_start, anchored_counts, settings)
+    free = fit_perceived(request, flat, free_counts, hard, limits)
+    anchored = fit_perceived(request, flat, anchored_counts, hard, limits)
     # log Bayes factors of the free marginals, with errors that are independent and with hard items
-    independent_factor = _log_evidence(free_start, free_counts) - _log_evidence(anchored_start, anchored_counts)
+    independent_factor = _log_evidence(free.start, free_counts) - _log_evidence(anchored.start, anchored_counts)
     shared_factor = _log_evidence(free.run, free_counts) - _log_evidence(anchored.run, anchored_counts)
     free_share = float(expit((independent_factor + shared_factor) / 2))
 
@@ -42,20 +40,19 @@ def pooled(
         return np.asarray(free_share * of_free + (1 - free_share) * of_anchored)
 
     classes = mean(free.run.probs, anchored.run.probs)
-    independent = mean(free_start.probs, anchored_start.probs)
-    marginals = mean(free.marginals, anchored.marginals)
+    independent = mean(free.start.probs, anchored.start.probs)
+    marginals = mean(np.exp(free.run.log_marginals), np.exp(anchored.run.log_marginals))
     confusion = mean(free.confusion, anchored.confusion)
     probs = with_shares(classes, flat, weight)
-    better, start = (free, free_start) if free_share > 0.5 else (anchored, anchored_start)
+    better = free if free_share > 0.5 else anchored
     # hard items are likelier than independent errors by so many nats
-    shared_errors = better.run.log_likelihood - start.log_likelihood
+    shared_errors = better.run.log_likelihood - better.start.log_likelihood
     shared_share = float(expit(shared_errors))
     calibrated = shared_share * classes + (1 - shared_share) * independent
     diagnostics = {
         **better.run.diagnostics,
         "converged": free.run.converged and anchored.run.converged,
         "free_marginals": free_share,
-        "hard_items": float(mean(np.asarray(free.hard), np.asarray(anchored.hard))),
         "shared_errors": shared_errors,
     }
     columns = annotator_columns(calibrated, marginals, confusion, flat)
