@@ -25,9 +25,10 @@ SURE_SHARE = 0.1  # Share of hard items of which everybody sees one other class
 
 DIFFUSE_SHARE = 0.3  # Share of hard items of which annotators see several other classes, not one
 
-# Prior share of items that are hard, and how many pseudo-items it counts as for each item: errors of everybody stay
-# unseen however many items there are.
-HARD_SHARE, HARD_WEIGHT = 0.3, 0.1
+# Prior share of items that are hard, over 1 - 1/K: the more labels there are, the more an item can be mistaken for.
+HARD_SHARE = 0.6
+
+HARD_WEIGHT = 0.1  # Pseudo-items that the prior counts as for each item: errors of everybody stay unseen at any number
 
 CONFUSABLE_FLOOR = 0.01  # Added to the pooled confusion before it tells which classes are mistaken for which
 
@@ -52,7 +53,7 @@ class Appearances:
 
 
 def perceived_class(
-    request: MethodRequest, *, hard: float = HARD_SHARE, max_iterations: int = 500, tolerance: float = 1e-3
+    request: MethodRequest, *, hard: float | None = None, max_iterations: int = 500, tolerance: float = 1e-3
 ) -> MethodFit:
     """P(y | z = k) = sum_u P(u | k) prod_n sum_s P(s | u) theta_j[s, y_n], u what it looks like, s what is seen."""
     flat = flatten(request)
@@ -77,11 +78,12 @@ def fit_perceived(
     request: MethodRequest,
     flat: FlatAnnotations,
     class_counts: Float[np.ndarray, " label"],
-    hard: float,
+    hard: float | None,
     limits: em.EmLimits,
 ) -> Perceived:
     """Climbs from the solution of `ability`; `class_counts` are pseudo-items of the marginals, `hard` a prior mean."""
-    prior_hard = check.number(hard, "hard", above=0, below=1, hint="The default is 0.3.")
+    usual = HARD_SHARE * (1 - 1 / max(flat.n_labels, 2))
+    prior_hard = usual if hard is None else check.number(hard, "hard", above=0, below=1, hint="Leave it out.")
     hard_counts = HARD_WEIGHT * flat.n_items * np.array([prior_hard, 1 - prior_hard])
     start = ability.fit_ability(request, flat, class_counts, limits.max_iterations, limits.tolerance)
     looks = appearances_of(flat, start)

@@ -10,7 +10,7 @@ from probtruth.truth.annotators import annotator_columns
 from probtruth.truth.fit import INDEPENDENT, MethodFit, MethodRequest, class_draws
 from probtruth.truth.flat import FlatAnnotations, flatten
 from probtruth.truth.methods import ability
-from probtruth.truth.methods.perceived_class import HARD_SHARE, fit_perceived
+from probtruth.truth.methods.perceived_class import fit_perceived
 
 LEAST = 1e-9  # Class probabilities below this enter the pool as this: its logarithm is finite
 
@@ -18,7 +18,7 @@ LEAST = 1e-9  # Class probabilities below this enter the pool as this: its logar
 def pooled(
     request: MethodRequest,
     *,
-    hard: float = HARD_SHARE,
+    hard: float | None = None,
     share_weight: float = 0.25,
     max_iterations: int = 500,
     tolerance: float = 1e-3,
@@ -31,10 +31,9 @@ def pooled(
     anchored_counts = ability.anchored_counts(flat)
     free = fit_perceived(request, flat, free_counts, hard, limits)
     anchored = fit_perceived(request, flat, anchored_counts, hard, limits)
-    # log Bayes factors of the free marginals, with errors that are independent and with hard items
-    independent_factor = _log_evidence(free.start, free_counts) - _log_evidence(anchored.start, anchored_counts)
-    shared_factor = _log_evidence(free.run, free_counts) - _log_evidence(anchored.run, anchored_counts)
-    free_share = float(expit((independent_factor + shared_factor) / 2))
+    # with independent errors: hard items explain away what tells the two apart
+    log_bayes_factor = _log_evidence(free.start, free_counts) - _log_evidence(anchored.start, anchored_counts)
+    free_share = float(expit(log_bayes_factor))
 
     def mean(of_free: np.ndarray, of_anchored: np.ndarray) -> np.ndarray:
         return np.asarray(free_share * of_free + (1 - free_share) * of_anchored)

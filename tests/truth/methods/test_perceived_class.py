@@ -24,7 +24,7 @@ def test_likelihood_is_the_sum_over_appearances_and_what_every_annotator_sees(an
     request = MethodRequest.without_draws(annotations)
     flat = flatten(request)
     counts = np.ones(flat.n_labels)
-    fitted = fit_perceived(request, flat, counts, 0.3, em.EmLimits(500, 1e-3))
+    fitted = fit_perceived(request, flat, counts, None, em.EmLimits(500, 1e-3))
     looks = appearances_of(flat, fitted.start)
     np.testing.assert_allclose(looks.seen.sum(1), 1)
     np.testing.assert_allclose(looks.hard.sum(1), 1)
