@@ -12,6 +12,8 @@ from probtruth.truth.flat import FlatAnnotations, flatten
 from probtruth.truth.methods import ability
 from probtruth.truth.methods.perceived_class import fit_perceived
 
+SHARE_WEIGHT = 0.25  # Of smoothed vote shares, in the geometric mean with class probabilities
+
 LEAST = 1e-9  # Class probabilities below this enter the pool as this: its logarithm is finite
 
 
@@ -19,7 +21,7 @@ def pooled(
     request: MethodRequest,
     *,
     hard: float | None = None,
-    share_weight: float = 0.25,
+    share_weight: float = SHARE_WEIGHT,
     max_iterations: int = 500,
     tolerance: float = 1e-3,
 ) -> MethodFit:
