@@ -61,11 +61,6 @@ def fit_ability(
     return em.solve(request, flat, MODEL, first, (), class_counts, limits)
 
 
-def fit_anchored(request: MethodRequest, flat: FlatAnnotations) -> em.EmRun:
-    """As `fit_ability`, with class marginals drawn a little towards what most votes name."""
-    return fit_ability(request, flat, anchored_counts(flat))
-
-
 def anchored_counts(flat: FlatAnnotations) -> Float[np.ndarray, " label"]:
     """Pseudo-counts of the class marginals: one, and a part of the items that most votes give the label."""
     possible = np.where(flat.known == 0, flat.votes(), -1.0)  # a known answer stands for the votes

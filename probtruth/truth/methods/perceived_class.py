@@ -34,6 +34,8 @@ CONFUSABLE_FLOOR = 0.01  # Added to the pooled confusion before it tells which c
 
 MOST_PAIRS = 40  # Pairs of classes between which hard items lie: those that divide the annotators of most items
 
+TINY = np.finfo(float).tiny  # Added to denominators that may be 0 where what they divide is
+
 BLOCK = 1 << 22  # Likelihoods (items times appearances) that are in memory at once
 
 
@@ -59,16 +61,14 @@ def perceived_class(
     flat = flatten(request)
     limits = em.EmLimits(max_iterations, tolerance)
     fitted = fit_perceived(request, flat, ability.anchored_counts(flat), hard, limits)
-    columns: dict[str, np.ndarray] = {}
     item_results = {"difficulty": fitted.difficulty}
-    return em.as_fit(request, flat, fitted.run, fitted.confusion, columns, item_results)
+    return em.as_fit(request, flat, fitted.run, fitted.confusion, {}, item_results)
 
 
 class Perceived(NamedTuple):
     """The fit, what follows from it for annotators and items, and the fit of independent errors that it began with."""
 
     run: em.EmRun
-    hard: float
     confusion: Float[np.ndarray, "annotator label label"]
     difficulty: Float[np.ndarray, " item"]
     start: em.EmRun
@@ -99,7 +99,7 @@ def fit_perceived(
         by_cell = np.zeros_like(mixed)
         n_hard = 0.0
         for rows, likelihood, _ in _blocks(flat, looks, mixed):
-            weight = _ratio(probs[rows], likelihood @ shares.T)
+            weight = probs[rows] / (likelihood @ shares.T + TINY)
             by_cell += flat.table[rows].T @ (likelihood * (weight @ shares))
             of_hard = weight * (likelihood @ hard_shares.T)
             n_hard += float(of_hard.sum())
@@ -134,10 +134,10 @@ def fit_perceived(
     misread = shares * (1 - looks.seen.T)
     difficulty = np.empty(flat.n_items)  # the expected probability that an annotator sees another class
     for rows, likelihood, _ in _blocks(flat, looks, answers @ looks.seen.T):
-        weight = _ratio(run.probs[rows], likelihood @ shares.T)
+        weight = run.probs[rows] / (likelihood @ shares.T + TINY)
         difficulty[rows] = (weight * (likelihood @ misread.T)).sum(1)
     diagnostics = {**run.diagnostics, "hard_items": fitted_hard}
-    return Perceived(run._replace(diagnostics=diagnostics), fitted_hard, confusion, difficulty, start)
+    return Perceived(run._replace(diagnostics=diagnostics), confusion, difficulty, start)
 
 
 def appearances_of(flat: FlatAnnotations, start: em.EmRun) -> Appearances:
@@ -146,7 +146,7 @@ def appearances_of(flat: FlatAnnotations, start: em.EmRun) -> Appearances:
     mistaken = _mistaken(flat, ability.confusion_of(start))
     between = (1 - DIFFUSE_SHARE) * mistaken
     seen = [clear]
-    hard = [SURE_SHARE * between + np.finfo(float).tiny * clear]
+    hard = [SURE_SHARE * between + TINY * clear]
     for one, other in _pairs(flat):
         for level, share, reverse in zip(LEVELS, LEVEL_SHARES, LEVEL_SHARES[::-1], strict=True):
             of_one = share * between[one, other] * clear[one]
@@ -173,7 +173,7 @@ def _mistaken(
     pooled += CONFUSABLE_FLOOR
     np.fill_diagonal(pooled, 0.0)
     total = pooled.sum(1, keepdims=True)
-    return np.asarray(pooled / np.maximum(total, np.finfo(float).tiny))
+    return np.asarray(pooled / np.maximum(total, TINY))
 
 
 def _pairs(flat: FlatAnnotations) -> Int[np.ndarray, "pair 2"]:
@@ -204,10 +204,3 @@ def _blocks(
         logs = flat.table[rows] @ log_mixed
         top = logs.max(1, keepdims=True)
         yield rows, np.exp(logs - top), top
-
-
-def _ratio(numerator: np.ndarray, denominator: np.ndarray) -> np.ndarray:
-    """A quotient that is 0 where the denominator is."""
-    quotient = np.zeros_like(numerator)
-    np.divide(numerator, denominator, out=quotient, where=denominator > 0)
-    return quotient

@@ -26,6 +26,7 @@ def test_likelihood_is_the_sum_over_appearances_and_what_every_annotator_sees(an
     counts = np.ones(flat.n_labels)
     fitted = fit_perceived(request, flat, counts, None, em.EmLimits(500, 1e-3))
     looks = appearances_of(flat, fitted.start)
+    hard = float(fitted.run.parameters[-1])
     np.testing.assert_allclose(looks.seen.sum(1), 1)
     np.testing.assert_allclose(looks.hard.sum(1), 1)
     answers = np.exp(ability.log_confusion(fitted.run.parameters[:-1]))  # class seen, label, annotator
@@ -35,7 +36,7 @@ def test_likelihood_is_the_sum_over_appearances_and_what_every_annotator_sees(an
         votes = list(zip(flat.annotator[rows], flat.label[rows], strict=True))
         joint = np.zeros(flat.n_labels)
         for one, look in itertools.product(range(flat.n_labels), range(len(looks.seen))):
-            share = fitted.hard * looks.hard[one, look] + (1 - fitted.hard) * (look == one)
+            share = hard * looks.hard[one, look] + (1 - hard) * (look == one)
             each = [looks.seen[look] @ answers[:, label, who] for who, label in votes]
             joint[one] += np.exp(fitted.run.log_marginals[one]) * share * np.prod(each)
         np.testing.assert_allclose(fitted.run.probs[item], joint / joint.sum(), rtol=1e-9)
