@@ -89,8 +89,9 @@ def class_rows(
     n_sweeps, n_items = classes.shape
     number = affordable(min(draws, n_sweeps), n_items, n_labels)
     spread = np.linspace(0, n_sweeps - 1, number).round().astype(int)
-    rows: np.ndarray = np.eye(n_labels, dtype=np.float32)
-    return rows[classes[spread]]
+    identity = np.eye(n_labels, dtype=np.float32)
+    rows: np.ndarray = identity[classes[spread]]
+    return rows
 
 
 def categorical(generator: np.random.Generator, cumulative: Float[np.ndarray, "row label"]) -> Int[np.ndarray, " row"]:

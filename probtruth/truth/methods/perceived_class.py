@@ -105,9 +105,9 @@ def fit_perceived(
             n_hard += float(of_hard.sum())
         seen = answers * ((by_cell / mixed) @ looks.seen)
         counts = seen.reshape(-1, flat.n_labels, flat.n_labels).transpose(2, 1, 0)
-        skills = ability.climb(np.ascontiguousarray(counts), tuple(skills))
+        climbed = ability.climb(np.ascontiguousarray(counts), tuple(skills))
         hard = (n_hard + hard_counts[0]) / (flat.n_items + hard_counts.sum())
-        return *skills, np.asarray(hard)
+        return *climbed, np.asarray(hard)
 
     def log_joint(parameters: em.Parameters, flat: FlatAnnotations) -> np.ndarray:
         shares = looks.shares(float(parameters[-1]))
