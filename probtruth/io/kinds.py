@@ -13,7 +13,7 @@ from probtruth.errors import InputError
 from probtruth.io.formats import LabelReading, ScoreReading, listed
 from probtruth.io.suggest import long_form_of
 from probtruth.io.table import Block, Table
-from probtruth.io.tables.columns import ENOUGH, by_name, item_column, labels_of, names_in, some_number
+from probtruth.io.tables.columns import ENOUGH, MOST, by_name, item_column, labels_of, names_in, some_number
 from probtruth.io.tables.wide import REPEATED, items_of
 
 MODELS = ("model", "models", "system", "run", "model_name")  # of a column that names models
@@ -132,6 +132,8 @@ def kind_of(
 
 
 def _long(table: Table, how: LabelReading, beside: Beside) -> Long:
+    if _rows_are_items(table, how, beside):
+        table = table.with_items(None)
     frame, source = table.head
     others = [how.column(role) for role in ("annotator", "label", "replicate")]
     item, notes = item_column(frame.head(ENOUGH), how.item, beside.items, source, others)
@@ -139,6 +141,14 @@ def _long(table: Table, how: LabelReading, beside: Beside) -> Long:
     if how.replicate is not None:
         frames.need_columns(frame.columns, {"replicate": replicate}, source.name)
     return Long(item, others[0], others[1], replicate if replicate in frame.columns else None, notes)
+
+
+def _rows_are_items(table: Table, how: LabelReading, beside: Beside) -> bool:
+    """Whether the index of a table in long form names the items, because the other side has its names."""
+    if how.item is not None or table.row_names is None or "item" in table.columns:
+        return False
+    own = frames.polars_names(table.row_names).unique()
+    return any(own.is_in(names.implode()).to_numpy().mean() >= MOST for names in beside.items)
 
 
 def _hard(table: Table, how: LabelReading, beside: Beside) -> Hard:
@@ -369,9 +379,9 @@ def score_kind(table: Table, how: ScoreReading = ScoreReading(), models: Sequenc
 
 def _models_in_rows(table: Table, how: ScoreReading, models: Sequence[str] | None) -> str | None:
     """The column that names models where a table has a row for each of them; None for any other table."""
-    table = table.with_items(how.model)
     frame, _ = table.head
     if how.transpose:
+        frame, _ = table.with_items(how.model).head
         texts = [name for name in frame.columns if not some_number(frame, name)]
         found = how.model or how.item or next((name for name in texts if name.lower() in MODELS), None)
         found = found or next(iter(texts), how.column("item"))
@@ -388,7 +398,7 @@ def _models_in_rows(table: Table, how: ScoreReading, models: Sequence[str] | Non
 
 
 def _board_of_models(table: Table, rows: str, how: ScoreReading) -> Board:
-    frame, source = table.with_items(how.model).head
+    frame, source = table.with_items(rows).head
     others = [name for name in frame.columns if name != rows and name.strip()]
     numbers = [name for name in others if some_number(frame, name)]
     means = [name for name in numbers if _is_mean(frame, name, numbers)]
@@ -402,12 +412,14 @@ def _board_of_models(table: Table, rows: str, how: ScoreReading) -> Board:
 
 
 def _is_mean(frame: polars.DataFrame, name: str, numbers: Sequence[str]) -> bool:
-    """Whether a column is the mean of the others, up to two decimals."""
+    """Whether a column is the mean of the others: up to two decimals where its name says so, else exactly."""
     others = _numbers(frame, [other for other in numbers if other != name])
     own = _numbers(frame, [name])
     if others is None or own is None or others.shape[1] < 2:
         return False
-    return bool((np.abs(others.mean(1) - own[:, 0]) <= 0.0051).all())
+    said = any(word in name.lower() for word in ("average", "avg", "mean", "overall"))
+    off = np.abs(others.mean(1) - own[:, 0])
+    return bool((off <= (0.0051 if said else 1e-9)).all())
 
 
 def _board(table: Table, how: ScoreReading, models: Sequence[str]) -> Board:

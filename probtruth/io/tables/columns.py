@@ -86,17 +86,19 @@ def choose(
     # a name that was given for the reference's column is another one here, perhaps
     item, notes = item_column(frame.head(ENOUGH), item if item in frame.columns else None, known, source)
     used: Sequence[str] = ()
+    in_order = labels is not None
     if labels is not None:
         used = labels
     elif index is not None and not index.positional_labels:
         used = index.labels
-        if index.label_columns is not None or not table.has_names:
+        in_order = index.label_columns is not None
+        if (in_order and table.single) or not table.has_names:  # whose columns follow the caller's order
             used = index.written("labels", source.name)
     elif index is not None and len(index.labels) == 2:
         used = ("0", "1")
     if not table.has_names:
         return _by_position(labels_of(frame, item, source), item, used, source)
-    chosen = label_columns(table, item, used, kind)
+    chosen = label_columns(table, item, used, kind, in_order)
     return replace(chosen, notes=(*notes, *chosen.notes))
 
 
@@ -118,8 +120,8 @@ def labels_of(frame: polars.DataFrame, item: str | None, source: Source, must_be
     return labels
 
 
-def label_columns(table: Table, item: str, used: Sequence[str], kind: str = "probs") -> Chosen:
-    """The columns of the labels, of which a reference uses some."""
+def label_columns(table: Table, item: str, used: Sequence[str], kind: str = "probs", in_order: bool = False) -> Chosen:
+    """The columns of the labels, of which a reference uses some, perhaps `in_order` of the caller."""
     frame, source = table.head
     frame = frame.head(ENOUGH)
     notes: tuple[str, ...] = ()
@@ -140,7 +142,7 @@ def label_columns(table: Table, item: str, used: Sequence[str], kind: str = "pro
     if aside:
         notes += (f"{source.name}: left aside {check.shortlist(aside, 12)}, which are no probabilities of a label",)
     if len(labels) == 1 and kind != "log-probs":
-        return _event(item, *labels.popitem(), used, notes, table)
+        return _event(Chosen(item, labels, notes=notes), used, table, in_order)
     return Chosen(item, labels, notes=notes)
 
 
@@ -184,14 +186,15 @@ def _sums_to_one(frame: polars.DataFrame, names: list[str]) -> bool:
     return floats is not None and floats.unread is None and check_arrays.surely_simplex(floats.rows())
 
 
-def _event(item: str, label: str, column: str, used: Sequence[str], notes: tuple[str, ...], table: Table) -> Chosen:
+def _event(chosen: Chosen, used: Sequence[str], table: Table, in_order: bool) -> Chosen:
     """The labels of a table with one column of numbers, which are the probabilities of an event."""
+    ((label, column),) = chosen.labels.items()
     source = table.head[1]
     pair = ("0", "1") if used and {*used} <= {"0", "1"} else tuple(used)
     if len(pair) != 2:
-        return Chosen(item, {label: column}, notes=notes)
+        return chosen
     event = label if label in pair else None
-    if pair in EVENTS or table.single:
+    if pair in EVENTS or (table.single and in_order):
         event = event or pair[1]
     if event is None:
         raise InputError(
@@ -202,7 +205,7 @@ def _event(item: str, label: str, column: str, used: Sequence[str], notes: tuple
         )
     other = next(name for name in pair if name != event)
     said = f"{source.name}: took {column!r} as the probability of {event!r}"
-    return Chosen(item, {other: column, event: column}, event, (*notes, said))
+    return Chosen(chosen.item, {other: column, event: column}, event, (*chosen.notes, said))
 
 
 def under_labels(frame: polars.DataFrame, source: Source, chosen: Chosen, kind: str) -> tuple[polars.DataFrame, Source]:
@@ -233,7 +236,7 @@ def _may_name(frame: polars.DataFrame, name: str) -> bool:
 
 
 def _text(frame: polars.DataFrame, name: str) -> polars.Series:
-    return frames.by_value(frames.cells(frame, name).cast(polars.String))
+    return frames.by_value(frames.text(frames.flat(frame, name, Source(), "item")))
 
 
 def some_number(frame: polars.DataFrame, name: str) -> bool:
