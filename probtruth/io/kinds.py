@@ -13,7 +13,7 @@ from probtruth.errors import InputError
 from probtruth.io.formats import LabelReading, ScoreReading, listed
 from probtruth.io.suggest import long_form_of
 from probtruth.io.table import Block, Table
-from probtruth.io.tables.columns import ENOUGH, MOST, by_name, item_column, labels_of, names_in, some_number
+from probtruth.io.tables.columns import ENOUGH, MOST, by_name, item_column, labels_of, names_in, of_numbers, some_number
 from probtruth.io.tables.wide import REPEATED, items_of
 
 MODELS = ("model", "models", "system", "run", "model_name")  # of a column that names models
@@ -188,7 +188,7 @@ def _by_label(table: Table, how: LabelReading, beside: Beside, votes_only: bool)
     head = frame.head(ENOUGH)
     item: str | None = None
     notes: tuple[str, ...] = ()
-    texts = [name for name in head.columns if not some_number(head, name)]
+    texts = len(of_numbers(head, head.columns)) < head.width
     if table.stored or how.item is not None or "item" in head.columns or texts:
         if how.column("item") not in head.columns and not beside.items:
             raise neither(table, how)
@@ -237,15 +237,17 @@ def _label_columns(
         for name in named:
             frames.need_columns(head.columns, {"label": name}, source.name)
         return by_name(named), (), True
-    numeric = [name for name in candidates if name.strip() and some_number(head, name)]
+    numeric = of_numbers(head, [name for name in candidates if name.strip()])
     if not numeric:
         return {}, (), False
     labels = by_name(numeric)
-    hits = {label: name for label, name in labels.items() if label in (beside.labels or ())}
+    of_models = set(beside.labels or ())
+    hits = {label: name for label, name in labels.items() if label in of_models}
     known = len(hits) >= min(2, len(labels))
     if not known:
         hits = labels
-    left = [name for name in candidates if name not in hits.values()]
+    taken = set(hits.values())
+    left = [name for name in candidates if name not in taken]
     values = _numbers(head, [*hits.values()])
     derived: dict[str, str] = {}
     if not known and values is not None and len(hits) > 2:

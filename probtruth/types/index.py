@@ -331,7 +331,8 @@ def match_labels(reference: Index, other: Index, what: str) -> Matched:
     if reference.positional_labels or other.positional_labels:
         names, ours, theirs = _by_position(reference, other, "labels", what)
         return names, np.argsort(ours), theirs
-    absent = [name for name in reference.labels if name not in set(other.labels)]
+    there = set(other.labels)
+    absent = [name for name in reference.labels if name not in there]
     if absent:
         raise InputError(
             f"label {check.shortlist(absent)} in the reference, but {what} has only {check.shortlist(other.labels)}",

@@ -132,7 +132,9 @@ def label_columns(table: Table, item: str, used: Sequence[str], kind: str = "pro
     if prefix:
         notes += (f"{source.name}: took {prefix!r} off the names of the labels",)
     labels = by_name([name for name in columns if name.startswith(prefix)], prefix)
-    of_text = {label for label, name in labels.items() if label not in used and not some_number(frame, name)}
+    named = set(used)
+    numbers = set(of_numbers(frame, [name for label, name in labels.items() if label not in named]))
+    of_text = {label for label, name in labels.items() if label not in named and name not in numbers}
     labels = {label: name for label, name in labels.items() if label not in of_text or len(of_text) == len(labels)}
     if kind == "probs":
         for label in _not_labels(frame, labels, used):
@@ -167,16 +169,22 @@ def _prefix(columns: Sequence[str], used: Sequence[str]) -> str:
 
 def _not_labels(frame: polars.DataFrame, labels: dict[str, str], used: Sequence[str]) -> list[str]:
     """Columns of numbers without which the rows sum to 1: none of the reference's labels, or positions of labels."""
-    strange = [label for label in labels if label not in used]
+    named = set(used)
+    strange = [label for label in labels if label not in named]
     if not strange or len(strange) == len(labels) == 1 or _sums_to_one(frame, [*labels.values()]):
         return []
-    if used and _sums_to_one(frame, [name for label, name in labels.items() if label in used]):
+    if used and _sums_to_one(frame, [name for label, name in labels.items() if label in named]):
         return strange
-    for label in strange:
-        others = [name for name in labels.values() if name != labels[label]]
-        if len(others) > 1 and _sums_to_one(frame, others):
-            values = frame_numbers.float_columns(frame, [labels[label], *others]).rows()
-            if (values[:, 0] == values[:, 1:].argmax(1)).all():
+    floats = frame_numbers.float_columns(frame, [*labels.values()])
+    if floats.unread is not None or len(labels) < 3:
+        return []
+    values = floats.rows()
+    rest = values.sum(1, keepdims=True) - values  # without each of the columns
+    near = (np.abs(rest - 1) <= check_arrays.SUM_TOLERANCE).all(0)
+    for column, label in enumerate(labels):
+        if near[column] and label not in named:
+            others = np.delete(values, column, axis=1)
+            if (values[:, column] == others.argmax(1)).all():
                 return [label]
     return []
 
@@ -239,9 +247,21 @@ def _text(frame: polars.DataFrame, name: str) -> polars.Series:
     return frames.by_value(frames.text(frames.flat(frame, name, Source(), "item")))
 
 
+def of_numbers(frame: polars.DataFrame, names: Sequence[str]) -> list[str]:
+    """The columns, of these, of which at least half of the cells that say anything are numbers."""
+    return [name for name in names if _is_number(frame.get_column(name))]
+
+
+def _is_number(column: polars.Series) -> bool:
+    if column.dtype != polars.String:
+        return column.dtype.is_numeric() or column.dtype in (polars.Boolean, polars.Duration)
+    numbers = column.cast(polars.Float64, strict=False)
+    if numbers.null_count() == 0:  # the quick way
+        return True
+    cells = column.alias("cells")
+    n_numbers = int(cells.str.strip_chars().cast(polars.Float64, strict=False).is_not_null().sum())
+    return n_numbers >= MOST * len(column)
+
+
 def some_number(frame: polars.DataFrame, name: str) -> bool:
-    cells = frames.cells(frame, name)
-    if cells.dtype == polars.String:
-        is_number = cells.str.strip_chars().cast(polars.Float64, strict=False).is_not_null().to_numpy()
-        return bool(is_number.mean() >= MOST)
-    return cells.dtype.is_numeric() or cells.dtype in (polars.Boolean, polars.Duration)
+    return bool(of_numbers(frame, [name]))
