@@ -167,7 +167,7 @@ def _estimand(estimate: Estimate, options: Options) -> str:
     if plan.n_clusters is not None and not options.these_items:
         over += ", items dependent within clusters"
     if about.gold is not None:
-        over += f", anchored by expert labels on {about.gold.n_answered} of {plan.n_items} items"
+        over += f", corrected by expert labels on {about.gold.n_answered} of {plan.n_items} items"
     of_rule = about.rule
     if about.known.proper is not None:
         of_rule = f"expected {about.rule} scores"

@@ -19,6 +19,7 @@ from probtruth.comparison.unseen import SEEN, Outcomes
 from probtruth.errors import InputError
 from probtruth.kernels.arrays import some_items, to_host
 from probtruth.types import Scores
+from probtruth.types.scores import sampled_items
 
 SHOWN = 3  # Items of infinite score that a warning names
 FROM_SUMS = "computed from sums: tests of single items, the labels' share and outcomes that were not seen are left out"
@@ -72,7 +73,7 @@ def of_scores(scores: Scores, plan: Design, options: Options, annotations: objec
             annotations = scores.labels.named_annotations
     _refuse_replicates(scores, plan, options, annotations)
     moments = Moments.made(scores, values, plan)
-    about = _about(scores, plan, moments, values, gold)
+    about = _about(scores, plan, moments, values, gold, options.seed)
     estimate = estimate_of(moments, plan, about)
     order = estimate.order
     if gold is not None:
@@ -157,6 +158,7 @@ def _about(
     moments: Moments,
     values: Float[np.ndarray, "model item"],
     gold: Rectified | None,
+    seed: int,
 ) -> About:
     back = np.argsort(np.argsort(np.array(scores.models), kind="stable"))  # from names in order to the caller's order
     infinite: dict[str, tuple[int, Sequence[str]]] = {}
@@ -184,17 +186,19 @@ def _about(
         values=values,
         infinite=infinite,
         gold=gold,
-        outcomes=_outcomes(scores),
+        outcomes=_outcomes(scores, seed),
         range=moments.range,
     )
 
 
-def _outcomes(scores: Scores) -> Outcomes | None:
+def _outcomes(scores: Scores, seed: int) -> Outcomes | None:
     """What the labels that did not come would cost, on the items that stand for all."""
     behind = scores.labels
-    if behind is None or behind.log_probs is None or behind.sampled is None:
+    if behind is None or behind.log_probs is None:
         return None
-    log_probs = to_host(some_items(behind.log_probs, behind.sampled))
-    truth = to_host(some_items(behind.truth, behind.sampled))
-    losses = to_host(behind.losses_of(items=behind.sampled))
+    n_items, n_labels = behind.truth.shape
+    items = sampled_items(n_items, n_labels, seed)
+    log_probs = to_host(some_items(behind.log_probs, items))
+    truth = to_host(some_items(behind.truth, items))
+    losses = to_host(behind.losses_of(items=items))
     return Outcomes(losses, log_probs, truth >= SEEN[behind.estimand])

@@ -11,15 +11,16 @@ from probtruth.report.about import assumptions, gate_words
 from probtruth.report.headline import MOST_NAMED, headline, names_in_sentences
 from probtruth.report.names import joined, marked
 from probtruth.report.numbers import (
-    decimals,
     equals,
     exact,
     favouring_a,
     fixed,
     interval,
     percent,
+    places_of,
     probability,
     significant,
+    with_interval,
 )
 from probtruth.report.words import mean_of, measure, unit
 from probtruth.types import Comparison
@@ -79,7 +80,7 @@ def _one_model(result: Result) -> Verdict:
         return Verdict("one-model", said, (), (why, *rest))
     if rank.low is None or rank.high is None:
         return Verdict("invalid", said, (), rest)
-    places = decimals([rank.high - rank.low], ends=(rank.low, rank.high))
+    places = places_of([rank])
     units = unit(comparison.rule, " ")
     what = f"{mean_of(comparison)}, 95% interval".capitalize()
     numbers = [(what, f"{interval(rank.low, rank.high, places)}{units}")]
@@ -120,13 +121,7 @@ def _difference(comparison: Comparison, pair: Pair, names: dict[str, str]) -> tu
     a, b = names[pair.a], names[pair.b]
     favours = favouring_a(comparison.higher_is_better)
     title = f"Difference in {mean_of(comparison)}, {a} minus {b} ({favours} favours {a})"
-    if pair.difference is None:
-        return title, "not known"
-    if not pair.finite or pair.low is None or pair.high is None:
-        return title, f"{significant(pair.difference, 3)} (interval not known)"
-    places = decimals([pair.high - pair.low], ends=(pair.low, pair.high))
-    size = f"{fixed(pair.difference, places, sign=True)}{unit(comparison.rule, ' ')}"
-    return title, f"{size} (95% interval {interval(pair.low, pair.high, places)})"
+    return title, with_interval(pair.difference, pair, unit(comparison.rule, " "), sign=True)
 
 
 # What to do, by the name that `NextStep` has for it

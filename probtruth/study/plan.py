@@ -14,7 +14,7 @@ from probtruth.errors import InputError
 from probtruth.study.pilot import Design, Pilot, pilot_of
 from probtruth.types import Annotations, Comparison, Scores
 from probtruth.types.arguments import Groups
-from probtruth.types.shown import Brief
+from probtruth.types.shown import Reported
 
 if TYPE_CHECKING:
     import polars
@@ -39,7 +39,7 @@ SCALES = 2.0 ** np.arange(-1, 6)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Plan(Brief):
+class Plan(Reported):
     """What designs would show. `designs` are the rows of `table()`, `sizes` those of `curve()`.
 
     `variance` holds the parts of the variance of one item's difference (`clusters`, `items`, one `annotation`, one
@@ -174,14 +174,23 @@ def plan(
     averages the power of the t over what the pilot says of the true difference, with a prior that is normal around 0 at
     seven scales, from half the pilot's error to 32 of it, each as likely.
 
-    Arguments: `pilot` is what `score`, `evaluate` or `compare` returned; `a` and `b` name two models, by default the
-    two leaders. `n_items`, `n_annotators`, `n_clusters` and `n_replicates` are the study's, by default as in the pilot.
-    `groups` and `clusters` as in `compare`. `annotations` are those behind the scores (a result has its own). The study
-    decides if P(a better) or P(b better) is above `certainty`. `costs` gives the price of an `item`, an `annotation`, a
-    `cluster` and a `replicate` (of one item); then the plan includes the cheapest design that decides with probability
-    `power`, or whose expected interval is no wider than `width`. Annotators and replicates of an item vary where they
-    have a price, items of a cluster where both have one; what has none stays as in the study. `difference` is a true
-    difference to plan for instead of the pilot's. With `keep` the study's items include the pilot's.
+    Arguments:
+        pilot: what `score`, `evaluate` or `compare` returned.
+        a, b: name two models, by default the two leaders.
+        n_items, n_annotators, n_clusters, n_replicates: the study's, by default as in the pilot.
+        groups, clusters: as in `compare`.
+        annotations: those behind the scores (a result has its own). The study decides if P(a better) or P(b better) is
+            above `certainty`.
+        certainty: the probability from which on a study decides.
+        power: the power of the mean.
+        width: the width of the interval that the cheapest study must reach.
+        costs: gives the price of an `item`, an `annotation`, a `cluster` and a `replicate` (of one item). Then the plan
+            includes the cheapest design that decides with probability `power`, or whose expected interval is no wider
+            than `width`. Annotators and replicates of an item vary where they have a price, items of a cluster where
+            both have one. What has none stays as in the study.
+        difference: a true difference to plan for instead of the pilot's. With `keep` the study's items include the
+            pilot's.
+        keep: counts the pilot's items as part of the study.
 
     Returns: a `Plan`; its `table()` has the pilot repeated, the study, twice as much of each, and the cheapest.
 

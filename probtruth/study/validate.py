@@ -84,10 +84,16 @@ def validate(
     as `compare` does. For another true difference $\delta$ than that of the data, units are drawn with chances
     proportional to $\exp(\lambda (T_j - \delta n_j))$, T the unit's total difference and n its items.
 
-    Arguments: `source` is what `score`, `evaluate` or `compare` returned; `a` and `b` name two models, by default the
-    two leaders. `n_items` is the size of the studies (by default the number of items), `groups` and `clusters` as in
-    `compare`. `difference` is the true difference a minus b to test (by default that of the data). `replications` are
-    the studies at each true difference. `on_progress(done, total)` is called as they finish.
+    Arguments:
+        source: what `score`, `evaluate` or `compare` returned.
+        a, b: name two models, by default the two leaders.
+        n_items: the size of the studies (by default the number of items), `groups` and `clusters` as in `compare`.
+        groups: as in `compare`.
+        clusters: as in `compare`.
+        difference: the true difference a minus b to test (by default that of the data).
+        replications: the studies at each true difference.
+        seed: of everything random: the same seed gives the same numbers.
+        on_progress: called as they finish.
 
     Returns: a `Validation`; its `table()` has a row for each true difference, with Monte Carlo standard errors.
 

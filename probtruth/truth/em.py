@@ -89,8 +89,9 @@ def solve(
     priors: Priors,
     class_counts: Float[np.ndarray, " label"],
     limits: EmLimits,
+    first: Float[np.ndarray, "item label"] | None = None,
 ) -> EmRun:
-    """Climbs from every start, and returns the best run."""
+    """Climbs from every start (from `first`, if there is one), and returns the best run."""
 
     def step(run: EmRun, flat: FlatAnnotations, priors: Priors, class_counts: np.ndarray) -> EmRun:
         parameters = model.maximise(run.probs, run.parameters, flat, priors)
@@ -131,7 +132,7 @@ def solve(
     with np.errstate(all="ignore"):  # the log of 0 is -inf
         runs = [
             climb(EmRun(start, start[0], parameters, -np.inf, -np.inf, np.inf, 0, False), flat, priors, class_counts)
-            for start in starts(flat, limits.restarts, request.seed)
+            for start in (starts(flat, limits.restarts, request.seed) if first is None else [first])
         ]
     reached = [run.objective for run in runs]
     best = next(run for run in range(len(runs)) if reached[run] >= max(reached) - SAME_TOP)

@@ -93,11 +93,20 @@ class Comparison(Reported):
         return self.order_pairs(self.pairs)
 
     def order_pairs(self, rows: Sequence[Pair]) -> Sequence[Pair]:
-        """The rows of pairs, such as those of a population of groups, as `ordered_pairs` has them."""
+        """The rows of pairs, such as those of a population of groups, as `ordered_pairs` has them.
+
+        Arguments:
+            rows: rows of pairs, as `group_results` holds them.
+        """
         return from_the_leader(rows, [rank.model for rank in self.ranked])
 
     def pair(self, a: str, b: str) -> Pair:
-        """The pair of two models, a minus b."""
+        """The pair of two models, a minus b.
+
+        Arguments:
+            a: the model that comes first.
+            b: the model that is subtracted.
+        """
         found = next(pair for pair in self.ordered_pairs if {pair.a, pair.b} == {a, b})
         return found.seen_from(a)
 
@@ -139,7 +148,7 @@ class Comparison(Reported):
         on twins.
 
         `unseen_rate` is the highest rate, at 95% confidence, of outcomes that would cost the leading model more than
-        any that came; `unseen_difference` is the difference, and `unseen_p_a_better` P(a better), at that rate. Null
+        any observed; `unseen_difference` is the difference, and `unseen_p_a_better` P(a better), at that rate. Null
         where nothing is known of other outcomes.
         """
         return frames.from_rows([dict(row) for row in self.pairs])
@@ -152,15 +161,16 @@ class Comparison(Reported):
         loss, in units of the score, of choosing this model rather than the best.
 
         `tier` counts from 1: a new one begins where P(all models above are better than all below, by more than the
-        ROPE) is at least 0.975. Inside a tier the order as a whole is open.
+        ROPE) is at least 0.975. Inside a tier the order is inconclusive.
         """
         return frames.from_rows([dict(row) for row in self.ranks])
 
     def model_free_tests(self, models: Collection[str] | None = None) -> "polars.DataFrame":
         """The model-free tests of each pair, with p-values adjusted after Holm over all pairs of the comparison.
 
-        Arguments: `models` are those whose pairs are tested; all unless you name some, and of more than 25 models the
-        25 of the best mean scores. What is not tested counts in the adjustment as if it were.
+        Arguments:
+            models: those whose pairs are tested. All unless you name some, and of more than 25 models the 25 of the
+                best mean scores. What is not tested counts in the adjustment as if it were.
 
         Errors: `InputError` for a name that is no model's.
         """
@@ -169,7 +179,11 @@ class Comparison(Reported):
         return frames.from_rows(self.tests([check.one_of(model, self.models, "model") for model in models]))
 
     def save(self, path: str | Path) -> None:
-        """Writes the DataTree as netCDF, which `arviz.from_netcdf` reads."""
+        """Writes the DataTree as netCDF, which `arviz.from_netcdf` reads.
+
+        Arguments:
+            path: the file.
+        """
         import h5netcdf
         from xarray.backends import H5NetCDFStore
 

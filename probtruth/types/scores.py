@@ -43,7 +43,19 @@ class RuleFacts:
 
 Parts = Iterable[tuple["polars.DataFrame", Source]]  # a table some rows at a time
 
+MOST_ITEMS = 10_000  # Items up to which all are looked at one by one, and
+MOST_CELLS = 1_000_000  # the same for items times labels
+
 LossesOf = Callable[[Table], Table]  # The loss if the label were k, from log-probabilities
+
+
+def sampled_items(n_items: int, n_labels: int, seed: int) -> Int[np.ndarray, " sampled"]:
+    """Positions of the items that are looked at one by one, in order: all, or a random sample of many."""
+    most = min(MOST_ITEMS, max(1, MOST_CELLS // n_labels))
+    if n_items <= most:
+        return np.arange(n_items)
+    chosen = np.random.default_rng(seed).choice(n_items, most, replace=False)
+    return np.sort(chosen)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -54,9 +66,9 @@ class LabelsBehind(Brief):
     then made when `losses` is read. `truth` is the distribution over labels that the scores average over, under
     `estimand`; `shares` and `n_votes` are the vote shares and votes behind it, where there are any. `influence` is what
     each item moves a model's mean by, times the items, through weights that were fitted on all of them: a comparison
-    adds it to the losses, so that it counts in the spread (the mean is 0). `log_probs` are the forecasts; `sampled` are
-    positions of the items that stand for all where labels are looked at one by one. `losses`, `truth` and `log_probs`
-    lie where the predictions do. `annotations` are those that the truth was inferred from; None where it was not.
+    adds it to the losses, so that it counts in the spread (the mean is 0). `log_probs` are the forecasts.
+    `losses`, `truth` and `log_probs` lie where the predictions do. `annotations` are those that the truth was inferred
+    from; None where it was not.
     """
 
     given: Float[Table, "model item label"] | LossesOf
@@ -66,7 +78,6 @@ class LabelsBehind(Brief):
     n_votes: Int[np.ndarray, " item"] | None = None
     influence: Float[np.ndarray, "model item"] | None = None
     log_probs: Float[Table, "model item label"] | None = None
-    sampled: Int[np.ndarray, " sampled"] | None = None
     annotations: Annotations | None = None
 
     @property
@@ -198,6 +209,10 @@ class Scores(Brief):
     def differences(self, a: str, b: str) -> "polars.DataFrame":
         """The differences of two models item by item, a minus b in the score's own units, for a model of your own.
 
+        Arguments:
+            a: the model that comes first.
+            b: the model that is subtracted.
+
         Returns: columns `item`, `difference`, and `group` and `cluster` where the scores have them.
 
         Errors: `InputError` for a name that is no model's.
@@ -217,6 +232,10 @@ class Scores(Brief):
 
     def in_order(self, listed: Sequence[Any], what: str) -> Sequence[Any]:
         """What is listed by item in the caller's order, in the order of `items`.
+
+        Arguments:
+            listed: names by item, or in the order of the items.
+            what: what error messages call them.
 
         Errors: `InputError` for another number of items, or where the caller gave the items in no order.
         """
@@ -251,6 +270,17 @@ class Scores(Brief):
         lacks are dropped for all models and counted in `audit`. `higher_is_better` has no default: None goes by the
         name of the score's column, if it is that of a known metric (accuracy, loss, ...).
 
+        Arguments:
+            frame: a dataframe, or a dict of columns.
+            item: the column of items.
+            model: the column of models.
+            score: the column of scores.
+            group: the column of groups.
+            cluster: the column of clusters.
+            replicate: the column of replicates.
+            source: what error messages call the table.
+            higher_is_better: whether a higher score is better.
+
         Errors: `InputError` for missing columns, blanks, NaN, the same item and model twice without `replicate`, no
         item in common, an item that stands in two groups or clusters, or a score of which nothing says which way it
         counts.
@@ -273,7 +303,16 @@ class Scores(Brief):
         on_disk: bool = False,
         missing: Sequence[str] = (),
     ) -> "Scores":
-        """`from_frame` of rows that come some at a time; blank scores, and those that are `missing`, are none."""
+        """`from_frame` of rows that come some at a time; blank scores, and those that are `missing`, are none.
+
+        Arguments:
+            parts: tables of scores, one after the other.
+            columns: the names of the columns, as in `from_frame`.
+            score: the column of scores.
+            higher_is_better: whether a higher score is better.
+            on_disk: keeps the scores in a temporary file.
+            missing: scores that are none.
+        """
         coded, given, source = _columns(parts, columns, score, missing)
         (of_item, items), (of_model, models) = coded["item"], coded["model"]
         repeat, repeats = coded.get("replicate", (np.zeros_like(of_item), ("",)))

@@ -49,7 +49,10 @@ def test_a_file_that_changes_is_read_anew(tmp_path: Path) -> None:
     assert opened(path).whole[0].height == 2
 
 
-@pytest.mark.parametrize("data", [b"item,n\n", gzip.compress(LABELS.encode())[:-12], b""])
+CUT_SHORT = gzip.compress(LABELS.encode(), mtime=0)[:-12]
+
+
+@pytest.mark.parametrize("data", [b"item,n\n", CUT_SHORT, b""], ids=["plain text", "cut short", "empty"])
 def test_damaged(tmp_path: Path, data: bytes) -> None:
     (tmp_path / "t.csv.gz").write_bytes(data)
     with pytest.raises(InputError, match=r"t\.csv\.gz: got"):

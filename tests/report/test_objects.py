@@ -84,6 +84,20 @@ def test_a_result_shows_verdict_ranking_warnings_and_figure(read_page: Any) -> N
     assert result.warnings[0] in repr(result)
 
 
+def test_a_plan_shows_what_its_study_would_find(read_page: Any) -> None:
+    plan = made()["plan"]
+    lines = repr(plan).split("\n")
+    assert lines[0] == "Plan: x against y"
+    assert lines[1].startswith(
+        "A study of 40 items says with certainty 0.95 which is better, x or y, with probability "
+    )
+    assert [line.split()[0] for line in lines if line.startswith("  ")] == ["design", "same", "study", "items"]
+    page = plan._repr_html_()
+    assert read_page(page).open == []
+    assert page.count("<tr>") == 4
+    assert plan.plot().get_ylabel() == "probability that the study decides"
+
+
 def test_one_model_shows_its_reliability() -> None:
     alone = made()["one model"]
     assert "observed frequency" in alone.plot().get_ylabel()

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from probtruth.errors import InputError
 from probtruth.types import Scores
+from probtruth.types.scores import MOST_CELLS, MOST_ITEMS, sampled_items
 
 FRAME = {
     "item": ["x", "x", "y", "y", "z"],
@@ -101,3 +102,15 @@ def test_the_order_of_rows_changes_nothing_but_the_order_of_models(order: list[i
 def test_errors(table: dict[str, list[object]], options: dict[str, str], message: str) -> None:
     with pytest.raises(InputError, match=re.escape(message)):
         Scores.from_frame(table, **options, higher_is_better=False)  # type: ignore[arg-type]
+
+
+def test_items_that_stand_for_all_are_drawn_by_the_seed():
+    few = sampled_items(50, 3, seed=0)
+    assert few.tolist() == list(range(50))
+    drawn = [sampled_items(20_000, 3, seed=seed) for seed in (0, 0, 1)]
+    assert (drawn[0] == drawn[1]).all()
+    assert (drawn[0] != drawn[2]).any()
+    for items in drawn:
+        assert len(np.unique(items)) == MOST_ITEMS
+        assert (np.diff(items) > 0).all()
+    assert len(sampled_items(20_000, 1000, seed=0)) == MOST_CELLS // 1000
