@@ -36,7 +36,7 @@ CASES: list[tuple[str, str, int, str]] = [
         "counts-with-total-and-majority",
         "truth counts.csv --item id --format counts --method vote-share",
         0,
-        r"left aside 'count' \(the sum of the others\), 'class' \(the label with most votes\).*"
+        r"ignored 'count' \(the sum of the others\), 'class' \(the label with most votes\).*"
         r"read as counts of votes: 'hate', 'offensive', 'neither'",
     ),
     (
@@ -49,7 +49,7 @@ CASES: list[tuple[str, str, int, str]] = [
         "counts-with-unnamed-index-and-text",
         "run --annotations counts.csv --item '' --predictions m=m.csv",
         0,
-        r"left aside 'count' .*'class' .*'text'.*read as counts of votes: 'hate', 'offensive', 'neither'",
+        r"ignored 'count' .*'class' .*'text'.*read as counts of votes: 'hate', 'offensive', 'neither'",
     ),
     (
         "failed-judgement-is-minus-one",
@@ -185,7 +185,7 @@ class TestBoards:
         board = self.BOARD.assign(average=self.BOARD[["mmlu", "gsm", "arc"]].mean(axis=1).round(2), licence="mit")
         scores = pt.read_scores(board, higher_is_better=True)
         assert scores.items == ("arc", "gsm", "mmlu")
-        assert "left aside 'average' (the mean of the others), 'licence'" in scores.notes[-1]
+        assert "ignored 'average' (the mean of the others), 'licence'" in scores.notes[-1]
 
     def test_where_it_cannot_be_known(self) -> None:
         board = self.BOARD.rename(columns={"Model": "item"})
