@@ -61,7 +61,7 @@ def as_table(scores: Scores) -> polars.DataFrame:
         if partition is not None:
             names = [partition.names[code] for code in partition.codes.tolist()]
             columns[what] = polars.Series(names * n_models, dtype=polars.String)
-    return polars.DataFrame(columns)
+    return polars.DataFrame(columns).filter(~np.isnan(scores.values).ravel())
 
 
 def read_scores(
