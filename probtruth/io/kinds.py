@@ -378,14 +378,14 @@ def votes_on_pairs(name: str) -> InputError:
 
 def score_kind(table: Table, how: ScoreReading = ScoreReading(), models: Sequence[str] | None = None) -> ScoreKind:
     """What a table of scores holds; `models` are the columns of models of a board (none: all that are left)."""
-    table = table.with_items(how.item)
-    columns = table.columns
     item, model, score = (how.column(role) for role in ("item", "model", "score"))
     rows = _models_in_rows(table, how, models)
+    table = table if rows is not None else table.with_items(how.item)
     if rows is not None:
         return _board_of_models(table, rows, how)
     if models is not None:
         return _board(table, how, models)
+    columns = table.columns
     if {item, model, score} <= set(columns):
         return LongScores(item, model, score)
     if set(BATTLE) <= set(columns):
