@@ -68,7 +68,14 @@ class TestSoftOutcomes:
 
 
 def test_an_error_after_dropping_says_what_was_dropped() -> None:
-    table = {"item": [*"abc", *"cde"], "model": ["m"] * 3 + ["n"] * 3, "score": [1.0, 2, 3, 4, 5, 6]}
+    labels = {"item": [*"abc"], "label": ["no", "yes", "no"]}
+    probs = {"item": [*"cd"], "no": [0.5, 0.25], "yes": [0.5, 0.75]}
     with pytest.raises(PosteriorError) as refused:
+        pt.evaluate(labels, {"m": probs, "n": {**probs, "no": [0.25, 0.5], "yes": [0.75, 0.5]}})
+    assert "got one item in all (left out for all models: 2 that some model lacks ('a', 'b')" in str(refused.value)
+
+
+def test_a_board_of_one_item_in_common() -> None:
+    table = {"item": [*"abc", *"cde"], "model": ["m"] * 3 + ["n"] * 3, "score": [1.0, 2, 3, 4, 5, 6]}
+    with pytest.raises(PosteriorError, match="at least two items that models share"):
         pt.compare(pt.Scores.from_frame(table, higher_is_better=True))
-    assert "got one item in all (left out for all models: 4 that some model lacks ('a', 'b', 'd'" in str(refused.value)
