@@ -151,7 +151,9 @@ def _audit(ours: Index, theirs: Index, models: Sequence[str], known: Audit) -> A
     if ours.positional_items or theirs.positional_items or ours.items == theirs.items:
         return known
     counted = {*known.missing, *known.extra}
-    there, here = {*theirs.items, *counted}, {*ours.items, *counted}
-    missing = tuple(name for name in ours.items if name not in there)
-    extra = tuple(name for name in theirs.items if name not in here)
-    return known + Audit(missing, extra, tuple((model, len(missing), len(extra)) for model in models))
+    in_predictions = counted.union(theirs.items)
+    in_truth = counted.union(ours.items)
+    missing = tuple([name for name in ours.items if name not in in_predictions])
+    extra = tuple([name for name in theirs.items if name not in in_truth])
+    by_model = tuple([(model, len(missing), len(extra)) for model in models])
+    return known + Audit(missing, extra, by_model)

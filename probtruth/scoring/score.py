@@ -134,15 +134,22 @@ def _losses_there(rule: ScoringRule, floor: float | None, log_probs: Array) -> A
 
 @partial(compiled, static_argnums=(0, 1))
 def _scores_there(rule: ScoringRule, floor: float | None, log_probs: Array, truth: Table) -> tuple[Table, ...]:
-    expected = simplex.expectation(truth, _losses_there(rule, floor, log_probs))
-    return expected, rule.entropy(truth).mean(dtype=jnp.float64), truth.mean(0, dtype=jnp.float64)
+    losses = _losses_there(rule, floor, log_probs)
+    expected = simplex.expectation(truth, losses)
+    entropy = rule.entropy(truth).mean(dtype=jnp.float64)
+    mean = truth.mean(0, dtype=jnp.float64)
+    return expected, entropy, mean
 
 
 def _by_block(kernel: Callable[..., np.ndarray], *tables: Rows) -> np.ndarray:
     """What the kernel gives of all rows, a block of them at a time, so that they stay in the processor's cache."""
-    size = block_rows(tables[0].shape[1])
-    starts = range(0, max(len(tables[0]), 1), size)
-    return np.concatenate([kernel(*(table[start : start + size] for table in tables)) for start in starts])
+    n_rows, n_columns = tables[0].shape
+    size = block_rows(n_columns)
+    found = []
+    for start in range(0, max(n_rows, 1), size):
+        rows = slice(start, start + size)
+        found.append(kernel(*[table[rows] for table in tables]))
+    return np.concatenate(found)
 
 
 def _losses_here(rule: ScoringRule, floor: float | None, log_probs: Rows) -> Rows:
@@ -152,9 +159,12 @@ def _losses_here(rule: ScoringRule, floor: float | None, log_probs: Rows) -> Row
 
 def _padded(kernel: Callable[..., Array], block: Rows) -> np.ndarray:
     """The values of a block, which is filled up with its last row, so that the kernel is compiled once."""
-    short = block_rows(block.shape[1]) - len(block)
+    n_rows, n_columns = block.shape
+    n_missing = block_rows(n_columns) - n_rows
+    filled = np.pad(block, ((0, n_missing), (0, 0)), mode="edge")
     with jax.enable_x64(True):
-        return np.asarray(_compiled(kernel, np.pad(block, ((0, short), (0, 0)), mode="edge")))[: len(block)]
+        values = np.asarray(_compiled(kernel, filled))
+    return values[:n_rows]
 
 
 _compiled = jax.jit(lambda kernel, table: kernel(table), static_argnums=0)  # once for each method of a rule

@@ -201,13 +201,15 @@ def corp_parts(rule: ScoringRule, log_probs: Rows, truth: Rows, probs: Rows | No
         """The isotonic fit of each label's forecasts to the labels, divided by their sum over the labels."""
         fitted = np.empty(truth.shape)
         for label, order in enumerate(orders, first):
-            fitted[:, label] = order.fit(truth[:, label], weights)[order.point_of]
+            at_points = order.fit(truth[:, label], weights)
+            fitted[:, label] = at_points[order.point_of]
         if n_labels == 2:
             fitted[:, 0] = 1 - fitted[:, 1]
             return fitted
         total = fitted.sum(1, keepdims=True)
         positive = total > 0
-        return np.where(positive, fitted / np.where(positive, total, 1), 1 / n_labels)
+        shares = fitted / np.where(positive, total, 1)
+        return np.where(positive, shares, 1 / n_labels)
 
     def mean_loss(logs: Rows, shares: Items) -> float:
         losses = expected_losses(rule, None, logs, truth)
@@ -217,11 +219,14 @@ def corp_parts(rule: ScoringRule, log_probs: Rows, truth: Rows, probs: Rows | No
         shares = weights / weights.sum()
         with np.errstate(divide="ignore"):
             log_fitted = np.log(calibrated(weights))
-            log_mean = np.broadcast_to(np.log(shares @ truth), truth.shape)
+            log_mean = np.log(shares @ truth)
         score = mean_loss(log_probs, shares)
-        of_mean = mean_loss(log_mean, shares)
-        best = min(score, mean_loss(log_fitted, shares), of_mean)
-        return score, score - best, of_mean - best, of_mean
+        of_fitted = mean_loss(log_fitted, shares)
+        of_mean = mean_loss(np.broadcast_to(log_mean, truth.shape), shares)
+        best = min(score, of_fitted, of_mean)
+        miscalibration = score - best
+        discrimination = of_mean - best
+        return score, miscalibration, discrimination, of_mean
 
     return parts
 

@@ -50,11 +50,13 @@ class Isotone:
 
 def against_rest(log_probs: Rows, truth: Rows, label: int) -> tuple[Pairs, Pairs]:
     """Log-probabilities and truth of two labels: all others together, then that one."""
-    others = np.arange(truth.shape[1]) != label
+    labels = np.arange(truth.shape[1])
+    others = labels != label
     log_others = log_probs[:, others]
     log_rest = log_others[:, 0] if others.sum() == 1 else _log_sum(log_others)
+    rest = truth[:, others].sum(1)
     pairs_of_logs = np.stack([log_rest, log_probs[:, label]], 1)
-    pairs_of_truth = np.stack([truth[:, others].sum(1), truth[:, label]], 1)
+    pairs_of_truth = np.stack([rest, truth[:, label]], 1)
     return pairs_of_logs, pairs_of_truth
 
 

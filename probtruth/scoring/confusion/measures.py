@@ -161,18 +161,22 @@ def sampled_measures(truth: Rows, answers: Answers, draws: int, seed: int, respo
         rows = slice(start, start + block)
         labels = draw_labels(truth[rows], draws, generator)
         code = (labels + offset).ravel()
-        of_label[:, 0] += totals(code)
+        n_of_label = totals(code)
+        of_label[:, 0] += n_of_label
         for model, answer in enumerate(answers[:, rows]):
             if respond:
                 responses = draw_labels(answer, draws, generator)
                 agree = (responses == labels).ravel()
+                code_of_response = (responses + offset).ravel()
                 right[:, model] += totals(code[agree])
-                of_response[:, model] += totals((responses + offset).ravel())
+                of_response[:, model] += totals(code_of_response)
             else:
                 agreement = np.take_along_axis(answer, labels, axis=1)
                 right[:, model] += totals(code, agreement.ravel())
                 of_response[:, model] += answer.sum(0)
-    return summarise(measure(right, np.broadcast_to(of_label, shape), of_response), n_labels)
+    of_each_label = np.broadcast_to(of_label, shape)
+    values = measure(right, of_each_label, of_response)
+    return summarise(values, n_labels)
 
 
 def posterior_measures(tables: Float[np.ndarray, "draw item label"], answers: Answers) -> Summary:
@@ -201,7 +205,8 @@ def exact_measures(truth: Rows, answers: Answers, draws: int, seed: int) -> Summ
     # linear in the counts: accuracy, its twin the recall weighted by labels, and all that count over the labels
     linear = [0, columns["recall"].stop + weighted]
     linear += [part.stop + micro for part in columns.values()]
-    mean[:, linear] = measure_table(truth.T @ answers)[:, linear]
+    expected_counts = truth.T @ answers
+    mean[:, linear] = measure_table(expected_counts)[:, linear]
     undefined[:, linear] = 0.0
     error[:, linear] = 0.0
     for model, answer in enumerate(answers):

@@ -81,9 +81,10 @@ def log_normalizer(kappa: Number, dim: int = 1) -> Float[Array, "..."]:
     heavy = k >= 0
     tail = jnp.where(heavy, k, 0.0)
     compact = jnp.where(heavy, 0.0, -k)
-    excess = compact * (1 - half)
-    inverse = jnp.where(heavy, 2 * tail, compact / (0.5 + excess))  # one over the argument of Gamma
-    log_unit = jnp.log(2 * jnp.pi) - jnp.log1p(2 * compact * (1 - half))
+    of_compact = compact / (0.5 + compact * (1 - half))
+    inverse = jnp.where(heavy, 2 * tail, of_compact)  # one over the argument of Gamma
+    shrink = 2 * compact * (1 - half)
+    log_unit = jnp.log(2 * jnp.pi) - jnp.log1p(shrink)
     return half * log_unit - _gamma_excess(inverse, half)
 
 

@@ -270,13 +270,15 @@ def _mean(logs: Float[np.ndarray, " event"], share: Float[np.ndarray, " event"],
         return exp(high if power > 0 else low)
     if low == -inf and (power <= 0 or high == -inf):
         return 0.0
-    if abs(power) * (high - low) > 1:
+    spread = high - low
+    if abs(power) * spread > 1:
         log_sum = float(logsumexp(power * logs, b=share))
         return exp(log_sum / power)
     centre = float(share @ logs)  # around the geometric mean small powers lose no digits
     if power == 0:
         return exp(centre)
-    excess = share @ np.expm1(power * (logs - centre))
+    relative = np.expm1(power * (logs - centre))
+    excess = share @ relative
     return exp(centre + log1p(excess) / power)
 
 

@@ -218,7 +218,8 @@ def _quadrature(a: float, b: float) -> Callable[[Array, Array], Array]:
         half = jnp.full_like(p, 0.5)
         small = jnp.where(low, p, half)
         large = jnp.where(low, half, q)
-        log_ratio = simplex.log(large) + np.log(2.0).astype(p.dtype)
+        log_2 = np.log(2.0).astype(p.dtype)
+        log_ratio = simplex.log(large) + log_2
         # of v^(b-1), from v to 1/2
         singular = -log_ratio if b == 0 else -jnp.expm1(b * log_ratio) / b * 0.5**b
         beyond_half = start(half) + singular + rest(half) - rest(large)

@@ -108,8 +108,10 @@ def tempered_points(truth: Distribution) -> Float[np.ndarray, "point label"]:
     """Hedged and sharpened versions of a distribution, and the certainty of its most probable label."""
     exponents = np.array(EXPONENTS)[:, None]
     powered = np.where(truth > 0, truth**exponents, 0)
-    tempered = powered / powered.sum(1, keepdims=True)
-    corner = np.eye(len(truth))[[int(np.argmax(truth))]]
+    total = powered.sum(1, keepdims=True)
+    tempered = powered / total
+    most_probable = int(np.argmax(truth))
+    corner = np.eye(len(truth))[[most_probable]]
     near_corner = 0.9 * truth[None] + 0.1 * corner
     return np.concatenate([tempered, corner, near_corner])
 
@@ -197,7 +199,8 @@ def check_proper(
         tried = np.where(np.isnan(tried), np.inf, tried)
         distance = np.abs(reports - truth).sum(1) / 2
         same = distance < (APART if strict else TOLERANCE)
-        best = int(np.argmin(np.where(same, np.inf, tried)))
+        of_others = np.where(same, np.inf, tried)
+        best = int(np.argmin(of_others))
         best_reports[row] = reports[best]
         of_report[row] = tried[best]
         of_truth[row] = tried[0]
@@ -207,7 +210,8 @@ def check_proper(
     wins = gain >= -margin if strict else gain > margin
     if not wins.any():
         return None
-    clearest = int(np.argmax(np.where(wins, gain, -np.inf)))
+    gain_of_winners = np.where(wins, gain, -np.inf)
+    clearest = int(np.argmax(gain_of_winners))
     truth = points[clearest]
     report = best_reports[clearest]
     value = float(of_report[clearest])
