@@ -126,7 +126,9 @@ def _reference(truth: Truth, log_probs: Table, rows: np.ndarray, columns: np.nda
     n_labels = log_probs.shape[-1]
     shares = None if truth.shares is None else widened(truth.shares, rows, columns, n_labels)
     voted = truth.estimand != "class" and shares is not None
-    centre = shares if voted and shares is not None else widened(truth.probs, rows, columns, n_labels)
+    centre = shares
+    if centre is None or not voted:
+        centre = widened(truth.probs, rows, columns, n_labels)
     return {
         "truth": together([log_probs, centre])[1] if on_device(log_probs) else to_host(centre),
         "shares": shares,

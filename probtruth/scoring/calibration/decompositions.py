@@ -76,7 +76,8 @@ def decompose(
         table = floored(logs, least)
         probs = np.exp(table)
         parts_of = corp_parts(chosen, table, both.truth, probs)
-        parts = dict(zip(PARTS, parts_of(np.ones(len(probs))), strict=True))
+        values = parts_of(np.ones(len(probs)))
+        parts = dict(zip(PARTS, values, strict=True))
         expected = parts.pop("score")
         divergence = expected - entropy
         if exact_truth and _sums_are_exact(probs):
@@ -97,7 +98,8 @@ def decompose(
 
 
 def _sums_are_exact(table: Rows) -> bool:
-    return bool((np.abs(table.sum(-1) - 1) <= EXACT_SUM).all())
+    excess = np.abs(table.sum(-1) - 1)
+    return bool((excess <= EXACT_SUM).all())
 
 
 _divergences = compiled(ScoringRule.divergence_from_log, static_argnums=0)
@@ -171,7 +173,8 @@ def calibration_decomposition(
             row |= zip(PARTS, parts_of(np.ones(len(table))), strict=True)
             if n_bootstrap:
                 resampled = events.resamples(len(table), n_bootstrap, seed)
-                low, high = events.bands(np.array([parts_of(weights) for weights in resampled]), level).tolist()
+                drawn = np.array([parts_of(weights) for weights in resampled])
+                low, high = events.bands(drawn, level).tolist()
                 row |= zip([f"{name}_low" for name in PARTS], low, strict=True)
                 row |= zip([f"{name}_high" for name in PARTS], high, strict=True)
             rows.append(row)

@@ -26,7 +26,8 @@ def bins_of(forecasts: Items, n_bins: int, bins: str, kind: np.dtype[Any]) -> In
         edges *= 1 + simplex.lost_as_log(edges, kind)
     else:
         edges = np.quantile(forecasts, np.linspace(0, 1, n_bins + 1))
-    _, used = np.unique(np.searchsorted(edges[1:-1], forecasts), return_inverse=True)
+    bin_of = np.searchsorted(edges[1:-1], forecasts)
+    _, used = np.unique(bin_of, return_inverse=True)
     return used
 
 

@@ -73,7 +73,9 @@ def measure(right: Labels, of_label: Labels, of_response: Labels) -> Measures:
 
 def _ratio_of_sums(above: Labels, below: Labels) -> Float[np.ndarray, "*batch 1"]:
     """The sum over labels of the one by that of the other."""
-    return ratio(above.sum(-1, keepdims=True), below.sum(-1, keepdims=True))
+    total_above = above.sum(-1, keepdims=True)
+    total_below = below.sum(-1, keepdims=True)
+    return ratio(total_above, total_below)
 
 
 def undefined_labels(values: Measures, n_labels: int) -> Measures:
@@ -81,21 +83,27 @@ def undefined_labels(values: Measures, n_labels: int) -> Measures:
     holes = np.isnan(values).astype(np.float64)
     for metric in METRICS:
         part = label_columns(metric, n_labels)
+        of_labels = holes[..., part].sum(-1)
         for average in ("macro", "weighted"):
-            holes[..., part.stop + AVERAGES.index(average)] = holes[..., part].sum(-1)
+            column = part.stop + AVERAGES.index(average)
+            holes[..., column] = of_labels
     return holes
 
 
 def measure_table(counts: Float[np.ndarray, "*batch label response"]) -> Measures:
     """`measure` of whole tables, rows = labels, columns = responses."""
-    return measure(np.diagonal(counts, axis1=-2, axis2=-1), counts.sum(-1), counts.sum(-2))
+    right = np.diagonal(counts, axis1=-2, axis2=-1)
+    of_label = counts.sum(-1)
+    of_response = counts.sum(-2)
+    return measure(right, of_label, of_response)
 
 
 def cohens_kappa(right: Labels, of_label: Labels, of_response: Labels) -> Float[np.ndarray, "*batch"]:
     """(accuracy - chance) / (1 - chance) of each table, chance being sum T R / N^2; NaN where chance is 1."""
     total = of_label.sum(-1)
     chance = (of_label * of_response).sum(-1)
-    return ratio(right.sum(-1) * total - chance, total**2 - chance)
+    above_chance = right.sum(-1) * total - chance
+    return ratio(above_chance, total**2 - chance)
 
 
 def ratio(

@@ -39,7 +39,8 @@ def log_density(x: Number, loc: Number = 0.0, scale: Number = 1.0, kappa: Number
     -1.1447
     """
     x, loc, scale, kappa = of_one_type(x, loc, scale, kappa)
-    return _log_density(((x - loc) / scale) ** 2, jnp.log(scale), kappa, 1)
+    relative = (x - loc) / scale
+    return _log_density(relative**2, jnp.log(scale), kappa, 1)
 
 
 @jax.jit
@@ -138,7 +139,8 @@ def _log_density(squares: Array, log_volume: Array, kappa: Array, dim: int) -> A
     inside = product > -1
     ratio = log1p_ratio(jnp.where(inside, product, 0.0))
     kernel = -0.5 * (1 + dim * kappa) * squares * ratio
-    value: Array = jnp.where(inside, kernel, -jnp.inf) - log_normalizer(kappa, dim) - log_volume
+    log_kernel = jnp.where(inside, kernel, -jnp.inf)
+    value: Array = log_kernel - log_normalizer(kappa, dim) - log_volume
     return value
 
 

@@ -43,7 +43,8 @@ def _ranked_losses(probs: Rows) -> Rows:
 
 
 def _regret(truth: Rows, share: Rows) -> Losses:
-    return (share * (truth.max(-1, keepdims=True) - truth)).sum(-1)
+    lost = truth.max(-1, keepdims=True) - truth
+    return (share * lost).sum(-1)
 
 
 log = ScoringRule(
