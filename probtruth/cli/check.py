@@ -100,7 +100,7 @@ def _table(path: Any, reading: LabelReading, cells: opt.Cells, of_scores: tuple[
         try:
             read = read_predictions({redacted(str(path)): table}, None, reading.item, cells.kind, cells.renormalise)
         except InputError as other:
-            raise (error if cells == opt.Cells() and error.expected == "to know which" else other) from None
+            raise (error if cells == opt.Cells() and error.expected.startswith("to know which") else other) from None
     else:
         if not isinstance(kind, Soft):
             known = reference_of(table, {}, reading)
@@ -125,7 +125,7 @@ def _scores(table: Any, how: ScoreReading) -> Checked:
         named["replicate"] = "replicate"
     scores = read_scores(table, **named, missing=how.none, higher_is_better=upward or False)
     way = (
-        f"which way {score!r} counts is not known: add --higher-is-better or --lower-is-better"
+        f"which way {score!r} counts is not known: add --higher-is-better or --lower-is-better to `probtruth compare`"
         if upward is None
         else f"{score}: {'higher' if upward else 'lower'} is better"
     )
@@ -156,7 +156,8 @@ def _log(tool: str, files: Any) -> Checked:
             lines.append(f"{words}; filters {shortlist(filters)}" if len(filters) > 1 else words)
         lines.append("choose with --task TASK, --metric TASK=NAME and --filter TASK=NAME; else the first of each")
     else:
-        lines.append(f"metrics: {shortlist(log.metrics, 20)} (choose with --score)")
+        named = f"{shortlist(log.metrics, 20)} (choose with --score)" if log.metrics else "none that is a number"
+        lines.append(f"metrics: {named}")
         if len(by_filter) > 1:
             lines.append(f"filters: {shortlist(sorted(by_filter), 12)} (choose with --filter)")
     facts = {"models": log.models, "tasks": log.tasks, "metrics": list(log.metrics), "filters": sorted(by_filter)}

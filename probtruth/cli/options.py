@@ -49,6 +49,7 @@ OPTIONS = {
     },
     "annotator": Option(INPUT, "COL", "Column of annotator names."),
     "label": Option(INPUT, "COL", "Column of labels; in exports, the question."),
+    "run.label": Option(INPUT, "COL", "Column of labels; repeat for labels of a column (0 or 1) each."),
     "model": Option(INPUT, "COL", "Column of model names."),
     "score": Option(INPUT, "COL", "Column of scores; in logs, the metric."),
     "group": Option(INPUT, "COL", "Column of groups."),

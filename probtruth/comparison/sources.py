@@ -90,18 +90,23 @@ def of_scores(scores: Scores, plan: Design, options: Options, annotations: objec
         mean, part = fixed_estimate(scores, plan.item_weights, options.fold_correlation, order)
         name = "replicates" if scores.labels is None else "labels"
         estimate = replace(estimate, mean=mean, parts={name: part}, n_units=plan.n_items, centre=None, plain=None)
+    shared = None
     if annotations is not None:
-        estimate = _with_shared(estimate, of_annotators(scores, annotations, order, plan), order)
+        shared = of_annotators(scores, annotations, order, plan)
     elif options.replicates == "crossed":
-        estimate = _with_shared(estimate, of_replicates(scores, order, plan), order)
+        shared = of_replicates(scores, order, plan)
+    elif options.replicates is None and scores.replicates is not None:
+        shared = of_replicates(scores, order, plan, named=False)
+    if shared is not None:
+        estimate = _with_shared(estimate, shared, order)
     notes = estimate.about.notes
     if gold is None:
         notes += scores.cautions
     repeated = scores.replicates
     if options.replicates == "folds" and repeated is not None and not options.these_items:
         notes += (FIXED_FOLDS,)
-    if options.replicates is None and repeated is not None and repeated.names:
-        notes += of_replicates(scores, order, plan).beyond_chance(scores.models)
+    if shared is not None and not shared.named:
+        notes += shared.beyond_chance(scores.models)
     if gold is None and not options.these_items:
         notes += serial_notes(scores, plan, estimate.means)
     return replace(estimate, about=replace(estimate.about, notes=notes))
@@ -127,9 +132,15 @@ def _with_shared(estimate: Estimate, shared: Shared, models: Int[np.ndarray, " m
     """The estimate with the part of units that many items share; of one unit, nothing tells what it adds."""
     if shared.n_units < 2:
         return estimate
-    about = replace(estimate.about, notes=estimate.about.notes + shared.notes())
-    parts = {**estimate.parts, f"{shared.what}s": shared.part(models)}
-    return replace(estimate, about=about, parts=parts)
+    part = shared.part(models)
+    if not shared.named and not part.variance.any():
+        return estimate
+    about = estimate.about
+    if shared.named:
+        about = replace(about, notes=about.notes + shared.notes())
+    name = f"{shared.what}s"
+    of_new = {name: shared.part(models, known=1.0)}
+    return replace(estimate, about=about, parts={**estimate.parts, name: part}, of_new=of_new)
 
 
 def _within(

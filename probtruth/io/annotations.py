@@ -51,15 +51,25 @@ def read_annotations(
     The table is in long form if it has the columns `annotator` and `label` (other columns are ignored, but `replicate`
     is used where it exists). Whole numbers, one column for each label, are counts of votes (how many annotators gave
     the item each label) where `labels` names the columns, or `format` is "counts"; columns that are no label's (a sum,
-    the majority's code, a text) are left aside. Anything else is an error.
+    the majority's code, a text) are ignored. Anything else is an error.
 
-    Arguments: `table`, of which `item`, `annotator`, `label` and `replicate` are the names of columns (`label` may name
-    those of counts, separated by commas); `labels` are all the labels an item can have (those of the predictions, say);
-    `format` is "auto", "counts", or "wide": one column for each annotator (the columns `annotators`, or all but the
-    item's; a blank cell is no annotation). Without a column `item`, it is the one whose names stand in one of the
-    columns `like`. `missing` are answers that are none ("NA", "-1", "cannot say"): they are left out and counted.
-    `notes` of the result say what was guessed. Counts, and what is computed of them, that take more than `memory`
-    (bytes, half of what is free unless you say) lie in temporary files instead of memory; nothing else depends on it.
+    Arguments:
+        table: of which `item`, `annotator`, `label` and `replicate` are the names of columns (`label` may name those of
+            counts, separated by commas).
+        item: the column of items.
+        annotator: the column of annotators.
+        label: the column of labels.
+        replicate: the column of replicates.
+        labels: all the labels an item can have (those of the predictions, say).
+        format: "auto", "counts", or "wide": one column for each annotator (the columns `annotators`, or all but the
+            item's; a blank cell is no annotation). Without a column `item`, it is the one whose names stand in one of
+            the columns `like`.
+        like: the columns of items of other tables, of which one has the names of the items here.
+        annotators: the columns of a table with one for each annotator.
+        missing: answers that are none ("NA", "-1", "cannot say"): they are left out and counted. `notes` of the result
+            say what was guessed. Counts, and what is computed of them, that take more than `memory` (bytes, half of
+            what is free unless you say) lie in temporary files instead of memory. Nothing else depends on it.
+        memory: bytes from which on counts lie in a temporary file instead of in memory.
 
     Errors: `InputError` names file, line and column of what cannot be used, and shows how counts would be read.
 

@@ -13,7 +13,8 @@ from jaxtyping import Float
 from probtruth import check, frame_numbers, frames
 from probtruth.check import Source
 from probtruth.errors import InputError
-from probtruth.io.groups import one_each, split_column
+from probtruth.io.addresses import with_column
+from probtruth.io.groups import one_each
 from probtruth.io.table import opened
 from probtruth.types.arguments import ExpertLabels
 
@@ -33,7 +34,7 @@ class ExpertAnswers:
 
 def gold_file(spec: str) -> tuple[str, str | None]:
     """The path and the column of probabilities of `FILE` or `FILE:COLUMN`; what exists is a file."""
-    path, column = split_column(spec)
+    path, column = with_column(spec)
     return (spec, None) if not column or Path(spec).exists() else (path, column)
 
 

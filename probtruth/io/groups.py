@@ -4,7 +4,6 @@ Tables of models side by side: the items that all have, and what was left out.
 """
 
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 
 import numpy as np
 import polars
@@ -13,7 +12,7 @@ from jaxtyping import Int
 from probtruth import check, frames
 from probtruth.check import Source
 from probtruth.errors import InputError
-from probtruth.io.addresses import is_address, with_column
+from probtruth.io.addresses import with_column
 from probtruth.io.table import opened
 from probtruth.types import Audit, Index
 from probtruth.types.index import sort_names
@@ -36,20 +35,12 @@ def read_groups(spec: str, items: Sequence[str] | None, item: str = "item", what
 
 def file_and_column(spec: str, option: str) -> tuple[polars.DataFrame, Source, str]:
     """The table and the column that are named as `FILE:COLUMN`."""
-    path, column = split_column(spec)
+    path, column = with_column(spec)
     if not (path and column):
         raise InputError(check.quote(spec), "FILE:COLUMN", f"Write {option} table.csv:column.")
     table, source = opened(path).whole
     frames.need_columns(table.columns, {option.strip("-"): column}, source.name)
     return table, source, column
-
-
-def split_column(spec: str) -> tuple[str, str]:
-    """Path and column of `FILE:COLUMN`, where the column too may have colons: the longest path that is there."""
-    for colon in reversed([at for at, mark in enumerate(spec) if mark == ":"]):
-        if not is_address(spec) and Path(spec[:colon]).is_file():
-            return spec[:colon], spec[colon + 1 :]
-    return with_column(spec)
 
 
 def one_each[V](

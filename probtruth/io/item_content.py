@@ -9,8 +9,8 @@ from pathlib import Path
 
 from probtruth import check
 from probtruth.errors import InputError
-from probtruth.io.addresses import is_address
-from probtruth.io.groups import file_and_column, one_each, split_column
+from probtruth.io.addresses import is_address, with_column
+from probtruth.io.groups import file_and_column, one_each
 from probtruth.io.tables.read import guarded, regular
 from probtruth.redaction import redacted
 
@@ -37,7 +37,7 @@ def read_content(spec: str, items: Collection[str] | None, item: str = "item") -
         return {}, {}
     are_images = all(Path(cell).suffix.lower() in SUFFIXES for cell in contents.values())
     if are_images:
-        path, _ = split_column(spec)
+        path, _ = with_column(spec)
         if is_address(path):
             raise InputError("images of a table at an address", "a local table", "Copy it here.", redacted(path))
         contents = {name: _image(Path(path).parent, cell, source.at(column=column)) for name, cell in contents.items()}

@@ -219,7 +219,7 @@ def _label_columns(
 ) -> tuple[dict[str, str], tuple[str, ...], bool]:
     """The columns of labels: those that are named, or that the other side names, or all.
 
-    With what was left aside, and whether something says that they are labels.
+    With what was ignored, and whether something says that they are labels.
     """
     candidates = labels_of(head, item, source, must_be_named=beside.labels is None and how.label is None)
     if how.label is not None:
@@ -250,7 +250,7 @@ def _label_columns(
         return {label: name for label, name in labels.items() if name not in derived or name in strange}, (), known
     said = [f"{check.quote(name)} ({word})" for name, word in derived.items()]
     said += [check.quote(name) for name in left if name not in derived]
-    notes = (f"{source.name}: left aside {', '.join(said)}",) if said else ()
+    notes = (f"{source.name}: ignored {', '.join(said)}",) if said else ()
     return hits, notes, known
 
 
@@ -397,7 +397,7 @@ def _board_of_models(table: Table, rows: str, how: ScoreReading) -> Board:
     said += [check.quote(name) for name in others if name not in numbers]
     notes = [f"{source.name}: read rows as models ({check.quote(rows)}) and columns as items: {check.shortlist(items)}"]
     if said:
-        notes.append(f"{source.name}: left aside {', '.join(said)}")
+        notes.append(f"{source.name}: ignored {', '.join(said)}")
     return Board(rows, tuple(items), True, tuple(notes))
 
 

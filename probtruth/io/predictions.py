@@ -49,14 +49,19 @@ def read_predictions(
     Each has a column of item names and one column for each label; the order of rows and columns is free. Arrays, and
     tables without a column of items, go to `Predictions.from_probs`.
 
-    Arguments: `files` is {model name: path or dataframe}; `index`, usually `annotations.index`, names the items and
-    labels of the reference; `item` the column of items (without it, the one whose names the index has); `labels` are
-    the names of the labels, in the order of columns without names; `kind` says what the cells are: `"probs"`,
-    `"percent"`, `"log-probs"` (nats) or `"logits"` (the softmax of a row is taken). Columns of text are left aside, and
-    so are those of numbers without which the rows sum to 1; a prefix of all labels is taken off; one column of numbers
-    is the probability of one of two labels; `notes` say what was done. With `renormalise`, rows that do not sum to 1
-    are divided by their sum, and counted. Predictions that take more than `memory` (bytes, half of what is free unless
-    you say) lie in a temporary file instead of memory; nothing else depends on it.
+    Arguments:
+        files: {model name: path or dataframe}.
+        index: usually `annotations.index`, names the items and labels of the reference.
+        item: the column of items (without it, the one whose names the index has).
+        kind: says what the cells are: `"probs"`, `"percent"`, `"log-probs"` (nats) or `"logits"` (the softmax of a row
+            is taken). Columns of text are ignored, and so are those of numbers without which the rows sum to 1. A
+            prefix of all labels is taken off. One column of numbers is the probability of one of two labels. `notes`
+            say what was done. With `renormalise`, rows that do not sum to 1 are divided by their sum, and counted.
+            Predictions that take more than `memory` (bytes, half of what is free unless you say) lie in a temporary
+            file instead of memory. Nothing else depends on it.
+        renormalise: divides rows by their sums where these are not 1.
+        labels: the names of the labels, in the order of columns without names.
+        memory: bytes from which on probabilities lie in a temporary file instead of in memory.
 
     Returns: the predictions on the items that all models (and the index) have; `audit` counts the others, and the rows
     that were renormalised.

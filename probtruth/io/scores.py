@@ -81,16 +81,26 @@ def read_scores(
 ) -> Scores:
     r"""Scores from a table: any per-item metric.
 
-    Arguments: `table` is a file (CSV, TSV, JSONL, Parquet, Arrow), a folder of Parquet or Arrow files, an address, or a
-    dataframe. It has one row for each item and model, in the columns `item`, `model` and `score`; or one row for each
-    item and one column for each of `models` (an empty list: all columns but the named ones), where a blank cell says
-    that the model lacks the item, and `score` is the name of the metric; or one row for each model (a leaderboard),
-    told by a column called model, system or run, or said by `transpose`. Or `table` is {model: file}, a file for each
-    model. A blank score, and one of `missing` ("NA", -1), is no score: the model lacks the item. `group`, `cluster` and
-    `replicate` name columns; those of a file that probtruth wrote are used unless others are named. `higher_is_better`
-    says which way the score counts; by default a file that probtruth wrote says it, else the score's name, if it is
-    that of a known metric (accuracy, loss, ...). Scores of files that take more than `memory` (bytes, half of what is
-    free unless you say) lie in a temporary file instead of memory, but for replicates and a column for each model.
+    Arguments:
+        table: a file (CSV, TSV, JSONL, Parquet, Arrow), a folder of Parquet or Arrow files, an address, or a dataframe.
+            It has one row for each item and model, in the columns `item`, `model` and `score`. Or one row for each item
+            and one column for each of `models` (an empty list: all columns but the named ones), where a blank cell says
+            that the model lacks the item, and `score` is the name of the metric. Or one row for each model (a
+            leaderboard), told by a column called model, system or run, or said by `transpose`. Or `table` is {model:
+            file}, a file for each model. A blank score, and one of `missing` ("NA", -1), is no score: the model lacks
+            the item.
+        item: the column of items.
+        model: the column of models.
+        score: the column of scores.
+        models: the columns of a table with one for each model.
+        group, cluster, replicate: name columns. Those of a file that probtruth wrote are used unless others are named.
+        transpose: reads a table with a row for each model and a column for each item.
+        missing: scores that are none ("NA", -1).
+        higher_is_better: says which way the score counts. By default a file that probtruth wrote says it, else the
+            score's name, if it is that of a known metric (accuracy, loss, ...). Scores of files that take more than
+            `memory` (bytes, half of what is free unless you say) lie in a temporary file instead of memory, but for
+            replicates and a column for each model.
+        memory: bytes from which on scores lie in a temporary file instead of in memory.
 
     Errors: `InputError` names file, line and column of what cannot be used, an orientation other than the file's, or a
     score of which nothing says which way it counts.

@@ -29,8 +29,10 @@ def generalized_mean(probs: Values, power: Power, weights: Weights | None = None
     Formula: (sum w p^m / sum w)^(1/m). Power 1 is the arithmetic, 0 the geometric (the limit), -1 the harmonic mean;
     inf and -inf are the largest and the smallest value of positive weight. No power underflows before the result does.
 
-    Arguments: `probs` are not negative; `power` is a number, or one for each batch; `weights` are not negative and not
-    all 0 (they are divided by their sum), by default equal.
+    Arguments:
+        probs: not negative.
+        power: a number, or one for each batch.
+        weights: not negative and not all 0 (they are divided by their sum), by default equal.
 
     Returns: a value between the smallest and the largest of positive weight, 0 if a value of positive weight is 0 and
     the power is not positive. Gradients are finite; at a value of 0 they are those of power 1 or 0.

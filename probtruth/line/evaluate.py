@@ -59,18 +59,30 @@ def evaluate(
     Predictions may be arrays or dataframes, {model: table}, or files and folders, {model: path}, of any size.
     One table that holds the reference and all models goes in as `evaluate(*pt.loaders.joined_table(path))`.
 
-    Arguments: `reference` is `Annotations`, whose truth is inferred by `method` under `estimand` (see `infer_truth`),
-    or a `Truth`. It may also be a dataframe, a dict of columns or a path: annotations in long form (columns `item`,
-    `annotator`, `label`), or soft labels (a column for each label, rows that sum to 1). Tables that are no files may
-    also hold counts of votes (whole numbers) or one value for each item, its label. `evidence` for the class of an item
-    is its annotators ("annotators") or the models' forecasts too ("annotators-and-models", the default where classes
-    are inferred: the likelihood of the annotations times a pool of the forecasts); `rule`, `floor` and `order` as in
-    `score`; `groups`, `clusters` (a mapping from item to name, or names in the order in which you gave the reference's
-    items), `weights`, `engine`, `rope` and `strict` as in `compare`. To leave annotators out, pass
-    `annotations.without_annotators(names)`.
+    Arguments:
+        reference: `Annotations`, whose truth is inferred by `method` under `estimand` (see `infer_truth`), or a
+            `Truth`. It may also be a dataframe, a dict of columns or a path: annotations in long form (columns `item`,
+            `annotator`, `label`), or soft labels (a column for each label, rows that sum to 1). Tables that are no
+            files may also hold counts of votes (whole numbers) or one value for each item, its label.
+        predictions: the models' probabilities, as `read_predictions` or `Predictions.from_probs` makes them.
+        method: the truth method, where the reference is annotations (see `infer_truth`).
+        estimand: as in `infer_truth`.
+        evidence: for the class of an item is its annotators ("annotators") or the models' forecasts too
+            ("annotators-and-models", the default where classes are inferred: the likelihood of the annotations times a
+            pool of the forecasts).
+        rule, floor, order: as in `score`.
+        groups, weights, engine, rope, strict: as in `compare`. To leave annotators out, pass
+            `annotations.without_annotators(names)`.
+        clusters: a mapping from item to name, or names in the order in which you gave the reference's items; as in
+            `compare`.
+        gold: experts' answers on a few items (see below).
+        seed: of everything random: the same seed gives the same numbers.
+        item: the column of items.
+        labels: the names of the labels, in the order of the columns.
+        memory: bytes from which on tables lie in temporary files instead of in memory (see below).
 
     `gold` are experts' answers on a few items, {item: label} or a table with the columns `item` and `label`: the
-    comparison under the estimand "class" (which they imply) is then anchored by them, also where annotators err
+    comparison under the estimand "class" (which they imply) is then corrected by them, also where annotators err
     together; from 40 answers on its intervals held in almost all simulation settings of
     `docs/validity/expert-labels-40.csv`. A column `probability` says with which probability each item was chosen (see
     `Result.choose_gold`); without it they count as a uniform sample. Where a few small probabilities outweigh all

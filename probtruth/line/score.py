@@ -37,11 +37,18 @@ def score(
     `evaluate` says of the same annotations. Items are matched by name; items that one side lacks are dropped for all
     models and stand in the audit.
 
-    Arguments: `predictions` may be {model: array, dataframe or path}, and `truth` soft labels or labels in the same
-    forms, as `evaluate` takes them (`item`, `labels`, `memory`); `rule` is a name (see `probtruth.rules.RULES`) or a
-    `ScoringRule`; `floor` replaces every probability below it, which makes infinite losses finite and the rule
-    improper: the result then says `proper=False`. `order` lists the labels from low to high for "ranked-probability"
-    (numbers are ordered by value).
+    Arguments:
+        predictions: may be {model: array, dataframe or path}, and `truth` soft labels or labels in the same forms, as
+            `evaluate` takes them (`item`, `labels`, `memory`).
+        truth: the reference, as `infer_truth` or `Truth.from_probs` makes it.
+        rule: a name (see `probtruth.rules.RULES`) or a `ScoringRule`.
+        floor: replaces every probability below it, which makes infinite losses finite and the rule improper: the result
+            then says `proper=False`.
+        order: lists the labels from low to high for "ranked-probability" (numbers are ordered by value).
+        evidence: as in `evaluate`.
+        item: the column of items.
+        labels: the names of the labels, in the order of the columns.
+        memory: bytes from which on tables lie in temporary files instead of in memory; half of what is free by default.
 
     Arrays of JAX are scored on their devices in their own type: float32 losses are off by less than K eps times the
     size of their terms (eps = 6e-8, K labels). All else is computed in float64.

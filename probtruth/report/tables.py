@@ -158,7 +158,7 @@ def _pairs(result: Result, shown: Sequence[Pair], caption: str, more: str = "") 
     note = f"Difference = a minus b in {with_unit(comparison.rule)}; {favours} favours a."
     if comparison.rope is not None:
         note += f" Equivalent: a difference of at most {exact(comparison.rope)}."
-    if comparison.unseen.get("reason") and comparison.settings.get("population") == "new-items":
+    if result.first_standing is not None and result.first_standing.open_ended:
         note += " A rare difference, larger than any observed, cannot be excluded: the score has no known bound."
     return of_rows(caption, rows, note + more, left=("b",))
 

@@ -10,10 +10,11 @@ from rich.text import Text
 
 from probtruth.check import count
 from probtruth.line.result import Result
+from probtruth.line.several_labels import LabelsResult
 from probtruth.report import tables
 from probtruth.report.about import MOST_WARNINGS, alignment, facts, warnings
-from probtruth.report.names import MARKED, marked, plain, short_names, unmarked
-from probtruth.report.numbers import fixed, setting
+from probtruth.report.names import MARKED, mark, marked, plain, short_names, unmarked
+from probtruth.report.numbers import fixed, interval, places_of, probability, setting
 from probtruth.report.table import Table, of_rows
 from probtruth.report.verdict import verdict
 from probtruth.types.arguments import method_in_words
@@ -65,6 +66,20 @@ def summary(result: Result) -> tuple[RenderableType, ...]:
     if result.note:
         parts.append(Text(plain(result.note), style="dim"))
     return tuple(parts)
+
+
+def by_label(result: LabelsResult) -> RenderableType:
+    """What each label says of all pairs."""
+    rows: list[dict[str, str]] = []
+    for label, one in result.by_label.items():
+        places = places_of(one.comparison.ranked)
+        for pair in one.comparison.ordered_pairs:
+            cells = {"Label": mark(label), "a": mark(pair.a), "b": mark(pair.b)}
+            cells["Difference"] = fixed(pair.difference, places)
+            cells["95% interval"] = interval(pair.low, pair.high, places)
+            cells["P(a better)"] = probability(pair.p_a_better)
+            rows.append(cells)
+    return titled(of_rows("Each label by itself; what follows is the mean of all", rows, left=("a", "b")), PAIR_NAME)
 
 
 def titled(shown: Table, longest: int, most: int = MOST_ROWS) -> RenderableType:

@@ -102,6 +102,9 @@ def skill_columns(truth: Truth) -> Mapping[str, np.ndarray]:
 def annotators(annotations: Annotations) -> "polars.DataFrame":
     """One row for each annotator: how far they agree with the others on the same items, which needs no truth.
 
+    Arguments:
+        annotations: labels by annotators, as `read_annotations` or `Annotations.from_long` makes them.
+
     Returns: `annotator`; `n_annotations`; `agreement`, the mean share of the others' annotations of an item that name
     the same label, from 0 to 1; `skill`, the agreement beyond chance: 1 at best, 0 for who answers by chance, below 0
     for who contradicts the others. NaN where nobody else annotated the same items. `Truth.annotators` has the

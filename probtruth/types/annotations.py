@@ -63,6 +63,9 @@ class Annotations(Brief):
     def with_labels(self, labels: Index) -> "Annotations":
         """The same annotations with the larger set of labels of an index (labels that nobody used have no votes).
 
+        Arguments:
+            labels: the names of the labels, in the order of the columns.
+
         Errors: `InputError` if a used label is not among them.
         """
         index = replace(self.index, labels=labels.labels, label_columns=labels.label_columns)
@@ -74,7 +77,12 @@ class Annotations(Brief):
         return self._placed(index, np.arange(self.n_items), positions(labels.labels, self.index.labels))
 
     def named_by(self, other: Index, what: str) -> "Annotations":
-        """The same annotations; if they have no names, with the names of another index, in its caller's order."""
+        """The same annotations; if they have no names, with the names of another index, in its caller's order.
+
+        Arguments:
+            other: the index that has the names.
+            what: what error messages call the other side.
+        """
         index, rows, columns = self.index.named_by(other, what)
         return self._placed(index, rows, np.argsort(columns))
 
@@ -87,7 +95,11 @@ class Annotations(Brief):
         return self.of_items(np.flatnonzero(seen)), gone
 
     def of_items(self, rows: Int[np.ndarray, " some"]) -> "Annotations":
-        """The annotations of some items, by their positions in rising order."""
+        """The annotations of some items, by their positions in rising order.
+
+        Arguments:
+            rows: positions of items, ascending.
+        """
         return self._placed(self.index.with_items(rows), rows, np.arange(self.n_labels))
 
     def _placed(self, index: Index, rows: Int[np.ndarray, " some"], labels: Int[np.ndarray, " label"]) -> "Annotations":
@@ -99,6 +111,9 @@ class Annotations(Brief):
 
     def without_annotators(self, annotators: Iterable[object]) -> "Annotations":
         """The annotations of all other annotators; items that nobody else annotated stay, without annotations.
+
+        Arguments:
+            annotators: their names.
 
         Errors: `InputError` for annotations without annotators, a name that is not an annotator's, or all names.
 
@@ -145,9 +160,13 @@ class Annotations(Brief):
     ) -> "Annotations":
         """Annotations from a table with one row for each annotation.
 
-        Arguments: `frame` is any dataframe or a dict of columns; `item`, `annotator`, `label` name its columns;
-        `replicate` names the column that distinguishes repeated answers of one annotator to one item (used if it
-        exists); `labels` are all the labels an item can have, if some were never used.
+        Arguments:
+            frame: any dataframe or a dict of columns.
+            item, annotator, label: name its columns.
+            replicate: names the column that distinguishes repeated answers of one annotator to one item (used if it
+                exists).
+            labels: all the labels an item can have, if some were never used.
+            source: what error messages call the table.
 
         Errors: `InputError` for a missing column, a blank cell, or a repeated (item, annotator) pair.
         """
@@ -173,6 +192,12 @@ class Annotations(Brief):
         cls, counts: Numbers, items: GivenNames = None, labels: GivenNames = None, source: Source | None = None
     ) -> "Annotations":
         """Annotations from the number of votes of each item (row) for each label (column).
+
+        Arguments:
+            counts: the number of votes for each item (row) and label (column).
+            items: the names of the rows, in their order.
+            labels: the names of the labels, in the order of the columns.
+            source: what error messages call the table.
 
         Errors: `InputError` for negative, fractional or non-numeric counts, repeated names, and wrong lengths.
         """

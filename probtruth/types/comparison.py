@@ -58,6 +58,7 @@ class Comparison(Reported):
     group_results: Mapping[str, Sequence[Pair]] = field(default_factory=dict)
     of_groups: Callable[[], Sequence[Pair]] = field(default=tuple, repr=False)
     tests: "Tests" = field(default_factory=lambda: lambda models: (), repr=False)
+    part_intervals: Callable[[], Mapping[str, tuple[float, float] | None]] = field(default=dict, repr=False)
     unseen: Mapping[str, object] = field(default_factory=dict)
     gold: Mapping[str, object] | None = None
     scored: Any = field(default=None, repr=False)
@@ -78,6 +79,11 @@ class Comparison(Reported):
         return self.parts()
 
     @cached_property
+    def uncertainty_intervals(self) -> Mapping[str, tuple[float, float] | None]:
+        """The 95% interval of each of these shares: few annotators tell little of theirs; None if not known."""
+        return self.part_intervals()
+
+    @cached_property
     def groups(self) -> Sequence[Pair]:
         """The rows of `by_group()`; none without groups."""
         return self.of_groups()
@@ -93,11 +99,20 @@ class Comparison(Reported):
         return self.order_pairs(self.pairs)
 
     def order_pairs(self, rows: Sequence[Pair]) -> Sequence[Pair]:
-        """The rows of pairs, such as those of a population of groups, as `ordered_pairs` has them."""
+        """The rows of pairs, such as those of a population of groups, as `ordered_pairs` has them.
+
+        Arguments:
+            rows: rows of pairs, as `group_results` holds them.
+        """
         return from_the_leader(rows, [rank.model for rank in self.ranked])
 
     def pair(self, a: str, b: str) -> Pair:
-        """The pair of two models, a minus b."""
+        """The pair of two models, a minus b.
+
+        Arguments:
+            a: the model that comes first.
+            b: the model that is subtracted.
+        """
         found = next(pair for pair in self.ordered_pairs if {pair.a, pair.b} == {a, b})
         return found.seen_from(a)
 
@@ -159,8 +174,9 @@ class Comparison(Reported):
     def model_free_tests(self, models: Collection[str] | None = None) -> "polars.DataFrame":
         """The model-free tests of each pair, with p-values adjusted after Holm over all pairs of the comparison.
 
-        Arguments: `models` are those whose pairs are tested; all unless you name some, and of more than 25 models the
-        25 of the best mean scores. What is not tested counts in the adjustment as if it were.
+        Arguments:
+            models: those whose pairs are tested. All unless you name some, and of more than 25 models the 25 of the
+                best mean scores. What is not tested counts in the adjustment as if it were.
 
         Errors: `InputError` for a name that is no model's.
         """
@@ -169,7 +185,11 @@ class Comparison(Reported):
         return frames.from_rows(self.tests([check.one_of(model, self.models, "model") for model in models]))
 
     def save(self, path: str | Path) -> None:
-        """Writes the DataTree as netCDF, which `arviz.from_netcdf` reads."""
+        """Writes the DataTree as netCDF, which `arviz.from_netcdf` reads.
+
+        Arguments:
+            path: the file.
+        """
         import h5netcdf
         from xarray.backends import H5NetCDFStore
 

@@ -47,7 +47,11 @@ class Predictions(Brief):
         return exponential(self.log_probs)
 
     def named_by(self, other: Index) -> "Predictions":
-        """The same predictions; if they have no names, with the names of another index, in its caller's order."""
+        """The same predictions; if they have no names, with the names of another index, in its caller's order.
+
+        Arguments:
+            other: the index that has the names.
+        """
         index, rows, columns = self.index.named_by(other, "the predictions")
         return replace(self, log_probs=reordered(self.log_probs, rows, columns), index=index)
 
@@ -57,11 +61,17 @@ class Predictions(Brief):
     ) -> "Predictions":
         """Predictions from one array of probabilities (item, label) for each model.
 
-        Arguments: each table is an array of any library, a dataframe with a column for each label (and a column
-        `item`), or an xarray DataArray. Rows and columns follow `items` and `labels` if you pass them, else the names
-        in the tables, else the caller's order of the names in `index` (usually `annotations.index`), else the order of
-        the rows and names on the other side of the comparison. Arrays of JAX stay on their devices, one or several
-        (sharded over the items), in their own type, and other models' arrays are put there too.
+        each table is an array of any library, a dataframe with a column for each label (and a column `item`), or an
+        xarray DataArray. Rows and columns follow `items` and `labels` if you pass them, else the names in the tables,
+        else the caller's order of the names in `index` (usually `annotations.index`), else the order of the rows and
+        names on the other side of the comparison. Arrays of JAX stay on their devices, one or several (sharded over the
+        items), in their own type, and other models' arrays are put there too.
+
+        Arguments:
+            probs: probabilities; the last axis is the label.
+            items: the names of the rows, in their order.
+            labels: the names of the labels, in the order of the columns.
+            index: the names to align with, such as `annotations.index`.
 
         Errors: `InputError` names the model and item of a NaN, a negative value, or a row that does not sum to 1
         (tolerance `probtruth.check_arrays.SUM_TOLERANCE`); nothing is clipped or renormalised.
@@ -72,7 +82,14 @@ class Predictions(Brief):
     def from_log_probs(
         cls, log_probs: Tables, items: GivenNames = None, labels: GivenNames = None, index: Index | None = None
     ) -> "Predictions":
-        """Predictions from log-probabilities (nats), which never pass through probabilities; see `from_probs`."""
+        """Predictions from log-probabilities (nats), which never pass through probabilities; see `from_probs`.
+
+        Arguments:
+            log_probs: natural logarithms of the probabilities; the last axis is the label.
+            items: the names of the rows, in their order.
+            labels: the names of the labels, in the order of the columns.
+            index: the names to align with, such as `annotations.index`.
+        """
         return cls._build("log-probs", log_probs, items, labels, index)
 
     @classmethod
@@ -82,6 +99,12 @@ class Predictions(Brief):
         """Predictions from logits: any real numbers; the probabilities are their softmax over the labels.
 
         Rows between 0 and 1 that all sum to 1 are probabilities: `warnings` says so.
+
+        Arguments:
+            logits: any real numbers; the last axis is the label.
+            items: the names of the rows, in their order.
+            labels: the names of the labels, in the order of the columns.
+            index: the names to align with, such as `annotations.index`.
         """
         return cls._build("logits", logits, items, labels, index)
 
@@ -96,8 +119,12 @@ class Predictions(Brief):
     ) -> "Predictions":
         """Predictions of models that only name a label, which gets probability 1.
 
-        Arguments: `predicted` has for each model the names of labels, and `labels` are then all names that there are;
-        or integers from 0, of `n_labels`. `items` and `index` as in `from_probs`.
+        Arguments:
+            predicted: has for each model the names of labels, and `labels` are then all names that there are. Or
+                integers from 0, of `n_labels`.
+            n_labels: the number of labels.
+            items, index: as in `from_probs`.
+            labels: the names of the labels, in the order of the columns.
 
         >>> import probtruth as pt
         >>> pt.Predictions.from_labels({"m": ["dog", "cat"]}, labels=["cat", "dog"]).probs.tolist()

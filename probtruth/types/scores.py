@@ -112,10 +112,20 @@ class Partition(Brief):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Replicates(Brief):
-    """The scores before replicates were averaged, NaN where there is none; names where items share replicates."""
+    """The scores before replicates were averaged: of each item and replicate (a cell), every model's, NaN for none.
 
-    values: Float[np.ndarray, "model item replicate"]
+    Cells stand by item (its place) and, within it, by replicate (the place of its name).
+    """
+
+    item: Int[np.ndarray, " cell"]
+    replicate: Int[np.ndarray, " cell"]
+    values: Float[np.ndarray, "model cell"]
     names: tuple[str, ...]
+
+    def counts(self, n_items: int) -> Int[np.ndarray, "model item"]:
+        """How many replicates each model has of each item."""
+        counted = [np.bincount(self.item[~np.isnan(row)], minlength=n_items) for row in self.values]
+        return np.array(counted, np.int64)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -199,7 +209,7 @@ class Scores(Brief):
     @property
     def n_replicates(self) -> int:
         """The largest number of replicates of an item that some model has."""
-        return 1 if self.replicates is None else int((~np.isnan(self.replicates.values)).sum(-1).max())
+        return 1 if self.replicates is None else int(self.replicates.counts(len(self.items)).max())
 
     @property
     def n_infinite(self) -> Int[np.ndarray, " model"]:
@@ -208,6 +218,10 @@ class Scores(Brief):
 
     def differences(self, a: str, b: str) -> "polars.DataFrame":
         """The differences of two models item by item, a minus b in the score's own units, for a model of your own.
+
+        Arguments:
+            a: the model that comes first.
+            b: the model that is subtracted.
 
         Returns: columns `item`, `difference`, and `group` and `cluster` where the scores have them.
 
@@ -228,6 +242,10 @@ class Scores(Brief):
 
     def in_order(self, listed: Sequence[Any], what: str) -> Sequence[Any]:
         """What is listed by item in the caller's order, in the order of `items`.
+
+        Arguments:
+            listed: names by item, or in the order of the items.
+            what: what error messages call them.
 
         Errors: `InputError` for another number of items, or where the caller gave the items in no order.
         """
@@ -260,6 +278,17 @@ class Scores(Brief):
         lacks are dropped for all models and counted in `audit`. `higher_is_better` has no default: None goes by the
         name of the score's column, if it is that of a known metric (accuracy, loss, ...).
 
+        Arguments:
+            frame: a dataframe, or a dict of columns.
+            item: the column of items.
+            model: the column of models.
+            score: the column of scores.
+            group: the column of groups.
+            cluster: the column of clusters.
+            replicate: the column of replicates.
+            source: what error messages call the table.
+            higher_is_better: whether a higher score is better.
+
         Errors: `InputError` for missing columns, blanks, NaN, the same item and model twice without `replicate`, no
         item in common, an item that stands in two groups or clusters, or a score of which nothing says which way it
         counts.
@@ -282,7 +311,16 @@ class Scores(Brief):
         on_disk: bool = False,
         missing: Sequence[str] = (),
     ) -> "Scores":
-        """`from_frame` of rows that come some at a time; blank scores, and those that are `missing`, are none."""
+        """`from_frame` of rows that come some at a time; blank scores, and those that are `missing`, are none.
+
+        Arguments:
+            parts: tables of scores, one after the other.
+            columns: the names of the columns, as in `from_frame`.
+            score: the column of scores.
+            higher_is_better: whether a higher score is better.
+            on_disk: keeps the scores in a temporary file.
+            missing: scores that are none.
+        """
         coded, given, source = _columns(parts, columns, score, missing)
         (of_item, items), (of_model, models) = coded["item"], coded["model"]
         repeat, repeats = coded.get("replicate", (np.zeros_like(of_item), ("",)))
@@ -393,24 +431,20 @@ def _partition(
     return Partition(positions(ordered, names_used)[inverse], ordered)
 
 
-# Replicates count as shared by items while the table of items by replicates is filled to at least a quarter.
-MOST_EMPTY = 4
-
-
 def _by_replicate(
-    cell: np.ndarray, values: np.ndarray, count: np.ndarray, repeat: np.ndarray, names: Sequence[str]
+    cell: Int[np.ndarray, " row"],
+    values: Float[np.ndarray, " row"],
+    count: Int[np.ndarray, "model item"],
+    repeat: Int[np.ndarray, " row"],
+    names: Sequence[str],
 ) -> Replicates | None:
-    """The values of each model, item and replicate, where there are replicates; names only where items share them."""
+    """The values of each model by item and replicate, where there are replicates; `cell` is model and item."""
     if count.max() < 2:
         return None
     ordered = sort_names(names)
-    if count.size * len(names) <= MOST_EMPTY * len(values):
-        position, width = positions(ordered, names)[repeat], len(names)
-    else:  # every item has replicates of its own: counted within the item
-        rows = np.lexsort((values, cell))
-        first = np.r_[True, np.diff(cell[rows]) != 0]
-        position, width, ordered = np.empty(len(rows), np.int64), int(count.max()), ()
-        position[rows] = np.arange(len(rows)) - np.maximum.accumulate(np.where(first, np.arange(len(rows)), 0))
-    table = np.full((count.size, width), np.nan)
-    table[cell, position] = values
-    return Replicates(table.reshape(*count.shape, width), tuple(ordered))
+    model, item = np.divmod(cell, count.shape[1])
+    key = item * len(names) + positions(ordered, names)[repeat]
+    cells, place = np.unique(key, return_inverse=True)
+    table = np.full((len(count), len(cells)), np.nan)
+    table[model, place] = values
+    return Replicates(cells // len(names), cells % len(names), table, tuple(ordered))

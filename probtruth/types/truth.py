@@ -152,7 +152,11 @@ class Truth(Brief):
         return len(self.index.items)
 
     def of_items(self, rows: Int[np.ndarray, " some"]) -> "Truth":
-        """What is known of some items, by their positions in rising order; of annotators, what all items said."""
+        """What is known of some items, by their positions in rising order; of annotators, what all items said.
+
+        Arguments:
+            rows: positions of items, ascending.
+        """
         return replace(
             self,
             probs=self.probs[rows],
@@ -173,6 +177,12 @@ class Truth(Brief):
         """Soft labels from the caller: one distribution (row) for each item. Their own uncertainty is unknown.
 
         An array of JAX stays where it lies.
+
+        Arguments:
+            probs: probabilities; the last axis is the label.
+            items: the names of the rows, in their order.
+            labels: the names of the labels, in the order of the columns.
+            estimand: as in `infer_truth`.
 
         Errors: `InputError` for a row that is not a distribution; nothing is clipped or renormalised.
         """
@@ -195,10 +205,12 @@ class Truth(Brief):
     ) -> "Truth":
         """Hard labels, as certain labels.
 
-        Arguments: `labels` are names, or integers from 0, which are positions; `n_labels` is how many labels there are,
-        needed for integers alone, since the highest may not occur. `classes` are the names of all labels, in the order
-        of the columns that an array without names has on the other side (scikit-learn's `classes_`); by default those
-        that occur, in no order. `items` are the names of the items.
+        Arguments:
+            labels: names, or integers from 0, which are positions.
+            n_labels: how many labels there are, needed for integers alone, since the highest may not occur.
+            items: the names of the items.
+            classes: the names of all labels, in the order of the columns that an array without names has on the other
+                side (scikit-learn's `classes_`). By default those that occur, in no order.
 
         Errors: `InputError` for a label that is not one of these, and integers without the number of labels.
 

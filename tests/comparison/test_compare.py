@@ -73,7 +73,7 @@ def test_pairs_of_five_models_are_each_near_the_paired_t(five, five_compared):
         assert 1 <= (row["high"] - row["low"]) / (wide.high - wide.low) < 1.1
 
 
-def test_joint_decisions_follow_the_pairs(five_compared):
+def test_joint_decisions_follow_the_pairs_but_for_pooling(five_compared):
     pairs, models = rows_by_name(five_compared)
     assert sum(row["p_best"] for row in models.values()) == pytest.approx(1, rel=1e-12)
     assert sum(row["expected_rank"] for row in models.values()) == pytest.approx(15, rel=1e-12)
@@ -83,8 +83,9 @@ def test_joint_decisions_follow_the_pairs(five_compared):
             for pair, other in pairs.items()
             if name in pair
         ]
-        assert row["expected_rank"] == pytest.approx(1 + sum(ahead), abs=MONTE_CARLO)
-        assert row["p_best"] <= 1 - max(ahead) + MONTE_CARLO
+        # models that resemble each other are nearer to the middle of the ranking than their pairs say
+        assert abs(row["expected_rank"] - 3) < abs(sum(ahead) - 2) + MONTE_CARLO
+        assert row["expected_rank"] == pytest.approx(1 + sum(ahead), abs=0.5)
 
 
 def test_two_models_p_best_is_p_a_better():

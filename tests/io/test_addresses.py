@@ -88,10 +88,18 @@ class TestWords:
             ("http://localhost:80/a.csv", ("http://localhost:80/a.csv", "")),
             ("http://localhost:80/a.csv:col/umn", ("http://localhost:80/a.csv", "col/umn")),
             ("a.csv:group", ("a.csv", "group")),
+            ("s3://bucket/a.csv.gz:meta:group", ("s3://bucket/a.csv.gz", "meta:group")),
+            ("https://host:80/a.csv:meta:group", ("https://host:80/a.csv", "meta:group")),
         ],
     )
     def test_with_column(self, spec: str, pair: tuple[str, str]) -> None:
         assert with_column(spec) == pair
+
+    def test_a_column_with_a_colon_in_a_file_that_is_there(self, tmp_path: Path) -> None:
+        for name in ("a.csv", "b:c.csv"):
+            (tmp_path / name).write_text("item,meta:group\nx,1\n")
+            assert with_column(f"{tmp_path / name}:meta:group") == (str(tmp_path / name), "meta:group")
+            assert with_column(str(tmp_path / name)) == (str(tmp_path / name), "")
 
 
 class TestPatterns:

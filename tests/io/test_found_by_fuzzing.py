@@ -59,7 +59,7 @@ class TestPatternsThatDoNotMatchThemselves:
     """A column `^aa.*$` is none of those that start with `aa`: text in it once ended in an IndexError of polars."""
 
     def test_wide_tables(self, written):
-        with pytest.raises(pt.InputError, match=r"left aside '\^aa\.\*\$'"):
+        with pytest.raises(pt.InputError, match=r"ignored '\^aa\.\*\$'"):
             pt.read_predictions({"m": written("item,x,^aa.*$\na,0.5,high\n")})
         votes = pt.read_annotations(written("item,^aa.*$,b\nq1, ,1\nq2,0.25,0\n"), format="wide")
         assert votes.counts().tolist() == [[0, 0, 1], [1, 1, 0]]

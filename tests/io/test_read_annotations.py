@@ -76,7 +76,7 @@ class TestForms:
         for options in ({"format": "counts"}, {"labels": ["cat", "dog"]}):
             found = read_annotations(path, **options)
             assert found.counts().tolist() == [[2, 1], [0, 3]]
-            assert "left aside 'total' (the sum of the " in found.notes[0]
+            assert "ignored 'total' (the sum of the " in found.notes[0]
             assert found.notes[1].endswith("read as counts of votes: 'cat', 'dog'")
         path = write(tmp_path, "item,e,n,c\na,2,1,3\nb,0,3,3\n")
         assert read_annotations(path, format="counts").index.labels == ("c", "e", "n")  # 3 = 2 + 1 by chance

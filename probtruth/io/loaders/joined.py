@@ -20,9 +20,11 @@ def joined_table(
     labels, or the block `votes` counts of votes; every other block is a model. Columns without the separator are no
     part of a block. Pass what comes back to `evaluate`: `pt.evaluate(*pt.loaders.joined_table("T.parquet"))`.
 
-    Arguments: `table` is a file (CSV, TSV, JSONL, Parquet, Arrow), a folder of Parquet or Arrow files, or a dataframe;
-    `columns` says how the columns of a block begin where it is not by its name: {"truth": "human", "ours": "p_ours"}
-    for `human.cat` and `p_ours.cat`. With models in it, only these are read; `item` is the column of items.
+    Arguments:
+        table: a file (CSV, TSV, JSONL, Parquet, Arrow), a folder of Parquet or Arrow files, or a dataframe.
+        columns: says how the columns of a block begin where it is not by its name: {"truth": "human", "ours": "p_ours"}
+            for `human.cat` and `p_ours.cat`. With models in it, only these are read.
+        item: the column of items.
 
     Returns: the reference and {model: block}, which are read where they are used.
 

@@ -62,7 +62,8 @@ def item_column(
         raise InputError(
             f"no column 'item', and items in each of {check.shortlist(fits)}",
             "one column of item names",
-            f"Name it with item={fits[0]!r} (command line: --item {fits[0]}).",
+            f"Call the right one 'item' or, if all files have it, name it: item={fits[0]!r} (command line: --item "
+            f"{fits[0]}).",
             source.name,
         )
     if any(_may_name(frame, name) and frame[name].is_unique().all() for name in frame.columns):
@@ -138,7 +139,7 @@ def label_columns(table: Table, item: str, used: Sequence[str], kind: str = "pro
     taken = set(labels.values())
     aside = [name for name in columns if name not in taken]
     if aside:
-        notes += (f"{source.name}: left aside {check.shortlist(aside, 12)}, which are no probabilities of a label",)
+        notes += (f"{source.name}: ignored {check.shortlist(aside, 12)}, which are no probabilities of a label",)
     if len(labels) == 1 and kind != "log-probs":
         return _event(item, *labels.popitem(), used, notes, table)
     return Chosen(item, labels, notes=notes)

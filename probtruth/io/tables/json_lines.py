@@ -15,6 +15,7 @@ from probtruth.errors import InputError
 from probtruth.frames import name_text
 
 Cell = str | int | float | bool | list[Any] | dict[str, Any] | None
+ESCAPE = b"\\u"
 HALF = re.compile("[\ud800-\udfff]")  # of a surrogate pair
 
 
@@ -40,23 +41,41 @@ def parse(data: bytes, name: str, before: int = 0) -> tuple[polars.DataFrame, So
     lines: list[int] = []
     for number, line in enumerate(data.split(b"\n"), 1 + before):
         if line.strip():
-            rows.append(_object(line, f"{name}, line {number}"))
+            where = f"{name}, line {number}"
+            row = strict(line, where, "one JSON object a line", "Check that line.")
+            rows.append(_object(row, where, ESCAPE in line))
             lines.append(number)
-            if rows[-1].keys() != rows[0].keys():
-                raise _other_keys(rows[0], rows[-1], f"{name}, line {number}")
+    return _frame(rows, name, [f"line {line}" for line in lines]), Source(name, lines=lines)
+
+
+def parse_list(data: bytes, name: str) -> tuple[polars.DataFrame, Source]:
+    """The table of a list of objects in UTF-8."""
+    listed = strict(data, name, "a list of objects")
+    if not isinstance(listed, list):
+        raise InputError(f"JSON of type {type(listed).__name__}", "a list of objects", "Check the file.", name)
+    places = [f"record {number}" for number in range(1, len(listed) + 1)]
+    escaped = ESCAPE in data
+    rows = [_object(one, f"{name}, {place}", escaped) for one, place in zip(listed, places, strict=True)]
+    return _frame(rows, name, places), Source(name)
+
+
+def _frame(rows: list[dict[str, Cell]], name: str, places: list[str]) -> polars.DataFrame:
+    for row, place in zip(rows, places, strict=True):
+        if row.keys() != rows[0].keys():
+            raise _other_keys(rows[0], row, f"{name}, {place}")
     if not rows or not rows[0]:
         raise InputError("an empty file" if not rows else "an empty object", "rows", "Check the file.", name)
-    frame = polars.DataFrame({key: _column(key, [row[key] for row in rows]) for key in rows[0]})  # a list would name ""
-    return frame, Source(name, lines=lines)
+    # a list of columns would name ""
+    return polars.DataFrame({key: _column(key, [row[key] for row in rows]) for key in rows[0]})
 
 
-def _object(line: bytes, where: str) -> dict[str, Cell]:
-    row = strict(line, where, "one JSON object a line", "Check that line.")
+def _object(row: Any, where: str, escaped: bool) -> dict[str, Cell]:
+    """A row, if it is an object; only `escaped` text can hold half of a surrogate pair."""
     if not isinstance(row, dict):
         got = "a list" if isinstance(row, list) else check.quote(row)
         raise InputError(got, "one JSON object a line", 'Write {"item": ..., ...} on each line.', where)
-    for key, cell in row.items() if b"\\u" in line else ():
-        if HALF.search(f"{key}{cell}"):
+    for key, cell in row.items() if escaped else ():
+        if HALF.search(key) or (isinstance(cell, str) and HALF.search(cell)):
             where = f"{where}, column {check.quote(key)}"
             raise InputError("half of a surrogate pair", "text that UTF-8 can hold", "Repair that text.", where)
     return row

@@ -20,7 +20,7 @@ MAGIC = {
 }  # How common binary files begin, and what to do with them
 
 BOM = b"\xef\xbb\xbf"  # The byte-order mark in UTF-8
-TEXTS = (".csv", ".tsv", ".jsonl", ".ndjson")
+TEXTS = (".csv", ".tsv", ".jsonl", ".ndjson", ".json")
 BINARIES = (".parquet", ".arrow", ".ipc", ".feather")
 
 

@@ -11,6 +11,7 @@ from probtruth.io.addresses import shown
 from probtruth.io.tables import csv_text, json_lines
 from probtruth.io.tables.read import guarded, read_bytes, utf8
 
+JSON = ".json"  # A list of objects, which is read whole
 SEPARATED = {".csv": ",", ".tsv": "\t"}
 CHUNK = 1 << 24  # bytes of a text that become a piece
 
@@ -19,7 +20,7 @@ def parts(file: Path, whole: bool) -> Iterator[tuple[polars.DataFrame, Source]]:
     """The rows of a file, all at once or some at a time; every piece of CSV begins with the header."""
     suffix = file.suffix.lower()
     name = shown(file)
-    if whole:
+    if whole or suffix == JSON:
         yield table(read_bytes(file), suffix, name)
         return
     header = b""
@@ -54,6 +55,8 @@ def _pieces(file: Path, usual: str | None) -> Iterator[bytes]:
 def table(data: bytes, suffix: str, name: str, before: int = 0) -> tuple[polars.DataFrame, Source]:
     """The table of a text; so many lines come `before` it."""
     data = utf8(data, name, before)
+    if suffix == JSON:
+        return json_lines.parse_list(data, name)
     if suffix not in SEPARATED:
         return json_lines.parse(data, name, before)
     usual = SEPARATED[suffix]

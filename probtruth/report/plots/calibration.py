@@ -22,9 +22,11 @@ def plot_reliability(
 ) -> Axes:
     """Observed frequency against forecast probability of one label, with its band; calibrated is the dashed line.
 
-    Arguments: `curve` is what `reliability_curve` returned; `label` is the event, needed where there are several of
-    more than two (of two, the last is drawn); `models` are the names to show, all unless given, four at most; `ax` are
-    the axes to draw on.
+    Arguments:
+        curve: what `reliability_curve` returned.
+        label: the event, needed where there are several of more than two (of two, the last is drawn).
+        models: the names to show, all unless given, four at most.
+        ax: the axes to draw on.
 
     Returns: the axes. Below the dashed line the model is overconfident. Points are bins or the ends of flat
     pieces, their area is the share of items. Outside a consistency band the curve is not explained by chance.
@@ -77,8 +79,11 @@ def plot_curves(
 ) -> Axes:
     """ROC or precision-recall curves of one label: actual solid, implied by the model's own probabilities dashed.
 
-    Arguments: `curves` is what `roc_curves` or `precision_recall_curves` returned; `label` is the event, needed where
-    there are several; `models` are the names to show, all unless given, four at most; `ax` are the axes to draw on.
+    Arguments:
+        curves: what `roc_curves` or `precision_recall_curves` returned.
+        label: the event, needed where there are several.
+        models: the names to show, all unless given, four at most.
+        ax: the axes to draw on.
 
     Returns: the axes, with both areas of each model in words. A dashed ROC curve above its solid one is that of an
     overconfident model.

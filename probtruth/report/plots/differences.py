@@ -23,7 +23,10 @@ def plot_differences(scores: Scores, a: str, b: str, *, ax: Axes | None = None) 
     Formula: the line is the predictive distribution of one more difference, t with n - 1 degrees of freedom around the
     mean with scale s sqrt(1 + 1/n).
 
-    Arguments: `scores` is what `score` returned or `Scores.from_frame` made; `a` and `b` are names of models.
+    Arguments:
+        scores: what `score` returned or `Scores.from_frame` made.
+        a, b: names of models.
+        ax: the axes to draw on; new ones by default.
 
     Returns: the axes; differences are a minus b of the scores as they were given. The mean is marked; items beyond four
     standard deviations are counted at the edge.

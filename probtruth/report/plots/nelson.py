@@ -19,8 +19,10 @@ SHAPES = {"decisiveness": ("^", "▲"), "accuracy": ("o", "●"), "robustness": 
 def plot_nelson(risk: RiskProfile, model: str | None = None, ax: Axes | None = None) -> Axes:
     """Model probability against source probability: bubbles of the bins, the three marks, the identity line.
 
-    Arguments: `risk` is what `risk_profile` returned; `model` is a name, needed where there are several; `ax` are the
-    axes to draw on.
+    Arguments:
+        risk: what `risk_profile` returned.
+        model: a name, needed where there are several.
+        ax: the axes to draw on.
 
     Returns: the axes. Bubbles on the dashed line are calibrated; their area is the number of true events. The line
     through robustness, accuracy and decisiveness has an angle of 45 degrees where the model is calibrated, more where
@@ -81,8 +83,10 @@ def plot_divergence(risk: RiskProfile, model: str | None = None, power: float = 
 
     Formula: P_model = P_source * P_div, so that the line through (0, 0) and (P_source, P_model) reaches P_div at 1.
 
-    Arguments: `risk` and `model` as in `plot_nelson`; `power` is one of the profile's, 0 for the accuracy; `ax`
-    are the axes to draw on.
+    Arguments:
+        risk, model: as in `plot_nelson`.
+        power: one of the profile's, 0 for the accuracy.
+        ax: the axes to draw on.
 
     Returns: the axes.
 

@@ -24,9 +24,11 @@ def plot_rule(rule: RuleLike = "log", y: ArrayLike = 0.7, ax: Axes | None = None
 
     Formula: expected(r) = sum over labels k of y_k times the loss of response r if the label is k.
 
-    Arguments: `rule` is a name or a `ScoringRule`; `y` is the probability of the second of two labels, or a
-    distribution over any number of labels, of which the last is drawn (the others share the rest as they do in the
-    truth); `ax` are the axes to draw on, new ones unless given.
+    Arguments:
+        rule: a name or a `ScoringRule`.
+        y: the probability of the second of two labels, or a distribution over any number of labels, of which the last
+            is drawn (the others share the rest as they do in the truth).
+        ax: the axes to draw on, new ones unless given.
 
     Returns: the axes. The dashed line is the truth, the point the least expected loss: the generalised entropy of the
     label, on the dashed line if the rule is proper.
@@ -72,8 +74,12 @@ def plot_rules(
     Formula: the expected loss; with `match_at` the divergence (loss above the least one), multiplied so that every rule
     has the first one's at that response, as `pt.rules.loss_curve` has it.
 
-    Arguments: `rules` are names or rules; `y` is the truth, as in `plot_rule`; `zoom` is the range of responses
-    to show.
+    Arguments:
+        rules: names or rules.
+        y: the truth, as in `plot_rule`.
+        match_at: the response at which every rule is to lose as much as the first one.
+        zoom: the range of responses to show.
+        ax: the axes to draw on; new ones by default.
 
     Returns: the axes.
 

@@ -17,7 +17,9 @@ from probtruth.study.plan import SAME_DESIGN, Plan
 def plot_plan(plan: Plan, ax: Axes | None = None) -> Axes:
     """How likely a study of each size is to decide, with the power that is wanted.
 
-    Arguments: `plan` is what `plan` returned; `ax` are the axes to draw on.
+    Arguments:
+        plan: what `plan` returned.
+        ax: the axes to draw on.
 
     Returns: the axes; items on a logarithmic scale. Points are the designs of the table; those off the line buy
     something else than items.
@@ -50,7 +52,9 @@ def plot_plan(plan: Plan, ax: Axes | None = None) -> Axes:
 def plot_monitor(watch: Monitor, ax: Axes | None = None) -> Axes:
     """The mean difference of a monitor over time and its confidence sequence, with 0 and the ROPE.
 
-    Arguments: `watch` is what `monitor` returned; `ax` are the axes to draw on.
+    Arguments:
+        watch: what `monitor` returned.
+        ax: the axes to draw on.
 
     Returns: the axes; time is the number of items, on a logarithmic scale.
 

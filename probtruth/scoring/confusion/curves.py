@@ -82,7 +82,10 @@ def roc_curves(predictions: Predictions, truth: Truth, label: str | int | None =
     FPR(t) = sum (1 - y) [p >= t] / sum (1 - y). The implied curve has p in place of y: what the model expects of
     itself on these items. If it lies above the actual curve, the model is overconfident.
 
-    Arguments: `label` is the event; without it the second of two labels, or every one of more.
+    Arguments:
+        predictions: the models' probabilities, as `read_predictions` or `Predictions.from_probs` makes them.
+        truth: the reference, as `infer_truth` or `Truth.from_probs` makes it.
+        label: the event. Without it the second of two labels, or every one of more.
 
     Returns: `Curves`; areas are between 0 and 1, higher is better. An area is the probability that an event ranks
     above a non-event when both are drawn with the soft labels as weights, ties counting half (an item may meet
@@ -107,7 +110,10 @@ def precision_recall_curves(predictions: Predictions, truth: Truth, label: str |
 
     Formula: recall(t) = sum y [p >= t] / sum y, precision(t) = sum y [p >= t] / sum [p >= t].
 
-    Arguments: `label` as in `roc_curves`.
+    Arguments:
+        predictions: the models' probabilities, as `read_predictions` or `Predictions.from_probs` makes them.
+        truth: the reference, as `infer_truth` or `Truth.from_probs` makes it.
+        label: as in `roc_curves`.
 
     Returns and errors: as in `roc_curves`. The area is the average precision, the sum of precision times the step in
     recall; straight lines between the points would make it too large.

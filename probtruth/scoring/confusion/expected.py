@@ -128,13 +128,18 @@ def expected_confusion(
     Formula: E[count of (j, k)] = sum over items of y_j r_k, where y is the item's distribution over labels and r the
     probability of each response; label and response are drawn independently given the item.
 
-    Arguments: `response` is how a model answers: "sample" draws from its distribution, "argmax" gives its most
-    probable label (ties share), "threshold" the second label if its probability reaches `threshold` (or, with one
-    threshold for each label, the label of greatest probability divided by threshold). `method` "ratio" takes ratios
-    of expected counts; "exact" the expectation of each ratio given that it is defined, over labels and responses, with
-    the spread of one realisation (averages over labels are simulated: see `mc_error`); "draws" the posterior of the
-    ratio over the draws of the truth, or over drawn labels if it has none. A posterior that smooths vote shares moves
-    the centre: compare `plug_in`, which does not. `draws` and `seed` are for what is simulated.
+    Arguments:
+        predictions: the models' probabilities, as `read_predictions` or `Predictions.from_probs` makes them.
+        truth: the reference, as `infer_truth` or `Truth.from_probs` makes it.
+        response: how a model answers: "sample" draws from its distribution, "argmax" gives its most probable label
+            (ties share), "threshold" the second label if its probability reaches `threshold` (or, with one threshold
+            for each label, the label of greatest probability divided by threshold).
+        method: "ratio" takes ratios of expected counts. "exact" the expectation of each ratio given that it is defined,
+            over labels and responses, with the spread of one realisation (averages over labels are simulated: see
+            `mc_error`). "draws" the posterior of the ratio over the draws of the truth, or over drawn labels if it has
+            none. A posterior that smooths vote shares moves the centre: compare `plug_in`, which does not.
+        threshold: the probability from which on `response="threshold"` answers with a label.
+        draws, seed: for what is simulated.
 
     Returns: a `Confusion`; metrics are between 0 and 1, higher is better, and NaN (counted) for 0/0. None of them is a
     proper score: see `degeneracy_report`.
@@ -233,6 +238,9 @@ def degeneracy_report(truth: Truth) -> "polars.DataFrame":
     The best response maximises the ratio of expected counts. Accuracy: the most probable label of every item. Recall of
     a label: always that label; specificity: never; precision: only for the items most likely to have it; F: for all
     items above a threshold, which is half of the best F. For log and Brier scores the truth itself is best.
+
+    Arguments:
+        truth: the reference, as `infer_truth` or `Truth.from_probs` makes it.
 
     Returns: one row for each metric (and label): `honest` and `best` values, `best_response` in words, and
     `honest_is_best`. Higher is better, for the two scores lower.

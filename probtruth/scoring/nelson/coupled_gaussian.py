@@ -169,8 +169,10 @@ def power_from_coupling(kappa: float, dim: int = 1, alpha: float = 2.0) -> float
 
     Formula: m = -alpha kappa / (1 + d kappa).
 
-    Arguments: `kappa` is the coupling, 0 for Gaussians; `dim` is the dimension d; `alpha` is 2 for Gaussians, 1 for
-    exponentials, others for Levy distributions.
+    Arguments:
+        kappa: the coupling, 0 for Gaussians.
+        dim: the dimension d.
+        alpha: 2 for Gaussians, 1 for exponentials, others for Levy distributions.
 
     Source: Nelson (2017), doi:10.3390/e19060286, Equation 11, first equality. (Its second, m = q - 1, makes q the dual
     2 - q of the index under which Student's t is known; see `student_index`. Nelson, Scannell and Landau (2011),
@@ -185,7 +187,9 @@ def power_from_coupling(kappa: float, dim: int = 1, alpha: float = 2.0) -> float
 def coupling_from_power(power: float, dim: int = 1, alpha: float = 2.0) -> float:
     """The coupling for a power m, the inverse of `power_from_coupling`: kappa = -m / (alpha + d m).
 
-    Arguments: `dim` and `alpha` as in `power_from_coupling`.
+    Arguments:
+        power: the power of the mean.
+        dim, alpha: as in `power_from_coupling`.
 
     >>> round(coupling_from_power(-2 / 3), 4)
     0.5
@@ -195,6 +199,9 @@ def coupling_from_power(power: float, dim: int = 1, alpha: float = 2.0) -> float
 
 def student_index(power: float) -> float:
     """Tsallis' index q = 1 - m under which the coupled Gaussian is the q-Gaussian (5/3 for m = -2/3, kappa = 1/2).
+
+    Arguments:
+        power: the power of the mean.
 
     >>> round(student_index(-2 / 3), 4)
     1.6667

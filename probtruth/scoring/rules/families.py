@@ -31,7 +31,8 @@ def power(beta: float) -> ScoringRule:
     Formula: -(p_y^(beta-1) - 1)/(beta - 1) + (sum_k p_k^beta - 1)/beta; entropy (1 - sum t^beta)/(beta (beta - 1)).
     At beta = 1 it is the log score, at beta = 2 half the Brier score.
 
-    Arguments: `beta` weighs rare labels: the lower, the more a small probability of what happens costs.
+    Arguments:
+        beta: weighs rare labels: the lower, the more a small probability of what happens costs.
 
     Returns: a `ScoringRule`; losses from 0 to 1/(beta - 1), or to inf for beta <= 1; lower is better.
 
@@ -54,7 +55,8 @@ def pseudospherical(beta: float) -> ScoringRule:
     Formula: -((p_y / |p|)^(beta-1) - 1)/(beta - 1), with |p| = (sum_k p_k^beta)^(1/beta); entropy (1 - |t|)/(beta - 1).
     At beta = 1 it is the log score, at beta = 2 the spherical score plus 1.
 
-    Arguments: `beta` weighs rare labels: the lower, the more a small probability of what happens costs.
+    Arguments:
+        beta: weighs rare labels: the lower, the more a small probability of what happens costs.
 
     Returns: a `ScoringRule`; losses from 0 to 1/(beta - 1), or to inf for beta <= 1; lower is better.
 
@@ -119,7 +121,8 @@ def beta(a: float, b: float) -> ScoringRule:
     a = b = 1 a quarter of the Brier score, a = b = -1/2 the loss behind boosting; a/(a + b) is the threshold (the share
     of costs) around which a rule with large a + b concentrates.
 
-    Arguments: `a` and `b` shape the weight u^(a-1) (1 - u)^(b-1) on the threshold u.
+    Arguments:
+        a, b: shape the weight u^(a-1) (1 - u)^(b-1) on the threshold u.
 
     Returns: a `ScoringRule` for two labels; losses from 0 to B(a, b + 1) or B(a + 1, b), or inf; lower is better.
 
@@ -245,11 +248,13 @@ def bregman(
 
     Formula: -G(p) - (dG/dp_y - sum_k p_k dG/dp_k); entropy -G(t); divergence G(t) - G(p) - <dG(p), t - p>.
 
-    Arguments: `generator` takes one distribution (the label axis alone) to a number, with JAX operations that are
-    twice differentiable inside the simplex; on the edge its value is the limit from inside, possibly with an infinite
-    slope, so `(p * jnp.log(p)).sum()` is the log score. `name` is what outputs call the rule.
-    `strictly_proper` says that it is strictly convex; `range` bounds the loss if that is known. Nothing is verified:
-    use `check_proper`.
+    Arguments:
+        generator: takes one distribution (the label axis alone) to a number, with JAX operations that are twice
+            differentiable inside the simplex. On the edge its value is the limit from inside, possibly with an infinite
+            slope, so `(p * jnp.log(p)).sum()` is the log score.
+        name: what outputs call the rule.
+        strictly_proper: says that it is strictly convex.
+        range: bounds the loss if that is known. Nothing is verified: use `check_proper`.
 
     Returns: a `ScoringRule`, lower is better, in the units of G.
 

@@ -48,8 +48,11 @@ def human_ceiling(
     estimate without the bias of few votes, 1 - sum_k n_k (n_k - 1) / (n (n - 1)) if every annotator votes once;
     "model": the model's most probable label (zero-one, ties split) or its probabilities (brier).
 
-    Arguments: `rule` is "zero-one" (0 to 1) or "brier" (0 to 2); the log score of a human's hard answer is infinite.
-    Every item counts equally, and every annotator in proportion to their votes. Items of one annotator are left out.
+    Arguments:
+        annotations: labels by annotators, as `read_annotations` or `Annotations.from_long` makes them.
+        predictions: the models' probabilities, as `read_predictions` or `Predictions.from_probs` makes them.
+        rule: "zero-one" (0 to 1) or "brier" (0 to 2). The log score of a human's hard answer is infinite. Every item
+            counts equally, and every annotator in proportion to their votes. Items of one annotator are left out.
 
     Returns: `loss` (lower is better) with a 95% interval `low` to `high` for new items and, where at least three are
     known, new annotators; for models `p_as_good`, the posterior probability that the mean loss is no larger than a
@@ -66,8 +69,8 @@ def human_ceiling(
     Example:
         >>> import probtruth as pt
         >>> votes = pt.Annotations.from_counts([[3, 0], [2, 1], [0, 3]], items=["a", "b", "c"], labels=["no", "yes"])
-        >>> pt.agreement.human_ceiling(votes).select("who", "loss").rows()[0]
-        ('a random annotator', 0.2222222222222222)
+        >>> pt.agreement.human_ceiling(votes)["loss"].round(3).to_list()
+        [0.222, 0.222]
     """
     check.instance(annotations, Annotations, "Annotations.from_long, Annotations.from_counts or read_annotations")
     check.literal(rule, HumanRule, "rule")

@@ -43,9 +43,12 @@ def krippendorff_alpha(
 ) -> Agreement:
     """How far annotators agree: alpha = 1 - observed / expected disagreement.
 
-    Arguments: `level` is the level of measurement: "nominal", "ordinal" (`order` lists the labels from low to high
-    where they are not numbers), "interval" or "ratio" (labels are numbers). What an annotator gave an item in repeats
-    counts as one answer, shared between its labels.
+    Arguments:
+        annotations: labels by annotators, as `read_annotations` or `Annotations.from_long` makes them.
+        level: the level of measurement: "nominal", "ordinal" (`order` lists the labels from low to high where they are
+            not numbers), "interval" or "ratio" (labels are numbers). What an annotator gave an item in repeats counts
+            as one answer, shared between its labels.
+        order: the labels from low to high.
 
     Returns: `Agreement`; higher is more agreement.
 
