@@ -26,6 +26,7 @@ from probtruth.cli.study import choose_gold, monitor, plan, validate
 from probtruth.errors import InputError, MissingExtraError, PosteriorError
 from probtruth.io.addresses import fetched_once
 from probtruth.redaction import redacted
+from probtruth.version import __version__
 
 COMMANDS = (demo, run, truth, score, compare, check, plan, choose_gold, monitor, validate)
 
@@ -43,9 +44,7 @@ for command in COMMANDS:
 
 def _version(wanted: bool) -> None:
     if wanted:
-        from importlib.metadata import version
-
-        print(f"probtruth {version('probtruth')}")
+        print(f"probtruth {__version__}")
         raise typer.Exit
 
 

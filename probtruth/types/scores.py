@@ -144,6 +144,14 @@ class Replicates(Brief):
         counted = [np.bincount(self.item[~np.isnan(row)], minlength=n_items) for row in self.values]
         return np.array(counted, np.int64)
 
+    def part(self, models: Int[np.ndarray, " chosen"], items: Int[np.ndarray, " these"], n_items: int) -> "Replicates":
+        """The cells of some models on some of the `n_items` items, which are in ascending order."""
+        place = np.full(n_items, -1)
+        place[items] = np.arange(len(items))
+        cells = np.flatnonzero(place[self.item] >= 0)
+        values = self.values[np.ix_(models, cells)]
+        return Replicates(place[self.item[cells]], self.replicate[cells], values, self.names)
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ExpertScores(Brief):
@@ -276,7 +284,7 @@ class Scores(Brief):
             labels = labels.part(models, items)
         replicates = self.replicates
         if replicates is not None:
-            replicates = Replicates(replicates.values[np.ix_(models, items)], replicates.names)
+            replicates = replicates.part(models, items, len(self.items))
         return replace(
             self,
             values=self.values[np.ix_(models, items)],
