@@ -8,7 +8,8 @@ from jaxtyping import Bool, Float, Int
 
 from probtruth.comparison.design import Design, design, spread_out, totals
 from probtruth.comparison.pairs import pairs_of
-from probtruth.comparison.shared_units import UnitSums, of_annotators
+from probtruth.comparison.shared_units import of_annotators
+from probtruth.comparison.unit_sums import UnitSums
 from probtruth.errors import InputError
 from probtruth.types import Annotations, RuleFacts, Scores
 from probtruth.types.arguments import Groups

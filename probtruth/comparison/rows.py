@@ -9,12 +9,13 @@ import numpy as np
 
 from probtruth.comparison.estimate import About, Estimate
 from probtruth.comparison.groups import Population
-from probtruth.comparison.margin import Margin, Mixture
+from probtruth.comparison.margin import Margin, Mixture, margins
 from probtruth.comparison.posterior import Posterior, tiers
 from probtruth.comparison.unseen import highest_rate
 from probtruth.types.pairs import Pair, Rank, minus
 
 ROUNDING = 1e-12  # Of a difference in units of its spread; means that are equal may differ by their last digits
+TOLD = 1.1  # Where new annotators would make an interval wider by this, theirs and that of these ones stand beside it
 NO_SPREAD = "the same difference on every item: its spread cannot be estimated"
 BOTH_INFINITE = "two infinite means, or infinite scores of both signs, have no difference"
 TWINS = "the same score on every item: nothing in the data tells the two models apart"
@@ -92,6 +93,8 @@ def _pair(
             p = margin.below(-shift) if mean < 0 else 1.0 - margin.above(shift)
         worst = worst if mean < 0 else -worst
         found = replace(found, unseen_rate=rate, unseen_difference=worst, unseen_p_a_better=p)
+    if about.shared_items is not None:
+        found = replace(found, shared_items=int(about.shared_items[both]))
     return in_own_units(found, about)
 
 
@@ -146,8 +149,8 @@ def rank_rows(estimate: Estimate, post: Posterior, rope: float | None, decided: 
     about = estimate.about
     place = {name: at for at, name in enumerate(estimate.names)}
     tier_of = [1] * post.n_models
-    if post.means is not None and post.estimate is not None:
-        tier_of = tiers(post.means, post.estimate.mean[: post.n_models, 0], rope or 0.0).tolist()
+    if post.ranked is not None and post.estimate is not None:
+        tier_of = tiers(post.ranked, post.estimate.mean[: post.n_models, 0], rope or 0.0).tolist()
     rows: list[tuple[bool, float, str, Rank]] = []
     for name, mean in zip(estimate.models, estimate.means.tolist(), strict=True):
         entropy = about.known.entropy
@@ -241,6 +244,30 @@ def population_rows(estimate: Estimate, population: Population, rope: float | No
         "population of groups": _of_mixture(population.differences(False), pairs, rope, estimate.about),
         "one new group": _of_mixture(population.differences(True), pairs, rope, estimate.about),
     }
+
+
+def unit_rows(estimate: Estimate, rope: float | None) -> dict[str, list[Pair]]:
+    """The pairs for these annotators (or replicates) and for new ones, where the answer is of neither alone."""
+    if not estimate.of_new:
+        return {}
+    whole = estimate.over_groups()
+    of_these = {name: part for name, part in whole.parts.items() if name not in estimate.of_new}
+    of_new = {**whole.parts, **estimate.of_new}
+    n_models = estimate.n_models
+    counted = np.sqrt(whole.total().variance[n_models:])
+    new = np.sqrt(replace(whole, parts=of_new).total().variance[n_models:])
+    if not (new > TOLD * counted).any():
+        return {}
+    rows: dict[str, list[Pair]] = {}
+    (name,) = estimate.of_new
+    for what, parts in ((f"these {name}", of_these), (f"new {name}", of_new)):
+        found = margins(replace(whole, parts=parts))[n_models:]
+        rows[what] = []
+        for at, (a, b) in enumerate(combinations(estimate.names, 2)):
+            mean = float(whole.mean[n_models + at, 0])
+            if math.isfinite(mean):
+                rows[what].append(in_own_units(_of_margin(a, b, mean, found[at], rope), estimate.about))
+    return rows
 
 
 def _of_mixture(mixture: Mixture, pairs: Sequence[tuple[str, str]], rope: float | None, about: About) -> list[Pair]:

@@ -6,6 +6,8 @@ from dataclasses import replace
 import numpy as np
 from jaxtyping import Float, Int
 
+from probtruth import check
+from probtruth.comparison.boards import filled, notes_on, shared_items
 from probtruth.comparison.design import Design, known_weights
 from probtruth.comparison.estimate import About, Estimate, VarianceOf
 from probtruth.comparison.fixed_items import fixed_estimate, fixed_variance
@@ -72,10 +74,21 @@ def of_scores(scores: Scores, plan: Design, options: Options, annotations: objec
         if annotations is None and scores.labels is not None:
             annotations = scores.labels.named_annotations
     _refuse_replicates(scores, plan, options, annotations)
+    board = None
+    if np.isnan(values).any():
+        _refuse_holes(scores, options)
+        board = filled(values, plan, scores.models)
+        values = board.values
     moments = Moments.made(scores, values, plan)
     about = _about(scores, plan, moments, values, gold, options.seed)
     estimate = estimate_of(moments, plan, about)
     order = estimate.order
+    if board is not None:
+        estimate = board.corrected(estimate)
+        notes = notes_on(scores.losses, scores.models, scores.higher_is_better)
+        shared = shared_items(scores.losses)[np.ix_(order, order)]
+        about = replace(estimate.about, values=None, notes=(*about.notes, *notes), shared_items=shared)
+        estimate = replace(estimate, about=about)
     if gold is not None:
         estimate = gold.corrected(estimate, order)
     if options.fold_correlation is not None and scores.replicates is None:
@@ -90,18 +103,23 @@ def of_scores(scores: Scores, plan: Design, options: Options, annotations: objec
         mean, part = fixed_estimate(scores, plan.item_weights, options.fold_correlation, order)
         name = "replicates" if scores.labels is None else "labels"
         estimate = replace(estimate, mean=mean, parts={name: part}, n_units=plan.n_items, centre=None, plain=None)
+    shared = None
     if annotations is not None:
-        estimate = _with_shared(estimate, of_annotators(scores, annotations, order, plan), order)
+        shared = of_annotators(scores, annotations, order, plan)
     elif options.replicates == "crossed":
-        estimate = _with_shared(estimate, of_replicates(scores, order, plan), order)
+        shared = of_replicates(scores, order, plan)
+    elif options.replicates is None and scores.replicates is not None:
+        shared = of_replicates(scores, order, plan, named=False)
+    if shared is not None:
+        estimate = _with_shared(estimate, shared, order)
     notes = estimate.about.notes
     if gold is None:
         notes += scores.cautions
     repeated = scores.replicates
     if options.replicates == "folds" and repeated is not None and not options.these_items:
         notes += (FIXED_FOLDS,)
-    if options.replicates is None and repeated is not None and repeated.names:
-        notes += of_replicates(scores, order, plan).beyond_chance(scores.models)
+    if shared is not None and not shared.named:
+        notes += shared.beyond_chance(scores.models)
     if gold is None and not options.these_items:
         notes += serial_notes(scores, plan, estimate.means)
     return replace(estimate, about=replace(estimate.about, notes=notes))
@@ -123,13 +141,32 @@ def _refuse_replicates(scores: Scores, plan: Design, options: Options, annotatio
         raise InputError("replicates='independent' without replicates", "repeated scores", "Give replicate=COLUMN.")
 
 
+def _refuse_holes(scores: Scores, options: Options) -> None:
+    """Raises for what is asked of scores that some models lack and needs all of them."""
+    asked = {"gold": scores.gold is not None, "population='these-items'": options.these_items}
+    for what, needs_all in asked.items():
+        if needs_all:
+            lacks = [model for model, row in zip(scores.models, scores.values, strict=True) if np.isnan(row).any()]
+            raise InputError(
+                f"{what} with scores that {check.shortlist(lacks, 3)} lack",
+                "a score of every model on every item",
+                "Compare scores.common(), the items that all models have.",
+            )
+
+
 def _with_shared(estimate: Estimate, shared: Shared, models: Int[np.ndarray, " model"]) -> Estimate:
     """The estimate with the part of units that many items share; of one unit, nothing tells what it adds."""
     if shared.n_units < 2:
         return estimate
-    about = replace(estimate.about, notes=estimate.about.notes + shared.notes())
-    parts = {**estimate.parts, f"{shared.what}s": shared.part(models)}
-    return replace(estimate, about=about, parts=parts)
+    part = shared.part(models)
+    if not shared.named and not part.variance.any():
+        return estimate
+    about = estimate.about
+    if shared.named:
+        about = replace(about, notes=about.notes + shared.notes())
+    name = f"{shared.what}s"
+    of_new = {name: shared.part(models, known=1.0)}
+    return replace(estimate, about=about, parts={**estimate.parts, name: part}, of_new=of_new)
 
 
 def _within(

@@ -236,7 +236,7 @@ def as_dict(result: Result) -> dict[str, Any]:
     """The keys of `result.json` in their order."""
     comparison, labelled = result.comparison, result.labelled
     groups = dict(comparison.group_results)
-    if groups:
+    if comparison.groups:
         groups["by_group"] = comparison.groups
     return {
         "rule": comparison.rule,
@@ -246,6 +246,7 @@ def as_dict(result: Result) -> dict[str, Any]:
         "verdict": None if result.standing is None else result.standing.to_dict(),
         "estimand": comparison.estimand,
         "uncertainty": dict(comparison.uncertainty),
+        "uncertainty_intervals": dict(comparison.uncertainty_intervals),
         "unseen": dict(comparison.unseen),
         "gold": None if comparison.gold is None else dict(comparison.gold),
         "rope": comparison.rope,

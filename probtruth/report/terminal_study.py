@@ -24,8 +24,19 @@ from probtruth.study.plan import Plan
 from probtruth.study.validate import Validation
 from probtruth.types.comparison import Row
 
-SIZES = {"n_items": "items", "n_annotators": "annotators", "n_clusters": "clusters", "n_replicates": "replicates"}
-UNSAID = {"n_annotators": None, "n_clusters": None, "n_replicates": 1}  # Sizes that a design without any has
+SIZES = {
+    "n_items": "items",
+    "n_annotators": "annotators",
+    "n_clusters": "clusters",
+    "n_replicates": "replicates",
+    "n_panel": "people or seeds",
+}
+UNSAID = {
+    "n_annotators": None,
+    "n_clusters": None,
+    "n_replicates": 1,
+    "n_panel": None,
+}  # Sizes that a design without any has
 
 
 def _warnings(shown: Plan | Monitor | Validation) -> list[Text]:
