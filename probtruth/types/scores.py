@@ -144,6 +144,12 @@ class Replicates(Brief):
         counted = [np.bincount(self.item[~np.isnan(row)], minlength=n_items) for row in self.values]
         return np.array(counted, np.int64)
 
+    def part(self, models: Int[np.ndarray, " chosen"], items: Int[np.ndarray, " kept"]) -> "Replicates":
+        """The replicates of some models and items, by their places; items in rising order."""
+        cells = np.flatnonzero(np.isin(self.item, items))
+        place = np.searchsorted(items, self.item[cells])
+        return Replicates(place, self.replicate[cells], self.values[np.ix_(models, cells)], self.names)
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ExpertScores(Brief):
@@ -276,7 +282,7 @@ class Scores(Brief):
             labels = labels.part(models, items)
         replicates = self.replicates
         if replicates is not None:
-            replicates = Replicates(replicates.values[np.ix_(models, items)], replicates.names)
+            replicates = replicates.part(models, items)
         return replace(
             self,
             values=self.values[np.ix_(models, items)],
