@@ -95,7 +95,11 @@ def _pair(
         found = replace(found, unseen_rate=rate, unseen_difference=worst, unseen_p_a_better=p)
     if about.shared_items is not None:
         found = replace(found, shared_items=int(about.shared_items[both]))
-    return in_own_units(found, about)
+    found = in_own_units(found, about)
+    if about.preference is not None and None not in (found.difference, found.low, found.high):
+        ends = [about.preference(value) for value in (found.difference, found.low, found.high)]
+        found = replace(found, p_a_preferred=ends[0], p_a_preferred_low=ends[1], p_a_preferred_high=ends[2])
+    return found
 
 
 def _worst_unseen(
