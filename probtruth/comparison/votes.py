@@ -90,15 +90,15 @@ class Fit:
     of_set: Int[np.ndarray, " model"]  # models that a chain of votes connects have one number
 
     @classmethod
-    def of(cls, votes: Votes) -> "Fit":
+    def of(cls, votes: Votes, added: float = HALF) -> "Fit":
         n_models = len(votes.models)
         first = np.minimum(votes.left, votes.right)
         second = np.maximum(votes.left, votes.right)
         outcome = np.where(votes.left < votes.right, votes.outcome, -votes.outcome)
         pairs, of_vote = np.unique(first * n_models + second, return_inverse=True)
         one, other = pairs // n_models, pairs % n_models
-        won = np.bincount(of_vote, outcome == 1) + HALF
-        lost = np.bincount(of_vote, outcome == -1) + HALF
+        won = np.bincount(of_vote, outcome == 1) + added
+        lost = np.bincount(of_vote, outcome == -1) + added
         tied = np.bincount(of_vote, outcome == 0).astype(np.float64)
         n_votes = won + lost + tied
         any_ties = bool(tied.sum() > 0)

@@ -1,7 +1,8 @@
 """What a table of labels or scores holds: the only guess in the house. What a caller says goes before it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import numpy as np
 import polars
@@ -116,7 +117,6 @@ VOTE_PAIRS = (
     ("generator_1", "generator_2"),
     ("left", "right"),
     ("chosen_model", "rejected_model"),
-    ("chosen", "rejected"),
 )
 VOTE_COLUMNS = {
     "left": (),
@@ -142,9 +142,12 @@ def kind_of(
     table: Table, how: LabelReading = LabelReading(), beside: Beside = Beside(), votes_only: bool = False
 ) -> LabelKind:
     """What a table of labels holds, and which of its columns; with `votes_only`, of annotators."""
+    table = table.with_items(how.item)
     if how.format == "wide":
         return _wide(table, how)
     columns = set(table.columns)
+    if {"model_a", "model_b", "winner"} <= columns:
+        raise votes_on_pairs(table.name)
     long = {how.column("annotator"), how.column("label")}
     if how.format not in ("counts", "soft"):
         if long <= columns:
@@ -374,8 +377,19 @@ def _first_odd(table: Table, kind: ByLabel) -> str:
     return ""
 
 
+def votes_on_pairs(name: str) -> InputError:
+    """The refusal of what arenas write."""
+    return InputError(
+        "votes on pairs of models (model_a, model_b, winner)",
+        "labels of items, or a score for each item and model",
+        "Votes are no scores: pt.compare(pt.read_votes(...)), or probtruth compare with the file, takes them.",
+        name,
+    )
+
+
 def score_kind(table: Table, how: ScoreReading = ScoreReading(), models: Sequence[str] | None = None) -> ScoreKind:
     """What a table of scores holds; `models` are the columns of models of a board (none: all that are left)."""
+    table = table.with_items(how.item)
     columns = table.columns
     item, model, score = (how.column(role) for role in ("item", "model", "score"))
     rows = _models_in_rows(table, how, models)

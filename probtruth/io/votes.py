@@ -1,6 +1,7 @@
 """Votes on pairs of models from a table: exports of arenas, of pair judgements and of reward models."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import numpy as np
 import polars
@@ -9,10 +10,12 @@ from jaxtyping import Int
 from probtruth import check, frames
 from probtruth.check import Source
 from probtruth.errors import InputError
+from probtruth.frame_numbers import is_array_with_names
 from probtruth.io.kinds import Votes as VoteKind
-from probtruth.io.kinds import vote_columns
+from probtruth.io.kinds import score_kind, vote_columns
+from probtruth.io.scores import read_scores
 from probtruth.io.table import Table, opened
-from probtruth.types import Votes
+from probtruth.types import Scores, Votes
 from probtruth.types.arguments import Frame, StrPath
 from probtruth.types.index import positions, sort_names
 
@@ -55,9 +58,8 @@ def read_votes(
     Errors: `InputError` names the row of a model against itself, of a blank, and of a winner that is none of these.
 
     >>> import probtruth as pt
-    >>> votes = {"prompt": [1, 2, 2], "model_a": ["x", "x", "y"], "model_b": ["y", "z", "z"], "winner": ["a", "b", "tie"]}
-    >>> pt.read_votes(votes)
-    Votes: 3 votes on 3 models, 2 prompts, 33% ties
+    >>> pt.read_votes({"prompt": [1, 2], "model_a": ["x", "x"], "model_b": ["y", "z"], "winner": ["a", "tie"]})
+    Votes: 2 votes on 3 models, 2 prompts, 50% ties
     """
     source_table = opened(table)
     named = {"item": item, "left": left, "right": right, "winner": winner, "annotator": annotator}
@@ -70,6 +72,16 @@ def read_votes(
             source_table.name,
         )
     return votes_of(source_table, kind)
+
+
+def read_scores_or_votes(table: StrPath | Frame) -> Scores | Votes:
+    """Votes where a table has their columns, else scores."""
+    of_runs = isinstance(table, Mapping) and all(isinstance(path, str | Path) for path in table.values())
+    if of_runs or is_array_with_names(table):
+        return read_scores(table)
+    whole = opened(table)
+    kind = score_kind(whole)
+    return votes_of(whole, kind) if isinstance(kind, VoteKind) else read_scores(whole)  # type: ignore[arg-type]
 
 
 def votes_of(table: Table, kind: VoteKind) -> Votes:

@@ -63,9 +63,9 @@ class Pair(_Columns):
 
     `low` to `high` is the equal-tailed 95% interval; `p_a_better` and `p_b_better` sum to 1. `reason` says why a number
     is unknown. The columns of what was not seen say what outcomes that no item showed could change; `shared_items` is
-    on how many items both models were scored, where some model lacks scores; `p_a_preferred` is of votes: the probability that a's answer is preferred, ties counted half, with
-    its interval. `group` and `n_items` are of a row of one
-    group.
+    on how many items both models were scored, where some model lacks scores; `p_a_preferred` is of votes: the
+    probability that a's answer is preferred, ties counted half, with its interval. `group` and `n_items` are of a row
+    of one group.
     """
 
     a: str
