@@ -96,10 +96,14 @@ def _pair(
     if about.shared_items is not None:
         found = replace(found, shared_items=int(about.shared_items[both]))
     found = in_own_units(found, about)
-    if about.preference is not None and None not in (found.difference, found.low, found.high):
-        ends = [about.preference(value) for value in (found.difference, found.low, found.high)]
-        found = replace(found, p_a_preferred=ends[0], p_a_preferred_low=ends[1], p_a_preferred_high=ends[2])
-    return found
+    if about.preference is None or found.difference is None or found.low is None or found.high is None:
+        return found
+    return replace(
+        found,
+        p_a_preferred=about.preference(found.difference),
+        p_a_preferred_low=about.preference(found.low),
+        p_a_preferred_high=about.preference(found.high),
+    )
 
 
 def _worst_unseen(

@@ -86,8 +86,8 @@ def of_scores(scores: Scores, plan: Design, options: Options, annotations: objec
     if board is not None:
         estimate = board.corrected(estimate)
         notes = notes_on(scores.losses, scores.models, scores.higher_is_better)
-        shared = shared_items(scores.losses)[np.ix_(order, order)]
-        about = replace(estimate.about, values=None, notes=(*about.notes, *notes), shared_items=shared)
+        of_pairs = shared_items(scores.losses)[np.ix_(order, order)]
+        about = replace(estimate.about, values=None, notes=(*about.notes, *notes), shared_items=of_pairs)
         estimate = replace(estimate, about=about)
     if gold is not None:
         estimate = gold.corrected(estimate, order)

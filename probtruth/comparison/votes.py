@@ -18,6 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float, Int
 from scipy.sparse.csgraph import connected_components
+from scipy.special import stdtr
 
 from probtruth import check
 from probtruth.comparison.design import Design, totals
@@ -30,9 +31,11 @@ HALF = 0.5  # Votes each way that are added to every pair that was compared
 STEPS = 100  # Newton's steps, far more than are needed
 CLOSE = 1e-11  # The last step of the fit
 SOLVED = 1e-11  # Eigenvalues of the information below this share of the largest are 0
+FEW_ANNOTATORS = 5  # Effective annotators below which a note says so
 FEW_VOTES, FEW_PROMPTS = 10, 5  # A pair with fewer is not asked whether strengths explain it
+LEAST = 2.0  # Effective units at least: fewer tell nothing of how others differ, which the page says
 CHANCE = 0.01  # Probability, over all pairs, of a deviation from the strengths that is said without a reason
-RULE = "preference (log-odds)"
+RULE = "strength (log-odds)"
 UNKNOWN = "no chain of votes connects the two models"
 
 PerVote = Float[np.ndarray, " vote"]
@@ -143,7 +146,6 @@ def estimate_of_votes(votes: Votes) -> tuple[Estimate, float]:
     by_name = np.argsort(np.array(votes.models), kind="stable")
     names = [votes.models[at] for at in by_name.tolist()]
     outcome, tie, chances = fit.residuals(votes)
-    n_votes = len(outcome)
     toward = fit.inverse[by_name]  # from scores to strengths, in the order of the names
     cells, cell = np.unique(_cells(votes), return_inverse=True)
     influence = np.zeros((len(names), len(cells)))
@@ -164,6 +166,11 @@ def estimate_of_votes(votes: Votes) -> tuple[Estimate, float]:
     if annotator is not None and len(votes.annotators) < 2:
         annotator = None
         notes.append("one annotator: how others would vote is not known")
+    elif annotator_df is not None and annotator_df.min() < FEW_ANNOTATORS - 1:
+        few = 1 + float(annotator_df.min())
+        notes.append(
+            f"the votes count as those of {few:.1f} annotators of like weight: how others would vote is hardly known"
+        )
 
     def preference(difference: float) -> float:
         return float(preferred(difference, fit.tie_weight))
@@ -194,7 +201,6 @@ def estimate_of_votes(votes: Votes) -> tuple[Estimate, float]:
     if apart.any():
         first, second = pairs_of(np.arange(len(names))).T
         estimate.mean[len(names) :][apart[first] != apart[second]] = np.nan
-    assert n_votes == len(cell)
     return estimate, fit.tie_weight
 
 
@@ -202,20 +208,22 @@ def _cells(votes: Votes) -> Int[np.ndarray, " vote"]:
     """A number for each prompt and annotator."""
     if votes.annotator is None:
         return votes.item
-    return votes.item * len(votes.annotators) + votes.annotator
+    return np.asarray(votes.item * len(votes.annotators) + votes.annotator)
 
 
 def _information(votes: Votes, toward: Float[np.ndarray, "model parameter"], variance: PerVote) -> np.ndarray:
     """What each vote has of the variance of each row, if votes were independent; votes on a pair weigh alike."""
     rows = rows_from_models(toward[:, :-1])
-    return np.square(rows[:, votes.left] - rows[:, votes.right]) * variance
+    return np.asarray(np.square(rows[:, votes.left] - rows[:, votes.right]) * variance)
 
 
 def _effective(weights: Float[np.ndarray, "row vote"], unit: Int[np.ndarray, " vote"]) -> Float[np.ndarray, " row"]:
     """The number of units of like weight (Kish 1965), for each row."""
     of_unit = totals(weights, unit, int(unit.max()) + 1)
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.asarray(of_unit.sum(1) ** 2 / np.square(of_unit).sum(1))
+        effective = of_unit.sum(1) ** 2 / np.square(of_unit).sum(1)
+    # NaN where nothing connects two models
+    return np.asarray(np.fmax(effective, LEAST))
 
 
 def _notes(votes: Votes, fit: Fit, residual: PerVote) -> list[str]:
@@ -270,6 +278,4 @@ def _unexplained(votes: Votes, residual: PerVote) -> list[str]:
 
 
 def _two_sided(t: float, df: int) -> float:
-    from scipy.special import stdtr
-
     return 2 * float(stdtr(df, -t))

@@ -110,7 +110,8 @@ def votes_of(table: Table, kind: VoteKind) -> Votes:
     item, items = np.arange(len(first)), tuple(map(str, range(len(first))))
     if kind.item is not None:
         item, items = _codes(frame, kind.item, source, "item")
-    annotator, annotators = None, ()
+    annotator = None
+    annotators: tuple[str, ...] = ()
     if kind.annotator is not None:
         annotator, annotators = _codes(frame, kind.annotator, source, "annotator")
     found = [name for name in (kind.item, kind.left, kind.right, kind.winner, kind.annotator) if name is not None]

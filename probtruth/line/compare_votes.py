@@ -30,4 +30,6 @@ def compare_votes(
         limit = difference_at(points, tie_weight)
         said = f"a ROPE of {points:g} in the probability of preference is {limit:.3g} in log-odds"
         estimate = replace(estimate, about=replace(estimate.about, notes=(*estimate.about.notes, said)))
-    return conclude(estimate, checked_options(engine=engine, rope=limit, seed=seed, strict=strict))
+    found = conclude(estimate, checked_options(engine=engine, rope=limit, seed=seed, strict=strict))
+    settings = {"metric": "preference", "votes": len(votes.outcome), "rope_in_points": points}
+    return replace(found, settings={**found.settings, **settings})
