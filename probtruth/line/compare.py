@@ -10,6 +10,7 @@ from probtruth.comparison.compare import need_two
 from probtruth.comparison.moments import Moments
 from probtruth.errors import InputError
 from probtruth.frames import name_text
+from probtruth.io.addresses import fetched_once
 from probtruth.io.gold import gold_table, probabilities
 from probtruth.io.scores import read_scores
 from probtruth.io.votes import read_scores_or_votes
@@ -20,6 +21,7 @@ from probtruth.types import Annotations, Comparison, Scores, Votes, orientation
 from probtruth.types.arguments import Engine, Frame, Groups, ItemPopulation, ReplicateKind, StrPath, Weights
 
 
+@fetched_once()
 def compare(
     scores: Scores | Votes | Moments | StrPath | Frame,
     *,
