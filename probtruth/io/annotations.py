@@ -119,7 +119,7 @@ def annotations_of(
 
 
 def _of_long(table: Table, kind: Long, how: LabelReading, labels: Sequence[str] | None) -> Annotations:
-    frame, source = table.whole
+    frame, source = table.with_items(kind.item).whole
     frame, source, notes = answered(frame, source, kind.label, how.none)
     made = Annotations.from_long(
         frame, kind.item, kind.annotator, kind.label, kind.replicate or "", labels=labels, source=source

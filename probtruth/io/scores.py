@@ -130,7 +130,7 @@ def _of_board(table: Table, kind: Board, how: ScoreReading) -> Scores:
     if how.replicate is not None:
         hint = "Give the table in long form."
         raise InputError("replicate= with a column for each model", "one row for each item", hint)
-    table = table.with_items(how.model if kind.of_models else how.item)
+    table = table.with_items(kind.rows)
     kept = [name for name in (how.group, how.cluster) if name is not None]
     if kind.of_models and kept:
         problem = f"groups or clusters ({check.shortlist(kept)}) of items that are columns"

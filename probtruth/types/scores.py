@@ -15,7 +15,7 @@ from probtruth.kernels.arrays import Table
 from probtruth.kernels.host import empty_array
 from probtruth.types.annotations import Annotations
 from probtruth.types.arguments import Frame
-from probtruth.types.index import Audit, Coded, no_repeats, order_of, positions, ranks, sort_names
+from probtruth.types.index import Audit, Coded, no_repeats, order_of, positions, ranks, rows_of, sort_names
 from probtruth.types.orientation import upward
 from probtruth.types.shown import Brief
 
@@ -313,6 +313,8 @@ class Scores(Brief):
                 f"{what} by name",
                 f"Pass a dict {{item: {what.rstrip('s')}}}.",
             )
+        if self.item_rows is not None:
+            rows_of(self.items, self.item_rows, "items", what)
         return listed if self.item_rows is None else [listed[row] for row in self.item_rows.tolist()]
 
     @classmethod
