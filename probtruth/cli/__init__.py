@@ -25,6 +25,7 @@ from probtruth.cli.stages import score, truth
 from probtruth.cli.study import choose_gold, monitor, plan, validate
 from probtruth.errors import InputError, MissingExtraError, PosteriorError
 from probtruth.redaction import redacted
+from probtruth.version import __version__
 
 COMMANDS = (demo, run, truth, score, compare, check, plan, choose_gold, monitor, validate)
 
@@ -42,9 +43,7 @@ for command in COMMANDS:
 
 def _version(wanted: bool) -> None:
     if wanted:
-        from importlib.metadata import version
-
-        print(f"probtruth {version('probtruth')}")
+        print(f"probtruth {__version__}")
         raise typer.Exit
 
 
