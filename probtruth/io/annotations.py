@@ -12,6 +12,7 @@ from jaxtyping import Float
 from probtruth import check, frames
 from probtruth.check import Source
 from probtruth.errors import InputError
+from probtruth.io.addresses import fetched_once
 from probtruth.io.formats import LabelReading
 from probtruth.io.kinds import Beside, Counts, LabelKind, Long, Wide, kind_of
 from probtruth.io.table import ROWS, Table, opened, too_large
@@ -32,6 +33,7 @@ PLACEHOLDERS = (
 ONE_ROW = "Add its counts up; for one row an annotation, name the columns (--item, --annotator, --label)."
 
 
+@fetched_once()
 def read_annotations(
     table: StrPath | Frame | Table,
     item: str | None = None,

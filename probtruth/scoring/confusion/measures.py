@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from jaxtyping import Float, Int
 
+from probtruth.kernels.draws import categorical
+
 Rows = Float[np.ndarray, "item label"]
 Answers = Float[np.ndarray, "model item label"]
 ByLabel = Float[np.ndarray, " label"]
@@ -142,13 +144,8 @@ def summarise(values: Drawn, n_labels: int) -> Summary:
 
 def draw_labels(probs: Rows, draws: int, generator: np.random.Generator) -> Int[np.ndarray, "item draw"]:
     """Independent labels of every item. A label of probability 0 is never drawn."""
-    steps = np.cumsum(probs, axis=1)
-    steps /= steps[:, -1:]
-    chance = generator.random((len(probs), draws))
-    labels = np.zeros(chance.shape, np.int64)
-    for step in steps[:, :-1].T:
-        labels += chance >= step[:, None]
-    return labels
+    cumulative = np.cumsum(probs, axis=1)
+    return categorical(generator, cumulative / cumulative[:, -1:], draws)
 
 
 def sampled_measures(truth: Rows, answers: Answers, draws: int, seed: int, respond: bool) -> Summary:
