@@ -107,12 +107,12 @@ def _table(path: Any, reading: LabelReading, cells: opt.Cells, of_scores: tuple[
     try:
         kind = kind_of(table, reading)
     except InputError as error:
-        item = reading.column("item")
+        item = reading.column("item") if reading.item is not None else _only_names(table)
         once = item in table.columns and not table.whole[0].get_column(item).is_duplicated().any()
         if not once:  # several rows of an item are votes
             raise
         try:
-            read = read_predictions({redacted(str(path)): table}, None, reading.item, cells.kind, cells.renormalise)
+            read = read_predictions({redacted(str(path)): table}, None, item, cells.kind, cells.renormalise)
         except InputError as other:
             raise (error if cells == opt.Cells() and error.expected.startswith("to know which") else other) from None
     else:
@@ -121,8 +121,19 @@ def _table(path: Any, reading: LabelReading, cells: opt.Cells, of_scores: tuple[
             return _labels(known, "labels, one for each item" if isinstance(kind, Hard) else "annotations, long form")
         read = read_predictions({redacted(str(path)): table}, None, reading.item, cells.kind, cells.renormalise)
     lines = [f"{count(rows, 'row')} divided by their sums" for _, rows, _, _ in read.audit.renormalised]
+    if reading.item is None and "item" not in table.columns:
+        lines.append(f"took the column {checks.quote(_only_names(table))} as the items")
     lines += read.notes
     return "probabilities", {"n_items": len(read.index.items), "labels": list(read.index.labels)}, lines
+
+
+def _only_names(table: Any) -> str:
+    """The column of items: `item` or, where there is none, the one column of text."""
+    from probtruth.io.tables.columns import some_number
+
+    frame, _ = table.head
+    texts = [name for name in frame.columns if not some_number(frame, name)]
+    return texts[0] if "item" not in frame.columns and len(texts) == 1 else "item"
 
 
 def _scores(table: Any, how: ScoreReading) -> Checked:

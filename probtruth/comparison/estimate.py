@@ -321,7 +321,7 @@ class Estimate:
         drawn[first[0]] = left
         for name, of_source in drawn.items():
             share = shares.get(name)
-            if share is not None:
+            if share is not None and bool((total > 0).all()):  # else nothing varies
                 low, high = np.quantile(of_source / total, [0.025, 0.975]).tolist()
                 intervals[name] = (min(low, share), max(high, share))
         return intervals
