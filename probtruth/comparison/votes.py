@@ -161,7 +161,7 @@ def estimate_of_votes(votes: Votes) -> tuple[Estimate, float]:
     annotator_df = None
     if votes.annotator is not None:
         annotator_df = _effective(weights, votes.annotator) - 1
-    notes = [*votes.notes, *_notes(votes, fit, outcome)]
+    notes = _notes(votes, fit, outcome)
     over = "new prompts like these"
     if annotator is not None and len(votes.annotators) < 2:
         annotator = None

@@ -25,11 +25,7 @@ def compare_votes(
         hint = "In points of the probability of being preferred: 0.02, or '2%'."
         points = check.number(rope, "rope", hint, least=0, below=MOST_POINTS)
     estimate, tie_weight = estimate_of_votes(votes)
-    limit = None
-    if points is not None:
-        limit = difference_at(points, tie_weight)
-        said = f"a ROPE of {points:g} in the probability of preference is {limit:.3g} in log-odds"
-        estimate = replace(estimate, about=replace(estimate.about, notes=(*estimate.about.notes, said)))
+    limit = None if points is None else difference_at(points, tie_weight)
     found = conclude(estimate, checked_options(engine=engine, rope=limit, seed=seed, strict=strict))
     settings = {"metric": "preference", "votes": len(votes.outcome), "rope_in_points": points}
     return replace(found, settings={**found.settings, **settings})
