@@ -21,6 +21,7 @@ MOST_TASKS = 12  # How many tasks of a log are listed with their metrics
 # The facts that the first line counts.
 NOUNS = {
     "n_annotations": "annotation",
+    "n_votes": "vote",
     "models": "model",
     "tasks": "task",
     "n_items": "item",
@@ -78,15 +79,28 @@ def _checked(file: str, reading: LabelReading, cells: opt.Cells, columns: tuple[
     return _labels(read_label_file(path, replace(reading, format=tool)), kinds.get(tool, f"{tool} export"))
 
 
+def _votes(votes: Any) -> Checked:
+    facts = {"models": list(votes.models), "n_votes": len(votes.outcome)}
+    if votes.prompts_named:
+        facts["n_items"] = len(votes.items)
+    if votes.annotator is not None:
+        facts["n_annotators"] = len(votes.annotators)
+    return "votes on pairs of models", facts, list(votes.notes)
+
+
 def _table(path: Any, reading: LabelReading, cells: opt.Cells, of_scores: tuple[str | None, str | None]) -> Checked:
     """What a table holds, by its kind."""
-    from probtruth.io.kinds import Hard, LongScores, Soft, kind_of, score_kind
+    from probtruth.io.kinds import Hard, LongScores, Soft, kind_of, score_kind, vote_columns
     from probtruth.io.predictions import read_predictions
     from probtruth.io.table import opened
+    from probtruth.io.votes import votes_of
     from probtruth.line.inputs import reference_of
 
     table = opened(path)
     how = ScoreReading(reading.item, *of_scores, replicate=reading.replicate, missing=reading.missing)
+    votes = vote_columns(table.columns)
+    if votes is not None:
+        return _votes(votes_of(table, votes))
     names = {how.column(role) for role in ("item", "model", "score")}
     if names <= set(table.columns) and isinstance(score_kind(table, how), LongScores):
         return _scores(table, how)

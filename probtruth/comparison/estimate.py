@@ -101,6 +101,7 @@ class About:
     unknown: str = "nothing in the data connects the two models"  # why a row is NaN
     outcomes: Outcomes | None = None
     range: tuple[float, float] | None = None
+    preference: Callable[[float], float] | None = None  # of votes: P(a preferred to b) at a minus b
 
     @property
     def bound(self) -> float:
