@@ -7,6 +7,7 @@ from itertools import combinations
 import numpy as np
 from jaxtyping import Int
 
+from probtruth import check
 from probtruth.comparison.estimate import Estimate
 from probtruth.comparison.options import Options
 from probtruth.comparison.pairs import pair_rows_of, pairs_of
@@ -17,7 +18,7 @@ from probtruth.comparison.tree import tree_of
 from probtruth.comparison.unseen import LEVEL, NO_BOUND, NOT_SAMPLED
 from probtruth.comparison.warn import prior_of_groups, warnings_of
 from probtruth.errors import PosteriorError
-from probtruth.types import Comparison
+from probtruth.types import Comparison, orientation
 from probtruth.types.comparison import leading_pair
 from probtruth.types.pairs import Rank
 
@@ -195,9 +196,12 @@ def _estimand(estimate: Estimate, options: Options, told_apart: bool) -> str:
         over += f", corrected by expert labels on {about.gold.n_answered} of {plan.n_items} items"
     of_rule = about.rule
     if about.known.proper is not None:
-        of_rule = f"expected {about.rule} scores"
+        named = "Brier" if about.rule == "brier" else about.rule
+        of_rule = f"expected {named} scores"
     elif about.rule == "score":
         of_rule = "scores"
+    elif orientation.known(about.rule) is None and not about.rule.startswith("score ("):
+        of_rule = f"the score {check.quote(about.rule)}"  # a name that says nothing by itself
     if len(estimate.models) == 1:
         return f"mean of {of_rule} over {over}"
     better = "positive" if about.higher_is_better else "negative"

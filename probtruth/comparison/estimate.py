@@ -77,7 +77,8 @@ class About:
     """What words, tests and tables say of the data behind an estimate; only the first two must be given.
 
     `models` are all, in the caller's order (default: those of the estimate), and `means` their mean losses, also the
-    infinite ones. `range` is that of one item's loss, where it is known; `values` are the losses of all items.
+    infinite ones. `range` is that of one item's loss, where it is known; `values` are the losses of all items, and
+    `shared_items` on how many of them two models of the estimate were both scored, where some were not.
     """
 
     rule: str
@@ -94,6 +95,7 @@ class About:
     of_means: bool = True
     infinite: Mapping[str, tuple[int, Sequence[str]]] = field(default_factory=dict)  # how many items, and the first
     values: Float[np.ndarray, "model item"] | None = None
+    shared_items: Int[np.ndarray, "model model"] | None = None
     gold: "Rectified | None" = None
     notes: tuple[str, ...] = ()
     unknown: str = "nothing in the data connects the two models"  # why a row is NaN

@@ -93,6 +93,8 @@ def _pair(
             p = margin.below(-shift) if mean < 0 else 1.0 - margin.above(shift)
         worst = worst if mean < 0 else -worst
         found = replace(found, unseen_rate=rate, unseen_difference=worst, unseen_p_a_better=p)
+    if about.shared_items is not None:
+        found = replace(found, shared_items=int(about.shared_items[both]))
     return in_own_units(found, about)
 
 

@@ -6,6 +6,8 @@ from dataclasses import replace
 import numpy as np
 from jaxtyping import Float, Int
 
+from probtruth import check
+from probtruth.comparison.boards import filled, notes_on, shared_items
 from probtruth.comparison.design import Design, known_weights
 from probtruth.comparison.estimate import About, Estimate, VarianceOf
 from probtruth.comparison.fixed_items import fixed_estimate, fixed_variance
@@ -72,10 +74,21 @@ def of_scores(scores: Scores, plan: Design, options: Options, annotations: objec
         if annotations is None and scores.labels is not None:
             annotations = scores.labels.named_annotations
     _refuse_replicates(scores, plan, options, annotations)
+    board = None
+    if np.isnan(values).any():
+        _refuse_holes(scores, options)
+        board = filled(values, plan, scores.models)
+        values = board.values
     moments = Moments.made(scores, values, plan)
     about = _about(scores, plan, moments, values, gold, options.seed)
     estimate = estimate_of(moments, plan, about)
     order = estimate.order
+    if board is not None:
+        estimate = board.corrected(estimate)
+        notes = notes_on(scores.losses, scores.models, scores.higher_is_better)
+        shared = shared_items(scores.losses)[np.ix_(order, order)]
+        about = replace(estimate.about, values=None, notes=(*about.notes, *notes), shared_items=shared)
+        estimate = replace(estimate, about=about)
     if gold is not None:
         estimate = gold.corrected(estimate, order)
     if options.fold_correlation is not None and scores.replicates is None:
@@ -126,6 +139,19 @@ def _refuse_replicates(scores: Scores, plan: Design, options: Options, annotatio
         raise InputError("replicates='folds' with clusters", "folds that are not clustered", "Leave clusters out.")
     if kind == "independent" and scores.replicates is None:
         raise InputError("replicates='independent' without replicates", "repeated scores", "Give replicate=COLUMN.")
+
+
+def _refuse_holes(scores: Scores, options: Options) -> None:
+    """Raises for what is asked of scores that some models lack and needs all of them."""
+    asked = {"gold": scores.gold is not None, "population='these-items'": options.these_items}
+    for what, needs_all in asked.items():
+        if needs_all:
+            lacks = [model for model, row in zip(scores.models, scores.values, strict=True) if np.isnan(row).any()]
+            raise InputError(
+                f"{what} with scores that {check.shortlist(lacks, 3)} lack",
+                "a score of every model on every item",
+                "Compare scores.common(), the items that all models have.",
+            )
 
 
 def _with_shared(estimate: Estimate, shared: Shared, models: Int[np.ndarray, " model"]) -> Estimate:

@@ -106,6 +106,7 @@ def annotations_of(
 
     `beside` are the labels of the other side.
     """
+    table = table.with_items(how.item)
     if isinstance(kind, Long):
         made = _of_long(table, kind, how, labels)
     elif isinstance(kind, Wide):

@@ -20,7 +20,7 @@ from probtruth.types.index import sort_names
 
 def read_groups(spec: str, items: Sequence[str] | None, item: str = "item", what: str = "group") -> dict[str, str]:
     """The group of each of the items (None: of all that the file has), from `FILE:COLUMN` (split at the last colon)."""
-    table, source, column = file_and_column(spec, f"--{what}s")
+    table, source, column = file_and_column(spec, f"--{what}s", item)
     known = one_each(table, item, column, frames.names(table, column, source, what), source, what)
     absent = [name for name in items or () if name not in known]
     if absent:
@@ -33,12 +33,12 @@ def read_groups(spec: str, items: Sequence[str] | None, item: str = "item", what
     return known if items is None else {name: known[name] for name in items}
 
 
-def file_and_column(spec: str, option: str) -> tuple[polars.DataFrame, Source, str]:
+def file_and_column(spec: str, option: str, item: str = "item") -> tuple[polars.DataFrame, Source, str]:
     """The table and the column that are named as `FILE:COLUMN`."""
     path, column = with_column(spec)
     if not (path and column):
         raise InputError(check.quote(spec), "FILE:COLUMN", f"Write {option} table.csv:column.")
-    table, source = opened(path).whole
+    table, source = opened(path).with_items(item).whole
     frames.need_columns(table.columns, {option.strip("-"): column}, source.name)
     return table, source, column
 

@@ -17,6 +17,7 @@ from probtruth.io.tables.columns import ENOUGH, by_name, item_column, labels_of,
 from probtruth.io.tables.wide import REPEATED, items_of
 
 MODELS = ("model", "models", "system", "run", "model_name")  # of a column that names models
+BATTLE = ("model_a", "model_b", "winner")  # Columns of votes on pairs of models
 TOTALS = ("total", "sum", "count", "votes", "n", "n_votes", "n_annotators", "all")  # of a sum of the others
 FEWEST_ROWS = 5  # by which a column of another name is told to be the sum or the majority of others
 
@@ -117,9 +118,12 @@ def kind_of(
     table: Table, how: LabelReading = LabelReading(), beside: Beside = Beside(), votes_only: bool = False
 ) -> LabelKind:
     """What a table of labels holds, and which of its columns; with `votes_only`, of annotators."""
+    table = table.with_items(how.item)
     if how.format == "wide":
         return _wide(table, how)
     columns = set(table.columns)
+    if set(BATTLE) <= columns:
+        raise votes_on_pairs(table.name)
     long = {how.column("annotator"), how.column("label")}
     if how.format not in ("counts", "soft"):
         if long <= columns:
@@ -349,8 +353,20 @@ def _first_odd(table: Table, kind: ByLabel) -> str:
     return ""
 
 
+def votes_on_pairs(name: str) -> InputError:
+    """The refusal of what arenas write."""
+    return InputError(
+        "votes on pairs of models (model_a, model_b, winner)",
+        "labels of items, or a score for each item and model",
+        "If the same two models answered every item, give each its own row: 1 for the winner, 0 for the other, 0.5 "
+        "for a tie, with the judge as replicate. Votes on several pairs need a Bradley-Terry model.",
+        name,
+    )
+
+
 def score_kind(table: Table, how: ScoreReading = ScoreReading(), models: Sequence[str] | None = None) -> ScoreKind:
     """What a table of scores holds; `models` are the columns of models of a board (none: all that are left)."""
+    table = table.with_items(how.item)
     columns = table.columns
     item, model, score = (how.column(role) for role in ("item", "model", "score"))
     rows = _models_in_rows(table, how, models)
@@ -360,7 +376,7 @@ def score_kind(table: Table, how: ScoreReading = ScoreReading(), models: Sequenc
         return _board(table, how, models)
     if {item, model, score} <= set(columns):
         return LongScores(item, model, score)
-    if {"model_a", "model_b", "winner"} <= set(columns):
+    if set(BATTLE) <= set(columns):
         return Votes()
     _refuse_wide(table, how)
     frames.need_columns(columns, {"item": item, "model": model, "score": score}, table.name)

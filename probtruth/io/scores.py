@@ -12,7 +12,7 @@ from probtruth import check, frames
 from probtruth.errors import InputError
 from probtruth.frame_numbers import is_array_with_names
 from probtruth.io.formats import ScoreReading
-from probtruth.io.kinds import Board, LongScores, Votes, score_kind
+from probtruth.io.kinds import Board, LongScores, Votes, score_kind, votes_on_pairs
 from probtruth.io.table import Table, opened, too_large
 from probtruth.io.tables import parquet_notes
 from probtruth.io.tables.wide import NAME, VALUE, long_form
@@ -61,7 +61,7 @@ def as_table(scores: Scores) -> polars.DataFrame:
         if partition is not None:
             names = [partition.names[code] for code in partition.codes.tolist()]
             columns[what] = polars.Series(names * n_models, dtype=polars.String)
-    return polars.DataFrame(columns)
+    return polars.DataFrame(columns).filter(~np.isnan(scores.values).ravel())
 
 
 def read_scores(
@@ -119,16 +119,10 @@ def read_scores(
     opened_table = opened(table)
     kind = score_kind(opened_table, how, models)
     if isinstance(kind, Votes):
-        raise InputError(
-            "votes on pairs of models (model_a, model_b, winner)",
-            "a score for each item and model",
-            "If the same two models answered every item, give each its own row: 1 for the winner, 0 for the other, "
-            "0.5 for a tie, with the judge as replicate. Votes on several pairs need a Bradley-Terry model.",
-            opened_table.name,
-        )
+        raise votes_on_pairs(opened_table.name)
     if isinstance(kind, Board):
         return _of_board(opened_table, kind, how)
-    return _of_long(opened_table, kind, how, memory)
+    return _of_long(opened_table.with_items(how.item), kind, how, memory)
 
 
 def _of_board(table: Table, kind: Board, how: ScoreReading) -> Scores:
@@ -173,7 +167,7 @@ def _of_runs(files: Mapping[str, StrPath], how: ScoreReading) -> Scores:
     columns = {role: name for role, name in roles.items() if name is not None}
     score = how.column("score")
     for model, path in files.items():
-        frame, source = opened(path).whole
+        frame, source = opened(path).with_items(how.item).whole
         frames.need_columns(frame.columns, {**columns, "score": score}, source.name)
         own = polars.DataFrame([frame.get_column(name) for name in dict.fromkeys((*columns.values(), score))])
         parts.append((own.with_columns(polars.lit(frames.name_text(model)).alias(NAME)), source))

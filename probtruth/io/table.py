@@ -85,8 +85,11 @@ class Table(ABC):
         return self
 
     def with_items(self, item: str | None) -> "Table":
-        """The same table, with a column of the names of its rows where they stand in none."""
-        return self
+        """The same table, with a column of the names of its items where they stand in none, or in several."""
+        if item is None or "," not in item or item in self.columns:
+            return self
+        parts = tuple(name.strip() for name in item.split(","))
+        return Keyed(self, item, parts) if set(parts) <= set(self.columns) else self
 
     def with_row_numbers(self) -> "Table":
         """The same table, with a column ROWS of the numbers of its rows."""
@@ -131,7 +134,7 @@ class FrameTable(Table):
     def with_items(self, item: str | None) -> Table:
         name = "item" if item is None else item
         if self.row_names is None or name in self.frame.columns:
-            return self
+            return super().with_items(item)
         names = frames.polars_names(self.row_names).alias(name)
         rest = [column for column in self.frame if column.name not in self.index_columns]
         return replace(self, frame=polars.DataFrame([names, *rest]), row_names=None, index_columns=())
@@ -238,6 +241,56 @@ class Block(Table):
         present = set(frame.columns)
         series = {label: frame.get_column(name) for label, name in there.items() if name in present}
         return polars.DataFrame(series), replace(source, columns=self.labels)
+
+
+@dataclass(frozen=True, eq=False)
+class Keyed(Table):
+    """A table whose items are named by several columns together: `chapter,verse` has the item `3/16`."""
+
+    table: Table
+    item: str
+    parts: tuple[str, ...]
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        return self.table.name
+
+    @property
+    def stored(self) -> bool:  # type: ignore[override]
+        return self.table.stored
+
+    @property
+    def columns(self) -> list[str]:
+        return [self.item, *self.table.columns]
+
+    @property
+    def head(self) -> Part:
+        return self._keyed(*self.table.head)
+
+    @property
+    def size(self) -> float:
+        return self.table.size
+
+    def rows(self, columns: Sequence[str] | None = None) -> Iterable[Part]:
+        wanted = None
+        if columns is not None:
+            wanted = list(dict.fromkeys((*self.parts, *(name for name in columns if name != self.item))))
+        return (self._keyed(*part) for part in self.table.rows(wanted))
+
+    def in_batches(self) -> Table:
+        return replace(self, table=self.table.in_batches())
+
+    def metadata(self) -> Mapping[bytes, bytes]:
+        return self.table.metadata()
+
+    def _keyed(self, frame: polars.DataFrame, source: Source) -> Part:
+        marked: dict[str, polars.Series] = {}
+        for name in self.parts:
+            text = frames.cells(frame, name).cast(polars.String)
+            # a slash in a name is marked, so that no two items get one name
+            marked[name] = text.str.replace_all("/", r"\/", literal=True)
+        key = polars.DataFrame(marked).select(polars.concat_str(polars.all(), separator="/"))
+        return polars.DataFrame([key.to_series().alias(self.item), *frame]), source
 
 
 def opened(source: object, what: str = "the table") -> Table:

@@ -3,6 +3,8 @@
 import re
 from collections.abc import Mapping, Sequence
 
+import numpy as np
+
 from probtruth import check
 from probtruth.comparison.compare import compare as compare_scores
 from probtruth.comparison.compare import need_two
@@ -140,13 +142,14 @@ def named_weights(weights: object, names: Sequence[str]) -> object:
 
 def rope_in_units(rope: float | str | None, scores: Scores) -> float | str | None:
     """The rope with `X%` as so many points of a proportion; an error on any other score."""
-    points, values = points_of(rope), scores.values
+    points = points_of(rope)
     if points is None:
         return rope
+    values = scores.values[~np.isnan(scores.values)]
     marks = bool(((values == 0) | (values == 1)).all())
     if marks or (orientation.is_share(scores.rule) and values.min() >= 0 and values.max() <= 1):
         return points
-    number = abs(float(scores.losses.mean(1).min())) * points
+    number = abs(float(np.nanmean(scores.losses, axis=1).min())) * points
     raise InputError(
         f"rope {rope!r} of the score {scores.rule!r}",
         "a percentage of a proportion (accuracy, pass rate), where 2% is two points, or a number in the score's units",

@@ -61,15 +61,16 @@ def evaluate(
 
     Arguments:
         reference: `Annotations`, whose truth is inferred by `method` under `estimand` (see `infer_truth`), or a
-            `Truth`. It may also be a dataframe, a dict of columns or a path: annotations in long form (columns `item`,
-            `annotator`, `label`), or soft labels (a column for each label, rows that sum to 1). Tables that are no
-            files may also hold counts of votes (whole numbers) or one value for each item, its label.
+            `Truth`, of which an inferred one says what its annotations say. It may also be a dataframe, a dict of
+            columns or a path: annotations in long form (columns `item`, `annotator`, `label`), or soft labels (a column
+            for each label, rows that sum to 1). Tables that are no files may also hold counts of votes (whole numbers)
+            or one value for each item, its label.
         predictions: the models' probabilities, as `read_predictions` or `Predictions.from_probs` makes them.
         method: the truth method, where the reference is annotations (see `infer_truth`).
         estimand: as in `infer_truth`.
-        evidence: for the class of an item is its annotators ("annotators") or the models' forecasts too
-            ("annotators-and-models", the default where classes are inferred: the likelihood of the annotations times a
-            pool of the forecasts).
+        evidence: for the class of an item is its annotators ("annotators", whom no comparison of several models should
+            rest on alone) or the models' forecasts too ("annotators-and-models", the default where classes are
+            inferred: the likelihood of the annotations times a pool of the forecasts).
         rule, floor, order: as in `score`.
         groups, weights, engine, rope, strict: as in `compare`. To leave annotators out, pass
             `annotations.without_annotators(names)`.
@@ -96,7 +97,8 @@ def evaluate(
     `memory` (bytes, half of what is free unless you say) decides whether soft labels, counts and predictions lie in
     memory or in temporary files; no answer depends on it.
 
-    Returns: a `Result` with the truth, the scores, the comparison and the warnings.
+    Returns: a `Result` with the truth, the scores, the comparison and the warnings; verdicts under the other estimand
+    are computed when they, or the warnings, are read.
 
     Errors: `InputError` for input that cannot be used; `PosteriorError` where the data support no answer.
 

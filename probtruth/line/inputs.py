@@ -214,9 +214,16 @@ def _axes(reference: object) -> int:
 
 
 def _hard(values: Any, items: Iterable[object] | None, beside: Beside) -> Truth:
-    """Certain labels, under the names, or the number, of those that the predictions have."""
+    """Certain labels, under the names, or the number, of those that the predictions have.
+
+    Fractions are the probabilities of an event: of two labels, of the second.
+    """
     if on_device(values):
         values = to_host(values)
+    outcomes = np.asarray(frames.as_array(values))
+    if outcomes.dtype.kind == "f" and beside.n_labels == 2 and _are_fractions(outcomes):
+        both: Any = NamedNumbers(np.stack([1 - outcomes, outcomes], axis=1), row_names(values))
+        return Truth.from_probs(both, items=items, labels=beside.labels)
     if beside.labels is not None:
         return Truth.from_labels(values, items=items, classes=beside.labels)
     if beside.n_labels is None:
@@ -227,6 +234,11 @@ def _hard(values: Any, items: Iterable[object] | None, beside: Beside) -> Truth:
         values = array if row_names(values) is None else values
     whole = array.dtype.kind in "biu"
     return Truth.from_labels(values, beside.n_labels if whole else None, items)
+
+
+def _are_fractions(values: np.ndarray) -> bool:
+    inside = (values >= 0) & (values <= 1)
+    return bool(inside.all() and (values != np.floor(values)).any())
 
 
 def _of_numbers(table: Any, estimand: Estimand | None, beside: Beside) -> Annotations | Truth:

@@ -145,7 +145,10 @@ def evaluate_labels(
     if scores.labels is None:
         scores = _spread_by_weights(scores, list(results.values()), options["groups"])
     comparison = compare(scores, rope=rope_in_units(rope, scores), **options)
-    return LabelsResult(scores, comparison, comparison.warnings, by_label=results)
+    note = (
+        f"The mean of {check.count(len(results), 'label')}: {check.shortlist(list(results), 12)}. result.json has each."
+    )
+    return LabelsResult(scores, comparison, comparison.warnings, note=note, by_label=results)
 
 
 def _read_answers(table: StrPath | Frame, labels: Sequence[str], item: str, annotator: str) -> dict[str, Annotations]:

@@ -128,6 +128,10 @@ def scores_of(
         models = leading_pair((whole or compare(scores, engine="exact")).ranks)
     names = two_models(models, a, b)
     rows = np.array([scores.models.index(check.one_of(name, scores.models, "model")) for name in names])
+    both = ~np.isnan(scores.values[rows]).any(0)
+    if not both.all():  # a plan and a trial are about the items that both models have
+        scores = scores.part(np.arange(len(scores.models)), np.flatnonzero(both))
+        whole = None
     if not np.isfinite(scores.values[rows]).all():
         raise PosteriorError(f"got an infinite score of {names[0]!r} or {names[1]!r}. Hint: use a floor.")
     if whole is not None:

@@ -6,7 +6,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from probtruth import check, frames
+from probtruth.errors import InputError
+from probtruth.types.frontier import Frontier
 from probtruth.types.pairs import Pair, Rank, from_the_leader
 from probtruth.types.pairs import Row as Row
 from probtruth.types.pairs import leaders as leaders
@@ -183,6 +187,36 @@ class Comparison(Reported):
         if models is None:
             return frames.from_rows(self.model_free)
         return frames.from_rows(self.tests([check.one_of(model, self.models, "model") for model in models]))
+
+    def frontier(self, costs: Mapping[str, float], rope: float | None = None) -> Frontier:
+        """What quality costs: P(no model beats it in both score and cost) of each model, from the joint draws.
+
+        Arguments:
+            costs: a number for each model, in any unit; less is better.
+            rope: the largest difference from the best mean score that does not matter; default: the comparison's.
+
+        Returns: a `Frontier`, whose `table()` has the models by cost and whose `cheapest` is the cheapest model whose
+        mean is within the ROPE of the best with probability 0.95; None where no model is, or without a ROPE.
+
+        Errors: `InputError` for a model without a cost, a negative one, or where P(best) is not known.
+
+        >>> import probtruth as pt
+        >>> table = {"item": [1, 2, 3] * 2, "model": ["a"] * 3 + ["b"] * 3, "score": [0.1, 0.3, 0.2, 0.5, 0.4, 0.7]}
+        >>> scores = pt.Scores.from_frame(table, higher_is_better=False)
+        >>> pt.compare(scores).frontier({"a": 0.02, "b": 0.11}).table()["p_frontier"][0]
+        1.0
+        """
+        if any(rank.p_best is None for rank in self.ranks):
+            raise InputError(
+                "a frontier where P(best) is not known", "models that are all compared", "See the reasons."
+            )
+        draws = self.datatree["posterior"]["contrast"]
+        models = [str(name) for name in draws["model_name"].to_numpy()]
+        losses = draws.to_numpy().reshape(-1, len(models)) * (-1.0 if self.higher_is_better else 1.0)
+        score_of = {rank.model: rank.score for rank in self.ranks}
+        scores = np.array([score_of[model] for model in models], np.float64)
+        limit = self.rope if rope is None else check.number(rope, "rope", least=0)
+        return Frontier.of(models, scores, losses, costs, limit)
 
     def save(self, path: str | Path) -> None:
         """Writes the DataTree as netCDF, which `arviz.from_netcdf` reads.

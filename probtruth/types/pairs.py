@@ -62,8 +62,9 @@ class Pair(_Columns):
     """A row of `pairwise()` or `by_group()`: a minus b, in the units and with the sign of the scores; None: unknown.
 
     `low` to `high` is the equal-tailed 95% interval; `p_a_better` and `p_b_better` sum to 1. `reason` says why a number
-    is unknown. The columns of what was not seen say what outcomes that no item showed could change. `group` and
-    `n_items` are of a row of one group.
+    is unknown. The columns of what was not seen say what outcomes that no item showed could change; `shared_items` is
+    on how many items both models were scored, where some model lacks scores. `group` and `n_items` are of a row of one
+    group.
     """
 
     a: str
@@ -79,6 +80,7 @@ class Pair(_Columns):
     unseen_rate: float | None = None
     unseen_difference: float | None = None
     unseen_p_a_better: float | None = None
+    shared_items: int | None = None
     group: str | None = None
     n_items: int | None = None
 
@@ -135,7 +137,7 @@ PAIR_NUMBERS = (
     "unseen_difference",
     "unseen_p_a_better",
 )
-PAIR_NAMES = ("favours", "reason", "group", "n_items")
+PAIR_NAMES = ("favours", "reason", "shared_items", "group", "n_items")
 
 
 def minus(value: float | None) -> float | None:

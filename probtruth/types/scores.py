@@ -1,7 +1,7 @@
 """Scores: one number for each model and item, as given, with its orientation."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -101,6 +101,18 @@ class LabelsBehind(Brief):
             raise ValueError("losses that follow from forecasts which are not there")
         return self.given(self.log_probs[:, items][models])
 
+    def part(self, models: Int[np.ndarray, " chosen"], items: Int[np.ndarray, " these"]) -> "LabelsBehind":
+        """The labels of some items, behind the scores of some models."""
+        return replace(
+            self,
+            given=self.given if callable(self.given) else self.given[:, items][models],
+            truth=self.truth[items],
+            shares=None if self.shares is None else self.shares[items],
+            n_votes=None if self.n_votes is None else self.n_votes[items],
+            influence=None if self.influence is None else self.influence[np.ix_(models, items)],
+            log_probs=None if self.log_probs is None else self.log_probs[:, items][models],
+        )
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Partition(Brief):
@@ -108,6 +120,11 @@ class Partition(Brief):
 
     codes: Int[np.ndarray, " item"]
     names: tuple[str, ...]
+
+    def part(self, items: Int[np.ndarray, " these"]) -> "Partition":
+        """That of some items; names that none of them has are left out."""
+        used, codes = np.unique(self.codes[items], return_inverse=True)
+        return Partition(codes, tuple([self.names[code] for code in used.tolist()]))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -145,7 +162,7 @@ class ExpertScores(Brief):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Scores(Brief):
-    """Per-item scores of every model on the same items.
+    """Per-item scores of every model on the same items; NaN where a model was not scored.
 
     `values` are as given, and `higher_is_better` says which way they count.
     `rule` names the rule or metric, of which `known` says more. What else there is stands in parts that are
@@ -219,6 +236,8 @@ class Scores(Brief):
     def differences(self, a: str, b: str) -> "polars.DataFrame":
         """The differences of two models item by item, a minus b in the score's own units, for a model of your own.
 
+        Items that one of them lacks are left out.
+
         Arguments:
             a: the model that comes first.
             b: the model that is subtracted.
@@ -238,7 +257,37 @@ class Scores(Brief):
         for what, part in (("group", self.groups), ("cluster", self.clusters)):
             if part is not None:
                 columns[what] = np.array(part.names, object)[part.codes]
-        return frames.as_polars(columns)
+        both = ~(np.isnan(first) | np.isnan(second))
+        return frames.as_polars(columns).filter(both)
+
+    def common(self) -> "Scores":
+        """The items that every model was scored on, for an answer from complete items alone."""
+        return self.part(np.arange(len(self.models)), np.flatnonzero(~np.isnan(self.values).any(0)))
+
+    def part(self, models: Int[np.ndarray, " chosen"], items: Int[np.ndarray, " these"]) -> "Scores":
+        """The scores of some models on some items.
+
+        Arguments:
+            models: the places of the models.
+            items: the places of the items.
+        """
+        labels = self.labels
+        if labels is not None:
+            labels = labels.part(models, items)
+        replicates = self.replicates
+        if replicates is not None:
+            replicates = Replicates(replicates.values[np.ix_(models, items)], replicates.names)
+        return replace(
+            self,
+            values=self.values[np.ix_(models, items)],
+            models=tuple([self.models[at] for at in models.tolist()]),
+            items=tuple([self.items[at] for at in items.tolist()]),
+            labels=labels,
+            replicates=replicates,
+            groups=None if self.groups is None else self.groups.part(items),
+            clusters=None if self.clusters is None else self.clusters.part(items),
+            item_rows=None if self.item_rows is None else ranks(self.item_rows[items]),
+        )
 
     def in_order(self, listed: Sequence[Any], what: str) -> Sequence[Any]:
         """What is listed by item in the caller's order, in the order of `items`.
@@ -274,9 +323,9 @@ class Scores(Brief):
     ) -> "Scores":
         """Scores from a table with one row for each item and model (and replicate): any per-item metric.
 
-        Replicates (seeds, epochs, repeated answers) of an item are averaged within the item. Items that some model
-        lacks are dropped for all models and counted in `audit`. `higher_is_better` has no default: None goes by the
-        name of the score's column, if it is that of a known metric (accuracy, loss, ...).
+        Replicates (seeds, epochs, repeated answers) of an item are averaged within the item. A model may lack items
+        (absent rows): `compare` uses every score, and `common()` keeps the items that all have. `higher_is_better` has
+        no default: None goes by the name of the score's column, if it is that of a known metric (accuracy, loss, ...).
 
         Arguments:
             frame: a dataframe, or a dict of columns.
@@ -289,9 +338,8 @@ class Scores(Brief):
             source: what error messages call the table.
             higher_is_better: whether a higher score is better.
 
-        Errors: `InputError` for missing columns, blanks, NaN, the same item and model twice without `replicate`, no
-        item in common, an item that stands in two groups or clusters, or a score of which nothing says which way it
-        counts.
+        Errors: `InputError` for missing columns, blanks, NaN, the same item and model twice without `replicate`, an
+        item that stands in two groups or clusters, or a score of which nothing says which way it counts.
         """
         source = source or Source()
         table = frames.with_index(frame)
@@ -328,30 +376,39 @@ class Scores(Brief):
         if "replicate" in coded or of_cell.max() > 1:
             no_repeats({what: coded[what] for what in ("item", "model")}, repeat, source)
         count = of_cell.reshape(len(models), len(items))
+        notes = source.notes
+        empty = np.flatnonzero((count == 0).all(1))
+        if len(empty):
+            notes += (f"left out, without any score: {check.shortlist([models[at] for at in empty.tolist()])}",)
+            of_model = (np.cumsum((count > 0).any(1)) - 1)[of_model]
+            models = [model for at, model in enumerate(models) if at not in empty]
+            count = np.delete(count, empty, axis=0)
         order = order_of(frames.compact(frames.as_series(items))).astype(np.int64)
-        there = (count > 0).all(0)[order]
-        kept, missing = order[there], tuple([items[row] for row in order[~there].tolist()])
-        if not len(kept):
-            problem = f"no item in common of the models {check.shortlist(models)}"
-            raise InputError(problem, "items that every model has", check.AS_TEXT, source.name)
+        scored = (count > 0).any(0)[order]
+        kept = order[scored]
+        without_scores = tuple([items[row] for row in order[~scored].tolist()])
+        lacks = zip(models, (count == 0).sum(1).tolist(), [0] * len(models), strict=True)
         place = np.full(len(items), -1)
         place[kept] = np.arange(len(kept))
-        chosen = np.flatnonzero(place[of_item] >= 0)
-        cell = of_model[chosen].astype(np.int64) * len(kept) + place[of_item[chosen]]
+        cell = of_model.astype(np.int64) * len(kept) + place[of_item]
         values, replicates = empty_array((len(models), len(kept)), on_disk), None
-        values.reshape(-1)[cell] = given[chosen]
+        if not (count[:, kept] > 0).all():
+            values[:] = np.nan
+        values.reshape(-1)[cell] = given
         if "replicate" in coded:
             n = count[:, kept]
-            values[:] = np.bincount(cell, given[chosen], n.size).reshape(n.shape) / n
-            if np.isnan(values).any():
-                item = items[kept[np.isnan(values).any(0).argmax()]]
+            total = np.bincount(cell, given, n.size).reshape(n.shape)
+            values[:] = np.where(n > 0, total / np.maximum(n, 1), np.nan)
+            undefined = (np.isnan(values) & (n > 0)).any(0)
+            if undefined.any():
+                item = items[kept[undefined.argmax()]]
                 raise InputError(
                     "replicates of inf and of -inf",
                     "replicates that have a mean",
                     "Check the scores of that item.",
                     f"{source.name}, item {check.quote(item)}",
                 )
-            replicates = _by_replicate(cell, given[chosen], n, repeat[chosen], repeats)
+            replicates = _by_replicate(cell, given, n, repeat, repeats)
         line = of_model.astype(np.int64) * len(repeats) + repeat
         rows = np.argsort(line, kind="stable")
         in_order = bool(((np.diff(of_item[rows]) > 0) | (np.diff(line[rows]) > 0)).all())
@@ -364,10 +421,10 @@ class Scores(Brief):
             groups=_partition("group", coded, kept, source, columns),
             clusters=_partition("cluster", coded, kept, source, columns),
             replicates=replicates,
-            audit=Audit(missing, (), tuple(zip(models, (count == 0).sum(1).tolist(), [0] * len(models), strict=True))),
+            audit=Audit(without_scores, (), tuple(lacks)),
             item_rows=ranks(kept) if in_order else None,
             item_order=in_order,
-            notes=source.notes,
+            notes=notes,
         )
 
 

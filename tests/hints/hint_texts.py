@@ -22,6 +22,7 @@ class Text:
 
     content: str
     where: str
+    describes: bool  # what came or what was expected, and no more
 
     @property
     def options(self) -> list[str]:
@@ -55,10 +56,21 @@ def texts() -> Iterator[Text]:
         for node in ast.walk(tree):
             if isinstance(node, ast.JoinedStr):
                 left_out |= {id(value) for value in node.values}
+        described = {id(one) for node in ast.walk(tree) for part in description(node) for one in ast.walk(part)}
         for node in ast.walk(tree):
             content = None if id(node) in left_out else written(node)
             if content is not None and " " in content.strip():
-                yield Text(content, f"{path.relative_to(PACKAGE.parent)}, line {node.lineno}")  # type: ignore[attr-defined]
+                where = f"{path.relative_to(PACKAGE.parent)}, line {node.lineno}"  # type: ignore[attr-defined]
+                yield Text(content, where, id(node) in described)
+
+
+def description(node: ast.AST) -> list[ast.expr]:
+    """The first two arguments of an error, or the value of a variable for one of them."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "InputError":
+        return node.args[:2]
+    if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+        return [node.value] if node.targets[0].id in ("problem", "got", "wanted", "expected") else []
+    return []
 
 
 def written(node: ast.AST) -> str | None:

@@ -69,6 +69,17 @@ BLOCKS = {
 }
 
 
+SEVERAL = {
+    "item": [item for item in ITEMS for _ in "ab"],
+    "annotator": ["a", "b"] * 24,
+    "toxic": [0, 1, 1, 1] * 12,
+    "insult": [0, 0, 0, 1] * 12,
+}
+SEVERAL_MODELS = {
+    name: {"item": ITEMS, "toxic": [low, 0.9] * 12, "insult": [low, 0.4] * 12} for name, low in (("m", 0.2), ("n", 0.3))
+}
+
+
 def written_with_index(index: bool) -> str:
     table = pd.DataFrame({"item": ITEMS, "no": 0.5, "yes": 0.5})
     table.to_csv("exported.csv", index=index)
@@ -382,6 +393,12 @@ CALLS = {
             pt.read_annotations("labels.csv"), pt.read_predictions(models()), alignment="accuracy", least_items=2
         ),
         lambda test: test is not None,
+    ),
+    "several labels": Call(
+        lambda: pt.evaluate_labels(SEVERAL, SEVERAL_MODELS),
+        "labels=['toxic', 'insult']",
+        lambda: pt.evaluate_labels(SEVERAL, SEVERAL_MODELS, labels=["toxic", "insult"], engine="exact"),
+        lambda result: list(result.by_label) == ["toxic", "insult"],
     ),
     "two numbers of labels": Call(
         lambda: pt.Truth.from_labels(["a", "b"], n_labels=3),

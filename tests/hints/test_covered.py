@@ -14,28 +14,8 @@ CONCRETE = re.compile(
     r"|(?<![\w.-])[a-z_]+=(\{'|'|\[|\(|True|False|\d)"
     r"|pt\.\w|probtruth (choose-gold|compare|run|truth|check|plan)\b"
 )
-# What names options or calls without proposing them: what came, what was expected, notes on what was done.
-NO_PROPOSALS = (
-    "interrupted: what --out names",
-    "without --fail-if",
-    "--metric with --rule",
-    "--fail-if {}",
-    "neither --annotations nor --soft",
-    "population='these-items'",
-    "annotations with replicates=",
-    "replicates='folds' with clusters",
-    "replicates='independent' without",
-    "fold_correlation without",
-    "replicates='crossed' without",
-    "Leave --show out",
-    "scores against inferred classes",
-    "--show with --metric",
-    "memory={!r}",
-    "--memory {}",
-    "--memory with",
-    "options of a file",
-)
-"""Beginnings or parts of such texts."""
+# What names options or calls without proposing them.
+NO_PROPOSALS = ("interrupted: what --out names", "--fail-if {}", "Leave --show out", "neither --annotations nor --soft")
 # Proposals that are not run, and why.
 NOT_RUN = {
     "'probtruth[inspect]'": "an installation of packages",
@@ -52,7 +32,12 @@ def proposing() -> list[Text]:
     found = []
     for text in texts():
         page = text.where.startswith(("probtruth/report/", "probtruth/cli/options.py", "probtruth/cli/help.py"))
-        if not page and CONCRETE.search(text.content) and not any(part in text.content for part in NO_PROPOSALS):
+        if (
+            not page
+            and not text.describes
+            and CONCRETE.search(text.content)
+            and not any(part in text.content for part in NO_PROPOSALS)
+        ):
             found.append(text)
     return found
 

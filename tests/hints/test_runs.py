@@ -218,8 +218,8 @@ CASES = {
         f"{RUN} --estimand class",
         {"probtruth choose-gold --items 40": lambda found: len(found["items"]) == 12},
         fill={
-            "probtruth choose-gold --items 40": f"probtruth choose-gold --annotations labels.csv {MODELS} --items 12 "
-            "--out to-label.csv"
+            "probtruth choose-gold --items 40": f"probtruth choose-gold --annotations labels.csv {MODELS} "
+            "--items 12 --out to-label.csv"
         },
         is_note=True,
     ),
@@ -227,9 +227,18 @@ CASES = {
         f"{RUN} --gold few.csv --estimand class",
         {"probtruth choose-gold --items N": lambda found: len(found["items"]) == 12},
         fill={
-            "probtruth choose-gold --items N": f"probtruth choose-gold --annotations labels.csv {MODELS} --items 12 "
-            "--out more.csv"
+            "probtruth choose-gold --items N": f"probtruth choose-gold --annotations labels.csv {MODELS} "
+            "--items 12 --out more.csv"
         },
+    ),
+    "expert labels of a uniform sample": Case(
+        f"{RUN} --gold gold.csv --estimand class",
+        {"command line: probtruth choose-gold": lambda found: len(found["items"]) == 12},
+        fill={
+            "command line: probtruth choose-gold": f"probtruth choose-gold --annotations labels.csv {MODELS} "
+            "--items 12 --out next.csv"
+        },
+        is_note=True,
     ),
     "items for an expert": Case(
         f"choose-gold --annotations labels.csv {MODELS} --items 12 --out chosen.csv",

@@ -49,7 +49,7 @@ def test_the_same_scores_as_in_memory(kind, form, tmp_path):
     columns = {"group": "task", "cluster": "passage", "higher_is_better": False}
     held, there = (pt.read_scores(path, **columns, memory=memory) for memory in (None, 1.0))
     assert lies_on_disk(there.values)
-    assert there.values.tolist() == held.values.tolist()
+    np.testing.assert_array_equal(there.values, held.values)
     for name in ("models", "items", "audit", "item_order", "rule", "higher_is_better"):
         assert getattr(there, name) == getattr(held, name), name
     for one, other in ((there.groups, held.groups), (there.clusters, held.clusters)):

@@ -20,16 +20,19 @@ FRAME = {
 }
 
 
-def test_items_that_some_model_lacks_are_counted() -> None:
+def test_items_that_some_model_lacks_stay_and_are_counted() -> None:
     scores = Scores.from_frame(FRAME, higher_is_better=False)
-    assert (scores.models, scores.items) == (("b", "a"), ("x", "y"))
-    assert scores.values.tolist() == [[1, 4], [2, 3]]
-    assert (scores.audit.missing, scores.audit.by_model) == (("z",), (("b", 1, 0), ("a", 0, 0)))
+    assert (scores.models, scores.items) == (("b", "a"), ("x", "y", "z"))
+    np.testing.assert_array_equal(scores.values, [[1, 4, np.nan], [2, 3, 5]])
+    assert (scores.audit.missing, scores.audit.by_model) == ((), (("b", 1, 0), ("a", 0, 0)))
+    common = scores.common()
+    assert common.items == ("x", "y")
+    assert common.values.tolist() == [[1, 4], [2, 3]]
     assert (scores.rule, scores.higher_is_better, scores.n_replicates) == ("score", False, 1)
 
 
 def test_scores_stay_as_given_and_losses_are_their_negatives() -> None:
-    scores = Scores.from_frame(FRAME, higher_is_better=True)
+    scores = Scores.from_frame(FRAME, higher_is_better=True).common()
     assert scores.values.tolist() == [[1, 4], [2, 3]]
     assert scores.losses.tolist() == [[-1, -4], [-2, -3]]
     assert scores.higher_is_better
@@ -54,7 +57,7 @@ def test_replicates_are_averaged_within_the_item() -> None:
 
 
 def test_groups_of_items_that_were_dropped_are_not_groups() -> None:
-    scores = Scores.from_frame(FRAME, group="group", cluster="item", higher_is_better=False)
+    scores = Scores.from_frame(FRAME, group="group", cluster="item", higher_is_better=False).common()
     assert scores.groups is not None
     assert scores.clusters is not None
     assert (scores.groups.codes.tolist(), scores.groups.names) == ([1, 0], ("g1", "g2"))
@@ -91,7 +94,6 @@ def test_the_order_of_rows_changes_nothing_but_the_order_of_models(order: list[i
             {"group": "group"},
             "row 2, column 'group': got item 'x' in two",
         ),
-        ({**FRAME, "item": list("vwxyz")}, {}, "no item in common of the models 'b', 'a'"),
         (
             {"item": [1, 1], "model": ["m", "m"], "score": [np.inf, -np.inf], "k": [0, 1]},
             {"replicate": "k"},

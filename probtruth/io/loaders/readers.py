@@ -54,7 +54,7 @@ SIGNS: dict[str, tuple[set[str], ...]] = {
 # What each format of scores uses of a `ScoreReading`.
 OPTIONS = {
     "table": (*("item", "model", "score", "group", "cluster", "replicate"), "transpose", "missing", "higher_is_better"),
-    "wide": ("item", "model", "group", "cluster", "transpose", "missing", "higher_is_better"),
+    "wide": ("item", "model", "score", "group", "cluster", "transpose", "missing", "higher_is_better"),
     "lm-eval": ("score", "task", "metric", "filter", "higher_is_better"),
     "inspect": ("score", "higher_is_better"),
     "helm": ("score", "filter", "higher_is_better"),

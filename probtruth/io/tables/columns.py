@@ -111,7 +111,8 @@ def _by_position(columns: list[str], item: str, used: Sequence[str], source: Sou
 
 def labels_of(frame: polars.DataFrame, item: str | None, source: Source, must_be_named: bool = True) -> list[str]:
     """All columns but that of the items, and those that probtruth writes beside the labels'."""
-    labels = [name for name in frame.columns if name != item and not name.startswith(OWN)]
+    parts = [] if item is None else [name.strip() for name in item.split(",")]  # of a name in several columns
+    labels = [name for name in frame.columns if name not in (item, *parts) and not name.startswith(OWN)]
     if not labels:
         raise InputError("no column of a label", "one column for each label", "Check the file.", source.name)
     if must_be_named:

@@ -83,7 +83,8 @@ def plot_differences(scores: Scores, a: str, b: str, *, ax: Axes | None = None) 
 def _differences(scores: Scores, a: str, b: str) -> Float[np.ndarray, " item"]:
     with np.errstate(invalid="ignore"):
         difference: np.ndarray = scores.values[scores.models.index(a)] - scores.values[scores.models.index(b)]
-    return difference
+    missing = np.isnan(scores.values[[scores.models.index(a), scores.models.index(b)]]).any(0)
+    return difference[~missing]
 
 
 def can_differ(scores: Scores, a: str, b: str) -> bool:
