@@ -26,7 +26,7 @@ def numbers(frame: "polars.DataFrame", column: str, source: Source, option: str 
     import polars
 
     series = flat(frame, column, source, option)
-    values = _floats(series.to_frame()).to_series().cast(polars.Float64)
+    values = _floats(series).cast(polars.Float64)
     bad = values.is_null()
     if bad.any():
         row = int(bad.arg_max() or 0)
@@ -48,18 +48,23 @@ def numbers(frame: "polars.DataFrame", column: str, source: Source, option: str 
     return values.to_numpy()
 
 
-def _floats(frame: "polars.DataFrame") -> "polars.DataFrame":
-    """All columns as floats, which keep their type; null where there is no number."""
+def _floats(column: "polars.Series") -> "polars.Series":
+    """A column as floats, which keep their type; null where there is no number."""
     import polars
-    from polars import selectors
 
-    numbers = selectors.numeric() | selectors.boolean()
-    words = selectors.by_dtype(polars.String, polars.Categorical, polars.Enum)
-    return frame.with_columns(
-        (numbers - selectors.float()).cast(polars.Float64),
-        words.cast(polars.String).str.strip_chars().cast(polars.Float64, strict=False),
-        *(polars.lit(None, polars.Float64).alias(name) for name in frame.select(~(numbers | words)).columns),
-    )
+    kind = column.dtype
+    if kind.is_float():
+        return column
+    if kind.is_numeric() or kind == polars.Boolean:
+        return column.cast(polars.Float64)
+    if kind in (polars.Categorical, polars.Enum):
+        column = column.cast(polars.String)
+    elif kind != polars.String:
+        return polars.Series(column.name, [None] * len(column), polars.Float64)
+    numbers = column.cast(polars.Float64, strict=False)
+    if numbers.null_count() > column.null_count():  # blanks around a number, or no number
+        numbers = column.alias("cells").str.strip_chars().cast(polars.Float64, strict=False).alias(column.name)
+    return numbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,16 +92,12 @@ class FloatColumns:
 
 def float_columns(frame: "polars.DataFrame", columns: Sequence[str], source: Source | None = None) -> FloatColumns:
     """Several columns as floats; float32 stays. With a source, what is no number is an error."""
-    import polars
-
-    # a selection reads `^x$` as a pattern
-    given = polars.DataFrame([frame.get_column(name) for name in columns])
-    floats = given if all(kind.is_float() for kind in given.dtypes) else _floats(given)
-    unread = np.array(floats.null_count().row(0)) > 0
+    floats = [_floats(frame.get_column(name)) for name in columns]
+    unread = np.array([series.null_count() > 0 for series in floats])
     refused = columns[int(unread.argmax())] if unread.any() else None
     if source is not None and refused is not None:
         numbers(frame, refused, source, "label")
-    return FloatColumns([series.to_numpy() for series in floats], floats.height, refused)
+    return FloatColumns([series.to_numpy() for series in floats], frame.height, refused)
 
 
 @dataclass(frozen=True, eq=False)

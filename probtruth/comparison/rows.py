@@ -54,6 +54,8 @@ def _of_margin(a: str, b: str, mean: float, margin: Margin, rope: float | None) 
         p_a_better=margin.below(0.0),
         p_equivalent=None if rope is None else margin.within(rope),
         p_b_better=margin.above(0.0),
+        p_a_better_rope=None if rope is None else margin.below(-rope),
+        p_b_better_rope=None if rope is None else margin.above(rope),
         favours=favours(mean),
     )
 
@@ -276,7 +278,12 @@ def _of_mixture(mixture: Mixture, pairs: Sequence[tuple[str, str]], rope: float 
     low = mixture.quantile(0.025).tolist()
     high = mixture.quantile(0.975).tolist()
     p = mixture.below(0.0).tolist()
-    equal = [None] * len(pairs) if rope is None else mixture.within(rope).tolist()
+    equal: list[float | None] = [None] * len(pairs)
+    a_by_rope = b_by_rope = equal
+    if rope is not None:
+        equal = mixture.within(rope).tolist()
+        a_by_rope = mixture.below(-rope).tolist()
+        b_by_rope = (1.0 - mixture.below(rope)).tolist()
     for at, (a, b) in enumerate(pairs):
         row = Pair(
             a,
@@ -287,6 +294,8 @@ def _of_mixture(mixture: Mixture, pairs: Sequence[tuple[str, str]], rope: float 
             p_a_better=p[at],
             p_equivalent=equal[at],
             p_b_better=1.0 - p[at],
+            p_a_better_rope=a_by_rope[at],
+            p_b_better_rope=b_by_rope[at],
             favours=favours(mean[at]),
         )
         rows.append(in_own_units(row, about))

@@ -86,8 +86,8 @@ def of_scores(scores: Scores, plan: Design, options: Options, annotations: objec
     if board is not None:
         estimate = board.corrected(estimate)
         notes = notes_on(scores.losses, scores.models, scores.higher_is_better)
-        shared = shared_items(scores.losses)[np.ix_(order, order)]
-        about = replace(estimate.about, values=None, notes=(*about.notes, *notes), shared_items=shared)
+        on_both = shared_items(scores.losses)[np.ix_(order, order)]
+        about = replace(estimate.about, values=None, notes=(*about.notes, *notes), shared_items=on_both)
         estimate = replace(estimate, about=about)
     if gold is not None:
         estimate = gold.corrected(estimate, order)
@@ -103,7 +103,7 @@ def of_scores(scores: Scores, plan: Design, options: Options, annotations: objec
         mean, part = fixed_estimate(scores, plan.item_weights, options.fold_correlation, order)
         name = "replicates" if scores.labels is None else "labels"
         estimate = replace(estimate, mean=mean, parts={name: part}, n_units=plan.n_items, centre=None, plain=None)
-    shared = None
+    shared: Shared | None = None
     if annotations is not None:
         shared = of_annotators(scores, annotations, order, plan)
     elif options.replicates == "crossed":

@@ -12,6 +12,7 @@ from jaxtyping import Float
 from probtruth import check, frames
 from probtruth.check import Source
 from probtruth.errors import InputError
+from probtruth.io.addresses import fetched_once
 from probtruth.io.formats import LabelReading
 from probtruth.io.kinds import Beside, Counts, LabelKind, Long, Wide, kind_of
 from probtruth.io.table import ROWS, Table, opened, too_large
@@ -32,6 +33,7 @@ PLACEHOLDERS = (
 ONE_ROW = "Add its counts up; for one row an annotation, name the columns (--item, --annotator, --label)."
 
 
+@fetched_once()
 def read_annotations(
     table: StrPath | Frame | Table,
     item: str | None = None,
@@ -119,7 +121,7 @@ def annotations_of(
 
 
 def _of_long(table: Table, kind: Long, how: LabelReading, labels: Sequence[str] | None) -> Annotations:
-    frame, source = table.whole
+    frame, source = table.with_items(kind.item).whole
     frame, source, notes = answered(frame, source, kind.label, how.none)
     made = Annotations.from_long(
         frame, kind.item, kind.annotator, kind.label, kind.replicate or "", labels=labels, source=source

@@ -15,7 +15,7 @@ from probtruth.errors import InputError
 from probtruth.io.addresses import with_column
 from probtruth.io.table import opened
 from probtruth.types import Audit, Index
-from probtruth.types.index import sort_names
+from probtruth.types.index import not_shifted, sort_names
 
 
 def read_groups(spec: str, items: Sequence[str] | None, item: str = "item", what: str = "group") -> dict[str, str]:
@@ -74,6 +74,9 @@ def common(models: Sequence[str], items: Sequence[Sequence[str]], index: Index |
     if all(frames.same(column, reference) for column in columns):
         none = tuple((model, 0, 0) for model in models)
         return frames.Names(reference), [np.arange(len(reference))] * len(models), Audit((), (), none), named
+    if index is not None and named:
+        for model, names in zip(models, items, strict=True):
+            not_shifted(index.items, names, f"model {check.quote(model)}")
     if not named:
         reference = polars.concat(columns).unique(maintain_order=True)
     rows = [frames.positions(reference, column) for column in columns]

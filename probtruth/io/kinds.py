@@ -13,7 +13,7 @@ from probtruth.errors import InputError
 from probtruth.io.formats import LabelReading, ScoreReading, listed
 from probtruth.io.suggest import long_form_of
 from probtruth.io.table import Block, Table
-from probtruth.io.tables.columns import ENOUGH, by_name, item_column, labels_of, names_in, some_number
+from probtruth.io.tables.columns import ENOUGH, MOST, by_name, item_column, labels_of, names_in, of_numbers, some_number
 from probtruth.io.tables.wide import REPEATED, items_of
 
 MODELS = ("model", "models", "system", "run", "model_name")  # of a column that names models
@@ -136,6 +136,8 @@ def kind_of(
 
 
 def _long(table: Table, how: LabelReading, beside: Beside) -> Long:
+    if _rows_are_items(table, how, beside):
+        table = table.with_items(None)
     frame, source = table.head
     others = [how.column(role) for role in ("annotator", "label", "replicate")]
     item, notes = item_column(frame.head(ENOUGH), how.item, beside.items, source, others)
@@ -143,6 +145,14 @@ def _long(table: Table, how: LabelReading, beside: Beside) -> Long:
     if how.replicate is not None:
         frames.need_columns(frame.columns, {"replicate": replicate}, source.name)
     return Long(item, others[0], others[1], replicate if replicate in frame.columns else None, notes)
+
+
+def _rows_are_items(table: Table, how: LabelReading, beside: Beside) -> bool:
+    """Whether the index of a table in long form names the items, because the other side has its names."""
+    if how.item is not None or table.row_names is None or "item" in table.columns:
+        return False
+    own = frames.polars_names(table.row_names).unique()
+    return any(own.is_in(names.implode()).to_numpy().mean() >= MOST for names in beside.items)
 
 
 def _hard(table: Table, how: LabelReading, beside: Beside) -> Hard:
@@ -182,7 +192,7 @@ def _by_label(table: Table, how: LabelReading, beside: Beside, votes_only: bool)
     head = frame.head(ENOUGH)
     item: str | None = None
     notes: tuple[str, ...] = ()
-    texts = [name for name in head.columns if not some_number(head, name)]
+    texts = len(of_numbers(head, head.columns)) < head.width
     if table.stored or how.item is not None or "item" in head.columns or texts:
         if how.column("item") not in head.columns and not beside.items:
             raise neither(table, how)
@@ -231,15 +241,17 @@ def _label_columns(
         for name in named:
             frames.need_columns(head.columns, {"label": name}, source.name)
         return by_name(named), (), True
-    numeric = [name for name in candidates if name.strip() and some_number(head, name)]
+    numeric = of_numbers(head, [name for name in candidates if name.strip()])
     if not numeric:
         return {}, (), False
     labels = by_name(numeric)
-    hits = {label: name for label, name in labels.items() if label in (beside.labels or ())}
+    of_models = set(beside.labels or ())
+    hits = {label: name for label, name in labels.items() if label in of_models}
     known = len(hits) >= min(2, len(labels))
     if not known:
         hits = labels
-    left = [name for name in candidates if name not in hits.values()]
+    taken = set(hits.values())
+    left = [name for name in candidates if name not in taken]
     values = _numbers(head, [*hits.values()])
     derived: dict[str, str] = {}
     if not known and values is not None and len(hits) > 2:
@@ -366,14 +378,14 @@ def votes_on_pairs(name: str) -> InputError:
 
 def score_kind(table: Table, how: ScoreReading = ScoreReading(), models: Sequence[str] | None = None) -> ScoreKind:
     """What a table of scores holds; `models` are the columns of models of a board (none: all that are left)."""
-    table = table.with_items(how.item)
-    columns = table.columns
     item, model, score = (how.column(role) for role in ("item", "model", "score"))
     rows = _models_in_rows(table, how, models)
+    table = table if rows is not None else table.with_items(how.item)
     if rows is not None:
         return _board_of_models(table, rows, how)
     if models is not None:
         return _board(table, how, models)
+    columns = table.columns
     if {item, model, score} <= set(columns):
         return LongScores(item, model, score)
     if set(BATTLE) <= set(columns):
@@ -385,9 +397,9 @@ def score_kind(table: Table, how: ScoreReading = ScoreReading(), models: Sequenc
 
 def _models_in_rows(table: Table, how: ScoreReading, models: Sequence[str] | None) -> str | None:
     """The column that names models where a table has a row for each of them; None for any other table."""
-    table = table.with_items(how.model)
     frame, _ = table.head
     if how.transpose:
+        frame, _ = table.with_items(how.model).head
         texts = [name for name in frame.columns if not some_number(frame, name)]
         found = how.model or how.item or next((name for name in texts if name.lower() in MODELS), None)
         found = found or next(iter(texts), how.column("item"))
@@ -404,7 +416,7 @@ def _models_in_rows(table: Table, how: ScoreReading, models: Sequence[str] | Non
 
 
 def _board_of_models(table: Table, rows: str, how: ScoreReading) -> Board:
-    frame, source = table.with_items(how.model).head
+    frame, source = table.with_items(rows).head
     others = [name for name in frame.columns if name != rows and name.strip()]
     numbers = [name for name in others if some_number(frame, name)]
     means = [name for name in numbers if _is_mean(frame, name, numbers)]
@@ -418,12 +430,14 @@ def _board_of_models(table: Table, rows: str, how: ScoreReading) -> Board:
 
 
 def _is_mean(frame: polars.DataFrame, name: str, numbers: Sequence[str]) -> bool:
-    """Whether a column is the mean of the others, up to two decimals."""
+    """Whether a column is the mean of the others: up to two decimals where its name says so, else exactly."""
     others = _numbers(frame, [other for other in numbers if other != name])
     own = _numbers(frame, [name])
     if others is None or own is None or others.shape[1] < 2:
         return False
-    return bool((np.abs(others.mean(1) - own[:, 0]) <= 0.0051).all())
+    said = any(word in name.lower() for word in ("average", "avg", "mean", "overall"))
+    off = np.abs(others.mean(1) - own[:, 0])
+    return bool((off <= (0.0051 if said else 1e-9)).all())
 
 
 def _board(table: Table, how: ScoreReading, models: Sequence[str]) -> Board:

@@ -11,6 +11,7 @@ import polars
 from probtruth import check, frames
 from probtruth.errors import InputError
 from probtruth.frame_numbers import is_array_with_names
+from probtruth.io.addresses import fetched_once
 from probtruth.io.formats import ScoreReading
 from probtruth.io.kinds import Board, LongScores, Votes, score_kind, votes_on_pairs
 from probtruth.io.table import Table, opened, too_large
@@ -64,6 +65,7 @@ def as_table(scores: Scores) -> polars.DataFrame:
     return polars.DataFrame(columns).filter(~np.isnan(scores.values).ravel())
 
 
+@fetched_once()
 def read_scores(
     table: StrPath | Frame | Table | Mapping[str, StrPath],
     *,
@@ -130,7 +132,7 @@ def _of_board(table: Table, kind: Board, how: ScoreReading) -> Scores:
     if how.replicate is not None:
         hint = "Give the table in long form."
         raise InputError("replicate= with a column for each model", "one row for each item", hint)
-    table = table.with_items(how.model if kind.of_models else how.item)
+    table = table.with_items(kind.rows)
     kept = [name for name in (how.group, how.cluster) if name is not None]
     if kind.of_models and kept:
         problem = f"groups or clusters ({check.shortlist(kept)}) of items that are columns"

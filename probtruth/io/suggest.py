@@ -37,7 +37,7 @@ def long_form_of(frame: polars.DataFrame, how: LabelReading) -> tuple[str, ...]:
     items = [name for name in others if name not in answers and _tells_apart(frame, (name, annotator))]
     if how.column("item") in items:
         items = [how.column("item")]
-    labels = [name for name in answers or others if name not in items and _varies(frame, name, annotator, items)]
+    labels = [name for name in others if name not in items and _varies(frame, name, annotator, items)]
     if how.column("label") in labels:
         labels = [how.column("label")]
     if len(labels) != 1 or not items or not all(_same_groups(frame, items[0], name) for name in items):

@@ -11,6 +11,7 @@ from probtruth.comparison.compare import need_two
 from probtruth.comparison.moments import Moments
 from probtruth.errors import InputError
 from probtruth.frames import name_text
+from probtruth.io.addresses import fetched_once
 from probtruth.io.gold import gold_table, probabilities
 from probtruth.io.scores import read_scores
 from probtruth.line.inputs import by_name
@@ -18,6 +19,7 @@ from probtruth.types import Annotations, Comparison, Scores, orientation
 from probtruth.types.arguments import Engine, Frame, Groups, ItemPopulation, ReplicateKind, StrPath, Weights
 
 
+@fetched_once()
 def compare(
     scores: Scores | Moments | StrPath | Frame,
     *,

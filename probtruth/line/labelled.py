@@ -101,12 +101,12 @@ def unsettled(truth: Truth) -> list[str]:
 
 def shared_errors(truth: Truth) -> list[str]:
     """A warning that items which are hard for everybody explain the annotations better than independent errors."""
-    gain, hard = (truth.diagnostics.get(name) for name in ("shared_errors", "hard_items"))
+    gain = truth.diagnostics.get("shared_errors")
     if not isinstance(gain, float) or gain < SHARED_GAIN:
         return []
     return [
-        f"these annotators may share errors: they are divided as if {hard:.0%} of the items were hard for all of them, "
-        f"and where they agree on such an item they may be wrong together; {SHARED_ERRORS}"
+        "these annotators may share errors: items that are hard for all of them explain their annotations better than "
+        f"independent errors do, and on such an item they may agree and be wrong; {SHARED_ERRORS}"
     ]
 
 

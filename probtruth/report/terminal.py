@@ -44,6 +44,7 @@ SHORT = {
     "Expected rank": "rank",
     "Regret": "regret",
 }  # Heads that leave room on 80 columns
+ON_PAGES = "P(a not worse)"  # The head of a column for which these have none
 
 
 def summary(result: Result) -> tuple[RenderableType, ...]:
@@ -94,13 +95,16 @@ def titled(shown: Table, longest: int, most: int = MOST_ROWS) -> RenderableType:
 def grid(shown: Table, longest: int = LONGEST_NAME, most: int = MOST_ROWS) -> RichTable:
     made = RichTable(box=None, pad_edge=False, header_style="dim")
     for head, numeric in zip(shown.heads, shown.numeric, strict=True):
+        if head == ON_PAGES:
+            continue
         made.add_column(Text(_head(head)), justify="right" if numeric else "left", no_wrap=numeric, overflow="fold")
     every_name: list[str] = []
     for row in shown.rows:
         every_name += MARKED.findall("".join(row))
     names = short_names(every_name, longest)
     for row in shown.rows[:most]:
-        texts = [MARKED.sub(lambda found: names[found[1]], cell) for cell in row]
+        cells = [cell for head, cell in zip(shown.heads, row, strict=True) if head != ON_PAGES]
+        texts = [MARKED.sub(lambda found: names[found[1]], cell) for cell in cells]
         made.add_row(*map(Text, texts))
     return made
 

@@ -36,8 +36,10 @@ class Annotations(Brief):
     def __repr__(self) -> str:
         """The sizes and the labels."""
         by = "" if self.n_annotators is None else f" by {self.n_annotators:,} annotators"
-        n, labels = int(self.counts().sum()), check.shortlist(self.index.labels, 6)
-        return f"Annotations: {n:,} annotations of {self.n_items:,} items{by}; labels {labels}"
+        n = int(self.counts().sum())
+        what = "counts of " if self.annotator is None else ""
+        labels = check.shortlist(self.index.labels, 6)
+        return f"Annotations: {what}{n:,} annotations of {self.n_items:,} items{by}; labels {labels}"
 
     @property
     def n_items(self) -> int:

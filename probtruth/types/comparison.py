@@ -153,9 +153,10 @@ class Comparison(Reported):
         """One row for each unordered pair, `a` before `b` by name.
 
         `difference` is the mean score of a minus that of b, in the score's own units and sign; `favours` names the
-        better side. It has an equal-tailed 95% interval `low` to `high`; `p_a_better` = P(a is better) + P(equal)/2;
-        `p_equivalent` = P(|difference| <= rope), null without a ROPE. `reason` says why a probability is null, or rests
-        on twins.
+        better side. It has an equal-tailed 95% interval `low` to `high`; `p_a_better` = P(a is better) + P(equal)/2.
+        `p_equivalent` = P(|difference| <= rope), null without a ROPE, as are `p_a_better_rope` and `p_b_better_rope`,
+        the chances to be better by more than it: 1 less the second says that a is not worse by more (non-inferiority).
+        `reason` says why a probability is null, or rests on twins.
 
         `unseen_rate` is the highest rate, at 95% confidence, of outcomes that would cost the leading model more than
         any observed; `unseen_difference` is the difference, and `unseen_p_a_better` P(a better), at that rate. Null

@@ -101,7 +101,7 @@ class Index(Brief):
     def written(self, what: str, array: str) -> tuple[str, ...]:
         """The "items" or "labels" in the caller's order; an error without one says which names `array` needs."""
         names, _, rows = self.side(what)
-        return tuple(names[position] for position in np.argsort(_rows_of(names, rows, what, array)).tolist())
+        return tuple(names[position] for position in np.argsort(rows_of(names, rows, what, array)).tolist())
 
 
 def ranks(numbers: Int[np.ndarray, " some"]) -> Int[np.ndarray, " some"]:
@@ -109,7 +109,7 @@ def ranks(numbers: Int[np.ndarray, " some"]) -> Int[np.ndarray, " some"]:
     return np.argsort(np.argsort(numbers))
 
 
-def _rows_of(names: Sequence[str], rows: Order | None, what: str, array: str) -> Order:
+def rows_of(names: Sequence[str], rows: Order | None, what: str, array: str) -> Order:
     """The caller's row of each name; names 0, 1, ... are row numbers, which no other order contradicts."""
     in_order = np.arange(len(names))
     if all(name == str(row) for row, name in enumerate(names)):
@@ -137,8 +137,8 @@ def _by_position(reference: Index, other: Index, what: str, array: str) -> Match
     (names, positional, rows), (others, _, other_rows) = reference.side(what), other.side(what)
     check.length(len(others), len(names), f"{what} in {array}")
     if positional:
-        return others, _rows_of(others, other_rows, what, "the reference"), np.arange(len(names))
-    return tuple(names), np.arange(len(names)), _rows_of(names, rows, what, array)
+        return others, rows_of(others, other_rows, what, "the reference"), np.arange(len(names))
+    return tuple(names), np.arange(len(names)), rows_of(names, rows, what, array)
 
 
 def as_names(names: Iterable[object] | None, what: str) -> Sequence[str] | None:
@@ -286,12 +286,34 @@ def no_repeats(coded: Mapping[str, Coded], repeat: Int[np.ndarray, " row"], sour
         )
 
 
+def not_shifted(names: Sequence[str], others: Sequence[str], what: str) -> None:
+    """Raises where one side counts its rows from one number and the other from another: that is no match by name."""
+    starts = []
+    for side in (names, others):
+        numbers = compact(frames.as_series(side))
+        if not len(numbers) or not numbers.dtype.is_integer():
+            return
+        low, high = int(numbers.min()), int(numbers.max())  # type: ignore[arg-type]
+        if high - low != len(numbers) - 1:
+            return
+        starts.append(low)
+    if len(names) == len(others) and starts[0] != starts[1]:
+        raise InputError(
+            f"items {starts[1]} to {starts[1] + len(others) - 1} in {what}, beside {starts[0]} to "
+            f"{starts[0] + len(names) - 1} on the other side",
+            "items that are called the same on both sides",
+            "Row numbers are no names: give both sides the same names, or take them off (pandas: "
+            "reset_index(drop=True) on both).",
+        )
+
+
 def match_items(reference: Index, other: Index, what: str) -> Matched:
     """The items that both sides have, sorted, and their rows on both; the only function that matches items."""
     if reference.positional_items or other.positional_items:
         return _by_position(reference, other, "items", what)
     if reference.items == other.items:
         return reference.items, np.arange(len(reference.items)), np.arange(len(other.items))
+    not_shifted(reference.items, other.items, what)
     there = set(other.items)
     both = tuple(name for name in reference.items if name in there)
     if not both:
@@ -309,7 +331,8 @@ def match_labels(reference: Index, other: Index, what: str) -> Matched:
     if reference.positional_labels or other.positional_labels:
         names, ours, theirs = _by_position(reference, other, "labels", what)
         return names, np.argsort(ours), theirs
-    absent = [name for name in reference.labels if name not in set(other.labels)]
+    there = set(other.labels)
+    absent = [name for name in reference.labels if name not in there]
     if absent:
         raise InputError(
             f"label {check.shortlist(absent)} in the reference, but {what} has only {check.shortlist(other.labels)}",

@@ -15,7 +15,7 @@ from probtruth.kernels.arrays import Table
 from probtruth.kernels.host import empty_array
 from probtruth.types.annotations import Annotations
 from probtruth.types.arguments import Frame
-from probtruth.types.index import Audit, Coded, no_repeats, order_of, positions, ranks, sort_names
+from probtruth.types.index import Audit, Coded, no_repeats, order_of, positions, ranks, rows_of, sort_names
 from probtruth.types.orientation import upward
 from probtruth.types.shown import Brief
 
@@ -143,6 +143,14 @@ class Replicates(Brief):
         """How many replicates each model has of each item."""
         counted = [np.bincount(self.item[~np.isnan(row)], minlength=n_items) for row in self.values]
         return np.array(counted, np.int64)
+
+    def part(self, models: Int[np.ndarray, " chosen"], items: Int[np.ndarray, " these"], n_items: int) -> "Replicates":
+        """The cells of some models on some of the `n_items` items, which are in ascending order."""
+        place = np.full(n_items, -1)
+        place[items] = np.arange(len(items))
+        cells = np.flatnonzero(place[self.item] >= 0)
+        values = self.values[np.ix_(models, cells)]
+        return Replicates(place[self.item[cells]], self.replicate[cells], values, self.names)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -276,7 +284,7 @@ class Scores(Brief):
             labels = labels.part(models, items)
         replicates = self.replicates
         if replicates is not None:
-            replicates = Replicates(replicates.values[np.ix_(models, items)], replicates.names)
+            replicates = replicates.part(models, items, len(self.items))
         return replace(
             self,
             values=self.values[np.ix_(models, items)],
@@ -305,6 +313,8 @@ class Scores(Brief):
                 f"{what} by name",
                 f"Pass a dict {{item: {what.rstrip('s')}}}.",
             )
+        if self.item_rows is not None:
+            rows_of(self.items, self.item_rows, "items", what)
         return listed if self.item_rows is None else [listed[row] for row in self.item_rows.tolist()]
 
     @classmethod

@@ -247,8 +247,8 @@ def _oracle(
     """P(class | votes), with everything known; copied answers tell nothing."""
     logs = np.log(np.maximum(types.tables, 1e-300))
     joint = np.tile(np.log(np.maximum(types.shares, 1e-300)), (size.items, 1))
-    for row in np.flatnonzero(~copied):
-        joint[item[row]] += logs[who[row], :, label[row]]
+    heard = ~copied
+    np.add.at(joint, item[heard], logs[who[heard], :, label[heard]])
     probs = np.exp(joint - joint.max(1, keepdims=True))
     table = np.stack([probs[:, types.classes == one].sum(1) for one in range(size.labels)], 1)
     return np.asarray(table / table.sum(1, keepdims=True))

@@ -1,10 +1,10 @@
-"""The default of the estimand `class`, its parts, the three defaults before it, and an oracle (four minutes).
+"""The default of the estimand `class`, its parts, the three defaults before it, and an oracle (two minutes).
 
 The settings are those of `crowd_settings.py`. Columns: log loss of the true class; the mean difference of the default
-from the best of the three before it in that setting and from `ability`, with standard errors of paired data sets; by
-how much accuracies of annotators exceed the share of right answers; how often the default warns of shared errors. The
-defaults before it are read from docs/validity/truth-earlier-defaults.csv: log losses by their own code at commit
-78064419 on the same data sets (the last one; marginals drawn to the votes where a label drifts; free marginals).
+from the best of the three before it in that setting and from its part with independent errors, with standard errors of
+paired data sets; by how much accuracies of annotators exceed the share of right answers; how often the default warns of
+shared errors. The defaults before it are read from docs/validity/truth-earlier-defaults.csv: log losses by their code
+at commit 78064419 on the same data sets (the last one; marginals drawn to the votes where a label drifts; free ones).
 """
 
 import csv
@@ -18,11 +18,14 @@ from crowds import annotations_of, log_loss
 
 import probtruth as pt
 from probtruth.line.labelled import shared_errors
+from probtruth.truth.fit import INDEPENDENT, MethodRequest
+from probtruth.truth.flat import flatten
+from probtruth.truth.methods.pooled import SHARE_WEIGHT, with_shares
 
 RUNS, FIRST_SEED = 24, 1000
 EARLIER = Path(__file__).parents[2] / "docs" / "validity" / "truth-earlier-defaults.csv"
 NAMES = ("now", "before", "before that")  # Columns of that file
-PARTS = ("dawid-skene-em", "ability", "perceived-class", "pooled")
+PARTS = ("shares + 1/K", "independent errors", "hard items")
 
 
 def earlier_losses() -> dict[tuple[str, int], list[float]]:
@@ -32,31 +35,33 @@ def earlier_losses() -> dict[tuple[str, int], list[float]]:
 
 
 def figures(case: Simulated) -> list[float]:
-    """Log losses of oracle, smoothed shares and methods; then bias of accuracy, whether it warned and converged."""
+    """Log losses of oracle, parts and default; then the bias of accuracy, and whether it warned."""
     annotations = annotations_of((case.item, case.annotator, case.label, case.truth, case.n_labels))
-    shares = pt.infer_truth(annotations, "dirichlet", draws=0, prior=1 / case.n_labels)
-    truths = [pt.infer_truth(annotations, method, draws=0) for method in PARTS]
-    losses = [log_loss(probs, case.truth) for probs in (case.oracle, shares.probs, *(one.probs for one in truths))]
-    default = truths[-1]
-    accuracy = default.annotator_results["accuracy"][case.annotator]
+    shares = pt.infer_truth(annotations, "dirichlet", draws=0, prior=1 / case.n_labels).probs
+    truth = pt.infer_truth(annotations, "pooled", draws=0, share_weight=0)
+    default = with_shares(truth.probs, flatten(MethodRequest.without_draws(annotations)), SHARE_WEIGHT)
+    answers = case.oracle, shares, truth.evidence[INDEPENDENT], truth.probs, default
+    losses = [log_loss(np.asarray(probs), case.truth) for probs in answers]
+    accuracy = truth.annotator_results["accuracy"][case.annotator]
     right = case.label == case.truth[case.item]
-    warned = bool(shared_errors(default))
-    return [*losses, float((accuracy - right).mean()), float(warned), float(bool(default.diagnostics["converged"]))]
+    bias = float((accuracy - right).mean())  # NaN where nobody else answered an annotator's items
+    return [*losses, bias, float(bool(shared_errors(truth)))]
 
 
 def study(runs: int) -> Iterator[tuple[str, tuple[str, ...]]]:
     earlier = earlier_losses()
-    parts = ("oracle", "shares + 1/K", *PARTS[:-1], "**pooled**, the default")
-    head = ("last default", "the one before", "and before", "against the best of these", "against ability")
+    parts = ("oracle", *PARTS, "**pooled**, the default")
+    head = ("last default", "the one before", "and before", "against the best of these", "against independent errors")
     yield "truth-pooled", ("setting", *parts, *head, "bias of accuracy", "warned")
     for name, make in SETTINGS.items():
         code = zlib.crc32(name.encode())
         cases = [make(np.random.default_rng([code, FIRST_SEED + run])) for run in range(runs)]
         table = np.array([figures(case) for case in cases])
         before = np.array([earlier[name, run] for run in range(runs)])
-        default, ability = table[:, 5], table[:, 3]
+        _, _, independent, _, default, bias, warned = table.T
         best = before[:, before.mean(0).argmin()]
-        gaps = [f"{gap.mean():+.3f} ({gap.std(ddof=1) / runs**0.5:.3f})" for gap in (default - best, default - ability)]
-        means = [f"{value:.3f}" for value in (*table[:, :6].mean(0), *before.mean(0))]
-        bias, warned, _ = table[:, 6:].mean(0)
-        yield "truth-pooled", (name, *means, *gaps, f"{bias:+.3f}", f"{warned:.2f}")
+        gaps = [
+            f"{gap.mean():+.3f} ({gap.std(ddof=1) / runs**0.5:.3f})" for gap in (default - best, default - independent)
+        ]
+        means = [f"{value:.3f}" for value in (*table[:, :5].mean(0), *before.mean(0))]
+        yield "truth-pooled", (name, *means, *gaps, f"{np.nanmean(bias):+.3f}", f"{warned.mean():.2f}")

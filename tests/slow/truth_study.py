@@ -16,8 +16,8 @@ from probtruth.truth.flat import flatten
 from probtruth.truth.methods.pooled import with_shares
 
 RUNS = 6
-HARDS, WEIGHTS = (0.2, 0.3, 0.4), (0.0, 0.15, 0.25, 0.35)
-DEFAULT = "pooled 0.3 0.25"  # The constants of the package
+SHARES, WEIGHTS = (0.4, 0.6, 0.8), (0.0, 0.15, 0.25, 0.35)
+DEFAULT = "pooled 0.6 0.25"  # The constants of the package
 BASIC = {
     "vote shares": ("vote-share", {}),
     "shares + 1/K": ("dirichlet", {}),
@@ -27,7 +27,7 @@ BASIC = {
     "dawid-skene-em + 1": ("dawid-skene-em", {"diagonal": 1, "off_diagonal": 1}),
     "ability": ("ability", {}),
 }
-SHOWN = ("vote shares", "shares + 1/K", "dawid-skene-em", "dawid-skene-em + 1", "ability", "perceived-class 0.3")
+SHOWN = ("vote shares", "shares + 1/K", "dawid-skene-em", "dawid-skene-em + 1", "ability", "perceived-class 0.6")
 SHOWN = (*SHOWN, DEFAULT)
 HEAD = ("method", "log loss", "worst crowd", "floored", "error", "covered", "least covered", "below the default")
 
@@ -40,11 +40,12 @@ def answers(crowd: Crowd) -> dict[str, np.ndarray]:
         given = {"prior": 1 / crowd[4]} if name == "shares + 1/K" else options
         found[name] = pt.infer_truth(annotations, method, draws=0, **given).probs
     flat = flatten(MethodRequest.without_draws(annotations))
-    for hard in HARDS:
-        found[f"perceived-class {hard}"] = pt.infer_truth(annotations, "perceived-class", draws=0, hard=hard).probs
+    for share in SHARES:
+        hard = share * (1 - 1 / crowd[4])
+        found[f"perceived-class {share}"] = pt.infer_truth(annotations, "perceived-class", draws=0, hard=hard).probs
         classes = pt.infer_truth(annotations, "pooled", draws=0, hard=hard, share_weight=0).probs
         for weight in WEIGHTS:
-            found[f"pooled {hard} {weight}"] = with_shares(classes, flat, weight)
+            found[f"pooled {share} {weight}"] = with_shares(classes, flat, weight)
     return found
 
 

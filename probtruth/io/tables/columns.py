@@ -87,17 +87,19 @@ def choose(
     # a name that was given for the reference's column is another one here, perhaps
     item, notes = item_column(frame.head(ENOUGH), item if item in frame.columns else None, known, source)
     used: Sequence[str] = ()
+    in_order = labels is not None
     if labels is not None:
         used = labels
     elif index is not None and not index.positional_labels:
         used = index.labels
-        if index.label_columns is not None or not table.has_names:
+        in_order = index.label_columns is not None
+        if (in_order and table.single) or not table.has_names:  # whose columns follow the caller's order
             used = index.written("labels", source.name)
     elif index is not None and len(index.labels) == 2:
         used = ("0", "1")
     if not table.has_names:
         return _by_position(labels_of(frame, item, source), item, used, source)
-    chosen = label_columns(table, item, used, kind)
+    chosen = label_columns(table, item, used, kind, in_order)
     return replace(chosen, notes=(*notes, *chosen.notes))
 
 
@@ -120,8 +122,8 @@ def labels_of(frame: polars.DataFrame, item: str | None, source: Source, must_be
     return labels
 
 
-def label_columns(table: Table, item: str, used: Sequence[str], kind: str = "probs") -> Chosen:
-    """The columns of the labels, of which a reference uses some."""
+def label_columns(table: Table, item: str, used: Sequence[str], kind: str = "probs", in_order: bool = False) -> Chosen:
+    """The columns of the labels, of which a reference uses some, perhaps `in_order` of the caller."""
     frame, source = table.head
     frame = frame.head(ENOUGH)
     notes: tuple[str, ...] = ()
@@ -132,7 +134,9 @@ def label_columns(table: Table, item: str, used: Sequence[str], kind: str = "pro
     if prefix:
         notes += (f"{source.name}: took {prefix!r} off the names of the labels",)
     labels = by_name([name for name in columns if name.startswith(prefix)], prefix)
-    of_text = {label for label, name in labels.items() if label not in used and not some_number(frame, name)}
+    named = set(used)
+    numbers = set(of_numbers(frame, [name for label, name in labels.items() if label not in named]))
+    of_text = {label for label, name in labels.items() if label not in named and name not in numbers}
     labels = {label: name for label, name in labels.items() if label not in of_text or len(of_text) == len(labels)}
     if kind == "probs":
         for label in _not_labels(frame, labels, used):
@@ -142,7 +146,7 @@ def label_columns(table: Table, item: str, used: Sequence[str], kind: str = "pro
     if aside:
         notes += (f"{source.name}: ignored {check.shortlist(aside, 12)}, which are no probabilities of a label",)
     if len(labels) == 1 and kind != "log-probs":
-        return _event(item, *labels.popitem(), used, notes, table)
+        return _event(Chosen(item, labels, notes=notes), used, table, in_order)
     return Chosen(item, labels, notes=notes)
 
 
@@ -167,16 +171,22 @@ def _prefix(columns: Sequence[str], used: Sequence[str]) -> str:
 
 def _not_labels(frame: polars.DataFrame, labels: dict[str, str], used: Sequence[str]) -> list[str]:
     """Columns of numbers without which the rows sum to 1: none of the reference's labels, or positions of labels."""
-    strange = [label for label in labels if label not in used]
+    named = set(used)
+    strange = [label for label in labels if label not in named]
     if not strange or len(strange) == len(labels) == 1 or _sums_to_one(frame, [*labels.values()]):
         return []
-    if used and _sums_to_one(frame, [name for label, name in labels.items() if label in used]):
+    if used and _sums_to_one(frame, [name for label, name in labels.items() if label in named]):
         return strange
-    for label in strange:
-        others = [name for name in labels.values() if name != labels[label]]
-        if len(others) > 1 and _sums_to_one(frame, others):
-            values = frame_numbers.float_columns(frame, [labels[label], *others]).rows()
-            if (values[:, 0] == values[:, 1:].argmax(1)).all():
+    floats = frame_numbers.float_columns(frame, [*labels.values()])
+    if floats.unread is not None or len(labels) < 3:
+        return []
+    values = floats.rows()
+    rest = values.sum(1, keepdims=True) - values  # without each of the columns
+    near = (np.abs(rest - 1) <= check_arrays.SUM_TOLERANCE).all(0)
+    for column, label in enumerate(labels):
+        if near[column] and label not in named:
+            others = np.delete(values, column, axis=1)
+            if (values[:, column] == others.argmax(1)).all():
                 return [label]
     return []
 
@@ -186,14 +196,15 @@ def _sums_to_one(frame: polars.DataFrame, names: list[str]) -> bool:
     return floats is not None and floats.unread is None and check_arrays.surely_simplex(floats.rows())
 
 
-def _event(item: str, label: str, column: str, used: Sequence[str], notes: tuple[str, ...], table: Table) -> Chosen:
+def _event(chosen: Chosen, used: Sequence[str], table: Table, in_order: bool) -> Chosen:
     """The labels of a table with one column of numbers, which are the probabilities of an event."""
+    ((label, column),) = chosen.labels.items()
     source = table.head[1]
     pair = ("0", "1") if used and {*used} <= {"0", "1"} else tuple(used)
     if len(pair) != 2:
-        return Chosen(item, {label: column}, notes=notes)
+        return chosen
     event = label if label in pair else None
-    if pair in EVENTS or table.single:
+    if pair in EVENTS or (table.single and in_order):
         event = event or pair[1]
     if event is None:
         raise InputError(
@@ -204,7 +215,7 @@ def _event(item: str, label: str, column: str, used: Sequence[str], notes: tuple
         )
     other = next(name for name in pair if name != event)
     said = f"{source.name}: took {column!r} as the probability of {event!r}"
-    return Chosen(item, {other: column, event: column}, event, (*notes, said))
+    return Chosen(chosen.item, {other: column, event: column}, event, (*chosen.notes, said))
 
 
 def under_labels(frame: polars.DataFrame, source: Source, chosen: Chosen, kind: str) -> tuple[polars.DataFrame, Source]:
@@ -235,12 +246,24 @@ def _may_name(frame: polars.DataFrame, name: str) -> bool:
 
 
 def _text(frame: polars.DataFrame, name: str) -> polars.Series:
-    return frames.by_value(frames.cells(frame, name).cast(polars.String))
+    return frames.by_value(frames.text(frames.flat(frame, name, Source(), "item")))
+
+
+def of_numbers(frame: polars.DataFrame, names: Sequence[str]) -> list[str]:
+    """The columns, of these, of which at least half of the cells that say anything are numbers."""
+    return [name for name in names if _is_number(frame.get_column(name))]
+
+
+def _is_number(column: polars.Series) -> bool:
+    if column.dtype != polars.String:
+        return column.dtype.is_numeric() or column.dtype in (polars.Boolean, polars.Duration)
+    numbers = column.cast(polars.Float64, strict=False)
+    if numbers.null_count() == 0:  # the quick way
+        return True
+    cells = column.alias("cells")
+    n_numbers = int(cells.str.strip_chars().cast(polars.Float64, strict=False).is_not_null().sum())
+    return n_numbers >= MOST * len(column)
 
 
 def some_number(frame: polars.DataFrame, name: str) -> bool:
-    cells = frames.cells(frame, name)
-    if cells.dtype == polars.String:
-        is_number = cells.str.strip_chars().cast(polars.Float64, strict=False).is_not_null().to_numpy()
-        return bool(is_number.mean() >= MOST)
-    return cells.dtype.is_numeric() or cells.dtype in (polars.Boolean, polars.Duration)
+    return bool(of_numbers(frame, [name]))

@@ -67,7 +67,14 @@ def _draw_reliability(ax: Axes, rows: "polars.DataFrame", key: Key, smallest: in
     forecast, observed = rows["forecast"].to_numpy(), rows["observed"].to_numpy()
     low, high = rows["low"].to_numpy(), rows["high"].to_numpy()
     banded = np.isfinite(low) & np.isfinite(high)
-    ax.fill_between(forecast[banded], low[banded], high[banded], color=key.colour, alpha=0.2, linewidth=0)
+    ax.fill_between(
+        forecast[banded],
+        low[banded],
+        high[banded],
+        color=key.colour,
+        alpha=0.2,
+        linewidth=0,
+    )
     ax.plot(forecast, observed, color=key.colour, linewidth=2)
     area = smallest + 120 * rows["weight"].to_numpy()
     look: Any = {"color": key.colour, "marker": key.mark, "linewidths": 0, "zorder": 3, "clip_on": False}
@@ -108,7 +115,14 @@ def plot_curves(
     for key in shown:
         actual = curves.of(key.name, label, False)
         implied = curves.of(key.name, label, True)
-        ax.plot(implied.x, implied.y, color=key.colour, linestyle=DASHES, linewidth=1.4, drawstyle=step)
+        ax.plot(
+            implied.x,
+            implied.y,
+            color=key.colour,
+            linestyle=DASHES,
+            linewidth=1.4,
+            drawstyle=step,
+        )
         ax.plot(actual.x, actual.y, color=key.colour, linewidth=2.0, drawstyle=step)
         if key.words:
             ax.lines[-1].set(marker=key.mark, markevery=0.13)

@@ -166,7 +166,14 @@ def _draw_ranks(ax: Axes, position: int, chances: Sequence[float], roomy: bool) 
     ax.axhline(floor, color=INK, linewidth=0.6, alpha=0.5)
     for rank, p in enumerate(chances, 1):
         if p >= LEAST_CHANCE:
-            ax.bar(rank, -full * p, 0.7, bottom=floor, color=BLUE, linewidth=0)
+            ax.bar(
+                rank,
+                -full * p,
+                0.7,
+                bottom=floor,
+                color=BLUE,
+                linewidth=0,
+            )
         if roomy and p >= 0.005:
             text(ax, rank, floor - full * p - 0.04, probability(p), INK, "center", "bottom", size=10)
 

@@ -61,7 +61,14 @@ def plot_differences(scores: Scores, a: str, b: str, *, ax: Axes | None = None) 
     top = 1.18 * float(max(observed.max(), expected.max()))
     units = unit(scores.rule) or measure(scores.rule)
     ax = panel(ax, f"difference on an item ({units})", "share of items", height=310)
-    ax.bar(middle, observed, width, color=BLUE, linewidth=0, label="observed")
+    ax.bar(
+        middle,
+        observed,
+        width,
+        color=BLUE,
+        linewidth=0,
+        label="observed",
+    )
     ax.plot(middle, expected, color=RED, linewidth=2, label="normal")
     ax.legend(frameon=False, labelcolor=INK, fontsize=SIZE - 1)
     ax.axvline(centre, color=INK, linewidth=1, linestyle=DASHES)

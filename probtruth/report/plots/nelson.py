@@ -75,7 +75,15 @@ def _bubbles(ax: Axes, bins: Sequence[Any], largest: float, colour: str, rings: 
     y = [row["reported"] for row in bins]
     area = [BUBBLE * row["n_true"] / largest for row in bins]
     face, edge = ("none", colour) if rings else (colour, "none")
-    ax.scatter(x, y, s=area, facecolors=face, edgecolors=edge, alpha=solid, linewidths=1.2)
+    ax.scatter(
+        x,
+        y,
+        s=area,
+        facecolors=face,
+        edgecolors=edge,
+        alpha=solid,
+        linewidths=1.2,
+    )
 
 
 def plot_divergence(risk: RiskProfile, model: str | None = None, power: float = 0.0, ax: Axes | None = None) -> Axes:
@@ -110,7 +118,14 @@ def plot_divergence(risk: RiskProfile, model: str | None = None, power: float = 
     ax.plot([0, source], [reported, reported], color=INK, linewidth=1, linestyle=DOTS)
     ax.plot([source, source], [0, reported], color=INK, linewidth=1, linestyle=DOTS)
     ax.plot(source, reported, "o", color=COLOURS[0], markersize=9)
-    ax.plot(1, ratio, "D", color=COLOURS[1], markersize=8, clip_on=False)
+    ax.plot(
+        1,
+        ratio,
+        "D",
+        color=COLOURS[1],
+        markersize=8,
+        clip_on=False,
+    )
     ax.set_ylim(0, max(1.0, 1.05 * ratio))
     text(ax, 0, reported, f"P_model {fixed(reported, 3)}", COLOURS[0], shift=(8, 9))
     text(ax, source, 0, f"P_source {fixed(source, 3)}", INK, shift=(8, 12))
@@ -138,5 +153,14 @@ def _marks(
     ax.plot(x_values, y_values, color=colour, linewidth=1.6, zorder=3)
     for name, (x, y) in points.items():
         mark, _ = SHAPES[name]
-        ax.plot(x, y, mark, color=colour, markersize=size, fillstyle=fill, zorder=4, clip_on=False)
+        ax.plot(
+            x,
+            y,
+            mark,
+            color=colour,
+            markersize=size,
+            fillstyle=fill,
+            zorder=4,
+            clip_on=False,
+        )
     return points

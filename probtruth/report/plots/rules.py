@@ -53,7 +53,14 @@ def plot_rule(rule: RuleLike = "log", y: ArrayLike = 0.7, ax: Axes | None = None
     low, top = ax.get_ylim()
     ax.set_ylim(low - 0.12 * (top - low), top)
     ax.axvline(truth, color=INK, linewidth=1, linestyle=DASHES)
-    ax.plot(best, least, "o", color=BLUE, markersize=6, clip_on=False)
+    ax.plot(
+        best,
+        least,
+        "o",
+        color=BLUE,
+        markersize=6,
+        clip_on=False,
+    )
     side, shift = ("right", -5) if truth > 0.8 else ("left", 5)
     text(ax, truth, top, f"truth {truth:.3g}", align=side, vertical="top", shift=(shift, 0))
     words = f"least {fixed(least, 3)} at {fixed(best, 2)}"
@@ -118,6 +125,13 @@ def plot_rules(
         text(ax, 0.98, 0.95 - 0.075 * position, name, key.colour, "right", "top", within="axes fraction")
     if match_at is not None and low < match_at < high:
         height = float(np.interp(match_at, grid, losses[0]))
-        ax.plot(match_at, height, "o", color=INK, markersize=6, zorder=4)
+        ax.plot(
+            match_at,
+            height,
+            "o",
+            color=INK,
+            markersize=6,
+            zorder=4,
+        )
         text(ax, match_at, height, f"equal at {match_at:.3g}", shift=(9, 7))
     return ax

@@ -50,15 +50,15 @@ def fit_ability(
 ) -> em.EmRun:
     """The solution, with parameters as in `MODEL`."""
     class_counts = check_arrays.positive_row(prior, flat.n_labels, "prior")
-    n_annotators, n_labels = flat.n_annotators, flat.n_labels
-    own = np.zeros((n_labels, n_annotators)), np.zeros((n_labels, n_labels, n_annotators))
-    first = np.ones(n_annotators), *own, np.asarray(shared_centre(n_labels))
-    return em.solve(request, flat, MODEL, first, (), class_counts, em.EmLimits(max_iterations, tolerance))
-
-
-def fit_anchored(request: MethodRequest, flat: FlatAnnotations) -> em.EmRun:
-    """As `fit_ability`, with class marginals drawn a little towards what most votes name."""
-    return fit_ability(request, flat, anchored_counts(flat))
+    limits = em.EmLimits(max_iterations, tolerance)
+    n_labels = flat.n_labels
+    first = (
+        np.ones(flat.n_annotators),
+        np.zeros((n_labels, flat.n_annotators)),
+        np.zeros((n_labels, n_labels, flat.n_annotators)),
+        np.asarray(shared_centre(n_labels)),
+    )
+    return em.solve(request, flat, MODEL, first, (), class_counts, limits)
 
 
 def anchored_counts(flat: FlatAnnotations) -> Float[np.ndarray, " label"]:
@@ -116,14 +116,19 @@ def log_confusion(parameters: em.Parameters) -> Float[np.ndarray, "class label a
 
 def log_prior(parameters: em.Parameters, priors: em.Priors) -> float:
     a, b, d, g = parameters
-    squares = ABILITY_PRECISION * ((a - 1) ** 2).sum() + OWN_PRECISION * ((b**2).sum() + (d**2).sum())
-    squares += SHARED_PRECISION * ((g - shared_centre(len(g))) ** 2).sum()
+    from_centre = g - shared_centre(len(g))
+    squares = ABILITY_PRECISION * ((a - 1) ** 2).sum()
+    squares += OWN_PRECISION * (b**2).sum()
+    squares += OWN_PRECISION * (d**2).sum()
+    squares += SHARED_PRECISION * (from_centre**2).sum()
     return -0.5 * float(squares)
 
 
 # The parameters are (a, b by label and annotator, D by class, label and annotator, G by class and label).
 MODEL = em.EmModel(
-    _maximise, lambda parameters, flat: em.log_joint(log_confusion(parameters).transpose(2, 1, 0), flat), log_prior
+    _maximise,
+    lambda parameters, flat: em.log_joint(log_confusion(parameters).transpose(2, 1, 0), flat),
+    log_prior,
 )
 
 

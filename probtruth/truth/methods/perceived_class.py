@@ -13,8 +13,7 @@ from jaxtyping import Float, Int
 
 from probtruth import check
 from probtruth.truth import em
-from probtruth.truth.annotators import annotator_columns
-from probtruth.truth.fit import MethodFit, MethodRequest, class_draws
+from probtruth.truth.fit import MethodFit, MethodRequest
 from probtruth.truth.flat import FlatAnnotations, flatten
 from probtruth.truth.methods import ability
 
@@ -26,13 +25,16 @@ SURE_SHARE = 0.1  # Share of hard items of which everybody sees one other class
 
 DIFFUSE_SHARE = 0.3  # Share of hard items of which annotators see several other classes, not one
 
-# Prior share of items that are hard, and how many pseudo-items it counts as for each item: errors of everybody stay
-# unseen however many items there are.
-HARD_SHARE, HARD_WEIGHT = 0.3, 0.1
+# Prior share of items that are hard, over 1 - 1/K: the more labels there are, the more an item can be mistaken for.
+HARD_SHARE = 0.6
+
+HARD_WEIGHT = 0.1  # Pseudo-items that the prior counts as for each item: errors of everybody stay unseen at any number
 
 CONFUSABLE_FLOOR = 0.01  # Added to the pooled confusion before it tells which classes are mistaken for which
 
 MOST_PAIRS = 40  # Pairs of classes between which hard items lie: those that divide the annotators of most items
+
+TINY = np.finfo(float).tiny  # Added to denominators that may be 0 where what they divide is
 
 BLOCK = 1 << 22  # Likelihoods (items times appearances) that are in memory at once
 
@@ -53,63 +55,38 @@ class Appearances:
 
 
 def perceived_class(
-    request: MethodRequest, *, hard: float = HARD_SHARE, max_iterations: int = 500, tolerance: float = 1e-3
+    request: MethodRequest, *, hard: float | None = None, max_iterations: int = 500, tolerance: float = 1e-3
 ) -> MethodFit:
     """P(y | z = k) = sum_u P(u | k) prod_n sum_s P(s | u) theta_j[s, y_n], u what it looks like, s what is seen."""
     flat = flatten(request)
-    counts = ability.anchored_counts(flat)
-    settings = PerceptionSettings(hard, max_iterations, tolerance)
-    start = ability.fit_ability(request, flat, counts, max_iterations, tolerance)
-    fitted = fit_perceived(request, flat, start, counts, settings)
-    probs = fitted.run.probs
-    return MethodFit(
-        probs,
-        class_draws(probs, request.draws, request.seed),
-        fitted.marginals,
-        fitted.confusion,
-        {**fitted.run.diagnostics, "hard_items": fitted.hard},
-        annotator_columns(probs, fitted.marginals, fitted.confusion, flat),
-        {"difficulty": fitted.difficulty},
-    )
-
-
-@dataclass(frozen=True)
-class PerceptionSettings:
-    """The prior share of hard items, and when the fit ends."""
-
-    hard: float = HARD_SHARE
-    max_iterations: int = 500
-    tolerance: float = 1e-3
-
-    def __post_init__(self) -> None:
-        check.number(self.hard, "hard", above=0, below=1, hint="The default is 0.3.")
-        em.EmLimits(self.max_iterations, self.tolerance)
-
-    def pseudo(self, n_items: int) -> Float[np.ndarray, "2"]:
-        """Pseudo-items that are hard, and that are clear."""
-        return HARD_WEIGHT * n_items * np.array([self.hard, 1 - self.hard])
+    limits = em.EmLimits(max_iterations, tolerance)
+    fitted = fit_perceived(request, flat, ability.anchored_counts(flat), hard, limits)
+    item_results = {"difficulty": fitted.difficulty}
+    return em.as_fit(request, flat, fitted.run, fitted.confusion, {}, item_results)
 
 
 class Perceived(NamedTuple):
-    """The fit, and what follows from it for annotators and items."""
+    """The fit, what follows from it for annotators and items, and the fit of independent errors that it began with."""
 
     run: em.EmRun
-    hard: float
-    marginals: Float[np.ndarray, " label"]
     confusion: Float[np.ndarray, "annotator label label"]
     difficulty: Float[np.ndarray, " item"]
+    start: em.EmRun
 
 
 def fit_perceived(
     request: MethodRequest,
     flat: FlatAnnotations,
-    start: em.EmRun,
     class_counts: Float[np.ndarray, " label"],
-    settings: PerceptionSettings,
+    hard: float | None,
+    limits: em.EmLimits,
 ) -> Perceived:
-    """Climbs from the solution of `ability` under the same pseudo-counts of the marginals."""
+    """Climbs from the solution of `ability`; `class_counts` are pseudo-items of the marginals, `hard` a prior mean."""
+    usual = HARD_SHARE * (1 - 1 / max(flat.n_labels, 2))
+    prior_hard = usual if hard is None else check.number(hard, "hard", above=0, below=1, hint="Leave it out.")
+    hard_counts = HARD_WEIGHT * flat.n_items * np.array([prior_hard, 1 - prior_hard])
+    start = ability.fit_ability(request, flat, class_counts, limits.max_iterations, limits.tolerance)
     looks = appearances_of(flat, start)
-    hard_counts = settings.pseudo(flat.n_items)
 
     def maximise(
         probs: np.ndarray, parameters: em.Parameters, flat: FlatAnnotations, priors: em.Priors
@@ -119,26 +96,24 @@ def fit_perceived(
         hard_shares = float(hard) * looks.hard
         answers = _answers(parameters)
         mixed = answers @ looks.seen.T
-        log_mixed = np.log(mixed)
         by_cell = np.zeros_like(mixed)
         n_hard = 0.0
-        for rows in _blocks(flat, looks):
-            table = flat.table[rows]
-            likelihood, _ = _likelihood(table @ log_mixed)
-            weight = _ratio(probs[rows], likelihood @ shares.T)
-            by_cell += table.T @ (likelihood * (weight @ shares))
-            n_hard += float((weight * (likelihood @ hard_shares.T)).sum())
+        for rows, likelihood, _ in _blocks(flat, looks, mixed):
+            weight = probs[rows] / (likelihood @ shares.T + TINY)
+            by_cell += flat.table[rows].T @ (likelihood * (weight @ shares))
+            of_hard = weight * (likelihood @ hard_shares.T)
+            n_hard += float(of_hard.sum())
         seen = answers * ((by_cell / mixed) @ looks.seen)
         counts = seen.reshape(-1, flat.n_labels, flat.n_labels).transpose(2, 1, 0)
-        new_hard = (n_hard + hard_counts[0]) / (flat.n_items + hard_counts.sum())
-        return *ability.climb(np.ascontiguousarray(counts), tuple(skills)), np.asarray(new_hard)
+        climbed = ability.climb(np.ascontiguousarray(counts), tuple(skills))
+        hard = (n_hard + hard_counts[0]) / (flat.n_items + hard_counts.sum())
+        return *climbed, np.asarray(hard)
 
     def log_joint(parameters: em.Parameters, flat: FlatAnnotations) -> np.ndarray:
         shares = looks.shares(float(parameters[-1]))
-        log_mixed = np.log(_answers(parameters) @ looks.seen.T)
+        mixed = _answers(parameters) @ looks.seen.T
         joint = np.empty((flat.n_items, flat.n_labels))
-        for rows in _blocks(flat, looks):
-            likelihood, top = _likelihood(flat.table[rows] @ log_mixed)
+        for rows, likelihood, top in _blocks(flat, looks, mixed):
             joint[rows] = np.log(likelihood @ shares.T) + top
         return joint
 
@@ -148,37 +123,45 @@ def fit_perceived(
         return ability.log_prior(tuple(skills), priors) + em.log_pseudo(hard_counts, log_hard)
 
     model = em.EmModel(maximise, log_joint, log_prior)
-    limits = em.EmLimits(settings.max_iterations, settings.tolerance)
-    first = (*start.parameters, np.asarray(settings.hard))
+    first = (*start.parameters, np.asarray(prior_hard))
     run = em.solve(request, flat, model, first, (), class_counts, limits, start.probs)
-    shares = looks.shares(float(run.parameters[-1]))
-    answers = _answers(run.parameters).reshape(flat.n_annotators, flat.n_labels, flat.n_labels)
-    seen_of_class = shares @ looks.seen
-    confusion = np.einsum("ks,jls->jkl", seen_of_class, answers)
-    difficulty = _difficulty(flat, looks, run, shares)
-    return Perceived(run, float(run.parameters[-1]), np.exp(run.log_marginals), confusion, difficulty)
+
+    fitted_hard = float(run.parameters[-1])
+    shares = looks.shares(fitted_hard)
+    answers = _answers(run.parameters)
+    of_annotator = answers.reshape(flat.n_annotators, flat.n_labels, flat.n_labels)
+    confusion = np.einsum("ks,jls->jkl", shares @ looks.seen, of_annotator)
+    misread = shares * (1 - looks.seen.T)
+    difficulty = np.empty(flat.n_items)  # the expected probability that an annotator sees another class
+    for rows, likelihood, _ in _blocks(flat, looks, answers @ looks.seen.T):
+        weight = run.probs[rows] / (likelihood @ shares.T + TINY)
+        difficulty[rows] = (weight * (likelihood @ misread.T)).sum(1)
+    diagnostics = {**run.diagnostics, "hard_items": fitted_hard}
+    return Perceived(run._replace(diagnostics=diagnostics), confusion, difficulty, start)
 
 
 def appearances_of(flat: FlatAnnotations, start: em.EmRun) -> Appearances:
     """Clear items of every class, items between two classes at every level, and diffuse ones of every class."""
-    n_labels = flat.n_labels
-    clear = np.eye(n_labels)
+    clear = np.eye(flat.n_labels)
     mistaken = _mistaken(flat, ability.confusion_of(start))
+    between = (1 - DIFFUSE_SHARE) * mistaken
     seen = [clear]
-    hard = [(1 - DIFFUSE_SHARE) * SURE_SHARE * mistaken + np.finfo(float).tiny * clear]
+    hard = [SURE_SHARE * between + TINY * clear]
     for one, other in _pairs(flat):
         for level, share, reverse in zip(LEVELS, LEVEL_SHARES, LEVEL_SHARES[::-1], strict=True):
-            column = np.zeros((n_labels, 1))
-            column[one] = (1 - DIFFUSE_SHARE) * share * mistaken[one, other]
-            column[other] = (1 - DIFFUSE_SHARE) * reverse * mistaken[other, one]
-            hard.append(column)
-            seen.append((1 - level) * clear[[one]] + level * clear[[other]])
-    if n_labels > 2:  # of two labels there is one other class
+            of_one = share * between[one, other] * clear[one]
+            of_other = reverse * between[other, one] * clear[other]
+            hard.append((of_one + of_other)[:, None])
+            row = (1 - level) * clear[one] + level * clear[other]
+            seen.append(row[None])
+    if flat.n_labels > 2:  # of two labels there is one other class
         for level, share in zip(LEVELS, LEVEL_SHARES, strict=True):
-            hard.append(DIFFUSE_SHARE * share / (1 - SURE_SHARE) * clear)
+            diffuse = DIFFUSE_SHARE * share / (1 - SURE_SHARE)
+            hard.append(diffuse * clear)
             seen.append((1 - level) * clear + level * mistaken)
     shares = np.concatenate(hard, 1)
-    return Appearances(np.concatenate(seen), shares / shares.sum(1, keepdims=True))
+    total = shares.sum(1, keepdims=True)
+    return Appearances(np.concatenate(seen), shares / total)
 
 
 def _mistaken(
@@ -186,57 +169,38 @@ def _mistaken(
 ) -> Float[np.ndarray, "label label"]:
     """Which classes are mistaken for which: the pooled confusion off the diagonal, rows made to sum to 1."""
     votes = flat.n_annotations
-    pooled = np.tensordot(votes / votes.sum(), confusion, 1) + CONFUSABLE_FLOOR
+    pooled = np.tensordot(votes / votes.sum(), confusion, 1)
+    pooled += CONFUSABLE_FLOOR
     np.fill_diagonal(pooled, 0.0)
-    return np.asarray(pooled / np.maximum(pooled.sum(1, keepdims=True), np.finfo(float).tiny))
+    total = pooled.sum(1, keepdims=True)
+    return np.asarray(pooled / np.maximum(total, TINY))
 
 
 def _pairs(flat: FlatAnnotations) -> Int[np.ndarray, "pair 2"]:
     """The pairs of classes that divide the annotators of most items."""
     voted = (flat.votes() > 0).astype(float)
     together = voted.T @ voted
-    pairs = np.argwhere(np.triu(np.ones_like(together), 1))
-    order = np.argsort(-together[pairs[:, 0], pairs[:, 1]], kind="stable")
+    one, other = np.triu_indices(flat.n_labels, 1)
+    order = np.argsort(-together[one, other], kind="stable")
+    pairs = np.stack([one, other], 1)
     return pairs[order[:MOST_PAIRS]]
 
 
 def _answers(parameters: em.Parameters) -> Float[np.ndarray, "cell class"]:
     """P(label | annotator, the class that they see), by (annotator, label) and class."""
-    logs = ability.log_confusion(parameters[:-1]).transpose(2, 1, 0)
-    return np.asarray(np.exp(logs).reshape(-1, logs.shape[2]))
+    logs = ability.log_confusion(parameters[:-1])
+    by_cell = logs.transpose(2, 1, 0).reshape(-1, len(logs))
+    return np.exp(by_cell)
 
 
-def _blocks(flat: FlatAnnotations, looks: Appearances) -> Iterator[slice]:
-    """Runs of items."""
+def _blocks(
+    flat: FlatAnnotations, looks: Appearances, mixed: Float[np.ndarray, "cell appearance"]
+) -> Iterator[tuple[slice, Float[np.ndarray, "item appearance"], Float[np.ndarray, "item 1"]]]:
+    """Runs of items: which, their likelihoods over the largest, and its log."""
+    log_mixed = np.log(mixed)
     step = max(BLOCK // len(looks.seen), 1)
     for start in range(0, flat.n_items, step):
-        yield slice(start, start + step)
-
-
-def _likelihood(
-    logs: Float[np.ndarray, "item appearance"],
-) -> tuple[Float[np.ndarray, "item appearance"], Float[np.ndarray, "item 1"]]:
-    """Likelihoods over their largest, and the log of the latter."""
-    top = logs.max(1, keepdims=True)
-    return np.exp(logs - top), top
-
-
-def _ratio(numerator: np.ndarray, denominator: np.ndarray) -> np.ndarray:
-    """A quotient that is 0 where the denominator is."""
-    quotient = np.zeros_like(numerator)
-    np.divide(numerator, denominator, out=quotient, where=denominator > 0)
-    return quotient
-
-
-def _difficulty(
-    flat: FlatAnnotations, looks: Appearances, run: em.EmRun, shares: Float[np.ndarray, "class appearance"]
-) -> Float[np.ndarray, " item"]:
-    """The expected probability that an annotator sees another class than the item's."""
-    missed = shares * (1 - looks.seen.T)
-    log_mixed = np.log(_answers(run.parameters) @ looks.seen.T)
-    difficulty = np.empty(flat.n_items)
-    for rows in _blocks(flat, looks):
-        likelihood, _ = _likelihood(flat.table[rows] @ log_mixed)
-        weight = _ratio(run.probs[rows], likelihood @ shares.T)
-        difficulty[rows] = (weight * (likelihood @ missed.T)).sum(1)
-    return difficulty
+        rows = slice(start, start + step)
+        logs = flat.table[rows] @ log_mixed
+        top = logs.max(1, keepdims=True)
+        yield rows, np.exp(logs - top), top

@@ -10,7 +10,9 @@ from probtruth.truth.annotators import annotator_columns
 from probtruth.truth.fit import INDEPENDENT, MethodFit, MethodRequest, class_draws
 from probtruth.truth.flat import FlatAnnotations, flatten
 from probtruth.truth.methods import ability
-from probtruth.truth.methods.perceived_class import HARD_SHARE, PerceptionSettings, fit_perceived
+from probtruth.truth.methods.perceived_class import fit_perceived
+
+SHARE_WEIGHT = 0.25  # Of smoothed vote shares, in the geometric mean with class probabilities
 
 LEAST = 1e-9  # Class probabilities below this enter the pool as this: its logarithm is finite
 
@@ -18,53 +20,51 @@ LEAST = 1e-9  # Class probabilities below this enter the pool as this: its logar
 def pooled(
     request: MethodRequest,
     *,
-    hard: float = HARD_SHARE,
-    share_weight: float = 0.25,
+    hard: float | None = None,
+    share_weight: float = SHARE_WEIGHT,
     max_iterations: int = 500,
     tolerance: float = 1e-3,
 ) -> MethodFit:
     """q_ik proportional to m_ik^(1 - w) ((n_ik + 1/K) / (n_i + 1))^w; m the mean of two fits by their evidence."""
     flat = flatten(request)
     weight = check.number(share_weight, "share_weight", least=0, below=1, hint="The default is 0.25.")
-    settings = PerceptionSettings(hard, max_iterations, tolerance)
+    limits = em.EmLimits(max_iterations, tolerance)
     free_counts = np.ones(flat.n_labels)
     anchored_counts = ability.anchored_counts(flat)
-    free_start = ability.fit_ability(request, flat, free_counts, max_iterations, tolerance)
-    anchored_start = ability.fit_ability(request, flat, anchored_counts, max_iterations, tolerance)
-    free = fit_perceived(request, flat, free_start, free_counts, settings)
-    anchored = fit_perceived(request, flat, anchored_start, anchored_counts, settings)
-    # log Bayes factors of the free marginals, with errors that are independent and with hard items
-    independent_factor = _log_evidence(free_start, free_counts) - _log_evidence(anchored_start, anchored_counts)
-    shared_factor = _log_evidence(free.run, free_counts) - _log_evidence(anchored.run, anchored_counts)
-    free_share = float(expit((independent_factor + shared_factor) / 2))
+    free = fit_perceived(request, flat, free_counts, hard, limits)
+    anchored = fit_perceived(request, flat, anchored_counts, hard, limits)
+    # with independent errors: hard items explain away what tells the two apart
+    log_bayes_factor = _log_evidence(free.start, free_counts) - _log_evidence(anchored.start, anchored_counts)
+    free_share = float(expit(log_bayes_factor))
 
     def mean(of_free: np.ndarray, of_anchored: np.ndarray) -> np.ndarray:
         return np.asarray(free_share * of_free + (1 - free_share) * of_anchored)
 
     classes = mean(free.run.probs, anchored.run.probs)
-    independent = mean(free_start.probs, anchored_start.probs)
-    marginals = mean(free.marginals, anchored.marginals)
+    independent = mean(free.start.probs, anchored.start.probs)
+    marginals = mean(np.exp(free.run.log_marginals), np.exp(anchored.run.log_marginals))
     confusion = mean(free.confusion, anchored.confusion)
     probs = with_shares(classes, flat, weight)
-    better, start = (free, free_start) if free_share > 0.5 else (anchored, anchored_start)
+    better = free if free_share > 0.5 else anchored
     # hard items are likelier than independent errors by so many nats
-    shared_errors = better.run.log_likelihood - start.log_likelihood
+    shared_errors = better.run.log_likelihood - better.start.log_likelihood
     shared_share = float(expit(shared_errors))
     calibrated = shared_share * classes + (1 - shared_share) * independent
     diagnostics = {
         **better.run.diagnostics,
         "converged": free.run.converged and anchored.run.converged,
         "free_marginals": free_share,
-        "hard_items": float(mean(np.asarray(free.hard), np.asarray(anchored.hard))),
         "shared_errors": shared_errors,
     }
+    columns = annotator_columns(calibrated, marginals, confusion, flat)
+    columns["accuracy"] = _checked_accuracy(calibrated, flat)
     return MethodFit(
         probs,
         class_draws(probs, request.draws, request.seed),
         marginals,
         confusion,
         diagnostics,
-        annotator_columns(calibrated, marginals, confusion, flat),
+        columns,
         {"difficulty": mean(free.difficulty, anchored.difficulty)},
         {INDEPENDENT: independent},
     )
@@ -74,6 +74,23 @@ def _log_evidence(run: em.EmRun, class_counts: Float[np.ndarray, " label"]) -> f
     """The log posterior density at its maximum, with the marginals' Dirichlet prior normalised."""
     alpha = 1 + class_counts
     return float(run.objective + gammaln(alpha.sum()) - gammaln(alpha).sum())
+
+
+def _checked_accuracy(probs: Float[np.ndarray, "item label"], flat: FlatAnnotations) -> Float[np.ndarray, " annotator"]:
+    """How often each annotator names the class, on items that others annotated too or whose class is known; else NaN.
+
+    Of an item with one annotator alone, only the prior says how often they are right.
+    """
+    pair = flat.item * flat.n_annotators + flat.annotator
+    answered = np.bincount(np.unique(pair) // flat.n_annotators, minlength=flat.n_items)
+    known = (flat.known < 0).any(1)
+    checked = (answered > 1) | known
+    weight = flat.weight * checked[flat.item]
+    right = np.bincount(flat.annotator, weight * probs[flat.item, flat.label], flat.n_annotators)
+    n_checked = np.bincount(flat.annotator, weight, flat.n_annotators)
+    accuracy = np.full(flat.n_annotators, np.nan)
+    np.divide(right, n_checked, out=accuracy, where=n_checked > 0)
+    return accuracy
 
 
 def with_shares(

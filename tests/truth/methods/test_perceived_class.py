@@ -7,11 +7,12 @@ import pytest
 from simulated_annotations import TWELVE, misperceived, simulate
 
 import probtruth as pt
+from probtruth.truth import em
 from probtruth.truth.annotators import skill_columns
 from probtruth.truth.fit import MethodRequest
 from probtruth.truth.flat import flatten
 from probtruth.truth.methods import ability
-from probtruth.truth.methods.perceived_class import PerceptionSettings, appearances_of, fit_perceived
+from probtruth.truth.methods.perceived_class import appearances_of, fit_perceived
 
 
 def loss(truth: pt.Truth, classes: np.ndarray) -> float:
@@ -23,9 +24,9 @@ def test_likelihood_is_the_sum_over_appearances_and_what_every_annotator_sees(an
     request = MethodRequest.without_draws(annotations)
     flat = flatten(request)
     counts = np.ones(flat.n_labels)
-    start = ability.fit_ability(request, flat, counts)
-    fitted = fit_perceived(request, flat, start, counts, PerceptionSettings())
-    looks = appearances_of(flat, start)
+    fitted = fit_perceived(request, flat, counts, None, em.EmLimits(500, 1e-3))
+    looks = appearances_of(flat, fitted.start)
+    hard = float(fitted.run.parameters[-1])
     np.testing.assert_allclose(looks.seen.sum(1), 1)
     np.testing.assert_allclose(looks.hard.sum(1), 1)
     answers = np.exp(ability.log_confusion(fitted.run.parameters[:-1]))  # class seen, label, annotator
@@ -35,9 +36,9 @@ def test_likelihood_is_the_sum_over_appearances_and_what_every_annotator_sees(an
         votes = list(zip(flat.annotator[rows], flat.label[rows], strict=True))
         joint = np.zeros(flat.n_labels)
         for one, look in itertools.product(range(flat.n_labels), range(len(looks.seen))):
-            share = fitted.hard * looks.hard[one, look] + (1 - fitted.hard) * (look == one)
+            share = hard * looks.hard[one, look] + (1 - hard) * (look == one)
             each = [looks.seen[look] @ answers[:, label, who] for who, label in votes]
-            joint[one] += fitted.marginals[one] * share * np.prod(each)
+            joint[one] += np.exp(fitted.run.log_marginals[one]) * share * np.prod(each)
         np.testing.assert_allclose(fitted.run.probs[item], joint / joint.sum(), rtol=1e-9)
         total += np.log(joint.sum())
     np.testing.assert_allclose(fitted.run.log_likelihood, total, rtol=1e-9)
