@@ -261,6 +261,7 @@ def compared(columns, predictions, n_votes):
 ORDERS = {
     "one student": lambda vote: (vote, 1),
     "forty by one, then a third": lambda vote: (vote, 1) if vote < 40 else (vote - 40, 2),
+    "ten on the same items in turn": lambda vote: (vote // 10, 1 + vote % 10),
     "each by another": lambda vote: (vote, 1 + vote % 59),
 }
 
