@@ -23,9 +23,11 @@ from probtruth.comparison.margin import Margin, margins, other_df
 from probtruth.comparison.options import Options
 from probtruth.comparison.pairs import LEADING, Pairs, first_and_last, leading, pair_rows_of, pairs_of
 from probtruth.comparison.pooled import pooled, steadier
+from probtruth.errors import PosteriorError
 
 if TYPE_CHECKING:
-    from probtruth.inference.nuts import Draws
+    from probtruth.errors import PosteriorError
+from probtruth.inference.nuts import Draws
 
 CHAINS = 4
 AT_ONCE = 1 << 20  # Numbers of draws that are worked on at once
@@ -273,6 +275,11 @@ def posterior_of(estimate: Estimate, population: Population | None, options: Opt
     if n_models > 1 and np.isfinite(whole.mean[n_models:]).all():
         tree = Tree.of(found[n_models:], n_models, total_df(pairs))
     df = total_df(total.of(slice(n_models)) if tree is None else pairs)
+    if not df > 0:
+        raise PosteriorError(
+            "got too few scores in common (no degree of freedom is left for the spread between items), expected at "
+            "least two items that models share. Hint: add items that all models have."
+        )
     data: dict[str, np.ndarray] = {}
     run, means, nuts = None, None, options.engine == "nuts"
     ranked = None
