@@ -20,7 +20,10 @@ copyright = "The probtruth authors"
 release = probtruth.__version__
 version = release
 
-extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx_copybutton", "plain_docstrings", "directives", "demo_report"]
+extensions = [
+    "myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_copybutton", "plain_docstrings", "directives",
+    "demo_report",
+]  # fmt: skip
 if os.environ.get("READTHEDOCS"):
     extensions.append("sphinx.ext.intersphinx")
     intersphinx_mapping = {
@@ -52,7 +55,7 @@ copybutton_prompt_is_regexp = True
 copybutton_line_continuation_character = "\\"
 
 autodoc_member_order = "bysource"
-autodoc_typehints = "signature"
+autodoc_typehints = "description"  # a type for each argument, next to what its docstring says
 autodoc_typehints_format = "short"
 autodoc_preserve_defaults = True
 python_use_unqualified_type_names = True

@@ -26,7 +26,7 @@ SKILL = np.array([4.6, 4.3, 4.2, 4.0, 3.8, 3.6, 3.4, 3.2, 2.9, 2.6, 2.2, 3.8])
 WORKLOAD = np.array([1.6, 1.0, 1.4, 0.8, 1.2, 1.0, 0.6, 1.4, 1.0, 0.8, 0.7, 0.5])
 """Relative number of images that each annotator labels."""
 SPAMMER = len(ANNOTATORS) - 1
-"""This annotator clicks at random on a third of the images."""
+"""This annotator is a random responder on a third of the images."""
 CLICKS_AT_RANDOM = 1 / 3
 HARDNESS_COST = 4.5
 """Log-odds that an image costs if the independent classifiers give its true digit no probability."""

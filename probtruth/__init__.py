@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from probtruth.line.evaluate import evaluate as evaluate
     from probtruth.line.result import Result as Result
     from probtruth.line.score import score as score
+    from probtruth.line.several_labels import evaluate_labels as evaluate_labels
     from probtruth.report.write import write_report as write_report
     from probtruth.scoring import calibration as calibration
     from probtruth.scoring import confusion as confusion
@@ -68,6 +69,7 @@ _HOME = {
     "decompose": "scoring.calibration.decompositions",
     "entropy": "scoring.rules.proper",
     "evaluate": "line.evaluate",
+    "evaluate_labels": "line.several_labels",
     "expected_confusion": "scoring.confusion.expected",
     "infer_multilabel": "truth.multilabel",
     "infer_truth": "truth.infer",

@@ -8,7 +8,7 @@ import shlex
 import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from math import inf, isfinite, isnan, nan
 from numbers import Integral
@@ -23,7 +23,8 @@ class Source:
 
     Rows of a text file have a line, the one in `lines` for each row. So many rows or lines come `before` a batch. A
     table of several files has their sources as `parts`, each with its number of rows. `columns` are the origin's own
-    names of columns that are known by others here. `notes` say how it was read where that was not asked for.
+    names of columns that are known by others here. `notes` say how it was read where that was not asked for. `chosen`
+    are its rows that are left.
     """
 
     name: str = "the table"
@@ -32,11 +33,18 @@ class Source:
     before: int = 0
     parts: "Sequence[tuple[Source, int]]" = field(default=(), compare=False, repr=False)
     notes: tuple[str, ...] = field(default=(), compare=False, repr=False)
+    chosen: Sequence[int] | None = field(default=None, compare=False, repr=False)
+
+    def of_rows(self, rows: Sequence[int]) -> "Source":
+        """The origin of some of its rows."""
+        return replace(self, chosen=rows if self.chosen is None else [self.chosen[row] for row in rows])
 
     def at(self, row: int | None = None, column: str | None = None) -> str:
         """The location in words: file, line (or row, counted from 1) and column."""
         words = [self.name]
         column = None if column is None else self.columns.get(column, column)
+        if row is not None and self.chosen is not None:
+            row = self.chosen[row]
         if row is not None:
             rest = row
             for part, rows in self.parts:

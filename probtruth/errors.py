@@ -14,9 +14,7 @@ def _line(text: str) -> str:
     return short.translate(_ESCAPES)
 
 
-_CODES = (*range(0x20), *range(0x7F, 0xA0), 0x2028, 0x2029, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
-# Control characters, ends of lines, marks that turn the direction of text, and halves of surrogate pairs.
-_ESCAPES = {code: repr(chr(code))[1:-1] for code in (*_CODES, *range(0xD800, 0xE000))}
+_ESCAPES = {code: repr(chr(code))[1:-1] for code in _redaction.CONTROLS | _redaction.NO_TEXT}
 
 
 class ProbtruthError(Exception):

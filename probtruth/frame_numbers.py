@@ -13,14 +13,12 @@ from jaxtyping import Float
 from probtruth import check
 from probtruth.check import Source
 from probtruth.errors import InputError
-from probtruth.frames import as_array, as_polars, encode, flat, missing, name_text
+from probtruth.frames import EXACT, as_array, as_polars, by_value, flat, missing, name_text, names, polars_names
 from probtruth.kernels.arrays import on_device
 from probtruth.kernels.host import block_rows
 
 if TYPE_CHECKING:
     import polars
-
-EXACT = 2.0**53  # Up to this size float64 holds every integer
 
 
 def numbers(frame: "polars.DataFrame", column: str, source: Source, option: str = "score") -> Float[np.ndarray, " row"]:
@@ -28,7 +26,7 @@ def numbers(frame: "polars.DataFrame", column: str, source: Source, option: str 
     import polars
 
     series = flat(frame, column, source, option)
-    values = _floats(series.to_frame()).to_series().cast(polars.Float64)
+    values = _floats(series).cast(polars.Float64)
     bad = values.is_null()
     if bad.any():
         row = int(bad.arg_max() or 0)
@@ -50,18 +48,23 @@ def numbers(frame: "polars.DataFrame", column: str, source: Source, option: str 
     return values.to_numpy()
 
 
-def _floats(frame: "polars.DataFrame") -> "polars.DataFrame":
-    """All columns as floats, which keep their type; null where there is no number."""
+def _floats(column: "polars.Series") -> "polars.Series":
+    """A column as floats, which keep their type; null where there is no number."""
     import polars
-    from polars import selectors
 
-    numbers = selectors.numeric() | selectors.boolean()
-    words = selectors.by_dtype(polars.String, polars.Categorical, polars.Enum)
-    return frame.with_columns(
-        (numbers - selectors.float()).cast(polars.Float64),
-        words.cast(polars.String).str.strip_chars().cast(polars.Float64, strict=False),
-        *(polars.lit(None, polars.Float64).alias(name) for name in frame.select(~(numbers | words)).columns),
-    )
+    kind = column.dtype
+    if kind.is_float():
+        return column
+    if kind.is_numeric() or kind == polars.Boolean:
+        return column.cast(polars.Float64)
+    if kind in (polars.Categorical, polars.Enum):
+        column = column.cast(polars.String)
+    elif kind != polars.String:
+        return polars.Series(column.name, [None] * len(column), polars.Float64)
+    numbers = column.cast(polars.Float64, strict=False)
+    if numbers.null_count() > column.null_count():  # blanks around a number, or no number
+        numbers = column.alias("cells").str.strip_chars().cast(polars.Float64, strict=False).alias(column.name)
+    return numbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,58 +92,75 @@ class FloatColumns:
 
 def float_columns(frame: "polars.DataFrame", columns: Sequence[str], source: Source | None = None) -> FloatColumns:
     """Several columns as floats; float32 stays. With a source, what is no number is an error."""
-    import polars
-
-    # a selection reads `^x$` as a pattern
-    given = polars.DataFrame([frame.get_column(name) for name in columns])
-    floats = given if all(kind.is_float() for kind in given.dtypes) else _floats(given)
-    unread = np.array(floats.null_count().row(0)) > 0
+    floats = [_floats(frame.get_column(name)) for name in columns]
+    unread = np.array([series.null_count() > 0 for series in floats])
     refused = columns[int(unread.argmax())] if unread.any() else None
     if source is not None and refused is not None:
         numbers(frame, refused, source, "label")
-    return FloatColumns([series.to_numpy() for series in floats], floats.height, refused)
+    return FloatColumns([series.to_numpy() for series in floats], frame.height, refused)
 
 
 @dataclass(frozen=True, eq=False)
 class NamedNumbers:
-    """A table of numbers, with the names of its rows and columns if it has any."""
+    """A table of numbers, with the names of its rows and columns; None where they have positions only."""
 
     values: object
-    items: tuple[str, ...] | None = None
-    labels: tuple[str, ...] | None = None
+    items: Sequence[str] | None = None
+    labels: Sequence[str] | None = None
 
-    def in_order_of(self, first: "NamedNumbers", what: str) -> object:
-        """The values with rows and columns in the order of another table with the same names."""
+    def in_order_of(self, names: "NamedNumbers", what: str) -> "NamedNumbers":
+        """The same with rows and columns in the order of other names, which those without names take."""
         values: Any = self.values
-        for axis, (own, other) in enumerate(((self.items, first.items), (self.labels, first.labels))):
-            if own == other or own is None or other is None:
+        for axis, side in enumerate(SIDES):
+            own, wanted = getattr(self, side), getattr(names, side)
+            if own is None or wanted is None or own == wanted:
                 continue
-            if sorted(own) != sorted(other):
-                odd = sorted(set(own) ^ set(other))
+            if sorted(own) != sorted(wanted):
+                odd = sorted({*own} ^ {*wanted})
                 raise InputError(
-                    f"{what} with other {('items', 'labels')[axis]} than the first model ({check.shortlist(odd, 4)})",
-                    "the same names for every model",
-                    "Keep the rows and columns that all models have; `read_predictions` does so for files.",
+                    f"{what} with the {side} {check.shortlist(own, 4)} (others: {check.shortlist(odd, 4)})",
+                    f"those of the first table or of {side}=: {check.shortlist(wanted, 4)}",
+                    f"Names go before positions: rename them, leave {side}= out, or keep what all tables have, as "
+                    "`read_predictions` does.",
                 )
             position_of = {name: position for position, name in enumerate(own)}
-            values = np.take(values, [position_of[name] for name in other], axis)
-        return values
+            rows = np.array([position_of[name] for name in wanted])
+            values = values[rows] if axis == 0 else values[:, rows]
+        items = self.items if names.items is None else names.items
+        labels = self.labels if names.labels is None else names.labels
+        return NamedNumbers(values, items, labels)
+
+
+SIDES = ("items", "labels")  # The axes of a table that may have names
 
 
 def labelled(table: object, item: str = "item") -> NamedNumbers:
-    """A table of numbers by item and label: an array, a dataframe, a dict of columns, or an xarray DataArray."""
-    if hasattr(table, "dims") and hasattr(table, "coords") and hasattr(table, "values"):
+    """A table of numbers by item and label: an array, a Series, a dataframe, a dict of columns, or a DataArray."""
+    if isinstance(table, NamedNumbers):
+        return table
+    if is_array_with_names(table):
         return _of_xarray(table)
     if not is_frame(table):
-        return NamedNumbers(table if on_device(table) else as_array(table))
+        values = table if on_device(table) else as_array(table)
+        items = row_names(table)
+        return NamedNumbers(values if items is None else np.asarray(values), items)
     frame = as_polars(table)
-    columns, items = [column for column in frame.columns if column != item], row_names(table)
+    columns = [column for column in frame.columns if column != item]
+    items = row_names(table)
     if item in frame.columns:
-        codes, names = encode(frame, item, Source(), "item")
-        items = tuple(names[code] for code in codes)
+        items = tuple(names(frame, item, Source(), "item"))
     values = float_columns(frame, columns, Source()).rows() if columns else np.zeros((frame.height, 0))
-    made_up = any(columns == [f"{start}{n}" for n in range(len(columns))] for start in ("", "column_"))
-    return NamedNumbers(values, items, None if made_up else tuple(columns))
+    return NamedNumbers(values, items, column_names(table, columns))
+
+
+def is_array_with_names(table: object) -> bool:
+    """Whether it is an array of xarray."""
+    return all(hasattr(table, sign) for sign in ("dims", "coords", "values"))
+
+
+def is_series(table: object) -> bool:
+    """Whether it is one column of pandas or polars."""
+    return type(table).__name__ == "Series" and hasattr(table, "to_frame")
 
 
 def is_frame(table: object) -> bool:
@@ -152,19 +172,50 @@ def is_frame(table: object) -> bool:
     return any(hasattr(table, sign) for sign in ("collect_schema", "column_names", "columns"))
 
 
+def column_names(table: object, columns: Sequence[str]) -> tuple[str, ...] | None:
+    """The names of a frame's columns; None for those of an array that was made a frame."""
+    pandas_table: Any = table
+    own = pandas_table.columns if type(table).__module__.startswith("pandas") else None
+    if _counts_rows(own) or [*columns] == [f"column_{n}" for n in range(len(columns))]:
+        return None
+    return tuple(by_value(polars_names(columns)))
+
+
 def row_names(table: object) -> tuple[str, ...] | None:
-    """The names that a pandas index gives to the rows of a frame or series; None for row numbers, and anything else."""
+    """The names that an index of pandas, or the coordinate of an array of xarray, gives to the rows; None for none."""
+    if is_array_with_names(table):
+        values: Any = table
+        return _coordinate(values, values.dims[0]) if values.ndim else None
     index = getattr(table, "index", None) if type(table).__module__.startswith("pandas") else None
-    if index is None or not hasattr(index, "to_list"):
+    if index is None or not hasattr(index, "to_list") or _counts_rows(index):
         return None
-    if type(index).__name__ == "RangeIndex" and (index.start, index.step) == (0, 1):  # else rows of a larger frame
-        return None
-    listed = index.to_list()
-    blank = next((row for row, name in enumerate(listed) if missing(name)), None)
-    if blank is not None:
-        hint = "Drop that row, or name it; reset_index(drop=True) makes the index row numbers."
-        raise InputError(f"no name (NaN or None) in the index, row {blank}", "a name for every row", hint)
-    return tuple(map(name_text, listed))
+    return names_in(index.to_list())
+
+
+def levels(table: Any) -> dict[str, object]:
+    """The levels, by name, of the index of a Series, or the coordinate of an array with one axis."""
+    if is_array_with_names(table):
+        (axis,) = table.dims
+        names_of_rows = _coordinate(table, axis)
+        return {} if names_of_rows is None else {str(axis): list(names_of_rows)}
+    index = getattr(table, "index", None)
+    if index is None or callable(index) or None in index.names:
+        return {}
+    return {name_text(name): index.get_level_values(name).to_list() for name in index.names}
+
+
+def _counts_rows(index: Any) -> bool:
+    """Whether an index of pandas holds positions; other ranges are rows of a larger frame."""
+    return type(index).__name__ == "RangeIndex" and (index.start, index.step) == (0, 1)
+
+
+def names_in(listed: Sequence[object]) -> tuple[str, ...]:
+    """Values of Python as names; a missing one is an error."""
+    for row, value in enumerate(listed):
+        if missing(value):
+            hint = "Drop that row, or name it; reset_index(drop=True) makes the index row numbers."
+            raise InputError(f"no name (NaN or None) in the index, row {row}", "a name for every row", hint)
+    return tuple(by_value(polars_names([name_text(value) for value in listed])))
 
 
 def no_frame(listed: object, what: str) -> None:
@@ -179,10 +230,12 @@ def no_frame(listed: object, what: str) -> None:
 def _of_xarray(table: Any) -> NamedNumbers:
     if len(table.dims) == 2 and "item" in table.dims and table.dims[1] == "item":
         table = table.transpose()
-    if len(table.dims) != 2:
-        return NamedNumbers(table.values)
-    rows, columns = (
-        tuple(name_text(name) for name in table.coords[axis].values.tolist()) if axis in table.coords else None
-        for axis in table.dims
-    )
-    return NamedNumbers(table.values, rows, columns)
+    of_axes = [_coordinate(table, axis) for axis in table.dims]
+    return NamedNumbers(table.values, *of_axes[:2])
+
+
+def _coordinate(table: Any, axis: str) -> tuple[str, ...] | None:
+    if axis not in table.coords:
+        return None
+    values = table.coords[axis].values
+    return names_in([*values] if values.dtype.kind == "M" else values.tolist())  # a list of times would be integers

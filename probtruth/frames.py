@@ -1,7 +1,9 @@
 """The only module that turns dataframes into columns: any dataframe that narwhals knows, or a dict of columns."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
@@ -15,8 +17,14 @@ if TYPE_CHECKING:
     import polars
 
 
+EXACT = 2.0**53  # Up to this size float64 holds every integer
+# Numbers as most programs write them; 007, +1 and 1e3 are names.
+NUMBER = r"^-?(0|[1-9][0-9]*)([.][0-9]+)?$"
+FRACTION = re.compile(r"[.]([0-9]+)")
+
+
 def name_text(value: object) -> str:
-    """A name as text: text stays as written, an integer becomes its decimal text, a float its shortest repr."""
+    """A name as text: text stays as written, a number is named by its value (1.0 is 1), a time as in a column."""
     if isinstance(value, str):
         return value
     if isinstance(value, (bool, np.bool_)):
@@ -24,8 +32,36 @@ def name_text(value: object) -> str:
     if isinstance(value, (int, np.integer)):
         return str(int(value))
     if isinstance(value, (float, np.floating)):
-        return repr(value.item() if isinstance(value, np.floating) else value)
+        number = value.item() if isinstance(value, np.floating) else value
+        whole = number.is_integer() and abs(number) < EXACT
+        return str(int(number)) if whole else repr(number)
+    if isinstance(value, (datetime, np.datetime64)):
+        return FRACTION.sub(_fraction, str(value).replace("T", " "))
     return str(value)
+
+
+def _fraction(match: re.Match[str]) -> str:
+    """Fractions of a second in 3, 6 or 9 digits, as polars writes them."""
+    digits = match[1].rstrip("0")
+    size = 3 * -(-len(digits) // 3)
+    return f".{digits:0<{size}}" if digits else ""
+
+
+def by_value(names: "polars.Series") -> "polars.Series":
+    """Text in which every cell is a number, or a truth value, under the names that `name_text` gives to such values."""
+    first = names.head(1).to_list()
+    if not first or first[0] is None:
+        return names
+    if first[0].lower() in ("true", "false"):
+        lower = names.str.to_lowercase()
+        return lower if lower.is_in(["true", "false"]).all() else names
+    if re.match(NUMBER, first[0]) is None or not names.str.contains(".", literal=True).any():
+        return names
+    if not names.str.contains(NUMBER).all():
+        return names
+    plain = names.str.replace("[.]0+$", "").str.replace("^-0$", "0")
+    short = plain.str.replace("([.][0-9]*[1-9])0+$", "$1")
+    return short if short.n_unique() == plain.n_unique() else plain  # else 1.1 and 1.10 are two names
 
 
 def missing(value: object) -> bool:
@@ -42,6 +78,8 @@ def as_polars(frame: object) -> "polars.DataFrame":
         return frame
     try:
         frame = _native(frame)
+        if type(frame).__module__.startswith("pandas") and hasattr(frame, "columns"):
+            return _of_pandas(frame)
         if not isinstance(frame, polars.DataFrame | Mapping):
             import narwhals
 
@@ -64,6 +102,31 @@ def as_polars(frame: object) -> "polars.DataFrame":
             "a dataframe (polars, pandas, pyarrow, ...) or a dict of equally long columns",
             "Wrap the columns in a dict: {'item': [...], 'annotator': [...], 'label': [...]}.",
         ) from None
+
+
+def _of_pandas(frame: Any) -> "polars.DataFrame":
+    """A frame of pandas; columns of numbers without the detour by other libraries, which takes a millisecond each."""
+    import narwhals
+    import polars
+
+    made: dict[str, polars.Series] = {}
+    others: list[int] = []
+    for position, (name, column) in enumerate(frame.items()):
+        if isinstance(column.dtype, np.dtype) and column.dtype.kind in "fiub":
+            made[name] = polars.Series(name, column.to_numpy(), nan_to_null=True)
+        else:
+            made[name] = polars.Series(name, [])
+            others.append(position)
+    if len(made) < frame.shape[1]:
+        check.unique([*frame.columns], "column")
+    if others:
+        table = narwhals.from_native(frame.iloc[:, others])
+        try:
+            made |= {column.name: column for column in table.to_polars()}
+        except (TypeError, ValueError, ImportError, polars.exceptions.PolarsError):
+            # pandas without pyarrow, or a column of several types
+            made |= {name: _series(name, table[name].to_list()) for name in table.columns}
+    return polars.DataFrame(list(made.values()))
 
 
 def with_index(frame: Any) -> "polars.DataFrame":
@@ -102,7 +165,7 @@ def _native(frame: Any) -> Any:
         return (
             frame.to_dataframe(name=frame.name or "score") if hasattr(frame, "name") else frame.to_dataframe()
         ).reset_index()
-    if kind == "pandas" and any(isinstance(name, (bool, np.bool_)) for name in getattr(frame, "columns", ())):
+    if kind == "pandas" and not all(isinstance(name, str) for name in getattr(frame, "columns", ())):
         return frame.set_axis([name_text(name) for name in frame.columns], axis=1)  # as in cells
     return frame
 
@@ -145,7 +208,10 @@ def flat(frame: "polars.DataFrame", column: str, source: Source, option: str) ->
     need_columns(frame.columns, {option: column}, source.name)
     series = cells(frame, column)
     kind = series.dtype
-    if kind.is_nested() or kind in (polars.Binary, polars.Object, polars.Duration):
+    if kind.is_nested():
+        hint = "Flatten it: one column for each value."
+        raise InputError(f"a column of type {kind}", "text or numbers", hint, source.at(column=column))
+    if kind in (polars.Binary, polars.Object, polars.Duration):
         raise InputError(f"a column of type {kind}", "text or numbers", "Convert it.", source.at(column=column))
     years = series.dt.year() if kind in (polars.Date, polars.Datetime) else None  # null where there is no such year
     if years is not None and not (series.is_null() | years.is_between(2, 9998)).all(ignore_nulls=False):
@@ -160,6 +226,23 @@ def flat(frame: "polars.DataFrame", column: str, source: Source, option: str) ->
 def cells(frame: "polars.DataFrame", column: str) -> "polars.Series":
     """A column without its name, because polars would read it as a pattern (`*`."""
     return frame.get_column(column).alias("cells")
+
+
+def blank(cells: "polars.Series", answers: Sequence[str] = ()) -> "polars.Series":
+    """Which cells say nothing: blanks, NaN, and answers that are none."""
+    import polars
+
+    nothing = cells.is_null()
+    if cells.dtype.is_float():
+        nothing |= cells.is_nan().fill_null(False)
+    if cells.dtype == polars.String:
+        nothing |= (cells.str.strip_chars() == "").fill_null(False)
+    if answers:
+        distinct = cells.drop_nulls().unique()
+        words = polars_names([name_text(value) for value in distinct.to_list()])
+        none = words.is_in([*answers]) | by_value(words).is_in([*answers])
+        nothing |= cells.is_in(distinct.filter(none).implode()).fill_null(False)
+    return nothing
 
 
 def encode(
@@ -193,7 +276,7 @@ def keys(frame: "polars.DataFrame", column: str, source: Source, option: str) ->
         if bad.any():
             where = source.at(int(bad.arg_max() or 0), column)
             raise InputError(fault, f"the name of the {option}", "Correct it or remove the row.", where)
-    return series
+    return by_value(series) if series.dtype == polars.String else series
 
 
 def text(names: "polars.Series") -> "polars.Series":
@@ -270,11 +353,14 @@ class Names(Sequence[str]):
 
 def as_series(listed: Sequence[str]) -> "polars.Series":
     """Names as one column, of text or integers."""
+    return listed.column if isinstance(listed, Names) else polars_names(listed)
+
+
+def polars_names(listed: Sequence[str]) -> "polars.Series":
+    """Names of Python as one column."""
     import polars
 
-    if isinstance(listed, Names):
-        return listed.column
-    return polars.Series("name", listed if isinstance(listed, tuple) else list(listed), dtype=polars.String)
+    return polars.Series("name", list(listed), dtype=polars.String)
 
 
 def from_rows(rows: Sequence[Mapping[str, object]], columns: Sequence[str] | None = None) -> "polars.DataFrame":

@@ -15,7 +15,7 @@ from jaxtyping import install_import_hook
 PACKAGE = Path(__file__).parents[1] / "probtruth"
 CHECK_SHAPES = "PROBTRUTH_CHECK_SHAPES"
 """Environment variable: set, annotations of shapes are checked at run time: imports take 6 s longer, calls a third."""
-INNERMOST = {"probtruth.truth.gibbs", "probtruth.report.numbers", "probtruth.report.names"}
+INNERMOST = {"probtruth.report.numbers", "probtruth.report.names"}
 """Modules whose functions are called so often that checking every call takes most of the time of the tests."""
 COMPILED = "JAX_COMPILATION_CACHE_DIR"
 """Environment variable of JAX: the folder of compiled code. All processes of a run of the tests share one."""

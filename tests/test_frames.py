@@ -23,7 +23,7 @@ def test_a_batch_of_arrow_is_a_frame():
         ("007", "007"),
         (7, "7"),
         (np.int8(7), "7"),
-        (7.0, "7.0"),
+        (7.0, "7"),
         (np.float32(0.1), "0.10000000149011612"),
         (True, "true"),
         (np.bool_(False), "false"),

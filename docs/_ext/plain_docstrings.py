@@ -1,16 +1,18 @@
-"""Docstrings are plain paragraphs with `code` in single backticks; this turns them into reStructuredText."""
+"""Docstrings are plain paragraphs with `code` in single backticks; this turns them into reStructuredText.
 
-import inspect
+Napoleon has made fields of the arguments before, one line for each.
+"""
+
+import itertools
 import re
 from collections.abc import Iterator
 from typing import Any
 
-import parameter_tables
-
-PARTS = ("Formula", "Arguments", "Returns", "Errors", "Source", "Example")
+PARTS = ("Formula", "Returns", "Errors", "Source", "Example")
 """The words that begin the parts of a docstring."""
 
 _PART = re.compile(rf"^({'|'.join(PARTS)}):\s*")
+_FIELD = re.compile(r":\w+ [^:]+: ?")
 _CODE = re.compile(r"`([^`]+)`")
 _LINK = re.compile(r"\b(doi|arXiv):(\S+?)(?=[.,;)]*(?:\s|$))|(https?://\S+?)(?=[.,;)]*(?:\s|$))")
 _SPECIAL = re.compile(r"([\\*|_])")
@@ -26,10 +28,22 @@ def to_restructured(lines: list[str]) -> list[str]:
             result += [line[indent:] for line in block]
         elif block[0].strip() == "Example:" and len(block) > 1:
             result += to_restructured(block[1:])
+        elif _FIELD.match(block[0]):
+            result += [line for field in _fields(block) for line in field]
         else:
             result += _paragraph(block)
         result.append("")
     return result
+
+
+def _fields(block: list[str]) -> Iterator[list[str]]:
+    """The fields of a block, each with the lines that continue it."""
+    starts = [at for at, line in enumerate(block) if _FIELD.match(line)]
+    for start, end in itertools.pairwise([*starts, len(block)]):
+        field = _FIELD.match(block[start])
+        assert field is not None
+        text = "\n".join([block[start][field.end() :], *block[start + 1 : end]])
+        yield (field[0] + _inline(text)).split("\n")
 
 
 def _blocks(lines: list[str]) -> Iterator[list[str]]:
@@ -72,36 +86,10 @@ def _links(text: str) -> str:
 
 
 def _process(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
-    """The docstring as reStructuredText; a table stands where a function's arguments or a class's fields were."""
-    is_class = inspect.isclass(obj)
-    rows = []
-    if what in ("function", "method"):
-        rows = parameter_tables.of_function(obj)
-    elif is_class and not issubclass(obj, Exception):
-        rows = parameter_tables.of_fields(obj) or parameter_tables.of_function(obj.__init__)
-    if not rows:
-        lines[:] = to_restructured(lines)
-        return
-    left, place = parameter_tables.without_arguments(lines, [row.name.strip("*") for row in rows])
-    table = parameter_tables.as_markup(rows, _inline)
-    lines[:] = [*to_restructured(left[:place]), "", *table, "", *to_restructured(left[place:])]
-
-
-def _signature(
-    app: Any, what: str, name: str, obj: Any, options: Any, signature: str | None, returned: str | None
-) -> tuple[str, str | None] | None:
-    """A signature without types, which stand in the table."""
-    if what not in ("function", "method") or not signature:
-        return None
-    shown = inspect.signature(obj)
-    parameters = [
-        one.replace(annotation=one.empty) for one in shown.parameters.values() if one.name not in ("self", "cls")
-    ]
-    return str(inspect.Signature(parameters)), returned
+    lines[:] = to_restructured(lines)
 
 
 def setup(app: Any) -> dict[str, bool]:
     """Sphinx calls this."""
-    app.connect("autodoc-process-docstring", _process)
-    app.connect("autodoc-process-signature", _signature)
+    app.connect("autodoc-process-docstring", _process, priority=600)  # after Napoleon, which reads the arguments
     return {"parallel_read_safe": True, "parallel_write_safe": True}

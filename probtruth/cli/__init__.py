@@ -14,6 +14,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
+from probtruth.check import quote
 from probtruth.cli import options as opt
 from probtruth.cli import settings
 from probtruth.cli.check import check
@@ -103,6 +104,9 @@ def main() -> None:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.__stdout__.fileno())  # type: ignore[union-attr]
         if isinstance(failed, BrokenPipeError):
             raise SystemExit(CLOSED_PIPE) from None
+        if failed.filename is not None:
+            reason = os.strerror(failed.errno or 0).lower()
+            _stop(f"{quote(failed.filename)}: got {reason}, expected a path that can be read. Hint: Check the path.", 2)
         _stop(f"got {failed}, expected output that can be written. Hint: send it elsewhere, or make room.", 2)
     if status == INTERRUPTED:
         _stop("interrupted: what --out names is as it was, or written whole", INTERRUPTED)

@@ -1,7 +1,6 @@
 """`probtruth check`: what each file would be used as, read as the commands read it."""
 
 import sys
-from collections.abc import Sequence
 from dataclasses import replace
 from itertools import islice
 from typing import Any
@@ -12,11 +11,9 @@ from probtruth.cli import options as opt
 from probtruth.cli.console import Console
 from probtruth.cli.reading import named_file
 from probtruth.errors import InputError
-from probtruth.io.formats import SCORE_TOOLS, LabelReading
+from probtruth.io.formats import SCORE_TOOLS, LabelReading, ScoreReading
 from probtruth.redaction import redacted
 
-# The line on a table of integers, which may be counts or something else.
-AS_COUNTS = "read as counts with --format counts, or beside predictions that have every column as a label"
 SHOWN = {"probabilities": "probabilities (predictions or soft labels)"}
 MOST_TASKS = 12  # How many tasks of a log are listed with their metrics
 
@@ -38,8 +35,8 @@ def check(
     reading: LabelReading,
     cells: opt.Cells,
     files: list[str],
-    model: str = "model",
-    score: str = "score",
+    model: str | None = None,
+    score: str | None = None,
     json: bool = False,
 ) -> None:
     """Validate files and print what would be used of them."""
@@ -67,7 +64,7 @@ def check(
         raise faults[-1]
 
 
-def _checked(file: str, reading: LabelReading, cells: opt.Cells, columns: tuple[str, str]) -> Checked:
+def _checked(file: str, reading: LabelReading, cells: opt.Cells, columns: tuple[str | None, str | None]) -> Checked:
     """What a file or folder is; `columns` are those of the models and scores of a table."""
     from probtruth.io.loaders.readers import format_of, read_label_file
 
@@ -81,43 +78,54 @@ def _checked(file: str, reading: LabelReading, cells: opt.Cells, columns: tuple[
     return _labels(read_label_file(path, replace(reading, format=tool)), kinds.get(tool, f"{tool} export"))
 
 
-def _table(path: Any, reading: LabelReading, cells: opt.Cells, of_scores: tuple[str, str]) -> Checked:
+def _table(path: Any, reading: LabelReading, cells: opt.Cells, of_scores: tuple[str | None, str | None]) -> Checked:
+    """What a table holds, by its kind."""
+    from probtruth.io.kinds import Hard, LongScores, Soft, kind_of, score_kind
     from probtruth.io.predictions import read_predictions
-    from probtruth.io.tables.read import columns_of, read_table
-    from probtruth.line.inputs import stored_labels
+    from probtruth.io.table import opened
+    from probtruth.line.inputs import reference_of
 
-    columns = columns_of(path)
-    if {reading.item, *of_scores} <= set(columns):
-        return _scores(path, reading, *of_scores, columns)
+    table = opened(path)
+    how = ScoreReading(reading.item, *of_scores, replicate=reading.replicate, missing=reading.missing)
+    names = {how.column(role) for role in ("item", "model", "score")}
+    if names <= set(table.columns) and isinstance(score_kind(table, how), LongScores):
+        return _scores(table, how)
     try:
-        known = stored_labels(path, {}, replace(reading, format="table"))
-    except InputError:
-        # several rows of an item are votes; one row is numbers by label, or what is wrong with these
-        if reading.item not in columns or read_table(path)[0].get_column(reading.item).is_duplicated().any():
+        kind = kind_of(table, reading)
+    except InputError as error:
+        item = reading.column("item")
+        once = item in table.columns and not table.whole[0].get_column(item).is_duplicated().any()
+        if not once:  # several rows of an item are votes
             raise
+        try:
+            read = read_predictions({redacted(str(path)): table}, None, reading.item, cells.kind, cells.renormalise)
+        except InputError as other:
+            raise (error if cells == opt.Cells() and error.expected.startswith("to know which") else other) from None
     else:
-        if reading.label not in columns:
-            kind, facts, lines = _labels(known, "annotations, counts per label")
-            return kind, facts, [AS_COUNTS, *lines]
-        return _labels(known, "annotations, long form" if reading.annotator in columns else "labels, one for each item")
-    read = read_predictions({redacted(str(path)): path}, None, reading.item, cells.kind, cells.renormalise)
+        if not isinstance(kind, Soft):
+            known = reference_of(table, {}, reading)
+            return _labels(known, "labels, one for each item" if isinstance(kind, Hard) else "annotations, long form")
+        read = read_predictions({redacted(str(path)): table}, None, reading.item, cells.kind, cells.renormalise)
     lines = [f"{count(rows, 'row')} divided by their sums" for _, rows, _, _ in read.audit.renormalised]
     lines += read.notes
     return "probabilities", {"n_items": len(read.index.items), "labels": list(read.index.labels)}, lines
 
 
-def _scores(path: Any, reading: LabelReading, model: str, score: str, columns: Sequence[str]) -> Checked:
+def _scores(table: Any, how: ScoreReading) -> Checked:
     from probtruth.io.scores import notes_in, read_scores
+    from probtruth.io.tables import parquet_notes
 
+    score = how.column("score")
     try:
-        _, upward, *_ = notes_in(path, score, None)
+        upward, *_ = notes_in(parquet_notes.of(table), score, None, table.name)
     except InputError:
         upward = None
-    replicate = reading.replicate if reading.replicate in columns else None
-    named: dict[str, Any] = {"item": reading.item, "model": model, "score": score, "replicate": replicate}
-    scores = read_scores(path, **named, higher_is_better=upward or False)
+    named: dict[str, Any] = {role: getattr(how, role) for role in ("item", "model", "score", "replicate")}
+    if how.replicate is None and "replicate" in table.columns:
+        named["replicate"] = "replicate"
+    scores = read_scores(table, **named, missing=how.none, higher_is_better=upward or False)
     way = (
-        f"which way {score!r} counts is not known: add --higher-is-better or --lower-is-better"
+        f"which way {score!r} counts is not known: add --higher-is-better or --lower-is-better to `probtruth compare`"
         if upward is None
         else f"{score}: {'higher' if upward else 'lower'} is better"
     )
@@ -148,7 +156,8 @@ def _log(tool: str, files: Any) -> Checked:
             lines.append(f"{words}; filters {shortlist(filters)}" if len(filters) > 1 else words)
         lines.append("choose with --task TASK, --metric TASK=NAME and --filter TASK=NAME; else the first of each")
     else:
-        lines.append(f"metrics: {shortlist(log.metrics, 20)} (choose with --score)")
+        named = f"{shortlist(log.metrics, 20)} (choose with --score)" if log.metrics else "none that is a number"
+        lines.append(f"metrics: {named}")
         if len(by_filter) > 1:
             lines.append(f"filters: {shortlist(sorted(by_filter), 12)} (choose with --filter)")
     facts = {"models": log.models, "tasks": log.tasks, "metrics": list(log.metrics), "filters": sorted(by_filter)}

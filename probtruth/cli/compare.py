@@ -29,7 +29,7 @@ def compare(
 
     console, gate = Console.of(context, json), verdict.gate
     options: dict[str, Any] = {"replicates": replicates, "fold_correlation": fold_correlation, **verdict.options}
-    check_output(out, show, reading.item)
+    check_output(out, show, reading.item or "item")
     cache_compiled_code()
     with console.progress("reading scores"):
         read = read_score_files(named_files(scores), reading, opt.n_bytes(memory))
@@ -41,10 +41,10 @@ def compare(
         from probtruth.io.gold import gold_file, gold_table
 
         table = gold_table(*gold_file(gold))[0]
-        names = {reading.item: "item"} | (
-            {} if reading.format == "wide" else {reading.model: "model", reading.score: "score"}
-        )
+        names = {reading.item: "item"}
+        if reading.format != "wide":
+            names |= {reading.model: "model", reading.score: "score"}
         options["gold"] = table.rename({old: new for old, new in names.items() if old in table.columns})
     with console.progress("sampling"):
         result = Result.of(compare_scores(read, **options))
-    conclude(result, out, show, reading.item, console, gate)
+    conclude(result, out, show, reading.item or "item", console, gate)

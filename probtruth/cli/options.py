@@ -49,11 +49,14 @@ OPTIONS = {
     },
     "annotator": Option(INPUT, "COL", "Column of annotator names."),
     "label": Option(INPUT, "COL", "Column of labels; in exports, the question."),
+    "run.label": Option(INPUT, "COL", "Column of labels; repeat for labels of a column (0 or 1) each."),
     "model": Option(INPUT, "COL", "Column of model names."),
     "score": Option(INPUT, "COL", "Column of scores; in logs, the metric."),
     "group": Option(INPUT, "COL", "Column of groups."),
     "cluster": Option(INPUT, "COL", "Column of clusters."),
     "replicate": Option(INPUT, "COL", "Column that tells repeats (seeds, runs) apart."),
+    "missing": Option(INPUT, "NAME,...", "Answers or scores that are none: NA, -1, 'cannot say'."),
+    "transpose": Option(INPUT, None, "Rows are models, columns are items."),
     "task": Option(INPUT, "TASK", "lm-eval: read this task only. Repeat."),
     "metric": Option(INPUT, "[TASK=]NAME", "lm-eval: a task's metric; else its first. Repeat."),
     "filter": Option(INPUT, "[TASK=]NAME", "lm-eval: a task's filter; else its first. Repeat."),
@@ -154,8 +157,8 @@ class Pilot:
     scores: list[str] | None = None
     annotations: str | None = None
     predictions: list[str] | None = None
-    annotator: str = "annotator"
-    label: str = "label"
+    annotator: str | None = None
+    label: str | None = None
     rule: str = "log"
     a: str | None = None
     b: str | None = None

@@ -55,8 +55,7 @@ def read(
     from probtruth.io.groups import read_groups
     from probtruth.io.loaders import joined_table
     from probtruth.io.predictions import model_files, read_predictions
-    from probtruth.io.truth import read_soft
-    from probtruth.line.inputs import reference_of, stored_labels
+    from probtruth.line.inputs import opened_models, reference_of
 
     others = {"--predictions": files.predictions, "--annotations": files.annotations, "--soft": files.soft}
     beside = [name for name, value in others.items() if value]
@@ -66,8 +65,8 @@ def read(
     if table is not None:
         if beside:
             raise InputError(f"the table {table!r} with {beside[0]}", "one table that holds all, or a file each", EACH)
-        block, blocks = joined_table(table, item=item)
-        reference, models = reference_of(block, blocks, item, estimand, memory=limit), blocks
+        block, models = joined_table(table, item=item or "item")
+        reference = reference_of(block, models, files.reading, estimand, memory=limit)
     elif not files.predictions:
         hint = "Write --predictions my_model=probs.csv, or one TABLE with columns truth.cat, ours.cat."
         raise InputError("no --predictions and no table", "one of the two", hint)
@@ -76,18 +75,18 @@ def read(
     elif len(beside) == 1:
         reference, predictions, strata = _logged(files.predictions)
     else:
-        models = model_files(files.predictions)
-        reference = (
-            read_soft(files.soft, item, estimand, memory=limit)
-            if files.soft
-            else stored_labels(str(files.annotations), models, files.reading, memory=limit)
-        )
+        models = opened_models(model_files(files.predictions))
+        if files.soft:
+            how = LabelReading(item, format="soft")
+            reference = reference_of(files.soft, models, how, estimand, memory=limit)
+        else:
+            reference = reference_of(str(files.annotations), models, files.reading, estimand, memory=limit)
     if models:
         cells = files.cells
         predictions = read_predictions(models, reference.index, item, cells.kind, cells.renormalise, memory=limit)
     for what, spec in (("group", files.groups), ("cluster", clusters)):
         if spec is not None:
-            strata[f"{what}s"] = read_groups(spec, predictions.index.items, item, what)
+            strata[f"{what}s"] = read_groups(spec, predictions.index.items, item or "item", what)
     return reference, predictions, strata
 
 
@@ -137,6 +136,6 @@ def read_pilot(pilot: Pilot, console: Console) -> tuple[Any, Any]:
 
 def files_of(pilot: Pilot) -> Files:
     """The annotations and predictions of a pilot."""
-    how = LabelReading(pilot.reading.item, pilot.annotator, pilot.label, pilot.reading.replicate or "replicate")
-    how = replace(how, format=pilot.reading.format)
+    how = LabelReading(pilot.reading.item, pilot.annotator, pilot.label, pilot.reading.replicate)
+    how = replace(how, format=pilot.reading.format, missing=pilot.reading.missing)
     return Files(how, pilot.cells, pilot.predictions, pilot.annotations)

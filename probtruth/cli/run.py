@@ -14,6 +14,7 @@ def run(
     files: Files,
     verdict: opt.Verdict,
     table: str | None = None,
+    label: list[str] | None = None,
     gold: str | None = None,
     clusters: str | None = None,
     truth: str | None = None,
@@ -27,23 +28,54 @@ def run(
     json: bool = False,
 ) -> None:
     """Turn labels and predictions into P(A beats B) and a report."""
+    labels = label or []
+    files = replace(files, reading=replace(files.reading, label=labels[0] if labels else None))
     if metric is not None and (rule, floor, gold, verdict.weights) != ("log", None, None, None):
         hint = "Leave one out."
         raise InputError("--metric with --rule, --floor, --gold or --weights", "a metric or a scoring rule", hint)
+    item = files.reading.item or "item"
     options = {"method": truth, "estimand": estimand, **verdict.options}
     if metric is None:
-        options |= {"rule": opt.chosen_rule(rule), "floor": floor, "gold": _gold(gold, files.reading.item)}
+        options |= {"rule": opt.chosen_rule(rule), "floor": floor, "gold": _gold(gold, item)}
     opt.refuse_unused(context, *_unused(files, table))
     console, gate = Console.of(context, json), verdict.gate
-    check_output(out, show, files.reading.item)
+    check_output(out, show, item)
     cache_compiled_code()
+    if len(labels) > 1:
+        if metric is not None or table is not None:
+            raise InputError("several --label with --metric or a TABLE", "a scoring rule", "Leave it out.")
+        with console.progress("inferring, scoring, sampling"):
+            several = _of_several_labels(labels, files, options, clusters)
+        if not json:
+            from probtruth.report import terminal
+
+            console.show(terminal.by_label(several))
+        conclude(several, out, None, item, console, gate)
+        return
     with console.progress("reading"):
         reference, predictions, strata = read(files, table, estimand or ("class" if gold else None), clusters, memory)
     for note in dict.fromkeys((*getattr(reference, "notes", ()), *predictions.notes)):
         console.note(note)
     with console.progress("inferring, scoring, sampling"):
         result = evaluated(reference, predictions, {**options, **strata}, metric)
-    conclude(result, out, show, files.reading.item, console, gate)
+    conclude(result, out, show, item, console, gate)
+
+
+def _of_several_labels(labels: list[str], files: Files, options: dict[str, Any], clusters: str | None) -> Any:
+    """The result of labels that have a column each."""
+    from probtruth.io.groups import read_groups
+    from probtruth.io.predictions import model_files
+    from probtruth.line.several_labels import evaluate_labels
+
+    if options.pop("gold") is not None or options.pop("weights") is not None:
+        raise InputError("several --label with --gold or --weights", "neither", "Leave it out, or ask label by label.")
+    if files.annotations is None or not files.predictions:
+        raise InputError("several --label", "--annotations FILE and --predictions NAME=FILE", "Give both.")
+    item = files.reading.item or "item"
+    for what, spec in (("groups", files.groups), ("clusters", clusters)):
+        options[what] = None if spec is None else read_groups(spec, None, item, what.rstrip("s"))
+    options |= {"item": item, "annotator": files.reading.annotator or "annotator"}
+    return evaluate_labels(files.annotations, model_files(files.predictions), labels, **options)
 
 
 def _unused(files: Files, table: str | None) -> tuple[tuple[str, ...], str]:

@@ -30,6 +30,7 @@ def truth(
     from probtruth.io.loaders.readers import read_label_file
     from probtruth.io.truth import check_soft_out, write_soft
     from probtruth.line.labelled import alike_labels, drifts, unsettled
+    from probtruth.line.truth_dict import truth_dict
     from probtruth.report import terminal
     from probtruth.truth.annotators import annotators
     from probtruth.truth.infer import infer_truth
@@ -55,7 +56,7 @@ def truth(
         notes.append(f"soft labels of {inferred.n_items} items written to {out}")
     for note in (*alike_labels(annotations.index.labels), *unsettled(inferred), *drifts(inferred), *notes):
         console.note(note)
-    known = terminal.truth_dict(inferred, quality)
+    known = truth_dict(inferred, quality)
     if out is None:
         console.show(*terminal.truth_summary(known))
     console.emit(known)
@@ -69,7 +70,7 @@ def score(
     out: str,
     rule: str = "log",
     floor: float | None = None,
-    item: str = "item",
+    item: str | None = None,
     memory: str | None = None,
     json: bool = False,
 ) -> None:
@@ -89,7 +90,7 @@ def score(
     files = model_files(predictions)
     with console.progress("reading and scoring"):
         limit = opt.n_bytes(memory)
-        known: Any = reference_of(truth, {}, item, memory=limit)
+        known: Any = reference_of(truth, {}, LabelReading(item), memory=limit)
         index = known.index if isinstance(known, Truth) else None
         tables = read_predictions(files, index, item, cells.kind, cells.renormalise, memory=limit)
         scores = score(tables, truth if index is None else known, chosen, floor, item=item)

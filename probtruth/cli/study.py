@@ -91,14 +91,14 @@ def monitor(
 ) -> None:
     """Compare two models while scores come in. Look as often as you like; known items are skipped."""
     from probtruth.io.output.folder import check_out
-    from probtruth.io.tables.read import read_table
+    from probtruth.io.table import opened
     from probtruth.report import terminal_study as words
     from probtruth.study.monitor import monitor
     from probtruth.study.monitor_state import is_state
 
     console = Console.of(context, json)
     check_out(state, is_state)
-    frame, source = read_table(scores)
+    frame, source = opened(scores).whole
     watched = monitor(frame, state if Path(state).exists() else None, **vars(watching), source=source)
     watched.save(state)
     for note in (*source.notes, *words.monitor_notes(watched)):

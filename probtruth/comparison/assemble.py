@@ -7,17 +7,18 @@ from itertools import combinations
 import numpy as np
 from jaxtyping import Int
 
+from probtruth import check
 from probtruth.comparison.estimate import Estimate
 from probtruth.comparison.options import Options
 from probtruth.comparison.pairs import pair_rows_of, pairs_of
 from probtruth.comparison.posterior import Posterior
-from probtruth.comparison.rows import NO_SPREAD, group_rows, pair_rows, population_rows, rank_rows
+from probtruth.comparison.rows import NO_SPREAD, group_rows, pair_rows, population_rows, rank_rows, unit_rows
 from probtruth.comparison.tests import MOST, Row, paired_tests, rows_of_tests
 from probtruth.comparison.tree import tree_of
 from probtruth.comparison.unseen import LEVEL, NO_BOUND, NOT_SAMPLED
 from probtruth.comparison.warn import prior_of_groups, warnings_of
 from probtruth.errors import PosteriorError
-from probtruth.types import Comparison
+from probtruth.types import Comparison, orientation
 from probtruth.types.comparison import leading_pair
 from probtruth.types.pairs import Rank
 
@@ -39,6 +40,9 @@ def assemble(estimate: Estimate, post: Posterior, options: Options) -> Compariso
         warnings += prior_of_groups(estimate.names, post.population)
     if options.strict and (failing := [warning for warning in warnings if warning.startswith("sampling:")]):
         raise PosteriorError(" ".join(failing))
+    group_results = unit_rows(estimate, rope)
+    if post.population is not None:
+        group_results |= population_rows(estimate, post.population, rope)
     bounded = about.of_means and about.range is not None
     reason = NOT_SAMPLED if these_items else None if bounded or about.outcomes is not None else NO_BOUND
     return Comparison(
@@ -52,6 +56,7 @@ def assemble(estimate: Estimate, post: Posterior, options: Options) -> Compariso
         seed=options.seed,
         diagnostics=diagnostics,
         parts=partial(_uncertainty, estimate, ranks),
+        part_intervals=partial(_uncertainty_intervals, estimate, ranks, options.seed),
         tree=partial(tree_of, estimate, post, options.seed),
         settings={
             "engine": options.engine,
@@ -70,7 +75,7 @@ def assemble(estimate: Estimate, post: Posterior, options: Options) -> Compariso
         },
         warnings=warnings,
         decisions=_decisions(estimate, post, ranks, ordered),
-        group_results={} if post.population is None else population_rows(estimate, post.population, rope),
+        group_results=group_results,
         of_groups=partial(group_rows, estimate, post.population),
         tests=partial(_tests, estimate, post, options),
         unseen={"confidence": LEVEL, "n_units": plan.n_units, "reason": reason},
@@ -146,12 +151,30 @@ def _made_tests(estimate: Estimate, options: Options, chosen: Int[np.ndarray, " 
 
 def _uncertainty(estimate: Estimate, ranks: Sequence[Rank]) -> dict[str, float | None]:
     """Shares of the variance of the difference between the two models of highest P(best), by what it comes from."""
+    pair = _leaders(estimate, ranks)
+    if pair is None:
+        return dict.fromkeys(("items", "annotators", "labels"))
+    return estimate.shares(*pair)
+
+
+def _uncertainty_intervals(
+    estimate: Estimate, ranks: Sequence[Rank], seed: int
+) -> dict[str, tuple[float, float] | None]:
+    """The 95% interval of each of these shares."""
+    pair = _leaders(estimate, ranks)
+    if pair is None:
+        return dict.fromkeys(("items", "annotators", "labels"))
+    return estimate.share_intervals(*pair, seed)
+
+
+def _leaders(estimate: Estimate, ranks: Sequence[Rank]) -> tuple[int, int] | None:
+    """The places of the two models of highest P(best), by name."""
     names = estimate.names
     finite = [row for row in ranks if row.model in names]
     if len(finite) < 2 or any(row.p_best is None for row in finite):
-        return dict.fromkeys(("items", "annotators", "labels"))
+        return None
     first, second = sorted(leading_pair(finite))
-    return estimate.shares(names.index(first), names.index(second))
+    return names.index(first), names.index(second)
 
 
 def _estimand(estimate: Estimate, options: Options) -> str:
@@ -167,12 +190,15 @@ def _estimand(estimate: Estimate, options: Options) -> str:
     if plan.n_clusters is not None and not options.these_items:
         over += ", items dependent within clusters"
     if about.gold is not None:
-        over += f", anchored by expert labels on {about.gold.n_answered} of {plan.n_items} items"
+        over += f", corrected by expert labels on {about.gold.n_answered} of {plan.n_items} items"
     of_rule = about.rule
     if about.known.proper is not None:
-        of_rule = f"expected {about.rule} scores"
+        named = "Brier" if about.rule == "brier" else about.rule
+        of_rule = f"expected {named} scores"
     elif about.rule == "score":
         of_rule = "scores"
+    elif orientation.known(about.rule) is None and not about.rule.startswith("score ("):
+        of_rule = f"the score {check.quote(about.rule)}"  # a name that says nothing by itself
     if len(estimate.models) == 1:
         return f"mean of {of_rule} over {over}"
     better = "positive" if about.higher_is_better else "negative"

@@ -8,6 +8,8 @@ import numpy as np
 
 from probtruth import check
 from probtruth.comparison.assemble import assemble
+from probtruth.comparison.board_sets import by_set
+from probtruth.comparison.boards import connected
 from probtruth.comparison.design import Design, design
 from probtruth.comparison.estimate import Estimate
 from probtruth.comparison.groups import Population
@@ -56,8 +58,16 @@ def compare(
     if scores.gold is not None:
         dependent = chosen.replicates if chosen.replicates in ("crossed", "folds") else None
         _refuse({f"replicates={dependent!r}": dependent, "annotations": annotations}, "gold", "Leave one of them out.")
+    scores = replace(scores, groups=plan.groups, clusters=plan.clusters)
+    sets = connected(scores.values)
+    if sets.any():
+
+        def of_set(part: Scores) -> Comparison:
+            return compare(part, replicates=replicates, annotations=annotations, weights=weights, **options)
+
+        return by_set(scores, sets, of_set)
     found = conclude(of_scores(scores, plan, chosen, annotations), chosen)
-    return replace(found, scored=replace(scores, groups=plan.groups, clusters=plan.clusters))
+    return replace(found, scored=scores)
 
 
 def conclude(estimate: Estimate, options: Options) -> Comparison:

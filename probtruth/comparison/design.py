@@ -87,6 +87,14 @@ class Design:
         return self.n_items if self.unit_group is None else len(self.unit_group)
 
     @property
+    def effective_units(self) -> float:
+        """How many units of equal size would tell as much."""
+        if self.unit_sizes is None:
+            return float(self.n_items)
+        sizes = self.unit_sizes.astype(np.float64)
+        return float(sizes.sum() ** 2 / (sizes**2).sum())
+
+    @property
     def group_units(self) -> Int[np.ndarray, " group"]:
         """Units of each group."""
         return self.group_sizes if self.unit_group is None else np.bincount(self.unit_group, minlength=self.n_groups)

@@ -36,6 +36,7 @@ PerGroup = Float[np.ndarray, "row group"]
 # The variance of the difference of two models (by their places in the names) that comes from one source; None: unknown
 VarianceOf = Callable[[int, int], float | None]
 
+SHARE_DRAWS = 4000  # Of the variances of all parts, for the intervals of their shares
 MANY = 1e6  # Degrees of freedom where a variance is known rather than estimated
 
 
@@ -76,7 +77,8 @@ class About:
     """What words, tests and tables say of the data behind an estimate; only the first two must be given.
 
     `models` are all, in the caller's order (default: those of the estimate), and `means` their mean losses, also the
-    infinite ones. `range` is that of one item's loss, where it is known; `values` are the losses of all items.
+    infinite ones. `range` is that of one item's loss, where it is known; `values` are the losses of all items, and
+    `shared_items` on how many of them two models of the estimate were both scored, where some were not.
     """
 
     rule: str
@@ -93,6 +95,7 @@ class About:
     of_means: bool = True
     infinite: Mapping[str, tuple[int, Sequence[str]]] = field(default_factory=dict)  # how many items, and the first
     values: Float[np.ndarray, "model item"] | None = None
+    shared_items: Int[np.ndarray, "model model"] | None = None
     gold: "Rectified | None" = None
     notes: tuple[str, ...] = ()
     unknown: str = "nothing in the data connects the two models"  # why a row is NaN
@@ -111,7 +114,8 @@ class Estimate:
 
     `within` says what of the first part comes from labels, replicates or experts, of any two models. `centre` and
     `plain` are the mean with the items that stand for rare differences, and the variance of the first part without
-    them; `ends` the least and largest value of each row. `n_units` are independent ones.
+    them; `ends` the least and largest value of each row. `n_units` are independent ones. `of_new` are the
+    parts of units that many items share as new ones would have them.
     """
 
     names: tuple[str, ...]
@@ -125,6 +129,7 @@ class Estimate:
     centre: PerGroup | None = None
     plain: PerGroup | None = None
     ends: Float[np.ndarray, "end row"] | None = None
+    of_new: Mapping[str, Part] = field(default_factory=dict)
 
     @property
     def n_models(self) -> int:
@@ -287,6 +292,43 @@ class Estimate:
             elif name == "labels":
                 return shares
         return shares | {"items": left}
+
+    def share_intervals(self, a: int, b: int, seed: int) -> dict[str, tuple[float, float] | None]:
+        """The 95% interval of each share, as every part's variance is known from its degrees of freedom."""
+        shares = self.shares(a, b)
+        intervals: dict[str, tuple[float, float] | None] = dict.fromkeys(shares)
+        first, *others = self.over_groups().parts.items()
+        if shares["items"] is None or any(shares[name] is None for name in self.parts):
+            return intervals
+        (place,) = pair_rows_of(np.array([[a, b]]), self.n_models)
+        row = self.n_models + int(place)
+        rng = np.random.default_rng(seed)
+        of_items = _drawn(first[1].variance[row, 0], first[1].df[row, 0], rng)
+        total = of_items.copy()
+        drawn: dict[str, Float[np.ndarray, " draw"]] = {}
+        for name, part in others:
+            raw = part.variance if part.raw is None else part.raw
+            chance = raw[row, 0] - part.variance[row, 0]
+            drawn[name] = np.maximum(_drawn(raw[row, 0], part.df[row, 0], rng) - chance, 0.0)
+            total += drawn[name]
+        left = of_items
+        within_items = self.within if first[0] == "items" else {}
+        for name, variance_of in within_items.items():
+            within = np.minimum(variance_of(a, b) or 0.0, left)
+            drawn[name] = drawn.get(name, 0.0) + within
+            left = left - within
+        drawn[first[0]] = left
+        for name, of_source in drawn.items():
+            share = shares.get(name)
+            if share is not None:
+                low, high = np.quantile(of_source / total, [0.025, 0.975]).tolist()
+                intervals[name] = (min(low, share), max(high, share))
+        return intervals
+
+
+def _drawn(variance: float, df: float, rng: np.random.Generator) -> Float[np.ndarray, " draw"]:
+    """Draws of a variance that was estimated with so many degrees of freedom."""
+    return np.asarray(variance * df / rng.chisquare(df, SHARE_DRAWS)) if df < MANY else np.full(SHARE_DRAWS, variance)
 
 
 def joined_df(

@@ -24,7 +24,7 @@ def fixed_variance(
 ) -> float | None:
     """The part of labels, or of answers, in the variance of a mean difference; None where not known, or infinite."""
     if scores.labels is None and scores.replicates is not None:
-        if (np.isfinite(scores.replicates.values[[a, b]]).sum(2) < 2).any():
+        if (scores.replicates.counts(len(scores.items))[[a, b]] < 2).any():
             return None
     elif not _is_known(scores.labels):
         return None
@@ -119,9 +119,11 @@ def _over_labels(scores: Scores, item_weights: ItemWeights, models: Sequence[int
 def _over_replicates(
     scores: Scores, item_weights: ItemWeights, models: Sequence[int], correlation: float | None
 ) -> MeanMoments:
-    assert scores.replicates is not None
-    tables = scores.replicates.values[models]
-    if ((seen := (~np.isnan(tables)).sum(2)) < 2).any():
+    repeated = scores.replicates
+    assert repeated is not None
+    n_items = len(item_weights)
+    seen = repeated.counts(n_items)[models]
+    if (seen < 2).any():
         model, item = np.argwhere(seen < 2)[0]
         raise InputError(
             "one replicate",
@@ -129,16 +131,24 @@ def _over_replicates(
             "Repeat it, or leave population out for new items.",
             f"model {scores.models[models[model]]!r}, item {scores.items[item]!r}",
         )
-    shared, variance, spread = 0.0, 0.0, 0.0
+    rows = repeated.values[models]
+    shared = 0.0
     if correlation is not None:  # that of folds
         shared = correlation / (1 - correlation)
-        tables = tables if len(models) == 1 else tables[:1] - tables[1:]
-    for table in tables:
-        n = (~np.isnan(table)).sum(1)
+        rows = rows if len(models) == 1 else rows[:1] - rows[1:]
+    variance = 0.0
+    spread = 0.0
+    for row in rows:
+        there = ~np.isnan(row)
+        item = repeated.item[there]
+        n = np.bincount(item, minlength=n_items)
         if (n < 2).any():
             wanted = "the same folds for every model"
             raise InputError("folds that the two models do not share", wanted, "Name folds alike.")
-        square = np.nansum((table - np.nanmean(table, axis=1, keepdims=True)) ** 2, axis=1) / (n - 1)
+        mean = np.bincount(item, row[there], n_items) / n
+        residual = row[there] - mean[item]
+        square = np.bincount(item, residual**2, n_items) / (n - 1)
         part = item_weights**2 * square * (1 / n + shared)
-        variance, spread = variance + float(part.sum()), spread + float((part**2 / (n - 1)).sum())
+        variance += float(part.sum())
+        spread += float((part**2 / (n - 1)).sum())
     return variance, 0.0, spread

@@ -256,7 +256,8 @@ class Population:
         scaled.append(np.maximum(seen, least) / unit[:, None] ** 2)
         scaled.append(np.broadcast_to(np.maximum(items.df, 0.0), means.shape))
         rounded = [significant(part[varies].T) for part in scaled]
-        groups = Groups(*rounded, sizes, (pooled / unit**2)[varies])
+        mean, seen, df_of = rounded
+        groups = Groups(mean, seen, df_of, sizes, (pooled / unit**2)[varies])
         shared = np.zeros(len(unit))
         for part in [*estimate.parts.values()][1:]:  # what all groups share
             shared += part.variance[pairs, 0]

@@ -8,7 +8,8 @@ from jaxtyping import Bool, Float, Int
 
 from probtruth.comparison.design import Design, design, spread_out, totals
 from probtruth.comparison.pairs import pairs_of
-from probtruth.comparison.shared_units import UnitSums, of_annotators
+from probtruth.comparison.shared_units import of_annotators
+from probtruth.comparison.unit_sums import UnitSums
 from probtruth.errors import InputError
 from probtruth.types import Annotations, RuleFacts, Scores
 from probtruth.types.arguments import Groups
@@ -81,9 +82,10 @@ class Moments:
     ) -> "Moments":
         """The sums of some scores; a part of the items will do.
 
-        Arguments: `groups`, `clusters` and `annotations` as in `compare` (scores of an inferred truth have their
-        own). Names of groups, clusters and annotators say
-        what belongs together in other parts.
+        Arguments:
+            scores: what `score` returned or `Scores.from_frame` made.
+            groups, clusters, annotations: as in `compare` (scores of an inferred truth have their own). Names of
+                groups, clusters and annotators say what belongs together in other parts.
 
         Returns: sums that `+` adds and `compare` takes.
 
@@ -104,7 +106,13 @@ class Moments:
 
     @classmethod
     def made(cls, scores: Scores, losses: Float[np.ndarray, "model item"], plan: Design) -> "Moments":
-        """Those of losses under a design."""
+        """Those of losses under a design.
+
+        Arguments:
+            scores: what `score` returned or `Scores.from_frame` made.
+            losses: of each model on each item; lower is better.
+            plan: which items belong together.
+        """
         order = np.argsort(np.array(scores.models), kind="stable")
         values = losses[order] if (np.diff(order) != 1).any() else losses
         models = tuple(scores.models[row] for row in order)
@@ -114,7 +122,14 @@ class Moments:
     def of_losses(
         cls, values: Float[np.ndarray, "model item"], plan: Design, models: tuple[str, ...], scores: Scores
     ) -> "Moments":
-        """Those of losses of models by name; `scores` are where they come from."""
+        """Those of losses of models by name; `scores` are where they come from.
+
+        Arguments:
+            values: losses of each model on each item.
+            plan: which items belong together.
+            models: the names of the models.
+            scores: what `score` returned or `Scores.from_frame` made.
+        """
         largest = np.maximum(values.max(1, initial=0.0), -values.min(1, initial=0.0))
         infinite = np.zeros((2, len(values), plan.n_groups), np.int64)
         for row in np.flatnonzero(~np.isfinite(largest)):
@@ -153,6 +168,7 @@ class Moments:
 
     @property
     def clustered(self) -> bool:
+        """Whether the units are clusters of items."""
         return len(self.powers) == 1
 
     @property
@@ -180,7 +196,11 @@ class Moments:
         return float(least), float(max(most, least + 1))
 
     def means(self, plan: Design) -> Float[np.ndarray, " model"]:
-        """Each model's mean loss: infinite where a score that counts is, NaN for both signs."""
+        """Each model's mean loss: infinite where a score that counts is, NaN for both signs.
+
+        Arguments:
+            plan: which items belong together.
+        """
         used = plan.weights > 0
         up, down = self.infinite[..., used].any(-1)
         mean = self.powers[0, : len(self.models)]

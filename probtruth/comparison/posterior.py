@@ -21,6 +21,7 @@ from probtruth.comparison.groups import Population
 from probtruth.comparison.margin import Margin, margins, other_df
 from probtruth.comparison.options import Options
 from probtruth.comparison.pairs import LEADING, Pairs, first_and_last, leading, pair_rows_of, pairs_of
+from probtruth.comparison.pooled import pooled, steadier
 
 if TYPE_CHECKING:
     from probtruth.comparison.drawn import Run
@@ -46,7 +47,7 @@ class Tree:
     root: Float[np.ndarray, "step step"]
 
     @classmethod
-    def of(cls, margins: Sequence[Margin], n_models: int) -> "Tree":
+    def of(cls, margins: Sequence[Margin], n_models: int, df: float) -> "Tree":
         """From the margins of all pairs."""
         variance = square(np.array([one.scale**2 for one in margins]), n_models)
         spread = np.sqrt(variance)
@@ -69,11 +70,11 @@ class Tree:
             path[one] = path[parent[one]]
             path[one, step] = 1.0
         ends = model, parent[model]
-        root = _root(variance, *ends)
+        root = _root(steadier(variance, df), *ends)
         return cls(*ends, path, mean[ends], spread[ends], root)
 
-    def draw(self, margins: Sequence[Margin], shift: Steps, df: float) -> Float[np.ndarray, "draw model"]:
-        """The models' means, the leader's being 0, from draws of the steps in units of their spreads."""
+    def draw(self, margins: Sequence[Margin], shift: Steps, df: float) -> Steps:
+        """Draws of the steps about their means, in units of their spreads, that have the margins of the pairs."""
         n_models = len(self.path)
         pairs = pairs_of(np.arange(n_models))
         if n_models > LEADING:  # the margins that draws are moved to are those of the steps and of the leading models
@@ -90,17 +91,27 @@ class Tree:
         )
         normal = along.T @ along
         np.fill_diagonal(normal, np.where(self.scale > 0, normal.diagonal(), 1.0))
-        draws = np.zeros((len(shift), len(self.path)))
-        for some in blocks(*draws.shape[::-1]):
+        draws = np.zeros(shift.shape)
+        for some in blocks(n_models, len(shift)):
             t = -(shift[some] @ along.T) / size
             wanted = [
                 (chosen[row].at(other_df(values, df, chosen[row].df)) - start) / scales[row]
                 for row, values, start in zip(rows, t.T, offset, strict=True)
             ]
             fitted = np.linalg.solve(normal, along.T @ np.array(wanted)) if wanted else np.zeros((len(normal), 1))
-            for at, (model, parent) in enumerate(zip(self.model, self.parent, strict=True)):
-                draws[some, model] = draws[some, parent] + self.centre[at] + self.scale[at] * fitted[at]
+            draws[some] = fitted.T
         return draws
+
+    def means(self, steps: Steps) -> Float[np.ndarray, "draw model"]:
+        """The models' means, the leader's being 0, of draws of the steps."""
+        means = np.zeros((len(steps), len(self.path)))
+        for at, (model, parent) in enumerate(zip(self.model, self.parent, strict=True)):
+            means[:, model] = means[:, parent] + self.centre[at] + self.scale[at] * steps[:, at]
+        return means
+
+    def pooled(self, steps: Steps, seed: int) -> Steps:
+        """The steps where the models resemble each other as far as the data say."""
+        return pooled(self.path @ self.centre, steps, self.path * self.scale, self.root, seed)
 
     def t_of(self, pairs: Pairs, shift: Steps, variance: Float[np.ndarray, " pair"]) -> Float[np.ndarray, "pair draw"]:
         """The t-distributed variable behind the difference of each pair; 0 where it has no spread."""
@@ -196,6 +207,7 @@ class Posterior:
     estimate: Estimate | None = None
     margins: Sequence[Margin] = ()
     means: Float[np.ndarray, "chain draw model"] | None = None
+    ranked: Float[np.ndarray, "chain draw model"] | None = None  # partially pooled: for what compares all models
     population: Population | None = None
     run: "Run | None" = None  # that of these items
     of_groups: "Run | None" = None
@@ -210,9 +222,9 @@ class Posterior:
     @cached_property
     def decisions(self) -> tuple[Float[np.ndarray, "model rank"], Float[np.ndarray, " model"]] | None:
         """Each model's probability of each rank, and its expected regret; None without draws."""
-        if self.means is None:
+        if self.ranked is None:
             return None
-        chances, regret = decide(self.means)
+        chances, regret = decide(self.ranked)
         if self.n_models == 2:  # the margin itself, to the last digit
             best = np.array([self.margins[-1].below(0.0), self.margins[-1].above(0.0)])
             chances = np.stack([best, best[::-1]], axis=1)
@@ -249,16 +261,14 @@ def posterior_of(estimate: Estimate, population: Population | None, options: Opt
     pairs = total.of(slice(n_models, None))
     tree = None
     if n_models > 1 and np.isfinite(whole.mean[n_models:]).all():
-        tree = Tree.of(plain, n_models)
+        tree = Tree.of(plain, n_models, total_df(pairs))
     df = total_df(total.of(slice(n_models)) if tree is None else pairs)
     run: Run | None = None
     of_groups: Run | None = None
     if population is not None and options.engine == "exact":
         population = population.by_quadrature()
     elif population is not None:
-        from probtruth.comparison.drawn import (
-            draw_population,  # with JAX and NumPyro, which the closed form does without
-        )
+        from probtruth.comparison.drawn import draw_population  # with JAX, which the closed form does without
 
         population, of_groups = draw_population(population, options)
     shift = np.zeros((0, 0))
@@ -283,9 +293,13 @@ def posterior_of(estimate: Estimate, population: Population | None, options: Opt
     elif tree is not None:
         shift = closed_form(tree.root, df, options.draws, options.seed)
     means = None
+    ranked = None
     if tree is not None:
-        means = tree.draw(plain, shift, df).reshape(CHAINS, options.draws, n_models)
-    return Posterior(n_models, whole, found, means, population, run, of_groups)
+        steps = tree.draw(plain, shift, df)
+        shape = (CHAINS, options.draws, n_models)
+        means = tree.means(steps).reshape(shape)
+        ranked = tree.means(tree.pooled(steps, options.seed)).reshape(shape) if n_models > 2 else means
+    return Posterior(n_models, whole, found, means, ranked, population, run, of_groups)
 
 
 def total_df(part: Part) -> float:

@@ -129,6 +129,12 @@ class Rectified:
         return max(float(total) - float(known), 0.0)
 
     @property
+    def by_chance(self) -> bool:
+        """Whether experts labelled a uniform sample of the items, and not all."""
+        uniform = self.gold.probability is None and self.gold.labels is not None
+        return uniform and self.n_answered < self.design.n_items
+
+    @property
     def n_answered(self) -> int:
         return len(self.gold.items)
 

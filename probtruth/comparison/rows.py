@@ -9,12 +9,13 @@ import numpy as np
 
 from probtruth.comparison.estimate import About, Estimate
 from probtruth.comparison.groups import Population
-from probtruth.comparison.margin import Margin, Mixture
+from probtruth.comparison.margin import Margin, Mixture, margins
 from probtruth.comparison.posterior import Posterior, tiers
 from probtruth.comparison.unseen import highest_rate
 from probtruth.types.pairs import Pair, Rank, minus
 
 ROUNDING = 1e-12  # Of a difference in units of its spread; means that are equal may differ by their last digits
+TOLD = 1.1  # Where new annotators would make an interval wider by this, theirs and that of these ones stand beside it
 NO_SPREAD = "the same difference on every item: its spread cannot be estimated"
 BOTH_INFINITE = "two infinite means, or infinite scores of both signs, have no difference"
 TWINS = "the same score on every item: nothing in the data tells the two models apart"
@@ -53,6 +54,8 @@ def _of_margin(a: str, b: str, mean: float, margin: Margin, rope: float | None) 
         p_a_better=margin.below(0.0),
         p_equivalent=None if rope is None else margin.within(rope),
         p_b_better=margin.above(0.0),
+        p_a_better_rope=None if rope is None else margin.below(-rope),
+        p_b_better_rope=None if rope is None else margin.above(rope),
         favours=favours(mean),
     )
 
@@ -92,6 +95,8 @@ def _pair(
             p = margin.below(-shift) if mean < 0 else 1.0 - margin.above(shift)
         worst = worst if mean < 0 else -worst
         found = replace(found, unseen_rate=rate, unseen_difference=worst, unseen_p_a_better=p)
+    if about.shared_items is not None:
+        found = replace(found, shared_items=int(about.shared_items[both]))
     return in_own_units(found, about)
 
 
@@ -146,8 +151,8 @@ def rank_rows(estimate: Estimate, post: Posterior, rope: float | None, decided: 
     about = estimate.about
     place = {name: at for at, name in enumerate(estimate.names)}
     tier_of = [1] * post.n_models
-    if post.means is not None and post.estimate is not None:
-        tier_of = tiers(post.means, post.estimate.mean[: post.n_models, 0], rope or 0.0).tolist()
+    if post.ranked is not None and post.estimate is not None:
+        tier_of = tiers(post.ranked, post.estimate.mean[: post.n_models, 0], rope or 0.0).tolist()
     rows: list[tuple[bool, float, str, Rank]] = []
     for name, mean in zip(estimate.models, estimate.means.tolist(), strict=True):
         entropy = about.known.entropy
@@ -243,13 +248,42 @@ def population_rows(estimate: Estimate, population: Population, rope: float | No
     }
 
 
+def unit_rows(estimate: Estimate, rope: float | None) -> dict[str, list[Pair]]:
+    """The pairs for these annotators (or replicates) and for new ones, where the answer is of neither alone."""
+    if not estimate.of_new:
+        return {}
+    whole = estimate.over_groups()
+    of_these = {name: part for name, part in whole.parts.items() if name not in estimate.of_new}
+    of_new = {**whole.parts, **estimate.of_new}
+    n_models = estimate.n_models
+    counted = np.sqrt(whole.total().variance[n_models:])
+    new = np.sqrt(replace(whole, parts=of_new).total().variance[n_models:])
+    if not (new > TOLD * counted).any():
+        return {}
+    rows: dict[str, list[Pair]] = {}
+    (name,) = estimate.of_new
+    for what, parts in ((f"these {name}", of_these), (f"new {name}", of_new)):
+        found = margins(replace(whole, parts=parts))[n_models:]
+        rows[what] = []
+        for at, (a, b) in enumerate(combinations(estimate.names, 2)):
+            mean = float(whole.mean[n_models + at, 0])
+            if math.isfinite(mean):
+                rows[what].append(in_own_units(_of_margin(a, b, mean, found[at], rope), estimate.about))
+    return rows
+
+
 def _of_mixture(mixture: Mixture, pairs: Sequence[tuple[str, str]], rope: float | None, about: About) -> list[Pair]:
     rows: list[Pair] = []
     mean = mixture.average().tolist()
     low = mixture.quantile(0.025).tolist()
     high = mixture.quantile(0.975).tolist()
     p = mixture.below(0.0).tolist()
-    equal = [None] * len(pairs) if rope is None else mixture.within(rope).tolist()
+    equal: list[float | None] = [None] * len(pairs)
+    a_by_rope = b_by_rope = equal
+    if rope is not None:
+        equal = mixture.within(rope).tolist()
+        a_by_rope = mixture.below(-rope).tolist()
+        b_by_rope = (1.0 - mixture.below(rope)).tolist()
     for at, (a, b) in enumerate(pairs):
         row = Pair(
             a,
@@ -260,6 +294,8 @@ def _of_mixture(mixture: Mixture, pairs: Sequence[tuple[str, str]], rope: float 
             p_a_better=p[at],
             p_equivalent=equal[at],
             p_b_better=1.0 - p[at],
+            p_a_better_rope=a_by_rope[at],
+            p_b_better_rope=b_by_rope[at],
             favours=favours(mean[at]),
         )
         rows.append(in_own_units(row, about))

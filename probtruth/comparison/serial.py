@@ -12,6 +12,7 @@ from probtruth.comparison.pairs import first_and_last
 from probtruth.types import Scores
 
 FALSE_ALARMS = 0.005  # Nominal rate of false alarms of one comparison; simulated, it is below 0.01
+ALIKE = "items next to each other"  # How the warning begins
 FEWEST, MOST = 20, 20_000  # Items from which on, and up to which, the order is looked at
 # Squared kurtosis of ranks without many ties, and the items that each unit of more takes for a nearly normal sum.
 EVEN, TAIL = 10, 20
@@ -36,7 +37,7 @@ def serial_notes(scores: Scores, plan: Design, means: Float[np.ndarray, " model"
     name = max(alike, key=lambda other: alike[other])
     more = f" and of {len(alike) - 1} more pairs" if len(alike) > 1 else ""
     return (
-        "items next to each other, in the order given, have like differences of "
+        f"{ALIKE}, in the order given, have like differences of "
         f"{check.quote(scores.models[best])} and {check.quote(name)}{more} (rank correlation {alike[name]:.2f}): they "
         "are not independent, and the intervals are too narrow; say what items share by clusters (command line: "
         "--clusters)",

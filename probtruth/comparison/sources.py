@@ -6,6 +6,8 @@ from dataclasses import replace
 import numpy as np
 from jaxtyping import Float, Int
 
+from probtruth import check
+from probtruth.comparison.boards import filled, notes_on, shared_items
 from probtruth.comparison.design import Design, known_weights
 from probtruth.comparison.estimate import About, Estimate, VarianceOf
 from probtruth.comparison.fixed_items import fixed_estimate, fixed_variance
@@ -19,6 +21,7 @@ from probtruth.comparison.unseen import SEEN, Outcomes
 from probtruth.errors import InputError
 from probtruth.kernels.arrays import some_items, to_host
 from probtruth.types import Scores
+from probtruth.types.scores import sampled_items
 
 SHOWN = 3  # Items of infinite score that a warning names
 FROM_SUMS = "computed from sums: tests of single items, the labels' share and outcomes that were not seen are left out"
@@ -71,10 +74,21 @@ def of_scores(scores: Scores, plan: Design, options: Options, annotations: objec
         if annotations is None and scores.labels is not None:
             annotations = scores.labels.named_annotations
     _refuse_replicates(scores, plan, options, annotations)
+    board = None
+    if np.isnan(values).any():
+        _refuse_holes(scores, options)
+        board = filled(values, plan, scores.models)
+        values = board.values
     moments = Moments.made(scores, values, plan)
-    about = _about(scores, plan, moments, values, gold)
+    about = _about(scores, plan, moments, values, gold, options.seed)
     estimate = estimate_of(moments, plan, about)
     order = estimate.order
+    if board is not None:
+        estimate = board.corrected(estimate)
+        notes = notes_on(scores.losses, scores.models, scores.higher_is_better)
+        on_both = shared_items(scores.losses)[np.ix_(order, order)]
+        about = replace(estimate.about, values=None, notes=(*about.notes, *notes), shared_items=on_both)
+        estimate = replace(estimate, about=about)
     if gold is not None:
         estimate = gold.corrected(estimate, order)
     if options.fold_correlation is not None and scores.replicates is None:
@@ -89,18 +103,23 @@ def of_scores(scores: Scores, plan: Design, options: Options, annotations: objec
         mean, part = fixed_estimate(scores, plan.item_weights, options.fold_correlation, order)
         name = "replicates" if scores.labels is None else "labels"
         estimate = replace(estimate, mean=mean, parts={name: part}, n_units=plan.n_items, centre=None, plain=None)
+    shared: Shared | None = None
     if annotations is not None:
-        estimate = _with_shared(estimate, of_annotators(scores, annotations, order, plan), order)
+        shared = of_annotators(scores, annotations, order, plan)
     elif options.replicates == "crossed":
-        estimate = _with_shared(estimate, of_replicates(scores, order, plan), order)
+        shared = of_replicates(scores, order, plan)
+    elif options.replicates is None and scores.replicates is not None:
+        shared = of_replicates(scores, order, plan, named=False)
+    if shared is not None:
+        estimate = _with_shared(estimate, shared, order)
     notes = estimate.about.notes
     if gold is None:
         notes += scores.cautions
     repeated = scores.replicates
     if options.replicates == "folds" and repeated is not None and not options.these_items:
         notes += (FIXED_FOLDS,)
-    if options.replicates is None and repeated is not None and repeated.names:
-        notes += of_replicates(scores, order, plan).beyond_chance(scores.models)
+    if shared is not None and not shared.named:
+        notes += shared.beyond_chance(scores.models)
     if gold is None and not options.these_items:
         notes += serial_notes(scores, plan, estimate.means)
     return replace(estimate, about=replace(estimate.about, notes=notes))
@@ -122,13 +141,32 @@ def _refuse_replicates(scores: Scores, plan: Design, options: Options, annotatio
         raise InputError("replicates='independent' without replicates", "repeated scores", "Give replicate=COLUMN.")
 
 
+def _refuse_holes(scores: Scores, options: Options) -> None:
+    """Raises for what is asked of scores that some models lack and needs all of them."""
+    asked = {"gold": scores.gold is not None, "population='these-items'": options.these_items}
+    for what, needs_all in asked.items():
+        if needs_all:
+            lacks = [model for model, row in zip(scores.models, scores.values, strict=True) if np.isnan(row).any()]
+            raise InputError(
+                f"{what} with scores that {check.shortlist(lacks, 3)} lack",
+                "a score of every model on every item",
+                "Compare scores.common(), the items that all models have.",
+            )
+
+
 def _with_shared(estimate: Estimate, shared: Shared, models: Int[np.ndarray, " model"]) -> Estimate:
     """The estimate with the part of units that many items share; of one unit, nothing tells what it adds."""
     if shared.n_units < 2:
         return estimate
-    about = replace(estimate.about, notes=estimate.about.notes + shared.notes())
-    parts = {**estimate.parts, f"{shared.what}s": shared.part(models)}
-    return replace(estimate, about=about, parts=parts)
+    part = shared.part(models)
+    if not shared.named and not part.variance.any():
+        return estimate
+    about = estimate.about
+    if shared.named:
+        about = replace(about, notes=about.notes + shared.notes())
+    name = f"{shared.what}s"
+    of_new = {name: shared.part(models, known=1.0)}
+    return replace(estimate, about=about, parts={**estimate.parts, name: part}, of_new=of_new)
 
 
 def _within(
@@ -157,6 +195,7 @@ def _about(
     moments: Moments,
     values: Float[np.ndarray, "model item"],
     gold: Rectified | None,
+    seed: int,
 ) -> About:
     back = np.argsort(np.argsort(np.array(scores.models), kind="stable"))  # from names in order to the caller's order
     infinite: dict[str, tuple[int, Sequence[str]]] = {}
@@ -184,17 +223,19 @@ def _about(
         values=values,
         infinite=infinite,
         gold=gold,
-        outcomes=_outcomes(scores),
+        outcomes=_outcomes(scores, seed),
         range=moments.range,
     )
 
 
-def _outcomes(scores: Scores) -> Outcomes | None:
+def _outcomes(scores: Scores, seed: int) -> Outcomes | None:
     """What the labels that did not come would cost, on the items that stand for all."""
     behind = scores.labels
-    if behind is None or behind.log_probs is None or behind.sampled is None:
+    if behind is None or behind.log_probs is None:
         return None
-    log_probs = to_host(some_items(behind.log_probs, behind.sampled))
-    truth = to_host(some_items(behind.truth, behind.sampled))
-    losses = to_host(behind.losses_of(items=behind.sampled))
+    n_items, n_labels = behind.truth.shape
+    items = sampled_items(n_items, n_labels, seed)
+    log_probs = to_host(some_items(behind.log_probs, items))
+    truth = to_host(some_items(behind.truth, items))
+    losses = to_host(behind.losses_of(items=items))
     return Outcomes(losses, log_probs, truth >= SEEN[behind.estimand])

@@ -4,6 +4,8 @@ from pathlib import Path
 
 from probtruth.types import Annotations, Predictions
 
+FOLDER = Path(__file__).parent
+
 # The classifiers, fitted to 898 images; their probabilities are for 899 other images. See `docs/make_demo.py`.
 MODELS = ("logistic", "nearest-neighbours", "neural-network", "support-vector")
 
@@ -15,8 +17,8 @@ NOTE = (
 
 def paths() -> tuple[Path, dict[str, Path]]:
     """The file of annotations, and the file of each model's predictions."""
-    folder = Path(__file__).parent
-    return folder / "annotations.parquet", {name: folder / f"predictions-{name}.parquet" for name in MODELS}
+    predictions = {name: FOLDER / f"predictions-{name}.parquet" for name in MODELS}
+    return FOLDER / "annotations.parquet", predictions
 
 
 def digits() -> dict[str, str]:
@@ -27,8 +29,10 @@ def digits() -> dict[str, str]:
     """
     import polars
 
-    table = polars.read_parquet(Path(__file__).parent / "digits.parquet")
-    return dict(zip(table["item"].to_list(), map(str, table["digit"].to_list()), strict=True))
+    table = polars.read_parquet(FOLDER / "digits.parquet")
+    items = table["item"].to_list()
+    names = [str(digit) for digit in table["digit"].to_list()]
+    return dict(zip(items, names, strict=True))
 
 
 def load() -> tuple[Annotations, Predictions]:
@@ -41,9 +45,11 @@ def load() -> tuple[Annotations, Predictions]:
     import polars
 
     annotation_file, prediction_files = paths()
-    tables = {name: polars.read_parquet(path) for name, path in prediction_files.items()}
-    first = tables[MODELS[0]]
-    labels = [column for column in first.columns if column != "item"]
+    first = polars.read_parquet(prediction_files[MODELS[0]])
+    items = first["item"].to_list()
+    labels = first.drop("item").columns
     annotations = Annotations.from_long(polars.read_parquet(annotation_file), labels=labels)
-    probs = {name: table.select(labels).to_numpy() for name, table in tables.items()}
-    return annotations, Predictions.from_probs(probs, items=first["item"].to_list(), labels=labels)
+    probs = {}
+    for name, path in prediction_files.items():
+        probs[name] = polars.read_parquet(path).select(labels).to_numpy()  # all have the same items
+    return annotations, Predictions.from_probs(probs, items=items, labels=labels)

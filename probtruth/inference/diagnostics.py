@@ -13,18 +13,23 @@ def convergence(sites: Mapping[str, Float[np.ndarray, "chain draw ..."]]) -> tup
     """The largest R-hat and the smallest bulk or tail effective sample size over all scalars that vary."""
     from arviz_stats.base import array_stats
 
-    rhats, sizes = [1.0], [np.inf]
+    axes = {"chain_axis": 0, "draw_axis": 1}
+    max_rhat = 1.0
+    min_ess = np.inf
     for values in sites.values():
-        flat = np.asarray(values, np.float64).reshape(*values.shape[:2], -1)
-        if not np.isfinite(flat).all():
+        n_chains, n_draws = values.shape[:2]
+        scalars = np.asarray(values, np.float64).reshape(n_chains, n_draws, -1)
+        if not np.isfinite(scalars).all():
             return float("nan"), float("nan")
-        flat = flat[..., np.ptp(flat, axis=(0, 1)) > 0]
-        if flat.shape[-1]:
-            axes = {"chain_axis": 0, "draw_axis": 1}
-            rhats.append(float(np.max(array_stats.rhat(flat, **axes))))
-            sizes.append(float(np.min(array_stats.ess(flat, method="bulk", **axes))))
-            sizes.append(float(np.min(array_stats.ess(flat, method="tail", prob=0.95, **axes))))
-    return max(rhats), min(sizes)
+        varies = np.ptp(scalars, axis=(0, 1)) > 0
+        if varies.any():
+            varying = scalars[..., varies]
+            rhat = array_stats.rhat(varying, **axes)
+            bulk = array_stats.ess(varying, method="bulk", **axes)
+            tail = array_stats.ess(varying, method="tail", prob=0.95, **axes)
+            max_rhat = max(max_rhat, float(np.max(rhat)))
+            min_ess = min(min_ess, float(np.min(bulk)), float(np.min(tail)))
+    return max_rhat, min_ess
 
 
 def mean_with_error(values: Float[np.ndarray, "chain draw"]) -> tuple[float, float]:
@@ -33,4 +38,5 @@ def mean_with_error(values: Float[np.ndarray, "chain draw"]) -> tuple[float, flo
 
     if np.ptp(values) == 0:
         return float(values.flat[0]), 0.0
-    return float(values.mean()), float(array_stats.mcse(values, chain_axis=0, draw_axis=1, method="mean"))
+    error = array_stats.mcse(values, chain_axis=0, draw_axis=1, method="mean")
+    return float(values.mean()), float(error)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
+from math import ceil
 from typing import Any
 
 import jax
@@ -57,25 +58,31 @@ def sample(
 
     Until the draws are `enough`, as many again are made, up to `most` times as many.
     """
-    warm_chunks, draw_chunks = -(-warmup // CHUNK), -(-draws // CHUNK)
-    report = on_progress or (lambda done, total: None)
+    warm_chunks = ceil(warmup / CHUNK)
+    draw_chunks = ceil(draws / CHUNK)
+    n_chunks = warm_chunks + draw_chunks
     with float64_on_cpu():
-        arrays: dict[str, jax.Array] = jax.device_put({name: np.asarray(value) for name, value in data.items()})
-        shapes = tuple((name, array.shape, array.dtype.name) for name, array in arrays.items())
-        n_parameters, *compiled = _compiled(program, warm_chunks * CHUNK, target_accept, start_width, shapes)
-        start, advance = (one.result() for one in compiled)
-        states: tuple[Any, ...] = tuple(
-            start(*_random(seed, chain, n_parameters, start_width), arrays) for chain in range(chains)
-        )
+        host = {name: np.asarray(value) for name, value in data.items()}
+        arrays: dict[str, jax.Array] = jax.device_put(host)
+        shapes = tuple([(name, array.shape, array.dtype.name) for name, array in arrays.items()])
+        compiled = _compiled(program, warm_chunks * CHUNK, target_accept, start_width, shapes)
+        start = compiled.start.result()
+        advance = compiled.advance.result()
+        states: list[Any] = []
+        for chain in range(chains):
+            bits, points = _random(seed, chain, compiled.n_parameters, start_width)
+            states.append(start(bits, points, arrays))
     chunks: list[Any] = []
     with ThreadPoolExecutor(min(chains, os.cpu_count() or 1)) as pool:
         for chunk in range(warm_chunks + most * draw_chunks):
-            states, out = zip(*pool.map(lambda state: advance(state, arrays), states), strict=True)
-            if chunk < warm_chunks + draw_chunks:
-                report((chunk + 1) * CHUNK, (warm_chunks + draw_chunks) * CHUNK)
+            advanced = list(pool.map(lambda state: advance(state, arrays), states))
+            states = [state for state, _ in advanced]
+            if on_progress is not None and chunk < n_chunks:
+                on_progress((chunk + 1) * CHUNK, n_chunks * CHUNK)
             if chunk < warm_chunks:
                 continue
-            chunks.append(jax.tree.map(lambda *chain: np.stack(chain), *jax.device_get(out)))
+            out = jax.device_get([drawn for _, drawn in advanced])
+            chunks.append(jax.tree.map(lambda *chain: np.stack(chain), *out))
             if len(chunks) % draw_chunks == 0:
                 found = _joined(chunks, draws * (len(chunks) // draw_chunks))
                 if enough is None or enough(found):
@@ -94,6 +101,15 @@ def _random(seed: int, chain: int, n_parameters: int, width: float = 1.0) -> tup
     return of_key.generate_state(2, np.uint32), points
 
 
+@dataclass(frozen=True, eq=False)
+class Compiled:
+    """The number of parameters, which are one vector, and what is being compiled: the first state, and a chunk."""
+
+    n_parameters: int
+    start: Future[Any]
+    advance: Future[Any]
+
+
 @lru_cache(maxsize=64)
 def _compiled(
     program: Program,
@@ -101,17 +117,21 @@ def _compiled(
     target_accept: float,
     first_step: float,
     shapes: tuple[tuple[str, tuple[int, ...], str], ...],
-) -> tuple[int, Future[Any], Future[Any]]:
-    """The number of parameters, which are one vector, and two compiled functions: the first state, and a chunk."""
-
+) -> Compiled:
     def unconstrained(data: Data) -> dict[str, jax.Array]:
-        sites = handlers.trace(handlers.seed(program, jax.random.key(0))).get_trace(**data)
-        latent = {name: one for name, one in sites.items() if one["type"] == "sample" and not one["is_observed"]}
-        return {name: biject_to(one["fn"].support).inv(one["value"]) for name, one in latent.items()}
+        """A value of every latent site, as the sampler sees it."""
+        seeded = handlers.seed(program, jax.random.key(0))
+        values = {}
+        for name, site in handlers.trace(seeded).get_trace(**data).items():
+            if site["type"] == "sample" and not site["is_observed"]:
+                to_support = biject_to(site["fn"].support)
+                values[name] = to_support.inv(site["value"])
+        return values
 
     data = {name: jax.ShapeDtypeStruct(shape, dtype) for name, shape, dtype in shapes}
     latent = jax.eval_shape(unconstrained, data)
-    vector, unravel = ravel_pytree({name: np.zeros(one.shape, one.dtype) for name, one in latent.items()})
+    zeros = {name: np.zeros(value.shape, value.dtype) for name, value in latent.items()}
+    vector, unravel = ravel_pytree(zeros)
 
     @jax.jit  # the sampler calls it in many places: traced once
     def potential_at(z: jax.Array, data: Data) -> jax.Array:
@@ -124,16 +144,19 @@ def _compiled(
 
     def start(bits: jax.Array, points: jax.Array, data: Data) -> Any:
         potential = potential_of(data)
-        point = points[
-            lax.while_loop(
-                lambda at: (at < len(points) - 1) & ~jnp.isfinite(potential(points[at])),
-                lambda at: at + 1,
-                jnp.asarray(0),
-            )
-        ]
-        key = jax.random.wrap_key_data(bits, impl="threefry2x32")
-        how = {"step_size": first_step, "target_accept_prob": target_accept}
-        return init(point, warmup, **how, model_args=(data,), rng_key=key)
+
+        def useless(position: jax.Array) -> jax.Array:
+            return (position < len(points) - 1) & ~jnp.isfinite(potential(points[position]))
+
+        first_finite = lax.while_loop(useless, lambda position: position + 1, jnp.asarray(0))
+        return init(
+            points[first_finite],
+            warmup,
+            step_size=first_step,
+            target_accept_prob=target_accept,
+            model_args=(data,),
+            rng_key=jax.random.wrap_key_data(bits, impl="threefry2x32"),
+        )
 
     def chunk(state: Any, data: Data) -> Any:
         def one(state: Any, _: None) -> Any:
@@ -147,15 +170,21 @@ def _compiled(
             }
             return state, (state.z, stats)
 
-        state, (z, stats) = lax.scan(one, state, None, CHUNK)
-        sites = lax.map(lambda z: constrain_fn(program, (), data, unravel(z), return_deterministic=True), z)
-        return state, (sites, stats)
+        def sites_of(z: jax.Array) -> Any:
+            return constrain_fn(program, (), data, unravel(z), return_deterministic=True)
 
-    bits, points = (jax.ShapeDtypeStruct(one.shape, one.dtype) for one in _random(0, 0, vector.size))
+        state, (vectors, stats) = lax.scan(one, state, None, CHUNK)
+        return state, (lax.map(sites_of, vectors), stats)
+
+    bits, points = map(_shape_of, _random(0, 0, vector.size))
     pool = ThreadPoolExecutor(2)
-    first = jax.jit(start).lower(bits, points, data)
-    one = pool.submit(first.compile)
-    like = jax.tree.map(lambda info: jax.ShapeDtypeStruct(info.shape, info.dtype), first.out_info)
-    two = pool.submit(jax.jit(chunk).lower(like, data).compile)
+    lowered = jax.jit(start).lower(bits, points, data)
+    compiled_start = pool.submit(lowered.compile)
+    state = jax.tree.map(_shape_of, lowered.out_info)
+    compiled_chunk = pool.submit(jax.jit(chunk).lower(state, data).compile)
     pool.shutdown(wait=False)
-    return vector.size, one, two
+    return Compiled(vector.size, compiled_start, compiled_chunk)
+
+
+def _shape_of(array: Any) -> jax.ShapeDtypeStruct:
+    return jax.ShapeDtypeStruct(array.shape, array.dtype)

@@ -55,7 +55,7 @@ def location(path: str | Path) -> Path:
 
 def unpacked(path: Path) -> Path:
     """The content of a table that gzip packed, as a copy under the name of the table; any other path as it is."""
-    if path.suffix.lower() != ".gz" or path.with_suffix("").suffix.lower() not in TABLES or not path.is_file():
+    if path.suffix.lower() != ".gz" or not is_table(path.name) or not path.is_file():
         return path
     state = path.stat()
 
@@ -80,11 +80,25 @@ def _local(path: str | Path) -> Path:
     if match is not None and (is_address(text) or (isinstance(path, Path) and not os.path.lexists(path))):
         text = match[1].lower() + text[match.end(1) :]
         _check(text, isinstance(path, Path))
-        read = _downloaded if text.startswith("http") else _of_lake if text.lower().endswith(ICEBERG) else _of_store
-    elif (text.lower().endswith(ICEBERG) and os.path.isfile(text)) or os.path.isdir(os.path.join(text, DELTA_LOG)):
-        text, read = os.path.abspath(text), _of_lake
-    else:
-        return Path(path)
+        return _read(_reader(text), text)
+    if _lies_in_lake(text):
+        return _read(_of_lake, os.path.abspath(text))
+    return Path(path)
+
+
+def _reader(url: str) -> Callable[[str], Path]:
+    if url.startswith("http"):
+        return _downloaded
+    return _of_lake if url.lower().endswith(ICEBERG) else _of_store
+
+
+def _lies_in_lake(text: str) -> bool:
+    is_iceberg = text.lower().endswith(ICEBERG) and os.path.isfile(text)
+    return is_iceberg or os.path.isdir(os.path.join(text, DELTA_LOG))
+
+
+def _read(read: Callable[[str], Path], text: str) -> Path:
+    """What a reader of addresses makes; its errors in our words, without what may be secret in them."""
     try:
         return read(text)
     except InputError as error:
@@ -103,7 +117,8 @@ def _local(path: str | Path) -> Path:
 
 def _failure(error: Exception) -> tuple[str, str, str]:
     """What came, what was expected and what to do, in our words for those of a store or a server."""
-    words, status = str(error).lower(), getattr(error, "code", None)
+    words = str(error).lower()
+    status = getattr(error, "code", None)
     if status in (404, 410) or isinstance(error, FileNotFoundError) or re.search(r"\b404\b|not found|no such", words):
         return "no such object", "the address of an object", "Check the address."
     if status in (401, 403) or isinstance(error, PermissionError) or re.search(r"denied|forbidden|\b40[13]\b", words):
@@ -280,45 +295,62 @@ def _of_store(url: str) -> Path:
     from pyarrow import fs
 
     scheme, _, path = url.partition("://")
-    if scheme == "hf":
-        from huggingface_hub import HfFileSystem
-
-        store: Any = fs.PyFileSystem(fs.FSSpecHandler(HfFileSystem()))
-    elif scheme == "az":
-        account, key = (os.environ.get(f"AZURE_STORAGE_ACCOUNT_{name}") for name in ("NAME", "KEY"))
-        store = fs.AzureFileSystem(account, account_key=key)
-    else:
-        store = fs.FileSystem.from_uri(f"{scheme}://{path.split('/')[0]}")[0]
+    store = _store(scheme, path)
     wild = WILD.search(path)
-    single = wild is None and Path(path).suffix.lower() in TABLES
+    single = wild is None and is_table(path)
     if single:
         files = [store.get_file_info(path)]
+    elif wild is not None:
+        files = _matching_objects(store, path[: wild.start()].rpartition("/")[0], path)
     else:
-        folder = path[: wild.start()].rpartition("/")[0] if wild else path.rstrip("/")
-        if wild is None and store.get_file_info(f"{folder}/{DELTA_LOG}").type == fs.FileType.Directory:
+        folder = path.rstrip("/")
+        if store.get_file_info(f"{folder}/{DELTA_LOG}").type == fs.FileType.Directory:
             return _of_lake(url)
-        pattern = path if wild else f"{folder}/*.parquet"
-        listed = store.get_file_info(fs.FileSelector(folder, allow_not_found=True, recursive=True))
-        depth = None if "**" in pattern else pattern.count("/")
-        fits = [one for one in listed if fnmatchcase(one.path, pattern) and depth in (None, one.path.count("/"))]
-        files = sorted(fits, key=lambda one: str(one.path))
+        files = _matching_objects(store, folder, f"{folder}/*.parquet")
     if not files:
         what = "a pattern that matches no object" if wild else "a folder without Parquet files"
         raise InputError(what, "at least one", "Check the address.", redacted(url))
-
-    def write(target: Path) -> None:
-        for at, info in enumerate(files):
-            own = target if single else target.with_name(f"{at:06d}-{Path(info.path).name}")
-            with store.open_input_stream(info.path) as source:
-                _save(source, own, info.size or -1, end)
-            _ORIGINS[str(own)] = redacted(f"{scheme}://{info.path}")
-
     total = sum(info.size or 0 for info in files)
     if total > LARGEST:
         raise too_much(f"{total / 2**30:.0f} GiB")
     end = time.monotonic() + LONGEST
+
+    def write(target: Path) -> None:
+        for at, info in enumerate(files):
+            copy = target if single else target.with_name(f"{at:06d}-{Path(info.path).name}")
+            with store.open_input_stream(info.path) as source:
+                _save(source, copy, info.size or -1, end)
+            _ORIGINS[str(copy)] = redacted(f"{scheme}://{info.path}")
+
     version = tuple((info.path, info.size, info.mtime_ns) for info in files)
-    return _copied(url, version, Path(path).name if single else f"*{Path(files[0].path).suffix}", write)
+    name = Path(path).name if single else f"*{Path(files[0].path).suffix}"
+    return _copied(url, version, name, write)
+
+
+def _store(scheme: str, path: str) -> Any:
+    from pyarrow import fs
+
+    if scheme == "hf":
+        from huggingface_hub import HfFileSystem
+
+        return fs.PyFileSystem(fs.FSSpecHandler(HfFileSystem()))
+    if scheme == "az":
+        account = os.environ.get("AZURE_STORAGE_ACCOUNT_NAME")
+        return fs.AzureFileSystem(account, account_key=os.environ.get("AZURE_STORAGE_ACCOUNT_KEY"))
+    return fs.FileSystem.from_uri(f"{scheme}://{path.split('/')[0]}")[0]
+
+
+def _matching_objects(store: Any, folder: str, pattern: str) -> list[Any]:
+    """The objects below a folder that fit a pattern, in order; `*` stays within a folder, `**` does not."""
+    from pyarrow import fs
+
+    listed = store.get_file_info(fs.FileSelector(folder, allow_not_found=True, recursive=True))
+    fits: dict[str, Any] = {}
+    for info in listed:
+        as_deep = "**" in pattern or info.path.count("/") == pattern.count("/")
+        if as_deep and fnmatchcase(info.path, pattern):
+            fits[str(info.path)] = info
+    return [fits[path] for path in sorted(fits)]
 
 
 def matching(path: Path) -> list[Path] | None:
@@ -343,7 +375,19 @@ def named(word: str) -> tuple[str, str]:
 
 
 def with_column(spec: str) -> tuple[str, str]:
-    """Path and column (empty without one) of `FILE:COLUMN`, split at the last colon that is not of the address."""
+    """Path and column (empty without one) of `FILE:COLUMN`; the column may have colons where the file is there."""
+    colons = [match.start() for match in re.finditer(":", spec)]
+    if os.path.lexists(spec):
+        return spec, ""
+    for at in colons:
+        path = spec[:at]
+        if os.path.lexists(path) or (is_address(path) and is_table(path)):
+            return path, spec[at + 1 :]
     path, colon, column = spec.rpartition(":")
     whole = not colon or column.startswith("//") or (SCHEME.match(spec) and re.match(r"\d+/", column))
     return (spec, "") if whole else (path, column)
+
+
+def is_table(path: str) -> bool:
+    """Whether a name ends as that of a table does, packed or not."""
+    return path.lower().removesuffix(".gz").endswith(TABLES)

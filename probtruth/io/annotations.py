@@ -1,4 +1,4 @@
-"""Annotations from a table: one row for each annotation, or one column of counts for each label."""
+"""Annotations from a table: one row for each annotation, or one column for each label or annotator."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -9,50 +9,67 @@ import numpy as np
 import polars
 from jaxtyping import Float
 
-from probtruth import check
+from probtruth import check, frames
 from probtruth.check import Source
 from probtruth.errors import InputError
-from probtruth.io.tables.columns import item_column, labels_of
-from probtruth.io.tables.read import Block, joined, parts_of, too_large
+from probtruth.io.formats import LabelReading
+from probtruth.io.kinds import Beside, Counts, LabelKind, Long, Wide, kind_of
+from probtruth.io.table import ROWS, Table, opened, too_large
 from probtruth.io.tables.wide import NAME, VALUE, fill, items_of, long_form
-from probtruth.kernels.arrays import reordered, to_host
 from probtruth.kernels.host import empty_array
 from probtruth.types import Annotations
-from probtruth.types.annotations import Counts, index_of_labels
+from probtruth.types.annotations import Counts as CountedAnnotations
+from probtruth.types.annotations import index_of_labels
 from probtruth.types.arguments import Frame, StrPath
 
 type Form = Literal["auto", "counts", "wide"]
 LARGEST = 2**53  # Counts from here on would not be exact
-# Names of columns of the long form: integers in them are codes, not numbers of votes.
-CODES = ("annotator", "worker", "rater", "coder", "judge", "user", "label", "answer", "class", "rating", "grade", "id")
-TOTALS = ("total", "sum", "count", "votes", "n", "n_votes", "all")  # of a column that is the sum of the others
+# Answers that often say that there is none, in lower case.
+PLACEHOLDERS = (
+    "na", "n/a", "nan", "none", "null", "missing", "unknown", "unsure", "skip", "skipped", "?", "-", "-1", "-99",
+    "cannot say", "can't say", "can't tell", "cannot tell", "don't know", "not sure", "no answer",
+)  # fmt: skip
+ONE_ROW = "Add its counts up; for one row an annotation, name the columns (--item, --annotator, --label)."
 
 
 def read_annotations(
-    table: StrPath | Frame | Block,
-    item: str = "item",
-    annotator: str = "annotator",
-    label: str = "label",
-    replicate: str = "replicate",
+    table: StrPath | Frame | Table,
+    item: str | None = None,
+    annotator: str | None = None,
+    label: str | None = None,
+    replicate: str | None = None,
     labels: Iterable[str | int] | None = None,
     format: Literal["auto", "counts", "wide"] = "auto",
     like: Sequence[polars.Series] = (),
     *,
     annotators: Sequence[str] = (),
+    missing: Sequence[object] = (),
     memory: float | None = None,
 ) -> Annotations:
     r"""Annotations from a file (CSV, TSV, JSONL, Parquet, Arrow, a folder of these, an address) or a dataframe.
 
     The table is in long form if it has the columns `annotator` and `label` (other columns are ignored, but `replicate`
-    is used where it exists). It is in counts form (how many annotators gave the item each label) if all columns but
-    `item` hold non-negative integers; a column of totals is left aside. Anything else is an error.
+    is used where it exists). Whole numbers, one column for each label, are counts of votes (how many annotators gave
+    the item each label) where `labels` names the columns, or `format` is "counts"; columns that are no label's (a sum,
+    the majority's code, a text) are ignored. Anything else is an error.
 
-    Arguments: `table`, of which `item`, `annotator`, `label` and `replicate` are the names of columns; `labels` are all
-    the labels an item can have (those of the predictions, say); `format` is "auto", "counts", or "wide": one column
-    for each annotator (the columns `annotators`, or all but the item's; a blank cell is no annotation). Without a
-    column `item`, it is the one whose names stand in one of the columns `like`. `notes` of the result say what was
-    guessed. Counts, and what is computed of them, that take more than `memory` (bytes, half of what is free unless you
-    say) lie in temporary files instead of memory; nothing else depends on it.
+    Arguments:
+        table: of which `item`, `annotator`, `label` and `replicate` are the names of columns (`label` may name those of
+            counts, separated by commas).
+        item: the column of items.
+        annotator: the column of annotators.
+        label: the column of labels.
+        replicate: the column of replicates.
+        labels: all the labels an item can have (those of the predictions, say).
+        format: "auto", "counts", or "wide": one column for each annotator (the columns `annotators`, or all but the
+            item's; a blank cell is no annotation). Without a column `item`, it is the one whose names stand in one of
+            the columns `like`.
+        like: the columns of items of other tables, of which one has the names of the items here.
+        annotators: the columns of a table with one for each annotator.
+        missing: answers that are none ("NA", "-1", "cannot say"): they are left out and counted. `notes` of the result
+            say what was guessed. Counts, and what is computed of them, that take more than `memory` (bytes, half of
+            what is free unless you say) lie in temporary files instead of memory. Nothing else depends on it.
+        memory: bytes from which on counts lie in a temporary file instead of in memory.
 
     Errors: `InputError` names file, line and column of what cannot be used, and shows how counts would be read.
 
@@ -62,98 +79,122 @@ def read_annotations(
     >>> pt.read_annotations(path, format="counts").counts().tolist()
     [[3, 0], [1, 2]]
     """
-    if check.literal(format, Form, "format") == "wide":
-        long, source = long_form(table, item, list(annotators) or None, [], "annotator")
-        return Annotations.from_long(long, item, NAME, VALUE, labels=labels, source=source)
-    on_disk = too_large([table], memory)
-    (frame, source), parts = parts_of(table, on_disk)
-    columns = f"the columns {check.shortlist(frame.columns, 12)}"
-    wants_long = (annotator, label) != ("annotator", "label") or {annotator, label} & set(frame.columns)
-    is_whole = format == "auto" and {annotator, label} <= set(frame.columns)
-    if item not in frame.columns and not like and not is_whole:
-        raise _neither(columns, item, annotator, label, frame, source)
-    item, notes = item_column(frame, item, like, source, (annotator, label, replicate))
-    if is_whole:
-        frame, source = joined([*parts([item, annotator, label, replicate])], source.name)
-        made = Annotations.from_long(frame, item, annotator, label, replicate, labels, source)
-        return replace(made, notes=(*source.notes, *notes))
-    if format == "auto" and wants_long:
-        raise _neither(columns, item, annotator, label, frame, source)
-    names = labels_of(frame, item, source)
-    hint = "Add its counts up; for one row an annotation, name the columns (--item, --annotator, --label)."
-    known = None if labels is None else index_of_labels(labels)
-    try:
-        n_rows = sum(part.height for part, _ in parts([item]))
-        counts = empty_array((n_rows, len(names)), on_disk, np.int64)
-        fill(counts, np.arange(n_rows), n_rows, parts([item, *names]), names, _whole, partial(_no_count, names))
-    except InputError as error:
-        got = f"{columns}, and {error.got} in {error.where}"
-        raise _neither(got, item, annotator, label, frame, source) from None
-    items, source = items_of(parts([item]), item, "one row of counts for each item", hint)
-    if format == "auto":
-        of_total = [at for at, name in enumerate(names) if name.lower() in TOTALS and len(names) > 2]
-        totals = [at for at in of_total if (2 * counts[:, at] == counts.sum(1)).all()]
-        if totals and (known is None or names[totals[0]] not in known.labels):
-            notes += (f"{source.name}: left aside {names[totals[0]]!r}, the sum of the others",)
-            counts = to_host(reordered(counts, np.arange(n_rows), np.delete(np.arange(len(names)), totals[0])))
-            names.pop(totals[0])
-        if known is None or not set(names) <= set(known.labels):
-            _refuse_codes(frame, item, names, source)
-            notes += (f"{source.name}: read as counts of votes: {check.shortlist(names)}",)
-    annotations: Annotations = Counts.of(counts, items, names, source)
-    annotations = replace(annotations, notes=(*source.notes, *notes))
-    return annotations if known is None else annotations.with_labels(known)
+    check.literal(format, Form, "format")
+    names = None if labels is None else index_of_labels(labels)
+    none = tuple(frames.name_text(word) for word in check.listed(missing, "missing"))
+    how = LabelReading(item, annotator, label, replicate, format, none)
+    made = opened(table)
+    on_disk = too_large([made], memory)
+    if on_disk:
+        made = made.in_batches()
+    known = None if names is None else names.labels
+    kind = kind_of(made, how, Beside(like, known), votes_only=True)
+    if isinstance(kind, Wide) and annotators:
+        kind = replace(kind, annotators=tuple(annotators))
+    return annotations_of(made, kind, how, known, on_disk)
 
 
-def _refuse_codes(table: polars.DataFrame, item: str, names: Sequence[str], source: Source) -> None:
-    """Raises where a column of integers is named as one of codes; says how the first row would be read."""
-    if not any(name.lower() in CODES for name in names):
-        return
-    votes = ", ".join(f"{table[name][0]} for {check.quote(name)}" for name in names[:4])
-    raise InputError(
-        f"columns that may count votes or not: {check.shortlist(names)}; as counts, item {check.quote(table[item][0])} "
-        f"would have {votes}{' ...' if len(names) > 4 else ''}",
-        f"counts that are said to be so, or the long form (columns {item!r}, 'annotator', 'label')",
-        f"If every column but {item!r} counts the votes for a label: format='counts' (command line: --format counts). "
-        "Else name the columns of the long form with item=, annotator=, label= (--item, --annotator, --label); "
-        "--format wide is for one column an annotator.",
-        source.name,
+def annotations_of(
+    table: Table,
+    kind: LabelKind,
+    how: LabelReading = LabelReading(),
+    labels: Sequence[str] | None = None,
+    on_disk: bool = False,
+    beside: Sequence[str] | None = None,
+) -> Annotations:
+    """The annotations in a table of this kind, under these labels if they are all that an item can have.
+
+    `beside` are the labels of the other side.
+    """
+    table = table.with_items(how.item)
+    if isinstance(kind, Long):
+        made = _of_long(table, kind, how, labels)
+    elif isinstance(kind, Wide):
+        made = _of_wide(table, kind, how, labels)
+    else:
+        assert isinstance(kind, Counts)
+        made = _of_counts(table, kind, how, on_disk)
+    made = replace(made, notes=(*table.head[1].notes, *kind.notes, *made.notes, *placeholders(made, labels or beside)))
+    return made if labels is None else made.with_labels(index_of_labels(labels))
+
+
+def _of_long(table: Table, kind: Long, how: LabelReading, labels: Sequence[str] | None) -> Annotations:
+    frame, source = table.with_items(kind.item).whole
+    frame, source, notes = answered(frame, source, kind.label, how.none)
+    made = Annotations.from_long(
+        frame, kind.item, kind.annotator, kind.label, kind.replicate or "", labels=labels, source=source
     )
+    return replace(made, notes=notes)
 
 
-def _neither(got: str, item: str, annotator: str, label: str, frame: polars.DataFrame, source: Source) -> InputError:
-    columns = frame.columns
-    absent = next((name for name in (item, annotator, label) if name not in columns), item)
-    known = f"For known answers add a column {annotator!r}, with one name in all rows. "
-    return InputError(
-        got,
-        f"the long form (columns {item!r}, {annotator!r}, {label!r}) or the counts form ({item!r} and, for each label, "
-        "a column of non-negative integers)",
-        f"{known if {item, label} <= set(columns) else ''}"
-        "Name the columns with item=, annotator=, label= (command line: --item, --annotator, --label); "
-        "one column for each annotator is the wide form (format='wide'; --format wide). "
-        f"{check.did_you_mean(absent, columns)}",
-        source.name,
-        _guess(frame, item, annotator, label),
-    )
+def answered(
+    frame: polars.DataFrame, source: Source, label: str, missing: Sequence[str]
+) -> tuple[polars.DataFrame, Source, tuple[str, ...]]:
+    """The rows of a table whose answer is one, and how many were left out."""
+    if not missing:
+        return frame, source, ()
+    cells = frames.flat(frame, label, source, "label")
+    none = frames.blank(cells, missing) & cells.is_not_null()
+    rows = (~none).arg_true().to_list()
+    if len(rows) == frame.height:
+        return frame, source, (f"{source.name}: no answer is {check.shortlist(missing)}",)
+    note = f"{source.name}: {check.count(frame.height - len(rows), 'answer')} left out as missing"
+    return frame[rows], source.of_rows(rows), (note,)
 
 
-def _guess(frame: polars.DataFrame, item: str, annotator: str, label: str) -> tuple[str, ...]:
-    """The options with which a table may be in long form: the most and the fewest names, and who answers once."""
-    text = [column for column in frame if column.dtype.is_integer() or column.dtype == polars.String]
-    # Without their names, which may be patterns; so with the columns below
-    cells = [column.alias("").cast(polars.String).str for column in text]
-    names = [column for column, own in zip(text, cells, strict=True) if not own.contains(r"^-?\d*[.,]\d+$").any()]
-    distinct = {column.name: column.n_unique() for column in names}  # of those without decimals: times are no names
-    own = sorted((name for name in distinct if 1 < distinct[name] < frame.height), key=lambda name: distinct[name])
-    if len(own) < 3 or annotator in own:
-        return ()
-    items, labels = item if item in own else own[-1], label if label in own else own[0]
-    others = [name for name in own if name not in (items, labels)]
-    once = [name for name in others if frame.select(frame[items], frame[name]).n_unique() == frame.height]
-    found = {"--item": (item, items), "--annotator": (annotator, next(iter(once), "")), "--label": (label, labels)}
-    words = tuple(word for flag, (named, name) in found.items() if named != name for word in (flag, name))
-    return words if once else ()
+def _of_wide(table: Table, kind: Wide, how: LabelReading, labels: Sequence[str] | None) -> Annotations:
+    table = table.with_items(how.item)
+    item = kind.item
+    if item is None:
+        table = table.with_row_numbers()
+        item = ROWS
+    long, source = long_form(table, item, kind.annotators, [], "annotator", how.none)
+    made = Annotations.from_long(long, item, NAME, VALUE, "", labels=labels, source=source)
+    if kind.item is not None:
+        return made
+    if made.n_items < table.whole[0].height:
+        hint = "Name the items in a column, or drop that row."
+        raise InputError("a row without answers in a table without names of items", "an answer in every row", hint)
+    return replace(made, index=replace(made.index, positional_items=True, item_rows=np.arange(made.n_items)))
+
+
+def _of_counts(table: Table, kind: Counts, how: LabelReading, on_disk: bool) -> Annotations:
+    table = table.with_items(how.item)
+    columns = [*kind.labels.values()]
+    left = [name for label, name in kind.labels.items() if label in how.none]
+    n_rows = sum(part.height for part, _ in table.rows(kind.columns))
+    counts = empty_array((n_rows, len(columns)), on_disk, np.int64)
+    fill(counts, np.arange(n_rows), n_rows, table.rows(kind.columns), columns, _whole, partial(_no_count, columns))
+    source = table.head[1]
+    items = None
+    if kind.item is not None:
+        items, source = items_of(table.rows([kind.item]), kind.item, "one row of counts for each item", ONE_ROW)
+    notes: tuple[str, ...] = (f"{table.name}: read as counts of votes: {check.shortlist(kind.labels)}",)
+    if left:
+        stay = [name not in left for name in columns]
+        gone = int(counts[:, np.logical_not(stay)].sum())
+        counts = counts[:, stay]
+        notes += (f"{table.name}: {check.count(gone, 'answer')} left out as missing",)
+    labels = [label for label, name in kind.labels.items() if name not in left]
+    made: Annotations = CountedAnnotations.of(counts, items, None if kind.positional else labels, source)
+    return replace(made, notes=notes)
+
+
+def placeholders(made: Annotations, labels: Sequence[str] | None) -> tuple[str, ...]:
+    """A note on each label that may mean that there is no answer, where the other side does not name it."""
+    notes = []
+    names = made.index.labels
+    for name in names:
+        if name.strip().lower() not in PLACEHOLDERS or name in (labels or ()) or len(names) < 2:
+            continue
+        if name.lstrip("-").isdigit() and any(other.startswith("-") for other in names if other != name):
+            continue  # one of several negative numbers
+        votes = int(made.counts()[:, names.index(name)].sum())
+        notes.append(
+            f"the label {check.quote(name)} ({check.count(votes, 'annotation')}) may mean that there is no answer: "
+            f"missing=[{name!r}] (command line: --missing={name}) leaves it out"
+        )
+    return tuple(notes)
 
 
 def _whole(cells: Float[np.ndarray, "some label"]) -> tuple[np.ndarray, bool]:
@@ -164,5 +205,5 @@ def _whole(cells: Float[np.ndarray, "some label"]) -> tuple[np.ndarray, bool]:
 def _no_count(names: Sequence[str], cells: np.ndarray, frame: polars.DataFrame, source: Source) -> None:
     """Raises at the first cell that is no number of votes."""
     row, column = np.argwhere(~((cells >= 0) & (cells == np.floor(cells)) & (cells < LARGEST)))[0].tolist()
-    got, where = frame[names[column]][row], source.at(row, names[column])
-    raise InputError(check.quote(got), "a non-negative integer", "Check it.", where)
+    got = frame[names[column]][row]
+    raise InputError(check.quote(got), "a non-negative integer", "Check it.", source.at(row, names[column]))

@@ -1,6 +1,7 @@
 """The formats of files by name; light, so that a shell can complete them without loading what reads them."""
 
 from dataclasses import dataclass
+from typing import Any
 
 # The tools whose files hold scores, and those whose files hold annotations.
 SCORE_TOOLS = ("lm-eval", "inspect", "helm", "promptfoo", "alpaca-eval", "every-eval-ever")
@@ -15,22 +16,39 @@ ANNOTATION_FORMATS = ("auto", "table", "counts", "wide", *ANNOTATION_TOOLS)
 
 @dataclass(frozen=True)
 class LabelReading:
-    """How labels are read: their columns (in exports, `label` is the question), and the format of the file."""
+    """How labels are read: their columns (in exports, `label` is the question), and the format of the file.
 
-    item: str = "item"
-    annotator: str = "annotator"
-    label: str = "label"
-    replicate: str = "replicate"
+    What is None was not said. `missing` are answers that are none, in a list or separated by commas.
+    """
+
+    item: str | None = None
+    annotator: str | None = None
+    label: str | None = None
+    replicate: str | None = None
     format: str = "auto"
+    missing: Any = None
+
+    @property
+    def none(self) -> tuple[str, ...]:
+        """The answers that are none."""
+        return listed(self.missing)
+
+    def column(self, role: str) -> str:
+        """The name of the column of the items, annotators, labels or replicates."""
+        said: str | None = getattr(self, role)
+        return role if said is None else said
 
 
 @dataclass(frozen=True)
 class ScoreReading:
-    """How scores are read: their columns (in logs, `score` is the metric), the format, and what of lm-eval's logs."""
+    """How scores are read: their columns (in logs, `score` is the metric), the format, and what of lm-eval's logs.
 
-    item: str = "item"
-    model: str = "model"
-    score: str = "score"
+    What is None was not said. `transpose`: the table has a row for each model. `missing` are scores that are none.
+    """
+
+    item: str | None = None
+    model: str | None = None
+    score: str | None = None
     group: str | None = None
     cluster: str | None = None
     replicate: str | None = None
@@ -39,3 +57,22 @@ class ScoreReading:
     task: list[str] | None = None
     metric: list[str] | None = None
     filter: list[str] | None = None
+    transpose: bool = False
+    missing: Any = None
+
+    @property
+    def none(self) -> tuple[str, ...]:
+        """The scores that are none."""
+        return listed(self.missing)
+
+    def column(self, role: str) -> str:
+        """The name of the column of the items, models or scores."""
+        said: str | None = getattr(self, role)
+        return role if said is None else said
+
+
+def listed(words: Any) -> tuple[str, ...]:
+    """Words in a list, or separated by commas."""
+    if isinstance(words, str):
+        return tuple(word.strip() for word in words.split(","))
+    return tuple(words or ())

@@ -15,7 +15,7 @@ from probtruth.check import Source
 from probtruth.errors import InputError
 from probtruth.io.addresses import with_column
 from probtruth.io.groups import one_each
-from probtruth.io.tables.read import read_table
+from probtruth.io.table import opened
 from probtruth.types.arguments import ExpertLabels
 
 # The columns, where a table has them, of the experts' names and of the probability with which an item was chosen.
@@ -40,7 +40,7 @@ def gold_file(spec: str) -> tuple[str, str | None]:
 
 def gold_table(table: ExpertLabels, probability: str | None = None) -> tuple[polars.DataFrame, Source]:
     """A file or dataframe of answers, its column of probabilities under the name `probability`."""
-    frame, source = read_table(table, "gold")
+    frame, source = opened(table, "gold").whole
     if probability is not None and probability != PROBABILITY:
         frames.need_columns(frame.columns, {"gold": probability}, source.name)
         frame = frame.drop(PROBABILITY, strict=False).rename({probability: PROBABILITY})

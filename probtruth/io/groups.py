@@ -13,14 +13,14 @@ from probtruth import check, frames
 from probtruth.check import Source
 from probtruth.errors import InputError
 from probtruth.io.addresses import with_column
-from probtruth.io.tables.read import read_table
+from probtruth.io.table import opened
 from probtruth.types import Audit, Index
-from probtruth.types.index import sort_names
+from probtruth.types.index import not_shifted, sort_names
 
 
 def read_groups(spec: str, items: Sequence[str] | None, item: str = "item", what: str = "group") -> dict[str, str]:
     """The group of each of the items (None: of all that the file has), from `FILE:COLUMN` (split at the last colon)."""
-    table, source, column = file_and_column(spec, f"--{what}s")
+    table, source, column = file_and_column(spec, f"--{what}s", item)
     known = one_each(table, item, column, frames.names(table, column, source, what), source, what)
     absent = [name for name in items or () if name not in known]
     if absent:
@@ -33,12 +33,12 @@ def read_groups(spec: str, items: Sequence[str] | None, item: str = "item", what
     return known if items is None else {name: known[name] for name in items}
 
 
-def file_and_column(spec: str, option: str) -> tuple[polars.DataFrame, Source, str]:
+def file_and_column(spec: str, option: str, item: str = "item") -> tuple[polars.DataFrame, Source, str]:
     """The table and the column that are named as `FILE:COLUMN`."""
     path, column = with_column(spec)
     if not (path and column):
         raise InputError(check.quote(spec), "FILE:COLUMN", f"Write {option} table.csv:column.")
-    table, source = read_table(path)
+    table, source = opened(path).with_items(item).whole
     frames.need_columns(table.columns, {option.strip("-"): column}, source.name)
     return table, source, column
 
@@ -74,6 +74,9 @@ def common(models: Sequence[str], items: Sequence[Sequence[str]], index: Index |
     if all(frames.same(column, reference) for column in columns):
         none = tuple((model, 0, 0) for model in models)
         return frames.Names(reference), [np.arange(len(reference))] * len(models), Audit((), (), none), named
+    if index is not None and named:
+        for model, names in zip(models, items, strict=True):
+            not_shifted(index.items, names, f"model {check.quote(model)}")
     if not named:
         reference = polars.concat(columns).unique(maintain_order=True)
     rows = [frames.positions(reference, column) for column in columns]

@@ -1,6 +1,6 @@
 """Predictions from files: for each model a table with one column for each label, aligned by the names of the items."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -11,11 +11,10 @@ from jaxtyping import Float, Int
 from probtruth import check, check_arrays, frames
 from probtruth.check import Source
 from probtruth.errors import InputError
-from probtruth.frame_numbers import is_frame
 from probtruth.io import groups
 from probtruth.io.addresses import named
+from probtruth.io.table import Part, Table, is_named, opened, too_large
 from probtruth.io.tables.columns import Chosen, choose, under_labels
-from probtruth.io.tables.read import Block, Parts, parts_of, too_large
 from probtruth.io.tables.wide import (
     REPEATED,
     CellKind,
@@ -31,17 +30,18 @@ from probtruth.kernels.arrays import is_own, to_host
 from probtruth.kernels.host import empty_array
 from probtruth.types import Index, Predictions
 from probtruth.types.arguments import Frame, StrPath
-from probtruth.types.index import match_labels, order_of
+from probtruth.types.index import as_names, match_labels, order_of
 from probtruth.types.predictions import as_logs, by_model, of_logits
 
 
 def read_predictions(
-    files: Mapping[str, StrPath | Frame | Block],
+    files: Mapping[str, StrPath | Frame | Table],
     index: Index | None = None,
-    item: str = "item",
+    item: str | None = None,
     kind: CellKind = "probs",
     renormalise: bool = False,
     *,
+    labels: Iterable[object] | None = None,
     memory: float | None = None,
 ) -> Predictions:
     r"""Predictions from one file (CSV, TSV, JSONL, Parquet or Arrow), or one dataframe, for each model.
@@ -49,14 +49,19 @@ def read_predictions(
     Each has a column of item names and one column for each label; the order of rows and columns is free. Arrays, and
     tables without a column of items, go to `Predictions.from_probs`.
 
-    Arguments: `files` is {model name: path or dataframe}; `index`, usually `annotations.index`, names the items and
-    labels of the reference; `item` the column of items (without it, the one whose names the index has); `kind` says
-    what the cells are: `"probs"`, `"percent"`, `"log-probs"` (nats) or `"logits"` (the softmax of a row is taken).
-    Columns of text are left aside, and so are those of numbers without which the rows sum to 1; a prefix of all labels
-    is taken off; one column of numbers is the probability of one of two labels; `notes` say what was done. With
-    `renormalise`, rows that do not sum to 1 are divided by their sum, and counted. Predictions that take more than
-    `memory` (bytes, half of what is free unless you say) lie in a temporary file instead of memory; nothing else
-    depends on it.
+    Arguments:
+        files: {model name: path or dataframe}.
+        index: usually `annotations.index`, names the items and labels of the reference.
+        item: the column of items (without it, the one whose names the index has).
+        kind: says what the cells are: `"probs"`, `"percent"`, `"log-probs"` (nats) or `"logits"` (the softmax of a row
+            is taken). Columns of text are ignored, and so are those of numbers without which the rows sum to 1. A
+            prefix of all labels is taken off. One column of numbers is the probability of one of two labels. `notes`
+            say what was done. With `renormalise`, rows that do not sum to 1 are divided by their sum, and counted.
+            Predictions that take more than `memory` (bytes, half of what is free unless you say) lie in a temporary
+            file instead of memory. Nothing else depends on it.
+        renormalise: divides rows by their sums where these are not 1.
+        labels: the names of the labels, in the order of columns without names.
+        memory: bytes from which on probabilities lie in a temporary file instead of in memory.
 
     Returns: the predictions on the items that all models (and the index) have; `audit` counts the others, and the rows
     that were renormalised.
@@ -71,30 +76,29 @@ def read_predictions(
     >>> pt.read_predictions({"model": path}).probs.tolist()
     [[[0.75, 0.25], [0.5, 0.5]]]
     """
-    tables_of = by_model(files, "path or dataframe")
-    for model, table in tables_of.items():
-        if not (isinstance(table, str | Path | Block) or is_frame(table)):
-            raise InputError(
-                f"{type(table).__name__} for model {check.quote(model)}",
-                "a path, or a dataframe with a column of item names",
-                "Without item names, use Predictions.from_probs({model: table}).",
-            )
-    kind, models = known_kind(kind), list(tables_of)
-    on_disk, tables = too_large(tables_of.values(), memory), list[_Table]()
-    for model, table in tables_of.items():
-        first, parts = parts_of(table, on_disk, f"the table of model {check.quote(model)}")
-        chosen = choose(*first, item, index, kind, isinstance(table, Block))
+    given = opened_by_model(files)
+    models = list(given)
+    kind = known_kind(kind)
+    on_disk = too_large(given.values(), memory)
+    tables: list[_Table] = []
+    wanted = as_names(labels, "labels")
+    for model, table in given.items():
+        table = table.with_items(item)
+        if on_disk:
+            table = table.in_batches()
+        chosen = choose(table, item, index, kind, wanted)
         known = tables[0].items if tables else None
-        items, source = items_of(parts([chosen.item]), chosen.item, "every item once", REPEATED, known)
-        tables.append(_Table(model, chosen, items, source, parts))
-    labels, used = tables[0].labels, None if index is None or index.positional_labels else {*index.labels}
+        items, source = items_of(table.rows([chosen.item]), chosen.item, "every item once", REPEATED, known)
+        tables.append(_Table(model, chosen, items, source, table))
+    own_labels = tables[0].labels
+    used = None if index is None or index.positional_labels else {*index.labels}
     for own in tables:
         _same_labels(own, tables[0])
         if index is not None:
             match_labels(index, Index.of_array((0, len(own.labels)), (), own.labels)[0], own.source.name)
     items, rows_of, audit, as_known = groups.common(models, [table.items for table in tables], index)
-    made, order = _index_of(items, labels, index if as_known else None)
-    logs = empty_array((len(models), len(order), len(labels)), on_disk)
+    made, order = _index_of(items, own_labels, index if as_known else None)
+    logs = empty_array((len(models), len(order), len(own_labels)), on_disk)
     divided, like_probs = [], []
     for array, own, rows in zip(logs, tables, rows_of, strict=True):
         sums, plainly = own.write(array, rows[order], made.labels, kind, renormalise, used)
@@ -103,12 +107,27 @@ def read_predictions(
     in_one_order = all((np.diff(rows) > 0).all() for rows in rows_of)
     index = replace(
         made,
+        positional_labels=all(table.chosen.positional for table in tables),
         item_rows=made.item_rows if in_one_order else None,
-        label_columns=made.label_columns if all(table.labels == labels for table in tables) else None,
+        label_columns=made.label_columns if all(table.labels == own_labels for table in tables) else None,
     )
     audit = replace(audit, renormalised=tuple(divided))
     notes = dict.fromkeys(note for table in tables for note in (*table.source.notes, *table.chosen.notes))
     return Predictions(logs, tuple(models), index, audit, of_logits(like_probs), tuple(notes))
+
+
+def opened_by_model(files: object) -> dict[str, Table]:
+    """The table of each model, all of which name their items."""
+    made = {}
+    for model, table in by_model(files, "path or dataframe").items():
+        if not is_named(table):
+            raise InputError(
+                f"{type(table).__name__} for model {check.quote(model)}",
+                "a path, or a dataframe with a column of item names",
+                "Without item names, use Predictions.from_probs({model: table}).",
+            )
+        made[model] = opened(table, f"the table of model {check.quote(model)}")
+    return made
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,7 +138,7 @@ class _Table:
     chosen: Chosen
     items: frames.Names
     source: Source
-    parts: Parts
+    table: Table
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -135,7 +154,8 @@ class _Table:
         used: Collection[str] | None,
     ) -> tuple[Float[np.ndarray, " divided"], bool]:
         """Writes the log-probabilities of the rows, whose cells it checks; whether logits are plainly probabilities."""
-        divided, probable = [np.empty(0)], True
+        divided = [np.empty(0)]
+        probable = True
 
         def convert(cells: np.ndarray) -> tuple[np.ndarray, bool]:
             nonlocal probable
@@ -153,7 +173,7 @@ class _Table:
             check_rows(cells, labels, source, kind, hint)
 
         columns = [self.chosen.item, *dict.fromkeys(self.chosen.labels.values())]
-        parts = (under_labels(*part, self.chosen, kind) for part in self.parts(columns))
+        parts: Iterable[Part] = (under_labels(*part, self.chosen, kind) for part in self.table.rows(columns))
         fill(logs, rows, len(self.items), parts, labels, convert, refuse)
         return np.concatenate(divided), kind == "logits" and probable
 

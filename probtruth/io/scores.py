@@ -10,13 +10,15 @@ import polars
 
 from probtruth import check, frames
 from probtruth.errors import InputError
-from probtruth.io.addresses import shown
+from probtruth.frame_numbers import is_array_with_names
+from probtruth.io.formats import ScoreReading
+from probtruth.io.kinds import Board, LongScores, Votes, score_kind, votes_on_pairs
+from probtruth.io.table import Table, opened, too_large
 from probtruth.io.tables import parquet_notes
-from probtruth.io.tables.columns import some_number
-from probtruth.io.tables.read import batches, read_table, too_large
 from probtruth.io.tables.wide import NAME, VALUE, long_form
 from probtruth.types import RuleFacts, Scores, orientation
 from probtruth.types.arguments import Frame, StrPath
+from probtruth.types.index import sort_names
 
 EVALUATE = "evaluate the annotations themselves (command line: probtruth run), which counts it"
 NO_ANNOTATORS = f"a table of scores does not say who annotated, so that what annotators share is left out: {EVALUATE}"
@@ -59,32 +61,46 @@ def as_table(scores: Scores) -> polars.DataFrame:
         if partition is not None:
             names = [partition.names[code] for code in partition.codes.tolist()]
             columns[what] = polars.Series(names * n_models, dtype=polars.String)
-    return polars.DataFrame(columns)
+    return polars.DataFrame(columns).filter(~np.isnan(scores.values).ravel())
 
 
 def read_scores(
-    table: StrPath | Frame,
+    table: StrPath | Frame | Table | Mapping[str, StrPath],
     *,
-    item: str = "item",
-    model: str = "model",
-    score: str = "score",
+    item: str | None = None,
+    model: str | None = None,
+    score: str | None = None,
     models: Sequence[str] | None = None,
     group: str | None = None,
     cluster: str | None = None,
     replicate: str | None = None,
+    transpose: bool = False,
+    missing: Sequence[object] = (),
     higher_is_better: bool | None = None,
     memory: float | None = None,
 ) -> Scores:
     r"""Scores from a table: any per-item metric.
 
-    Arguments: `table` is a file (CSV, TSV, JSONL, Parquet, Arrow), a folder of Parquet or Arrow files, an address, or a
-    dataframe. It has one row for each item and model, in the columns `item`, `model` and `score`; or one row for each
-    item and one column for each of `models` (an empty list: all columns but the named ones), where a blank cell says
-    that the model lacks the item, and `score` is the name of the metric. `group`, `cluster` and `replicate` name
-    columns; those of a file that probtruth wrote are used unless others are named. `higher_is_better` says which way
-    the score counts; by default a file that probtruth wrote says it, else the score's name, if it is that of a known
-    metric (accuracy, loss, ...). Scores of files that take more than `memory` (bytes, half of what is free unless you
-    say) lie in a temporary file instead of memory, but for replicates and a column for each model.
+    Arguments:
+        table: a file (CSV, TSV, JSONL, Parquet, Arrow), a folder of Parquet or Arrow files, an address, or a dataframe.
+            It has one row for each item and model, in the columns `item`, `model` and `score`. Or one row for each item
+            and one column for each of `models` (an empty list: all columns but the named ones), where a blank cell says
+            that the model lacks the item, and `score` is the name of the metric. Or one row for each model (a
+            leaderboard), told by a column called model, system or run, or said by `transpose`. Or `table` is {model:
+            file}, a file for each model. A blank score, and one of `missing` ("NA", -1), is no score: the model lacks
+            the item.
+        item: the column of items.
+        model: the column of models.
+        score: the column of scores.
+        models: the columns of a table with one for each model.
+        group, cluster, replicate: name columns. Those of a file that probtruth wrote are used unless others are named.
+        transpose: reads a table with a row for each model and a column for each item.
+        missing: scores that are none ("NA", -1).
+        higher_is_better: says which way the score counts. By default a file that probtruth wrote says it, else the
+            score's name, if it is that of a known metric (accuracy, loss, ...). Scores of files that take more than
+            `memory` (bytes, half of what is free unless you say) lie in a temporary file instead of memory, but for
+            replicates and a column for each model.
+        memory: bytes from which on scores lie in a temporary file instead of in memory.
 
     Errors: `InputError` names file, line and column of what cannot be used, an orientation other than the file's, or a
     score of which nothing says which way it counts.
@@ -94,89 +110,135 @@ def read_scores(
     >>> pt.read_scores(losses, models=["ours", "theirs"], score="loss").values.tolist()
     [[1.0, 0.0], [0.5, 0.5]]
     """
-    if models is not None:
-        if replicate is not None:
-            raise InputError(
-                "replicate= with a column for each model", "one row for each item", "Give the table in long form."
-            )
-        long, source = long_form(table, item, list(models) or None, [group, cluster], "model")
-        upward = orientation.upward(score, higher_is_better, source.name)
-        columns = {option: column for option, column in (("group", group), ("cluster", cluster)) if column is not None}
-        columns |= {"item": item, "model": NAME}
-        return replace(Scores.from_parts([(long, source)], columns, VALUE, upward), rule=score)
-    stored = table if isinstance(table, str | Path) else None
-    on_disk = too_large([table], memory) and stored is not None and replicate is None
-    frame, source = next(batches(table)) if on_disk else read_table(table)
-    names = frame.columns
-    if {"model_a", "model_b", "winner"} <= set(names):
-        raise InputError(
-            "votes on pairs of models (model_a, model_b, winner)",
-            "a score for each item and model",
-            "If the same two models answered every item, give each its own row: 1 for the winner, 0 for the other, "
-            "0.5 for a tie, with the judge as replicate. Votes on several pairs need a Bradley-Terry model.",
-            source.name,
-        )
-    named = {"item": item, "model": model, "group": group, "cluster": cluster, "replicate": replicate}
-    if not {item, model, score} <= set(names):
-        _refuse_wide(frame, named, score, source.name)
-    frames.need_columns(names, named | {"score": score}, source.name)
-    if stored is not None:
-        ours, upward, rule, facts = notes_in(stored, score, higher_is_better)
-        cautions = cautions_in(stored)
-    else:
-        upward = orientation.upward(score, higher_is_better, source.name)
-        ours, rule, facts, cautions = False, score, RuleFacts(), ()
-    own = [name for name in ("group", "cluster") if ours and name in names]  # which probtruth itself wrote
-    named |= {name: named[name] or name for name in own}
-    columns = {option: column for option, column in named.items() if column is not None}
-    parts = batches(stored, [*columns.values(), score]) if stored and on_disk else [(frame, source)]
-    made = Scores.from_parts(parts, columns, score, upward, on_disk)
-    return replace(made, rule=rule, known=facts, cautions=cautions)
+    how = ScoreReading(item, model, score, group, cluster, replicate, higher_is_better=higher_is_better)
+    how = replace(how, transpose=transpose, missing=tuple(map(frames.name_text, check.listed(missing, "missing"))))
+    if isinstance(table, Mapping) and table and all(isinstance(path, str | Path) for path in table.values()):
+        return _of_runs(table, how)  # type: ignore[arg-type]
+    if is_array_with_names(table):
+        table = frames.as_polars(table)
+    opened_table = opened(table)
+    kind = score_kind(opened_table, how, models)
+    if isinstance(kind, Votes):
+        raise votes_on_pairs(opened_table.name)
+    if isinstance(kind, Board):
+        return _of_board(opened_table, kind, how)
+    return _of_long(opened_table.with_items(how.item), kind, how, memory)
 
 
-def _refuse_wide(frame: polars.DataFrame, named: Mapping[str, str | None], score: str, where: str) -> None:
-    """Raises where a table has a column for each model instead of one for all, with the option that reads it."""
-    taken = [named[name] for name in ("item", "group", "cluster")]
-    if named["item"] not in frame.columns or {named["model"], score} & set(frame.columns):
-        return
-    others = [name for name in frame.columns if name not in taken]
-    models = [name for name in others if some_number(frame, name)]
-    # by their names where other columns stand between, unless a name cannot be written so
-    some = len(models) < len(others) and not any("," in name for name in models)
-    option = ("--format", "wide", *(("--model", ",".join(models)) if some else ()))
-    if len(models) > 1:
-        raise InputError(
-            f"no columns {check.quote(named['model'])} and {check.quote(score)}, but one column of numbers for each of "
-            f"{check.shortlist(models)}",
-            "one row for each item and model, or the names of the models' columns",
-            f"If these are models, pass models={models if some else []!r} (command line: {' '.join(option)}).",
-            where,
-            option,
-        )
+def _of_board(table: Table, kind: Board, how: ScoreReading) -> Scores:
+    """Scores of a table with a column for each model, or with a row for each."""
+    if how.replicate is not None:
+        hint = "Give the table in long form."
+        raise InputError("replicate= with a column for each model", "one row for each item", hint)
+    table = table.with_items(kind.rows)
+    kept = [name for name in (how.group, how.cluster) if name is not None]
+    if kind.of_models and kept:
+        problem = f"groups or clusters ({check.shortlist(kept)}) of items that are columns"
+        raise InputError(problem, "a row for each item", "Leave them out.", table.name)
+    what = "item" if kind.of_models else "model"
+    long, source = long_form(table, kind.rows, kind.columns, kept, what, how.none)
+    columns = {"item": NAME, "model": kind.rows} if kind.of_models else {"item": kind.rows, "model": NAME}
+    columns |= {role: name for role, name in (("group", how.group), ("cluster", how.cluster)) if name is not None}
+    score = how.column("score")
+    upward = orientation.upward(score, how.higher_is_better, source.name)
+    made = Scores.from_parts([(long, source)], columns, VALUE, upward)
+    notes = (*made.notes, *kind.notes, *lone_negative(made))
+    return replace(_with_all_items(made, table, kind), rule=score, notes=notes)
 
 
-def cautions_in(path: StrPath) -> tuple[str, ...]:
+def _with_all_items(made: Scores, table: Table, kind: Board) -> Scores:
+    """The scores, with the items that no model has among those that were left out."""
+    if kind.of_models:
+        return made
+    frame, source = table.whole
+    names = frames.names(frame, kind.rows, source, "item").to_list()
+    absent = {*names} - {*made.items} - {*made.audit.missing}
+    if not absent:
+        return made
+    by_model = tuple((model, missing + len(absent), extra) for model, missing, extra in made.audit.by_model)
+    audit = replace(made.audit, missing=sort_names({*made.audit.missing, *absent}), by_model=by_model)
+    return replace(made, audit=audit)
+
+
+def _of_runs(files: Mapping[str, StrPath], how: ScoreReading) -> Scores:
+    """Scores of a file for each model, all with the same columns."""
+    parts = []
+    roles = {"item": how.column("item"), "group": how.group, "cluster": how.cluster, "replicate": how.replicate}
+    columns = {role: name for role, name in roles.items() if name is not None}
+    score = how.column("score")
+    for model, path in files.items():
+        frame, source = opened(path).with_items(how.item).whole
+        frames.need_columns(frame.columns, {**columns, "score": score}, source.name)
+        own = polars.DataFrame([frame.get_column(name) for name in dict.fromkeys((*columns.values(), score))])
+        parts.append((own.with_columns(polars.lit(frames.name_text(model)).alias(NAME)), source))
+    upward = orientation.upward(score, how.higher_is_better, parts[0][1].name)
+    made = Scores.from_parts(parts, columns | {"model": NAME}, score, upward, missing=how.none)
+    return replace(made, rule=score, notes=(*made.notes, *lone_negative(made)))
+
+
+def _of_long(table: Table, kind: LongScores, how: ScoreReading, memory: float | None) -> Scores:
+    """Scores of a table with a row for each item and model."""
+    on_disk = too_large([table], memory) and table.stored and how.replicate is None
+    if on_disk:
+        table = table.in_batches()
+    notes = parquet_notes.of(table)
+    named = {"item": kind.item, "model": kind.model, "replicate": how.replicate}
+    for role, name in (("group", how.group), ("cluster", how.cluster)):
+        named[role] = role if name is None and notes and role in table.columns else name  # which probtruth itself wrote
+    frames.need_columns(table.columns, named, table.name)
+    upward, rule, facts = notes_in(notes, kind.score, how.higher_is_better, table.name)
+    columns = {role: name for role, name in named.items() if name is not None}
+    parts = table.rows([*columns.values(), kind.score])
+    made = Scores.from_parts(parts, columns, kind.score, upward, on_disk, how.none)
+    said = (*made.notes, *lone_negative(made))
+    return replace(made, rule=rule, known=facts, cautions=cautions_in(notes), notes=said)
+
+
+def lone_negative(scores: Scores) -> tuple[str, ...]:
+    """A note where -1 is the only negative score and lies below all that the others use."""
+    values = scores.values if scores.replicates is None else scores.replicates.values
+    negative = values < 0
+    others = values[~negative & np.isfinite(values)]
+    if not negative.any() or not (values[negative] == -1).all() or not len(others):
+        return ()
+    if others.min() < 1 and np.ptp(others) <= 1:  # -1, 0 and 1 are a scale
+        return ()
+    count = check.count(int(negative.sum()), "score")
+    return (
+        f"{count} of -1 among others from {others.min():g} to {others.max():g}: if it means that there is none, "
+        "missing=[-1] (command line: --missing=-1) leaves it out",
+    )
+
+
+def cautions_in(notes: Mapping[str, object]) -> tuple[str, ...]:
     """What the scores of a file that probtruth wrote do not know."""
-    lines: Any = parquet_notes.read(path).get("cautions", ())
+    lines = notes.get("cautions", ())
     return tuple(map(str, lines)) if isinstance(lines, list) else ()
 
 
-def notes_in(path: StrPath, score: str, higher_is_better: bool | None) -> tuple[bool, bool, str, RuleFacts]:
-    """Whether probtruth wrote a file; of its scores in the column `score`: the orientation, the rule, and its facts."""
-    notes = parquet_notes.read(path)
+def notes_in(
+    notes: Mapping[str, object], score: str, higher_is_better: bool | None, where: str
+) -> tuple[bool, str, RuleFacts]:
+    """Of the scores in a column, by the notes of a file if probtruth wrote it: orientation, rule, and its facts."""
     own = notes.get("higher_is_better")
     if higher_is_better is not None and own not in (None, higher_is_better):
         raise InputError(
-            f"higher_is_better={higher_is_better}", f"{own}, as the file says", "Leave the option out.", shown(path)
+            f"higher_is_better={higher_is_better}", f"{own}, as the file says", "Leave the option out.", where
         )
     stated = own if higher_is_better is None and isinstance(own, bool) else higher_is_better
-    rule, facts = score, RuleFacts()
+    rule = score
+    facts = RuleFacts()
     if notes and score == "score":
         try:
-            rule, proper = str(notes["rule"]), notes["proper"]
-            given: Any = [notes[name] for name in ("floor", "entropy")]  # infinities are text
-            floor, entropy = (None if one is None else float(one) for one in given)
+            rule = str(notes["rule"])
+            proper = notes["proper"]
+            floor, entropy = (_number(notes[name]) for name in ("floor", "entropy"))
             facts = RuleFacts(floor=floor, proper=None if proper is None else proper is True, entropy=entropy)
         except (KeyError, TypeError, ValueError) as error:
-            raise parquet_notes.damaged(str(error), path) from None
-    return bool(notes), orientation.upward(rule, stated, shown(path)), rule, facts
+            raise parquet_notes.damaged(str(error), where) from None
+    return orientation.upward(rule, stated, where), rule, facts
+
+
+def _number(value: Any) -> float | None:
+    """A number of the notes, where infinities are text."""
+    return None if value is None else float(value)

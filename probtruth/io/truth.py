@@ -11,16 +11,18 @@ import polars
 from probtruth import check, check_arrays
 from probtruth.check import Source
 from probtruth.errors import InputError
+from probtruth.io.formats import LabelReading
+from probtruth.io.kinds import Soft, kind_of
 from probtruth.io.output.csv_safe import check_new_csv, write_new_csv
+from probtruth.io.table import Table, opened, too_large
 from probtruth.io.tables import parquet_notes
-from probtruth.io.tables.columns import OWN, item_column, labels_of
-from probtruth.io.tables.read import Block, parts_of, too_large
+from probtruth.io.tables.columns import OWN
 from probtruth.io.tables.wide import REPEATED, check_rows, fill, items_of, suspects
 from probtruth.kernels.arrays import to_host
 from probtruth.kernels.host import empty_array
 from probtruth.types import Annotations, Index, Truth
 from probtruth.types.annotations import Counts
-from probtruth.types.arguments import ESTIMANDS, Estimand
+from probtruth.types.arguments import ESTIMANDS, Estimand, StrPath
 
 VOTES = f"{OWN}votes"  # The column of the numbers of votes
 # Lists: the label of every annotation of an item, and who gave it, as positions among the labels and the annotators.
@@ -77,56 +79,68 @@ def check_soft_out(path: str | Path) -> None:
 
 
 def read_soft(
-    path: str | Path | Block,
-    item: str = "item",
-    estimand: Estimand | None = None,
-    like: Sequence[polars.Series] = (),
-    memory: float | None = None,
+    table: StrPath | Table, item: str | None = None, estimand: Estimand | None = None, memory: float | None = None
 ) -> Truth:
-    """A column of item names, and one of probability for each label, of rows that are distributions.
+    """Soft labels in a file: a column of item names, and one of probability for each label."""
+    made = opened(table)
+    on_disk = too_large([made], memory)
+    if on_disk:
+        made = made.in_batches()
+    kind = kind_of(made, LabelReading(item, format="soft"))
+    assert isinstance(kind, Soft)
+    return soft_of(made, kind, estimand, on_disk)
 
-    Where the file does not say what they are, `estimand` does. Without a column `item`, it is the one whose names
-    stand in one of the columns `like`.
+
+def soft_of(table: Table, kind: Soft, estimand: Estimand | None = None, on_disk: bool = False) -> Truth:
+    """The soft labels in a table, of rows that are distributions.
+
+    Where the file does not say what they are, `estimand` does.
     """
-    on_disk = too_large([path], memory)
-    (first, source), parts = parts_of(path, on_disk)
-    item, _ = item_column(first, item, like, source)
-    labels = labels_of(first, item, source)
-    items, source = items_of(parts([item]), item, "every item once", REPEATED)
-    index, rows, _ = Index.of_array((len(items), len(labels)), items, labels)
+    table = table.with_items(kind.item)
+    labels = [*kind.labels]
+    item = kind.item
+    source = table.head[1]
+    items = None
+    n_rows = sum(part.height for part, _ in table.rows(kind.columns[:1]))
+    if item is not None:
+        items, source = items_of(table.rows([item]), item, "every item once", REPEATED)
+    index, rows, _ = Index.of_array((n_rows, len(labels)), items, None if kind.positional else labels)
+    ordered = labels if kind.positional else index.labels
 
     def refuse(cells: np.ndarray, frame: polars.DataFrame, source: Source) -> None:
-        check_rows(cells, index.labels, source, "probs", suspects(labels, None, item), "soft labels")
+        check_rows(cells, ordered, source, "probs", suspects(labels, None, item or ""), "soft labels")
 
-    def table(start: str, convert: Callable[[np.ndarray], tuple[np.ndarray, bool]]) -> np.ndarray:
+    def numbers(start: str, convert: Callable[[np.ndarray], tuple[np.ndarray, bool]]) -> np.ndarray:
         """The numbers in the columns of the labels, in the order of the index."""
-        names, values = [start + label for label in index.labels], empty_array((len(rows), len(labels)), on_disk)
-        fill(values, rows, len(rows), parts([item, *names]), names, convert, refuse)
+        columns = [start + kind.labels[label] for label in ordered]
+        wanted = columns if item is None else [item, *columns]
+        values = empty_array((len(rows), len(labels)), on_disk)
+        fill(values, rows, len(rows), table.rows(wanted), columns, convert, refuse)
         return values
 
-    probs = table("", lambda cells: (cells, check_arrays.surely_simplex(cells)))
-    notes = {} if isinstance(path, Block) else parquet_notes.read(path)
+    probs = numbers("", lambda cells: (cells, check_arrays.surely_simplex(cells)))
+    notes = parquet_notes.of(table)
     own = notes.get("estimand")
     if estimand is not None and own not in (None, estimand):
         raise InputError(f"the estimand {estimand!r}", f"{own!r}, as the file says", "Leave it out.", source.name)
-    kind = check.one_of(estimand or str(own or "distribution"), ESTIMANDS, "estimand")
-    truth = Truth(probs, index, kind, "given")
-    if not notes or isinstance(path, Block):
+    known = check.one_of(estimand or str(own or "distribution"), ESTIMANDS, "estimand")
+    truth = Truth(probs, index, known, "given")
+    if not notes:
         return truth
     try:
         if (items, tuple(labels)) != (truth.index.items, truth.index.labels):
             raise ValueError("items or labels in another order than they were written")
-        shares = table(OWN, lambda cells: (cells, True)) if OWN + labels[0] in first.columns else None
-        votes = [frame[VOTES] for frame, _ in parts([VOTES]) if VOTES in frame.columns]
+        shares = numbers(OWN, lambda cells: (cells, True)) if OWN + labels[0] in table.columns else None
+        votes = [frame[VOTES] for frame, _ in table.rows([VOTES])] if VOTES in table.columns else []
         names: Any = notes.get("evidence", ())
-        evidence = {name: table(_evidence_column(name, ""), lambda cells: (cells, True)) for name in names}
+        evidence = {name: numbers(_evidence_column(name, ""), lambda cells: (cells, True)) for name in names}
         restored = replace(_restored(truth, notes, shares, votes), evidence=evidence)
         if notes.get("annotations") is None:
             return restored
-        answers = [frame for frame, _ in parts([ANSWERS, ANNOTATORS])]
+        answers = [frame for frame, _ in table.rows([ANSWERS, ANNOTATORS])]
         return replace(restored, annotations=_annotations(restored, notes, answers))
     except (KeyError, TypeError, ValueError, polars.exceptions.PolarsError) as error:
-        raise parquet_notes.damaged(str(error), path) from None
+        raise parquet_notes.damaged(str(error), source.name) from None
 
 
 def _restored(

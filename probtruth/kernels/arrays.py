@@ -52,7 +52,9 @@ def where_it_lies(function: Callable[..., Table]) -> Callable[..., Table]:
 
     @wraps(function)
     def call(*arrays: Any) -> Table:
-        return there()(*arrays) if on_device(arrays[0]) else np.ascontiguousarray(function(np, *arrays))
+        if on_device(arrays[0]):
+            return there()(*arrays)
+        return np.ascontiguousarray(function(np, *arrays))
 
     return call
 
@@ -64,17 +66,24 @@ _picked = where_it_lies(lambda xp, table, rows, columns: table[..., rows, :][...
 
 @where_it_lies
 def log_softmax(xp: Any, logits: Any) -> Any:
-    apart = logits - logits.max(-1, keepdims=True)
-    return apart - xp.log(xp.exp(apart).sum(-1, keepdims=True))
+    relative = logits - logits.max(-1, keepdims=True)
+    total = xp.exp(relative).sum(-1, keepdims=True)
+    return relative - xp.log(total)
 
 
 @where_it_lies
 def first_faults(xp: Any, probs: Any, tolerance: Any) -> Any:
     """The first row that is not finite, that is negative, and that has another sum than 1; their number for none."""
-    off = xp.abs(probs.sum(-1, dtype=xp.float64) - 1) > tolerance
-    flags = (~xp.isfinite(probs)).any(-1), (probs < 0).any(-1), off
-    rows = xp.arange(len(probs), dtype=xp.int32)
-    return xp.stack([xp.where(flag, rows, len(probs)).min() for flag in flags])
+    not_finite = (~xp.isfinite(probs)).any(-1)
+    negative = (probs < 0).any(-1)
+    wrong_sum = xp.abs(probs.sum(-1, dtype=xp.float64) - 1) > tolerance
+    n_rows = len(probs)
+    rows = xp.arange(n_rows, dtype=xp.int32)
+    first = []
+    for fault in (not_finite, negative, wrong_sum):
+        positions = xp.where(fault, rows, n_rows)
+        first.append(positions.min())
+    return xp.stack(first)
 
 
 def together(tables: Iterable[Table]) -> list[Table]:
@@ -90,15 +99,16 @@ def together(tables: Iterable[Table]) -> list[Table]:
 
 def reordered(table: Table, rows: Order, columns: Order) -> Table:
     """The rows and columns (the last two axes) in this order; the table itself where that is its own."""
-    if is_own(rows, table.shape[-2]) and is_own(columns, table.shape[-1]):
+    n_rows, n_columns = table.shape[-2:]
+    if is_own(rows, n_rows) and is_own(columns, n_columns):
         return table
     if not lies_on_disk(table):
         return _picked(table, rows, columns)
-    made = empty_array((*table.shape[:-2], len(rows), len(columns)), True, table.dtype)
+    copy = empty_array((*table.shape[:-2], len(rows), len(columns)), True, table.dtype)
     for start in range(0, len(rows), AT_ONCE):
-        some = slice(start, start + AT_ONCE)
-        made[..., some, :] = table[..., rows[some], :][..., columns]
-    return made
+        block = slice(start, start + AT_ONCE)
+        copy[..., block, :] = table[..., rows[block], :][..., columns]
+    return copy
 
 
 def widened(table: Table, rows: Order, columns: Order, n_labels: int) -> Table:
@@ -112,8 +122,9 @@ def widened(table: Table, rows: Order, columns: Order, n_labels: int) -> Table:
 
 @where_it_lies
 def _widened(xp: Any, table: Any, rows: Order, column_of: Order) -> Any:
-    some = table[..., rows, :]
-    return xp.concatenate([some, xp.zeros_like(some[..., :1])], -1)[..., column_of]
+    in_order = table[..., rows, :]
+    zeros = xp.zeros_like(in_order[..., :1])
+    return xp.concatenate([in_order, zeros], -1)[..., column_of]
 
 
 def some_items(table: Table, items: Order) -> np.ndarray:
@@ -123,11 +134,15 @@ def some_items(table: Table, items: Order) -> np.ndarray:
 
 def is_own(order: Order, size: int) -> bool:
     """Whether an order is that of the positions themselves."""
-    return len(order) == size and bool((order == np.arange(size)).all())
+    if len(order) != size:
+        return False
+    return bool((order == np.arange(size)).all())
 
 
 def moments_around_mean(loss: Any, weight: Any) -> tuple[Any, Any]:
     """The second and the third central moment of each item's loss over its labels, from their weights."""
-    centred = loss - (weight * loss).sum(1)[:, None]
+    mean = (weight * loss).sum(1)
+    centred = loss - mean[:, None]
     square = weight * centred**2
-    return square.sum(1), (square * centred).sum(1)
+    cube = square * centred
+    return square.sum(1), cube.sum(1)

@@ -13,9 +13,10 @@ from probtruth.kernels.precision import compiled
 def as_float_table(values: Array) -> Array:
     """Real numbers as floats: float32 and float64 stay, half precision becomes float32, and all else float64."""
     spread, kind = values.sharding, values.dtype
-    if isinstance(spread, NamedSharding) and AxisType.Explicit in spread.mesh.axis_types:  # left to the compiler
-        axes = (AxisType.Auto,) * spread.mesh.devices.ndim
-        mesh = Mesh(spread.mesh.devices, spread.mesh.axis_names, axis_types=axes)
+    if isinstance(spread, NamedSharding) and AxisType.Explicit in spread.mesh.axis_types:
+        mesh = spread.mesh
+        left_to_compiler = (AxisType.Auto,) * mesh.devices.ndim
+        mesh = Mesh(mesh.devices, mesh.axis_names, axis_types=left_to_compiler)
         values = jax.device_put(values, NamedSharding(mesh, spread.spec))
     if kind in (np.float32, np.float64):
         return values
@@ -28,12 +29,14 @@ logarithm = compiled(simplex.log)
 
 def placed_as(table: np.ndarray | Array, other: Array) -> Array:
     """The table where another with the same items lies (the last two axes are item and label), in its type."""
+    where = _by_items(other, table.ndim)
     with jax.enable_x64(True):
         if not isinstance(table, Array):
-            put: Array = jax.device_put(np.ascontiguousarray(table, other.dtype), _by_items(other, table.ndim))
-            return put
-        moved = jax.device_put(table, _by_items(other, table.ndim))
-        return moved if moved.dtype == other.dtype else _cast(moved, other.dtype.type)
+            table = np.ascontiguousarray(table, other.dtype)
+        moved: Array = jax.device_put(table, where)
+        if moved.dtype != other.dtype:
+            moved = _cast(moved, other.dtype.type)
+        return moved
 
 
 def _by_items(other: Array, n_axes: int) -> Sharding:
@@ -42,4 +45,6 @@ def _by_items(other: Array, n_axes: int) -> Sharding:
     if not isinstance(spread, NamedSharding):
         return SingleDeviceSharding(next(iter(spread.device_set)))
     axes = (*spread.spec, *[None] * other.ndim)[: other.ndim]
-    return NamedSharding(spread.mesh, PartitionSpec(*[None] * (n_axes - 2), axes[-2], None))  # type: ignore[no-untyped-call]
+    leading = [None] * (n_axes - 2)
+    spec = PartitionSpec(*leading, axes[-2], None)  # type: ignore[no-untyped-call]
+    return NamedSharding(spread.mesh, spec)

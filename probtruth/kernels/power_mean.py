@@ -29,8 +29,10 @@ def generalized_mean(probs: Values, power: Power, weights: Weights | None = None
     Formula: (sum w p^m / sum w)^(1/m). Power 1 is the arithmetic, 0 the geometric (the limit), -1 the harmonic mean;
     inf and -inf are the largest and the smallest value of positive weight. No power underflows before the result does.
 
-    Arguments: `probs` are not negative; `power` is a number, or one for each batch; `weights` are not negative and not
-    all 0 (they are divided by their sum), by default equal.
+    Arguments:
+        probs: not negative.
+        power: a number, or one for each batch.
+        weights: not negative and not all 0 (they are divided by their sum), by default equal.
 
     Returns: a value between the smallest and the largest of positive weight, 0 if a value of positive weight is 0 and
     the power is not positive. Gradients are finite; at a value of 0 they are those of power 1 or 0.
@@ -41,51 +43,78 @@ def generalized_mean(probs: Values, power: Power, weights: Weights | None = None
     >>> [round(float(pt.nelson.generalized_mean(np.array([0.2, 0.8]), power)), 4) for power in (1, 0, -1)]
     [0.5, 0.4, 0.32]
     """
-    # With l = log p, mu = sum w l and d = l - mu, and where |m d| <= 1, log M = mu + log1p(m^2 s)/m with s = sum w d^2
-    # phi(m d) and phi(z) = (e^z - 1 - z)/z^2: no division by m is left. Elsewhere log M = top + log(sum w exp(m (l -
-    # top)))/m with top the value that dominates. Values of p = 0 enter only by their weight: for a positive power
-    # log(1 - their weight)/m is added.
     (values,) = simplex.as_floats(probs)
-    weighed = jnp.ones_like(values) if weights is None else jnp.asarray(weights, values.dtype)
-    weight = jnp.broadcast_to(weighed / jnp.sum(weighed, -1, keepdims=True), values.shape)
-    zero = jnp.isneginf(simplex.log(values))
-    alive = (weight > 0) & ~zero
-    logs = simplex.log(jnp.where(alive, values, 1.0))
-    lost_share = jnp.sum(jnp.where(zero, weight, 0.0), -1)
-    some = jnp.any(alive, -1)
-    kept_share = jnp.where(some, 1 - lost_share, 1.0)
-    share = jnp.where(alive, weight, 0.0) / kept_share[..., None]
+    relative = jnp.ones_like(values) if weights is None else jnp.asarray(weights, values.dtype)
+    total = jnp.sum(relative, -1, keepdims=True)
+    weight = jnp.broadcast_to(relative / total, values.shape)
 
-    whole = jnp.broadcast_to(jnp.asarray(power, logs.dtype), logs.shape[:-1])
-    unbounded = jnp.isinf(whole)
-    m = jnp.where(unbounded, 1.0, whole)
-    highest = jnp.max(jnp.where(alive, logs, -jnp.inf), -1)
-    lowest = jnp.min(jnp.where(alive, logs, jnp.inf), -1)
-    top = jnp.where(some, jnp.where(whole > 0, highest, lowest), 0.0)
+    # values of 0 enter by their weight: `share` are the weights of the others
+    zero = jnp.isneginf(simplex.log(values))
+    counts = (weight > 0) & ~zero
+    any_counts = jnp.any(counts, -1)
+    logs = simplex.log(jnp.where(counts, values, 1.0))
+    weight_of_zeros = jnp.where(zero, weight, 0.0)
+    share_of_zeros = jnp.sum(weight_of_zeros, -1)
+    share_of_others = jnp.where(any_counts, 1 - share_of_zeros, 1.0)
+    share = jnp.where(counts, weight, 0.0) / share_of_others[..., None]
+
+    exponent = jnp.broadcast_to(jnp.asarray(power, logs.dtype), logs.shape[:-1])
+    unbounded = jnp.isinf(exponent)
+    m = jnp.where(unbounded, 1.0, exponent)
+    highest = jnp.max(jnp.where(counts, logs, -jnp.inf), -1)
+    lowest = jnp.min(jnp.where(counts, logs, jnp.inf), -1)
+    dominant = jnp.where(exponent > 0, highest, lowest)
+    top = jnp.where(any_counts, dominant, 0.0)
 
     centre = jnp.sum(share * logs, -1)
-    spread = jnp.where(alive, logs - centre[..., None], 0.0)
-    near = jnp.max(jnp.abs(m[..., None] * spread), -1) <= SERIES_LIMIT
-    small = jnp.where(near, m, 0.0)
-    z = jnp.clip(small[..., None] * spread, -SERIES_LIMIT, SERIES_LIMIT)
-    t = small * jnp.sum(share * spread**2 * jnp.polyval(jnp.asarray(PHI, z.dtype), z, unroll=len(PHI)), -1)
-    around = centre + t * log1p_ratio(small * t)
+    spread = jnp.where(counts, logs - centre[..., None], 0.0)
+    largest = jnp.max(jnp.abs(m[..., None] * spread), -1)
+    near = largest <= SERIES_LIMIT
+    around_centre = _log_mean_by_series(jnp.where(near, m, 0.0), centre, share, spread)
     far = jnp.where(near, 1.0, m)
-    steps = jnp.where(alive, far[..., None] * (logs - top[..., None]), 0.0)
-    away = top + jnp.log(jnp.where(some, jnp.sum(share * jnp.exp(steps), -1), 1.0)) / far
-    result = jnp.where(near, around, away)
+    from_top = _log_mean_by_sum(far, top, share, logs, counts, any_counts)
+    of_others = jnp.where(near, around_centre, from_top)
 
+    # for a positive power log(1 - the weight of zeros)/m is added; for another one zero makes the mean 0
     positive = jnp.where(m > 0, m, 1.0)
-    result = result + jnp.where(m > 0, jnp.log1p(-jnp.where(some, lost_share, 0.0)) / positive, 0.0)
-    result = jnp.where(unbounded, top, result)
-    mean = jnp.exp(jnp.where(~some | ((whole <= 0) & (lost_share > 0)), -jnp.inf, result))
-    straight = zero & (whole == 1)[..., None]  # 0 in value; gives power 1 its gradient at 0
-    return mean + jnp.sum(jnp.where(straight, weight * values, 0.0), -1)
+    lost = jnp.where(any_counts, share_of_zeros, 0.0)
+    log_share = jnp.log1p(-lost)
+    of_all = of_others + jnp.where(m > 0, log_share / positive, 0.0)
+    log_mean = jnp.where(unbounded, top, of_all)
+    has_zeros = (exponent <= 0) & (share_of_zeros > 0)
+    nothing = ~any_counts | has_zeros
+    mean = jnp.exp(jnp.where(nothing, -jnp.inf, log_mean))
+    straight = zero & (exponent == 1)[..., None]  # 0 in value; gives power 1 its gradient at 0
+    gradient_at_0 = jnp.where(straight, weight * values, 0.0)
+    return mean + jnp.sum(gradient_at_0, -1)
+
+
+def _log_mean_by_series(m: Array, centre: Array, share: Array, spread: Array) -> Array:
+    """The logarithm of the mean where |m d| <= 1, d = log p - mu: mu + log1p(m^2 s)/m, without a division by m."""
+    # s = sum w d^2 phi(m d) and phi(z) = (e^z - 1 - z)/z^2
+    z = jnp.clip(m[..., None] * spread, -SERIES_LIMIT, SERIES_LIMIT)
+    phi = jnp.polyval(jnp.asarray(PHI, z.dtype), z, unroll=len(PHI))
+    terms = share * spread**2 * phi
+    t = m * jnp.sum(terms, -1)
+    return centre + t * log1p_ratio(m * t)
+
+
+def _log_mean_by_sum(m: Array, top: Array, share: Array, logs: Array, counts: Array, any_counts: Array) -> Array:
+    """The logarithm of the mean, by the value that dominates: top + log(sum w exp(m (log p - top)))/m."""
+    below_top = logs - top[..., None]
+    steps = jnp.where(counts, m[..., None] * below_top, 0.0)
+    total = jnp.sum(share * jnp.exp(steps), -1)
+    log_total = jnp.log(jnp.where(any_counts, total, 1.0))
+    return top + log_total / m
+
+
+LOG1P_RATIO = [(-1) ** n / (n + 1) for n in range(9, -1, -1)]  # of log(1 + x)/x, highest power first
 
 
 def log1p_ratio(x: Float[Array, "*batch"]) -> Float[Array, "*batch"]:
     """log(1 + x)/x, which is 1 at 0, with its derivative -1/2 there."""
     small = jnp.abs(x) < 1e-2
-    series = jnp.polyval(jnp.asarray([(-1) ** n / (n + 1) for n in range(9, -1, -1)], x.dtype), x)
+    series = jnp.polyval(jnp.asarray(LOG1P_RATIO, x.dtype), x)
     safe = jnp.where(small, 1.0, x)
-    return jnp.where(small, series, jnp.log1p(safe) / safe)
+    ratio = jnp.log1p(safe) / safe
+    return jnp.where(small, series, ratio)

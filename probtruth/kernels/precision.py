@@ -34,11 +34,12 @@ def float64_for_numpy[Kernel: Callable[..., Any]](kernel: Kernel) -> Kernel:
 
     @wraps(kernel)
     def wide(*arrays: Any, **named: Any) -> Any:
-        given = [*arrays, *named.values()]
-        on_host = any(isinstance(one, np.ndarray) and one.dtype == np.float64 for one in given)
-        on_host = on_host and not any(isinstance(one, jax.Array) for one in given)  # tracers are such
-        # inside a function that is being traced even constants become tracers
-        if jax.config.jax_enable_x64 or not on_host or isinstance(jnp.zeros(()), jax.core.Tracer):
+        arguments = [*arrays, *named.values()]
+        any_double = any(isinstance(one, np.ndarray) and one.dtype == np.float64 for one in arguments)
+        any_of_jax = any(isinstance(one, jax.Array) for one in arguments)  # tracers are such
+        if jax.config.jax_enable_x64 or not any_double or any_of_jax:
+            return kernel(*arrays, **named)
+        if isinstance(jnp.zeros(()), jax.core.Tracer):  # in a function that is being traced even constants are tracers
             return kernel(*arrays, **named)
         with jax.enable_x64(True):
             return np.asarray(kernel(*arrays, **named))

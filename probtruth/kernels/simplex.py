@@ -31,21 +31,23 @@ _ODD = tuple(1.0 / (2 * n + 3) for n in range(16, -1, -1))
 
 def as_floats(*tables: Values) -> tuple[Array, ...]:
     """Numbers by label as JAX arrays of one floating type: see `of_one_type`."""
-    made = of_one_type(*tables)
-    if any(array.shape[-1:] != made[0].shape[-1:] for array in made):
-        got = f"arrays of shapes {' and '.join(str(array.shape) for array in made)}"
+    floats = of_one_type(*tables)
+    n_labels = floats[0].shape[-1:]
+    if any(array.shape[-1:] != n_labels for array in floats):
+        shapes = [str(array.shape) for array in floats]
         hint = "Turn class numbers into distributions: jax.nn.one_hot(labels, n_labels)."
+        got = f"arrays of shapes {' and '.join(shapes)}"
         raise InputError(got, "the same labels along the last axis of both", hint)
-    return made
+    return floats
 
 
 def of_one_type(*arrays: ArrayLike) -> tuple[Array, ...]:
     """The arrays as JAX arrays of one floating type, the widest of them (float32 unless JAX's x64 is on)."""
-    made = [jnp.asarray(array) for array in arrays]
-    dtype = jnp.result_type(*made)
+    converted = [jnp.asarray(array) for array in arrays]
+    dtype = jnp.result_type(*converted)
     if not jnp.issubdtype(dtype, jnp.floating):
         dtype = jnp.result_type(float)
-    return tuple(array.astype(dtype) for array in made)
+    return tuple([array.astype(dtype) for array in converted])
 
 
 @jax.custom_jvp
@@ -53,9 +55,14 @@ def log(probs: Float[Array, "..."]) -> Float[Array, "..."]:
     """Natural logarithm, right for subnormal numbers too; `log 0 = -inf`."""
     kind = jnp.finfo(probs.dtype)  # type: ignore[no-untyped-call]  # which knows bfloat16 too
     subnormal = probs < kind.tiny
-    bits = lax.bitcast_convert_type(probs, jnp.dtype(f"int{kind.bits}")).astype(probs.dtype)
-    unit = np.asarray((kind.minexp - kind.nmant) * np.log(2.0), probs.dtype)
-    return jnp.log(jnp.where(subnormal, bits, probs)) + jnp.where(subnormal, unit, jnp.zeros_like(unit))
+    integer = jnp.dtype(f"int{kind.bits}")
+    bits = lax.bitcast_convert_type(probs, integer)
+    number = bits.astype(probs.dtype)  # a subnormal number is this many units
+    exponent_of_unit = kind.minexp - kind.nmant
+    log_unit = np.asarray(exponent_of_unit * np.log(2.0), probs.dtype)
+    shift = jnp.where(subnormal, log_unit, jnp.zeros_like(log_unit))
+    normal = jnp.where(subnormal, number, probs)
+    return jnp.log(normal) + shift
 
 
 @log.defjvp
@@ -71,22 +78,30 @@ def power(probs: Float[Array, "..."], exponent: float) -> Float[Array, "..."]:
 
 @power.defjvp
 def _power_jvp(exponent: float, primals: tuple[Array], tangents: tuple[Array]) -> tuple[Array, Array]:
-    slope = exponent * power(primals[0], exponent - 1) if exponent != 1 else jnp.ones_like(primals[0])
+    (probs,) = primals
+    slope = jnp.ones_like(probs)
+    if exponent != 1:
+        slope = exponent * power(probs, exponent - 1)
     # an infinite slope becomes the greatest number, so that nothing times it is nothing in a gradient
-    return power(primals[0], exponent), jnp.nan_to_num(slope) * tangents[0]
+    change = jnp.nan_to_num(slope) * tangents[0]
+    return power(probs, exponent), change
 
 
 def lost_as_log(probs: Float[np.ndarray, "..."], kind: np.dtype[Any]) -> Float[np.ndarray, "..."]:
     """What each probability may lose, relative to itself, where it is held as a logarithm of this floating type."""
-    logs = np.log(np.where(probs > 0, probs, 1.0))
-    lost: np.ndarray = 2 * float(np.finfo(kind).eps) * (1 + np.abs(logs))
+    positive = np.where(probs > 0, probs, 1.0)
+    logs = np.log(positive)
+    rounding = float(np.finfo(kind).eps)
+    lost: np.ndarray = 2 * rounding * (1 + np.abs(logs))
     return lost
 
 
 def shared_by_ties[Values: Array | np.ndarray](values: Values) -> Values:
     """1 at the largest value of each row; values that tie for it share it evenly."""
-    largest = (values == values.max(-1, keepdims=True)).astype(values.dtype)
-    return cast(Values, largest / largest.sum(-1, keepdims=True))
+    largest = values.max(-1, keepdims=True)
+    ties = (values == largest).astype(values.dtype)
+    number = ties.sum(-1, keepdims=True)
+    return cast(Values, ties / number)
 
 
 def _weighed(weights: Array, values: Array) -> Array:
@@ -96,7 +111,8 @@ def _weighed(weights: Array, values: Array) -> Array:
 
 def weighted_log(weights: Float[Array, "..."], probs: Float[Array, "..."]) -> Float[Array, "..."]:
     """`weights * log(probs)`, 0 in value and in both gradients if the weight is 0."""
-    return weights * log(jnp.where(weights != 0, probs, jnp.ones_like(probs)))
+    safe = jnp.where(weights != 0, probs, jnp.ones_like(probs))
+    return weights * log(safe)
 
 
 def _plain_if_finite(plain: RowTotal, guarded: RowTotal) -> RowTotal:
@@ -109,12 +125,15 @@ def _plain_if_finite(plain: RowTotal, guarded: RowTotal) -> RowTotal:
 
     @total.def_vmap
     def _(size: int, batched: Sequence[bool], weights: Array, values: Array) -> tuple[Array, bool]:
-        inner = max(array.ndim - own for array, own in zip((weights, values), batched, strict=True))
-        rows = (
-            array.reshape(size, *(1,) * (inner + 1 - array.ndim), *array.shape[1:]) if own else array
-            for array, own in zip((weights, values), batched, strict=True)
-        )
-        return total(*rows), True
+        # all rows at once: a batched side gets axes of size 1 until the other side's axes stand beside its own
+        ndims = [array.ndim - has_batch for array, has_batch in zip((weights, values), batched, strict=True)]
+        sides = []
+        for array, has_batch in zip((weights, values), batched, strict=True):
+            if has_batch:
+                new_axes = (1,) * (max(ndims) + 1 - array.ndim)
+                array = array.reshape(size, *new_axes, *array.shape[1:])
+            sides.append(array)
+        return total(*sides), True
 
     return cast(RowTotal, total)
 
@@ -155,11 +174,12 @@ def cross_entropy(weights: Labels, probs: Labels) -> Batch:
 @partial(cross_entropy.defjvp, symbolic_zeros=True)
 def _cross_entropy_jvp(primals: tuple[Array, Array], tangents: tuple[Tangent, Tangent]) -> tuple[Array, Array]:
     weights, probs = primals
-    own, change = tangents
+    change_of_weights, change_of_probs = tangents
     safe = jnp.where(weights != 0, probs, jnp.ones_like(probs))
-    logs = None if isinstance(own, SymbolicZero) else log(safe)
-    scaled = change if isinstance(change, SymbolicZero) else change / safe
-    return cross_entropy(weights, probs), -_product_tangent(weights, logs, (own, scaled))
+    logs = None if isinstance(change_of_weights, SymbolicZero) else log(safe)
+    change_of_logs = change_of_probs if isinstance(change_of_probs, SymbolicZero) else change_of_probs / safe
+    change = _product_tangent(weights, logs, (change_of_weights, change_of_logs))
+    return cross_entropy(weights, probs), -change
 
 
 @jax.custom_jvp
@@ -173,24 +193,28 @@ def _cross_entropy_of_logits_jvp(
     primals: tuple[Array, Array], tangents: tuple[Tangent, Tangent]
 ) -> tuple[Array, Array]:
     weights, logits = primals
-    own, change = tangents
+    change_of_weights, change_of_logits = tangents
     total = jnp.zeros((), weights.dtype)
-    if not isinstance(change, SymbolicZero):  # jax.nn.softmax would share nothing with the value
+    if not isinstance(change_of_logits, SymbolicZero):  # jax.nn.softmax would share nothing with the value
         probs = jnp.exp(jax.nn.log_softmax(logits))
-        total = ((weights.sum(-1, keepdims=True) * probs - weights) * change).sum(-1)
-    if not isinstance(own, SymbolicZero):
-        total = total - (own * _weighed(weights, jax.nn.log_softmax(logits))).sum(-1)
+        slope = weights.sum(-1, keepdims=True) * probs - weights
+        total = (slope * change_of_logits).sum(-1)
+    if not isinstance(change_of_weights, SymbolicZero):
+        logs = _weighed(weights, jax.nn.log_softmax(logits))
+        total = total - (change_of_weights * logs).sum(-1)
     return cross_entropy_of_logits(weights, logits), total
 
 
 def _product_tangent(weights: Array, values: Array | None, tangents: tuple[Tangent, Tangent]) -> Array:
     """The change of the sum of weight times value, where a weight of 0 adds nothing."""
-    own, change = tangents
+    change_of_weights, change_of_values = tangents
     total = jnp.zeros((), weights.dtype)
-    if not isinstance(change, SymbolicZero):
-        total = total + (weights * _weighed(weights, change)).sum(-1)
-    if not isinstance(own, SymbolicZero) and values is not None:
-        total = total + (own * _weighed(weights, values)).sum(-1)
+    if not isinstance(change_of_values, SymbolicZero):
+        from_values = weights * _weighed(weights, change_of_values)
+        total = total + from_values.sum(-1)
+    if not isinstance(change_of_weights, SymbolicZero) and values is not None:
+        from_weights = change_of_weights * _weighed(weights, values)
+        total = total + from_weights.sum(-1)
     return total
 
 
@@ -202,9 +226,15 @@ def relative_entropy_terms(
     With `log_probs` it is finite even if the probability itself underflows.
     """
     weighted = weighted_log(truth, probs) if log_probs is None else truth * _weighed(truth, log_probs)
-    near = jnp.abs(probs - truth) < NEAR * truth
-    x = jnp.where(near, probs - truth, 0) / jnp.where(near, truth, 1)
-    r = x / (2 + x)
-    close = truth * r * (x - 2 * r * r * jnp.polyval(jnp.asarray(_ODD, x.dtype), r * r))
-    apart = weighted_log(truth, truth) - jnp.where(near, 0, weighted) + probs - truth
+    difference = probs - truth
+    near = jnp.abs(difference) < NEAR * truth
+    numerator = jnp.where(near, difference, 0)
+    denominator = jnp.where(near, truth, 1)
+    x = numerator / denominator
+    r = x / (2 + x)  # log(1 + x) = 2 (r + r^3/3 + r^5/5 + ...)
+    coefficients = jnp.asarray(_ODD, x.dtype)
+    series = jnp.polyval(coefficients, r * r)
+    close = truth * r * (x - 2 * r * r * series)
+    log_ratio = weighted_log(truth, truth) - jnp.where(near, 0, weighted)
+    apart = log_ratio + probs - truth
     return jnp.where(near, close, apart)

@@ -3,6 +3,8 @@
 import re
 from collections.abc import Mapping, Sequence
 
+import numpy as np
+
 from probtruth import check
 from probtruth.comparison.compare import compare as compare_scores
 from probtruth.comparison.compare import need_two
@@ -40,14 +42,26 @@ def compare(
     cluster-robust one); P(best), ranks and regret come from one joint posterior with these margins. With groups,
     `group_results` adds the population of groups and one new group, with partial pooling.
 
-    Arguments: `groups` and `clusters` are names in the order of `scores.items`, or a mapping item to name; items of a
-    cluster are dependent (a passage, a patient), clusters lie inside groups. `replicates` says what the repeated scores
-    of an item are: "independent" (answers asked again; the default: they are averaged within the item, whose spread
-    holds their noise), "crossed" (the same training seeds on every item: their own variance is added, so that the
-    answer is about new seeds too) or "folds" (items, or replicates of items, are folds that share training data, with
-    `fold_correlation`, 1/k for k folds, as Nadeau and Bengio correct for it). Where few annotators labelled many items
-    each, their variance is added in the same way: scores against a truth that was inferred from annotations have these
-    with them, else `annotations` are those behind the vote shares.
+    Arguments:
+        scores: what `score` returned or `Scores.from_frame` made.
+        groups, clusters: names in the order of `scores.items`, or a mapping item to name. Items of a cluster are
+            dependent (a passage, a patient), clusters lie inside groups.
+        replicates: says what the repeated scores of an item are: "independent" (answers asked again; the default: they
+            are averaged within the item, whose spread holds their noise), "crossed" (the same training seeds on every
+            item: their own variance is added, so that the answer is about new seeds too) or "folds" (items, or
+            replicates of items, are folds that share training data, with `fold_correlation`, 1/k for k folds, as Nadeau
+            and Bengio correct for it). Where few annotators labelled many items each, their variance is added in the
+            same way: scores against a truth that was inferred from annotations have these with them, else `annotations`
+            are those behind the vote shares.
+        annotations: those behind the vote shares, where the scores do not have them with them.
+        fold_correlation: of `replicates="folds"`: the correlation of two folds, 1/k for k folds.
+        weights: of the groups: "equal", or a number by name; by default their shares of the items.
+        gold: better scores of the same models on a few of the items (see below).
+        population: "new-items" like these, or "these-items".
+        rope: the largest difference that does not matter.
+        engine: "auto", "nuts" or "exact" (see below).
+        seed: of everything random: the same seed gives the same numbers.
+        strict: raises `PosteriorError` where a diagnostic fails.
 
     `engine` is "auto" (the closed form, and with groups NUTS for their population), "nuts" (every probability and
     interval is from its draws) or "exact" (closed form and quadrature). `population` "these-items" holds the items
@@ -128,13 +142,14 @@ def named_weights(weights: object, names: Sequence[str]) -> object:
 
 def rope_in_units(rope: float | str | None, scores: Scores) -> float | str | None:
     """The rope with `X%` as so many points of a proportion; an error on any other score."""
-    points, values = points_of(rope), scores.values
+    points = points_of(rope)
     if points is None:
         return rope
+    values = scores.values[~np.isnan(scores.values)]
     marks = bool(((values == 0) | (values == 1)).all())
     if marks or (orientation.is_share(scores.rule) and values.min() >= 0 and values.max() <= 1):
         return points
-    number = abs(float(scores.losses.mean(1).min())) * points
+    number = abs(float(np.nanmean(scores.losses, axis=1).min())) * points
     raise InputError(
         f"rope {rope!r} of the score {scores.rule!r}",
         "a percentage of a proportion (accuracy, pass rate), where 2% is two points, or a number in the score's units",

@@ -50,7 +50,7 @@ def compare_metric(
     rope: float | str | None = None,
     seed: int = 0,
     strict: bool = False,
-    item: str = "item",
+    item: str | None = None,
     labels: Sequence[object] | None = None,
 ) -> Comparison:
     r"""Which model is better by a metric that is not a mean over items, for all pairs jointly, and how sure that is.
@@ -61,14 +61,24 @@ def compare_metric(
     degrees of freedom for their kurtosis: few items may carry the whole difference. Soft labels are weights, so that
     the noise of the labels is in the spread between items, once.
 
-    Arguments: `metric` is "accuracy", "precision", "recall", "f1", "macro-f1" (the mean over the labels that occur or
-    are answered), "kappa" (Cohen's), "roc-auc", "average-precision" or "ece" (of the most probable label, in `n_bins`
-    bins of equal width; lower is better, else higher is). `label` is the one that precision, recall, F1 and the areas
-    are of; the second of two unless you say. A model answers with its most probable label (ties share), or by
-    `threshold` as in `expected_confusion`. `truth` is what `evaluate` takes as its reference; of annotations it is
-    inferred by `method` under `estimand`, with the `evidence` that `evaluate` has. `groups`, `clusters`, `engine`,
-    `rope`, `seed` and `strict` as in `compare`, `item` and `labels` as in `evaluate`. Of more than 500 units
-    bundles are left out, dealt by the seed.
+    Arguments:
+        predictions: the models' probabilities, as `read_predictions` or `Predictions.from_probs` makes them.
+        truth: what `evaluate` takes as its reference. Of annotations it is inferred by `method` under `estimand`, with
+            the `evidence` that `evaluate` has.
+        metric: "accuracy", "precision", "recall", "f1", "macro-f1" (the mean over the labels that occur or are
+            answered), "kappa" (Cohen's), "roc-auc", "average-precision" or "ece" (of the most probable label, in
+            `n_bins` bins of equal width; lower is better, else higher is).
+        label: the one that precision, recall, F1 and the areas are of. The second of two unless you say. A model
+            answers with its most probable label (ties share), or by `threshold` as in `expected_confusion`.
+        threshold: the probability from which on a model answers with the label, as in `expected_confusion`.
+        n_bins: the number of bins of "ece", of equal width.
+        groups, clusters, engine, rope, seed, strict: as in `compare`, `item` and `labels` as in `evaluate`. Of more
+            than 500 units bundles are left out, dealt by the seed.
+        method: the truth method, where `truth` is annotations.
+        estimand: as in `infer_truth`.
+        evidence: as in `evaluate`.
+        item: the column of items.
+        labels: the names of the labels, in the order of the columns.
 
     Returns: a `Comparison`; `score` is the metric on all items, differences are a minus b. Where a metric is undefined
     for a model, or would be without one of the items, or rests on fewer than five items (that have the label or do not,

@@ -6,11 +6,12 @@ from dataclasses import replace
 from probtruth import check
 from probtruth.comparison.compare import compare
 from probtruth.errors import InputError
+from probtruth.io.formats import LabelReading
 from probtruth.io.gold import ExpertAnswers, expert_answers
 from probtruth.line.compare import group_names, named_weights, rope_in_units
 from probtruth.line.gold import with_answers
 from probtruth.line.informed_truth import score_on_evidence
-from probtruth.line.inputs import Models, Reference, by_item, predictions_of, reference_of
+from probtruth.line.inputs import Models, Reference, by_item, opened_models, predictions_of, reference_of
 from probtruth.line.labelled import SHARED_ERRORS, Labelled
 from probtruth.line.options import Options
 from probtruth.line.other_estimand import NO_ROOM, OtherVerdicts
@@ -49,7 +50,7 @@ def evaluate(
     rope: float | str | None = None,
     seed: int = 0,
     strict: bool = False,
-    item: str = "item",
+    item: str | None = None,
     labels: Sequence[object] | None = None,
     memory: float | None = None,
 ) -> Result:
@@ -58,18 +59,31 @@ def evaluate(
     Predictions may be arrays or dataframes, {model: table}, or files and folders, {model: path}, of any size.
     One table that holds the reference and all models goes in as `evaluate(*pt.loaders.joined_table(path))`.
 
-    Arguments: `reference` is `Annotations`, whose truth is inferred by `method` under `estimand` (see `infer_truth`),
-    or a `Truth`. It may also be a dataframe, a dict of columns or a path: annotations in long form (columns `item`,
-    `annotator`, `label`), or soft labels (a column for each label, rows that sum to 1). Tables that are no files may
-    also hold counts of votes (whole numbers) or one value for each item, its label. `evidence` for the class of an item
-    is its annotators ("annotators") or the models' forecasts too ("annotators-and-models", the default where classes
-    are inferred: the likelihood of the annotations times a pool of the forecasts); `rule`, `floor` and `order` as in
-    `score`; `groups`, `clusters` (a mapping from item to name, or names in the order in which you gave the reference's
-    items), `weights`, `engine`, `rope` and `strict` as in `compare`. To leave annotators out, pass
-    `annotations.without_annotators(names)`.
+    Arguments:
+        reference: `Annotations`, whose truth is inferred by `method` under `estimand` (see `infer_truth`), or a
+            `Truth`, of which an inferred one says what its annotations say. It may also be a dataframe, a dict of
+            columns or a path: annotations in long form (columns `item`, `annotator`, `label`), or soft labels (a column
+            for each label, rows that sum to 1). Tables that are no files may also hold counts of votes (whole numbers)
+            or one value for each item, its label.
+        predictions: the models' probabilities, as `read_predictions` or `Predictions.from_probs` makes them.
+        method: the truth method, where the reference is annotations (see `infer_truth`).
+        estimand: as in `infer_truth`.
+        evidence: for the class of an item is its annotators ("annotators", whom no comparison of several models should
+            rest on alone) or the models' forecasts too ("annotators-and-models", the default where classes are
+            inferred: the likelihood of the annotations times a pool of the forecasts).
+        rule, floor, order: as in `score`.
+        groups, weights, engine, rope, strict: as in `compare`. To leave annotators out, pass
+            `annotations.without_annotators(names)`.
+        clusters: a mapping from item to name, or names in the order in which you gave the reference's items; as in
+            `compare`.
+        gold: experts' answers on a few items (see below).
+        seed: of everything random: the same seed gives the same numbers.
+        item: the column of items.
+        labels: the names of the labels, in the order of the columns.
+        memory: bytes from which on tables lie in temporary files instead of in memory (see below).
 
     `gold` are experts' answers on a few items, {item: label} or a table with the columns `item` and `label`: the
-    comparison under the estimand "class" (which they imply) is then anchored by them, also where annotators err
+    comparison under the estimand "class" (which they imply) is then corrected by them, also where annotators err
     together; from 40 answers on its intervals held in almost all simulation settings of
     `docs/validity/expert-labels-40.csv`. A column `probability` says with which probability each item was chosen (see
     `Result.choose_gold`); without it they count as a uniform sample. Where a few small probabilities outweigh all
@@ -83,7 +97,8 @@ def evaluate(
     `memory` (bytes, half of what is free unless you say) decides whether soft labels, counts and predictions lie in
     memory or in temporary files; no answer depends on it.
 
-    Returns: a `Result` with the truth, the scores, the comparison and the warnings.
+    Returns: a `Result` with the truth, the scores, the comparison and the warnings; verdicts under the other estimand
+    are computed when they, or the warnings, are read.
 
     Errors: `InputError` for input that cannot be used; `PosteriorError` where the data support no answer.
 
@@ -95,7 +110,7 @@ def evaluate(
     ['a', 'b']
     """
     check.own_threads()
-    answers = gold if gold is None or isinstance(gold, ExpertAnswers) else expert_answers(gold, item)
+    answers = gold if gold is None or isinstance(gold, ExpertAnswers) else expert_answers(gold, item or "item")
     if answers is not None and method is None and not isinstance(reference, Truth):
         estimand = estimand or "class"
     known, models, estimand = read_both(reference, predictions, item, labels, estimand, memory)
@@ -121,13 +136,14 @@ def evaluate(
 def read_both(
     reference: Reference,
     predictions: Models,
-    item: str,
+    item: str | None,
     labels: Sequence[object] | None,
     estimand: Estimand | None,
     memory: float | None = None,
 ) -> tuple[Annotations | Truth, Predictions, Estimand | None]:
     """Both sides as types, and the estimand that is left to be inferred: soft labels take it where they are read."""
-    known = reference_of(reference, predictions, item, estimand, labels, memory)
+    predictions = opened_models(predictions)
+    known = reference_of(reference, predictions, LabelReading(item), estimand, labels, memory)
     left = estimand if known is reference or isinstance(known, Annotations) else None
     return known, predictions_of(predictions, item, labels, known.index, memory), left
 

@@ -20,8 +20,8 @@ EVIDENCE = get_args(ClassEvidence.__value__)  # What the classes of the items ma
 FITTED_ON = 50_000  # Items that the pool is fitted on at most, evenly spread
 
 LEANING = (
-    "the less sure model looks better against them, and in most simulation settings no interval held the true "
-    "difference (docs/validity.md)"
+    "the less sure model looks better against them, and in eight of nine simulation settings intervals held the true "
+    "difference in no data set (docs/validity.md)"
 )
 EXPERTS = "or give expert labels (gold=; command line: --gold)"
 ANNOTATORS_ALONE = (

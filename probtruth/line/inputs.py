@@ -1,7 +1,6 @@
 """What callers hand to the line, as the types that it works on: files, dataframes, dicts of columns, arrays, labels.
 
-A table in long form is annotations; numbers by item and label are probabilities where every row sums to 1, and counts
-of votes where all are whole numbers; one value for each item is its label. Nothing else is guessed.
+Every table is opened once (`opened_models`, `opened`), its kind is told once (`kind_of`); names go before positions.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,94 +9,102 @@ from typing import Any
 
 import numpy as np
 
-from probtruth import check, check_arrays, frames
-from probtruth.check import Source
+from probtruth import check, check_arrays, frame_numbers, frames
 from probtruth.errors import InputError
 from probtruth.frame_numbers import NamedNumbers, is_frame, labelled, no_frame, row_names
-from probtruth.io.annotations import read_annotations
+from probtruth.io.annotations import annotations_of, answered
 from probtruth.io.formats import LabelReading
+from probtruth.io.kinds import Beside, Hard, Soft, kind_of, may_be_codes
 from probtruth.io.loaders.readers import label_format, read_label_file
 from probtruth.io.predictions import read_predictions
-from probtruth.io.tables.columns import item_column, label_columns, names_in
-from probtruth.io.tables.read import Block, batches, columns_of, read_table
+from probtruth.io.table import FrameTable, Table, opened, too_large
+from probtruth.io.tables.columns import label_columns, names_in
 from probtruth.io.tables.wide import items_of
-from probtruth.io.truth import read_soft
+from probtruth.io.truth import soft_of
 from probtruth.kernels.arrays import on_device, to_host
 from probtruth.types import Annotations, Index, Predictions, Truth
 from probtruth.types.arguments import Estimand, Frame, Numbers, StrPath
 from probtruth.types.predictions import by_model
 
-type Reference = Annotations | Truth | StrPath | Block | Frame | Numbers
+type Reference = Annotations | Truth | StrPath | Table | Frame | Numbers
 """What models are judged by, as a caller may have it."""
-type Models = Predictions | Mapping[str, StrPath | Block | Frame | Numbers]
+type Models = Predictions | Mapping[str, StrPath | Table | Frame | Numbers]
 """The models' probabilities, as a caller may have them."""
 
-STORED = (str, Path, Block)  # What a table is read from
-LONG = ("annotator", "label")  # The columns, beside the items', by which annotations in long form are known
+REPEATED_LABEL = "Where several people answered, name them in a column 'annotator' (--annotator, annotator=)."
+
+
+def opened_models(predictions: Models) -> Any:
+    """The predictions themselves, or the table of each model: opened if it has names, else as numbers."""
+    if isinstance(predictions, Predictions):
+        return predictions
+    made: dict[str, Table | NamedNumbers] = {}
+    for model, table in by_model(predictions, "table or path").items():
+        if isinstance(table, Table | NamedNumbers):
+            made[model] = table
+        elif isinstance(table, str | Path) or is_frame(table) or row_names(table) is not None:
+            made[model] = opened(table, f"the table of model {check.quote(model)}")
+        else:
+            made[model] = labelled(table)
+    named = [model for model, table in made.items() if isinstance(table, Table) and table.stored]
+    unnamed = [model for model, table in made.items() if isinstance(table, NamedNumbers)]
+    if named and unnamed:
+        raise _mixed(named[0], unnamed[0])
+    return made
+
+
+def _mixed(named: str, other: str) -> InputError:
+    """The refusal of models of which some have names of items."""
+    return InputError(
+        f"model {check.quote(named)} with names of items beside model {check.quote(other)} without",
+        "names of items in all tables, or in none",
+        f"Which items those of model {check.quote(other)} are cannot be told: make it a table with a column 'item'.",
+    )
 
 
 def predictions_of(
     predictions: Models,
-    item: str = "item",
+    item: str | None = None,
     labels: Iterable[object] | None = None,
     index: Index | None = None,
     memory: float | None = None,
 ) -> Predictions:
     """The predictions themselves, or made from one table for each model."""
-    if isinstance(predictions, Predictions):
-        return predictions
-    named = by_model(predictions, "table or path")
-    predictions = {name: _with_items(table, item) for name, table in named.items()}
-    stored = [name for name, table in predictions.items() if isinstance(table, STORED)]
-    if all(_names_items(table, item) for table in predictions.values()):
-        return read_predictions(predictions, index, item, memory=memory)  # type: ignore[arg-type]
-    if stored:
-        other = next(name for name, table in predictions.items() if not _names_items(table, item))
-        raise InputError(
-            f"a path for model {check.quote(stored[0])} and a {type(predictions[other]).__name__} for model "
-            f"{check.quote(other)}",
-            "paths for all models, or tables for all",
-            "Read the files first (polars.read_csv, for one).",
-        )
-    if index is not None:
-        _need_one_order(predictions.values(), index)
-    own = labelled(next(iter(predictions.values())), item).labels
-    return Predictions.from_probs(predictions, labels=labels if own is None else None)  # type: ignore[arg-type]
+    tables = opened_models(predictions)
+    if isinstance(tables, Predictions):
+        return tables
+    named = {model: table for model, table in tables.items() if _names_items(table, item)}
+    if len(named) == len(tables):
+        return read_predictions(named, index, item, labels=labels, memory=memory)
+    if named:
+        raise _mixed(next(iter(named)), next(model for model in tables if model not in named))
+    numbers: Any = {model: _numbers_of(table) for model, table in tables.items()}
+    return Predictions.from_probs(numbers, labels=labels)
 
 
-def _need_one_order(tables: Iterable[object], index: Index) -> None:
-    """Raises where a reference has the numbers of the rows in another order than tables of pandas beside it."""
-    rows, moved = np.arange(len(index.items)), index.item_rows
-    if moved is None or (moved == rows).all() or [*index.items] != [*map(str, rows.tolist())]:
-        return
-    if any(type(table).__module__.startswith("pandas") for table in tables):
-        raise InputError(
-            "an index of 0, 1, ... in another order beside tables whose index is a plain range",
-            "one order of the items on both sides",
-            "To match by index: reference.sort_index(); to match by position: reference.reset_index(drop=True).",
-        )
+def _names_items(table: object, item: str | None) -> bool:
+    """Whether a table names its items: in a file, in an index, in the column of items, or in one of text."""
+    if not isinstance(table, Table):
+        return False
+    if table.stored or not isinstance(table, FrameTable) or table.row_names is not None:
+        return True
+    return ("item" if item is None else item) in table.columns or any(
+        str(kind) == "String" for kind in table.frame.dtypes
+    )
 
 
-def _with_items(table: Any, item: str) -> Any:
-    """A dataframe whose pandas index names the items, with a column of them; anything else as it is."""
-    names = row_names(table) if is_frame(table) else None
-    if names is None or item in table.columns:
-        return table
-    return frames.as_polars({item: list(names), **frames.as_polars(table).to_dict()})
-
-
-def _names_items(table: object, item: str) -> bool:
-    """Whether a table of a model is a file, or a dataframe with a column of items, which is one of text."""
-    if isinstance(table, STORED) or not is_frame(table):
-        return isinstance(table, STORED)
-    frame = frames.as_polars(table)
-    return item in frame.columns or any(str(kind) == "String" for kind in frame.dtypes)
+def _numbers_of(table: object) -> NamedNumbers:
+    """The numbers of a table without names of items."""
+    if not isinstance(table, FrameTable):
+        return labelled(table)
+    values = frame_numbers.float_columns(table.frame, table.columns, table.head[1]).rows()
+    return NamedNumbers(values, None, table.label_names)
 
 
 def reference_of(
     reference: Reference,
     predictions: Models,
-    item: str = "item",
+    how: LabelReading = LabelReading(),
     estimand: Estimand | None = None,
     labels: Iterable[object] | None = None,
     memory: float | None = None,
@@ -105,69 +112,90 @@ def reference_of(
     """What the models are judged by, as annotations or a truth; `estimand` says which of the two soft labels are."""
     if isinstance(reference, Annotations | Truth):
         return reference
-    if isinstance(reference, Block):
-        if reference.counts:
-            return read_annotations(reference, item, format="counts", memory=memory)
-        return read_soft(reference, item, estimand, memory=memory)
+    if isinstance(reference, Predictions):
+        raise InputError("Predictions as the truth", "a Truth", "Swap the arguments: in score, predictions come first.")
+    names = None if labels is None else tuple(labels)
     if isinstance(reference, Mapping) and reference and all(map(np.isscalar, reference.values())):
-        return _hard([*reference.values()], [*reference], predictions, item, labels)
-    table: Any = frames.as_polars(reference) if is_frame(reference) else reference
-    if is_frame(reference) and LONG[1] in table.columns:
-        table = frames.with_index(reference)
-    stored = isinstance(table, str | Path)
-    if stored or is_frame(reference):
-        columns = columns_of(table) if stored else table.columns
-        if set(LONG) <= set(columns) or (LONG[1] in columns and len(columns) == 2):
-            return stored_labels(table, predictions, LabelReading(item, format="table"), labels)
-        if stored:
-            like = [] if item in columns else _names_beside(predictions, item)
-            return read_soft(table, item, estimand, like, memory)
-        texts = sum(str(kind) == "String" for kind in table.dtypes)
-        if texts > 1:
-            return stored_labels(table, predictions, LabelReading(item, format="table"), labels)
-        if item not in columns and texts:
-            own, _ = item_column(table, item, _names_beside(predictions, item), Source())
-            reference = table.rename({own: item})
-    elif _axes(reference) == 1:
-        return _hard(reference, row_names(reference), predictions, item, labels)
-    return _numbers(labelled(reference, item), estimand)
+        return _hard([*reference.values()], [*reference], _beside(predictions, how, names, [*reference.values()]))
+    stored = isinstance(reference, str | Path)
+    forms = ("table", "wide", "counts")
+    if stored and how.format != "soft" and label_format(reference, how.format) not in forms:  # type: ignore[arg-type]
+        return read_label_file(reference, how, memory=memory)  # type: ignore[arg-type]
+    table: Any = reference
+    named = frame_numbers.is_array_with_names(reference) and row_names(reference) is not None
+    if stored or is_frame(reference) or (named and table.ndim == 2):
+        table = opened(reference, "the reference")
+    if isinstance(table, Table):
+        return _of_table(table, predictions, how, estimand, names, memory)
+    if _axes(reference) == 1:
+        rows = row_names(reference)
+        values: Any = reference if on_device(reference) else frames.as_array(reference)
+        return _hard(values, rows, _beside(predictions, how, names, np.asarray(to_host(values)).ravel().tolist()))
+    return _of_numbers(labelled(reference), estimand, _beside(predictions, how, names, ()))
 
 
-def stored_labels(
-    table: Any,
+def _of_table(
+    table: Table,
     predictions: Models,
     how: LabelReading,
-    labels: Iterable[object] | None = None,
-    memory: float | None = None,
+    estimand: Estimand | None,
+    labels: Sequence[object] | None,
+    memory: float | None,
 ) -> Annotations | Truth:
-    """Annotations in a table or the export of a tool or, without annotators, one known label for each item."""
-    path = isinstance(table, str | Path)
-    if path and label_format(table, how.format) != "table":
-        return read_label_file(table, how, memory=memory)
-    columns = columns_of(table) if path else table.columns
-    like = [] if how.item in columns else _names_beside(predictions, how.item)
-    if how.annotator not in columns and how.label in columns and (how.item in columns or len(columns) == 2):
-        frame, source = read_table(table) if path else (table, Source())
-        item, _ = item_column(frame, how.item, like, source, (how.label,))
-        items, _ = items_of([(frame, source)], item, "one known label for each item", REPEATED_LABEL)
-        answers = frames.names(frame, how.label, source, "label").to_list()
-        return _hard(answers, items, predictions, how.item, labels)
-    known = None
-    if not {how.annotator, how.label} <= set(columns) and isinstance(predictions, Mapping) and predictions:
-        known = _labels_of(predictions, how.item, columns)
-    known = known if isinstance(known, tuple) else None
-    return read_annotations(table, how.item, how.annotator, how.label, how.replicate, known, like=like, memory=memory)
+    """What a table holds, by its kind."""
+    on_disk = too_large([table], memory)
+    if on_disk:
+        table = table.in_batches()
+    used: Sequence[object] = table.columns
+    if how.column("label") in table.columns:
+        used = table.head[0].get_column(how.column("label")).drop_nulls().unique().to_list()
+    beside = _beside(predictions, how, labels, used)
+    kind = kind_of(table, how, beside)
+    if isinstance(kind, Soft):
+        return soft_of(table, kind, estimand, on_disk)
+    if isinstance(kind, Hard):
+        frame, source = table.with_items(how.item).whole
+        frame, source, _ = answered(frame, source, kind.label, how.none)
+        items, _ = items_of([(frame, source)], kind.item, "one known label for each item", REPEATED_LABEL)
+        answers = frames.names(frame, kind.label, source, "label").to_list()
+        return _hard(answers, items, beside)
+    return annotations_of(table, kind, how, None, on_disk, beside.labels)
 
 
-def _names_beside(predictions: Models, item: str) -> list[Any]:
-    """The names of items that the predictions have, by which the column of items is found in the table beside them."""
+def _beside(predictions: Models, how: LabelReading, labels: Sequence[object] | None, used: Sequence[object]) -> Beside:
+    """What the predictions say of the items and labels of a reference that uses some names."""
+    known = None if labels is None else tuple(map(frames.name_text, labels))
     if isinstance(predictions, Predictions):
-        return [] if predictions.index.positional_items else [frames.text(frames.as_series(predictions.index.items))]
-    first: Any = next(iter(by_model(predictions, "table or path").values())) if predictions != {} else None
-    return names_in(first, item) if isinstance(first, STORED) or is_frame(first) else []
+        index = predictions.index
+        items = [] if index.positional_items else [frames.text(frames.as_series(index.items))]
+        if known is None and not index.positional_labels:
+            known = index.labels
+        return Beside(items, known, len(index.labels))
+    if isinstance(predictions, Mapping) and not predictions:
+        return Beside((), known, None if known is None else len(known))
+    tables = opened_models(predictions)
+    model, first = next(iter(tables.items()))
+    if not isinstance(first, Table):
+        own, n_labels = _labels_of_numbers(first, model)
+        return Beside((), known or own, n_labels)
+    first = first.with_items(how.item)
+    frame, _ = first.head
+    if known is None and first.has_names:
+        names = tuple(sorted({frames.name_text(name) for name in used}))
+        chosen = label_columns(first, how.column("item"), names)
+        known = tuple(chosen.labels)
+    n_labels = len(first.columns) - (how.column("item") in first.columns) if known is None else len(known)
+    return Beside(names_in(frame, how.item), known, 2 if n_labels == 1 else n_labels)
 
 
-REPEATED_LABEL = "Where several people answered, name them in a column 'annotator' (--annotator, annotator=)."
+def _labels_of_numbers(table: NamedNumbers, model: str) -> tuple[Sequence[str] | None, int]:
+    """The names of the labels of an array, if there are any, and their number."""
+    shape = np.shape(table.values)  # type: ignore[call-overload]
+    if len(shape) == 1 or shape[1:] == (1,):
+        return None, 2  # the probabilities of an event
+    if len(shape) != 2:
+        check_arrays.as_floats(table.values, "item label", f"probabilities of model {model!r}")  # says what is wrong
+    return table.labels, shape[1]
 
 
 def _axes(reference: object) -> int:
@@ -176,8 +204,6 @@ def _axes(reference: object) -> int:
         axes = reference.ndim if on_device(reference) else np.ndim(frames.as_array(reference))  # type: ignore[arg-type]
     except ValueError:  # rows of several lengths
         axes = 0
-    if isinstance(reference, Predictions):
-        raise InputError("Predictions as the truth", "a Truth", "Swap the arguments: in score, predictions come first.")
     if axes not in (1, 2):
         raise InputError(
             type(reference).__name__,
@@ -187,68 +213,69 @@ def _axes(reference: object) -> int:
     return axes
 
 
-def _hard(
-    values: object, items: Iterable[object] | None, predictions: Models, item: str, labels: Iterable[object] | None
-) -> Truth:
-    """Certain labels, under the names, or the number, of those that the predictions have."""
-    names = None if labels is None else tuple(labels)
-    if names is not None:
-        return Truth.from_labels(values, items=items, classes=names)  # type: ignore[arg-type]
-    known = _labels_of(predictions, item, np.asarray(frames.as_array(values), object).ravel().tolist())
+def _hard(values: Any, items: Iterable[object] | None, beside: Beside) -> Truth:
+    """Certain labels, under the names, or the number, of those that the predictions have.
+
+    Fractions are the probabilities of an event: of two labels, of the second.
+    """
     if on_device(values):
         values = to_host(values)
-    whole = np.asarray(frames.as_array(values)).dtype.kind in "biu"
-    if isinstance(known, int):
-        return Truth.from_labels(values, known if whole else None, items)  # type: ignore[arg-type]
-    return Truth.from_labels(values, items=items, classes=known)  # type: ignore[arg-type]
+    outcomes = np.asarray(frames.as_array(values))
+    if outcomes.dtype.kind == "f" and beside.n_labels == 2 and _are_fractions(outcomes):
+        both: Any = NamedNumbers(np.stack([1 - outcomes, outcomes], axis=1), row_names(values))
+        return Truth.from_probs(both, items=items, labels=beside.labels)
+    if beside.labels is not None:
+        return Truth.from_labels(values, items=items, classes=beside.labels)
+    if beside.n_labels is None:
+        return Truth.from_labels(values, items=items)
+    array = np.asarray(frames.as_array(values))
+    if array.dtype.kind in "OUT" and all(str(value).isdecimal() for value in array.ravel().tolist()):
+        array = array.astype(np.int64)
+        values = array if row_names(values) is None else values
+    whole = array.dtype.kind in "biu"
+    return Truth.from_labels(values, beside.n_labels if whole else None, items)
 
 
-def _labels_of(predictions: Models, item: str, used: Iterable[object]) -> tuple[str, ...] | int | None:
-    """The names of the labels that predictions have, or how many there are where they have no names."""
-    if isinstance(predictions, Predictions):
-        index = predictions.index
-        return len(index.labels) if index.positional_labels else tuple(index.labels)
-    if isinstance(predictions, Mapping) and not predictions:
-        return None
-    name, table = next(iter(by_model(predictions, "table or path").items()))
-    first = _with_items(table, item)
-    if _names_items(first, item):
-        frame, source = next(batches(first))  # type: ignore[arg-type]
-        names = tuple(sorted({frames.name_text(name) for name in used}))
-        return tuple(label_columns(frame, source, item, names, isinstance(first, Block)).labels)
-    own = labelled(first, item)
-    shape = np.shape(own.values)  # type: ignore[call-overload]
-    if len(shape) == 1 or shape[1:] == (1,):
-        return 2  # the probabilities of an event
-    if len(shape) != 2:
-        check_arrays.as_floats(own.values, "item label", f"probabilities of model {name!r}")  # says what is wrong
-    return own.labels if own.labels is not None else shape[1]
+def _are_fractions(values: np.ndarray) -> bool:
+    inside = (values >= 0) & (values <= 1)
+    return bool(inside.all() and (values != np.floor(values)).any())
 
 
-def _numbers(table: NamedNumbers, estimand: Estimand | None) -> Annotations | Truth:
-    """Soft labels where every row sums to 1, counts where all numbers are whole; an error elsewhere."""
+def _of_numbers(table: Any, estimand: Estimand | None, beside: Beside) -> Annotations | Truth:
+    """Soft labels where every row of an array sums to 1, counts where its numbers cannot be answers."""
     array = check_arrays.as_float_table(table.values, "the reference")
-    if not check_arrays.surely_simplex(array):
-        numbers = to_host(array)
-        if (np.isfinite(numbers) & (numbers >= 0) & (numbers == np.floor(numbers))).all():
-            return Annotations.from_counts(numbers, table.items, table.labels)
-    return Truth.from_probs(array, table.items, table.labels, estimand or "distribution")
+    if check_arrays.surely_simplex(array):
+        return Truth.from_probs(table, estimand=estimand or "distribution")
+    numbers = to_host(array)
+    whole = bool((np.isfinite(numbers) & (numbers >= 0) & (numbers == np.floor(numbers))).all())
+    if not whole:
+        return Truth.from_probs(table, estimand=estimand or "distribution")
+    named = table.labels is not None and beside.labels is not None and set(table.labels) <= set(beside.labels)
+    if not named and may_be_codes(numbers, beside.n_labels or numbers.shape[1]):
+        raise InputError(
+            "an array of whole numbers, which may count votes or be the answers of annotators",
+            "to know which",
+            "If each column counts the votes for a label: Annotations.from_counts(array). If each column is an "
+            "annotator: read_annotations(dataframe, format='wide').",
+        )
+    made = Annotations.from_counts(numbers, table.items, table.labels)
+    return made
 
 
 def by_name(listed: object, names: Sequence[str], what: str) -> object:
-    """A pandas Series as a mapping where its index holds names, as a list where it is a plain range; else unchanged."""
+    """A Series as a mapping where its index holds names, as a list where it is a plain range; else unchanged."""
     no_frame(listed, what)
-    index = getattr(listed, "index", None)
-    if index is None or callable(index) or isinstance(listed, Mapping):  # a list has a method of that name
+    if not (frame_numbers.is_series(listed) or frame_numbers.is_array_with_names(listed)):
         return listed
-    keys, values = [frames.name_text(key) for key in index], list(listed)  # type: ignore[call-overload]
-    if not set(keys).isdisjoint(names):
-        check.unique(keys, f"name in the index of {what}")
-        return dict(zip(keys, values, strict=True))
-    if keys == [str(position) for position in range(len(keys))]:
+    own = row_names(listed)
+    values = np.asarray(listed).tolist()
+    if own is None:
         return values
+    if not set(own).isdisjoint(names):
+        check.unique(own, f"name in the index of {what}")
+        return dict(zip(own, values, strict=True))
     raise InputError(
-        f"{what} as a Series with the index {check.shortlist(keys, 3)}",
+        f"{what} as a Series with the index {check.shortlist(own, 3)}",
         f"an index of the names ({check.shortlist(names, 3)}), or a plain range",
         f"Pass {what}.to_list() if it stands in the right order, or set its index.",
     )

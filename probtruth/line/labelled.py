@@ -20,6 +20,8 @@ SHARED_ERRORS = (
     "(in Python: Result.choose_gold, then gold=)"
 )  # Said of classes that are inferred from annotations, where no expert labels are given
 
+SHARED_GAIN = 3.0  # Nats by which hard items explain annotations better than independent errors, for a warning
+
 # Methods whose chains may need to be longer than they are by default.
 SAMPLED = "dawid-skene", "hierarchical-dawid-skene"
 
@@ -80,6 +82,7 @@ class Labelled(Brief):
         if truth.diagnostics.get("label_switching"):
             lines.append(f"{truth.method} found classes that agree better with the labels under other names")
         lines += drifts(truth)
+        lines += shared_errors(truth)
         if self.excluded:
             lines.append(f"{count(len(self.excluded), 'annotator')} left out as asked ({shortlist(self.excluded, 5)})")
         return [*lines, *alike_labels(self.aligned.labels)]
@@ -94,6 +97,17 @@ def unsettled(truth: Truth) -> list[str]:
     if truth.method in SAMPLED:
         line += f" (R-hat {rhat:.3g}): do not rely on its classes; take more samples and warmup, or 'pooled'"
     return [line]
+
+
+def shared_errors(truth: Truth) -> list[str]:
+    """A warning that items which are hard for everybody explain the annotations better than independent errors."""
+    gain = truth.diagnostics.get("shared_errors")
+    if not isinstance(gain, float) or gain < SHARED_GAIN:
+        return []
+    return [
+        "these annotators may share errors: items that are hard for all of them explain their annotations better than "
+        f"independent errors do, and on such an item they may agree and be wrong; {SHARED_ERRORS}"
+    ]
 
 
 def drifts(truth: Truth) -> list[str]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal
 from probtruth.check import as_float
 from probtruth.errors import ProbtruthError
 from probtruth.line.standing import SURE, Standing
-from probtruth.study.plan import plan
+from probtruth.study.plan import ENOUGH, Plan, plan
 
 if TYPE_CHECKING:
     from probtruth.line.result import Result
@@ -22,10 +22,15 @@ type What = Literal[
 
 @dataclass(frozen=True)
 class NextStep:
-    """`n_items` are those of a study that would probably decide; `share` is of the variance."""
+    """`n_items` are those of a study that would probably decide if the difference is as observed.
+
+    `n_items_averaged` are those where its chance to decide is averaged over all differences that the data leave open;
+    `share` is of the variance.
+    """
 
     what: What
     n_items: int | None = None
+    n_items_averaged: int | None = None
     share: float | None = None
 
 
@@ -62,13 +67,23 @@ def _more_data(result: "Result", standing: Standing) -> NextStep:
         if parts.get(name, 0.0) > LARGEST_PART:
             return NextStep(what, share=parts[name])
     try:
-        made = plan(result, standing.lead, standing.next, costs={"item": 1.0})
+        averaged = plan(result, standing.lead, standing.next)
+        observed = plan(result, standing.lead, standing.next, difference=averaged.difference)
     except ProbtruthError:
         return NextStep("more-items")
-    sizes = [row["n_items"] for row in made.designs if row["design"] == "cheapest"]
-    if not sizes:
+    size = _enough(observed)
+    if size is None:
         return NextStep("more-annotators-too" if parts.get("annotators") else "more-items")
     n_items = len(result.scores.items)
-    if n_items < sizes[0] < MOST * n_items:
-        return NextStep("more-items", round(sizes[0]))
+    if n_items < size < MOST * n_items:
+        return NextStep("more-items", size, _enough(averaged))
     return NextStep("more-items")
+
+
+def _enough(made: Plan) -> int | None:
+    """The number of items that is enough by a plan."""
+    for row in made.designs:
+        if row["design"] == ENOUGH:
+            n_items: int = round(row["n_items"])
+            return n_items
+    return None

@@ -18,6 +18,7 @@ from probtruth.truth.fit import INDEPENDENT
 from probtruth.truth.flat import LARGEST_CONFUSION, confusion_cells, plurality
 from probtruth.truth.infer import infer_truth
 from probtruth.types import Annotations, Comparison, Scores, Truth
+from probtruth.types.arguments import QUESTIONS, method_in_words
 from probtruth.types.shown import Brief
 
 ENOUGH = 20_000  # Items that show whether the label that most votes name would turn the order
@@ -53,8 +54,8 @@ class OtherEstimand(Brief):
         if not self.changes:
             return None
         return (
-            f"the choice of estimand matters: under {self.truth.estimand!r} ({self.truth.method}) the order of "
-            f"{_pairs_of(self.changes)} is the reverse"
+            f"the choice of estimand matters: for {QUESTIONS[self.truth.estimand]} ({self.truth.estimand!r}), by "
+            f"{method_in_words(self.truth.method)}, the order of {_pairs_of(self.changes)} is the reverse"
         )
 
 
@@ -75,8 +76,8 @@ class OtherVerdicts(Brief):
 
     @property
     def computed(self) -> bool:
-        """Whether all of them were computed before."""
-        return {"other", "method", "doubt"} <= self.__dict__.keys()
+        """Whether all of them were computed before, or nothing is there to compute them from."""
+        return self.truth.annotations is None or {"other", "method", "doubt"} <= self.__dict__.keys()
 
     @property
     def no_room(self) -> bool:

@@ -44,7 +44,11 @@ class Result(Reported):
 
     @classmethod
     def of(cls, shown: "Result | Comparison") -> "Result":
-        """A comparison as a result, without what it does not know: labels, and scores that were not kept."""
+        """A comparison as a result, without what it does not know: labels, and scores that were not kept.
+
+        Arguments:
+            shown: what `compare` or `evaluate` returned.
+        """
         if isinstance(shown, Result):
             return shown
         if not isinstance(shown, Comparison):
@@ -179,7 +183,12 @@ class Result(Reported):
         to the frequencies of all, because annotators err together. No weight is more than three times that of a
         uniform sample.
 
-        Arguments: `n` items, at least 10; `groups` maps items to groups, each of which gets its share.
+        Arguments:
+            n: items, at least 10.
+            a: one of two models that the choice is for; all models by default.
+            b: the other of the two.
+            groups: maps items to groups, each of which gets its share.
+            seed: of everything random: the same seed gives the same numbers.
 
         Returns: a frame with the columns `item`, `probability` and `label`. Fill in the last, and hand the frame or the
         file back as `gold` of `evaluate`. Fill in every row: what an expert leaves out is no longer left to chance.
@@ -204,7 +213,8 @@ class Result(Reported):
     def paragraph(self, latex: bool = False) -> str:
         """The result as a paragraph of a paper: what was compared, how, what came out, and with which software.
 
-        Arguments: `latex` asks for LaTeX, in which no name can become a command; plain text otherwise.
+        Arguments:
+            latex: asks for LaTeX, in which no name can become a command. Plain text otherwise.
 
         Returns: numbers of models and items, estimand, method, the difference of the two leading models with its 95%
         interval and probability, and the version of probtruth. The report has it under "To quote".
@@ -212,7 +222,7 @@ class Result(Reported):
         >>> import probtruth as pt
         >>> rows = {"item": [1, 2, 3] * 2, "model": ["a"] * 3 + ["b"] * 3, "score": [0.1, 0.2, 0.1, 0.3, 0.3, 0.4]}
         >>> comparison = pt.compare(pt.Scores.from_frame(rows, higher_is_better=False), engine="exact")
-        >>> pt.Result.of(comparison).paragraph().partition(".")[0]
+        >>> pt.Result.of(comparison).paragraph().partition(" by ")[0]
         'We compared 2 models on 3 items'
         """
         return str(display.module().paragraph(self, latex))
@@ -226,7 +236,7 @@ def as_dict(result: Result) -> dict[str, Any]:
     """The keys of `result.json` in their order."""
     comparison, labelled = result.comparison, result.labelled
     groups = dict(comparison.group_results)
-    if groups:
+    if comparison.groups:
         groups["by_group"] = comparison.groups
     return {
         "rule": comparison.rule,
@@ -236,6 +246,7 @@ def as_dict(result: Result) -> dict[str, Any]:
         "verdict": None if result.standing is None else result.standing.to_dict(),
         "estimand": comparison.estimand,
         "uncertainty": dict(comparison.uncertainty),
+        "uncertainty_intervals": dict(comparison.uncertainty_intervals),
         "unseen": dict(comparison.unseen),
         "gold": None if comparison.gold is None else dict(comparison.gold),
         "rope": comparison.rope,

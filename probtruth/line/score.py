@@ -7,8 +7,9 @@ from pathlib import Path
 from probtruth import check
 from probtruth.errors import InputError
 from probtruth.io.addresses import shown
+from probtruth.io.formats import LabelReading
 from probtruth.line.informed_truth import score_on_evidence
-from probtruth.line.inputs import Models, Reference, predictions_of, reference_of
+from probtruth.line.inputs import Models, Reference, opened_models, predictions_of, reference_of
 from probtruth.scoring.align import align
 from probtruth.scoring.rules import ScoringRule, get_rule
 from probtruth.types import Annotations, Scores
@@ -23,7 +24,7 @@ def score(
     order: Sequence[object] | None = None,
     *,
     evidence: ClassEvidence = "auto",
-    item: str = "item",
+    item: str | None = None,
     labels: Sequence[object] | None = None,
     memory: float | None = None,
 ) -> Scores:
@@ -36,11 +37,18 @@ def score(
     `evaluate` says of the same annotations. Items are matched by name; items that one side lacks are dropped for all
     models and stand in the audit.
 
-    Arguments: `predictions` may be {model: array, dataframe or path}, and `truth` soft labels or labels in the same
-    forms, as `evaluate` takes them (`item`, `labels`, `memory`); `rule` is a name (see `probtruth.rules.RULES`) or a
-    `ScoringRule`; `floor` replaces every probability below it, which makes infinite losses finite and the rule
-    improper: the result then says `proper=False`. `order` lists the labels from low to high for "ranked-probability"
-    (numbers are ordered by value).
+    Arguments:
+        predictions: may be {model: array, dataframe or path}, and `truth` soft labels or labels in the same forms, as
+            `evaluate` takes them (`item`, `labels`, `memory`).
+        truth: the reference, as `infer_truth` or `Truth.from_probs` makes it.
+        rule: a name (see `probtruth.rules.RULES`) or a `ScoringRule`.
+        floor: replaces every probability below it, which makes infinite losses finite and the rule improper: the result
+            then says `proper=False`.
+        order: lists the labels from low to high for "ranked-probability" (numbers are ordered by value).
+        evidence: as in `evaluate`.
+        item: the column of items.
+        labels: the names of the labels, in the order of the columns.
+        memory: bytes from which on tables lie in temporary files instead of in memory; half of what is free by default.
 
     Arrays of JAX are scored on their devices in their own type: float32 losses are off by less than K eps times the
     size of their terms (eps = 6e-8, K labels). All else is computed in float64.
@@ -58,7 +66,8 @@ def score(
     [[0.6325], [0.7645]]
     """
     check.own_threads()
-    known = reference_of(truth, predictions, item, None, labels, memory)
+    predictions = opened_models(predictions)
+    known = reference_of(truth, predictions, LabelReading(item), None, labels, memory)
     if isinstance(known, Annotations):
         raise InputError(
             "annotations as the truth",

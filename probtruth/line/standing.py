@@ -5,10 +5,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
+
 from probtruth.check import as_float
 from probtruth.comparison.rows import NO_SPREAD
+from probtruth.comparison.serial import ALIKE
+from probtruth.comparison.unseen import NO_BOUND
 from probtruth.inference.diagnostics import MAX_RHAT, MIN_ESS
 from probtruth.types import Comparison, Scores, Truth
+from probtruth.types.orientation import is_share
 from probtruth.types.pairs import Pair, Rank
 
 if TYPE_CHECKING:
@@ -18,6 +23,7 @@ CERTAIN = 0.99  # From this probability on a verdict is certain
 CLAIMED = 0.8  # From this probability on a verdict says that a model is better; what turns it below matters
 EQUIVALENT = 0.95  # From which probability on two models are practically equivalent
 POSSIBLE = 0.05  # From which probability on a model may be the best
+LONGEST_SCALE = 20  # Between the ends of a scale of marks
 SURE = 0.95  # From which probability on a group counts as decided, and the leading model is used
 ROUNDING = 1e-12  # Of a probability
 
@@ -88,6 +94,8 @@ class Standing:
     infinite: Mapping[str, int] = field(
         default_factory=dict
     )  # items of infinite score, by model, the leading one first
+    open_ended: bool = False  # a score may lie beyond all that were observed
+    dependent: bool = False  # items next to each other have like differences
     turned_by_infinite: bool = False  # models of infinite mean lead, or may be the best under the Brier score
     failing: tuple[Gate, ...] = ()
 
@@ -158,9 +166,23 @@ def standing_of(
         _answers(comparison, lead.model, truth, method),
         _unseen(comparison, lead.model) if claimed else None,
         infinite,
+        scores is not None and open_ended(comparison, scores),
+        any(line.startswith(ALIKE) for line in comparison.warnings),
         bool(infinite) and (not gap.finite or _may_be_best(infinite, bounded)),
         tuple(gate for gate in gates(comparison.diagnostics) if not gate.passes),
     )
+
+
+def open_ended(comparison: Comparison, scores: Scores) -> bool:
+    """Whether a score may lie far beyond all that were observed: not of shares, of 0 and 1, or of a scale of marks."""
+    if comparison.unseen.get("reason") != NO_BOUND or is_share(scores.rule):
+        return False
+    finite = scores.values[np.isfinite(scores.values)]
+    if not finite.size:
+        return True
+    low, high = float(finite.min()), float(finite.max())
+    marks = high - low <= LONGEST_SCALE and bool((finite == np.round(finite)).all())
+    return not (marks or (low == 0 and high == 1))
 
 
 def _infinite(ranks: Sequence[Rank], scores: Scores) -> dict[str, int]:

@@ -6,7 +6,7 @@ from probtruth.check import count
 from probtruth.kernels.host import versions
 from probtruth.line.result import Result
 from probtruth.report.names import joined, mark
-from probtruth.report.numbers import decimals, fixed, interval, probability, significant
+from probtruth.report.numbers import probability, significant, with_interval
 from probtruth.report.words import mean_of, unit
 from probtruth.types.arguments import QUESTIONS, method_in_words
 from probtruth.types.pairs import Pair, Rank
@@ -115,23 +115,15 @@ def _found(result: Result) -> list[str]:
 
 
 def _mean(result: Result, rank: Rank) -> str:
-    whose = f"The {mean_of(result.comparison)} of {mark(rank.model)} was"
-    units = unit(result.comparison.rule, " ")
-    if rank.score is None or rank.low is None or rank.high is None:
-        return f"{whose} {significant(rank.score)}{units}."
-    places = decimals([rank.high - rank.low], ends=(rank.low, rank.high))
-    ends = interval(rank.low, rank.high, places)
-    return f"{whose} {fixed(rank.score, places)}{units} (95% interval {ends})."
+    rule = result.comparison.rule
+    mean = with_interval(rank.score, rank, unit(rule, " "))
+    return f"The {mean_of(result.comparison)} of {mark(rank.model)} was {mean}."
 
 
 def _difference(result: Result, pair: Pair) -> str:
     comparison = result.comparison
     said = f"The {mean_of(comparison)} of {mark(pair.a)} minus that of {mark(pair.b)}"
-    if pair.difference is None or pair.low is None or pair.high is None:
-        return f"{said} is not known with an interval."
-    places = decimals([pair.high - pair.low], ends=(pair.low, pair.high))
-    units = unit(comparison.rule, " ")
-    size = f"{fixed(pair.difference, places)}{units} (95% interval {interval(pair.low, pair.high, places)})"
+    size = with_interval(pair.difference, pair, unit(comparison.rule, " "))
     chance = f"The posterior probability that {mark(pair.a)} was better was {_p(pair.p_a_better)}"
     if comparison.rope is not None and pair.p_equivalent is not None:
         chance += f", that the two differed by at most {significant(comparison.rope)} {_p(pair.p_equivalent)}"

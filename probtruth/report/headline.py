@@ -2,12 +2,12 @@
 
 import math
 
-from probtruth.comparison.unseen import NO_BOUND, highest_rate
+from probtruth.comparison.unseen import highest_rate
 from probtruth.line.result import Result
 from probtruth.line.standing import CLAIMED, Answer, Standing
 from probtruth.report.about import answers
 from probtruth.report.names import joined, mark, marked
-from probtruth.report.numbers import decimals, equals, fixed, interval, significant
+from probtruth.report.numbers import equals, with_interval
 from probtruth.report.words import mean_of, measure, unit
 from probtruth.types.arguments import QUESTIONS, method_in_words
 
@@ -41,16 +41,9 @@ def one_model(result: Result) -> str:
     comparison = result.comparison
     rank = comparison.ranked[0]
     whose = f"The {mean_of(comparison)} of {marked([rank.model], LONGEST_NAME)[rank.model]}"
-    units = unit(comparison.rule, " ")
-    if rank.score is None:
-        return f"{whose} is not known."
-    if math.isinf(rank.score):
+    if rank.score is not None and math.isinf(rank.score):
         return f"{whose} is infinite."
-    if rank.low is None or rank.high is None:
-        return f"{whose} is {significant(rank.score)}{units}; its interval is not known."
-    places = decimals([rank.high - rank.low], ends=(rank.low, rank.high))
-    ends = interval(rank.low, rank.high, places)
-    return f"{whose} is {fixed(rank.score, places)}{units} (95% interval {ends})."
+    return f"{whose} is {with_interval(rank.score, rank, unit(comparison.rule, ' '))}."
 
 
 def _several(result: Result, standing: Standing) -> str:
@@ -82,7 +75,7 @@ def _several(result: Result, standing: Standing) -> str:
     what = f"the best of the {n_models} models" if n_models > 2 else f"better than {following}"
     for bound, words in CERTAINTY:
         if standing.p >= bound:
-            return f"{lead} is {words} {what}{_unless(result)}."
+            return f"{lead} is {words} {what}{_reservation(result, standing)}."
     if n_models > 2:
         return f"The comparison of the {n_models} models is inconclusive; {lead} leads."
     return f"The comparison of {lead} and {following} is inconclusive."
@@ -97,12 +90,13 @@ def _p(answer: Answer) -> str:
     return "" if answer.p_best is None else f" (P {equals(answer.p_best)})"
 
 
-def _unless(result: Result) -> str:
-    """What so few scores without a known bound cannot exclude."""
-    unseen = result.comparison.unseen
-    if unseen.get("reason") != NO_BOUND:
+def _reservation(result: Result, standing: Standing) -> str:
+    """That items seem to depend on each other, or what so few scores without a known bound cannot exclude."""
+    if standing.dependent:
+        return ", if items next to each other were independent, which they do not seem to be"
+    if not standing.open_ended:
         return ""
-    n_units = int(str(unseen["n_units"]))
+    n_units = int(str(result.comparison.unseen["n_units"]))
     if highest_rate(n_units) < RARE:
         return ""
     kind = "items" if result.comparison.settings.get("clusters") is None else "clusters"

@@ -45,8 +45,10 @@ ESCAPES = str.maketrans(
 def latex_table(result: Result, table: str = "models") -> str:
     r"""A table of the result as LaTeX, to be read in with `\input`; the document loads the package `booktabs`.
 
-    Arguments: `table` is "models" (mean score, interval, P(best), ranks) or "pairs" (differences, intervals and
-    P(a better)), of two models or more.
+    Arguments:
+        result: what `evaluate` returned.
+        table: "models" (mean score, interval, P(best), ranks) or "pairs" (differences, intervals and P(a better)), of
+            two models or more.
 
     Returns: the text of a `table` environment with caption, label (`tab:probtruth-models`, ...) and note.
 

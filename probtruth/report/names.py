@@ -5,17 +5,17 @@ there as it is, never as markup.
 """
 
 import re
-import unicodedata
 from collections.abc import Iterable, Sequence
 from os.path import commonprefix
 
 from rich.cells import cell_len, chop_cells
 
+from probtruth.redaction import CONTROLS, NO_TEXT
+
 LONGEST = 20  # Columns of a name in a figure
 LONGEST_IN_CELL = 40  # The table of models shows names in full
 MARKED = re.compile("\x02([^\x03]*)\x03")  # `MARKED.split` has the names at odd positions
-NOT_SHOWN = "�"
-CONTROLS = ("Cc", "Cs", "Zl", "Zp")  # Unicode categories: control characters, surrogates, ends of line and paragraph
+NOT_SHOWN = dict.fromkeys(CONTROLS | NO_TEXT, "�")
 
 
 def plain(name: object) -> str:
@@ -23,19 +23,7 @@ def plain(name: object) -> str:
     text = str(name)
     if text.isascii() and text.isprintable():
         return text
-    shown = text
-    for character in set(text):
-        if _controls(character):
-            shown = shown.replace(character, NOT_SHOWN)
-    return shown
-
-
-def _controls(character: str) -> bool:
-    if character in "\ufffe\uffff":  # no characters at all, and none that XML can hold
-        return True
-    embeds = "\u202a" <= character <= "\u202e"
-    isolates = "\u2066" <= character <= "\u2069"
-    return embeds or isolates or unicodedata.category(character) in CONTROLS
+    return text.translate(NOT_SHOWN)
 
 
 def mark(name: object) -> str:

@@ -149,6 +149,17 @@ def interval(low: object, high: object, places: int) -> str:
     return f"{fixed(lower, places)} to {fixed(upper, places)}"
 
 
+def with_interval(value: float | None, row: Interval, units: str = "", sign: bool = False) -> str:
+    """A number and its 95% interval: `−0.09 nats (95% interval −0.13 to −0.05)`."""
+    if value is None:
+        return "not known"
+    if math.isinf(value) or row.low is None or row.high is None:
+        return f"{significant(value)}{units} (interval not known)"
+    places = places_of([row])
+    ends = interval(row.low, row.high, places)
+    return f"{fixed(value, places, sign)}{units} (95% interval {ends})"
+
+
 def favouring_a(higher_is_better: bool) -> str:
     """The sign of a difference that favours the first of the two."""
     return "positive" if higher_is_better else "negative"

@@ -3,7 +3,7 @@
 import hashlib
 from dataclasses import replace
 from io import StringIO
-from textwrap import indent
+from textwrap import indent, wrap
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -12,10 +12,11 @@ from rich.table import Table as RichTable
 from probtruth.check import count
 from probtruth.errors import InputError
 from probtruth.line.result import Result
-from probtruth.report import cite, latex, tables, terminal
+from probtruth.report import cite, latex, tables, terminal, terminal_study
 from probtruth.report.about import facts
 from probtruth.report.headline import headline
 from probtruth.report.names import unmarked
+from probtruth.study.plan import Plan
 from probtruth.types import Comparison
 
 if TYPE_CHECKING:
@@ -25,8 +26,10 @@ FIRST_ROWS = 4  # Models that the `repr` lists
 LONGEST_NAME, COLUMNS = 32, 100
 
 
-def first_lines(shown: Result | Comparison) -> str:
+def first_lines(shown: Result | Comparison | Plan) -> str:
     """What was compared, the verdict, the first rows of the ranking, and the first warning."""
+    if isinstance(shown, Plan):
+        return _of_plan(shown)
     result = Result.of(shown)
     lines = [f"{type(shown).__name__}: {', '.join(facts(result))}", unmarked(headline(result, result.first_standing))]
     lines.append(indent(_as_text(terminal.grid(tables.models(result), LONGEST_NAME, FIRST_ROWS)), "  "))
@@ -42,6 +45,15 @@ def first_lines(shown: Result | Comparison) -> str:
     return "\n".join(lines)
 
 
+def _of_plan(plan: Plan) -> str:
+    """What the study would show, the designs, and the first warning."""
+    lines = [f"Plan: {plan.a} against {plan.b}", *wrap(terminal_study.plan_headline(plan), COLUMNS)]
+    lines.append(indent(_as_text(terminal.grid(terminal_study.plan_table(plan))), "  "))
+    if plan.warnings:
+        lines.append(f"{count(len(plan.warnings), 'warning')} (.warnings); the first: {plan.warnings[0]}")
+    return "\n".join(lines)
+
+
 def _as_text(grid: RichTable) -> str:
     with StringIO() as file:
         console = Console(width=COLUMNS, file=file, color_system=None, highlight=False, legacy_windows=False)
@@ -50,11 +62,15 @@ def _as_text(grid: RichTable) -> str:
     return "\n".join(lines)
 
 
-def in_notebook(shown: Result | Comparison) -> str:
-    """What the page opens with, and its table of models, as HTML without style sheets."""
+def in_notebook(shown: Result | Comparison | Plan) -> str:
+    """What the page opens with, and its table of models, as HTML without style sheets; of a plan its designs."""
     from probtruth.report import html  # with Matplotlib
     from probtruth.report.contents import contents
 
+    if isinstance(shown, Plan):
+        parts = [html.block(terminal_study.plan_headline(shown)), html.block(terminal_study.plan_table(shown))]
+        parts.append(html.block(tuple(shown.warnings)))
+        return f"<div>{''.join(parts)}</div>"
     result = Result.of(shown)
     content = contents(result)
     parts = [html.opening(content), *map(html.block, content.warnings), html.block(content.sections[0].blocks[0])]
@@ -65,8 +81,12 @@ def in_notebook(shown: Result | Comparison) -> str:
     return f'<div style="max-width:60em">{"".join(parts)}</div>'
 
 
-def plot(shown: Result | Comparison, ax: "Axes | None" = None) -> "Axes":
-    """Differences of all pairs; of one model its reliability."""
+def plot(shown: Result | Comparison | Plan, ax: "Axes | None" = None) -> "Axes":
+    """Differences of all pairs; of one model its reliability; of a plan its power."""
+    if isinstance(shown, Plan):
+        from probtruth.report.plots.study import plot_plan
+
+        return plot_plan(shown, ax)
     result = Result.of(shown)
     if result.comparison.pairs:
         from probtruth.report.plots.comparison import plot_forest

@@ -157,8 +157,8 @@ def _pairs(result: Result, shown: Sequence[Pair], caption: str, more: str = "") 
     favours = favouring_a(comparison.higher_is_better)
     note = f"Difference = a minus b in {with_unit(comparison.rule)}; {favours} favours a."
     if comparison.rope is not None:
-        note += f" Equivalent: a difference of at most {exact(comparison.rope)}."
-    if comparison.unseen.get("reason") and comparison.settings.get("population") == "new-items":
+        note += f" Equivalent: a difference of at most {exact(comparison.rope)}; not worse: by no more than that."
+    if result.first_standing is not None and result.first_standing.open_ended:
         note += " A rare difference, larger than any observed, cannot be excluded: the score has no known bound."
     return of_rows(caption, rows, note + more, left=("b",))
 
@@ -169,6 +169,7 @@ def _difference(pair: Pair, places: int, a: str = "a") -> dict[str, str]:
         "95% interval": interval(pair.low, pair.high, places),
         f"P({a} better)": probability(pair.p_a_better),
         "P(equivalent)": probability(pair.p_equivalent),
+        f"P({a} not worse)": probability(pair.p_a_not_worse),
     }
 
 

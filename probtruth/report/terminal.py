@@ -1,25 +1,22 @@
 """Results for a terminal: rich text and tables, with names as plain text (no markup, no control characters)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-import polars as pl
 from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.table import Table as RichTable
 from rich.text import Text
 
 from probtruth.check import count
-from probtruth.kernels.arrays import to_host
 from probtruth.line.result import Result
+from probtruth.line.several_labels import LabelsResult
 from probtruth.report import tables
 from probtruth.report.about import MOST_WARNINGS, alignment, facts, warnings
-from probtruth.report.names import MARKED, marked, plain, short_names, unmarked
-from probtruth.report.numbers import fixed, setting
+from probtruth.report.names import MARKED, mark, marked, plain, short_names, unmarked
+from probtruth.report.numbers import fixed, interval, places_of, probability, setting
 from probtruth.report.table import Table, of_rows
 from probtruth.report.verdict import verdict
-from probtruth.types import Truth
 from probtruth.types.arguments import method_in_words
 
 MOST_ROWS = 20  # Rows of a table; the files have all
@@ -47,6 +44,7 @@ SHORT = {
     "Expected rank": "rank",
     "Regret": "regret",
 }  # Heads that leave room on 80 columns
+ON_PAGES = "P(a not worse)"  # The head of a column for which these have none
 
 
 def summary(result: Result) -> tuple[RenderableType, ...]:
@@ -71,6 +69,20 @@ def summary(result: Result) -> tuple[RenderableType, ...]:
     return tuple(parts)
 
 
+def by_label(result: LabelsResult) -> RenderableType:
+    """What each label says of all pairs."""
+    rows: list[dict[str, str]] = []
+    for label, one in result.by_label.items():
+        places = places_of(one.comparison.ranked)
+        for pair in one.comparison.ordered_pairs:
+            cells = {"Label": mark(label), "a": mark(pair.a), "b": mark(pair.b)}
+            cells["Difference"] = fixed(pair.difference, places)
+            cells["95% interval"] = interval(pair.low, pair.high, places)
+            cells["P(a better)"] = probability(pair.p_a_better)
+            rows.append(cells)
+    return titled(of_rows("Each label by itself; what follows is the mean of all", rows, left=("a", "b")), PAIR_NAME)
+
+
 def titled(shown: Table, longest: int, most: int = MOST_ROWS) -> RenderableType:
     """A table under its caption, without its note: its first rows."""
     parts: list[RenderableType] = [Text(unmarked(shown.caption), "bold"), grid(shown, longest, most)]
@@ -83,13 +95,16 @@ def titled(shown: Table, longest: int, most: int = MOST_ROWS) -> RenderableType:
 def grid(shown: Table, longest: int = LONGEST_NAME, most: int = MOST_ROWS) -> RichTable:
     made = RichTable(box=None, pad_edge=False, header_style="dim")
     for head, numeric in zip(shown.heads, shown.numeric, strict=True):
+        if head == ON_PAGES:
+            continue
         made.add_column(Text(_head(head)), justify="right" if numeric else "left", no_wrap=numeric, overflow="fold")
     every_name: list[str] = []
     for row in shown.rows:
         every_name += MARKED.findall("".join(row))
     names = short_names(every_name, longest)
     for row in shown.rows[:most]:
-        texts = [MARKED.sub(lambda found: names[found[1]], cell) for cell in row]
+        cells = [cell for head, cell in zip(shown.heads, row, strict=True) if head != ON_PAGES]
+        texts = [MARKED.sub(lambda found: names[found[1]], cell) for cell in cells]
         made.add_row(*map(Text, texts))
     return made
 
@@ -108,55 +123,12 @@ def _text(sentence: str) -> Text:
     return text
 
 
-def truth_dict(truth: Truth, quality: pl.DataFrame | None = None) -> dict[str, Any]:
-    """Method, estimand, marginals by label, quality (`with_others`) and confusion by annotator, for `--json`."""
-    labels, annotators = truth.index.labels, truth.index.annotators
-    shares = to_host(truth.probs).mean(0) if truth.marginals is None else truth.marginals
-    of_annotator = None
-    if quality is not None:
-        of_annotator = {row.pop("annotator"): row for row in quality.fill_nan(None).iter_rows(named=True)}
-    return {
-        "method": truth.method,
-        "estimand": truth.estimand,
-        "n_items": truth.n_items,
-        "n_annotators": len(annotators) or None,
-        "n_labels": len(labels),
-        "marginals": _by_label(labels, shares),
-        "annotators": of_annotator,
-        "confusion": _confusion(truth),
-        "diagnostics": dict(truth.diagnostics),
-    }
-
-
-def _by_label(labels: Sequence[str], values: np.ndarray) -> dict[str, float]:
-    return dict(zip(labels, values.tolist(), strict=True))
-
-
-def _confusion(truth: Truth) -> dict[str, dict[str, dict[str, float]]] | None:
-    """P(answer | class) by annotator, class and answer."""
-    if truth.confusion is None:
-        return None
-    labels = truth.index.labels
-    by_annotator = {}
-    for name, rows in zip(truth.index.annotators, truth.confusion, strict=True):
-        answers = [_by_label(labels, row) for row in rows]
-        by_annotator[name] = dict(zip(labels, answers, strict=True))
-    return by_annotator
-
-
 def truth_summary(known: Mapping[str, Any]) -> tuple[RenderableType, ...]:
-    """What `truth_dict` holds: class marginals, annotators' quality, and each one's confusion."""
-    names = marked(known["marginals"])
+    """What `as_dict` of a truth holds: class marginals, annotators' quality, and each one's confusion."""
+    n_labels = len(known["marginals"])
     head = f"{method_in_words(known['method'])}, estimand {known['estimand']}: {count(known['n_items'], 'item')}, "
-    shares = [fixed(share, 3) for share in known["marginals"].values()]
-    parts = [Table("class marginals", {"label": [*names.values()], "probability": shares})]
-    if known["annotators"] is not None:
-        parts.append(_quality(known["annotators"]))
-    confusion = known["confusion"] or {}
-    for name in list(confusion)[:MOST_ANNOTATORS]:
-        parts.append(_answers(name, confusion[name], names))
     lines = []
-    more = len(confusion) - MOST_ANNOTATORS
+    more = len(known["confusion"] or {}) - MOST_ANNOTATORS
     if more > 0:
         lines.append(f"{more} more annotators: --json has all")
     numbers = {}
@@ -165,8 +137,21 @@ def truth_summary(known: Mapping[str, Any]) -> tuple[RenderableType, ...]:
             numbers[name] = round(value, 6) if isinstance(value, float) else value
     if numbers:
         lines.append(unmarked(setting(numbers)))
-    shown = [titled(part, LONGEST_NAME) for part in parts]
-    return (Text(f"{head}{count(len(names), 'label')}", "bold"), *shown, *[Text(line, "dim") for line in lines])
+    shown = [titled(table, LONGEST_NAME) for table in truth_tables(known)]
+    return (Text(f"{head}{count(n_labels, 'label')}", "bold"), *shown, *[Text(line, "dim") for line in lines])
+
+
+def truth_tables(known: Mapping[str, Any]) -> list[Table]:
+    """Class marginals, annotators' quality, and the confusion of the first of them."""
+    names = marked(known["marginals"])
+    shares = [fixed(share, 3) for share in known["marginals"].values()]
+    tables = [Table("class marginals", {"label": [*names.values()], "probability": shares})]
+    if known["annotators"] is not None:
+        tables.append(_quality(known["annotators"]))
+    confusion = known["confusion"] or {}
+    for name in list(confusion)[:MOST_ANNOTATORS]:
+        tables.append(_answers(name, confusion[name], names))
+    return tables
 
 
 def _quality(quality: Mapping[str, Mapping[str, Any]]) -> Table:

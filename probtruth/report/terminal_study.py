@@ -24,8 +24,19 @@ from probtruth.study.plan import Plan
 from probtruth.study.validate import Validation
 from probtruth.types.comparison import Row
 
-SIZES = {"n_items": "items", "n_annotators": "annotators", "n_clusters": "clusters", "n_replicates": "replicates"}
-UNSAID = {"n_annotators": None, "n_clusters": None, "n_replicates": 1}  # Sizes that a design without any has
+SIZES = {
+    "n_items": "items",
+    "n_annotators": "annotators",
+    "n_clusters": "clusters",
+    "n_replicates": "replicates",
+    "n_panel": "people or seeds",
+}
+UNSAID = {
+    "n_annotators": None,
+    "n_clusters": None,
+    "n_replicates": 1,
+    "n_panel": None,
+}  # Sizes that a design without any has
 
 
 def _warnings(shown: Plan | Monitor | Validation) -> list[Text]:
@@ -33,11 +44,17 @@ def _warnings(shown: Plan | Monitor | Validation) -> list[Text]:
 
 
 def validation_summary(validation: Validation) -> tuple[RenderableType, ...]:
-    """Headline, the table of true differences (shares with Monte Carlo errors), what it cannot show, and warnings."""
+    """Headline, the table of true differences, what it cannot show, and warnings."""
     head = (
         f"{plain(validation.a)} minus {plain(validation.b)}: studies of {count(validation.n_items, 'item')}, drawn "
         f"from these items {validation.replications:,} times for each true difference."
     )
+    note = Text(validation.note)
+    return (Text(head, "bold"), grid(validation_table(validation)), note, *_warnings(validation))
+
+
+def validation_table(validation: Validation) -> Table:
+    """One row for each true difference."""
     sizes = [abs(float(row["difference"] or 0)) for row in validation.rows]
     places = decimals(sizes)
     rows = []
@@ -52,7 +69,7 @@ def validation_summary(validation: Validation) -> tuple[RenderableType, ...]:
             "exaggerates": "" if exaggeration is None else f"{exaggeration:.2f}x",
         }
         rows.append(cells)
-    return (Text(head, "bold"), grid(of_rows("", rows)), Text(validation.note), *_warnings(validation))
+    return of_rows("", rows)
 
 
 def _share(row: Row, name: str) -> str:

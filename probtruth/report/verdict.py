@@ -11,15 +11,16 @@ from probtruth.report.about import assumptions, gate_words
 from probtruth.report.headline import MOST_NAMED, headline, names_in_sentences
 from probtruth.report.names import joined, marked
 from probtruth.report.numbers import (
-    decimals,
     equals,
     exact,
     favouring_a,
     fixed,
     interval,
     percent,
+    places_of,
     probability,
     significant,
+    with_interval,
 )
 from probtruth.report.words import mean_of, measure, unit
 from probtruth.types import Comparison
@@ -79,7 +80,7 @@ def _one_model(result: Result) -> Verdict:
         return Verdict("one-model", said, (), (why, *rest))
     if rank.low is None or rank.high is None:
         return Verdict("invalid", said, (), rest)
-    places = decimals([rank.high - rank.low], ends=(rank.low, rank.high))
+    places = places_of([rank])
     units = unit(comparison.rule, " ")
     what = f"{mean_of(comparison)}, 95% interval".capitalize()
     numbers = [(what, f"{interval(rank.low, rank.high, places)}{units}")]
@@ -120,13 +121,7 @@ def _difference(comparison: Comparison, pair: Pair, names: dict[str, str]) -> tu
     a, b = names[pair.a], names[pair.b]
     favours = favouring_a(comparison.higher_is_better)
     title = f"Difference in {mean_of(comparison)}, {a} minus {b} ({favours} favours {a})"
-    if pair.difference is None:
-        return title, "not known"
-    if not pair.finite or pair.low is None or pair.high is None:
-        return title, f"{significant(pair.difference, 3)} (interval not known)"
-    places = decimals([pair.high - pair.low], ends=(pair.low, pair.high))
-    size = f"{fixed(pair.difference, places, sign=True)}{unit(comparison.rule, ' ')}"
-    return title, f"{size} (95% interval {interval(pair.low, pair.high, places)})"
+    return title, with_interval(pair.difference, pair, unit(comparison.rule, " "), sign=True)
 
 
 # What to do, by the name that `NextStep` has for it
@@ -158,10 +153,17 @@ def next_step(result: Result, standing: Standing) -> str:
         what, source = MORE[step.what]
         return f"Get more {what}: {percent(step.share)} of the uncertainty is due to the {source}."
     if step.n_items is not None:
-        size = float(f"{step.n_items:.2g}")
-        here = len(result.scores.items)
-        return f"About {size:,.0f} items in all would probably decide (80%); here are {here:,}."
+        said = (
+            f"About {_rounded(step.n_items)} items in all would probably decide (80%) if the difference is as observed"
+        )
+        if step.n_items_averaged is not None and step.n_items_averaged > step.n_items:
+            said += f"; about {_rounded(step.n_items_averaged)}, averaged over all differences that the data leave open"
+        return f"{said}; here are {len(result.scores.items):,}."
     return DO[step.what]
+
+
+def _rounded(size: int) -> str:
+    return f"{float(f'{size:.2g}'):,.0f}"
 
 
 def _details(result: Result, standing: Standing) -> Iterator[str]:

@@ -30,9 +30,12 @@ def write_report(
     posterior.nc, pairwise.csv, models.csv, figures/ (each as SVG and PDF) and, where the items are known,
     items.parquet.
 
-    Arguments: `result` is what `evaluate` or `compare` returned; `out` may be absent, empty, or hold an earlier result
-    of probtruth, which is replaced in one step; `command` is the command line that made the result, for the page to
-    show; `texts` and `images` (as data URIs) are what the items are, by name, for the page to hold.
+    Arguments:
+        result: what `evaluate` or `compare` returned.
+        out: may be absent, empty, or hold an earlier result of probtruth, which is replaced in one step.
+        command: the command line that made the result, for the page to show.
+        texts: what the items are, by name, for the page to hold.
+        images: as data URIs; what the items are, by name, for the page to hold.
 
     Errors: `InputError` for something else than a result, or where `out` holds anything else or cannot be written; then
     nothing was written.

@@ -57,9 +57,11 @@ def mean_scores(
 
     Formula: (1/n) sum_i S(p_i, t_i), with 0 log 0 = 0.
 
-    Arguments: `probs` and `truth` are arrays (item, label), float32 or float64, NumPy or JAX (also sharded over the
-    items); `rules` names or `ScoringRule`s; `log_probs` says that `probs` are log-probabilities. Values are not
-    checked. Losses are computed in the arrays' own type and added up in float64. Batches: add their results.
+    Arguments:
+        probs, truth: arrays (item, label), float32 or float64, NumPy or JAX (also sharded over the items).
+        rules: names or `ScoringRule`s.
+        log_probs: says that `probs` are log-probabilities. Values are not checked. Losses are computed in the arrays'
+            own type and added up in float64. Batches: add their results.
 
     Errors: `InputError` for shapes that differ, an unknown rule, or a call inside a traced function, where
     `pt.log_score(probs, truth).mean()` and its like are the fast way.

@@ -83,9 +83,11 @@ def weighted_metric(
 def _check_options(name: str, label: object, threshold: object, labels: Sequence[str]) -> None:
     """Raises where a metric has no use for an option, or needs a label."""
     if label is not None and name not in ONE_LABEL:
-        raise InputError(f"label {label!r} with metric {name!r}", "no label", f"It is for {', '.join(ONE_LABEL)}.")
+        hint = f"It is for {', '.join(ONE_LABEL)}."
+        raise InputError(f"label {label!r} with metric {name!r}", "no label", hint)
     if threshold is not None and name not in NEEDS_ANSWERS:
-        raise InputError(f"a threshold with metric {name!r}", "no threshold", f"It is for {', '.join(NEEDS_ANSWERS)}.")
+        hint = f"It is for {', '.join(NEEDS_ANSWERS)}."
+        raise InputError(f"a threshold with metric {name!r}", "no threshold", hint)
     if name in ONE_LABEL and label is None and len(labels) != 2:
         got = f"metric {name!r} without a label, with {len(labels)} labels"
         raise InputError(got, f"one of {check.shortlist(labels)}", "Give label=..., or take macro-f1.")
@@ -124,9 +126,12 @@ def _area(name: str, aligned: AlignedOnHost, position: int, unit: Int[np.ndarray
         areas = []
         for ranked, last in orders:
             weight: Float[np.ndarray, "draw item"] = weights[:, unit[ranked]]
-            hits = np.cumsum(weight * aligned.truth[ranked, position], axis=1)
+            events = aligned.truth[ranked, position]
+            hits = np.cumsum(weight * events, axis=1)
             answered = np.cumsum(weight, axis=1)
-            areas.append(rates(hits[:, last], answered[:, last], hits[:, -1:])[2])
+            total = hits[:, -1:]
+            _, _, area = rates(hits[:, last], answered[:, last], total)
+            areas.append(area)
         return np.stack(areas, axis=1)
 
     return values

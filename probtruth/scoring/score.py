@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
-from jaxtyping import Float, Int
+from jaxtyping import Float
 
 from probtruth import check
 from probtruth.kernels import simplex
@@ -20,8 +20,6 @@ from probtruth.types.scores import LabelsBehind, RuleFacts, Scores
 
 Rows = Float[np.ndarray, "item label"]
 Items = Float[np.ndarray, " item"]
-
-MOST_ITEMS, MOST_CELLS = 10_000, 1_000_000  # Items, and items times labels, up to which all items are looked at
 
 
 def score_aligned(
@@ -50,7 +48,6 @@ def score_aligned(
             shares=aligned.shares,
             n_votes=aligned.n_votes,
             log_probs=logs,
-            sampled=sampled_items(*truth.shape),
             annotations=aligned.annotations,
         ),
         audit=aligned.audit,
@@ -104,14 +101,6 @@ def entropies(rule: ScoringRule, truth: Rows) -> Items:
         return _by_block(partial(_padded, rule.entropy), truth)
     with np.errstate(divide="ignore"):
         return _by_block(lambda rows: expectations(-np.log(rows.astype(np.float64)), rows), truth)
-
-
-def sampled_items(n_items: int, n_labels: int) -> Int[np.ndarray, " sampled"]:
-    """Positions of the items that are looked at, in order: all, or the same random ones for the same numbers."""
-    most = min(MOST_ITEMS, max(1, MOST_CELLS // n_labels))
-    if n_items <= most:
-        return np.arange(n_items)
-    return np.sort(np.random.default_rng(0).choice(n_items, most, replace=False))
 
 
 def _losses(

@@ -45,14 +45,17 @@ def _doubt(scores: Scores, rows: Sequence[int]) -> Float[np.ndarray, " item"]:
             "scores against inferred classes (estimand='class')",
             "Where nothing says which items are in doubt, take a uniform sample.",
         )
-    truth = (1 - MISTAKEN) * behind.truth + MISTAKEN * behind.truth.mean(0)
-    losses = np.where(truth > 0, behind.losses[list(rows)], 0.0)
+    average = behind.truth.mean(0)
+    truth = (1 - MISTAKEN) * behind.truth + MISTAKEN * average
+    losses = behind.losses[list(rows)]
+    losses = np.where(truth > 0, losses, 0.0)
     if not np.isfinite(losses).all():
         raise InputError("an infinite loss under a class that may be true", "finite losses", "Score with a floor.")
     if len(losses) > 1:
         losses = losses - losses.mean(0)
     mean = (truth * losses).sum(2, keepdims=True)
-    variance = (truth * (losses - mean) ** 2).sum((0, 2))
+    square = (losses - mean) ** 2
+    variance = (truth * square).sum((0, 2))
     return np.asarray(np.sqrt(variance))
 
 
@@ -64,8 +67,9 @@ def inclusion(size: Float[np.ndarray, " item"], n: int) -> Float[np.ndarray, " i
     probability = np.zeros(len(size))
     free = np.ones(len(size), bool)
     while True:
-        share = size * free / (size * free).sum()
-        probability = np.where(free, (n - (~free).sum()) * share, 1.0)
+        left = size * free
+        certain = (~free).sum()
+        probability = np.where(free, (n - certain) * left / left.sum(), 1.0)
         if not (probability > 1).any():
             return probability
         free &= probability < 1
@@ -78,10 +82,11 @@ def systematic(
     rng = np.random.default_rng(check.whole(seed, 0, "seed"))
     order = np.lexsort((rng.random(len(probability)), strata))
     ends = np.cumsum(probability[order])
-    ends *= round(float(ends[-1])) / ends[-1]  # a whole number, but for rounding
+    last = float(ends[-1])
+    ends *= round(last) / last  # a whole number, but for rounding
     steps = np.floor(ends - rng.random())
-    chosen = order[steps > np.r_[-1.0, steps[:-1]]]
-    return np.sort(chosen)
+    before = np.r_[-1.0, steps[:-1]]
+    return np.sort(order[steps > before])
 
 
 def _strata(items: Sequence[str], groups: Mapping[str, str] | None) -> Int[np.ndarray, " item"]:

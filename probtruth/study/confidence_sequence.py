@@ -53,47 +53,71 @@ class SequentialEvidence:
         """The log-capital of gamblers who bet that the mean difference is above `mean`."""
         # If the mean is at most `mean` no bet gains on average, so that the capital exceeds 1/alpha at any time with
         # probability at most alpha (Ville), however often you look.
-        gain = np.maximum((self.total - mean * self.size) / (self.largest * (mean + bound)), -1.0)
+        above = self.total - mean * self.size
+        most = self.largest * (mean + bound)
+        gain = np.maximum(above / most, -1.0)
         top = np.full(len(gain), -np.inf)
         logs = np.empty((len(STAKES), len(gain)))
         for row, (stake, share) in enumerate(zip(STAKES, SHARES, strict=True)):
-            logs[row] = np.log(share) + np.cumsum(np.log1p(stake * gain))
+            capital = np.cumsum(np.log1p(stake * gain))
+            logs[row] = np.log(share) + capital
             np.maximum(top, logs[row], out=top)
         logs -= top
-        return np.asarray(top + np.log(np.exp(logs, out=logs).sum(0)))
+        total = np.exp(logs, out=logs).sum(0)
+        return np.asarray(top + np.log(total))
 
     def _log_ratio(self, mean: float) -> Float[np.ndarray, " unit"]:
         """The log of the mixture likelihood ratio for a mean difference above `mean`."""
-        total, size = self.total, self.size
-        anchor = total[0] / size[0] if len(total) else 0.0
+        total = self.total
+        size = self.size
+        anchor = 0.0
+        if len(total):
+            anchor = total[0] / size[0]
         shifted = total - anchor * size  # powers of what is near 0
         n = np.arange(1.0, len(total) + 1)
 
         def summed(of_total: int, of_size: int) -> Float[np.ndarray, " unit"]:
             return np.cumsum(shifted**of_total * size**of_size)
 
-        ratio = summed(1, 0) / summed(0, 1)
-        square = summed(2, 0) - 2 * ratio * summed(1, 1) + ratio**2 * summed(0, 2)
-        cube = summed(3, 0) - 3 * ratio * summed(2, 1) + 3 * ratio**2 * summed(1, 2) - ratio**3 * summed(0, 3)
+        items = summed(0, 1)
+        ratio = summed(1, 0) / items
+        square = summed(2, 0)
+        square = square - 2 * ratio * summed(1, 1)
+        square = square + ratio**2 * summed(0, 2)
+        cube = summed(3, 0)
+        cube = cube - 3 * ratio * summed(2, 1)
+        cube = cube + 3 * ratio**2 * summed(1, 2)
+        cube = cube - ratio**3 * summed(0, 3)
         variance = np.maximum(square, 0.0) / np.maximum(n - 1, 1)
         peak = np.maximum.accumulate(np.abs(total)) * ROUNDING
         known = (n >= START) & (variance > peak**2)
         with np.errstate(divide="ignore", invalid="ignore"):
-            u = (summed(1, 0) - (mean - anchor) * summed(0, 1)) / np.sqrt(variance * n)
+            u = (summed(1, 0) - (mean - anchor) * items) / np.sqrt(variance * n)
             g = np.sqrt(n) / ((n - 1) * (n - 2)) * cube / variance**1.5
-            v = SPREAD * np.sqrt(n / (1 + n * SPREAD**2)) * np.minimum(u, u + g * u**2 / 3 + g**2 * u**3 / 27 + g / 6)
-            log = np.log(2) + log_ndtr(v) + v**2 / 2 - np.log1p(n * SPREAD**2) / 2
+            hall = u + g * u**2 / 3
+            hall = hall + g**2 * u**3 / 27 + g / 6
+            grown = 1 + n * SPREAD**2
+            v = SPREAD * np.sqrt(n / grown) * np.minimum(u, hall)
+            log = np.log(2) + log_ndtr(v)
+            log = log + v**2 / 2 - np.log1p(n * SPREAD**2) / 2
         return np.where(known, log, 0.0)
 
     def far_from_normal(self) -> float | None:
         """The skewness of the units where it is so large for their number that false alarms increase; None else."""
         n = len(self.total)
-        residual = self.total - self.total.sum() / max(self.size.sum(), 1) * self.size
-        spread = math.sqrt(float(np.square(residual).sum()) / max(n, 1))
-        if n < START or not spread > float(np.abs(self.total).max()) * ROUNDING:
+        if n < START:
+            return None
+        mean = self.total.sum() / self.size.sum()
+        residual = self.total - mean * self.size
+        spread = math.sqrt(float(np.square(residual).sum()) / n)
+        largest = float(np.abs(self.total).max())
+        if not spread > largest * ROUNDING:
             return None
         skewness = float(((residual / spread) ** 3).mean())
-        return skewness if abs(skewness) > SKEWED and abs(skewness) / math.sqrt(n) > OF_MEAN else None
+        of_mean = abs(skewness) / math.sqrt(n)
+        if abs(skewness) > SKEWED and of_mean > OF_MEAN:
+            return skewness
+        return None
 
     def _largest_rejected(self, bar: float) -> float:
         """The largest mean that is rejected as too small, rounded down; evidence falls as the mean grows."""
@@ -101,19 +125,26 @@ class SequentialEvidence:
         def excess(mean: float) -> float:
             return float(self.above(mean).max(initial=0.0)) - bar
 
-        ratio, bound = np.cumsum(self.total) / np.cumsum(self.size), self.bound
+        bound = self.bound
+        ratio = np.cumsum(self.total) / np.cumsum(self.size)
         floor = -math.inf if bound is None else -bound
         if not len(ratio) or (bound is None and len(ratio) < START):
             return floor
-        residual = self.total - ratio[-1] * self.size
+        last = float(ratio[-1])
+        residual = self.total - last * self.size
         scale = math.sqrt(float(np.square(residual).mean())) / self.largest
-        high = top = float(ratio[START - 1 :].max()) if bound is None else bound
-        fine = max(FINE * scale, 4 * np.finfo(np.float64).eps * max(abs(top), abs(float(ratio[-1]))), 1e-300)
-        for step in max(scale, fine) * (2.0 ** np.arange(1, DOUBLINGS) - 1):
-            low = max(floor * (1 - 1e-12), top - float(step))
+        top = float(ratio[START - 1 :].max()) if bound is None else bound
+        rounding = 4 * np.finfo(np.float64).eps * max(abs(top), abs(last))
+        fine = max(FINE * scale, rounding, 1e-300)
+        lowest = floor * (1 - 1e-12)
+        high = top
+        steps = 2.0 ** np.arange(1, DOUBLINGS) - 1
+        for step in max(scale, fine) * steps:
+            low = max(lowest, top - float(step))
             if excess(low) >= 0:
-                return max(floor, float(brentq(excess, low, high, xtol=fine, rtol=8.9e-16)) - fine)
-            if low <= floor * (1 - 1e-12):
+                root = float(brentq(excess, low, high, xtol=fine, rtol=8.9e-16))
+                return max(floor, root - fine)
+            if low <= lowest:
                 break
             high = low
         return floor

@@ -46,16 +46,24 @@ def monitor(
     + c_j d_i/R) for differences d_i in [-R, R]: an e-process, above 2/alpha at some time with probability alpha/2 at
     most if the mean difference is 0. The confidence sequence contains every mean that has not been rejected so.
 
-    Arguments: `batch` is a table with one row for each item and model, in order, or `Scores`; `earlier` is the monitor
-    so far, or the file that its `save` wrote, whose options stay (alone it is returned as it is): it skips items that
-    it knows, so that a growing file can be passed again and again, and the batches do not change the result; an item
-    counts from the batch on that holds both its scores. `a` and `b` name the models if there are more than two.
-    `bounds` are the smallest and largest possible score (known for `Scores` of a bounded rule); without bounds,
-    `method` "asymptotic" uses a central limit theorem for the whole path from the 100th unit on. `alpha` is the level
-    (0.05), `rope` the largest difference that does not matter, `higher_is_better` the orientation (not needed if the
-    score's column has the name of a known metric, such as accuracy or loss). `item`, `model`, `score` and `cluster` are
-    columns; the items of a cluster follow each other, `largest_cluster` is the most items that one can have; a cluster
-    counts once the next one begins, or with `close`. `source` names the table in errors.
+    Arguments:
+        batch: a table with one row for each item and model, in order, or `Scores`.
+        earlier: the monitor so far, or the file that its `save` wrote, whose options stay (alone it is returned as it
+            is): it skips items that it knows, so that a growing file can be passed again and again, and the batches do
+            not change the result. An item counts from the batch on that holds both its scores.
+        a, b: name the models if there are more than two.
+        bounds: the smallest and largest possible score (known for `Scores` of a bounded rule). Without bounds, `method`
+            "asymptotic" uses a central limit theorem for the whole path from the 100th unit on.
+        method: how the confidence sequence is made, "asymptotic" or for scores within `bounds`.
+        alpha: the level (0.05), `rope` the largest difference that does not matter, `higher_is_better` the orientation
+            (not needed if the score's column has the name of a known metric, such as accuracy or loss).
+        rope: the largest difference that does not matter.
+        higher_is_better: whether a higher score is better.
+        item, model, score, cluster: columns. The items of a cluster follow each other, `largest_cluster` is the most
+            items that one can have. A cluster counts once the next one begins, or with `close`.
+        largest_cluster: the largest number of items that a cluster may have.
+        close: counts the last cluster too, which no more items will join.
+        source: names the table in errors.
 
     Returns: a `Monitor` with the confidence sequence, e-values, an anytime p-value and the decision so far; its `save`
     writes it to a file.

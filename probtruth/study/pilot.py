@@ -23,16 +23,32 @@ from probtruth.types.comparison import leading_pair
 
 @dataclass(frozen=True)
 class Design:
-    """Items, answers for each item (annotations or replicates) and clusters (None: none) of a study."""
+    """Items, answers for each item (annotations or replicates) and clusters (None: none) of a study.
+
+    `n_panel` are the annotators or replicates that many items share; None where nobody knows them.
+    """
 
     n_items: float
     n_answers: float = 1
     n_clusters: float | None = None
+    n_panel: float | None = None
 
     @property
     def n_units(self) -> float:
         """Independent units."""
         return self.n_items if self.n_clusters is None else self.n_clusters
+
+    def with_answers(self, n_answers: float) -> "Design":
+        """The same with so many answers an item, from the same people: more only where an item needs them.
+
+        Where all answer every item, they are as many as the answers.
+        """
+        panel = self.n_panel
+        if panel is not None and n_answers > self.n_answers:
+            panel = max(panel, n_answers)
+        elif panel is not None and n_answers < self.n_answers:
+            panel = max(panel - self.n_answers, 0.0) + n_answers
+        return replace(self, n_answers=n_answers, n_panel=panel)
 
 
 @dataclass(frozen=True)
@@ -40,8 +56,8 @@ class Pilot:
     """The mean difference a minus b, its standard error, and the parts of the variance.
 
     `clusters`, `items` and `noise` are variances of one cluster, item and answer (of an `answer`, "annotator" or
-    "replicate"); `shared` is that of one annotator or replicate that stands behind many items, `per_answer` of them
-    behind each answer of an item. `stretch` is the width of the pilot's interval over that of its t.
+    "replicate"); `shared` is that of one annotator or replicate that stands behind many items. `stretch` is the width
+    of the pilot's interval over that of its t.
     """
 
     a: str
@@ -57,19 +73,21 @@ class Pilot:
     answer: str = ""
     noise: float | None = None
     shared: float | None = None
-    per_answer: float = 1.0
 
     def error_of(self, design: Design) -> tuple[float, float]:
         """The standard error of the mean difference under a design, and its degrees of freedom."""
-        own = (self.items + (self.noise or 0.0) / design.n_answers) / design.n_items
-        own += (self.clusters or 0.0) * (1 + self.uneven) / (design.n_clusters or 1)
+        of_answers = (self.noise or 0.0) / design.n_answers / design.n_items
+        own = self.items / design.n_items + of_answers
+        if self.clusters is not None and design.n_clusters is not None:
+            own += self.clusters * (1 + self.uneven) / design.n_clusters
         df = max(design.n_units - 1.0, 1.0)
-        if self.shared is None:
+        if self.shared is None or design.n_panel is None:
             return math.sqrt(own), df
-        units = design.n_answers * self.per_answer
-        shared = self.shared / units
-        joined = joined_df(np.array(own), np.array(df), np.array(shared), np.array(max(units - 1.0, 1.0)))
-        return math.sqrt(own + shared), float(joined)
+        of_panel = self.shared / design.n_panel
+        # what noise gives the units counts for the degrees of freedom too, as in `compare`
+        raw = np.array(of_panel + of_answers)
+        panel_df = np.array(max(design.n_panel - 1.0, 1.0))
+        return math.sqrt(own + of_panel), float(joined_df(np.array(own), np.array(df), raw, panel_df))
 
     def stretch_of(self, design: Design) -> float:
         """How much wider than that of a t the interval is for skewness, which falls with more units."""
@@ -110,6 +128,10 @@ def scores_of(
         models = leading_pair((whole or compare(scores, engine="exact")).ranks)
     names = two_models(models, a, b)
     rows = np.array([scores.models.index(check.one_of(name, scores.models, "model")) for name in names])
+    both = ~np.isnan(scores.values[rows]).any(0)
+    if not both.all():  # a plan and a trial are about the items that both models have
+        scores = scores.part(np.arange(len(scores.models)), np.flatnonzero(both))
+        whole = None
     if not np.isfinite(scores.values[rows]).all():
         raise PosteriorError(f"got an infinite score of {names[0]!r} or {names[1]!r}. Hint: use a floor.")
     if whole is not None:
@@ -143,68 +165,103 @@ def pilot_of(value: object, a: str | None, b: str | None, groups: object, cluste
     difference = pair.values[0] - pair.values[1]
     about = About(rule=pair.rule, higher_is_better=pair.higher_is_better)
     estimate = estimate_of(Moments.made(pair, pair.losses, grouping), grouping, about)
-    n, variance = len(difference), float(estimate.over_groups().items.variance[2, 0])
+    n_items = len(difference)
+    variance = float(estimate.over_groups().items.variance[-1, 0])
     first, second = pair.models
     pilot = Pilot(
-        first, second, pair.higher_is_better, Design(n), float(difference.mean()), math.sqrt(variance), variance * n
+        a=first,
+        b=second,
+        higher_is_better=pair.higher_is_better,
+        design=Design(n_items),
+        difference=float(difference.mean()),
+        error=math.sqrt(variance),
+        items=variance * n_items,
     )
     if grouping.unit is not None:
         pilot = _with_clusters(pilot, difference, grouping.unit)
     if variance > 0:
         pilot = replace(pilot, stretch=(row["high"] - row["low"]) / (2 * pilot.half_width(pilot.design)))
-    pilot, named = _with_answers(pilot, scores, rows), votes is not None
-    votes = votes if named or scores.labels is None else scores.labels.annotations
-    if whole is not None and whole.settings["replicates_are"] == "crossed":
-        return _with_shared(pilot, of_replicates(scores, rows, grouping), rows)
-    of_opinions = scores.labels is not None and scores.labels.estimand == "distribution"
-    if named or (of_opinions and getattr(votes, "annotator", None) is not None):
-        return _with_shared(pilot, of_annotators(scores, votes, rows, grouping), rows)
+    pilot = _with_answers(pilot, scores, rows)
+    shared = _shared_of(scores, whole, rows, grouping, votes)
+    return pilot if shared is None else _with_shared(pilot, shared, rows)
+
+
+def _shared_of(
+    scores: Scores,
+    whole: Comparison | None,
+    rows: Int[np.ndarray, " two"],
+    grouping: Grouping,
+    votes: object,
+) -> Shared | None:
+    """The annotators or replicates that many items share, where they are known."""
+    kind = None if whole is None else whole.settings["replicates_are"]
+    if scores.replicates is not None and kind != "independent":
+        return of_replicates(scores, rows, grouping, named=kind == "crossed")
+    if votes is not None:
+        return of_annotators(scores, votes, rows, grouping)
+    behind = None if scores.labels is None else scores.labels.named_annotations
+    if behind is not None:
+        return of_annotators(scores, behind, rows, grouping)
     if whole is not None and whole.uncertainty.get("annotators"):
         problem = "a comparison of the same annotators on many items, without their annotations"
         raise InputError(problem, "the annotations, whose biases more items do not average out", "annotations=...")
-    return pilot
+    return None
 
 
 def _with_clusters(pilot: Pilot, difference: Float[np.ndarray, " item"], unit: Int[np.ndarray, " item"]) -> Pilot:
     """The pilot with the variance of clusters apart from that of items within them."""
-    sizes, n, variance = np.bincount(unit), len(difference), pilot.error**2
-    n_units, uneven = len(sizes), float(sizes.var() / sizes.mean() ** 2)
-    inner = difference - (np.bincount(unit, difference) / sizes)[unit]
-    each = float(np.square(inner).sum() / max(n - n_units, 1))
-    between = (variance - each / n) * n_units / (1 + uneven)
+    sizes = np.bincount(unit)
+    n_items = len(difference)
+    n_units = len(sizes)
+    variance = pilot.error**2
+    uneven = float(sizes.var() / sizes.mean() ** 2)
+    mean = np.bincount(unit, difference) / sizes
+    inner = difference - mean[unit]
+    each = float(np.square(inner).sum() / max(n_items - n_units, 1))
+    between = (variance - each / n_items) * n_units / (1 + uneven)
     if between < 0:
-        between, each = 0.0, variance * n
-    return replace(pilot, design=Design(n, 1, n_units), clusters=between, items=each, uneven=uneven)
+        between = 0.0
+        each = variance * n_items
+    return replace(pilot, design=Design(n_items, 1, n_units), clusters=between, items=each, uneven=uneven)
 
 
 def _with_answers(pilot: Pilot, scores: Scores, rows: Int[np.ndarray, " two"]) -> Pilot:
     """The pilot with the variance of one answer apart from that of the items, where items have two or more."""
-    n, labels, repeated, counts = len(scores.items), scores.labels, scores.replicates, scores.n_votes
-    weights, first, second = np.full(n, 1 / n), int(rows[0]), int(rows[1])
+    n_items = len(scores.items)
+    labels = scores.labels
+    repeated = scores.replicates
+    counts = scores.n_votes
     if repeated is not None:
-        counts = np.isfinite(repeated.values[rows]).sum(2)
+        counts = repeated.counts(n_items)[rows]
     elif labels is None or labels.shares is None or labels.estimand != "distribution":
         return pilot
-    variance = fixed_variance(scores, weights, None, first, second)
+    variance = fixed_variance(scores, np.full(n_items, 1 / n_items), None, int(rows[0]), int(rows[1]))
     if counts is None or not (counts > 1).any() or variance is None:
         return pilot
-    inverse, answer = float(np.mean(1 / np.maximum(counts, 1))), "annotator" if repeated is None else "replicate"
-    noise = min(variance * n, pilot.items)
-    design = replace(pilot.design, n_answers=1 / inverse)
-    return replace(pilot, design=design, answer=answer, noise=noise / inverse, items=pilot.items - noise)
+    inverse = float(np.mean(1 / np.maximum(counts, 1)))
+    noise = min(variance * n_items, pilot.items)
+    return replace(
+        pilot,
+        design=replace(pilot.design, n_answers=1 / inverse),
+        answer="annotator" if repeated is None else "replicate",
+        noise=noise / inverse,
+        items=pilot.items - noise,
+    )
 
 
 def _with_shared(pilot: Pilot, shared: Shared, rows: Int[np.ndarray, " two"]) -> Pilot:
     """The pilot with the two-way variance: of annotators or replicates that stand behind many items."""
-    parts = [one for one in shared.parts(rows[:1], rows[1:]) if one.raw.any()]
-    if not parts:
+    counted = shared.part(rows)
+    of_new = shared.part(rows, known=1.0)
+    if of_new.raw is None or not of_new.raw[-1, 0] > 0:
         return pilot
-    extra, units = shared.extra(*rows.tolist()), sum(one.df + 1 for one in parts) / len(parts)
+    panel = float(of_new.df[-1, 0]) + 1.0
+    each = float(of_new.variance[-1, 0]) * panel
     return replace(
         pilot,
-        error=math.sqrt(pilot.error**2 + extra),
+        design=replace(pilot.design, n_panel=panel),
+        error=math.sqrt(pilot.error**2 + float(counted.variance[-1, 0])),
         answer=shared.what,
-        shared=extra * units,
-        noise=max((pilot.noise or 0.0) - extra * units, 0.0),
-        per_answer=units / pilot.design.n_answers,
+        shared=each,
+        noise=max((pilot.noise or 0.0) - each, 0.0),
     )

@@ -7,6 +7,7 @@ from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from jaxtyping import Float
 from scipy.special import gammaincinv, ndtr, stdtr, stdtrit
 
 from probtruth import check, frames
@@ -14,7 +15,7 @@ from probtruth.errors import InputError
 from probtruth.study.pilot import Design, Pilot, pilot_of
 from probtruth.types import Annotations, Comparison, Scores
 from probtruth.types.arguments import Groups
-from probtruth.types.shown import Brief
+from probtruth.types.shown import Reported
 
 if TYPE_CHECKING:
     import polars
@@ -22,24 +23,27 @@ if TYPE_CHECKING:
     from probtruth.line.result import Result
 
 Row = Mapping[str, Any]
-COUNTS = ("n_items", "n_annotators", "n_clusters", "n_replicates")
+COUNTS = ("n_items", "n_annotators", "n_clusters", "n_replicates", "n_panel")
 COLUMNS = ("design", *COUNTS, "width", "p_certain", "p_a", "p_b", "cost")
 RESOURCES = ("item", "annotation", "cluster", "replicate")
 SAME_DESIGN = "same design"  # The name of a study of new items that is as large as the pilot
 ANSWERS = {"annotation": "annotator", "replicate": "replicate"}  # What one answer is called, and who gives it
 # Numbers of annotators, replicates and items of a cluster that the search for the cheapest design tries.
 TRIED = (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 20, 30, 50, 100)
+FURTHEST = 3  # It tries answers an item, and items a cluster, up to so many times those of the pilot
 MOST = 10**8  # The largest number of items of a design
+ENOUGH = "enough items"  # The design that reaches the aim where nothing has a price
 FEW_UNITS = 30  # A pilot of fewer independent units gives a warning
 LARGE = 500  # Degrees of freedom from which on the study's own error is taken to be known
 CENTRES = (np.arange(40) + 0.5) / 40  # Probabilities at which its distribution is evaluated
 # Before the pilot the true difference is normal around 0, with a standard deviation of so many of the pilot's errors,
 # each as likely: a flat prior promises too much where true differences are often small.
 SCALES = 2.0 ** np.arange(-1, 6)
+Scales = Float[np.ndarray, " scale"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Plan(Brief):
+class Plan(Reported):
     """What designs would show. `designs` are the rows of `table()`, `sizes` those of `curve()`.
 
     `variance` holds the parts of the variance of one item's difference (`clusters`, `items`, one `annotation`, one
@@ -92,42 +96,70 @@ class Aim:
 
     def row(self, name: str, design: Design) -> Row:
         """The row of a table of designs."""
-        pilot, n_clusters = self.pilot, design.n_clusters
-        below, above = self._chance(design, -1), self._chance(design, 1)
-        p_a, p_b = (above, below) if pilot.higher_is_better else (below, above)
+        pilot = self.pilot
         answers = round(design.n_answers, 9)
         annotators = answers if pilot.answer == "annotator" else None
-        counts = (design.n_items, annotators, n_clusters, answers if pilot.answer == "replicate" else 1)
+        replicates = answers if pilot.answer == "replicate" else 1
+        p_a = self._chance(design, -1)
+        p_b = self._chance(design, 1)
+        if pilot.higher_is_better:
+            p_a, p_b = p_b, p_a
         cost = None
         if self.costs is not None:
-            item, annotation, cluster, replicate = (self.costs.get(what, 0.0) for what in RESOURCES)
-            cost = design.n_items * (item + annotation * (annotators or 0) + replicate * counts[3])
-            cost += cluster * (n_clusters or 0)
-        width = 2 * pilot.half_width(design)
-        return dict(zip(COLUMNS, (name, *counts, width, p_a + p_b, p_a, p_b, cost), strict=True))
+            of_item = self.costs.get("item", 0.0)
+            of_item += self.costs.get("annotation", 0.0) * (annotators or 0)
+            of_item += self.costs.get("replicate", 0.0) * replicates
+            cost = design.n_items * of_item + self.costs.get("cluster", 0.0) * (design.n_clusters or 0)
+        return {
+            "design": name,
+            "n_items": design.n_items,
+            "n_annotators": annotators,
+            "n_clusters": design.n_clusters,
+            "n_replicates": replicates,
+            "n_panel": None if design.n_panel is None else round(design.n_panel, 9),
+            "width": 2 * pilot.half_width(design),
+            "p_certain": p_a + p_b,
+            "p_a": p_a,
+            "p_b": p_b,
+            "cost": cost,
+        }
 
     def _chance(self, design: Design, sign: int) -> float:
         """P(the study decides that the difference has this sign)."""
-        pilot, square = self.pilot, SCALES**2
+        pilot = self.pilot
         error, df = pilot.error_of(design)
         if error == 0:
-            return float(sign * (pilot.difference if self.difference is None else self.difference) > 0)
-        bar = pilot.stretch_of(design) * stdtrit(df, self.certainty)
-        weights, variance, kept, centre = np.ones(1), np.zeros(1), 0.0, np.array([self.difference], float)
+            difference = pilot.difference if self.difference is None else self.difference
+            return float(sign * difference > 0)
+        kept = 0.0
+        weights = np.ones(1)
+        variance = np.zeros(1)
+        centre = np.array([self.difference], float)
         if self.difference is None:
-            # a normal posterior for each scale, and the weight of the pilot among the study's items
-            z = pilot.difference / pilot.error
-            weights = np.exp(-(z**2) / 2 * (1 / (1 + square) - 1 / (1 + square.max()))) / np.sqrt(1 + square)
-            kept = min((error / pilot.error) ** 2, 1.0) if self.keep else 0.0
-            centre = kept * pilot.difference + (1 - kept) * pilot.difference * square / (1 + square)
-            variance = (1 - kept) ** 2 * pilot.error**2 * square / (1 + square)
+            if self.keep:  # the weight of the pilot among the study's items
+                kept = min((error / pilot.error) ** 2, 1.0)
+            weights, centre, variance = self._true_difference(kept)
+        bar = pilot.stretch_of(design) * stdtrit(df, self.certainty)
         ahead = sign * centre[:, None] / error
         if kept == 1:
             return float(ahead[0, 0] > bar)
-        # the bar varies as the estimated error does, relative to the true one
-        bar = bar * np.sqrt(2 / df * gammaincinv(df / 2, CENTRES) if df < LARGE else np.ones(1))
-        passed = ndtr((ahead - bar) / np.sqrt(variance / error**2 + 1 - kept)[:, None]).mean(1)
+        if df < LARGE:  # the bar varies as the estimated error does, relative to the true one
+            bar = bar * np.sqrt(2 / df * gammaincinv(df / 2, CENTRES))
+        spread = np.sqrt(variance / error**2 + 1 - kept)
+        passed = ndtr((ahead - np.atleast_1d(bar)) / spread[:, None]).mean(1)
         return float(weights @ passed / weights.sum())
+
+    def _true_difference(self, kept: float) -> tuple[Scales, Scales, Scales]:
+        """A normal posterior of the true difference for each scale of the prior: weight, mean and variance."""
+        pilot = self.pilot
+        square = SCALES**2
+        z = pilot.difference / pilot.error
+        steep = 1 / (1 + square) - 1 / (1 + square.max())
+        weights = np.exp(-(z**2) / 2 * steep) / np.sqrt(1 + square)
+        shrunk = square / (1 + square)
+        centre = (kept + (1 - kept) * shrunk) * pilot.difference
+        variance = (1 - kept) ** 2 * pilot.error**2 * shrunk
+        return weights, centre, variance
 
     def possible(self, design: Design) -> bool:
         """Whether a design has space for the pilot's items, where it keeps them."""
@@ -174,14 +206,23 @@ def plan(
     averages the power of the t over what the pilot says of the true difference, with a prior that is normal around 0 at
     seven scales, from half the pilot's error to 32 of it, each as likely.
 
-    Arguments: `pilot` is what `score`, `evaluate` or `compare` returned; `a` and `b` name two models, by default the
-    two leaders. `n_items`, `n_annotators`, `n_clusters` and `n_replicates` are the study's, by default as in the pilot.
-    `groups` and `clusters` as in `compare`. `annotations` are those behind the scores (a result has its own). The study
-    decides if P(a better) or P(b better) is above `certainty`. `costs` gives the price of an `item`, an `annotation`, a
-    `cluster` and a `replicate` (of one item); then the plan includes the cheapest design that decides with probability
-    `power`, or whose expected interval is no wider than `width`. Annotators and replicates of an item vary where they
-    have a price, items of a cluster where both have one; what has none stays as in the study. `difference` is a true
-    difference to plan for instead of the pilot's. With `keep` the study's items include the pilot's.
+    Arguments:
+        pilot: what `score`, `evaluate` or `compare` returned.
+        a, b: name two models, by default the two leaders.
+        n_items, n_annotators, n_clusters, n_replicates: the study's, by default as in the pilot.
+        groups, clusters: as in `compare`.
+        annotations: those behind the scores (a result has its own). The study decides if P(a better) or P(b better) is
+            above `certainty`.
+        certainty: the probability from which on a study decides.
+        power: the power of the mean.
+        width: the width of the interval that the cheapest study must reach.
+        costs: gives the price of an `item`, an `annotation`, a `cluster` and a `replicate` (of one item). Then the plan
+            includes the cheapest design that decides with probability `power`, or whose expected interval is no wider
+            than `width`. Annotators and replicates of an item vary where they have a price, items of a cluster where
+            both have one. What has none stays as in the study.
+        difference: a true difference to plan for instead of the pilot's. With `keep` the study's items include the
+            pilot's.
+        keep: counts the pilot's items as part of the study.
 
     Returns: a `Plan`; its `table()` has the pilot repeated, the study, twice as much of each, and the cheapest.
 
@@ -201,13 +242,15 @@ def plan(
     known = pilot_of(pilot, a, b, groups, clusters, annotations)
     share = "a number between {} and 1"
     aim = Aim(
-        known,
-        check.number(certainty, "certainty", "For 95% write 0.95.", above=0.5, below=1, wanted=share.format(0.5)),
-        check.number(power, "power", "For 80% write 0.8.", above=0, below=1, wanted=share.format(0)),
-        None if width is None else check.number(width, "width", "Give it in units of the score.", above=0),
-        None if costs is None else _costs(costs),
-        None if difference is None else check.number(difference, "difference", "Give a minus b."),
-        bool(keep) and difference is None,
+        pilot=known,
+        certainty=check.number(
+            certainty, "certainty", "For 95% write 0.95.", above=0.5, below=1, wanted=share.format(0.5)
+        ),
+        power=check.number(power, "power", "For 80% write 0.8.", above=0, below=1, wanted=share.format(0)),
+        width=None if width is None else check.number(width, "width", "Give it in units of the score.", above=0),
+        costs=None if costs is None else _costs(costs),
+        difference=None if difference is None else check.number(difference, "difference", "Give a minus b."),
+        keep=bool(keep) and difference is None,
     )
     answers = {"annotator": n_annotators, "replicate": n_replicates}
     study = _study(known, n_items, n_clusters, answers)
@@ -216,22 +259,41 @@ def plan(
     rows = [aim.row(SAME_DESIGN, known.design), aim.row("study", study)]
     rows += [aim.row(name, design) for name, design in _doubled(known, study)]
     warnings = [*_warnings(aim)]
-    if aim.costs is not None:
-        best = min(_sufficient(aim, study), key=lambda row: row["cost"], default=None)
-        if best is None:
-            warnings.append(f"no design of up to {MOST:,} items reaches that")
-        else:
-            rows.append(best)
+    found = [*_sufficient(aim, study)]
+    if not found:
+        warnings.append(f"no design of up to {MOST:,} items reaches that")
+    elif aim.costs is None:
+        rows.append({**found[0], "design": ENOUGH})
+    else:
+        rows.append(min(found, key=lambda row: row["cost"]))
     noise = {name: known.noise if known.answer == who else None for name, who in ANSWERS.items()}
-    variance = {"clusters": known.clusters, "items": known.items, **noise, "shared": known.shared}
-    each = None if study.n_clusters is None else study.n_items / study.n_clusters
-    curve = [
-        replace(study, n_items=n, n_clusters=None if each is None else max(round(n / each), 2))
-        for n in np.unique(np.geomspace(max(study.n_items / 10, 4), study.n_items * 10, 41).round()).tolist()
-    ]
-    sizes = [aim.row("items", one) for one in curve if aim.possible(one)]
-    of_pair, asked = (known.a, known.b, known.difference, known.error), (aim.certainty, aim.power, aim.width)
-    return Plan(*of_pair, variance, *asked, rows, sizes, tuple(warnings))
+    return Plan(
+        a=known.a,
+        b=known.b,
+        difference=known.difference,
+        error=known.error,
+        variance={"clusters": known.clusters, "items": known.items, **noise, "shared": known.shared},
+        certainty=aim.certainty,
+        power=aim.power,
+        width=aim.width,
+        designs=rows,
+        sizes=_sizes(aim, study),
+        warnings=tuple(warnings),
+    )
+
+
+def _sizes(aim: Aim, study: Design) -> Sequence[Row]:
+    """The study with fewer and more items, all else as it is."""
+    least = max(study.n_items / 10, 4)
+    sizes = []
+    for n_items in np.unique(np.geomspace(least, study.n_items * 10, 41).round()).tolist():
+        design = replace(study, n_items=n_items)
+        if study.n_clusters is not None:
+            each = study.n_items / study.n_clusters
+            design = replace(design, n_clusters=max(round(n_items / each), 2))
+        if aim.possible(design):
+            sizes.append(aim.row("items", design))
+    return sizes
 
 
 def _warnings(aim: Aim) -> Iterator[str]:
@@ -246,27 +308,35 @@ def _warnings(aim: Aim) -> Iterator[str]:
         )
     if pilot.design.n_units < FEW_UNITS:
         yield f"the pilot has {pilot.design.n_units:.0f} independent units: its spread is a rough guide"
+    if pilot.error > 0 and pilot.items == 0 and pilot.noise:
+        yield (
+            f"the pilot's {pilot.answer}s explain all of its spread, as few items do by chance: what items add is "
+            "taken for 0, so buy at least as many items as the pilot had"
+        )
 
 
 def _study(pilot: Pilot, n_items: object, n_clusters: object, n_answers: Mapping[str, object]) -> Design:
     """The design of the study; counts that the caller leaves out are as in the pilot."""
-    was, known = pilot.design, pilot.answer if pilot.noise is not None else ""
-    unknown = ["clusters"] if n_clusters is not None and was.n_clusters is None else []
-    unknown += [f"{who}s" for who, count in n_answers.items() if count is not None and who != known]
+    was = pilot.design
+    answer = "" if pilot.noise is None else pilot.answer
+    unknown = [f"{who}s" for who, count in n_answers.items() if count is not None and who != answer]
+    if n_clusters is not None and was.n_clusters is None:
+        unknown.insert(0, "clusters")
     for what in unknown:
         hint = f"Plan from Scores that have {what}, or leave n_{what} out."
         raise InputError(f"n_{what} with a pilot that says nothing of {what}", f"a pilot whose {what} are known", hint)
-    wanted = n_answers.get(known)
-    answers = was.n_answers if wanted is None else check.whole(wanted, 1, f"n_{known}s")
-    if pilot.shared is not None and answers == 1:
-        hint = f"Plan with n_{known}s=2 or more."
-        raise InputError(f"one {known} behind all items", "at least two, so that their biases show", hint)
+    wanted = n_answers.get(answer)
+    study = was if wanted is None else was.with_answers(check.whole(wanted, 1, f"n_{answer}s"))
+    if study.n_panel is not None and study.n_answers == 1:
+        hint = f"Plan with n_{answer}s=2 or more."
+        raise InputError(f"one {answer} behind all items", "at least two, so that their biases show", hint)
     items = None if n_items is None else float(check.whole(n_items, 2, "n_items"))
+    if was.n_clusters is None:
+        return replace(study, n_items=items or was.n_items)
     clusters = None if n_clusters is None else float(check.whole(n_clusters, 2, "n_clusters"))
-    if was.n_clusters is not None:
-        each = was.n_items / was.n_clusters
-        items, clusters = items or (clusters or was.n_clusters) * each, clusters or (items or was.n_items) / each
-    return Design(items or was.n_items, answers, clusters)
+    each = was.n_items / was.n_clusters
+    n_items_in_all = items or (clusters or was.n_clusters) * each
+    return replace(study, n_items=n_items_in_all, n_clusters=clusters or n_items_in_all / each)
 
 
 def _costs(prices: object) -> Mapping[str, float]:
@@ -284,26 +354,50 @@ def _doubled(pilot: Pilot, study: Design) -> Iterator[tuple[str, Design]]:
     if study.n_clusters is not None:
         yield "clusters x 2", replace(study, n_items=2 * study.n_items, n_clusters=2 * study.n_clusters)
     if pilot.noise is not None:
-        yield f"{pilot.answer}s x 2", replace(study, n_answers=2 * study.n_answers)
+        yield f"{pilot.answer}s x 2", study.with_answers(2 * study.n_answers)
+    if pilot.shared and study.n_panel is not None and study.n_panel >= 2 * study.n_answers:
+        yield "panel x 2", replace(study, n_panel=2 * study.n_panel)
 
 
 def _sufficient(aim: Aim, study: Design) -> Iterator[Row]:
     """The sufficient designs with the fewest units, for all numbers of answers and sizes of clusters with a price."""
-    pilot, priced = aim.pilot, {what for what, price in (aim.costs or {}).items() if price > 0}
-    answers: Sequence[float] = (study.n_answers,)
+    pilot = aim.pilot
+    priced = {what for what, price in (aim.costs or {}).items() if price > 0}
+    answers = [study.n_answers]
     if pilot.noise is not None and any(who == pilot.answer and what in priced for what, who in ANSWERS.items()):
-        answers = TRIED if pilot.shared is None else TRIED[1:]  # one annotator alone shows no bias
-    sizes: Sequence[float | None] = (study.n_items / study.n_clusters if study.n_clusters else None,)
-    if study.n_clusters and pilot.items > 0 and priced >= {"item", "cluster"}:
-        sizes = TRIED
+        fewest = 1 if pilot.shared is None else 2  # one annotator alone shows no bias
+        answers = _tried(study.n_answers, fewest)
+    sizes: list[float | None] = [None]
+    if study.n_clusters is not None:
+        each = study.n_items / study.n_clusters
+        sizes = [each]
+        if pilot.items > 0 and priced >= {"item", "cluster"}:
+            sizes = [*_tried(each, 1)]
     for n_answers, size in product(answers, sizes):
+        found = _fewest(aim, study.with_answers(n_answers), size)
+        if found is not None:
+            yield aim.row("cheapest", found)
 
-        def of(units: int, m: float = n_answers, size: float | None = size) -> Design:
-            return Design(units, m) if size is None else Design(units * size, m, units)
 
-        low, high = 1, 2
-        while high <= MOST and not aim.enough(of(high)):
-            low, high = high, 2 * high
-        if high <= MOST:
-            fewest = bisect_left(range(low + 1, high), True, key=lambda units: aim.enough(of(units))) + low + 1
-            yield aim.row("cheapest", of(fewest))
+def _tried(was: float, fewest: int) -> list[float]:
+    """What the search tries: a pilot of few answers says little of what many times as many would do."""
+    return [float(one) for one in TRIED if fewest <= one <= max(FURTHEST * was, fewest)]
+
+
+def _fewest(aim: Aim, design: Design, size: float | None) -> Design | None:
+    """The design with the fewest items, or clusters of a size, that is enough; None if there is none."""
+
+    def of(units: int) -> Design:
+        if size is None:
+            return replace(design, n_items=units)
+        return replace(design, n_items=units * size, n_clusters=units)
+
+    low = 1
+    high = 2
+    while high <= MOST and not aim.enough(of(high)):
+        low = high
+        high *= 2
+    if high > MOST:
+        return None
+    between = range(low + 1, high)
+    return of(bisect_left(between, True, key=lambda units: aim.enough(of(units))) + low + 1)

@@ -84,10 +84,16 @@ def validate(
     as `compare` does. For another true difference $\delta$ than that of the data, units are drawn with chances
     proportional to $\exp(\lambda (T_j - \delta n_j))$, T the unit's total difference and n its items.
 
-    Arguments: `source` is what `score`, `evaluate` or `compare` returned; `a` and `b` name two models, by default the
-    two leaders. `n_items` is the size of the studies (by default the number of items), `groups` and `clusters` as in
-    `compare`. `difference` is the true difference a minus b to test (by default that of the data). `replications` are
-    the studies at each true difference. `on_progress(done, total)` is called as they finish.
+    Arguments:
+        source: what `score`, `evaluate` or `compare` returned.
+        a, b: name two models, by default the two leaders.
+        n_items: the size of the studies (by default the number of items), `groups` and `clusters` as in `compare`.
+        groups: as in `compare`.
+        clusters: as in `compare`.
+        difference: the true difference a minus b to test (by default that of the data).
+        replications: the studies at each true difference.
+        seed: of everything random: the same seed gives the same numbers.
+        on_progress: called as they finish.
 
     Returns: a `Validation`; its `table()` has a row for each true difference, with Monte Carlo standard errors.
 
@@ -109,17 +115,21 @@ def validate(
     check.own_threads()
     scores, _, rows, grouping = scores_of(source, a, b, groups, clusters)
     n = len(scores.items)
-    pair = replace(pair_of(scores, rows), groups=grouping.groups, clusters=grouping.clusters, item_rows=None)
+    pair = pair_of(scores, rows)
+    pair = replace(pair, groups=grouping.groups, clusters=grouping.clusters, item_rows=None)
     target = n if n_items is None else check.whole(n_items, 2, "n_items")
     units = Units.of(pair.values[0] - pair.values[1], grouping)
-    drawn = np.maximum(np.round(grouping.group_units * target / n), 1).astype(int)
+    drawn = np.round(grouping.group_units * target / n)
+    drawn = np.maximum(drawn, 1).astype(int)
     if len(units.total) == 1 or drawn.max() < 2:
         raise PosteriorError("got studies of one unit, expected at least two. Hint: ask for more items.")
     own = units.mean(np.ones(len(units.total)))
-    if not np.abs(units.total - own * units.size).max() > 1e-12 * np.abs(pair.values).max():
+    apart = np.abs(units.total - own * units.size).max()
+    if not apart > 1e-12 * np.abs(pair.values).max():
         raise PosteriorError("got the same difference everywhere, expected some spread to draw from. Hint: add items.")
     wanted = own if difference is None else check.number(difference, "difference", "Give a minus b.")
-    count, rng = check.whole(replications, 2, "replications"), np.random.default_rng(check.whole(seed, 0, "seed"))
+    count = check.whole(replications, 2, "replications")
+    rng = np.random.default_rng(check.whole(seed, 0, "seed"))
     targets = {"none": 0.0, "half": wanted / 2, "given": wanted}
     chances = {name: units.chances(to, own) for name, to in targets.items()}
     if chances["given"] is None:
@@ -130,10 +140,12 @@ def validate(
     for at, (name, chance) in enumerate(reached.items()):
         studies = np.empty((count, 3))
         for run in range(count):
-            studies[run] = _study(pair, units, units.drawn(chance, drawn, rng))
+            picks = units.drawn(chance, drawn, rng)
+            studies[run] = _study(pair, units, picks)
             if on_progress is not None and (run + 1) % 10 == 0:
                 on_progress(at * count + run + 1, len(reached) * count)
-        found.append({"truth": name, "difference": targets[name], **_measures(targets[name], *studies.T)})
+        measures = _measures(targets[name], *studies.T)
+        found.append({"truth": name, "difference": targets[name], **measures})
     note = (
         f"Outcomes that are not among these {n:,} items are not in these studies: what is rarer than 1 in {n:,} cannot "
         "be seen here."
@@ -145,7 +157,9 @@ def validate(
     if len(reached) < len(targets):
         hidden = "one model is hardly ever the worse one: these items cannot show studies of a smaller true difference"
         warnings.append(hidden)
-    covered, error = min((float(row["coverage"] or 0), float(row["coverage_error"] or 0)) for row in found)
+    worst = min(found, key=lambda row: float(row["coverage"] or 0))
+    covered = float(worst["coverage"] or 0)
+    error = float(worst["coverage_error"] or 0)
     if covered + SIGNIFICANT * error < LOW_COVERAGE:
         warnings.append(f"95% intervals hold the true difference in {covered:.3f} of such studies only")
     first, second = pair.models
@@ -165,14 +179,16 @@ class Units:
     def of(cls, difference: Float[np.ndarray, " item"], within: Design) -> "Units":
         unit = np.arange(len(difference)) if within.unit is None else within.unit
         size = np.bincount(unit)
-        items = np.split(np.argsort(unit, kind="stable"), np.cumsum(size)[:-1])
+        order = np.argsort(unit, kind="stable")
+        items = np.split(order, np.cumsum(size)[:-1])
         return cls(np.bincount(unit, difference), size, within.of_unit(), items)
 
     def mean(self, chance: Float[np.ndarray, " unit"]) -> float:
         """The mean difference if units are drawn with these chances, each group with its share of the items."""
         share = np.bincount(self.group, self.size) / self.size.sum()
-        of_group = np.bincount(self.group, chance * self.total) / np.bincount(self.group, chance * self.size)
-        return float(share @ of_group)
+        total = np.bincount(self.group, chance * self.total)
+        size = np.bincount(self.group, chance * self.size)
+        return float(share @ (total / size))
 
     def chances(self, to: float, own: float) -> Float[np.ndarray, " unit"] | None:
         """Chances under which the mean difference is `to`; None if there are none that are not too unequal."""
@@ -201,7 +217,8 @@ class Units:
         picked = []
         for group, count in enumerate(counts.tolist()):
             members = np.flatnonzero(self.group == group)
-            picked.append(rng.choice(members, count, p=chance[members] / chance[members].sum()))
+            of_member = chance[members]
+            picked.append(rng.choice(members, count, p=of_member / of_member.sum()))
         return np.concatenate(picked)
 
 
@@ -209,15 +226,18 @@ def _study(pair: Scores, units: Units, picks: Int[np.ndarray, " drawn"]) -> tupl
     """The difference of one study of these units and its interval."""
     items = np.concatenate([units.items[unit] for unit in picks])
     names = tuple(map(str, range(len(items))))
-    groups, clusters = pair.groups, pair.clusters
+    groups = pair.groups
+    clusters = pair.clusters
     if groups is not None:
         groups = replace(groups, codes=groups.codes[items])
     if clusters is not None:
-        clusters = Partition(np.repeat(np.arange(len(picks)), units.size[picks]), names[: len(picks)])
+        of_item = np.repeat(np.arange(len(picks)), units.size[picks])
+        clusters = Partition(of_item, names[: len(picks)])
     study = replace(pair, values=pair.values[:, items], items=names, clusters=clusters, groups=groups)
     row = compare(study, engine="exact").pairs[0]
-    low, high = (-math.inf, math.inf) if row["low"] is None else (row["low"], row["high"])
-    return row["difference"], low, high
+    if row["low"] is None:
+        return row["difference"], -math.inf, math.inf
+    return row["difference"], row["low"], row["high"]
 
 
 def _measures(
@@ -226,15 +246,19 @@ def _measures(
     """Coverage, width and verdicts; a type-S error is a verdict for the wrong model, type M is exaggeration."""
     decided = (low > 0) | (high < 0)
     real = decided if truth != 0 else np.zeros(len(mean), bool)
-    wrong, exaggeration = ((low > 0) != (truth > 0))[real], np.abs(mean[real]) / abs(truth or 1.0)
-    values = ((low <= truth) & (truth <= high), high - low, decided, wrong, exaggeration)
+    covered = (low <= truth) & (truth <= high)
+    wrong = ((low > 0) != (truth > 0))[real]
+    exaggeration = np.abs(mean[real]) / abs(truth or 1.0)
+    values = (covered, high - low, decided, wrong, exaggeration)
     measures: dict[str, float | None] = {}
     for name, one in zip(MEASURES, values, strict=True):
-        n, error = len(one), None
-        if one.dtype == bool:  # Agresti and Coull's, so that it is never 0
+        n = len(one)
+        error = None
+        if one.dtype == bool and n:  # Agresti and Coull's, so that it is never 0
             p = (int(one.sum()) + 2) / (n + 4)
-            error = math.sqrt(p * (1 - p) / (n + 4)) if n else None
+            error = math.sqrt(p * (1 - p) / (n + 4))
         elif n > 1:
             error = float(one.std(ddof=1)) / math.sqrt(n)
-        measures |= {name: float(one.mean()) if n else None, f"{name}_error": error}
+        measures[name] = float(one.mean()) if n else None
+        measures[f"{name}_error"] = error
     return measures

@@ -8,7 +8,7 @@ from jaxtyping import Array, Float, Int, Shaped
 
 from probtruth import check, frames
 from probtruth.errors import InputError
-from probtruth.truth.flat import FlatAnnotations
+from probtruth.truth.flat import FlatAnnotations, votes_of_others
 from probtruth.types import Annotations, Truth
 
 if TYPE_CHECKING:
@@ -102,6 +102,9 @@ def skill_columns(truth: Truth) -> Mapping[str, np.ndarray]:
 def annotators(annotations: Annotations) -> "polars.DataFrame":
     """One row for each annotator: how far they agree with the others on the same items, which needs no truth.
 
+    Arguments:
+        annotations: labels by annotators, as `read_annotations` or `Annotations.from_long` makes them.
+
     Returns: `annotator`; `n_annotations`; `agreement`, the mean share of the others' annotations of an item that name
     the same label, from 0 to 1; `skill`, the agreement beyond chance: 1 at best, 0 for who answers by chance, below 0
     for who contradicts the others. NaN where nobody else annotated the same items. `Truth.annotators` has the
@@ -121,11 +124,11 @@ def annotators(annotations: Annotations) -> "polars.DataFrame":
     check.instance(annotations, Annotations, "Annotations.from_long or read_annotations")
     if annotations.annotator is None:
         raise InputError("counts, without annotators", "annotations with annotators", "Give the long form.")
-    item, label, who = (one.astype(np.int64) for one in (annotations.item, annotations.label, annotations.annotator))
-    counts, n_annotators = annotations.counts(), len(annotations.index.annotators)
-    cell = item * annotations.n_labels + label
-    own_item, own_cell = (_own(one * n_annotators + who) for one in (item, cell))
-    others, same = counts.sum(1)[item] - own_item, counts.ravel()[cell] - own_cell
+    label, who = annotations.label, annotations.annotator
+    n_annotators, counts = len(annotations.index.annotators), annotations.counts()
+    answers = votes_of_others(annotations)
+    others = answers.sum(1)
+    same = answers[np.arange(len(label)), label]
     shared = others > 0
     n = np.bincount(who[shared], minlength=n_annotators)
     chance_of = counts.sum(0) / counts.sum()
@@ -136,12 +139,6 @@ def annotators(annotations: Annotations) -> "polars.DataFrame":
     names, n_annotations = list(annotations.index.annotators), np.bincount(who, minlength=n_annotators)
     columns = {"annotator": names, "n_annotations": n_annotations, "agreement": agreement, "skill": skill}
     return frames.as_polars(columns)
-
-
-def _own(keys: Int[np.ndarray, " annotation"]) -> Int[np.ndarray, " annotation"]:
-    """How often each key stands among all of them."""
-    _, shape_of, often = np.unique(keys, return_inverse=True, return_counts=True)
-    return often[shape_of]
 
 
 def flags(

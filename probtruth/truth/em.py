@@ -89,52 +89,82 @@ def solve(
     priors: Priors,
     class_counts: Float[np.ndarray, " label"],
     limits: EmLimits,
+    first: Float[np.ndarray, "item label"] | None = None,
 ) -> EmRun:
-    """Climbs from every start, and returns the best run."""
+    """Climbs from every start (from `first`, if there is one), and returns the best run."""
 
     def step(run: EmRun, flat: FlatAnnotations, priors: Priors, class_counts: np.ndarray) -> EmRun:
         parameters = model.maximise(run.probs, run.parameters, flat, priors)
-        log_marginals = log_normalised(run.probs.sum(0) + class_counts, 0, 1.0)
+        class_totals = run.probs.sum(0) + class_counts
+        log_marginals = log_normalised(class_totals, 0, 1.0)
         if model.uniform_classes and not class_counts.any():
             log_marginals = np.full(flat.n_labels, -np.log(flat.n_labels))
         joint = log_marginals + model.log_joint(parameters, flat) + flat.known
         evidence = log_total(joint, 1)
-        probs, log_likelihood = np.exp(joint - evidence), float(evidence.sum())
-        log_prior = model.log_prior(parameters, priors) + log_pseudo(class_counts, log_marginals)
-        gain = log_likelihood + log_prior - run.objective
+        probs = np.exp(joint - evidence)
+        log_likelihood = float(evidence.sum())
+        objective = log_likelihood + model.log_prior(parameters, priors)
+        objective += log_pseudo(class_counts, log_marginals)
+        gain = objective - run.objective
+        change = np.abs(probs - run.probs).max()
         # parameters may still climb while certain classes stay where they are
-        settled = bool(np.abs(probs - run.probs).max() <= limits.tolerance and not gain > RISE * limits.tolerance)
-        parts = log_likelihood + log_prior, log_likelihood, min(run.smallest_gain, gain), run.n_iterations + 1
-        return EmRun(probs, log_marginals, parameters, *parts, settled)
+        climbs = gain > RISE * limits.tolerance
+        return EmRun(
+            probs,
+            log_marginals,
+            parameters,
+            objective,
+            log_likelihood,
+            smallest_gain=min(run.smallest_gain, gain),
+            n_iterations=run.n_iterations + 1,
+            converged=bool(change <= limits.tolerance and not climbs),
+        )
 
     def climb(run: EmRun, *problem: Any) -> EmRun:
         while not run.converged and run.n_iterations < limits.max_iterations:
-            before, run = run, step(run, *problem)
+            before = run
+            run = step(run, *problem)
             many = len(run.probs) >= MANY
-            if model.counts is None or run.n_iterations < (PLAIN_MANY if many else PLAIN) or run.converged:
+            plain = PLAIN_MANY if many else PLAIN
+            if model.counts is None or run.n_iterations < plain or run.converged:
                 continue
             moving = (run.probs != before.probs).any(1)
-            if not many or 2 * moving.sum() > len(moving):
+            if not many or moving.mean() > 0.5:
                 run = _extrapolated(before.probs, run, lambda one: step(one, *problem))
                 continue
             flat, priors, class_counts = problem
             some, annotators = flat.of_items(moving)
             others = np.where(moving[:, None], 0.0, run.probs)
-            counts = (model.counts(others, flat) + priors[0])[annotators]
+            counts = model.counts(others, flat) + priors[0]
             part = run._replace(probs=run.probs[moving], objective=-np.inf)
-            part = climb(part, some, (counts,), class_counts + others.sum(0))
+            part = climb(part, some, (counts[annotators],), class_counts + others.sum(0))
             others[moving] = part.probs
-            run = run._replace(probs=others, n_iterations=part.n_iterations, smallest_gain=part.smallest_gain)
+            run = run._replace(
+                probs=others,
+                n_iterations=part.n_iterations,
+                smallest_gain=part.smallest_gain,
+            )
             run = step(run, *problem)
         return run
 
+    runs = []
+    tables = starts(flat, limits.restarts, request.seed) if first is None else [first]
     with np.errstate(all="ignore"):  # the log of 0 is -inf
-        runs = [
-            climb(EmRun(start, start[0], parameters, -np.inf, -np.inf, np.inf, 0, False), flat, priors, class_counts)
-            for start in starts(flat, limits.restarts, request.seed)
-        ]
-    reached = [run.objective for run in runs]
-    best = next(run for run in range(len(runs)) if reached[run] >= max(reached) - SAME_TOP)
+        for start in tables:
+            run = EmRun(
+                start,
+                start[0],
+                parameters,
+                objective=-np.inf,
+                log_likelihood=-np.inf,
+                smallest_gain=np.inf,
+                n_iterations=0,
+                converged=False,
+            )
+            runs.append(climb(run, flat, priors, class_counts))
+    reached = np.array([run.objective for run in runs])
+    at_top = reached >= reached.max() - SAME_TOP
+    best = int(at_top.argmax())
     chosen = runs[best]
     diagnostics: dict[str, object] = {
         "log_likelihood": chosen.log_likelihood,
@@ -145,7 +175,7 @@ def solve(
         "label_switching": label_switching(chosen.probs, flat),
     }
     if len(runs) > 1:
-        diagnostics |= {"restarts_log_posterior": reached, "best_restart": best}
+        diagnostics |= {"restarts_log_posterior": reached.tolist(), "best_restart": best}
     return chosen._replace(diagnostics=diagnostics)
 
 
@@ -155,11 +185,17 @@ def _extrapolated(before: Float[np.ndarray, "item label"], run: EmRun, step: Cal
     after = step(run)
     change = run.probs - before
     bend = after.probs - run.probs - change
-    ratio = np.linalg.norm(change, axis=1, keepdims=True) / np.linalg.norm(bend, axis=1, keepdims=True)
-    length = np.clip(np.nan_to_num(ratio, nan=1.0), 1.0, LONGEST)
-    further = np.maximum(before + 2 * length * change + length**2 * bend, LEAST_LEFT * after.probs)
-    tried = step(after._replace(probs=further / further.sum(1, keepdims=True)))
-    return tried if tried.objective >= after.objective else after._replace(n_iterations=tried.n_iterations)
+    length_of_change = np.linalg.norm(change, axis=1, keepdims=True)
+    length_of_bend = np.linalg.norm(bend, axis=1, keepdims=True)
+    ratio = np.nan_to_num(length_of_change / length_of_bend, nan=1.0)
+    length = np.clip(ratio, 1.0, LONGEST)
+    further = before + 2 * length * change + length**2 * bend
+    further = np.maximum(further, LEAST_LEFT * after.probs)
+    further /= further.sum(1, keepdims=True)
+    tried = step(after._replace(probs=further))
+    if tried.objective >= after.objective:
+        return tried
+    return after._replace(n_iterations=tried.n_iterations)
 
 
 def answers_by_class(
@@ -171,15 +207,17 @@ def answers_by_class(
 
 def right_and_wrong(probs: Float[np.ndarray, "item label"], flat: FlatAnnotations) -> tuple[np.ndarray, np.ndarray]:
     """Expected annotations that name the class, and that do not, by (annotator, label given)."""
-    counts, own = answers_by_class(probs, flat), np.arange(flat.n_labels)
-    right = counts[:, own, own].copy()
-    counts[:, own, own] = 0.0
+    counts = answers_by_class(probs, flat)
+    label = np.arange(flat.n_labels)
+    right = counts[:, label, label].copy()
+    counts[:, label, label] = 0.0
     return right, counts.sum(2)
 
 
 def answers_of(right: np.ndarray, wrong: np.ndarray, n_labels: int) -> Float[np.ndarray, "annotator label label"]:
     """Values by (annotator, label given, true class): one where the label names the class, another where not."""
-    return np.where(np.eye(n_labels, dtype=bool), right[:, :, None], wrong[:, :, None])
+    names_the_class = np.eye(n_labels, dtype=bool)
+    return np.where(names_the_class, right[:, :, None], wrong[:, :, None])
 
 
 def log_joint(
@@ -192,14 +230,19 @@ def log_joint(
 def log_total(logs: Float[np.ndarray, "..."], axis: int) -> Float[np.ndarray, "..."]:
     """Log of the sum of exponentials along an axis, which stays."""
     highest = reduce(np.maximum, np.moveaxis(logs, axis, 0))
-    top = np.expand_dims(np.where(highest > -np.inf, highest, 0.0), axis)
-    return np.asarray(top + np.log(_summed(np.exp(logs - top), axis)))
+    finite = np.where(highest > -np.inf, highest, 0.0)
+    top = np.expand_dims(finite, axis)
+    total = _summed(np.exp(logs - top), axis)
+    return np.asarray(top + np.log(total))
 
 
 def _summed(table: Float[np.ndarray, "..."], axis: int) -> Float[np.ndarray, "..."]:
     """Sums along an axis, which stays; NumPy's own is slow along a short one."""
     axes = list(range(table.ndim))
-    return np.expand_dims(np.einsum(table, axes, [one for one in axes if one != axis]), axis)
+    others = axes.copy()
+    others.remove(axis % table.ndim)
+    sums = np.einsum(table, axes, others)
+    return np.expand_dims(sums, axis)
 
 
 def log_normalised(counts: Float[np.ndarray, "..."], axis: int, empty: float) -> Float[np.ndarray, "..."]:
@@ -213,24 +256,33 @@ def log_normalised(counts: Float[np.ndarray, "..."], axis: int, empty: float) ->
 
 def log_pseudo(counts: Float[np.ndarray, "..."], log_probs: Float[np.ndarray, "..."]) -> float:
     """Log density (up to a constant) of prior pseudo-counts: sum of counts * log probs, 0 where the count is 0."""
-    return float((counts * np.maximum(log_probs, LOWEST)).sum()) if np.any(counts) else 0.0
+    if not np.any(counts):
+        return 0.0
+    finite = np.maximum(log_probs, LOWEST)
+    return float((counts * finite).sum())
 
 
 def starts(flat: FlatAnnotations, restarts: int, seed: int) -> Iterator[Float[np.ndarray, "item label"]]:
     """The vote shares, then tables in which every smoothed share is multiplied by an exponential variate."""
-    votes, possible = flat.votes(), np.exp(flat.known)
-    votes = np.where((votes * possible).sum(1, keepdims=True) > 0, votes, 1.0) * possible
+    possible = np.exp(flat.known)
+    votes = flat.votes() * possible
+    voted = votes.sum(1, keepdims=True) > 0
+    votes = np.where(voted, votes, possible)
     shares = votes / votes.sum(1, keepdims=True)
     yield shares
     generator = np.random.default_rng([seed, 1])
     for _ in range(restarts - 1):
-        noisy = (shares + 1 / flat.n_labels) * generator.standard_exponential(shares.shape) * possible
+        smoothed = shares + 1 / flat.n_labels
+        noise = generator.standard_exponential(shares.shape)
+        noisy = smoothed * noise * possible
         yield noisy / noisy.sum(1, keepdims=True)
 
 
 def class_counts(prior: ArrayLike | None, n_labels: int) -> Float[np.ndarray, " label"]:
     """Pseudo-counts of the class marginals: none without a prior."""
-    return np.zeros(n_labels) if prior is None else check_arrays.positive_row(prior, n_labels, "prior")
+    if prior is None:
+        return np.zeros(n_labels)
+    return check_arrays.positive_row(prior, n_labels, "prior")
 
 
 def as_fit(
@@ -243,13 +295,14 @@ def as_fit(
 ) -> MethodFit:
     """The solution as a fit, with draws of the class given the point estimate; `columns` are the method's own."""
     marginals = np.exp(solution.log_marginals)
+    usual = annotator_columns(solution.probs, marginals, confusion, flat)
     return MethodFit(
         solution.probs,
         class_draws(solution.probs, request.draws, request.seed),
         marginals,
         confusion,
         solution.diagnostics,
-        annotator_columns(solution.probs, marginals, confusion, flat) | dict(columns),
+        usual | dict(columns),
         item_results or {},
     )
 
@@ -258,4 +311,6 @@ def label_switching(probs: Float[np.ndarray, "item label"], flat: FlatAnnotation
     """Whether another naming of the classes would agree with more annotations than this one."""
     agree = flat.votes().T @ probs
     rows, columns = linear_sum_assignment(agree, maximize=True)
-    return bool(agree[rows, columns].sum() > np.trace(agree) + 1e-9 * agree.sum())
+    best = agree[rows, columns].sum()
+    rounding = 1e-9 * agree.sum()
+    return bool(best > np.trace(agree) + rounding)

@@ -46,7 +46,9 @@ class MethodFit:
 
 def affordable(draws: int, n_items: int, n_labels: int) -> int:
     """How many of the requested draws fit into `DRAW_BYTES` (at least one, if any were requested)."""
-    return min(draws, max(1, DRAW_BYTES // (4 * n_items * n_labels)))
+    bytes_of_one = 4 * n_items * n_labels
+    most = max(1, DRAW_BYTES // bytes_of_one)
+    return min(draws, most)
 
 
 def draw_tables(
@@ -58,7 +60,8 @@ def draw_tables(
     """Draws of a table of items by labels, one after the other, as many as the budget has room for; None for none."""
     if draws == 0:
         return None
-    tables = np.empty((affordable(draws, *shape), *shape), np.float32)
+    number = affordable(draws, *shape)
+    tables = np.empty((number, *shape), np.float32)
     for draw in tables:
         draw[:] = table(generator)
     return tables
@@ -68,9 +71,13 @@ def class_draws(
     probs: Float[np.ndarray, "item label"], draws: int, seed: int
 ) -> Float[np.ndarray, "draw item label"] | None:
     """Draws of the one true class of every item, as rows with a single 1, independent over items."""
-    cumulative, rows = np.cumsum(probs, axis=1), np.eye(probs.shape[1], dtype=np.float32)
-    generator = np.random.default_rng(seed)
-    return draw_tables(lambda random: np.asarray(rows[categorical(random, cumulative)]), probs.shape, draws, generator)
+    cumulative = np.cumsum(probs, axis=1)
+    rows: np.ndarray = np.eye(probs.shape[1], dtype=np.float32)
+
+    def draw(generator: np.random.Generator) -> np.ndarray:
+        return np.asarray(rows[categorical(generator, cumulative)])
+
+    return draw_tables(draw, probs.shape, draws, np.random.default_rng(seed))
 
 
 def class_rows(
@@ -79,20 +86,19 @@ def class_rows(
     """Sampled classes as rows with a single 1: so many of them, evenly spread, within the budget."""
     if draws == 0:
         return None
-    number = affordable(min(draws, len(classes)), classes.shape[1], n_labels)
-    rows: np.ndarray = np.eye(n_labels, dtype=np.float32)[classes[evenly(len(classes), number)]]
+    n_sweeps, n_items = classes.shape
+    number = affordable(min(draws, n_sweeps), n_items, n_labels)
+    spread = np.linspace(0, n_sweeps - 1, number).round().astype(int)
+    identity = np.eye(n_labels, dtype=np.float32)
+    rows: np.ndarray = identity[classes[spread]]
     return rows
-
-
-def evenly(length: int, number: int) -> Int[np.ndarray, " number"]:
-    """So many positions from the first to the last, evenly spread."""
-    return np.linspace(0, length - 1, number).round().astype(int)
 
 
 def categorical(generator: np.random.Generator, cumulative: Float[np.ndarray, "row label"]) -> Int[np.ndarray, " row"]:
     """A position in each row, from the running sums of its weights."""
-    level = generator.random((len(cumulative), 1)) * cumulative[:, -1:]
-    return np.asarray((level >= cumulative[:, :-1]).sum(1))
+    level = generator.random((len(cumulative), 1))
+    passed = level * cumulative[:, -1:] >= cumulative[:, :-1]
+    return np.asarray(passed.sum(1))
 
 
 def dirichlet_draws(
@@ -104,7 +110,8 @@ def dirichlet_draws(
         gammas = generator.standard_gamma(counts)
         lost = gammas.sum(1) == 0  # all underflowed: the limit of a Dirichlet of vanishing counts is a corner
         if lost.any():
-            gammas[lost] = np.eye(counts.shape[1])[categorical(generator, np.cumsum(counts[lost], axis=1))]
+            corner = categorical(generator, np.cumsum(counts[lost], axis=1))
+            gammas[lost] = np.eye(counts.shape[1])[corner]
         return np.asarray(gammas / gammas.sum(1, keepdims=True))
 
     return draw_tables(draw, counts.shape, draws, np.random.default_rng(seed))

@@ -50,8 +50,10 @@ class FlatAnnotations:
     @cached_property
     def table(self) -> csr_array:
         """How often each item (row) got each (annotator, label) pair (column)."""
-        ends = np.r_[0, np.cumsum(np.bincount(self.item, minlength=self.n_items))]
-        return csr_array((self.weight, self.cell, ends), (self.n_items, self.n_annotators * self.n_labels))
+        lengths = np.bincount(self.item, minlength=self.n_items)
+        ends = np.r_[0, np.cumsum(lengths)]
+        shape = self.n_items, self.n_annotators * self.n_labels
+        return csr_array((self.weight, self.cell, ends), shape)
 
     @cached_property
     def by_cell(self) -> csr_array:
@@ -60,14 +62,25 @@ class FlatAnnotations:
 
     def of_items(self, chosen: Bool[np.ndarray, " item"]) -> tuple["FlatAnnotations", Int[np.ndarray, " annotator"]]:
         """The annotations of some items, and the annotators who gave them."""
-        own, place = chosen[self.item], np.cumsum(chosen) - 1
-        annotators, annotator = np.unique(self.annotator[own], return_inverse=True)
-        flat = (place[self.item[own]], annotator, self.label[own], self.weight[own], self.known[chosen])
-        return FlatAnnotations(*flat, len(flat[-1]), len(annotators), self.n_labels), annotators
+        rows = chosen[self.item]
+        place = np.cumsum(chosen) - 1
+        annotators, annotator = np.unique(self.annotator[rows], return_inverse=True)
+        part = FlatAnnotations(
+            place[self.item[rows]],
+            annotator,
+            self.label[rows],
+            self.weight[rows],
+            self.known[chosen],
+            int(chosen.sum()),
+            len(annotators),
+            self.n_labels,
+        )
+        return part, annotators
 
     def votes(self) -> Float[np.ndarray, "item label"]:
         """How often each item got each label."""
-        counts = np.bincount(self.item * self.n_labels + self.label, self.weight, self.n_items * self.n_labels)
+        cell = self.item * self.n_labels + self.label
+        counts = np.bincount(cell, self.weight, self.n_items * self.n_labels)
         return counts.reshape(self.n_items, self.n_labels)
 
     @property
@@ -86,14 +99,17 @@ def flatten(request: MethodRequest) -> FlatAnnotations:
             "Give the long form (item, annotator, label), or choose a method that needs counts only: "
             "'vote-share', 'dirichlet' or 'majority'.",
         )
-    n_items, n_annotators, n_labels = annotations.n_items, annotations.n_annotators, annotations.n_labels
-    key = (annotations.item.astype(np.int64) * n_annotators + annotations.annotator) * n_labels + annotations.label
-    distinct, row = np.unique(key, return_inverse=True)
+    n_items = annotations.n_items
+    n_annotators = annotations.n_annotators
+    n_labels = annotations.n_labels
+    pair = annotations.item.astype(np.int64) * n_annotators + annotations.annotator
+    distinct, row = np.unique(pair * n_labels + annotations.label, return_inverse=True)
     weight = np.bincount(row, annotations.multiplicity, len(distinct)).astype(np.float64)
     item, cell = np.divmod(distinct, n_annotators * n_labels)
     annotator, label = np.divmod(cell, n_labels)
     gold = request.gold[:, None]
-    known = np.where((gold >= 0) & (gold != np.arange(n_labels)), -np.inf, 0.0)
+    excluded = (gold >= 0) & (gold != np.arange(n_labels))
+    known = np.where(excluded, -np.inf, 0.0)
     return FlatAnnotations(item, annotator, label, weight, known, n_items, n_annotators, n_labels)
 
 
@@ -103,8 +119,10 @@ def vote_shares(
     """The unsmoothed share of each label among an item's votes (NaN where there are none), and the number of votes."""
     counts = annotations.counts()
     n_votes = counts.sum(1)
+    shares = empty_like(counts)
     with np.errstate(invalid="ignore"):
-        return np.divide(counts, n_votes[:, None], out=empty_like(counts)), n_votes
+        np.divide(counts, n_votes[:, None], out=shares)
+    return shares, n_votes
 
 
 def votes_of_others(annotations: Annotations) -> Int[np.ndarray, "annotation label"]:
@@ -113,12 +131,14 @@ def votes_of_others(annotations: Annotations) -> Int[np.ndarray, "annotation lab
     others: np.ndarray = annotations.counts()[annotations.item]
     rank = rows
     if annotations.annotator is not None:
-        pair = annotations.item.astype(np.int64) * len(annotations.index.annotators) + annotations.annotator
+        n_annotators = len(annotations.index.annotators)
+        pair = annotations.item.astype(np.int64) * n_annotators + annotations.annotator
         _, rank = np.unique(pair, return_inverse=True)
-    if rank.max(initial=-1) + 1 == len(rows):  # no repeats
+    n_pairs = int(rank.max(initial=-1)) + 1
+    if n_pairs == len(rows):  # no repeats
         others[rows, annotations.label] -= 1
         return others
-    mine = np.zeros((int(rank.max()) + 1, annotations.n_labels), np.int64)
+    mine = np.zeros((n_pairs, annotations.n_labels), np.int64)
     np.add.at(mine, (rank, annotations.label), 1)
     return others - mine[rank]
 
@@ -126,7 +146,9 @@ def votes_of_others(annotations: Annotations) -> Int[np.ndarray, "annotation lab
 def plurality(counts: Shaped[np.ndarray, "item label"]) -> Float[np.ndarray, "item label"]:
     """1 for the label that most votes of an item name, shared equally by ties."""
     most = counts == counts.max(1, keepdims=True)
-    return np.asarray(np.divide(most, most.sum(1, keepdims=True), out=empty_like(counts)))
+    shares = empty_like(counts)
+    np.divide(most, most.sum(1, keepdims=True), out=shares)
+    return np.asarray(shares)
 
 
 def confusion_cells(annotations: Annotations) -> int:

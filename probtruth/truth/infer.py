@@ -78,12 +78,17 @@ def infer_truth(
 ) -> Truth:
     """Infers a distribution over labels for every item from its annotations.
 
-    Arguments: `method` is a name in `METHODS`; `estimand` is "distribution" (how annotators would answer; the default)
-    or "class" (which label is the one true class), and is set by the method if you name only that. `draws` is the
-    number of posterior draws; they take at most 256 MiB, and where fewer fit, `diagnostics["draws"]` is how many of
-    `diagnostics["draws_asked"]` there are. Draws of the estimand "class" are rows with a single 1.
-    `gold` maps names of items to the names of their known labels (a dict, or pairs); only methods of the estimand
-    "class" take it, and learn from it. `options` are those of the method.
+    Arguments:
+        annotations: labels by annotators, as `read_annotations` or `Annotations.from_long` makes them.
+        method: a name in `METHODS`.
+        estimand: "distribution" (how annotators would answer; the default) or "class" (which label is the one true
+            class), and is set by the method if you name only that.
+        draws: the number of posterior draws. They take at most 256 MiB, and where fewer fit, `diagnostics["draws"]` is
+            how many of `diagnostics["draws_asked"]` there are. Draws of the estimand "class" are rows with a single 1.
+        seed: of everything random: the same seed gives the same numbers.
+        gold: maps names of items to the names of their known labels (a dict, or pairs). Only methods of the estimand
+            "class" take it, and learn from it.
+        options: those of the method.
 
     Returns: `Truth`, with `shares`, `n_votes` and the annotations under every method. Its `probs` are on the simplex.
     The same annotations in any order have the same truth, draws included; under other names they have the same within

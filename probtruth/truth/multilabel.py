@@ -45,10 +45,15 @@ def infer_multilabel(
 ) -> MultilabelTruth:
     """Which labels apply to every item, where an annotation is a set of labels: `infer_truth` for each label alone.
 
-    Arguments: `annotations` have one row for each label of a set; read them with `replicate="label"`, which lets an
-    annotator stand several times at an item. An annotator who says that no label applies gives the label named by
-    `none`. `method` and `options` are those of `infer_truth`. `gold` maps items to the complete set of labels that
-    truly apply.
+    Arguments:
+        annotations: have one row for each label of a set. Read them with `replicate="label"`, which lets an annotator
+            stand several times at an item. An annotator who says that no label applies gives the label named by `none`,
+            since without a row they would not have answered.
+        method, options: those of `infer_truth`.
+        none: the name of the answer that no label applies.
+        gold: maps items to the complete set of labels that truly apply. If none does, to an empty set, `{"item":
+            set()}`.
+        seed: of everything random: the same seed gives the same numbers.
 
     Returns: `MultilabelTruth`; each entry of `probs` is in 0 to 1.
 
@@ -65,13 +70,32 @@ def infer_multilabel(
     check.instance(annotations, Annotations, "Annotations.from_long, Annotations.from_counts or read_annotations")
     check.one_of(method, tuple(METHODS), "method")
     first = check.whole(seed, 0, "seed")
+    binary = by_label(annotations, none)
+    labels = tuple(binary)
+    known = {}
+    for one, applying in (gold or {}).items():
+        if isinstance(applying, str):
+            raise InputError(f"gold {applying!r} of item {one!r}", "a set of labels", f"Write {{{applying!r}}}.")
+        known[one] = {check.one_of(name_text(name), tuple(labels), f"gold of item {one!r}: label") for name in applying}
+    truths = {}
+    for column, (label, votes) in enumerate(binary.items()):
+        applies = {name: NO_YES[label in those] for name, those in known.items()} or None
+        start = first * len(labels) + column
+        truths[label] = infer_truth(votes, method, draws=0, seed=start, gold=applies, **options)
+    probs = np.stack([truth.probs[:, 1] for truth in truths.values()], 1)
+    return MultilabelTruth(probs, Index(annotations.index.items, labels, annotations.index.annotators), truths)
+
+
+def by_label(annotations: Annotations, none: object = None) -> Mapping[str, Annotations]:
+    """Of each label the annotations "no" or "yes": whether it is in an annotator's set of labels for an item."""
     need_votes(annotations, annotations.counts().sum(1))
     flat = flatten(MethodRequest.without_draws(annotations))
     pairs, row = np.unique(flat.item * flat.n_annotators + flat.annotator, return_inverse=True)
     answers = np.zeros((len(pairs), flat.n_labels), np.int64)
     answers[row, flat.label] = 1
     item, annotator = np.divmod(pairs, flat.n_annotators)
-    labels, items, people = list(annotations.index.labels), annotations.index.items, annotations.index.annotators
+    labels = list(annotations.index.labels)
+    items, people = annotations.index.items, annotations.index.annotators
     if none is not None:
         nothing = labels.index(check.one_of(name_text(none), tuple(labels), "none: label"))
         both = np.flatnonzero((answers[:, nothing] == 1) & (answers.sum(1) > 1))
@@ -86,18 +110,8 @@ def infer_multilabel(
         del labels[nothing]
     if not labels:
         raise InputError("no label but the one for none", "at least one", "Give labels=[...] of all that can apply.")
-    known = {}
-    for one, applying in (gold or {}).items():
-        if isinstance(applying, str):
-            raise InputError(f"gold {applying!r} of item {one!r}", "a set of labels", f"Write {{{applying!r}}}.")
-        known[one] = {check.one_of(name_text(name), tuple(labels), f"gold of item {one!r}: label") for name in applying}
-    truths = {}
-    for column, label in enumerate(labels):
-        votes = Annotations(
-            item, answers[:, column], annotator, np.ones(len(item), np.int64), Index(items, NO_YES, people)
-        )
-        applies = {name: NO_YES[label in those] for name, those in known.items()} or None
-        start = first * len(labels) + column
-        truths[label] = infer_truth(votes, method, draws=0, seed=start, gold=applies, **options)
-    probs = np.stack([truth.probs[:, 1] for truth in truths.values()], 1)
-    return MultilabelTruth(probs, Index(items, tuple(labels), people), truths)
+    once, index = np.ones(len(item), np.int64), Index(items, NO_YES, people)
+    return {
+        label: Annotations(item, answers[:, column], annotator, once, index, annotations.excluded)
+        for column, label in enumerate(labels)
+    }

@@ -66,10 +66,15 @@ def fit_by_nuts(request: MethodRequest, program: str, samples: int, warmup: int,
     with float64_on_cpu():
         arrays = {name: jnp.asarray(part) for name, part in data.items()}
         each = jnp.asarray(flat.each())
-        parts = (jnp.asarray(part.reshape(-1, *part.shape[2:])) for part in (log_marginals, log_rows))
+        flat_marginals = jnp.asarray(log_marginals.reshape(-1, *log_marginals.shape[2:]))
+        flat_rows = jnp.asarray(log_rows.reshape(-1, *log_rows.shape[2:]))
         key = jax.random.key(request.seed)
-        probs, of_draw = jax.tree.map(np.asarray, _summaries(key, *parts, programs.log_joint, each, **arrays))
-    by_chain = {name: part.reshape(*log_marginals.shape[:2], *part.shape[1:]) for name, part in of_draw.items()}
+        summaries = _summaries(key, flat_marginals, flat_rows, programs.log_joint, each, **arrays)
+        probs, of_draw = jax.tree.map(np.asarray, summaries)
+    chains_and_draws = log_marginals.shape[:2]
+    by_chain = {}
+    for name, part in of_draw.items():
+        by_chain[name] = part.reshape(*chains_and_draws, *part.shape[1:])
     rhat, ess = convergence({"log_marginals": log_marginals, "log_confusion": log_rows})
     diagnostics = {
         "converged": settled(rhat, ess),
@@ -79,10 +84,15 @@ def fit_by_nuts(request: MethodRequest, program: str, samples: int, warmup: int,
         "divergences": int(drawn.stats["diverging"].sum()),
         "label_switching": switching(log_rows) or em.label_switching(probs, flat),
     }
-    item, label = (jnp.asarray(part[flat.each()]) for part in (flat.item, flat.label))
-    for name, observed in zip(CHECKS, _agreement(item, label, flat.n_items, flat.n_labels), strict=True):
-        above, same = of_draw[name] > observed + TIE, np.abs(of_draw[name] - observed) <= TIE
-        diagnostics |= {name: float(observed), f"p_{name}": float(above.mean() + same.mean() / 2)}
+    item = jnp.asarray(flat.item[flat.each()])
+    label = jnp.asarray(flat.label[flat.each()])
+    checks = _agreement(item, label, flat.n_items, flat.n_labels)
+    for name, observed in zip(CHECKS, checks, strict=True):
+        replicated = of_draw[name]
+        above = (replicated > observed + TIE).mean()
+        same = (np.abs(replicated - observed) <= TIE).mean()
+        diagnostics[name] = float(observed)
+        diagnostics[f"p_{name}"] = float(above + same / 2)
     sampled = {
         "marginals": np.exp(log_marginals),
         "confusion": np.exp(log_rows).astype(np.float32),
@@ -97,7 +107,7 @@ def fit_by_nuts(request: MethodRequest, program: str, samples: int, warmup: int,
         np.exp(log_marginals).mean((0, 1)),
         np.exp(log_rows).mean((0, 1)),
         diagnostics,
-        sampled_columns(flat.n_annotations, *(of_draw[name] for name in ("accuracy", "skill", "information"))),
+        sampled_columns(flat.n_annotations, of_draw["accuracy"], of_draw["skill"], of_draw["information"]),
         sampled=sampled,
     )
 
@@ -124,20 +134,25 @@ def _summaries(
         probs = jax.nn.softmax(joint, axis=1)
         classes = categorical(class_key, probs)
         accuracy, skill, information = quality(jnp.exp(rows), marginals)
-        answers = categorical(answer_key, jnp.exp(rows[cell[each] // n_labels, classes[item[each]]]))
+        annotator = cell[each] // n_labels
+        row_of_answer = rows[annotator, classes[item[each]]]
+        answers = categorical(answer_key, jnp.exp(row_of_answer))
+        agreement, spread = _agreement(item[each], answers, n_items, n_labels)
         by_draw = {
             "class": classes.astype(jnp.uint16),
             "log_likelihood": jax.nn.logsumexp(joint, axis=1),
             "accuracy": jnp.asarray(accuracy),
             "skill": jnp.asarray(skill),
             "information": jnp.asarray(information),
-            **dict(zip(CHECKS, _agreement(item[each], answers, n_items, n_labels), strict=True)),
+            "agreement": agreement,
+            "agreement_spread": spread,
         }
         return total + probs, by_draw
 
     n_draws = len(log_marginals)
     keys = jax.random.split(key, n_draws)
-    total, by_draw = jax.lax.scan(one, jnp.zeros((n_items, n_labels)), (keys, log_marginals, log_confusion))
+    nothing = jnp.zeros((n_items, n_labels))
+    total, by_draw = jax.lax.scan(one, nothing, (keys, log_marginals, log_confusion))
     return total / n_draws, by_draw
 
 
@@ -148,17 +163,23 @@ def _agreement(
     counts = jnp.zeros((n_items, n_labels)).at[item, label].add(1.0)
     votes = counts.sum(1)
     pairs = votes * (votes - 1)
-    share = (counts * (counts - 1)).sum(1) / jnp.maximum(pairs, 1.0)
-    many = jnp.maximum((pairs > 0).sum(), 1)
+    agreeing = (counts * (counts - 1)).sum(1)
+    share = agreeing / jnp.maximum(pairs, 1.0)
+    compared = pairs > 0
+    many = jnp.maximum(compared.sum(), 1)
     mean = share.sum() / many
-    return mean, jnp.sqrt(jnp.where(pairs > 0, (share - mean) ** 2, 0.0).sum() / many)
+    squares = jnp.where(compared, (share - mean) ** 2, 0.0)
+    variance = squares.sum() / many
+    return mean, jnp.sqrt(variance)
 
 
 def categorical(key: Key[Array, ""], weights: Float[Array, "row label"]) -> Int[Array, " row"]:
     """A position for each row, with probabilities in proportion to its weights (of which one must be positive)."""
     steps = jnp.cumsum(weights, axis=1)
-    level = jax.random.uniform(key, (weights.shape[0], 1), weights.dtype) * steps[:, -1:]
-    return jnp.minimum((level >= steps).sum(1), weights.shape[1] - 1)
+    n_rows, n_labels = weights.shape
+    level = jax.random.uniform(key, (n_rows, 1), weights.dtype)
+    passed = level * steps[:, -1:] >= steps
+    return jnp.minimum(passed.sum(1), n_labels - 1)
 
 
 def settled(rhat: float, ess: float) -> bool:

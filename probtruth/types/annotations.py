@@ -9,7 +9,7 @@ from jaxtyping import Bool, Int
 from probtruth import check, check_arrays, frames
 from probtruth.check import Source
 from probtruth.errors import InputError
-from probtruth.frame_numbers import labelled
+from probtruth.frame_numbers import NamedNumbers, labelled
 from probtruth.kernels.arrays import reordered, to_host, widened
 from probtruth.types.arguments import Frame, GivenNames, Numbers
 from probtruth.types.index import Index, as_names, no_repeats, positions, sort_names
@@ -36,8 +36,10 @@ class Annotations(Brief):
     def __repr__(self) -> str:
         """The sizes and the labels."""
         by = "" if self.n_annotators is None else f" by {self.n_annotators:,} annotators"
-        n, labels = int(self.counts().sum()), check.shortlist(self.index.labels, 6)
-        return f"Annotations: {n:,} annotations of {self.n_items:,} items{by}; labels {labels}"
+        n = int(self.counts().sum())
+        what = "counts of " if self.annotator is None else ""
+        labels = check.shortlist(self.index.labels, 6)
+        return f"Annotations: {what}{n:,} annotations of {self.n_items:,} items{by}; labels {labels}"
 
     @property
     def n_items(self) -> int:
@@ -63,6 +65,9 @@ class Annotations(Brief):
     def with_labels(self, labels: Index) -> "Annotations":
         """The same annotations with the larger set of labels of an index (labels that nobody used have no votes).
 
+        Arguments:
+            labels: the names of the labels, in the order of the columns.
+
         Errors: `InputError` if a used label is not among them.
         """
         index = replace(self.index, labels=labels.labels, label_columns=labels.label_columns)
@@ -74,7 +79,12 @@ class Annotations(Brief):
         return self._placed(index, np.arange(self.n_items), positions(labels.labels, self.index.labels))
 
     def named_by(self, other: Index, what: str) -> "Annotations":
-        """The same annotations; if they have no names, with the names of another index, in its caller's order."""
+        """The same annotations; if they have no names, with the names of another index, in its caller's order.
+
+        Arguments:
+            other: the index that has the names.
+            what: what error messages call the other side.
+        """
         index, rows, columns = self.index.named_by(other, what)
         return self._placed(index, rows, np.argsort(columns))
 
@@ -87,7 +97,11 @@ class Annotations(Brief):
         return self.of_items(np.flatnonzero(seen)), gone
 
     def of_items(self, rows: Int[np.ndarray, " some"]) -> "Annotations":
-        """The annotations of some items, by their positions in rising order."""
+        """The annotations of some items, by their positions in rising order.
+
+        Arguments:
+            rows: positions of items, ascending.
+        """
         return self._placed(self.index.with_items(rows), rows, np.arange(self.n_labels))
 
     def _placed(self, index: Index, rows: Int[np.ndarray, " some"], labels: Int[np.ndarray, " label"]) -> "Annotations":
@@ -99,6 +113,9 @@ class Annotations(Brief):
 
     def without_annotators(self, annotators: Iterable[object]) -> "Annotations":
         """The annotations of all other annotators; items that nobody else annotated stay, without annotations.
+
+        Arguments:
+            annotators: their names.
 
         Errors: `InputError` for annotations without annotators, a name that is not an annotator's, or all names.
 
@@ -145,9 +162,13 @@ class Annotations(Brief):
     ) -> "Annotations":
         """Annotations from a table with one row for each annotation.
 
-        Arguments: `frame` is any dataframe or a dict of columns; `item`, `annotator`, `label` name its columns;
-        `replicate` names the column that distinguishes repeated answers of one annotator to one item (used if it
-        exists); `labels` are all the labels an item can have, if some were never used.
+        Arguments:
+            frame: any dataframe or a dict of columns.
+            item, annotator, label: name its columns.
+            replicate: names the column that distinguishes repeated answers of one annotator to one item (used if it
+                exists).
+            labels: all the labels an item can have, if some were never used.
+            source: what error messages call the table.
 
         Errors: `InputError` for a missing column, a blank cell, or a repeated (item, annotator) pair.
         """
@@ -174,18 +195,23 @@ class Annotations(Brief):
     ) -> "Annotations":
         """Annotations from the number of votes of each item (row) for each label (column).
 
+        Arguments:
+            counts: the number of votes for each item (row) and label (column).
+            items: the names of the rows, in their order.
+            labels: the names of the labels, in the order of the columns.
+            source: what error messages call the table.
+
         Errors: `InputError` for negative, fractional or non-numeric counts, repeated names, and wrong lengths.
         """
         source = source or Source("counts")
-        table = labelled(counts)
+        given = NamedNumbers(None, as_names(items, "items"), as_names(labels, "labels"))
+        table = labelled(counts).in_order_of(given, "counts")
         array = check_arrays.as_floats(table.values, "item label", "counts").astype(np.float64)
-        items = table.items if items is None else items
-        labels = table.labels if labels is None else labels
+        items, names = table.items, table.labels
         if array.size == 0:
             raise InputError(
                 "an empty table of counts", "at least one item and one label", "Check the file.", source.name
             )
-        names = as_names(labels, "labels")
         bad = ~((array >= 0) & (array == np.floor(array)) & (array < 2**53))
         if bad.any():
             row, column = (int(axis[0]) for axis in np.nonzero(bad))

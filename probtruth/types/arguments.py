@@ -67,7 +67,7 @@ METHOD_WORDS = {
     "one-coin": "one accuracy for each annotator",
     "mace": "annotators who know the label or guess",
     "glad": "annotators' skill and items' difficulty",
-    "ability": "annotators of different ability who err independently",
+    "ability": "annotators of different skill who err independently",
     "perceived-class": "annotators who err together on hard items",
     "pooled": "annotators who may err together",
 }  # What each truth method is called in a sentence

@@ -6,7 +6,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from probtruth import check, frames
+from probtruth.errors import InputError
+from probtruth.types.frontier import Frontier
 from probtruth.types.pairs import Pair, Rank, from_the_leader
 from probtruth.types.pairs import Row as Row
 from probtruth.types.pairs import leaders as leaders
@@ -58,6 +62,7 @@ class Comparison(Reported):
     group_results: Mapping[str, Sequence[Pair]] = field(default_factory=dict)
     of_groups: Callable[[], Sequence[Pair]] = field(default=tuple, repr=False)
     tests: "Tests" = field(default_factory=lambda: lambda models: (), repr=False)
+    part_intervals: Callable[[], Mapping[str, tuple[float, float] | None]] = field(default=dict, repr=False)
     unseen: Mapping[str, object] = field(default_factory=dict)
     gold: Mapping[str, object] | None = None
     scored: Any = field(default=None, repr=False)
@@ -78,6 +83,11 @@ class Comparison(Reported):
         return self.parts()
 
     @cached_property
+    def uncertainty_intervals(self) -> Mapping[str, tuple[float, float] | None]:
+        """The 95% interval of each of these shares: few annotators tell little of theirs; None if not known."""
+        return self.part_intervals()
+
+    @cached_property
     def groups(self) -> Sequence[Pair]:
         """The rows of `by_group()`; none without groups."""
         return self.of_groups()
@@ -93,11 +103,20 @@ class Comparison(Reported):
         return self.order_pairs(self.pairs)
 
     def order_pairs(self, rows: Sequence[Pair]) -> Sequence[Pair]:
-        """The rows of pairs, such as those of a population of groups, as `ordered_pairs` has them."""
+        """The rows of pairs, such as those of a population of groups, as `ordered_pairs` has them.
+
+        Arguments:
+            rows: rows of pairs, as `group_results` holds them.
+        """
         return from_the_leader(rows, [rank.model for rank in self.ranked])
 
     def pair(self, a: str, b: str) -> Pair:
-        """The pair of two models, a minus b."""
+        """The pair of two models, a minus b.
+
+        Arguments:
+            a: the model that comes first.
+            b: the model that is subtracted.
+        """
         found = next(pair for pair in self.ordered_pairs if {pair.a, pair.b} == {a, b})
         return found.seen_from(a)
 
@@ -134,12 +153,13 @@ class Comparison(Reported):
         """One row for each unordered pair, `a` before `b` by name.
 
         `difference` is the mean score of a minus that of b, in the score's own units and sign; `favours` names the
-        better side. It has an equal-tailed 95% interval `low` to `high`; `p_a_better` = P(a is better) + P(equal)/2;
-        `p_equivalent` = P(|difference| <= rope), null without a ROPE. `reason` says why a probability is null, or rests
-        on twins.
+        better side. It has an equal-tailed 95% interval `low` to `high`; `p_a_better` = P(a is better) + P(equal)/2.
+        `p_equivalent` = P(|difference| <= rope), null without a ROPE, as are `p_a_better_rope` and `p_b_better_rope`,
+        the chances to be better by more than it: 1 less the second says that a is not worse by more (non-inferiority).
+        `reason` says why a probability is null, or rests on twins.
 
         `unseen_rate` is the highest rate, at 95% confidence, of outcomes that would cost the leading model more than
-        any that came; `unseen_difference` is the difference, and `unseen_p_a_better` P(a better), at that rate. Null
+        any observed; `unseen_difference` is the difference, and `unseen_p_a_better` P(a better), at that rate. Null
         where nothing is known of other outcomes.
         """
         return frames.from_rows([dict(row) for row in self.pairs])
@@ -152,15 +172,16 @@ class Comparison(Reported):
         loss, in units of the score, of choosing this model rather than the best.
 
         `tier` counts from 1: a new one begins where P(all models above are better than all below, by more than the
-        ROPE) is at least 0.975. Inside a tier the order as a whole is open.
+        ROPE) is at least 0.975. Inside a tier the order is inconclusive.
         """
         return frames.from_rows([dict(row) for row in self.ranks])
 
     def model_free_tests(self, models: Collection[str] | None = None) -> "polars.DataFrame":
         """The model-free tests of each pair, with p-values adjusted after Holm over all pairs of the comparison.
 
-        Arguments: `models` are those whose pairs are tested; all unless you name some, and of more than 25 models the
-        25 of the best mean scores. What is not tested counts in the adjustment as if it were.
+        Arguments:
+            models: those whose pairs are tested. All unless you name some, and of more than 25 models the 25 of the
+                best mean scores. What is not tested counts in the adjustment as if it were.
 
         Errors: `InputError` for a name that is no model's.
         """
@@ -168,8 +189,42 @@ class Comparison(Reported):
             return frames.from_rows(self.model_free)
         return frames.from_rows(self.tests([check.one_of(model, self.models, "model") for model in models]))
 
+    def frontier(self, costs: Mapping[str, float], rope: float | None = None) -> Frontier:
+        """What quality costs: P(no model beats it in both score and cost) of each model, from the joint draws.
+
+        Arguments:
+            costs: a number for each model, in any unit; less is better.
+            rope: the largest difference from the best mean score that does not matter; default: the comparison's.
+
+        Returns: a `Frontier`, whose `table()` has the models by cost and whose `cheapest` is the cheapest model whose
+        mean is within the ROPE of the best with probability 0.95; None where no model is, or without a ROPE.
+
+        Errors: `InputError` for a model without a cost, a negative one, or where P(best) is not known.
+
+        >>> import probtruth as pt
+        >>> table = {"item": [1, 2, 3] * 2, "model": ["a"] * 3 + ["b"] * 3, "score": [0.1, 0.3, 0.2, 0.5, 0.4, 0.7]}
+        >>> scores = pt.Scores.from_frame(table, higher_is_better=False)
+        >>> pt.compare(scores).frontier({"a": 0.02, "b": 0.11}).table()["p_frontier"][0]
+        1.0
+        """
+        if any(rank.p_best is None for rank in self.ranks):
+            raise InputError(
+                "a frontier where P(best) is not known", "models that are all compared", "See the reasons."
+            )
+        draws = self.datatree["posterior"]["contrast"]
+        models = [str(name) for name in draws["model_name"].to_numpy()]
+        losses = draws.to_numpy().reshape(-1, len(models)) * (-1.0 if self.higher_is_better else 1.0)
+        score_of = {rank.model: rank.score for rank in self.ranks}
+        scores = np.array([score_of[model] for model in models], np.float64)
+        limit = self.rope if rope is None else check.number(rope, "rope", least=0)
+        return Frontier.of(models, scores, losses, costs, limit)
+
     def save(self, path: str | Path) -> None:
-        """Writes the DataTree as netCDF, which `arviz.from_netcdf` reads."""
+        """Writes the DataTree as netCDF, which `arviz.from_netcdf` reads.
+
+        Arguments:
+            path: the file.
+        """
         import h5netcdf
         from xarray.backends import H5NetCDFStore
 

@@ -10,7 +10,7 @@ from jaxtyping import Float, Int, Integer
 
 from probtruth import check, check_arrays, frames
 from probtruth.errors import InputError
-from probtruth.frames import Names, compact, name_text, rising, text
+from probtruth.frames import Names, by_value, compact, name_text, rising, text
 from probtruth.kernels.arrays import is_own, on_device, to_host
 from probtruth.types.shown import Brief
 
@@ -101,7 +101,7 @@ class Index(Brief):
     def written(self, what: str, array: str) -> tuple[str, ...]:
         """The "items" or "labels" in the caller's order; an error without one says which names `array` needs."""
         names, _, rows = self.side(what)
-        return tuple(names[position] for position in np.argsort(_rows_of(names, rows, what, array)).tolist())
+        return tuple(names[position] for position in np.argsort(rows_of(names, rows, what, array)).tolist())
 
 
 def ranks(numbers: Int[np.ndarray, " some"]) -> Int[np.ndarray, " some"]:
@@ -109,12 +109,21 @@ def ranks(numbers: Int[np.ndarray, " some"]) -> Int[np.ndarray, " some"]:
     return np.argsort(np.argsort(numbers))
 
 
-def _rows_of(names: Sequence[str], rows: Order | None, what: str, array: str) -> Order:
-    """The caller's row of each name; names 0, 1, ... without an order are row numbers."""
+def rows_of(names: Sequence[str], rows: Order | None, what: str, array: str) -> Order:
+    """The caller's row of each name; names 0, 1, ... are row numbers, which no other order contradicts."""
+    in_order = np.arange(len(names))
+    if all(name == str(row) for row, name in enumerate(names)):
+        if rows is None or is_own(rows, len(names)):
+            return in_order
+        written = [names[row] for row in np.argsort(rows)[:3].tolist()]
+        raise InputError(
+            f"{what} called 0, 1, ... in another order ({', '.join(written)} ...) beside {array} without their names",
+            f"{what} that both sides name, or an order that is that of the numbers",
+            f"To match by name, name the {what} of both sides; to match by position, take these names off "
+            "(pandas: reset_index(drop=True) on both).",
+        )
     if rows is not None:
         return rows
-    if all(name == str(row) for row, name in enumerate(names)):
-        return np.arange(len(names))
     raise InputError(
         f"{array} without names of {what}, against {what} that stand in no order ({check.shortlist(names, 3)})",
         f"the name of the {what.rstrip('s')} of every {'row' if what == 'items' else 'column'}",
@@ -128,8 +137,8 @@ def _by_position(reference: Index, other: Index, what: str, array: str) -> Match
     (names, positional, rows), (others, _, other_rows) = reference.side(what), other.side(what)
     check.length(len(others), len(names), f"{what} in {array}")
     if positional:
-        return others, _rows_of(others, other_rows, what, "the reference"), np.arange(len(names))
-    return tuple(names), np.arange(len(names)), _rows_of(names, rows, what, array)
+        return others, rows_of(others, other_rows, what, "the reference"), np.arange(len(names))
+    return tuple(names), np.arange(len(names)), rows_of(names, rows, what, array)
 
 
 def as_names(names: Iterable[object] | None, what: str) -> Sequence[str] | None:
@@ -137,7 +146,7 @@ def as_names(names: Iterable[object] | None, what: str) -> Sequence[str] | None:
     if names is None or isinstance(names, Names):
         return names
     listed = check.listed(names, what)
-    written = tuple(map(name_text, listed))
+    written = tuple(by_value(frames.polars_names([name_text(name) for name in listed])))
     for position, (name, word) in enumerate(zip(listed, written, strict=True)):
         if frames.missing(name) or not word.strip():
             singular = what.rstrip("s")
@@ -277,12 +286,34 @@ def no_repeats(coded: Mapping[str, Coded], repeat: Int[np.ndarray, " row"], sour
         )
 
 
+def not_shifted(names: Sequence[str], others: Sequence[str], what: str) -> None:
+    """Raises where one side counts its rows from one number and the other from another: that is no match by name."""
+    starts = []
+    for side in (names, others):
+        numbers = compact(frames.as_series(side))
+        if not len(numbers) or not numbers.dtype.is_integer():
+            return
+        low, high = int(numbers.min()), int(numbers.max())  # type: ignore[arg-type]
+        if high - low != len(numbers) - 1:
+            return
+        starts.append(low)
+    if len(names) == len(others) and starts[0] != starts[1]:
+        raise InputError(
+            f"items {starts[1]} to {starts[1] + len(others) - 1} in {what}, beside {starts[0]} to "
+            f"{starts[0] + len(names) - 1} on the other side",
+            "items that are called the same on both sides",
+            "Row numbers are no names: give both sides the same names, or take them off (pandas: "
+            "reset_index(drop=True) on both).",
+        )
+
+
 def match_items(reference: Index, other: Index, what: str) -> Matched:
     """The items that both sides have, sorted, and their rows on both; the only function that matches items."""
     if reference.positional_items or other.positional_items:
         return _by_position(reference, other, "items", what)
     if reference.items == other.items:
         return reference.items, np.arange(len(reference.items)), np.arange(len(other.items))
+    not_shifted(reference.items, other.items, what)
     there = set(other.items)
     both = tuple(name for name in reference.items if name in there)
     if not both:
@@ -300,7 +331,8 @@ def match_labels(reference: Index, other: Index, what: str) -> Matched:
     if reference.positional_labels or other.positional_labels:
         names, ours, theirs = _by_position(reference, other, "labels", what)
         return names, np.argsort(ours), theirs
-    absent = [name for name in reference.labels if name not in set(other.labels)]
+    there = set(other.labels)
+    absent = [name for name in reference.labels if name not in there]
     if absent:
         raise InputError(
             f"label {check.shortlist(absent)} in the reference, but {what} has only {check.shortlist(other.labels)}",

@@ -61,9 +61,11 @@ RANK_NUMBERS = ("score", "low", "high", "entropy", "divergence", "p_best", "expe
 class Pair(_Columns):
     """A row of `pairwise()` or `by_group()`: a minus b, in the units and with the sign of the scores; None: unknown.
 
-    `low` to `high` is the equal-tailed 95% interval; `p_a_better` and `p_b_better` sum to 1. `reason` says why a number
-    is unknown. The columns of what was not seen say what outcomes that no item showed could change. `group` and
-    `n_items` are of a row of one group.
+    `low` to `high` is the equal-tailed 95% interval; `p_a_better` and `p_b_better` sum to 1. `p_a_better_rope` and
+    `p_b_better_rope` are the chances to be better by more than the ROPE, None without one. `reason` says why a number
+    is unknown. The columns of what was not seen say what outcomes that no item showed could change; `shared_items` is
+    on how many items both models were scored, where some model lacks scores. `group` and `n_items` are of a row of one
+    group.
     """
 
     a: str
@@ -74,11 +76,14 @@ class Pair(_Columns):
     p_a_better: float | None = None
     p_equivalent: float | None = None
     p_b_better: float | None = None
+    p_a_better_rope: float | None = None
+    p_b_better_rope: float | None = None
     favours: str | None = None  # "a" or "b"
     reason: str | None = None
     unseen_rate: float | None = None
     unseen_difference: float | None = None
     unseen_p_a_better: float | None = None
+    shared_items: int | None = None
     group: str | None = None
     n_items: int | None = None
 
@@ -100,6 +105,11 @@ class Pair(_Columns):
         return self.a, self.b
 
     @property
+    def p_a_not_worse(self) -> float | None:
+        """P(a is not worse than b by more than the ROPE): non-inferiority; None without one."""
+        return None if self.p_b_better_rope is None else 1.0 - self.p_b_better_rope
+
+    @property
     def finite(self) -> bool:
         return self.difference is not None and math.isfinite(self.difference)
 
@@ -118,6 +128,8 @@ class Pair(_Columns):
             high=minus(self.low),
             p_a_better=self.p_b_better,
             p_b_better=self.p_a_better,
+            p_a_better_rope=self.p_b_better_rope,
+            p_b_better_rope=self.p_a_better_rope,
             unseen_difference=minus(self.unseen_difference),
             unseen_p_a_better=None if unseen is None else 1.0 - unseen,
             favours=sides.get(self.favours or ""),
@@ -131,11 +143,13 @@ PAIR_NUMBERS = (
     "p_a_better",
     "p_b_better",
     "p_equivalent",
+    "p_a_better_rope",
+    "p_b_better_rope",
     "unseen_rate",
     "unseen_difference",
     "unseen_p_a_better",
 )
-PAIR_NAMES = ("favours", "reason", "group", "n_items")
+PAIR_NAMES = ("favours", "reason", "shared_items", "group", "n_items")
 
 
 def minus(value: float | None) -> float | None:

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from probtruth import check, check_arrays
 from probtruth.errors import InputError
-from probtruth.frame_numbers import labelled
+from probtruth.frame_numbers import SIDES, NamedNumbers, labelled, row_names
 from probtruth.frames import name_text
 from probtruth.kernels.arrays import Table, exponential, log_softmax, on_device, reordered, stacked, together
 from probtruth.types.arguments import GivenNames, Tables
@@ -47,7 +47,11 @@ class Predictions(Brief):
         return exponential(self.log_probs)
 
     def named_by(self, other: Index) -> "Predictions":
-        """The same predictions; if they have no names, with the names of another index, in its caller's order."""
+        """The same predictions; if they have no names, with the names of another index, in its caller's order.
+
+        Arguments:
+            other: the index that has the names.
+        """
         index, rows, columns = self.index.named_by(other, "the predictions")
         return replace(self, log_probs=reordered(self.log_probs, rows, columns), index=index)
 
@@ -57,11 +61,17 @@ class Predictions(Brief):
     ) -> "Predictions":
         """Predictions from one array of probabilities (item, label) for each model.
 
-        Arguments: each table is an array of any library, a dataframe with a column for each label (and a column
-        `item`), or an xarray DataArray. Rows and columns follow `items` and `labels` if you pass them, else the names
-        in the tables, else the caller's order of the names in `index` (usually `annotations.index`), else the order of
-        the rows and names on the other side of the comparison. Arrays of JAX stay on their devices, one or several
-        (sharded over the items), in their own type, and other models' arrays are put there too.
+        each table is an array of any library, a dataframe with a column for each label (and a column `item`), or an
+        xarray DataArray. Rows and columns follow `items` and `labels` if you pass them, else the names in the tables,
+        else the caller's order of the names in `index` (usually `annotations.index`), else the order of the rows and
+        names on the other side of the comparison. Arrays of JAX stay on their devices, one or several (sharded over the
+        items), in their own type, and other models' arrays are put there too.
+
+        Arguments:
+            probs: probabilities; the last axis is the label.
+            items: the names of the rows, in their order.
+            labels: the names of the labels, in the order of the columns.
+            index: the names to align with, such as `annotations.index`.
 
         Errors: `InputError` names the model and item of a NaN, a negative value, or a row that does not sum to 1
         (tolerance `probtruth.check_arrays.SUM_TOLERANCE`); nothing is clipped or renormalised.
@@ -72,7 +82,14 @@ class Predictions(Brief):
     def from_log_probs(
         cls, log_probs: Tables, items: GivenNames = None, labels: GivenNames = None, index: Index | None = None
     ) -> "Predictions":
-        """Predictions from log-probabilities (nats), which never pass through probabilities; see `from_probs`."""
+        """Predictions from log-probabilities (nats), which never pass through probabilities; see `from_probs`.
+
+        Arguments:
+            log_probs: natural logarithms of the probabilities; the last axis is the label.
+            items: the names of the rows, in their order.
+            labels: the names of the labels, in the order of the columns.
+            index: the names to align with, such as `annotations.index`.
+        """
         return cls._build("log-probs", log_probs, items, labels, index)
 
     @classmethod
@@ -82,6 +99,12 @@ class Predictions(Brief):
         """Predictions from logits: any real numbers; the probabilities are their softmax over the labels.
 
         Rows between 0 and 1 that all sum to 1 are probabilities: `warnings` says so.
+
+        Arguments:
+            logits: any real numbers; the last axis is the label.
+            items: the names of the rows, in their order.
+            labels: the names of the labels, in the order of the columns.
+            index: the names to align with, such as `annotations.index`.
         """
         return cls._build("logits", logits, items, labels, index)
 
@@ -96,8 +119,12 @@ class Predictions(Brief):
     ) -> "Predictions":
         """Predictions of models that only name a label, which gets probability 1.
 
-        Arguments: `predicted` has for each model the names of labels, and `labels` are then all names that there are;
-        or integers from 0, of `n_labels`. `items` and `index` as in `from_probs`.
+        Arguments:
+            predicted: has for each model the names of labels, and `labels` are then all names that there are. Or
+                integers from 0, of `n_labels`.
+            n_labels: the number of labels.
+            items, index: as in `from_probs`.
+            labels: the names of the labels, in the order of the columns.
 
         >>> import probtruth as pt
         >>> pt.Predictions.from_labels({"m": ["dog", "cat"]}, labels=["cat", "dog"]).probs.tolist()
@@ -109,25 +136,25 @@ class Predictions(Brief):
         if names is None and n_labels is None:
             hint = "Pass labels=[...], all names, or n_labels=..., how many there are."
             raise InputError("no labels", "the names or the number of all labels", hint)
-        tables = by_model(predicted)
-        certain = {name: one_hot(own, names, n_labels, f"labels of model {name!r}")[0] for name, own in tables.items()}
+        certain: dict[str, Any] = {}
+        for model, own in by_model(predicted).items():
+            rows, _ = one_hot(own, names, n_labels, f"labels of model {model!r}")
+            certain[model] = NamedNumbers(rows, row_names(own))
         return cls.from_probs(certain, items=items, index=index, labels=names)
 
     @classmethod
     def _build(
         cls, kind: str, tables: object, items: GivenNames, labels: GivenNames, index: Index | None
     ) -> "Predictions":
-        named = by_model(tables)
-        models, read = tuple(named), [*map(labelled, named.values())]
-        own = read[0]
-        ordered = [
-            table.in_order_of(own, f"model {check.quote(name)}") for name, table in zip(models, read, strict=True)
-        ]
-        known = labels if labels is not None else None if index is None else index.labels
-        is_event = kind != "log-probs" and all(map(_of_event, ordered)) and (known is None or len([*known]) == 2)
+        read = {name: labelled(table) for name, table in by_model(tables).items()}
+        given = NamedNumbers(None, as_names(items, "items"), as_names(labels, "labels"))
+        read, notes = _with_both_labels(kind, read, given.labels, index)
+        order = _common_names(read, given, index)
+        ordered = {name: table.in_order_of(order, f"model {check.quote(name)}") for name, table in read.items()}
+        models = tuple(read)
         arrays = together(
-            check_arrays.as_float_table(_both(kind, table) if is_event else table, f"{WORDS[kind]} of model {name!r}")
-            for name, table in zip(models, ordered, strict=True)
+            check_arrays.as_float_table(table.values, f"{WORDS[kind]} of model {name!r}")
+            for name, table in ordered.items()
         )
         for name, array in zip(models, arrays, strict=True):
             if array.shape != arrays[0].shape:
@@ -136,13 +163,7 @@ class Predictions(Brief):
                     f"{arrays[0].shape} as model {check.quote(models[0])}",
                     "Give every model the same items and labels.",
                 )
-        names = own.items if items is None else as_names(items, "items")
-        labels = own.labels if labels is None and not is_event else labels
-        if index is not None:
-            if names is None and not index.positional_items:
-                names = index.written("items", "predictions")
-            if labels is None and not index.positional_labels:
-                labels = index.written("labels", "predictions")
+        names, labels = order.items, order.labels
         made, rows, columns = Index.of_array(arrays[0].shape, names, labels)
         like_probs = []
         for name, array in zip(models, arrays, strict=True):
@@ -150,8 +171,6 @@ class Predictions(Brief):
             if kind == "logits" and check_arrays.surely_simplex(array):
                 like_probs.append(name)
         logs = [as_logs(kind, array) for array in arrays]
-        second = made.labels[int(np.flatnonzero(columns == 1)[0])] if is_event else ""
-        notes = (f"one number an item: took it as that of label {check.quote(second)}",) if is_event else ()
         return cls(reordered(stacked(*logs), rows, columns), models, made, warnings=of_logits(like_probs), notes=notes)
 
 
@@ -166,14 +185,70 @@ def _of_event(values: object) -> bool:
     return len(shape) == 1 or shape[1:] == (1,)
 
 
-def _both(kind: str, values: Any) -> Table:
-    """Columns for both labels, from probabilities or logits of the second."""
+def _with_both_labels(
+    kind: str, tables: dict[str, NamedNumbers], given: Sequence[str] | None, index: Index | None
+) -> tuple[dict[str, NamedNumbers], tuple[str, ...]]:
+    """Tables of one number an item with a column for each of the two labels, and what was taken for what."""
+    events = [model for model, table in tables.items() if _of_event(table.values)]
+    if not events or kind == "log-probs":
+        return tables, ()
+    labels = given
+    for table in tables.values():
+        if labels is None and table.labels is not None and len(table.labels) > 1:
+            labels = table.labels
+    if labels is None and index is not None:
+        labels = None if index.positional_labels else index.written("labels", "predictions")
+        n_labels = len(index.labels)
+    else:
+        n_labels = 2 if labels is None else len(labels)
+    if n_labels != 2:
+        return tables, ()
+    made = dict(tables)
+    notes: dict[str, None] = {}
+    for model in events:
+        own = tables[model]
+        event = 1
+        if labels is not None and own.labels is not None and own.labels[0] in labels:
+            event = [*labels].index(own.labels[0])
+        made[model] = NamedNumbers(_both(kind, own.values, event), own.items, labels)
+        word = check.quote(event if labels is None else labels[event])
+        notes[f"one number an item: took it as that of label {word}"] = None
+    return made, tuple(notes)
+
+
+def _both(kind: str, values: Any, event: int) -> Table:
+    """Columns for both labels, from probabilities or logits of one of them."""
     if not on_device(values):
         values = check_arrays.as_floats(values, "item label" if np.ndim(values) == 2 else "item", WORDS[kind])
     array = values.reshape(-1)
     space = array.__array_namespace__()
-    both: Table = space.stack([space.zeros_like(array) if kind == "logits" else 1 - array, array], axis=-1)
+    columns = [space.zeros_like(array) if kind == "logits" else 1 - array, array]
+    both: Table = space.stack(columns if event == 1 else columns[::-1], axis=-1)
     return both
+
+
+def _common_names(tables: Mapping[str, NamedNumbers], given: NamedNumbers, index: Index | None) -> NamedNumbers:
+    """The names of rows and columns that all tables take: those that were passed, else those of the tables."""
+    common: dict[str, Sequence[str] | None] = {}
+    for side in SIDES:
+        names = getattr(given, side)
+        own = {model: getattr(table, side) for model, table in tables.items()}
+        without = [model for model, one in own.items() if one is None]
+        named = [model for model, one in own.items() if one is not None]
+        if names is None and without and index is not None and not index.side(side)[1]:
+            names = index.written(side, "predictions")
+        if names is None and named:
+            names = own[named[0]]
+            if without and [*names] != [*map(str, range(len(names)))]:
+                raise InputError(
+                    f"model {check.quote(named[0])} with names of {side} ({check.shortlist(names, 3)}) beside model "
+                    f"{check.quote(without[0])} without",
+                    f"names of {side} in all tables, or in none",
+                    f"Which {side} those of model {check.quote(without[0])} are cannot be told: make it a table with "
+                    f"names too, or pass {side}=[...] in the order of its array.",
+                )
+        common[side] = names
+    return NamedNumbers(None, common["items"], common["labels"])
 
 
 def of_logits(like_probs: Iterable[str]) -> tuple[str, ...]:

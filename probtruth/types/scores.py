@@ -1,7 +1,7 @@
 """Scores: one number for each model and item, as given, with its orientation."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,7 @@ from probtruth.kernels.arrays import Table
 from probtruth.kernels.host import empty_array
 from probtruth.types.annotations import Annotations
 from probtruth.types.arguments import Frame
-from probtruth.types.index import Audit, Coded, no_repeats, order_of, positions, ranks, sort_names
+from probtruth.types.index import Audit, Coded, no_repeats, order_of, positions, ranks, rows_of, sort_names
 from probtruth.types.orientation import upward
 from probtruth.types.shown import Brief
 
@@ -43,7 +43,19 @@ class RuleFacts:
 
 Parts = Iterable[tuple["polars.DataFrame", Source]]  # a table some rows at a time
 
+MOST_ITEMS = 10_000  # Items up to which all are looked at one by one, and
+MOST_CELLS = 1_000_000  # the same for items times labels
+
 LossesOf = Callable[[Table], Table]  # The loss if the label were k, from log-probabilities
+
+
+def sampled_items(n_items: int, n_labels: int, seed: int) -> Int[np.ndarray, " sampled"]:
+    """Positions of the items that are looked at one by one, in order: all, or a random sample of many."""
+    most = min(MOST_ITEMS, max(1, MOST_CELLS // n_labels))
+    if n_items <= most:
+        return np.arange(n_items)
+    chosen = np.random.default_rng(seed).choice(n_items, most, replace=False)
+    return np.sort(chosen)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -54,9 +66,9 @@ class LabelsBehind(Brief):
     then made when `losses` is read. `truth` is the distribution over labels that the scores average over, under
     `estimand`; `shares` and `n_votes` are the vote shares and votes behind it, where there are any. `influence` is what
     each item moves a model's mean by, times the items, through weights that were fitted on all of them: a comparison
-    adds it to the losses, so that it counts in the spread (the mean is 0). `log_probs` are the forecasts; `sampled` are
-    positions of the items that stand for all where labels are looked at one by one. `losses`, `truth` and `log_probs`
-    lie where the predictions do. `annotations` are those that the truth was inferred from; None where it was not.
+    adds it to the losses, so that it counts in the spread (the mean is 0). `log_probs` are the forecasts.
+    `losses`, `truth` and `log_probs` lie where the predictions do. `annotations` are those that the truth was inferred
+    from; None where it was not.
     """
 
     given: Float[Table, "model item label"] | LossesOf
@@ -66,7 +78,6 @@ class LabelsBehind(Brief):
     n_votes: Int[np.ndarray, " item"] | None = None
     influence: Float[np.ndarray, "model item"] | None = None
     log_probs: Float[Table, "model item label"] | None = None
-    sampled: Int[np.ndarray, " sampled"] | None = None
     annotations: Annotations | None = None
 
     @property
@@ -90,6 +101,18 @@ class LabelsBehind(Brief):
             raise ValueError("losses that follow from forecasts which are not there")
         return self.given(self.log_probs[:, items][models])
 
+    def part(self, models: Int[np.ndarray, " chosen"], items: Int[np.ndarray, " these"]) -> "LabelsBehind":
+        """The labels of some items, behind the scores of some models."""
+        return replace(
+            self,
+            given=self.given if callable(self.given) else self.given[:, items][models],
+            truth=self.truth[items],
+            shares=None if self.shares is None else self.shares[items],
+            n_votes=None if self.n_votes is None else self.n_votes[items],
+            influence=None if self.influence is None else self.influence[np.ix_(models, items)],
+            log_probs=None if self.log_probs is None else self.log_probs[:, items][models],
+        )
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Partition(Brief):
@@ -98,13 +121,36 @@ class Partition(Brief):
     codes: Int[np.ndarray, " item"]
     names: tuple[str, ...]
 
+    def part(self, items: Int[np.ndarray, " these"]) -> "Partition":
+        """That of some items; names that none of them has are left out."""
+        used, codes = np.unique(self.codes[items], return_inverse=True)
+        return Partition(codes, tuple([self.names[code] for code in used.tolist()]))
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Replicates(Brief):
-    """The scores before replicates were averaged, NaN where there is none; names where items share replicates."""
+    """The scores before replicates were averaged: of each item and replicate (a cell), every model's, NaN for none.
 
-    values: Float[np.ndarray, "model item replicate"]
+    Cells stand by item (its place) and, within it, by replicate (the place of its name).
+    """
+
+    item: Int[np.ndarray, " cell"]
+    replicate: Int[np.ndarray, " cell"]
+    values: Float[np.ndarray, "model cell"]
     names: tuple[str, ...]
+
+    def counts(self, n_items: int) -> Int[np.ndarray, "model item"]:
+        """How many replicates each model has of each item."""
+        counted = [np.bincount(self.item[~np.isnan(row)], minlength=n_items) for row in self.values]
+        return np.array(counted, np.int64)
+
+    def part(self, models: Int[np.ndarray, " chosen"], items: Int[np.ndarray, " these"], n_items: int) -> "Replicates":
+        """The cells of some models on some of the `n_items` items, which are in ascending order."""
+        place = np.full(n_items, -1)
+        place[items] = np.arange(len(items))
+        cells = np.flatnonzero(place[self.item] >= 0)
+        values = self.values[np.ix_(models, cells)]
+        return Replicates(place[self.item[cells]], self.replicate[cells], values, self.names)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -124,7 +170,7 @@ class ExpertScores(Brief):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Scores(Brief):
-    """Per-item scores of every model on the same items.
+    """Per-item scores of every model on the same items; NaN where a model was not scored.
 
     `values` are as given, and `higher_is_better` says which way they count.
     `rule` names the rule or metric, of which `known` says more. What else there is stands in parts that are
@@ -188,7 +234,7 @@ class Scores(Brief):
     @property
     def n_replicates(self) -> int:
         """The largest number of replicates of an item that some model has."""
-        return 1 if self.replicates is None else int((~np.isnan(self.replicates.values)).sum(-1).max())
+        return 1 if self.replicates is None else int(self.replicates.counts(len(self.items)).max())
 
     @property
     def n_infinite(self) -> Int[np.ndarray, " model"]:
@@ -197,6 +243,12 @@ class Scores(Brief):
 
     def differences(self, a: str, b: str) -> "polars.DataFrame":
         """The differences of two models item by item, a minus b in the score's own units, for a model of your own.
+
+        Items that one of them lacks are left out.
+
+        Arguments:
+            a: the model that comes first.
+            b: the model that is subtracted.
 
         Returns: columns `item`, `difference`, and `group` and `cluster` where the scores have them.
 
@@ -213,10 +265,44 @@ class Scores(Brief):
         for what, part in (("group", self.groups), ("cluster", self.clusters)):
             if part is not None:
                 columns[what] = np.array(part.names, object)[part.codes]
-        return frames.as_polars(columns)
+        both = ~(np.isnan(first) | np.isnan(second))
+        return frames.as_polars(columns).filter(both)
+
+    def common(self) -> "Scores":
+        """The items that every model was scored on, for an answer from complete items alone."""
+        return self.part(np.arange(len(self.models)), np.flatnonzero(~np.isnan(self.values).any(0)))
+
+    def part(self, models: Int[np.ndarray, " chosen"], items: Int[np.ndarray, " these"]) -> "Scores":
+        """The scores of some models on some items.
+
+        Arguments:
+            models: the places of the models.
+            items: the places of the items.
+        """
+        labels = self.labels
+        if labels is not None:
+            labels = labels.part(models, items)
+        replicates = self.replicates
+        if replicates is not None:
+            replicates = replicates.part(models, items, len(self.items))
+        return replace(
+            self,
+            values=self.values[np.ix_(models, items)],
+            models=tuple([self.models[at] for at in models.tolist()]),
+            items=tuple([self.items[at] for at in items.tolist()]),
+            labels=labels,
+            replicates=replicates,
+            groups=None if self.groups is None else self.groups.part(items),
+            clusters=None if self.clusters is None else self.clusters.part(items),
+            item_rows=None if self.item_rows is None else ranks(self.item_rows[items]),
+        )
 
     def in_order(self, listed: Sequence[Any], what: str) -> Sequence[Any]:
         """What is listed by item in the caller's order, in the order of `items`.
+
+        Arguments:
+            listed: names by item, or in the order of the items.
+            what: what error messages call them.
 
         Errors: `InputError` for another number of items, or where the caller gave the items in no order.
         """
@@ -227,6 +313,8 @@ class Scores(Brief):
                 f"{what} by name",
                 f"Pass a dict {{item: {what.rstrip('s')}}}.",
             )
+        if self.item_rows is not None:
+            rows_of(self.items, self.item_rows, "items", what)
         return listed if self.item_rows is None else [listed[row] for row in self.item_rows.tolist()]
 
     @classmethod
@@ -245,13 +333,23 @@ class Scores(Brief):
     ) -> "Scores":
         """Scores from a table with one row for each item and model (and replicate): any per-item metric.
 
-        Replicates (seeds, epochs, repeated answers) of an item are averaged within the item. Items that some model
-        lacks are dropped for all models and counted in `audit`. `higher_is_better` has no default: None goes by the
-        name of the score's column, if it is that of a known metric (accuracy, loss, ...).
+        Replicates (seeds, epochs, repeated answers) of an item are averaged within the item. A model may lack items
+        (absent rows): `compare` uses every score, and `common()` keeps the items that all have. `higher_is_better` has
+        no default: None goes by the name of the score's column, if it is that of a known metric (accuracy, loss, ...).
 
-        Errors: `InputError` for missing columns, blanks, NaN, the same item and model twice without `replicate`, no
-        item in common, an item that stands in two groups or clusters, or a score of which nothing says which way it
-        counts.
+        Arguments:
+            frame: a dataframe, or a dict of columns.
+            item: the column of items.
+            model: the column of models.
+            score: the column of scores.
+            group: the column of groups.
+            cluster: the column of clusters.
+            replicate: the column of replicates.
+            source: what error messages call the table.
+            higher_is_better: whether a higher score is better.
+
+        Errors: `InputError` for missing columns, blanks, NaN, the same item and model twice without `replicate`, an
+        item that stands in two groups or clusters, or a score of which nothing says which way it counts.
         """
         source = source or Source()
         table = frames.with_index(frame)
@@ -263,40 +361,64 @@ class Scores(Brief):
 
     @classmethod
     def from_parts(
-        cls, parts: Parts, columns: Mapping[str, str], score: str, higher_is_better: bool, on_disk: bool = False
+        cls,
+        parts: Parts,
+        columns: Mapping[str, str],
+        score: str,
+        higher_is_better: bool,
+        on_disk: bool = False,
+        missing: Sequence[str] = (),
     ) -> "Scores":
-        """`from_frame` of rows that come some at a time."""
-        coded, given, source = _columns(parts, columns, score)
+        """`from_frame` of rows that come some at a time; blank scores, and those that are `missing`, are none.
+
+        Arguments:
+            parts: tables of scores, one after the other.
+            columns: the names of the columns, as in `from_frame`.
+            score: the column of scores.
+            higher_is_better: whether a higher score is better.
+            on_disk: keeps the scores in a temporary file.
+            missing: scores that are none.
+        """
+        coded, given, source = _columns(parts, columns, score, missing)
         (of_item, items), (of_model, models) = coded["item"], coded["model"]
         repeat, repeats = coded.get("replicate", (np.zeros_like(of_item), ("",)))
         of_cell = np.bincount(of_model.astype(np.int64) * len(items) + of_item, minlength=len(models) * len(items))
         if "replicate" in coded or of_cell.max() > 1:
             no_repeats({what: coded[what] for what in ("item", "model")}, repeat, source)
         count = of_cell.reshape(len(models), len(items))
+        notes = source.notes
+        empty = np.flatnonzero((count == 0).all(1))
+        if len(empty):
+            notes += (f"left out, without any score: {check.shortlist([models[at] for at in empty.tolist()])}",)
+            of_model = (np.cumsum((count > 0).any(1)) - 1)[of_model]
+            models = [model for at, model in enumerate(models) if at not in empty]
+            count = np.delete(count, empty, axis=0)
         order = order_of(frames.compact(frames.as_series(items))).astype(np.int64)
-        there = (count > 0).all(0)[order]
-        kept, missing = order[there], tuple([items[row] for row in order[~there].tolist()])
-        if not len(kept):
-            problem = f"no item in common of the models {check.shortlist(models)}"
-            raise InputError(problem, "items that every model has", check.AS_TEXT, source.name)
+        scored = (count > 0).any(0)[order]
+        kept = order[scored]
+        without_scores = tuple([items[row] for row in order[~scored].tolist()])
+        lacks = zip(models, (count == 0).sum(1).tolist(), [0] * len(models), strict=True)
         place = np.full(len(items), -1)
         place[kept] = np.arange(len(kept))
-        chosen = np.flatnonzero(place[of_item] >= 0)
-        cell = of_model[chosen].astype(np.int64) * len(kept) + place[of_item[chosen]]
+        cell = of_model.astype(np.int64) * len(kept) + place[of_item]
         values, replicates = empty_array((len(models), len(kept)), on_disk), None
-        values.reshape(-1)[cell] = given[chosen]
+        if not (count[:, kept] > 0).all():
+            values[:] = np.nan
+        values.reshape(-1)[cell] = given
         if "replicate" in coded:
             n = count[:, kept]
-            values[:] = np.bincount(cell, given[chosen], n.size).reshape(n.shape) / n
-            if np.isnan(values).any():
-                item = items[kept[np.isnan(values).any(0).argmax()]]
+            total = np.bincount(cell, given, n.size).reshape(n.shape)
+            values[:] = np.where(n > 0, total / np.maximum(n, 1), np.nan)
+            undefined = (np.isnan(values) & (n > 0)).any(0)
+            if undefined.any():
+                item = items[kept[undefined.argmax()]]
                 raise InputError(
                     "replicates of inf and of -inf",
                     "replicates that have a mean",
                     "Check the scores of that item.",
                     f"{source.name}, item {check.quote(item)}",
                 )
-            replicates = _by_replicate(cell, given[chosen], n, repeat[chosen], repeats)
+            replicates = _by_replicate(cell, given, n, repeat, repeats)
         line = of_model.astype(np.int64) * len(repeats) + repeat
         rows = np.argsort(line, kind="stable")
         in_order = bool(((np.diff(of_item[rows]) > 0) | (np.diff(line[rows]) > 0)).all())
@@ -309,31 +431,42 @@ class Scores(Brief):
             groups=_partition("group", coded, kept, source, columns),
             clusters=_partition("cluster", coded, kept, source, columns),
             replicates=replicates,
-            audit=Audit(missing, (), tuple(zip(models, (count == 0).sum(1).tolist(), [0] * len(models), strict=True))),
+            audit=Audit(without_scores, (), tuple(lacks)),
             item_rows=ranks(kept) if in_order else None,
             item_order=in_order,
-            notes=source.notes,
+            notes=notes,
         )
 
 
 def _columns(
-    parts: Parts, columns: Mapping[str, str], score: str
+    parts: Parts, columns: Mapping[str, str], score: str, missing: Sequence[str]
 ) -> tuple[dict[str, Coded], Float[np.ndarray, " row"], Source]:
-    """Each column of names as codes and the names in the order in which they first appear, and each row's score."""
+    """Each column of names as codes and the names in the order in which they first appear, and each row's score.
+
+    Rows without a score only say that there is such an item and model.
+    """
     places: dict[str, dict[str, int]] = {option: {} for option in columns}
     codes: dict[str, list[np.ndarray]] = {option: [] for option in columns}
-    given, sources = [], []
+    given = []
+    sources = []
+    n_blank = 0
     for frame, source in parts:
         frames.need_columns(frame.columns, {**columns, "score": score}, source.name)
+        blank = frames.blank(frames.flat(frame, score, source, "score"), (*missing, "nan", "NaN"))
+        full = np.flatnonzero(~blank.to_numpy())
         for option, place in places.items():
             own, names = frames.encode(frame, columns[option], source, option)
-            codes[option].append(np.array([place.setdefault(name, len(place)) for name in names], np.int32)[own])
+            codes[option].append(np.array([place.setdefault(name, len(place)) for name in names], np.int32)[own[full]])
+        if len(full) < frame.height:
+            n_blank += frame.height - len(full)
+            rows = full.tolist()
+            source = source.of_rows(rows)
+            frame = frame[rows]
         given.append(frame_numbers.numbers(frame, score, source, "score"))
-        if (unknown := np.isnan(given[-1])).any():
-            where = source.at(int(unknown.argmax()), score)
-            raise InputError("NaN", "a number", "Remove the item or give its score.", where)
         sources.append((source, frame.height))
     notes = dict.fromkeys(note for source, _ in sources for note in source.notes)
+    if n_blank:
+        notes[f"{sources[0][0].name}: {check.count(n_blank, 'score')} missing"] = None
     whole = Source(sources[0][0].name, parts=sources, notes=tuple(notes))
     if not sum(map(len, given)):
         raise InputError("no rows", "at least one score", "Check the file.", whole.name)
@@ -365,24 +498,20 @@ def _partition(
     return Partition(positions(ordered, names_used)[inverse], ordered)
 
 
-# Replicates count as shared by items while the table of items by replicates is filled to at least a quarter.
-MOST_EMPTY = 4
-
-
 def _by_replicate(
-    cell: np.ndarray, values: np.ndarray, count: np.ndarray, repeat: np.ndarray, names: Sequence[str]
+    cell: Int[np.ndarray, " row"],
+    values: Float[np.ndarray, " row"],
+    count: Int[np.ndarray, "model item"],
+    repeat: Int[np.ndarray, " row"],
+    names: Sequence[str],
 ) -> Replicates | None:
-    """The values of each model, item and replicate, where there are replicates; names only where items share them."""
+    """The values of each model by item and replicate, where there are replicates; `cell` is model and item."""
     if count.max() < 2:
         return None
     ordered = sort_names(names)
-    if count.size * len(names) <= MOST_EMPTY * len(values):
-        position, width = positions(ordered, names)[repeat], len(names)
-    else:  # every item has replicates of its own: counted within the item
-        rows = np.lexsort((values, cell))
-        first = np.r_[True, np.diff(cell[rows]) != 0]
-        position, width, ordered = np.empty(len(rows), np.int64), int(count.max()), ()
-        position[rows] = np.arange(len(rows)) - np.maximum.accumulate(np.where(first, np.arange(len(rows)), 0))
-    table = np.full((count.size, width), np.nan)
-    table[cell, position] = values
-    return Replicates(table.reshape(*count.shape, width), tuple(ordered))
+    model, item = np.divmod(cell, count.shape[1])
+    key = item * len(names) + positions(ordered, names)[repeat]
+    cells, place = np.unique(key, return_inverse=True)
+    table = np.full((len(count), len(cells)), np.nan)
+    table[model, place] = values
+    return Replicates(cells // len(names), cells % len(names), table, tuple(ordered))

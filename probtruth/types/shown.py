@@ -47,10 +47,10 @@ NOTHING = ("None", "()", "[]", "{}", "''")  # Words of fields that are left out
 
 
 class Reported(Brief):
-    """A result of a comparison: shown by its verdict, and with a figure."""
+    """A result of a comparison, or a plan of a study: shown by what it says, and with a figure."""
 
     def __repr__(self) -> str:
-        """The verdict and the ranking; ten lines at most."""
+        """The verdict and the ranking, or what designs would show; ten lines at most."""
         lines = display.module().first_lines(self).split("\n")
         if len(lines) > MOST_LINES:
             lines = [*lines[: MOST_LINES - 1], "..."]
@@ -60,7 +60,7 @@ class Reported(Brief):
         return str(display.module().in_notebook(self))
 
     def plot(self, ax: "Axes | None" = None) -> "Axes":
-        """The differences of all pairs with their intervals; of one model with labels its reliability.
+        """The differences of all pairs with their intervals; of one model its reliability; of a plan its power.
 
         Arguments: `ax` are the axes to draw on; new ones belong to a figure of their own, `ax.figure`.
 

@@ -5,7 +5,7 @@ A truth as an ArviZ DataTree with named dimensions.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from probtruth import check, check_arrays, frames
 from probtruth.errors import InputError
-from probtruth.frame_numbers import labelled
+from probtruth.frame_numbers import NamedNumbers, labelled, row_names
 from probtruth.kernels.arrays import Table, on_device, reordered, to_host
 from probtruth.types.annotations import Annotations
 from probtruth.types.arguments import ESTIMANDS, Estimand, GivenNames, Numbers
@@ -152,7 +152,11 @@ class Truth(Brief):
         return len(self.index.items)
 
     def of_items(self, rows: Int[np.ndarray, " some"]) -> "Truth":
-        """What is known of some items, by their positions in rising order; of annotators, what all items said."""
+        """What is known of some items, by their positions in rising order; of annotators, what all items said.
+
+        Arguments:
+            rows: positions of items, ascending.
+        """
         return replace(
             self,
             probs=self.probs[rows],
@@ -174,12 +178,18 @@ class Truth(Brief):
 
         An array of JAX stays where it lies.
 
+        Arguments:
+            probs: probabilities; the last axis is the label.
+            items: the names of the rows, in their order.
+            labels: the names of the labels, in the order of the columns.
+            estimand: as in `infer_truth`.
+
         Errors: `InputError` for a row that is not a distribution; nothing is clipped or renormalised.
         """
-        table = labelled(probs)
+        given = NamedNumbers(None, as_names(items, "items"), as_names(labels, "labels"))
+        table = labelled(probs).in_order_of(given, "soft labels")
         array = check_arrays.as_float_table(table.values, "soft labels")
-        names = table.items if items is None else as_names(items, "items")
-        labels = table.labels if labels is None else labels
+        names, labels = table.items, table.labels
         index, rows, columns = Index.of_array(array.shape, names, labels)
         check_arrays.distributions(
             array, lambda row: f"item {row if names is None else check.quote(names[row])}", "soft labels"
@@ -195,10 +205,12 @@ class Truth(Brief):
     ) -> "Truth":
         """Hard labels, as certain labels.
 
-        Arguments: `labels` are names, or integers from 0, which are positions; `n_labels` is how many labels there are,
-        needed for integers alone, since the highest may not occur. `classes` are the names of all labels, in the order
-        of the columns that an array without names has on the other side (scikit-learn's `classes_`); by default those
-        that occur, in no order. `items` are the names of the items.
+        Arguments:
+            labels: names, or integers from 0, which are positions.
+            n_labels: how many labels there are, needed for integers alone, since the highest may not occur.
+            items: the names of the items.
+            classes: the names of all labels, in the order of the columns that an array without names has on the other
+                side (scikit-learn's `classes_`). By default those that occur, in no order.
 
         Errors: `InputError` for a label that is not one of these, and integers without the number of labels.
 
@@ -212,6 +224,7 @@ class Truth(Brief):
                 "how many labels there are: the highest may not occur",
                 "Pass n_labels=..., or classes=[...], the names of all labels in order.",
             )
+        rows = row_names(labels)
         certain, names = one_hot(labels, as_names(classes, "classes"), n_labels, "labels")
         if names is not None and n_labels not in (None, len(names)):
             raise InputError(
@@ -219,7 +232,8 @@ class Truth(Brief):
                 f"n_labels={n_labels!r}",
                 "Leave n_labels out, and name all labels with classes=[...].",
             )
-        made = cls.from_probs(certain, items=items, labels=names, estimand="class")
+        one_hots: Any = NamedNumbers(certain, rows)
+        made = cls.from_probs(one_hots, items=items, labels=names, estimand="class")
         if names is None or classes is not None:
             return made
         return replace(made, index=replace(made.index, label_columns=None))

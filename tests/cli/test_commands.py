@@ -93,6 +93,30 @@ def test_a_truth_as_a_file_gives_what_its_annotations_give(run, files, models, t
     assert in_steps.json == at_once.json
 
 
+def test_several_labels_of_a_column_each(run, tmp_path):
+    rows = [{"item": f"i{at}", "annotator": who, "toxic": at % 2, "insult": (at + place) % 3 == 0}
+            for at in range(24) for place, who in enumerate("pqr")]  # fmt: skip
+    polars.DataFrame(rows).with_columns(polars.col("insult").cast(int)).write_csv(tmp_path / "labels.csv")
+    words = ["run", "--annotations", tmp_path / "labels.csv"]
+    for name, sure in (("ours", 0.8), ("theirs", 0.6)):
+        toxic = [sure + 0.01 * (at % 5) if at % 2 else 1 - sure for at in range(24)]
+        table = {"item": [f"i{at}" for at in range(24)], "toxic": toxic, "insult": [0.3 + 0.1 * sure] * 24}
+        polars.DataFrame(table).write_csv(tmp_path / f"{name}.csv")
+        words += ["--predictions", f"{name}={tmp_path / name}.csv"]
+    words += ["--label", "toxic", "--label", "insult", "--engine", "exact"]
+    result = run(*words, "--json").json
+    differences = [one["pairwise"][0]["difference"] for one in result["labels"]]
+    assert [one["label"] for one in result["labels"]] == ["toxic", "insult"]
+    assert result["pairwise"][0]["difference"] == pytest.approx(sum(differences) / 2)
+    shown = run(*words, "--out", tmp_path / "out")
+    assert shown.status == 0
+    assert "Each label by itself" in shown.out
+    assert json.loads((tmp_path / "out" / "result.json").read_text())["labels"][1]["label"] == "insult"
+    refused = run(*words, "--metric", "f1")
+    assert refused.status == 2
+    assert "several --label" in refused.err
+
+
 def test_a_table_of_scores_says_what_it_leaves_out(run, files, models, tmp_path):
     soft, scores = tmp_path / "soft.parquet", tmp_path / "scores.parquet"
     for method, lacks in (("vote-share", NO_ANNOTATORS), ("dawid-skene-em", NO_WEIGHTS)):

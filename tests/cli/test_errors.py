@@ -135,3 +135,19 @@ def test_one_item_has_no_answer(run, tmp_path):
     assert outcome.status == 1
     assert "one item" in outcome.err
     assert not (tmp_path / "out").exists()
+
+
+def test_a_path_that_cannot_be_read_is_no_output(run) -> None:
+    """A name too long for the system: `Path.exists` raises."""
+    outcome = run("check", "a" * 5000)
+    assert outcome.status == 2
+    assert "got file name too long, expected a path that can be read" in outcome.err
+    assert len(outcome.err) < 1000
+
+
+@pytest.mark.parametrize("command", ["check", "compare"])
+def test_votes_of_arenas_are_recognised(run, tmp_path, command: str) -> None:
+    (tmp_path / "arena.csv").write_text("question,model_a,model_b,winner\nq1,a,b,model_a\nq2,a,b,tie\n")
+    outcome = run(command, tmp_path / "arena.csv")
+    assert outcome.status == 2
+    assert "votes on pairs of models" in outcome.err

@@ -39,6 +39,8 @@ def renamed(rows: Mapping[object, Any], names: Mapping[str, str]) -> dict[object
         else:
             flipped = {"difference": -row["difference"], "low": -row["high"], "high": -row["low"]}
             better = {"p_a_better": row["p_b_better"], "p_b_better": row["p_a_better"]}
+            if "p_a_better_rope" in row:
+                better |= {"p_a_better_rope": row["p_b_better_rope"], "p_b_better_rope": row["p_a_better_rope"]}
             favours = {"a": "b", "b": "a", None: None}[row["favours"]]
             out[b, a] = {**row, **flipped, **better, "favours": favours, "a": b, "b": a}
     return out

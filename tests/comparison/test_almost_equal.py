@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 import probtruth as pt
+from probtruth.comparison.pooled import spread_between
 
+SMALL = 1e-3  # Ratios below which models of one base have no part in which base is the best
 N, DRAWS = 60, 400_000
 RATIOS = [0.0, *(10.0**power for power in range(-16, 1))]
 MONTE_CARLO = 5 * np.sqrt(0.25 / 10_000)  # five standard errors of a probability from 10,000 draws
@@ -28,26 +30,25 @@ def made(bases: list[int], ratio: float) -> tuple[np.ndarray, np.ndarray]:
 
 
 def integrated(bases: list[int], ratio: float) -> np.ndarray:
-    """P(best) by drawing the parts themselves: the base decides first, unless the ratio is not small."""
+    """P(best) by drawing the models' means from the textbook's posterior, in the models' own space.
+
+    A base decides first, unless the ratio is not small; what is within a base has its own, independent draws.
+    """
     rng = np.random.default_rng(1)
-    n_bases = max(bases) + 1
-    scale = np.sqrt(rng.chisquare(N - 1, DRAWS) / (N - 1))
-    base, own = rng.normal(size=(DRAWS, n_bases)), rng.normal(size=(DRAWS, len(bases)))
-    best = np.zeros(len(bases))
-    if ratio == 0:
-        winner = base.argmin(1)
-        for model, of in enumerate(bases):
-            best[model] = (winner == of).mean() / bases.count(of)
-        return best
-    # without cancellation: within a base its own parts decide, between bases the sum
-    for model in range(len(bases)):
-        ahead = np.ones(DRAWS, bool)
-        for other in range(len(bases)):
-            apart = (base[:, bases[other]] - base[:, bases[model]]) + ratio * (own[:, other] - own[:, model])
-            same = bases[other] == bases[model]
-            ahead &= (own[:, other] >= own[:, model]) if same else (apart / scale >= 0)
-        best[model] = ahead.mean()
-    return best
+    n_models = len(bases)
+    mixing = np.eye(max(bases) + 1)[bases]
+    centring = np.eye(n_models) - 1 / n_models
+    covariance = centring @ (mixing @ mixing.T + ratio**2 * np.eye(n_models)) @ centring / N
+    values, directions = np.linalg.eigh(covariance)
+    h = np.maximum(values[1:], 0.0)
+    tau = np.sqrt(spread_between(np.zeros(len(h)), h, DRAWS, 2))[:, None]
+    scale = np.sqrt(rng.chisquare(N - 1, DRAWS) / (N - 1))[:, None]
+    noise = rng.normal(size=(DRAWS, len(h))) * np.sqrt(h) / scale
+    means = (noise * tau / np.sqrt(tau**2 + h)) @ directions[:, 1:].T
+    if ratio < SMALL:  # rounding hides what is within a base here; it is as likely to be any of them
+        winner = np.array(bases)[np.round(means, 6).argmin(1)]
+        return np.array([(winner == base).mean() / bases.count(base) for base in bases])
+    return np.bincount(means.argmin(1), minlength=n_models) / DRAWS
 
 
 @pytest.mark.parametrize("bases", GROUPS, ids=["3 models", "8 models"])

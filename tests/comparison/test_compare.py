@@ -73,7 +73,7 @@ def test_pairs_of_five_models_are_each_near_the_paired_t(five, five_compared):
         assert 1 <= (row["high"] - row["low"]) / (wide.high - wide.low) < 1.1
 
 
-def test_joint_decisions_follow_the_pairs(five_compared):
+def test_joint_decisions_follow_the_pairs_but_for_pooling(five_compared):
     pairs, models = rows_by_name(five_compared)
     assert sum(row["p_best"] for row in models.values()) == pytest.approx(1, rel=1e-12)
     assert sum(row["expected_rank"] for row in models.values()) == pytest.approx(15, rel=1e-12)
@@ -83,8 +83,9 @@ def test_joint_decisions_follow_the_pairs(five_compared):
             for pair, other in pairs.items()
             if name in pair
         ]
-        assert row["expected_rank"] == pytest.approx(1 + sum(ahead), abs=MONTE_CARLO)
-        assert row["p_best"] <= 1 - max(ahead) + MONTE_CARLO
+        # models that resemble each other are nearer to the middle of the ranking than their pairs say
+        assert abs(row["expected_rank"] - 3) < abs(sum(ahead) - 2) + MONTE_CARLO
+        assert row["expected_rank"] == pytest.approx(1 + sum(ahead), abs=0.5)
 
 
 def test_two_models_p_best_is_p_a_better():
@@ -274,12 +275,6 @@ def test_more_models_than_items(engine):
 # errors
 
 
-def with_nan():
-    values = np.ones((2, 3))
-    values[1, 2] = np.nan
-    return make(values, "ab")
-
-
 GOOD = make(np.arange(8.0).reshape(2, 4) ** 2, "ab")
 
 
@@ -287,7 +282,6 @@ GOOD = make(np.arange(8.0).reshape(2, 4) ** 2, "ab")
     ("scores", "options", "message"),
     [
         (make(np.ones((2, 3)), "aa"), {}, "model 'a' more than once"),
-        (with_nan(), {}, "model 'b', item '2'"),
         (make([[1e80, 0], [0, 1]], "ab"), {}, "scores of size 1e+80 at most"),
         (GOOD, {"engine": "stan"}, "got engine 'stan'"),
         (GOOD, {"rope": -1}, "got rope -1"),
@@ -324,10 +318,10 @@ def test_strict_raises_where_the_diagnostics_fail(five):
     assert any(warning.startswith("sampling:") for warning in lenient.warnings)
 
 
-def test_dropped_items_and_floors_are_said():
+def test_missing_scores_and_floors_are_said():
     frame = {"item": ["1", "2", "3", "1", "2"], "model": list("aaabb"), "score": [1.0, 2.0, 3.0, 2.0, 5.0]}
     scores = Scores.from_frame(frame, higher_is_better=False)
-    assert any("1 item dropped" in said for said in compare(scores, engine="exact").warnings)
+    assert any("of 3 items 'b' lacks 1" in said for said in compare(scores, engine="exact").warnings)
     floored = make(GOOD.values, "ab", known=RuleFacts(floor=0.01, proper=False))
     assert any("a floored rule is not proper" in said for said in compare(floored, engine="exact").warnings)
     improper = make(GOOD.values, "ab", known=RuleFacts(proper=False))

@@ -17,10 +17,11 @@ def drawn(values, groups=None, straight=False):
     """Draws of the models' means, and the margins of the pairs."""
     place = located(values, groups)
     made = place.margins
-    tree, df = Tree.of(made, len(values)), total_df(Part(place.variance, place.third, place.df))
+    df = total_df(Part(place.variance, place.third, place.df))
+    tree = Tree.of(made, len(values), df)
     if straight:
         made = [Margin(margin.centre, margin.scale, margin.df) for margin in made]
-    return tree.draw(made, closed_form(tree.root, df, 2500, 0), df), made
+    return tree.means(tree.draw(made, closed_form(tree.root, df, 2500, 0), df)), made
 
 
 def distance(draws, a, b, margin):

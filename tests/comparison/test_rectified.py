@@ -56,6 +56,22 @@ def test_the_estimate_is_that_of_ppi_plus_plus() -> None:
     )
 
 
+def test_the_skewness_of_few_answers_counts_in_part() -> None:
+    """By m/(m + 40), m the answers: the skewness of the corrected scores themselves, by hand."""
+    scores, expert = made()
+    expert = expert + np.random.default_rng(5).exponential(size=expert.shape)
+    rows = np.arange(0, N, N // M)
+    gold = with_gold(scores, expert, rows)
+    plan = design(gold, None, None, None)
+    values = Rectified.of(gold, gold.gold, plan).values
+    deviation = values[0] - values[1] - (values[0] - values[1]).mean()
+    third = N**2 / ((N - 1) * (N - 2)) * (deviation**3).sum() / N**3
+    variance = N / (N - 1) * (deviation**2).sum() / N**2
+    found = of_scores(gold, plan, checked_options("exact")).items
+    skewness = found.third[-1, 0] / found.variance[-1, 0] ** 1.5
+    assert skewness == pytest.approx(third / variance**1.5 * M / (M + 40), rel=1e-9)
+
+
 def test_an_answer_on_every_item_is_the_comparison_of_the_answers() -> None:
     scores, expert = made(1)
     anchored = pair_of(with_gold(scores, expert, np.arange(N)))

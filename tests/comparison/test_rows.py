@@ -1,10 +1,11 @@
 import numpy as np
 import pytest
+import scipy.stats
 from made_scores import make
 
 from probtruth.comparison.compare import compare
 from probtruth.comparison.rows import BOTH_INFINITE
-from probtruth.types import RuleFacts
+from probtruth.types import RuleFacts, Scores
 
 NOISE = np.random.default_rng(0).normal(size=(2, 30))
 
@@ -58,3 +59,20 @@ def test_no_interval_reaches_beyond_what_scores_can_differ_by(higher_is_better):
     for row in (*groups.pairs, *groups.groups, *groups.group_results["one new group"], *groups.ranks):
         assert row["low"] is None or -1 <= row["low"] <= row["high"] <= 1
     assert all(row["low"] is None or row["low"] >= 0 for row in groups.ranks)
+
+
+def test_three_regions_of_a_rope_sum_to_1_and_say_non_inferiority():
+    """t of 9 paired differences by scipy: P(d < -r), P(-r < d < r), P(d > r); not worse by r: 1 less the last."""
+    difference = np.array([-0.4, -0.1, 0.2, -0.3, 0.1, -0.5, -0.2, 0.0, 0.3])
+    rows = {"item": [*range(9)] * 2, "model": ["a"] * 9 + ["b"] * 9, "score": [*difference, *np.zeros(9)]}
+    rope = 0.05
+    for higher in (False, True):
+        pair = compare(Scores.from_frame(rows, higher_is_better=higher), rope=rope, engine="exact").pairs[0]
+        shares = [pair.p_a_better_rope, pair.p_equivalent, pair.p_b_better_rope]
+        assert sum(shares) == pytest.approx(1, abs=1e-12)
+        assert pair.seen_from("b").p_a_not_worse == pytest.approx(1 - pair.p_a_better_rope)
+        better_below = pair.p_a_better_rope if not higher else pair.p_b_better_rope
+        scale = difference.std(ddof=1) / 3
+        plain = scipy.stats.t.cdf((-rope - difference.mean()) / scale, 8)
+        assert better_below == pytest.approx(plain, abs=0.01)  # the margin is bent a little for skewness
+    assert compare(Scores.from_frame(rows, higher_is_better=True), engine="exact").pairs[0].p_a_not_worse is None

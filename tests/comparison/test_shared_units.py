@@ -9,89 +9,11 @@ from scipy import stats
 
 import probtruth as pt
 from probtruth.comparison.compare import compare
-from probtruth.comparison.design import Design
 from probtruth.comparison.estimate import Part
-from probtruth.comparison.shared_units import UnitSums
 from probtruth.errors import InputError
 from probtruth.types import Scores
 
 ROUNDING = 1e-9
-
-
-def sums(tables, groups=None):
-    """The sums of tables of losses (item x unit, NaN where a unit is not on an item), one for each model."""
-    tables = np.asarray(tables if np.ndim(tables) == 3 else [tables], np.float64)
-    item, unit = np.nonzero(~np.isnan(tables).any(0))
-    plan = Design.of(np.zeros(tables.shape[1], int) if groups is None else groups)
-    names = [f"u{at:03d}" for at in range(tables.shape[2])]
-    return UnitSums.of(names, item, unit, lambda cells: tables[:, item[cells], unit[cells]], plan)
-
-
-def excess(table):
-    return sums(table).excess(np.ones(1), np.array([0]), np.array([-1]))
-
-
-# reference
-
-
-def test_a_complete_table_gives_the_components_of_the_two_way_layout():
-    table = np.random.default_rng(0).normal(size=(12, 4)) + np.array([0.0, 0.5, 1.0, -0.4])
-    n, m = table.shape
-    unit, item = table.mean(0), table.mean(1)
-    error = ((table - unit - item[:, None] + table.mean()) ** 2).sum() / ((n - 1) * (m - 1))
-    of_unit = n * ((unit - table.mean()) ** 2).sum() / (m - 1)
-    found = excess(table)
-    # a component of variance, by hand: (MS_unit - MS_error)/N, divided by the number of units
-    assert found.raw - found.chance == pytest.approx((of_unit - error) / (n * m), rel=ROUNDING)
-    assert found.df == m - 1
-
-
-@pytest.mark.parametrize(("n_items", "units", "share"), [(400, 8, 0.03), (300, 8, 0.4), (1000, 60, 0.1)])
-def test_the_part_of_sparse_units_and_that_of_items_are_the_whole_variance(n_items, units, share):
-    """Units of variance 1, items and what is left of variance 1 each; most items have one unit in the first case."""
-    rng, found, wanted = np.random.default_rng(1), [], []
-    for _ in range(300):
-        seen = rng.random((n_items, units)) < share
-        seen = seen[seen.any(1)]
-        n, count = len(seen), seen.sum(1)
-        losses = rng.normal(size=(n, 1)) + rng.normal(size=units) + rng.normal(size=seen.shape)
-        part = excess(np.where(seen, losses, np.nan))
-        item = np.where(seen, losses, 0.0).sum(1) / count
-        found.append(part.raw - part.chance + item.var(ddof=1) / n)
-        weight = (seen / count[:, None]).mean(0)
-        wanted.append(weight @ weight + 1 / n + (1 / count).sum() / n**2)
-    assert np.mean(found) == pytest.approx(np.mean(wanted), abs=4 * np.std(found) / 300**0.5)
-
-
-# properties
-
-
-def test_one_unit_or_one_item_adds_nothing():
-    assert excess(np.ones((5, 1))).extra == 0
-    assert excess(np.array([[1.0, 2.0, 4.0]])).extra == 0
-    assert excess(np.where(np.eye(6) > 0, np.arange(6.0), np.nan)).extra == 0  # a unit of its own for each item
-
-
-def test_units_that_stand_behind_unequal_shares_have_the_freedom_of_fewer():
-    table = np.random.default_rng(6).normal(size=(40, 4))
-    table[8:, 2] = np.nan
-    table[4:, 3] = np.nan
-    share = (~np.isnan(table) / (~np.isnan(table)).sum(1, keepdims=True)).mean(0)
-    assert excess(table).df == pytest.approx(1 / (share**2).sum() - 1, rel=ROUNDING)
-
-
-def test_few_units_are_biased_to_one_side():
-    table = np.array([0.0, 0.0, 0.1, 0.0, 3.0]) + np.zeros((30, 1))
-    wanted = stats.skew(table[0], bias=False) / 5**0.5
-    assert excess(table).skewness == pytest.approx(wanted, rel=ROUNDING)
-    assert excess(table[:, :3]).skewness == 0  # three show none
-
-
-def test_models_that_hardly_differ_have_a_part_of_their_size():
-    table = np.random.default_rng(9).normal(size=(50, 6)) + np.arange(6.0)
-    units = sums([table, table + 1e-9 * table**2, table])
-    assert 0 < units.excess(np.ones(1), np.array([0]), np.array([1])).extra < 1e-15
-    assert units.excess(np.ones(1), np.array([0]), np.array([2])).extra == 0
 
 
 @pytest.mark.parametrize(("units", "least"), [(2, 0.91), (3, 0.935)])
@@ -116,6 +38,14 @@ def freedom(variance, df, raw, unit_df):
 
 def test_freedom_is_that_of_the_part_that_is_all():
     assert freedom(np.array([1.0, 0.0]), 50.0, np.array([0.0, 1.0]), 2.0) == pytest.approx([50, 2])
+
+
+@pytest.mark.parametrize("unit_df", [1.0, 2.0, 7.0])
+def test_freedom_of_equal_parts_by_hand(unit_df):
+    """Half of the variance is the units': their share counts by its power unit_df/(unit_df + 1)."""
+    share = 0.5 ** (unit_df / (unit_df + 1))
+    wanted = 1 / (share / unit_df + (1 - share) / 50.0)
+    assert freedom(np.ones(1), 50.0, np.ones(1), unit_df) == pytest.approx(max(wanted, 1.0), rel=ROUNDING)
 
 
 # annotators who are biased
@@ -227,10 +157,18 @@ def seeds(spread, own=0.1):
     return dict(zip(("item", "model", "replicate", "score"), zip(*rows, strict=True), strict=True))
 
 
-def test_training_seeds_are_part_of_the_answer_only_when_crossed():
+def table_of(scores):
+    """The values of each model by item and replicate."""
+    repeated = scores.replicates
+    table = np.full((len(scores.models), len(scores.items), len(repeated.names)), np.nan)
+    table[:, repeated.item, repeated.replicate] = repeated.values
+    return table
+
+
+def test_training_seeds_are_part_of_the_answer_unless_answers_are_independent():
     scores = Scores.from_frame(seeds(0.1), replicate="replicate", higher_is_better=False)
     plain, crossed = (compare(scores, replicates=kind, engine="exact") for kind in ("independent", "crossed"))
-    table = scores.replicates.values
+    table = table_of(scores)
     by_seed = (table[0] - table[1]).mean(0)
     row, narrow = rows_by_name(crossed)[0]["a", "b"], rows_by_name(plain)[0]["a", "b"]
     # with so many items the seeds are all that counts: the t of five seeds' means, further out on the side of their
@@ -241,6 +179,8 @@ def test_training_seeds_are_part_of_the_answer_only_when_crossed():
     assert (row["low"], row["high"]) == pytest.approx(wanted, rel=0.05)
     assert row["high"] - row["low"] > 4 * (narrow["high"] - narrow["low"])
     asked_nothing = compare(scores, engine="exact")
+    found = rows_by_name(asked_nothing)[0]["a", "b"]
+    assert (found["low"], found["high"]) == pytest.approx((row["low"], row["high"]), rel=0.1)  # chance does not do that
     assert any("differ by more than chance" in said for said in asked_nothing.warnings)
     quiet = compare(Scores.from_frame(seeds(0.0), replicate="replicate", higher_is_better=False), engine="exact")
     assert not any("differ by more than chance" in said for said in quiet.warnings)
@@ -248,17 +188,31 @@ def test_training_seeds_are_part_of_the_answer_only_when_crossed():
 
 def test_models_with_other_seeds_are_not_paired():
     rows = seeds(0.1)
-    kept = [place for place, (model, seed) in enumerate(zip(rows["model"], rows["replicate"], strict=True))
-            if (model, seed) != ("b", 4)]  # fmt: skip
-    rest = {name: [column[k] for k in kept] for name, column in rows.items()}
-    fewer = Scores.from_frame(rest, replicate="replicate", higher_is_better=False)
-    crossed = compare(fewer, replicates="crossed", engine="exact")
-    table = fewer.replicates.values
+    named = [f"{model}{seed}" for model, seed in zip(rows["model"], rows["replicate"], strict=True)]
+    apart = Scores.from_frame(rows | {"replicate": named}, replicate="replicate", higher_is_better=False)
+    crossed = compare(apart, replicates="crossed", engine="exact")
     # the variances of both models' seeds add up, by hand
-    by_model = [table[row][:, ~np.isnan(table[row]).all(0)] for row in (0, 1)]
-    wanted = sum(one.mean(0).var(ddof=1) / one.shape[1] for one in by_model)
+    table = np.array(rows["score"]).reshape(2, 5, 100)
+    wanted = sum(one.mean(1).var(ddof=1) / 5 for one in table)
     t = crossed.model_free[0]["t"]
     assert (crossed.pairs[0]["difference"] / t) ** 2 == pytest.approx(wanted, rel=0.1)
+
+
+def test_a_seed_that_one_model_lacks_leaves_the_others_paired():
+    """All seeds lean alike in both models: paired, they add nothing, and a missing one did away with the pairs."""
+    rows = seeds(0.0)
+    lean = np.random.default_rng(8).normal(size=5)
+    rows["score"] = [score + lean[seed] for score, seed in zip(rows["score"], rows["replicate"], strict=True)]
+    there = [(model, seed) != ("b", 4) for model, seed in zip(rows["model"], rows["replicate"], strict=True)]
+    rest = {name: [one for one, kept in zip(column, there, strict=True) if kept] for name, column in rows.items()}
+    widths = []
+    for table in (rows, rest):
+        scores = Scores.from_frame(table, replicate="replicate", higher_is_better=False)
+        row = compare(scores, replicates="crossed", engine="exact").pairs[0]
+        widths.append(row["high"] - row["low"])
+    both = 2 * 2.78 * (lean.var(ddof=1) * (1 / 5 + 1 / 4)) ** 0.5  # unpaired, by hand: the t of 4 degrees of freedom
+    assert widths[0] < 0.05 * both
+    assert widths[1] < 0.6 * both
 
 
 def test_one_annotator_says_nothing_of_others():
@@ -273,3 +227,94 @@ def test_one_annotator_says_nothing_of_others():
         assert "annotators" not in found.estimand
         assert found.uncertainty["annotators"] is None
         assert found.pairs[0]["low"] == pytest.approx(pt.compare(scores, engine="exact").pairs[0]["low"], rel=1e-9)
+
+
+# vote by vote
+
+
+def person_and_students(rng, n_items, votes):
+    """A person's labels of all items, and students' labels in the order in which they come: (item, student)."""
+    logit = rng.normal(size=n_items)
+    lean = np.concatenate([[0.0], 0.8 * rng.normal(size=60)])
+    items = np.concatenate([np.arange(n_items), [item for item, _ in votes]]).astype(int)
+    people = np.concatenate([np.zeros(n_items), [student for _, student in votes]]).astype(int)
+    label = rng.random(len(items)) < 1 / (1 + np.exp(-(logit[items] + lean[people])))
+    index = [f"i{place:03d}" for place in range(n_items)]
+    probs = {name: 1 / (1 + np.exp(-(logit + shift))) for name, shift in (("p", 0.4), ("q", -0.4))}
+    predictions = pt.Predictions.from_probs(
+        {name: np.stack([1 - one, one], 1) for name, one in probs.items()}, items=index, labels=["0", "1"]
+    )
+    columns = {
+        "item": [index[item] for item in items],
+        "annotator": [f"s{one:02d}" for one in people],
+        "label": label.astype(int).astype(str).tolist(),
+    }
+    return columns, predictions
+
+
+def compared(columns, predictions, n_votes):
+    first = {name: column[:n_votes] for name, column in columns.items()}
+    truth = pt.infer_truth(pt.Annotations.from_long(first), "vote-share")
+    return compare(pt.score(predictions, truth, rule="brier"), engine="exact", draws=10)
+
+
+ORDERS = {
+    "one student": lambda vote: (vote, 1),
+    "forty by one, then a third": lambda vote: (vote, 1) if vote < 40 else (vote - 40, 2),
+    "each by another": lambda vote: (vote, 1 + vote % 59),
+}
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_no_vote_moves_an_interval_by_more_than_a_tenth(order):
+    """From one annotator to sixty; the second vote of a second one, or one of a third, made it five times as wide."""
+    votes = [ORDERS[order](vote) for vote in range(70)]
+    columns, predictions = person_and_students(np.random.default_rng(11), 150, votes)
+    ends = []
+    for n_votes in range(150, 221):
+        row = compared(columns, predictions, n_votes).pairs[0]
+        ends.append((row["low"], row["high"]))
+    width = np.diff(ends, axis=1)[:, 0]
+    moves = np.abs(np.diff(ends, axis=0)).max(1)
+    assert (moves <= 0.1 * np.maximum(width[1:], width[:-1])).all()
+
+
+def test_one_dominant_annotator_is_said_once_and_both_answers_stand_side_by_side():
+    votes = [(vote, 1) for vote in range(30)]
+    columns, predictions = person_and_students(np.random.default_rng(11), 150, votes)
+    found = compared(columns, predictions, 180)
+    said = [warning for warning in found.warnings if "annotators" in warning]
+    assert len(said) == 1
+    assert "barely known" in said[0]
+    assert set(found.group_results) == {"these annotators", "new annotators"}
+    these, new = (rows[0] for rows in found.group_results.values())
+    alone = compare(without_annotators(found.scored), engine="exact").pairs[0]
+    assert (these["low"], these["high"]) == pytest.approx((alone["low"], alone["high"]), rel=ROUNDING)
+    shown = found.pairs[0]
+    assert these["high"] - these["low"] < shown["high"] - shown["low"] < new["high"] - new["low"]
+    both = compared(columns, predictions, 150)
+    assert not both.group_results  # one annotator: the answer is about this one
+
+
+def test_shares_of_the_variance_have_intervals_as_wide_as_few_annotators_leave_them(study):
+    annotations, predictions = study
+    result = pt.evaluate(annotations, predictions, method="vote-share", engine="exact")
+    shares = result.comparison.uncertainty
+    intervals = result.comparison.uncertainty_intervals
+    assert set(intervals) == set(shares)
+    for name, ends in intervals.items():
+        assert 0 <= ends[0] <= shares[name] <= ends[1] <= 1
+    low, high = intervals["annotators"]
+    assert high - low > 0.05  # of five annotators
+    assert result.to_dict()["uncertainty_intervals"] == dict(intervals)
+
+
+def test_the_interval_of_a_share_by_hand():
+    """Of two equal parts, one known and one of four units more than one: 1/(1 + chi-square/4), by its quantiles."""
+    ones = np.ones((3, 1))
+    estimate = replace(estimate_from(np.zeros(3), np.ones(3), np.full(3, 1e9)), names=("a", "b"))
+    units = Part(ones, 0 * ones, 4 * ones)
+    found = replace(estimate, parts={**estimate.parts, "annotators": units}).share_intervals(0, 1, 0)
+    wanted = 1 / (1 + stats.chi2(4).ppf([0.975, 0.025]) / 4)
+    assert found["annotators"] == pytest.approx(wanted, abs=0.03)
+    assert found["items"] == pytest.approx(1 - wanted[::-1], abs=0.03)

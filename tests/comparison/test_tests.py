@@ -57,6 +57,19 @@ def test_flips_within_groups_reject_a_true_null_as_often_as_they_say():
     assert np.abs(p - [test.t_p for test in tests]).mean() < 0.02
 
 
+def test_flips_within_groups_by_hand():
+    """Deviations from an estimated mean are too small by the root of (n - 1)/n; three items and four."""
+    difference = np.array([0.4, 1.0, 0.1, -0.3, 0.9, 0.5, 0.7])
+    groups = np.repeat([0, 1], [3, 4])
+    means = np.array([difference[:3].mean(), difference[3:].mean()])
+    freedom = np.sqrt(np.repeat([3 / 2, 4 / 3], [3, 4]))
+    own = (freedom * (difference - means[groups]) + difference.mean()) / 7
+    flipped = [abs(own @ np.array(signs)) for signs in itertools.product([1, -1], repeat=7)]
+    wanted = np.mean(np.array(flipped) >= abs(own.sum()) * (1 - 1e-9))
+    (found,) = of(np.stack([difference, np.zeros(7)]), groups=groups)
+    assert found.sign_flip_p == pytest.approx(wanted, rel=1e-12)
+
+
 def test_tests_that_do_not_exist_are_none():
     (row,) = of(np.zeros((2, 5)))
     assert set(vars(row).values()) == {None}

@@ -65,6 +65,27 @@ def test_few_clusters_and_dropped_items():
     )
 
 
+@pytest.mark.parametrize(("tied", "sentence"), [(True, True), (False, False)])
+def test_clusters_whose_size_goes_with_their_difference(tied, sentence):
+    """Pareto sizes: intervals cover 0.45 to 0.70 where the largest clusters differ most, with 5 as with 200 of them."""
+    rng = np.random.default_rng(3)
+    u, other = rng.random((2, 60))
+    size = np.minimum(np.round(5 * u ** (-1 / 1.5)), 80).astype(int)
+    unit = np.repeat(np.arange(60), size)
+    difference = -np.log(u if tied else other)[unit] + rng.normal(size=len(unit))
+    warnings = said(make([difference, 0 * difference], "ab"), clusters=unit)
+    assert any("the larger a cluster" in warning for warning in warnings) == sentence
+    assert not any("only" in warning for warning in warnings)
+
+
+def test_few_clusters_are_few_by_their_effective_number():
+    unit = np.repeat(np.arange(20), [200, *[2] * 19])
+    difference = np.random.default_rng(4).normal(size=len(unit))
+    (warning,) = (line for line in said(make([difference, 0 * difference], "ab"), clusters=unit) if "only" in line)
+    assert "only 20 clusters, which count as 1 of equal size" in warning
+    assert not any("only" in line for line in said(clusters=np.arange(20) // 2))
+
+
 def test_few_clusters_of_uneven_sizes():
     (warning,) = (line for line in said(clusters=np.repeat([0, 1, 2, 3], [2, 4, 4, 10])) if "only 4 clusters" in line)
     assert "where the size of a cluster goes with its difference" in warning

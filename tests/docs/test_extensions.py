@@ -1,13 +1,10 @@
 """What the documentation makes from the code: docstrings as reStructuredText, and tables."""
 
-import inspect
 from pathlib import Path
 from typing import TypeAliasType
 
-import numpy as np
 import pages
 import pytest
-from jaxtyping import Float
 
 from probtruth.scoring.rules import RULES
 from probtruth.truth.infer import METHODS
@@ -16,7 +13,6 @@ from probtruth.types import arguments
 pytestmark = pytest.mark.page  # with them, not with the quick tests, comes what documentation is made with
 pytest.importorskip("sphinx", reason="the extra `docs` is not installed")
 
-parameter_tables = pages.extension("parameter_tables")
 live_tables = pages.extension("live_tables")
 plain_docstrings = pages.extension("plain_docstrings")
 public_names = pages.extension("public_names")
@@ -84,44 +80,12 @@ def test_a_page_of_what_is_gone_is_removed(tmp_path: Path) -> None:
     assert ".. autoclass:: probtruth.Truth()\n   :members:" in (tmp_path / "Truth.rst").read_text()
 
 
-def spread(values: Float[np.ndarray, "item label"], *rest: str, power: float = 2.0, seed: int = 0) -> float:
-    """How far values are apart; with `power` 1 the mean distance.
-
-    Arguments: `values` are in metres (not feet; see there); `rest` are names.
-
-    Returns: metres.
-    """
-    raise NotImplementedError((values, rest, power, seed))
-
-
-def test_a_table_has_the_signature_and_what_the_docstring_says() -> None:
-    assert [(row.name, row.type, row.default, row.meaning) for row in parameter_tables.of_function(spread)] == [
-        ("values", "Float array (item label)", "required", "in metres (not feet; see there)"),
-        ("*rest", "str", "", "names"),
-        ("power", "float", "2.0", "with `power` 1 the mean distance"),
-        ("seed", "int", "0", parameter_tables.COMMON["seed"]),
+def test_an_argument_is_a_field_with_the_lines_that_continue_it() -> None:
+    """As Napoleon leaves them: the name as it is, the rest as any paragraph."""
+    fields = [":param values: in metres, of `rows`,", "    or_feet.", ":param rest: names."]
+    assert plain_docstrings.to_restructured(fields) == [
+        ":param values: in metres, of \\ ``rows``\\ ,",
+        r"    or\_feet.",
+        ":param rest: names.",
+        "",
     ]
-
-
-def test_the_table_stands_where_the_arguments_were() -> None:
-    lines = (spread.__doc__ or "").splitlines()
-    left, place = parameter_tables.without_arguments(lines, ["values", "rest", "power", "seed"])
-    assert not any("metres (not" in line for line in left)
-    assert left[place].strip() == "Returns: metres."
-
-
-def test_the_table_of_a_public_function_has_no_gap() -> None:
-    functions = [
-        (name, thing)
-        for section in public_names.SECTIONS
-        for name, thing in public_names.objects_in(section)
-        if inspect.isfunction(thing)
-    ]
-    assert len(functions) > 60
-    gaps = [
-        f"{name}({row.name})"
-        for name, thing in functions
-        for row in parameter_tables.of_function(thing)
-        if not row.meaning
-    ]
-    assert gaps == []

@@ -18,7 +18,7 @@ def test_the_majority_reverses_the_verdict(tmp_path: Path, monkeypatch: pytest.M
         ]
         for truth, comparison in names["real"].items()
     }
-    assert chance["vote shares"] > 0.8
+    assert chance["vote shares"] > 0.6  # 0.70: 0.89 without the annotators, whose variance scores bring with them
     assert chance["majority"] < 0.001
     assert names["made"]["vote shares"]["p_a_better"] > 0.999
     assert names["made"]["majority"]["p_a_better"] < 0.001

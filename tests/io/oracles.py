@@ -6,7 +6,7 @@ import re
 import unicodedata
 from pathlib import Path
 
-from probtruth.io.tables.read import read_table
+from probtruth.io.table import opened
 
 LONGEST_MESSAGE = 9000
 """Characters: four parts of bounded length."""
@@ -37,7 +37,7 @@ def disagreement(path: Path) -> str | None:
         rows = [row for row in csv.reader(text, delimiter=SEPARATORS[path.suffix], strict=True) if row]
     except csv.Error as error:
         return f"Python refuses it: {error}"
-    frame, _ = read_table(path)
+    frame, _ = opened(path).whole
     if tuple(frame.columns) != tuple(rows[0]):
         return f"header {frame.columns} for {rows[0]}"
     cells = [["" if cell is None else cell for cell in row] for row in frame.rows()]

@@ -6,7 +6,7 @@ import pytest
 
 from probtruth.errors import InputError
 from probtruth.io.addresses import location, matching, named, shown, with_column
-from probtruth.io.tables.read import read_table
+from probtruth.io.table import opened
 from probtruth.redaction import redacted
 
 
@@ -88,10 +88,18 @@ class TestWords:
             ("http://localhost:80/a.csv", ("http://localhost:80/a.csv", "")),
             ("http://localhost:80/a.csv:col/umn", ("http://localhost:80/a.csv", "col/umn")),
             ("a.csv:group", ("a.csv", "group")),
+            ("s3://bucket/a.csv.gz:meta:group", ("s3://bucket/a.csv.gz", "meta:group")),
+            ("https://host:80/a.csv:meta:group", ("https://host:80/a.csv", "meta:group")),
         ],
     )
     def test_with_column(self, spec: str, pair: tuple[str, str]) -> None:
         assert with_column(spec) == pair
+
+    def test_a_column_with_a_colon_in_a_file_that_is_there(self, tmp_path: Path) -> None:
+        for name in ("a.csv", "b:c.csv"):
+            (tmp_path / name).write_text("item,meta:group\nx,1\n")
+            assert with_column(f"{tmp_path / name}:meta:group") == (str(tmp_path / name), "meta:group")
+            assert with_column(str(tmp_path / name)) == (str(tmp_path / name), "")
 
 
 class TestPatterns:
@@ -100,16 +108,16 @@ class TestPatterns:
             (tmp_path / name).write_text("item,n\n1,2\n")
         assert matching(tmp_path / "[ab].csv") == [tmp_path / "a.csv", tmp_path / "b.csv"]
         assert matching(tmp_path / "[c].csv") is None  # there is such a file
-        frame, source = read_table(tmp_path / "?.csv")
+        frame, source = opened(tmp_path / "?.csv").whole
         assert frame.height == 2
         assert source.at(1, "n") == f"{tmp_path / 'b.csv'}, line 2, column 'n'"
 
     def test_nothing_matches(self, tmp_path: Path) -> None:
         with pytest.raises(InputError, match="a pattern that matches no file"):
-            read_table(tmp_path / "*.csv")
+            _ = opened(tmp_path / "*.csv").whole
 
     def test_other_columns(self, tmp_path: Path) -> None:
         (tmp_path / "a.csv").write_text("item,n\n1,2\n")
         (tmp_path / "b.csv").write_text("item,m\n1,2\n")
         with pytest.raises(InputError, match=r"b\.csv: got the columns 'item', 'm', expected those of .*a\.csv"):
-            read_table(tmp_path / "*.csv")
+            _ = opened(tmp_path / "*.csv").whole

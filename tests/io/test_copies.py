@@ -10,7 +10,7 @@ from served import Served, served
 
 import probtruth as pt
 from probtruth.errors import InputError, MissingExtraError
-from probtruth.io.tables.read import read_table
+from probtruth.io.table import opened
 
 N_ROWS, LABELS = 3000, ("x", "y", "z")
 SECRET = "?signature=SECRET"
@@ -38,8 +38,8 @@ def server(folder: Path) -> Iterator[Served]:
 
 @pytest.mark.parametrize("name", ["a.parquet", "soft.arrow", "labels.csv", "labels.jsonl"])
 def test_read_as_the_file_is(name: str, folder: Path, server: Served) -> None:
-    far, far_source = read_table(server.url(name, SECRET))
-    near, near_source = read_table(folder / name)
+    far, far_source = opened(server.url(name, SECRET)).whole
+    near, near_source = opened(folder / name).whole
     assert far.equals(near)
     assert far_source.at(0, "item") == near_source.at(0, "item").replace(str(folder / name), server.url(f"{name}?***"))
 
@@ -57,7 +57,7 @@ def test_read_as_the_file_is(name: str, folder: Path, server: Served) -> None:
 )
 def test_one_message_without_secret(name: str, query: str, message: str, server: Served) -> None:
     with pytest.raises(InputError, match=message) as failed:
-        read_table(server.url(name, query, "me:SECRET@" if "SECRET" in query else ""))
+        _ = opened(server.url(name, query, "me:SECRET@" if "SECRET" in query else "")).whole
     words = str(failed.value)
     assert f"/{name}?***" in words
     assert "SECRET" not in words
@@ -69,14 +69,14 @@ def test_nobody_answers(server: Served) -> None:
     with served(server.folder) as gone:
         url = gone.url("a.parquet", SECRET)
     with pytest.raises(InputError, match="no answer, or one that broke off"):
-        read_table(url)
+        _ = opened(url).whole
 
 
 def test_a_changed_file_is_copied_again(server: Served, folder: Path) -> None:
     path = folder / "changing.csv"
     for rows in ("1,2\n", "3,4\n"):
         path.write_text(f"item,n\n{rows}")
-        assert read_table(server.url("changing.csv"))[0]["n"].to_list() == [rows[2]]
+        assert opened(server.url("changing.csv")).whole[0]["n"].to_list() == [rows[2]]
 
 
 def test_logs_and_images_are_local(server: Served) -> None:
@@ -91,8 +91,8 @@ def test_a_delta_table(tmp_path: Path, folder: Path) -> None:
     except ImportError:
         (tmp_path / "_delta_log").mkdir()
         with pytest.raises(MissingExtraError, match=r"pip install 'probtruth\[delta\]'"):
-            read_table(tmp_path)
+            _ = opened(tmp_path).whole
         return
     frame.head(10).write_delta(tmp_path)
     frame.write_delta(tmp_path, mode="overwrite")  # the files of the first version stay in the folder
-    assert read_table(tmp_path)[0].sort("item").equals(frame.sort("item"))
+    assert opened(tmp_path).whole[0].sort("item").equals(frame.sort("item"))

@@ -9,7 +9,7 @@ import probtruth as pt
 from probtruth.errors import InputError
 from probtruth.io import addresses
 from probtruth.io.loaders.readers import format_of
-from probtruth.io.tables.read import read_table
+from probtruth.io.table import opened
 
 LABELS = "item,annotator,label\nx,ann,cat\nx,bob,dog\ny,ann,cat\n"
 
@@ -36,7 +36,7 @@ def test_messages_name_the_packed_file(tmp_path: Path) -> None:
 def test_patterns_and_logs(tmp_path: Path) -> None:
     for name in ("a", "b"):
         packed(tmp_path / f"{name}.csv.gz", "item,n\n1,2\n")
-    frame, source = read_table(tmp_path / "*.csv.gz")
+    frame, source = opened(tmp_path / "*.csv.gz").whole
     assert frame.height == 2
     assert source.at(1, "n") == f"{tmp_path / 'b.csv.gz'}, line 2, column 'n'"
     assert format_of(packed(tmp_path / "c.jsonl.gz", '{"label_counter": {"e": 1}, "uid": "x"}\n')) == "chaosnli"
@@ -44,19 +44,22 @@ def test_patterns_and_logs(tmp_path: Path) -> None:
 
 def test_a_file_that_changes_is_read_anew(tmp_path: Path) -> None:
     path = packed(tmp_path / "t.csv.gz", "item,n\n1,2\n")
-    assert read_table(path)[0].height == 1
+    assert opened(path).whole[0].height == 1
     packed(path, "item,n\n1,2\n3,4\n")
-    assert read_table(path)[0].height == 2
+    assert opened(path).whole[0].height == 2
 
 
-@pytest.mark.parametrize("data", [b"item,n\n", gzip.compress(LABELS.encode())[:-12], b""])
+CUT_SHORT = gzip.compress(LABELS.encode(), mtime=0)[:-12]
+
+
+@pytest.mark.parametrize("data", [b"item,n\n", CUT_SHORT, b""], ids=["plain text", "cut short", "empty"])
 def test_damaged(tmp_path: Path, data: bytes) -> None:
     (tmp_path / "t.csv.gz").write_bytes(data)
     with pytest.raises(InputError, match=r"t\.csv\.gz: got"):
-        read_table(tmp_path / "t.csv.gz")
+        _ = opened(tmp_path / "t.csv.gz").whole
 
 
 def test_a_small_file_that_grows_without_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(addresses, "LARGEST", 1 << 20)
     with pytest.raises(InputError, match="more than"):
-        read_table(packed(tmp_path / "t.csv.gz", "item,n\n" + "1,2\n" * 1_000_000))
+        _ = opened(packed(tmp_path / "t.csv.gz", "item,n\n" + "1,2\n" * 1_000_000)).whole

@@ -69,17 +69,19 @@ class TestForms:
         assert (index.items, index.labels) == (("007", "7", "7.0"), ("01", "1"))
         typed = {"item": [1, 2], "annotator": [True, False], "label": [0.5, 1.0]}
         index = read_annotations(typed).index
-        assert (index.items, index.annotators, index.labels) == (("1", "2"), ("false", "true"), ("0.5", "1.0"))
+        assert (index.items, index.annotators, index.labels) == (("1", "2"), ("false", "true"), ("0.5", "1"))
 
     def test_counts_are_told_from_totals(self, tmp_path: Path) -> None:
         path = write(tmp_path, "item,cat,dog,total\na,2,1,3\nb,0,3,3\n")
-        for labels in (None, ["cat", "dog"]):
-            found = read_annotations(path, labels=labels)
+        for options in ({"format": "counts"}, {"labels": ["cat", "dog"]}):
+            found = read_annotations(path, **options)
             assert found.counts().tolist() == [[2, 1], [0, 3]]
-            assert "left aside 'total', the sum of the others" in found.notes[0]
-        assert read_annotations(path, format="counts").index.labels == ("cat", "dog", "total")
-        found = read_annotations(write(tmp_path, "item,e,n,c\na,2,1,3\nb,0,3,3\n"))
-        assert found.notes[0].endswith("read as counts of votes: 'e', 'n', 'c'")
+            assert "ignored 'total' (the sum of the " in found.notes[0]
+            assert found.notes[1].endswith("read as counts of votes: 'cat', 'dog'")
+        path = write(tmp_path, "item,e,n,c\na,2,1,3\nb,0,3,3\n")
+        assert read_annotations(path, format="counts").index.labels == ("c", "e", "n")  # 3 = 2 + 1 by chance
+        with pytest.raises(InputError, match=r"count votes or be the answers.*format='counts'.*format='wide'"):
+            read_annotations(path)
 
     def test_items_by_their_values(self, tmp_path: Path) -> None:
         like = [polars.Series(["T1", "T2"])]
@@ -92,7 +94,7 @@ class TestForms:
                 read_annotations(table)
 
     def test_integers_of_the_long_form_under_other_names(self, tmp_path: Path) -> None:
-        with pytest.raises(InputError, match=r"item '1' would have 7 for 'worker', 0 for 'answer'.*--label"):
+        with pytest.raises(InputError, match=r"item '1' has 7 for 'worker', 0 for 'answer'.*--label"):
             read_annotations(write(tmp_path, "item,worker,answer\n1,7,0\n2,8,1\n"))
 
 
@@ -103,9 +105,13 @@ ERRORS = {
     "asked for a column": ("item,annotator,label\n1,0,1\n", {"annotator": "anotator"}, ["Did you mean 'annotator'?"]),
     "text in counts": ("item,a,b\nx,1,2\ny,1,two\n", {}, ["'two' in", "line 3, column 'b'", "the counts form"]),
     "negative": ("item,a,b\nx,1,-2\n", {}, ["'-2'", "line 2, column 'b'"]),
-    "past 2^53": ("item,a,b\nx,1,9007199254740993\n", {}, ["9007199254740993", "line 2, column 'b'"]),
-    "blank count": ("item,a,b\nx,1,\n", {}, ["a blank cell", "line 2, column 'b'"]),
-    "item twice": ("item,a\nx,1\ny,2\nx,3\n", {}, ["line 4, column 'item': got item 'x' a second time"]),
+    "past 2^53": ("item,a,b\nx,1,9007199254740993\n", {"format": "counts"}, ["9007199254740993", "line 2, column 'b'"]),
+    "blank count": ("item,a,b\nx,1,\ny,1,2\n", {}, ["a blank cell", "line 2, column 'b'"]),
+    "item twice": (
+        "item,a\nx,1\ny,2\nx,3\n",
+        {"format": "counts"},
+        ["line 4, column 'item': got item 'x' a second time"],
+    ),
     "blank item": ("item,a\n ,1\n", {}, ["line 2, column 'item': got a blank cell"]),
     "pair twice": ("item,annotator,label\nx,a,1\nx,a,2\n", {}, ["line 3: got item 'x', annotator 'a' twice"]),
     "unknown label": ("item,annotator,label\nx,a,cta\n", {"labels": ["cat", "dog"]}, ["'cta'", "Did you mean 'cat'?"]),

@@ -29,7 +29,7 @@ def scores(request: pytest.FixtureRequest) -> Scores:
 def test_what_is_written_comes_back(tmp_path: Path, scores: Scores) -> None:
     write_scores(scores, tmp_path / "s.parquet")
     back = read_scores(tmp_path / "s.parquet")
-    assert (back.values == scores.values).all()
+    np.testing.assert_array_equal(back.values, scores.values)
     for was, now in ((scores.groups, back.groups), (scores.clusters, back.clusters)):
         assert now.names == was.names
         assert (now.codes == was.codes).all()
@@ -41,7 +41,7 @@ def test_the_file_holds_scores_as_they_were_given(tmp_path: Path, scores: Scores
     write_scores(scores, tmp_path / "s.parquet")
     frame = polars.read_parquet(tmp_path / "s.parquet")
     assert frame.columns == ["item", "model", "score", "group", "cluster"]
-    given = {("10", "b"): 1.5, ("9", "a"): -np.inf, ("9", "b"): 0.1, ("10", "a"): 0.25}
+    given = {("10", "b"): 1.5, ("9", "a"): -np.inf, ("9", "b"): 0.1, ("10", "a"): 0.25, ("8", "a"): 1.0}
     assert {(item, model): score for item, model, score, _, _ in frame.rows()} == given
 
 
@@ -59,16 +59,17 @@ def test_files_of_others(tmp_path: Path, form: str) -> None:
     {"csv": frame.write_csv, "jsonl": frame.write_ndjson, "arrow": frame.write_ipc}[form](path)
     made = read_scores(path, group="topic", higher_is_better=True)
     assert made.models == ("b", "a")
-    assert made.items == ("9", "10")
-    assert made.values.tolist() == [[0.1, 1.5], [-7.5, 0.25]]
-    assert (made.rule, made.higher_is_better, made.audit.missing) == ("score", True, ("8",))
+    assert made.items == ("8", "9", "10")
+    np.testing.assert_array_equal(made.values, [[np.nan, 0.1, 1.5], [1.0, -7.5, 0.25]])
+    assert (made.rule, made.higher_is_better) == ("score", True)
+    assert made.audit.by_model == (("b", 1, 0), ("a", 0, 0))
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
         ("item,model,score\na,m,x\n", "line 2, column 'score': got 'x', expected a number"),
-        ("item,model,score\na,m,1\nb,n,2\n", "no item in common"),
+        ("item,model,score\na,m,\nb,n,\n", "no rows"),
         ("id,model,score\na,m,1\n", "no column 'item'"),
         ("q,model_a,model_b,winner\n1,x,y,tie\n", "got votes on pairs of models (model_a, model_b, winner)"),
     ],

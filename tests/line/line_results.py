@@ -50,6 +50,8 @@ def compare(scores: Scores, rope: float | None, diagnostics: dict[str, Any]) -> 
                 "p_a_better": p,
                 "p_equivalent": None if rope is None else posterior.cdf(rope) - posterior.cdf(-rope),
                 "p_b_better": 1 - p,
+                "p_a_better_rope": None if rope is None else posterior.cdf(-rope),
+                "p_b_better_rope": None if rope is None else 1 - posterior.cdf(rope),
             }
         )
     rows = []

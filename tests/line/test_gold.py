@@ -57,7 +57,7 @@ def test_a_result_says_what_anchors_it(study) -> None:
     said = result.to_dict()
     assert said["gold"]["n_items"] == 30
     assert said["gold"]["sample"] == "uniform"
-    assert "anchored by expert labels on 30 of 60 items" in said["estimand"]
+    assert "corrected by expert labels on 30 of 60 items" in said["estimand"]
     words = verdict(result)
     assert words.headline.endswith(" (corrected by 30 expert labels).")
     assert any("uniform sample" in "".join(line) for line in words.details)
@@ -104,6 +104,16 @@ def test_round_trip_of_chosen_items(study, tmp_path) -> None:
     facts = anchored(study, str(path)).comparison.gold
     assert facts["sample"] == "chosen"
     assert facts["largest_weight"] == pytest.approx(1 / chosen["probability"].min(), rel=1e-12)
+
+
+def test_a_uniform_sample_is_told_to_choose_and_a_chosen_one_is_not(study) -> None:
+    truth, predictions, classes = study
+    by_chance = anchored(study, some(classes)).warnings
+    assert any("uniform sample of 30 items" in line and "choose_gold" in line for line in by_chance)
+    frame = pt.evaluate(truth, predictions, engine="exact").choose_gold(30)
+    chosen = frame.with_columns(pl.col("item").replace_strict(classes).alias("label"))
+    assert not any("uniform sample" in line for line in anchored(study, chosen).warnings)
+    assert not any("uniform sample" in line for line in anchored(study, classes).warnings)  # all items
 
 
 def test_chosen_items_lean_to_doubt(study) -> None:
@@ -201,7 +211,7 @@ def test_a_judge_is_calibrated_against_people() -> None:
     truth = (people[0] - people[1]).mean()
     assert alone["high"] < truth
     assert row["low"] < truth < row["high"]
-    assert "anchored by expert labels on 40 of 200 items" in found.estimand
+    assert "corrected by expert labels on 40 of 200 items" in found.estimand
 
 
 def test_better_scores_are_of_the_same_models_and_items() -> None:

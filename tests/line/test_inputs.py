@@ -137,9 +137,11 @@ def test_counts_and_soft_labels() -> None:
 
 
 def test_a_total_beside_counts_is_no_label() -> None:
-    frame = pl.DataFrame(COUNTS, schema=list(LABELS)).with_columns(item=pl.Series(ITEMS), total=4)
-    with pytest.raises(pt.InputError, match="label 'total' in the reference"):
-        evaluated(frame, tables(KINDS["polars"]))
+    frame = pl.DataFrame(COUNTS, schema=list(LABELS)).with_columns(item=pl.Series(ITEMS))
+    models = tables(KINDS["polars"])
+    assert evaluated(frame.with_columns(total=4), models) == evaluated(frame, models)
+    with pytest.raises(pt.InputError, match="label 'other' in the reference"):
+        evaluated(frame.with_columns(other=pl.Series([1, 0] * (N // 2))), models)
 
 
 @pytest.mark.parametrize(
@@ -150,13 +152,13 @@ def test_a_total_beside_counts_is_no_label() -> None:
         (COUNTS * 1.5, PROBS, "sum to 6"),
         (COUNTS, PROBS["ours"], r"got ndarray, expected a dict .*\{'my model': table or path\}"),
         (COUNTS, {}, "got an empty dict"),
-        (COUNTS, {"a": "a.csv", "b": PROBS["ours"]}, "a path for model 'a' and a ndarray for model 'b'"),
+        (COUNTS, {"a": "a.csv", "b": PROBS["ours"]}, "model 'a' with names of items beside model 'b' without"),
         (["cat", None], PROBS, "blank name for label 1"),
         (HARD, [PROBS["ours"]], r"got list, expected a dict"),
         (HARD, {"m": iter([])}, "probabilities of model 'm' that are not numbers"),
         (HARD.astype(float), PROBS, "labels of type float64 .* a missing label makes pandas' integers floats"),
         (HARD + 1, PROBS, "got label 3, expected an integer from 0 to 2. Hint: Integers are positions"),
-        (pd.Series(HARD)[::-1], {"m": pd.DataFrame(PROBS["ours"])}, "an index of 0, 1, ... in another order beside"),
+        (pd.Series(HARD)[::-1], {"m": pd.DataFrame(PROBS["ours"])}, "items called 0, 1, ... in another order"),
         (["cat", "emu"], {"m": pl.DataFrame({"cat": [0.5, 0.5], "dog": [0.5, 0.5]})}, "label 'emu'"),
     ],
 )

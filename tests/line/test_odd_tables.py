@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import numpy
 import pandas
 import polars
 import pytest
@@ -45,3 +46,22 @@ class TestTablesInOddPlaces:
         (tmp_path / "a.csv").write_text(f"{header}\n{cells}\n")
         with pytest.raises(InputError, match="expected a dict"):
             pt.evaluate(tmp_path / "a.csv", models)  # type: ignore[arg-type]
+
+
+EVENT = {"m": [0.3, 0.4, 0.8], "n": [0.5, 0.5, 0.5]}
+
+
+class TestSoftOutcomes:
+    """A vector of fractions against P(event): each item is the event with that probability."""
+
+    @pytest.mark.parametrize("make", [list, pandas.Series, polars.Series, lambda outcomes: numpy.array(outcomes)])
+    def test_fractions_are_soft_labels_of_the_event(self, make) -> None:  # type: ignore[no-untyped-def]
+        outcomes = [0.2, 0.4, 0.9]
+        both = [[1 - p, p] for p in outcomes]
+        result = pt.evaluate(make(outcomes), EVENT, engine="exact")
+        named = pt.evaluate(both, {name: [[1 - p, p] for p in row] for name, row in EVENT.items()}, engine="exact")
+        numpy.testing.assert_array_equal(result.scores.values, named.scores.values)
+
+    def test_fractions_beside_three_labels(self) -> None:
+        with pytest.raises(InputError, match="got labels of type float64"):
+            pt.evaluate([0.2, 0.4], {"m": [[0.2, 0.3, 0.5], [0.2, 0.3, 0.5]]})

@@ -120,4 +120,4 @@ def test_annotators_who_know_are_not() -> None:
 def test_a_mean_is_known_where_its_interval_is_not():
     # a uniform forecast of four labels loses log 4 on every item: no spread, and so no interval
     result = pt.evaluate(np.eye(4)[[0, 1, 2, 3, 0]], {"flat": np.full((5, 4), 0.25)})
-    assert "The mean log loss of flat is 1.386 nats; its interval is not known." in str(result)
+    assert "The mean log loss of flat is 1.386 nats (interval not known)." in str(result)

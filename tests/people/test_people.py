@@ -26,7 +26,7 @@ TASKS: dict[str, tuple[Callable[[Path], None], str, str]] = {
     "crowd labels with names of their own": (
         made.crowd,
         f"run --annotations crowd.csv --item ticket_id --annotator worker --label category {MODELS}",
-        f"took the column 'ticket' as the items.*left aside 'text', 'pred'.*{NEW}",
+        f"took the column 'ticket' as the items.*ignored 'text', 'pred'.*{NEW}",
     ),
     "a spreadsheet with decimal commas, and known labels": (
         made.spreadsheet,

@@ -84,6 +84,26 @@ def test_a_result_shows_verdict_ranking_warnings_and_figure(read_page: Any) -> N
     assert result.warnings[0] in repr(result)
 
 
+def test_a_plan_shows_what_its_study_would_find(read_page: Any) -> None:
+    plan = made()["plan"]
+    lines = repr(plan).split("\n")
+    assert lines[0] == "Plan: x against y"
+    assert lines[1].startswith(
+        "A study of 40 items says with certainty 0.95 which is better, x or y, with probability "
+    )
+    assert [line.split()[0] for line in lines if line.startswith("  ")] == [
+        "design",
+        "same",
+        "study",
+        "items",
+        "enough",
+    ]
+    page = plan._repr_html_()
+    assert read_page(page).open == []
+    assert page.count("<tr>") == 5
+    assert plan.plot().get_ylabel() == "probability that the study decides"
+
+
 def test_one_model_shows_its_reliability() -> None:
     alone = made()["one model"]
     assert "observed frequency" in alone.plot().get_ylabel()
@@ -160,15 +180,16 @@ def test_a_quick_look_computes_no_other_verdict() -> None:
 def test_the_paragraph_of_a_paper_has_every_figure() -> None:
     result = made()["result"]
     text = result.paragraph()
-    pair = result.comparison.pair("nearest-neighbours", "logistic")
+    pair = result.standing.gap
+    assert pair.a == "nearest-neighbours"
     for said in (
         "We compared 4 models on 899 items by mean log loss (lower is better).",
         "how annotators would answer, inferred from 3,570 annotations by 12 annotators",
         "as smoothed vote shares (dirichlet)",
         f"−{abs(pair.difference):.3f} nats (95% interval −{abs(pair.low):.3f} to −{abs(pair.high):.3f})",
-        "The posterior probability that nearest-neighbours was better was above 0.999.",
+        f"The posterior probability that nearest-neighbours was better was {pair.p_a_better:.3f}.",
         "The estimand is the mean paired difference of expected log scores over new items like these",
-        "The probability that nearest-neighbours was the best was above 0.999",
+        "The probability that nearest-neighbours was the best was 0.999",
         f"with probtruth {pt.__version__} (seed 0).",
     ):
         assert said in text

@@ -8,6 +8,7 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
+from probtruth.line.truth_dict import truth_dict
 from probtruth.report import terminal
 from probtruth.types import Truth
 from probtruth.types.index import Index
@@ -70,14 +71,14 @@ def inferred():
 
 
 def test_truth_summary_shows_marginals_and_confusion(inferred):
-    text = printed(*terminal.truth_summary(terminal.truth_dict(inferred)))
+    text = printed(*terminal.truth_summary(truth_dict(inferred)))
     for said in ("class marginals", "0.420", "observer 1: P(answer | truth)", "0.890  0.110", "2 more annotators"):
         assert said in text
     assert "iterations 12, converged yes" in text
 
 
 def test_truth_dict_has_all_annotators_by_name(inferred):
-    found = terminal.truth_dict(inferred)
+    found = truth_dict(inferred)
     assert found["marginals"] == {"1": 0.4, "2": 0.42, "3": 0.11, "4": 0.07}
     assert len(found["confusion"]) == 12
     assert found["confusion"]["observer 12"]["3"]["2"] == 0.34
@@ -85,7 +86,7 @@ def test_truth_dict_has_all_annotators_by_name(inferred):
 
 
 def test_truth_without_a_model_gives_means_over_items(result):
-    found = terminal.truth_dict(result.truth)
+    found = truth_dict(result.truth)
     assert found["confusion"] is None
     assert sum(found["marginals"].values()) == pytest.approx(1)
     assert "annotator ada" not in printed(*terminal.truth_summary(found))

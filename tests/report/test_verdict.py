@@ -66,12 +66,44 @@ def test_the_first_sentence_says_what_few_scores_without_a_bound_cannot_exclude(
     """An outcome of one item in 100 is absent from 0.6 of data sets of 50: no score tells what it would cost."""
     better = np.random.default_rng(1).normal(0.3, 0.1, n)
     rows = {"item": [*range(n)] * 2, "model": ["bold"] * n + ["careful"] * n}
-    rows["score"] = [*better, *(better + np.linspace(0.3, 0.5, n))]
+    rows["score"] = [*better, *(better + np.random.default_rng(2).permutation(np.linspace(0.3, 0.5, n)))]
     scores = pt.Scores.from_frame(rows, higher_is_better=False)
     scores = replace(scores, known=replace(scores.known, range=known))
     shown = headline(pt.Result.of(pt.compare(scores, engine="exact")))
     assert shown.startswith("bold is almost certainly better than careful")
     assert shown.endswith(f", unless rare outcomes that these {n} items do not show cost it much more.") is said
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [("binary", "score"), ("marks", "score"), ("means of five seeds", "score"), ("shares", "f1"), ("seconds", "score")],
+)
+def test_the_reservation_stands_over_no_score_that_has_shown_its_bounds(kind, name):
+    """0/1 scores, marks from 1 to 7, means of 0/1 and shares by name have ends that no rare outcome can pass."""
+    rng = np.random.default_rng(5)
+    hard = rng.random(60)
+    made = {
+        "binary": lambda p: (hard < p).astype(float),
+        "marks": lambda p: np.clip(np.round(1 + 6 * (0.7 * hard + p / 2)), 1, 7),
+        "means of five seeds": lambda p: np.clip(np.round(5 * (hard + p - 0.5)) / 5, 0, 1),
+        "shares": lambda p: 0.3 + 0.2 * hard + 0.4 * p + 0.01 * rng.normal(size=60),
+        "seconds": lambda p: 3 + hard + p + 0.01 * rng.normal(size=60),
+    }[kind]
+    rows = {"item": [*range(60)] * 2, "model": ["bold"] * 60 + ["careful"] * 60, name: [*made(0.95), *made(0.2)]}
+    scores = pt.Scores.from_frame(rows, score=name, higher_is_better=True)
+    said = headline(pt.Result.of(pt.compare(scores, engine="exact")))
+    assert said.startswith("bold is almost certainly better"), said
+    assert ("unless rare outcomes" in said) is (kind == "seconds")
+
+
+def test_a_time_series_is_doubted_in_the_first_sentence():
+    """Neighbours with a rank correlation of 0.9: the intervals are those of independent items."""
+    rng = np.random.default_rng(2)
+    drift = np.cumsum(rng.normal(size=300))
+    drift = 0.5 + (drift - drift.mean()) / drift.std()
+    rows = {"item": [*range(300)] * 2, "model": ["new"] * 300 + ["old"] * 300, "score": [*drift, *[0.0] * 300]}
+    said = headline(pt.Result.of(pt.compare(pt.read_scores(rows, higher_is_better=True), engine="exact")))
+    assert said.endswith(", if items next to each other were independent, which they do not seem to be.")
 
 
 def test_numbers_are_given_from_the_side_of_the_leader(make):
@@ -158,10 +190,14 @@ def test_the_next_step_of_an_open_comparison_is_a_size(make):
     loss = rng.normal([0.5, 0.53], 0.2, (60, 2))
     rows = {"item": [*range(60)] * 2, "model": ["x"] * 60 + ["y"] * 60, "score": loss.T.ravel()}
     result = pt.Result.of(pt.compare(pt.Scores.from_frame(rows, higher_is_better=False), engine="exact"))
-    cheapest = next(row for row in pt.plan(result, costs={"item": 1.0}).designs if row["design"] == "cheapest")
-    size = float(f"{cheapest['n_items']:.2g}")
-    said = f"About {size:,.0f} items in all would probably decide (80%); here are 60."
-    assert numbers(result)["What to do next"] == said
+    averaged = pt.plan(result, costs={"item": 1.0})
+    observed = pt.plan(result, difference=averaged.difference)
+    sizes = [float(f"{made.designs[-1]['n_items']:.2g}") for made in (observed, averaged)]
+    assert sizes[0] < sizes[1]
+    assert numbers(result)["What to do next"] == (
+        f"About {sizes[0]:,.0f} items in all would probably decide (80%) if the difference is as observed; about "
+        f"{sizes[1]:,.0f}, averaged over all differences that the data leave open; here are 60."
+    )
 
 
 def test_the_largest_source_of_uncertainty_decides_what_to_get(make):

@@ -163,9 +163,9 @@ def test_numbers_are_ordered_by_value(labels: list[object] | None) -> None:
     assert pt.score(models, truth, rule="ranked-probability").values.tolist() == BY_HAND
 
 
-@pytest.mark.parametrize("labels", [["nan", "1", "0"], ["1", "1.0", "0"]])
-def test_what_is_no_number_or_the_same_one_has_no_order(labels: list[str]) -> None:
+def test_what_is_no_number_has_no_order() -> None:
     """Sorted beside NaN, 1 stays above 0 or comes below it, as the labels happen to stand."""
+    labels = ["nan", "1", "0"]
     models = pt.Predictions.from_probs({"a": [[0.2, 0.3, 0.5]]}, labels=labels)
     with pytest.raises(InputError, match="each another one, or their order"):
         pt.score(models, pt.Truth.from_probs([[1, 0, 0]], labels=labels), rule="ranked-probability")

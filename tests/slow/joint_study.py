@@ -25,13 +25,16 @@ def losses(name: str, rng: np.random.Generator, n_items: int) -> np.ndarray:
     }[name]()
 
 
-def joint(values: np.ndarray, draws: int, seed: int) -> tuple[np.ndarray, list[Margin]]:
-    """Joint draws of the models' contrasts, and the margins of all pairs."""
+def joint(values: np.ndarray, draws: int, seed: int, pooled: bool = False) -> tuple[np.ndarray, list[Margin]]:
+    """Joint draws of the models' contrasts, pooled or not, and the margins of all pairs."""
     place = located(values, pseudo=1.0)
     found = place.margins
-    tree = Tree.of(found, len(values))
     df = total_df(Part(place.variance, place.third, place.df))
-    return tree.draw(found, closed_form(tree.root, df, draws, seed), df), found
+    tree = Tree.of(found, len(values), df)
+    steps = tree.draw(found, closed_form(tree.root, df, draws, seed), df)
+    if pooled:
+        steps = tree.pooled(steps, seed)
+    return tree.means(steps), found
 
 
 def p_best_calibration(name: str, n_items: int, replications: int, seed: int) -> tuple[float, float, float]:
@@ -48,7 +51,7 @@ def p_best_calibration(name: str, n_items: int, replications: int, seed: int) ->
             values = np.where(change, (truth > 0)[:, None].astype(float), values)
         else:
             values = values + truth[:, None]
-        said.append(decide(joint(values, 500, replication)[0])[0][:, 0])
+        said.append(decide(joint(values, 500, replication, pooled=True)[0])[0][:, 0])
         best.append(truth == truth.min())
     p, right = np.array(said).ravel(), np.array(best).ravel()
     place = np.minimum((p * 10).astype(int), 9)

@@ -1,4 +1,4 @@
-"""Which truth method, and which constants: every method on simulated crowds of many kinds (ten minutes on two cores).
+"""Which truth method, and which constants: every method on simulated crowds of many kinds (two minutes).
 
 `truth-methods`: means over all crowds; "below the default": kinds of crowds with a smaller log loss than the default's.
 `truth-crowds`: log loss by crowd, then coverage and error of the default. No gold of any real data set enters.
@@ -11,11 +11,13 @@ import numpy as np
 from crowds import CROWDS, FLOOR, Crowd, annotations_of, log_loss
 
 import probtruth as pt
-from probtruth.truth.methods.pooled import temper
+from probtruth.truth.fit import MethodRequest
+from probtruth.truth.flat import flatten
+from probtruth.truth.methods.pooled import with_shares
 
-RUNS, SWEEPS = 6, 150
-EPSILONS, RHOS = (0.2, 0.3, 0.5), (0.2, 0.3, 0.4, 0.5)
-DEFAULT = "pooled 0.3 0.4"  # The constants of the package
+RUNS = 6
+SHARES, WEIGHTS = (0.4, 0.6, 0.8), (0.0, 0.15, 0.25, 0.35)
+DEFAULT = "pooled 0.6 0.25"  # The constants of the package
 BASIC = {
     "vote shares": ("vote-share", {}),
     "shares + 1/K": ("dirichlet", {}),
@@ -25,29 +27,25 @@ BASIC = {
     "dawid-skene-em + 1": ("dawid-skene-em", {"diagonal": 1, "off_diagonal": 1}),
     "ability": ("ability", {}),
 }
-SHOWN = ("vote shares", "shares + 1/K", "dawid-skene-em", "dawid-skene-em + 1", "ability", "tempered 0.4")
-SHOWN = (*SHOWN, "perceived-class 0.3", DEFAULT)
+SHOWN = ("vote shares", "shares + 1/K", "dawid-skene-em", "dawid-skene-em + 1", "ability", "perceived-class 0.6")
+SHOWN = (*SHOWN, DEFAULT)
 HEAD = ("method", "log loss", "worst crowd", "floored", "error", "covered", "least covered", "below the default")
 
 
-def answers(crowd: Crowd, seed: int) -> dict[str, np.ndarray]:
-    """The class probabilities of every method."""
+def answers(crowd: Crowd) -> dict[str, np.ndarray]:
+    """The class probabilities of every method; of the default's parts, the prior share of hard items and the weight."""
     annotations = annotations_of(crowd)
     found = {}
     for name, (method, options) in BASIC.items():
         given = {"prior": 1 / crowd[4]} if name == "shares + 1/K" else options
-        truth = pt.infer_truth(annotations, method, draws=0, **given)
-        found[name] = truth.probs
-        if name == "ability":
-            marginals = truth.marginals
-    for epsilon in EPSILONS:
-        options = {"epsilon": epsilon, "sweeps": SWEEPS, "chains": 1}
-        perceived = pt.infer_truth(annotations, "perceived-class", draws=0, seed=seed, **options).probs
-        found[f"perceived-class {epsilon}"] = perceived
-        for rho in RHOS:
-            tempered = temper(found["ability"], marginals, annotations.counts().sum(1).astype(float), rho)
-            found[f"tempered {rho}"] = tempered
-            found[f"pooled {epsilon} {rho}"] = (perceived + tempered) / 2
+        found[name] = pt.infer_truth(annotations, method, draws=0, **given).probs
+    flat = flatten(MethodRequest.without_draws(annotations))
+    for share in SHARES:
+        hard = share * (1 - 1 / crowd[4])
+        found[f"perceived-class {share}"] = pt.infer_truth(annotations, "perceived-class", draws=0, hard=hard).probs
+        classes = pt.infer_truth(annotations, "pooled", draws=0, hard=hard, share_weight=0).probs
+        for weight in WEIGHTS:
+            found[f"pooled {share} {weight}"] = with_shares(classes, flat, weight)
     return found
 
 
@@ -67,7 +65,7 @@ def study(runs: int) -> Iterator[tuple[str, tuple[object, ...]]]:
         found: dict[str, list[tuple[float, int, float, float]]] = {}
         for replicate in range(runs):
             crowd = make(np.random.default_rng([zlib.crc32(name.encode()), replicate]))
-            for method, probs in answers(crowd, replicate).items():
+            for method, probs in answers(crowd).items():
                 found.setdefault(method, []).append(judged(probs, crowd[3]))
         for method, rows in found.items():
             figures.setdefault(method, []).append(rows)

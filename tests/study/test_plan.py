@@ -9,6 +9,7 @@ from made_scores import make
 from scipy.stats import nct, norm, t
 
 import probtruth as pt
+from probtruth.study.pilot import Design
 from probtruth.types import Replicates, Scores
 
 EXACT = 1e-9
@@ -38,14 +39,18 @@ def labelled(rng, n_items, n_votes):
 
 def by_seed(values, own=False):
     """A result of two models by seed, with this difference; `own` if the models do not share their seeds."""
-    n_units, other = values.shape[1], 0 * values
+    n_items, n_units = values.shape
+    other = 0 * values
     scores = make([values.mean(1), other.mean(1)], "ab")
-    table, names = np.stack([values, other]), tuple(map(str, range(n_units)))
+    table = np.stack([values, other])
     if own:
         gap = np.full_like(values, np.nan)
         table = np.stack([np.hstack([values, gap]), np.hstack([gap, other])])
-        names = tuple(map(str, range(2 * n_units)))
-    return pt.Result.of(compare(replace(scores, replicates=Replicates(table, names)), replicates="crossed"))
+    n_units = table.shape[2]
+    item = np.repeat(np.arange(n_items), n_units)
+    unit = np.tile(np.arange(n_units), n_items)
+    replicates = Replicates(item, unit, table.reshape(2, -1), tuple(map(str, range(n_units))))
+    return pt.Result.of(compare(replace(scores, replicates=replicates), replicates="crossed"))
 
 
 def crossed_table(rng, n_items, n_units, bias, mean=0.0):
@@ -76,7 +81,7 @@ def test_variance_of_labels_and_items_by_hand():
     assert made.variance["items"] == pytest.approx(d.var(ddof=1) - noise, rel=EXACT)
     one, two = rows(made)["same design"]["width"], rows(made)["study"]["width"]
     assert (two / one) ** 2 == pytest.approx((d.var(ddof=1) - noise / 2) / d.var(ddof=1), rel=EXACT)
-    assert set(rows(made)) == {"same design", "study", "items x 2", "annotators x 2"}
+    assert set(rows(made)) == {"same design", "study", "items x 2", "annotators x 2", "enough items"}
 
 
 def test_clusters_by_analysis_of_variance():
@@ -88,6 +93,62 @@ def test_clusters_by_analysis_of_variance():
     assert rows(made)["study"]["width"] == pytest.approx(rows(made)["same design"]["width"], rel=EXACT)
     assert rows(made)["clusters x 2"]["width"] < 0.75 * rows(made)["study"]["width"]
     assert pt.plan(scores, clusters=names, n_clusters=60).designs[1]["n_items"] == 240
+
+
+def test_clusters_of_uneven_sizes_by_hand():
+    """Constant within clusters: all variance is between them, and 1 + v^2 times that of as many even ones."""
+    sizes = np.repeat([2, 5, 9], 10)
+    own = np.random.default_rng(6).normal(size=30)
+    difference = np.repeat(own, sizes)
+    names = np.repeat(np.arange(30), sizes).astype(str).tolist()
+    scores = make([difference, 0 * difference], "ab")
+    made = pt.plan(scores, clusters=names, n_clusters=60)
+    uneven = sizes.var() / sizes.mean() ** 2
+    share = sizes / sizes.sum()
+    leverage = (1 - 1 / 30) / (1 - share)  # CR2, as `compare` has it
+    variance = 30 / 29 * (leverage * (share * (own - share @ own)) ** 2).sum()
+    assert made.error**2 == pytest.approx(variance, rel=EXACT)
+    assert made.variance["clusters"] == pytest.approx(variance * 30 / (1 + uneven), rel=EXACT)
+    pair = compare(scores, clusters=names).pairs[0]
+    assert rows(made)["same design"]["width"] == pytest.approx(pair["high"] - pair["low"], rel=EXACT)
+
+
+def test_more_annotators_an_item_come_from_the_same_people():
+    """Three of ten on every item: six an item are of the same ten, and not of twenty."""
+    made = Design(100, 3, None, 10.0)
+    assert made.with_answers(6).n_panel == 10
+    assert made.with_answers(2).n_panel == 9  # at least one person fewer is needed
+    assert made.with_answers(12).n_panel == 12
+    complete = Design(100, 6, None, 6.0)
+    assert (complete.with_answers(3).n_panel, complete.with_answers(12).n_panel) == (3, 12)
+
+
+def test_without_prices_the_items_that_are_enough_are_said():
+    enough = rows(pt.plan(SCORES, width=0.3))["enough items"]
+    priced = rows(pt.plan(SCORES, width=0.3, costs={"item": 3}))["cheapest"]
+    assert enough["n_items"] == priced["n_items"]
+    assert enough["cost"] is None
+    votes = labelled(np.random.default_rng(1), 150, 4)
+    assert rows(pt.plan(votes, width=0.05))["enough items"]["n_annotators"] == 4  # nothing but items is bought
+
+
+def test_a_pilot_of_few_answers_is_not_believed_far_beyond_them():
+    """Where answers explain all of the spread, a hundred an item and four items would do, by the letter."""
+    rng = np.random.default_rng(12)
+    answers = rng.normal(size=(40, 3))
+    answers += 0.5 * (answers.mean() - answers.mean(1, keepdims=True))  # items are more alike than chance makes them
+    item, answer = np.indices(answers.shape).reshape(2, -1)
+    frame = {
+        "item": np.tile(item, 2),
+        "model": np.repeat(["a", "b"], answers.size),
+        "answer": [f"{one}/{other}" for one, other in zip(item, answer, strict=True)] * 2,
+        "score": np.concatenate([answers.ravel(), np.zeros(answers.size)]),
+    }
+    scores = Scores.from_frame(frame, replicate="answer", higher_is_better=False)
+    made = pt.plan(scores, width=0.3, costs={"item": 1, "replicate": 0.05})
+    assert made.variance["items"] == 0
+    assert 4 < rows(made)["cheapest"]["n_replicates"] <= 9
+    assert any("explain all of its spread" in said for said in made.warnings)
 
 
 def test_replicates():
@@ -116,7 +177,7 @@ def test_parts_of_the_variance_are_those_of_the_two_way_layout(own):
     assert made.variance["shared"] == pytest.approx(bias, rel=0.02)
     assert made.variance["replicate"] == pytest.approx(error, rel=0.05)
     assert made.error**2 == pytest.approx(item.var(ddof=1) / n + bias / m, rel=0.02)
-    assert set(rows(made)) == {"same design", "study", "items x 2", "replicates x 2"}
+    assert {"same design", "study", "items x 2", "replicates x 2"} <= set(rows(made))
 
 
 def test_power_of_the_t_test():

@@ -14,9 +14,6 @@ ROUNDING = 1e-9
 """Sums in another order differ by rounding, which iterative methods stop within 1e-9 of."""
 
 COUNTS = pt.Annotations.from_counts([[3, 0, 1], [1, 2, 0], [0, 0, 2]], items=["a", "b", "c"], labels=["x", "y", "z"])
-SAMPLED = ("perceived-class", "pooled")
-"""Methods that sample: their answers have Monte Carlo error, and their kernels compile for each shape."""
-
 CROWD, _, _ = simulate(30, 9, 5, 3, seed=1)
 """One crowd for all methods and tests: a method's kernels are compiled once."""
 
@@ -31,7 +28,7 @@ EACH = [pytest.param(method, marks=[pytest.mark.long] * (method in SLOW)) for me
 def options(method: str) -> dict[str, object]:
     if method in NUTS:
         return {"samples": 100, "warmup": 100, "chains": 2}
-    return {"sweeps": 100} if method in SAMPLED else {}
+    return {}
 
 
 @cache
@@ -90,7 +87,7 @@ def test_order_of_rows_changes_nothing(method: str) -> None:
         np.testing.assert_array_equal(first.draws, second.draws)
 
 
-@pytest.mark.parametrize("method", [method for method in METHODS if method not in (*NUTS, *SAMPLED)])
+@pytest.mark.parametrize("method", [method for method in METHODS if method not in NUTS])
 def test_names_change_nothing(method: str) -> None:
     """To rounding, which iterative methods amplify; draws and sampled methods only within Monte Carlo error."""
     other, items, labels = renamed(CROWD, seed=2)

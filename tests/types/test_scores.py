@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from probtruth.errors import InputError
 from probtruth.types import Scores
+from probtruth.types.scores import MOST_CELLS, MOST_ITEMS, sampled_items
 
 FRAME = {
     "item": ["x", "x", "y", "y", "z"],
@@ -19,16 +20,19 @@ FRAME = {
 }
 
 
-def test_items_that_some_model_lacks_are_counted() -> None:
+def test_items_that_some_model_lacks_stay_and_are_counted() -> None:
     scores = Scores.from_frame(FRAME, higher_is_better=False)
-    assert (scores.models, scores.items) == (("b", "a"), ("x", "y"))
-    assert scores.values.tolist() == [[1, 4], [2, 3]]
-    assert (scores.audit.missing, scores.audit.by_model) == (("z",), (("b", 1, 0), ("a", 0, 0)))
+    assert (scores.models, scores.items) == (("b", "a"), ("x", "y", "z"))
+    np.testing.assert_array_equal(scores.values, [[1, 4, np.nan], [2, 3, 5]])
+    assert (scores.audit.missing, scores.audit.by_model) == ((), (("b", 1, 0), ("a", 0, 0)))
+    common = scores.common()
+    assert common.items == ("x", "y")
+    assert common.values.tolist() == [[1, 4], [2, 3]]
     assert (scores.rule, scores.higher_is_better, scores.n_replicates) == ("score", False, 1)
 
 
 def test_scores_stay_as_given_and_losses_are_their_negatives() -> None:
-    scores = Scores.from_frame(FRAME, higher_is_better=True)
+    scores = Scores.from_frame(FRAME, higher_is_better=True).common()
     assert scores.values.tolist() == [[1, 4], [2, 3]]
     assert scores.losses.tolist() == [[-1, -4], [-2, -3]]
     assert scores.higher_is_better
@@ -53,7 +57,7 @@ def test_replicates_are_averaged_within_the_item() -> None:
 
 
 def test_groups_of_items_that_were_dropped_are_not_groups() -> None:
-    scores = Scores.from_frame(FRAME, group="group", cluster="item", higher_is_better=False)
+    scores = Scores.from_frame(FRAME, group="group", cluster="item", higher_is_better=False).common()
     assert scores.groups is not None
     assert scores.clusters is not None
     assert (scores.groups.codes.tolist(), scores.groups.names) == ([1, 0], ("g1", "g2"))
@@ -83,16 +87,13 @@ def test_the_order_of_rows_changes_nothing_but_the_order_of_models(order: list[i
         ({name: [] for name in FRAME}, {}, "the table: got no rows"),
         (FRAME, {"score": "loss"}, "no column 'loss'"),
         (FRAME, {"group": "topic"}, "a column of groups"),
-        ({**FRAME, "score": [1.0, 2.0, np.nan, 4.0, 5.0]}, {}, "row 3, column 'score': got NaN"),
         ({**FRAME, "score": ["1", "2", "c", "4", "5"]}, {}, "row 3, column 'score': got 'c', expected a number"),
-        ({**FRAME, "score": [1, None, 3, 4, 5]}, {}, "row 2, column 'score': got a blank cell, expected a number"),
         ({**FRAME, "item": ["x", "y", "y", "x", "z"]}, {}, "row 3: got item 'y', model 'a' twice (2 such rows)"),
         (
             {**FRAME, "group": ["g", "h", "g", "g", "g"]},
             {"group": "group"},
             "row 2, column 'group': got item 'x' in two",
         ),
-        ({**FRAME, "item": list("vwxyz")}, {}, "no item in common of the models 'b', 'a'"),
         (
             {"item": [1, 1], "model": ["m", "m"], "score": [np.inf, -np.inf], "k": [0, 1]},
             {"replicate": "k"},
@@ -103,3 +104,15 @@ def test_the_order_of_rows_changes_nothing_but_the_order_of_models(order: list[i
 def test_errors(table: dict[str, list[object]], options: dict[str, str], message: str) -> None:
     with pytest.raises(InputError, match=re.escape(message)):
         Scores.from_frame(table, **options, higher_is_better=False)  # type: ignore[arg-type]
+
+
+def test_items_that_stand_for_all_are_drawn_by_the_seed():
+    few = sampled_items(50, 3, seed=0)
+    assert few.tolist() == list(range(50))
+    drawn = [sampled_items(20_000, 3, seed=seed) for seed in (0, 0, 1)]
+    assert (drawn[0] == drawn[1]).all()
+    assert (drawn[0] != drawn[2]).any()
+    for items in drawn:
+        assert len(np.unique(items)) == MOST_ITEMS
+        assert (np.diff(items) > 0).all()
+    assert len(sampled_items(20_000, 1000, seed=0)) == MOST_CELLS // 1000

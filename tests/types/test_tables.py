@@ -91,7 +91,7 @@ def test_models_are_put_in_one_order_by_name() -> None:
     predictions = pt.Predictions.from_probs({"m": polars.DataFrame(NAMED), "n": other})
     np.testing.assert_array_equal(predictions.log_probs[1], np.log([[0.9, 0.1], [0.2, 0.8]]))
     third = polars.DataFrame({"item": ["a", "c"], "dog": [0.1, 0.8], "cat": [0.9, 0.2]})
-    with pytest.raises(InputError, match=r"model 'n' with other items than the first model .'b', 'c'"):
+    with pytest.raises(InputError, match=r"model 'n' with the items 'a', 'c' .others: 'b', 'c'., expected .* 'b', 'a'"):
         pt.Predictions.from_probs({"m": polars.DataFrame(NAMED), "n": third})
 
 

@@ -26,8 +26,10 @@ def read_argilla(path: StrPath, question: str | None = None, labels: Iterable[st
     Responses are labels, but for drafts and discarded ones, where the export tells them apart (that of version 2 does
     not: filter the records by `response.status` before the export). Suggestions are not read.
 
-    Arguments: `path` is the file; `question` the name of the question whose responses are the labels (needed if
-    there are several); `labels` are all the labels an item can have, if some were never used.
+    Arguments:
+        path: the file.
+        question: the name of the question whose responses are the labels (needed if there are several).
+        labels: all the labels an item can have, if some were never used.
 
     Errors: `InputError` names file and record of what cannot be used, such as several labels at once.
 
@@ -78,9 +80,12 @@ def read_label_studio(
     Choices, ratings, numbers and pairwise selections are labels. Cancelled (skipped) annotations do not count;
     predictions of models are not read.
 
-    Arguments: `path` is the file; `question` the name of the tag (`from_name`) whose answers are the labels (needed
-    if there are several, and for JSON-MIN); `item` a key of the tasks' `data` that names the items (by default the
-    task's id); `labels` are all the labels an item can have, if some were never used.
+    Arguments:
+        path: the file.
+        question: the name of the tag (`from_name`) whose answers are the labels (needed if there are several, and for
+            JSON-MIN).
+        item: a key of the tasks' `data` that names the items (by default the task's id).
+        labels: all the labels an item can have, if some were never used.
 
     Errors: `InputError` names file and task of what cannot be used, such as several choices at once.
 
@@ -148,7 +153,9 @@ def read_prodigy(path: StrPath, labels: Iterable[str | int] | None = None) -> An
     accept or reject, the labels are `accept` and `reject`, and items are tasks (`_task_hash`: an input with a label).
     Ignored answers do not count. Annotators are `_annotator_id`, or `_session_id` without one.
 
-    Arguments: `path` is the file; `labels` are all the labels an item can have, if some were never used.
+    Arguments:
+        path: the file.
+        labels: all the labels an item can have, if some were never used.
 
     Errors: `InputError` names file and line of what cannot be used, such as several options at once.
 

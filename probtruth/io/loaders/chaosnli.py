@@ -28,8 +28,11 @@ def read_chaosnli(
     (`annotator_labels` of SNLI), or a list of counts (`label_count`), one for each of `labels` in their order. The
     annotators are not known.
 
-    Arguments: `labels` are all the labels an item can have; `item` is the key of the item's name (`uid` unless you
-    say), `votes` that of the votes.
+    Arguments:
+        path: the file.
+        labels: all the labels an item can have.
+        item: the key of the item's name (`uid` unless you say), `votes` that of the votes.
+        votes: the key that holds the votes.
 
     Errors: `InputError` names file and line of what cannot be used; a list of counts without `labels` is an error.
 
@@ -40,22 +43,24 @@ def read_chaosnli(
     >>> votes.index.labels, votes.counts().tolist()
     (('c', 'e', 'n'), [[0, 70, 30]])
     """
-    named = None if labels is None else [as_name(label, "labels") for label in labels]
+    named = None
+    if labels is not None:
+        named = [as_name(label, "labels") for label in labels]
     counts: dict[str, Mapping[str, int]] = {}
     for row in read_rows(path, "item"):
         key = votes or _first(row, VOTES, "votes")
         name = row.at(as_name, item or _first(row, ITEMS, "item"))
         if name in counts:
             raise InputError(f"item {check.quote(name)} again", "every item once", "Remove the repetition.", row.where)
-        counts[name] = row.at(lambda cell, where: _counts(cell, named, where), key)
-        if isinstance(row[key], dict) and _annotators(row.get("annotators")) & row[key].keys():
-            problem = f"an object of annotators, since 'annotators' has the same names ({check.shortlist(row[key], 3)})"
-            hint = "Read it as LeWiDi's: pt.loaders.read_lewidi(path) (command line: --format lewidi)."
-            raise InputError(problem, "an object of counts by label", hint, f"{row.where}, {check.quote(key)}")
+        counts[name] = _counts(row, key, named)
     if not counts:
         raise InputError("an empty file", "one object an item", "Check the file.", shown(path))
-    known = named or sorted({label for own in counts.values() for label in own})
-    table = np.array([[own.get(label, 0) for label in known] for own in counts.values()], np.int64)
+    known = named
+    if known is None:
+        known = sorted(set().union(*counts.values()))
+    table = np.zeros((len(counts), len(known)), np.int64)
+    for position, own in enumerate(counts.values()):
+        table[position] = [own.get(label, 0) for label in known]
     return Annotations.from_counts(table, list(counts), known)
 
 
@@ -66,39 +71,45 @@ def _annotators(listed: Any) -> set[str]:
 
 
 def _first(row: Record, keys: tuple[str, ...], option: str) -> str:
-    name = next((key for key in keys if key in row), None)
-    if name is None:
-        raise InputError(
-            f"an object with the keys {check.shortlist(row)}",
-            f"one of {check.shortlist(keys)}",
-            f"Name the key: {option}=... (command line: --{'item' if option == 'item' else 'label'}).",
-            row.where,
-        )
-    return name
+    for key in keys:
+        if key in row:
+            return key
+    flag = "--item" if option == "item" else "--label"
+    hint = f"Name the key: {option}=... (command line: {flag})."
+    wanted = f"one of {check.shortlist(keys)}"
+    raise InputError(f"an object with the keys {check.shortlist(row)}", wanted, hint, row.where)
 
 
-def _counts(cell: Any, labels: list[str] | None, where: str) -> Mapping[str, int]:
-    if isinstance(cell, list) and cell and all(isinstance(one, str) for one in cell):
-        counts: Mapping[str, int] = Counter(as_name(one, where) for one in cell)
-    elif isinstance(cell, dict):
-        counts = {as_name(label, where): _whole(count, where) for label, count in cell.items()}
+def _counts(row: Record, key: str, labels: list[str] | None) -> Mapping[str, int]:
+    """The votes on an item by label: from an object of counts, a list of labels, or a list of counts."""
+    where = f"{row.where}, {check.quote(key)}"
+    cell = row.at(lambda value, where: value, key)
+    if isinstance(cell, dict):
+        if _annotators(row.get("annotators")) & cell.keys():
+            problem = f"an object of annotators, since 'annotators' has the same names ({check.shortlist(cell, 3)})"
+            hint = "Read it as LeWiDi's: pt.loaders.read_lewidi(path) (command line: --format lewidi)."
+            raise InputError(problem, "an object of counts by label", hint, where)
+        counts = {as_name(label, where): _votes(count, where) for label, count in cell.items()}
     elif not isinstance(cell, list) or not cell:
         raise InputError(described(cell), "counts by label, or a list", "Check that value.", where)
-    elif labels is None or len(labels) != len(cell):
-        raise InputError(
-            f"{len(cell)} counts for {'labels without names' if labels is None else f'{len(labels)} labels'}",
-            "one count for each label",
-            "Name them in the order of the counts: pt.loaders.read_chaosnli(path, labels=['e', 'n', 'c']).",
-            where,
-        )
+    elif all(isinstance(one, str) for one in cell):
+        counts = Counter(as_name(one, where) for one in cell)
     else:
-        counts = {label: _whole(count, where) for label, count in zip(labels, cell, strict=True)}
+        counts = _by_position(cell, labels, where)
     for label in counts:
         check.one_of(label, labels or list(counts), f"{where}: label")
     return counts
 
 
-def _whole(value: Any, where: str) -> int:
+def _by_position(cell: list[Any], labels: list[str] | None, where: str) -> dict[str, int]:
+    if labels is None or len(labels) != len(cell):
+        of = "labels without names" if labels is None else f"{len(labels)} labels"
+        hint = "Name them in the order of the counts: pt.loaders.read_chaosnli(path, labels=['e', 'n', 'c'])."
+        raise InputError(f"{len(cell)} counts for {of}", "one count for each label", hint, where)
+    return {label: _votes(count, where) for label, count in zip(labels, cell, strict=True)}
+
+
+def _votes(value: Any, where: str) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < LARGEST:
         raise InputError(described(value), "a count of votes", "Check that value.", where)
     return value

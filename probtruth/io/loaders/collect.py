@@ -56,14 +56,20 @@ def listing(
     models: dict[str, None] = {}
     items: dict[str, set[str]] = {}
     metrics: dict[str, dict[str, dict[str, None]]] = {}
+    every: set[str] = set()
     for one in samples:
         models[one.model] = None
         items.setdefault(one.task, set()).add(one.item)
-        metrics.setdefault(one.task, {}).setdefault(one.filter, {}).update(dict.fromkeys(names(one)))
-    tasks = {task: len(items[task]) for task in sort_names(items)}
-    of_tasks = {task: {filter: [*own] for filter, own in metrics[task].items()} for task in tasks}
-    every = {name for filters in of_tasks.values() for own in filters.values() for name in own}
-    return Listing([*models], tasks, of_tasks, sort_names(every))
+        of_filter = metrics.setdefault(one.task, {}).setdefault(one.filter, {})
+        for name in names(one):
+            of_filter[name] = None
+            every.add(name)
+    tasks: dict[str, int] = {}
+    of_tasks: dict[str, dict[str, list[str]]] = {}
+    for task in sort_names(items):
+        tasks[task] = len(items[task])
+        of_tasks[task] = {filter: list(listed) for filter, listed in metrics[task].items()}
+    return Listing(list(models), tasks, of_tasks, sort_names(every))
 
 
 def choose(
@@ -88,23 +94,22 @@ def scores_of(
         raise InputError("no scores", "at least one", "Check that the run was finished.", what)
     audit = differences([sample for sample, _ in scored], repeated, what)
     different = set(audit.different)
-    alike = [(sample, score) for sample, score in scored if sample.item not in different]
+    columns: dict[str, list[Any]] = {name: [] for name in ("item", "model", "score", "group", "replicate")}
+    for sample, score in scored:
+        if sample.item not in different:
+            row = (sample.item, sample.model, score, sample.task, sample.replicate)
+            for column, cell in zip(columns.values(), row, strict=True):
+                column.append(cell)
     notes: tuple[str, ...] = ()
     if different:
         left_out = f"{check.count(len(different), 'item')} left out ({check.shortlist(audit.different, 3)})"
         notes = (f"{left_out}: under the same id, models have different questions{_elsewhere(scored, different)}",)
-        if len({sample.item for sample, _ in alike}) < 2:
+        if len(set(columns["item"])) < 2:
             hint = "Run every model on the same samples of the task, in the same order."
             raise InputError(notes[0], "the same question under an id, for two items at least", hint, what)
     table = Scores.from_frame(
-        {
-            "item": [sample.item for sample, _ in alike],
-            "model": [sample.model for sample, _ in alike],
-            "score": [score for _, score in alike],
-            "group": [sample.task for sample, _ in alike],
-            "replicate": [sample.replicate for sample, _ in alike],
-        },
-        group="group" if len({sample.task for sample, _ in alike}) > 1 else None,
+        columns,
+        group="group" if len(set(columns["group"])) > 1 else None,
         replicate="replicate",
         higher_is_better=higher_is_better,
         source=Source(what),
@@ -131,12 +136,12 @@ def differences(samples: Sequence[LogSample], repeated: str, what: str) -> Audit
     )
     content: dict[str, str] = {}
     prompt: dict[str, str] = {}
-    different, prompts = set(), set()
+    different: set[str] = set()
+    prompts: set[str] = set()
     for sample in samples:
-        if sample.content is not None and content.setdefault(sample.item, sample.content) != sample.content:
-            different.add(sample.item)
-        if sample.prompt is not None and prompt.setdefault(sample.item, sample.prompt) != sample.prompt:
-            prompts.add(sample.item)
+        for value, first, others in ((sample.content, content, different), (sample.prompt, prompt, prompts)):
+            if value is not None and first.setdefault(sample.item, value) != value:
+                others.add(sample.item)
     if all(sample.item in different for sample in samples):
         raise InputError(
             f"items that are different questions under the same names ({check.shortlist(sort_names(different), 3)})",
@@ -164,10 +169,13 @@ def digest(value: object) -> str:
 
 def log_files(files: Files, patterns: tuple[str, ...]) -> list[tuple[str | None, Path]]:
     """The files, each with the name of its model (None: without one)."""
-    named = [*files.items()] if isinstance(files, Mapping) else [(None, files)]
-    models = [None if model is None else as_name(model, "the names of models") for model, _ in named]
-    check.unique([model or "" for model in models], "model")
-    pairs = [(model, path) for model, (_, own) in zip(models, named, strict=True) for path in _paths(own, patterns)]
+    named: list[tuple[Any, Any]] = [(None, files)]
+    if isinstance(files, Mapping):
+        named = [(as_name(model, "the names of models"), of_model) for model, of_model in files.items()]
+    check.unique([model or "" for model, _ in named], "model")
+    pairs: list[tuple[str | None, Path]] = []
+    for model, of_model in named:
+        pairs += [(model, path) for path in _paths(of_model, patterns)]
     if not pairs:
         raise InputError("no file", "at least one", "Give a path, a list of paths, or {'my model': path}.")
     check.unique([shown(path) for _, path in pairs], "file")
@@ -177,19 +185,27 @@ def log_files(files: Files, patterns: tuple[str, ...]) -> list[tuple[str | None,
 def _paths(files: StrPath | Iterable[StrPath], patterns: tuple[str, ...]) -> list[Path]:
     """The files themselves, those that a pattern stands for, and those of a folder whose names fit."""
     paths: list[Path] = []
-    for file in [files] if isinstance(files, (str, bytes, Path)) or not isinstance(files, Iterable) else files:
+    listed: Iterable[Any] = [files]
+    if isinstance(files, Iterable) and not isinstance(files, (str, bytes)):
+        listed = files
+    for file in listed:
         if not isinstance(file, (str, Path)):
             raise InputError(type(file).__name__, "the path of a file or folder", "Give a path, or a list of paths.")
         if is_address(str(file)):
             raise InputError("logs at an address", "local files", "Copy the logs here first.", redacted(str(file)))
         where = location(file)
         for one in matching(where) or [where]:
-            if not guarded(one, one.is_dir):
+            if guarded(one, one.is_dir):
+                paths += _inside(one, patterns)
+            else:
                 paths.append(one)
-                continue
-            inside = sorted({log for pattern in patterns for log in one.rglob(pattern) if log.is_file()})
-            if not inside:
-                wanted = " or ".join(patterns)
-                raise InputError("a folder without such files", wanted, "Check the path.", shown(one))
-            paths += inside
     return paths
+
+
+def _inside(folder: Path, patterns: tuple[str, ...]) -> list[Path]:
+    found: set[Path] = set()
+    for pattern in patterns:
+        found.update(log for log in folder.rglob(pattern) if log.is_file())
+    if not found:
+        raise InputError("a folder without such files", " or ".join(patterns), "Check the path.", shown(folder))
+    return sorted(found)

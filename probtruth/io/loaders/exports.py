@@ -34,8 +34,9 @@ def read_doccano(files: Files, labels: Iterable[str | int] | None = None) -> Ann
 
     Texts without a label were not annotated. Spans, and texts with several labels, are not read.
 
-    Arguments: `files` is a folder, a file, a list of them, or {user: file}; `labels` are all the labels an item can
-    have, if some were never used.
+    Arguments:
+        files: a folder, a file, a list of them, or {user: file}.
+        labels: all the labels an item can have, if some were never used.
 
     Errors: `InputError` names file and line of what cannot be used.
 
@@ -63,9 +64,10 @@ def read_potato(files: Files, question: str | None = None, labels: Iterable[str 
 
     Single choices and Likert scales are labels. Spans and text fields are not read, nor are several choices at once.
 
-    Arguments: `files` is the folder, a file, a list of them, or {user: file}; `question` is the name of the scheme
-    whose answers are the labels (needed if there are several); `labels` are all the labels an item can have, if some
-    were never used.
+    Arguments:
+        files: the folder, a file, a list of them, or {user: file}.
+        question: the name of the scheme whose answers are the labels (needed if there are several).
+        labels: all the labels an item can have, if some were never used.
 
     Errors: `InputError` names file and line of what cannot be used.
 
@@ -108,9 +110,11 @@ def read_labelbox(
     Items have the global key of their data row or, without one, its external id or id. Skipped labels do not count.
     Objects, texts, nested classifications and those of frames are not read, nor are several answers at once.
 
-    Arguments: `path` is the file; `question` the name of the classification whose answers are the labels (needed if
-    there are several); `item` the key of the data row that names the items; `labels` are all the labels an item can
-    have, if some were never used.
+    Arguments:
+        path: the file.
+        question: the name of the classification whose answers are the labels (needed if there are several).
+        item: the key of the data row that names the items.
+        labels: all the labels an item can have, if some were never used.
 
     Errors: `InputError` names file and line of what cannot be used.
 
@@ -148,14 +152,17 @@ def _of_label(label: Record, item: str) -> Iterator[Vote]:
             yield Vote(item, annotator, chosen, one.at(as_name, "name"), label.where)
 
 
-def read_lewidi(path: StrPath, labels: Iterable[str | int] | None = None) -> Annotations:
+def read_lewidi(path: StrPath, labels: Iterable[str | int] | None = None, votes: str = "annotations") -> Annotations:
     r"""Annotations from a data set of Learning with Disagreements (LeWiDi): JSON, an object of items.
 
     `annotations` is an object of labels by annotator, or a list (in one text, with commas) beside `annotators`. The
     same objects as JSON lines are read too, each with its name under `uid` or `id`. Soft and hard labels in the file
     are not read, nor are several labels from one annotator.
 
-    Arguments: `path` is the file; `labels` are all the labels an item can have, if some were never used.
+    Arguments:
+        path: the file.
+        labels: all the labels an item can have, if some were never used.
+        votes: the key of the annotations.
 
     Errors: `InputError` names file and item of what cannot be used.
 
@@ -166,11 +173,11 @@ def read_lewidi(path: StrPath, labels: Iterable[str | int] | None = None) -> Ann
     >>> annotations.index.annotators, annotations.index.labels
     (('Ann1', 'Ann2'), ('0', '1'))
     """
-    votes: list[Vote] = []
+    found: list[Vote] = []
     for item, row in _lewidi_items(path):
-        answers = row.get("annotations")
+        answers = row.get(votes)
         if not isinstance(answers, dict):
-            annotators, listed = row.at(_split, "annotators"), row.at(_split, "annotations")
+            annotators, listed = row.at(_split, "annotators"), row.at(_split, votes)
             if len(listed) != len(annotators):
                 problem = f"{len(listed)} annotations of {len(annotators)} annotators"
                 raise InputError(problem, "one of each", "Check that item.", row.where)
@@ -178,8 +185,8 @@ def read_lewidi(path: StrPath, labels: Iterable[str | int] | None = None) -> Ann
         for annotator, label in answers.items():
             if label not in (None, ""):
                 several = _split(label, row.where) if isinstance(label, str) else [label]
-                votes.append(Vote(item, as_name(annotator, row.where), several, "annotations", row.where))
-    return annotations_of(votes, None, labels, "question", path)
+                found.append(Vote(item, as_name(annotator, row.where), several, votes, row.where))
+    return annotations_of(found, None, labels, "question", path)
 
 
 def _lewidi_items(path: StrPath) -> Iterator[tuple[str, Record]]:

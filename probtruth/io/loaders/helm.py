@@ -34,11 +34,13 @@ def read_helm(
     between models are dropped for all models and counted in `audit`, as are those that some model lacks. Where a run
     has instances of several splits, those of the split `test` count, as in HELM's own tables, and `notes` say so.
 
-    Arguments: `files` is a folder (`benchmark_output/runs/SUITE`), a file, a list of them, or {model name: file, folder
-    or list}; without names the model is that of `run_spec.json` beside the file, or of the folder's name. `metric` is
-    one of the statistics in the files (needed if there are several); `perturbation` the name of one, if the
-    instances were perturbed (by default the instances as they are); `higher_is_better` is needed for metrics that
-    are not known; `split` is the name of the split to read.
+    Arguments:
+        files: a folder (`benchmark_output/runs/SUITE`), a file, a list of them, or {model name: file, folder or list}.
+            Without names the model is that of `run_spec.json` beside the file, or of the folder's name.
+        metric: one of the statistics in the files (needed if there are several).
+        perturbation: the name of one, if the instances were perturbed (by default the instances as they are).
+        higher_is_better: needed for metrics that are not known.
+        split: the name of the split to read.
 
     Errors: `InputError` names file and instance of what cannot be used.
 

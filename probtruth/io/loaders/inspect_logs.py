@@ -33,10 +33,12 @@ def read_inspect(files: Files, scorer: str | None = None, higher_is_better: bool
     some model lacks, or whose input differs, are dropped for all models and counted in `audit`; those whose target or
     choices differ (choices that were shuffled) are kept and warned of.
 
-    Arguments: `files` is a path, a folder, a list of them, or {model name: path, folder or list}; without names the
-    log's own model is the name. `scorer` is one of the scorers in the logs (needed if there are several), and
-    `scorer.part` one part of a score of several. `higher_is_better` is needed for numbers under the name of no known
-    metric; of grades (C, P, I, N) more is better.
+    Arguments:
+        files: a path, a folder, a list of them, or {model name: path, folder or list}. Without names the log's own
+            model is the name.
+        scorer: one of the scorers in the logs (needed if there are several), and `scorer.part` one part of a score of
+            several.
+        higher_is_better: needed for numbers under the name of no known metric. Of grades (C, P, I, N) more is better.
 
     Errors: `InputError` names file and sample of what cannot be used: a run that did not succeed, a damaged or hostile
     archive, a score that is no number, a sample that stands twice.

@@ -1,13 +1,10 @@
 """One table that holds the reference and all models: a block of columns for each, told apart by their names."""
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 from probtruth import check, frames
-from probtruth.check import Source
 from probtruth.errors import InputError
-from probtruth.io.addresses import shown
-from probtruth.io.tables.read import Block, Joined, columns_of
+from probtruth.io.table import Block, opened
 from probtruth.types.arguments import Frame, StrPath
 
 SOFT, VOTES = "truth", "votes"  # The names of the reference: soft labels, or counts of votes
@@ -23,9 +20,11 @@ def joined_table(
     labels, or the block `votes` counts of votes; every other block is a model. Columns without the separator are no
     part of a block. Pass what comes back to `evaluate`: `pt.evaluate(*pt.loaders.joined_table("T.parquet"))`.
 
-    Arguments: `table` is a file (CSV, TSV, JSONL, Parquet, Arrow), a folder of Parquet or Arrow files, or a dataframe;
-    `columns` says how the columns of a block begin where it is not by its name: {"truth": "human", "ours": "p_ours"}
-    for `human.cat` and `p_ours.cat`. With models in it, only these are read; `item` is the column of items.
+    Arguments:
+        table: a file (CSV, TSV, JSONL, Parquet, Arrow), a folder of Parquet or Arrow files, or a dataframe.
+        columns: says how the columns of a block begin where it is not by its name: {"truth": "human", "ours": "p_ours"}
+            for `human.cat` and `p_ours.cat`. With models in it, only these are read.
+        item: the column of items.
 
     Returns: the reference and {model: block}, which are read where they are used.
 
@@ -39,8 +38,9 @@ def joined_table(
     >>> pt.score(models, reference).values.round(3).tolist()
     [[0.693, 0.288]]
     """
-    joined, names = Joined(table), columns_of(table)
-    where = shown(table) if isinstance(table, str | Path) else Source().name
+    joined = opened(table)
+    names = joined.columns
+    where = joined.name
     frames.need_columns(names, {"item": item}, where)
     others, chosen = [name for name in names if name != item], dict(columns or {})
     reference, counts = _reference(others, chosen, where)

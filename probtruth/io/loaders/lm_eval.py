@@ -35,6 +35,7 @@ REPEATED = (
 
 type ByTask = str | Mapping[str, str] | None
 """A name for all tasks, or one for each; None for each task's first."""
+OTHERS = ""  # In place of the name of a task: all that are not named
 
 
 def read_lm_eval_samples(
@@ -51,10 +52,13 @@ def read_lm_eval_samples(
     (another template or few-shot choice) are kept and warned of. The `rule` of the scores says by which metric and
     filter each task counts.
 
-    Arguments: `files` is {model name: file, folder or list of them}, or a folder in which each model has a folder of
-    its own, as the harness writes it; models then have the names in `results_DATE.json`. `metric` and `filter` are
-    names, or {task: name}; a task without one counts by its first metric and its first filter. `tasks` are the tasks to
-    read. `higher_is_better` is needed for metrics that are not known.
+    Arguments:
+        files: {model name: file, folder or list of them}, or a folder in which each model has a folder of its own, as
+            the harness writes it. Models then have the names in `results_DATE.json`.
+        metric, filter: names, or {task: name}. A task without one counts by that of the task "", or else by its first
+            metric and its first filter.
+        higher_is_better: needed for metrics that are not known.
+        tasks: the tasks to read.
 
     Errors: `InputError` names file and line of what cannot be used.
 
@@ -71,34 +75,51 @@ def read_lm_eval_samples(
     samples = samples_in(files, tasks)
     of_tasks = first_samples(samples)
     for option in (metric, filter):
-        for task in option if isinstance(option, Mapping) else ():
-            check.one_of(task, list(of_tasks), "task")
-    if isinstance(filter, str):  # holds where a task has several
-        check.one_of(filter, sorted({name for own in of_tasks.values() for name in own}), "filter")
-        filter = {task: filter for task, own in of_tasks.items() if len(own) > 1}
-    filters = _by_task("filter", filter, of_tasks)
-    numbers = {task: _numbers(own[filters[task]]) for task, own in of_tasks.items()}
-    own = metric if isinstance(metric, Mapping) else dict.fromkeys(numbers, metric)
-    lacking = [task for task, names in numbers.items() if not names and not own.get(task)]
-    if lacking:
-        raise InputError(
-            f"no metric of the task {check.shortlist(lacking)} that is one number",
-            "one metric",
-            "The harness computes the others over all samples at once: leave them out, tasks=[...] (command line: "
-            "--task NAME).",
-            WHAT,
-        )
-    others = {task: own[filters[task]].values.keys() - OWN for task, own in of_tasks.items()}
-    metrics = _by_task("metric", metric, {task: [*numbers[task], *others[task]] for task in of_tasks})
+        if isinstance(option, Mapping):
+            for task in option:
+                if task != OTHERS:
+                    check.one_of(task, list(of_tasks), "task")
+    filters = _filters_of(of_tasks, filter)
+    firsts = {task: of_filters[filters[task]] for task, of_filters in of_tasks.items()}
+    metrics = _metrics_of(firsts, metric)
     hint = "Choose a metric that all models have."
-    scored = [
-        (one, Record(one.values, one.where).at(as_number, metrics[one.task], hint=hint))
-        for one in samples
-        if one.filter == filters[one.task]
-    ]
-    several = {task: f",{filters[task]}" if len(own) > 1 else "" for task, own in of_tasks.items()}
-    rule = _rule({task: name + several[task] for task, name in metrics.items()})
-    return scores_of(scored, rule, _upward(of_tasks, metrics, higher_is_better), REPEATED, WHAT)
+    scored: list[tuple[LogSample, float]] = []
+    for one in samples:
+        if one.filter == filters[one.task]:
+            score = Record(one.values, one.where).at(as_number, metrics[one.task], hint=hint)
+            scored.append((one, score))
+    measures = dict(metrics)
+    for task, of_filters in of_tasks.items():
+        if len(of_filters) > 1:
+            measures[task] += f",{filters[task]}"
+    return scores_of(scored, _rule(measures), _upward(firsts, metrics, higher_is_better), REPEATED, WHAT)
+
+
+def _filters_of(of_tasks: Mapping[str, Mapping[str, LogSample]], filter: ByTask) -> dict[str, str]:
+    """The filter of each task; one name is for the tasks that have several."""
+    if isinstance(filter, str):
+        names = {name for of_filters in of_tasks.values() for name in of_filters}
+        check.one_of(filter, sorted(names), "filter")
+        filter = {task: filter for task, of_filters in of_tasks.items() if len(of_filters) > 1}
+    return _by_task("filter", filter, of_tasks)
+
+
+def _metrics_of(firsts: Mapping[str, LogSample], metric: ByTask) -> dict[str, str]:
+    """The metric of each task, of which one sample tells what there is: what is one number stands first."""
+    there: dict[str, list[str]] = {}
+    for task, sample in firsts.items():
+        numbers = _numbers(sample)
+        named = _named(metric, task)
+        if not numbers and not named:
+            raise InputError(
+                f"no metric of the task {check.quote(task)} that is one number",
+                "one metric",
+                "The harness computes the others over all samples at once: leave them out, tasks=[...] (command line: "
+                "--task NAME).",
+                WHAT,
+            )
+        there[task] = [*numbers, *(sample.values.keys() - OWN)]
+    return _by_task("metric", metric, there)
 
 
 def listed(files: Files) -> Listing:
@@ -108,9 +129,14 @@ def listed(files: Files) -> Listing:
 
 def _numbers(sample: LogSample) -> list[str]:
     """The metrics that are one number, in the harness's order."""
-    row, names = sample.values, sample.values.get("metrics")
-    stated = [name for name in names if isinstance(name, str) and name in row] if isinstance(names, list) else []
-    return [key for key in dict.fromkeys((*stated, *row)) if key not in OWN and isinstance(row[key], (int, float))]
+    listed = sample.values.get("metrics")
+    if not isinstance(listed, list):
+        listed = []
+    found: list[str] = []
+    for key in (*listed, *sample.values):
+        if isinstance(key, str) and key not in OWN and isinstance(sample.values.get(key), (int, float)):
+            found.append(key)
+    return list(dict.fromkeys(found))
 
 
 def first_samples(samples: Sequence[LogSample]) -> dict[str, dict[str, LogSample]]:
@@ -121,23 +147,35 @@ def first_samples(samples: Sequence[LogSample]) -> dict[str, dict[str, LogSample
     return dict(sorted(tasks.items()))
 
 
-def _by_task(what: str, option: ByTask, known: Mapping[str, Collection[str]]) -> dict[str, str]:
+def _by_task(what: str, option: ByTask, there: Mapping[str, Collection[str]]) -> dict[str, str]:
     """The filter or metric of each task: the one that is named for it, or for all, or else its first."""
-    named = option if isinstance(option, Mapping) else dict.fromkeys(known, option)
-    chosen = {task: named.get(task) or next(iter(names), "") for task, names in known.items()}
-    lacking = {task: next(iter(names), "") for task, names in known.items() if chosen[task] not in names}
+    chosen: dict[str, str] = {}
+    lacking: dict[str, str] = {}
+    for task, names in there.items():
+        first = next(iter(names), "")
+        chosen[task] = _named(option, task) or first
+        if chosen[task] not in names:
+            lacking[task] = first
     if not lacking:
         return chosen
     task = next(iter(lacking))
-    options = tuple(word for pair in lacking.items() for word in (f"--{what}", "=".join(pair)))
+    options: list[str] = []
+    for other, name in lacking.items():
+        options += [f"--{what}", f"{other}={name}"]
     raise InputError(
         f"no {what} {check.quote(chosen[task])} of the task {check.shortlist(lacking)}",
-        f"one of {check.shortlist(known[task], 20)}",
-        f"{check.did_you_mean(chosen[task], known[task])} Name one, {what}={lacking} (command line: "
+        f"one of {check.shortlist(there[task], 20)}",
+        f"{check.did_you_mean(chosen[task], there[task])} Name one, {what}={lacking} (command line: "
         f"{shlex.join(options)}), or none: then each task counts by its first.",
         WHAT,
-        options,
+        tuple(options),
     )
+
+
+def _named(option: ByTask, task: str) -> str | None:
+    if isinstance(option, Mapping):
+        return option.get(task, option.get(OTHERS))
+    return option
 
 
 def _rule(measures: Mapping[str, str]) -> str:
@@ -147,19 +185,22 @@ def _rule(measures: Mapping[str, str]) -> str:
         tasks.setdefault(measure, []).append(task)
     if len(tasks) == 1:
         return next(iter(tasks))
-    more = {metric: f" and {len(own) - 3} more" if len(own) > 3 else "" for metric, own in tasks.items()}
-    parts = [f"{', '.join(own[:3])}{more[metric]} by {metric}" for metric, own in tasks.items()]
+    parts: list[str] = []
+    for measure, of_measure in tasks.items():
+        more = f" and {len(of_measure) - 3} more" if len(of_measure) > 3 else ""
+        parts.append(f"{', '.join(of_measure[:3])}{more} by {measure}")
     return f"score ({'; '.join(parts)})"
 
 
-def _upward(of_tasks: Mapping[str, Mapping[str, LogSample]], metrics: Mapping[str, str], stated: bool | None) -> bool:
+def _upward(firsts: Mapping[str, LogSample], metrics: Mapping[str, str], stated: bool | None) -> bool:
     """Whether higher is better: as the caller says, else by the names of the metrics, else as the run says."""
     upward: dict[bool, str] = {}
     for task, metric in metrics.items():
-        run = next(iter(of_tasks[task].values())).upward.get(task)
-        declared = run.get(metric) if isinstance(run, dict) else None
         way = orientation.known(metric) if stated is None else stated
-        way = declared if way is None and isinstance(declared, bool) else way
+        run = firsts[task].upward.get(task)
+        declared = run.get(metric) if isinstance(run, dict) else None
+        if way is None and isinstance(declared, bool):
+            way = declared
         upward[orientation.upward(metric, way, WHAT)] = f"{check.quote(metric)} of {check.quote(task)}"
     if len(upward) > 1:
         raise InputError(

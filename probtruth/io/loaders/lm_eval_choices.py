@@ -29,9 +29,10 @@ def read_lm_eval_choices(
     The log-likelihoods of an item's choices go through a softmax: p_k is proportional to exp(l_k). Labels are the
     positions of the choices, from 0; positions that an item lacks have probability 0.
 
-    Arguments: `files` and `tasks` as in `read_lm_eval_samples`; `normalise` is `"none"`, or `"characters"` to divide
-    each log-likelihood by the length of its choice first, as the metric `acc_norm` does (a softmax of such means is a
-    convention, not a probability that the model states).
+    Arguments:
+        files, tasks: as in `read_lm_eval_samples`.
+        normalise: `"none"`, or `"characters"` to divide each log-likelihood by the length of its choice first, as the
+            metric `acc_norm` does (a softmax of such means is a convention, not a probability that the model states).
 
     Returns: predictions, and the truth of the estimand `class`, for `score` or `evaluate`.
 
@@ -52,12 +53,15 @@ def read_lm_eval_choices(
 
 def _choice(sample: LogSample, normalise: str) -> LogSample:
     """The sample with the log-weights of its choices (up to a constant), and the position of the right one."""
-    row, where = Record(sample.values, sample.where), sample.where
+    where = sample.where
+    row = Record(sample.values, where)
     logs = [_log_likelihood(entry, where) for entry in row.at(as_list, "filtered_resps")]
     contexts, words = _requests(row, len(logs))
     half = len(logs) // 2
-    if half >= 2 and words and words == 2 * words[:half] and all(one == "" for one in contexts[half:]):
-        logs, words = logs[:half], words[:half]  # acc_mutual_info asks for the choices again, without the question
+    if half >= 2 and words and words == 2 * words[:half] and not any(contexts[half:]):
+        # acc_mutual_info asks for the choices again, without the question
+        logs = logs[:half]
+        words = words[:half]
     if normalise == "characters":
         if not words:
             raise InputError("samples without arguments", "the text of the choices", "Use normalise='none'.", where)
@@ -96,12 +100,18 @@ def _requests(row: Record, n_choices: int) -> tuple[list[Any], list[str]]:
         return [], []
     arguments = row["arguments"]
     requests = list(arguments.values()) if isinstance(arguments, dict) else row.at(as_list, "arguments")
-    parts = [[one.get("arg_0"), one.get("arg_1")] if isinstance(one, dict) else one for one in requests]
-    pairs = [(one[0], one[1].strip()) for one in parts if isinstance(one, list) and isinstance((*one, 0, 0)[1], str)]
-    if len(pairs) != n_choices:
-        problem = f"{len(pairs)} requests for {n_choices} answers"
+    contexts: list[Any] = []
+    words: list[str] = []
+    for request in requests:
+        if isinstance(request, dict):
+            request = [request.get("arg_0"), request.get("arg_1")]
+        if isinstance(request, list) and len(request) > 1 and isinstance(request[1], str):
+            contexts.append(request[0])
+            words.append(request[1].strip())
+    if len(words) != n_choices:
+        problem = f"{len(words)} requests for {n_choices} answers"
         raise InputError(problem, "one for each", "Check the file.", f"{row.where}, 'arguments'")
-    return [context for context, _ in pairs], [word for _, word in pairs]
+    return contexts, words
 
 
 def _chosen(text: str, words: list[str], n_choices: int, where: str) -> int:
@@ -132,12 +142,18 @@ def _together(choices: Sequence[LogSample]) -> tuple[Predictions, Truth]:
             of_model.setdefault(one.model, {})[one.item] = one
     shared, _, left_out, _ = groups.common(list(of_model), [tuple(own) for own in of_model.values()], None)
     items = sort_names(shared)
-    first = [next(iter(of_model.values()))[item].values for item in items]
-    n_labels = max(len(one["logs"]) for one in first)  # as many for all models, or the question is another
-    labels, lacking = range(n_labels), [-np.inf] * n_labels
-    logs = {model: [own[item].values["logs"] for item in items] for model, own in of_model.items()}
-    arrays = {model: [(one + lacking)[:n_labels] for one in own] for model, own in logs.items()}
+    reference = next(iter(of_model.values()))
+    gold = [reference[item].values["gold"] for item in items]
+    # as many for all models, or the question is another
+    n_labels = max(len(reference[item].values["logs"]) for item in items)
+    arrays: dict[str, Any] = {}
+    for model, own in of_model.items():
+        logs = np.full((len(items), n_labels), -np.inf)
+        for row, item in enumerate(items):
+            listed = own[item].values["logs"]
+            logs[row, : len(listed)] = listed
+        arrays[model] = logs
+    labels = range(n_labels)
     predictions = Predictions.from_logits(arrays, items=items, labels=labels)
-    right = np.eye(n_labels)[[one["gold"] for one in first]]
-    truth = Truth.from_probs(right, items=items, labels=labels, estimand="class")
+    truth = Truth.from_probs(np.eye(n_labels)[gold], items=items, labels=labels, estimand="class")
     return replace(predictions, audit=left_out + audit), truth

@@ -17,11 +17,11 @@ from probtruth.io.formats import (
     SCORE_TOOLS,
     LabelReading,
     ScoreReading,
+    listed,
 )
 from probtruth.io.loaders import helm, inspect_logs, json_values, lm_eval, results
 from probtruth.io.scores import read_scores
-from probtruth.io.tables.binary import SUFFIXES
-from probtruth.io.tables.read import has_several
+from probtruth.io.tables.read import BINARIES, BOM, has_several, read_bytes
 from probtruth.types import Annotations, Scores
 from probtruth.types.arguments import Files, StrPath
 
@@ -51,16 +51,24 @@ SIGNS: dict[str, tuple[set[str], ...]] = {
     "labelbox": ({"data_row", "projects"},),
     "lewidi": ({"annotators", "annotations"},),
 }  # The keys by which a JSON object of each tool is known: any of these sets
-# The options of each format of scores, beside those that all have.
+# What each format of scores uses of a `ScoreReading`.
 OPTIONS = {
-    "table": ("group", "cluster", "replicate"),
-    "wide": ("group", "cluster"),
-    "lm-eval": ("task", "metric", "filter"),
-    "inspect": (),
-    "helm": ("filter",),
-    "promptfoo": (),
+    "table": (*("item", "model", "score", "group", "cluster", "replicate"), "transpose", "missing", "higher_is_better"),
+    "wide": ("item", "model", "score", "group", "cluster", "transpose", "missing", "higher_is_better"),
+    "lm-eval": ("score", "task", "metric", "filter", "higher_is_better"),
+    "inspect": ("score", "higher_is_better"),
+    "helm": ("score", "filter", "higher_is_better"),
+    "promptfoo": ("score",),
     "alpaca-eval": (),
-    "every-eval-ever": (),
+    "every-eval-ever": ("score", "higher_is_better"),
+}
+# What each format of annotations uses of a `LabelReading`; `item` may be for the predictions beside them.
+LABEL_OPTIONS = {
+    "table": ("item", "annotator", "label", "replicate", "missing"),
+    "counts": ("item", "label", "missing"),
+    "wide": ("item", "annotator", "missing"),
+    **dict.fromkeys(("label-studio", "labelbox", "chaosnli", "argilla", "potato", "lewidi"), ("item", "label")),
+    **dict.fromkeys(("prodigy", "doccano"), ("item",)),
 }
 
 
@@ -80,17 +88,23 @@ def format_of(path: StrPath) -> str:
         if isinstance(value, Mapping) and not AGGREGATE.isdisjoint(value) and tool is None:
             hint = "Give the file of its samples: *_samples.jsonl, or samples_*.jsonl."
             raise InputError("the results of a whole evaluation", "scores of its samples", hint, shown(path))
+        if tool is None and isinstance(value, Mapping) and _is_list(path):
+            return "table"
         if tool is None:
             raise InputError(
                 "JSON of no tool that is known",
                 f"what {', '.join((*SCORE_TOOLS, *ANNOTATION_TOOLS))} write",
-                "A table goes into CSV, JSONL (.jsonl) or Parquet.",
+                "A table goes into CSV, JSONL (.jsonl), a list of objects (.json) or Parquet.",
                 shown(path),
             )
         return tool
     if suffix not in (".jsonl", ".ndjson"):
         return "table"
     return _of_value(json_values.first_object(path)) or "table"
+
+
+def _is_list(path: StrPath) -> bool:
+    return read_bytes(path).removeprefix(BOM).lstrip().startswith(b"[")
 
 
 def _of_value(value: Any) -> str | None:
@@ -125,7 +139,7 @@ def _of_folder(path: Path) -> str:
                 tool = format_of(file)
                 if tool != "table":
                     return tool
-    if any(file.suffix.lower() in SUFFIXES for file in path.iterdir()):
+    if any(file.suffix.lower() in BINARIES for file in path.iterdir()):
         return "table"
     raise InputError(
         "a folder without logs",
@@ -155,18 +169,16 @@ def label_format(path: StrPath, format: str = "auto") -> str:
 
 def read_score_files(files: Files, how: ScoreReading, memory: float | None = None) -> Scores:
     """Scores from a table or from the logs of a harness."""
-    listed: Sequence[Any] = [*files.values()] if isinstance(files, Mapping) else [files]
-    paths = [path for one in listed for path in ([one] if isinstance(one, str | Path) else one)]
+    every: Sequence[Any] = [*files.values()] if isinstance(files, Mapping) else [files]
+    paths = [path for one in every for path in ([one] if isinstance(one, str | Path) else one)]
     format = score_format(paths, how.format)
     if format not in OPTIONS:
         hint = "Give it as --annotations of `probtruth run`."
         raise InputError(f"an export of {format}", "scores", hint, str(paths[0]))
-    for name in ("group", "cluster", "replicate", "task", "metric", "filter"):
-        if getattr(how, name) and name not in OPTIONS[format]:
-            hint = "Leave it out: of logs, tasks are the groups, epochs and trials the replicates."
-            fits = " or ".join(other for other, names in OPTIONS.items() if name in names)
-            raise InputError(f"--{name} with files of {format}", f"files of {fits}", hint, str(paths[0]))
-    metric, upward = _given(how.score, "score"), how.higher_is_better
+    _refuse_unused(how, format, OPTIONS, paths[0])
+    if memory is not None and format in SCORE_TOOLS:
+        raise InputError(f"--memory with files of {format}", "a table", "Leave it out.", str(paths[0]))
+    metric, upward = how.score, how.higher_is_better
     if format == "inspect":
         return loaders.read_inspect(files, metric, upward)
     if format == "helm":
@@ -181,13 +193,41 @@ def read_score_files(files: Files, how: ScoreReading, memory: float | None = Non
     if format == "lm-eval":
         metrics = _by_task(how.metric, metric)
         return loaders.read_lm_eval_samples(files, metrics, _by_task(how.filter), upward, how.task)
-    if len(paths) > 1:
-        raise InputError(f"{len(paths)} tables", "one table of scores", "Put the models into one table.")
+    table: Any = paths[0]
+    if isinstance(files, Mapping):
+        table = {model: _one_file(model, own) for model, own in files.items()}
+    elif len(paths) > 1:
+        hint = "Name the model of each: MODEL=FILE MODEL=FILE."
+        raise InputError(f"{len(paths)} tables", "one table of scores, or a file for each model", hint)
     models = None
+    own = {name: getattr(how, name) for name in ("item", "model", "score", "group", "cluster", "replicate")}
     if format == "wide":
-        models = _listed(_given(how.model, "model")) or []
-    columns = {name: getattr(how, name) for name in ("item", "model", "score", "group", "cluster", "replicate")}
-    return read_scores(paths[0], **columns, models=models, higher_is_better=upward, memory=memory)
+        models = listed(own.pop("model"))
+    options: dict[str, Any] = {"transpose": how.transpose, "missing": how.none, "memory": memory}
+    return read_scores(table, **own, models=models, higher_is_better=upward, **options)
+
+
+def _refuse_unused(
+    how: LabelReading | ScoreReading, format: str, options: Mapping[str, Sequence[str]], path: StrPath
+) -> None:
+    """Raises for what was said and does nothing for the format of the files."""
+    for name, value in vars(how).items():
+        said = value not in (None, ()) and not (name == "transpose" and value is False)
+        if said and name != "format" and name not in options[format]:
+            flag = "--" + name.replace("_", "-")
+            if name == "higher_is_better":
+                flag = "--higher-is-better" if value else "--lower-is-better"
+            fits = [other for other, names in options.items() if name in names]
+            wanted = f"files of {' or '.join(fits)}"
+            raise InputError(f"{flag} with files of {format}", wanted, "Leave it out.", shown(path))
+
+
+def _one_file(model: str, files: StrPath | Sequence[StrPath]) -> StrPath:
+    """The file of a model."""
+    listed = [files] if isinstance(files, str | Path) else [*files]
+    if len(listed) > 1:
+        raise InputError(f"{len(listed)} tables of model {check.quote(model)}", "one", "Put them into one file.")
+    return listed[0]
 
 
 def read_label_file(
@@ -198,51 +238,41 @@ def read_label_file(
     if format not in LABEL_READERS:
         hint = "Logs hold scores: give them to `probtruth compare`."
         raise InputError(f"a log of {format}", "annotations", hint, str(path))
-    if format == "prodigy" and how.label != "label":
-        raise InputError("--label with an export of Prodigy", "one answer a line", "Leave it out.", str(path))
+    _refuse_unused(how, format, LABEL_OPTIONS, path)
     return LABEL_READERS[format](path, how, labels, memory)
 
 
 def _by_task(words: Sequence[str] | None, every: str | None = None) -> str | dict[str, str] | None:
-    """`TASK=NAME` words as {task: name}; a name without a task is for all."""
+    """`TASK=NAME` words as {task: name}; a name without a task is for all that are not named."""
     named: dict[str, str] = {}
-    for task, _, name in (word.rpartition("=") for word in words or ()):
+    for word in words or ():
+        task, _, name = word.rpartition("=")
         if task:
             named[task] = name
         else:
             every = name
     if named and every is not None:
-        raise InputError(f"a name for every task ({every}) and one for some", "one of the two", "Write TASK=NAME.")
+        named[lm_eval.OTHERS] = every
     return named or every
-
-
-def _given(name: str, default: str) -> str | None:
-    return None if name == default else name
-
-
-def _listed(names: str | None) -> list[str] | None:
-    return None if names is None else [name.strip() for name in names.split(",")]
 
 
 # How each format of annotations is read.
 LABEL_READERS: Mapping[str, Callable[[StrPath, LabelReading, Sequence[str] | None, float | None], Annotations]] = {
     "table": lambda path, how, labels, memory: read_annotations(
-        path, how.item, how.annotator, how.label, how.replicate, labels=labels, memory=memory
+        path, how.item, how.annotator, how.label, how.replicate, labels=labels, missing=how.none, memory=memory
     ),
-    "counts": lambda path, how, labels, memory: read_annotations(path, how.item, format="counts", memory=memory),
+    "counts": lambda path, how, labels, memory: read_annotations(
+        path, how.item, label=how.label, format="counts", missing=how.none, memory=memory
+    ),
     "wide": lambda path, how, *_: read_annotations(
-        path, how.item, format="wide", annotators=_listed(_given(how.annotator, "annotator")) or ()
+        path, how.item, format="wide", annotators=listed(how.annotator), missing=how.none
     ),
-    "label-studio": lambda path, how, *_: loaders.read_label_studio(
-        path, _given(how.label, "label"), _given(how.item, "item")
-    ),
-    "argilla": lambda path, how, *_: loaders.read_argilla(path, _given(how.label, "label")),
+    "label-studio": lambda path, how, *_: loaders.read_label_studio(path, how.label, how.item),
+    "argilla": lambda path, how, *_: loaders.read_argilla(path, how.label),
     "prodigy": lambda path, how, *_: loaders.read_prodigy(path),
     "doccano": lambda path, how, *_: loaders.read_doccano(path),
-    "potato": lambda path, how, *_: loaders.read_potato(path, _given(how.label, "label")),
-    "labelbox": lambda path, how, *_: loaders.read_labelbox(path, _given(how.label, "label"), _given(how.item, "item")),
-    "lewidi": lambda path, how, *_: loaders.read_lewidi(path),
-    "chaosnli": lambda path, how, *_: loaders.read_chaosnli(
-        path, item=_given(how.item, "item"), votes=_given(how.label, "label")
-    ),
+    "potato": lambda path, how, *_: loaders.read_potato(path, how.label),
+    "labelbox": lambda path, how, *_: loaders.read_labelbox(path, how.label, how.item),
+    "lewidi": lambda path, how, *_: loaders.read_lewidi(path, votes=how.label or "annotations"),
+    "chaosnli": lambda path, how, *_: loaders.read_chaosnli(path, item=how.item, votes=how.label),
 }

@@ -30,8 +30,9 @@ def read_promptfoo(files: Files, metric: str | None = None) -> Scores:
     same variables and assertions are replicates. Calls that failed count as missing. Outputs, costs and latencies are
     not read.
 
-    Arguments: `files` is a path, a folder, a list of them, or {model name: path}; `metric` is `score` (the default),
-    `success`, or one of the named scores. More is better for all of them.
+    Arguments:
+        files: a path, a folder, a list of them, or {model name: path}.
+        metric: `score` (the default), `success`, or one of the named scores. More is better for all of them.
 
     Errors: `InputError` names file and result of what cannot be used.
 
@@ -101,7 +102,8 @@ def read_alpaca_eval(files: Files) -> Scores:
     data sets if there are several. Of one model alone, the reference model is the other one. Length-controlled win
     rates are not read: a model of the lengths makes them.
 
-    Arguments: `files` is `annotations.json`, a folder, a list of them, or {model name: path}.
+    Arguments:
+        files: `annotations.json`, a folder, a list of them, or {model name: path}.
 
     Errors: `InputError` names file and record of what cannot be used, such as models with different references.
 
@@ -164,8 +166,10 @@ def read_every_eval_ever(files: Files, metric: str | None = None, higher_is_bett
     missing. The aggregate files (`eval.schema.json`) hold no samples and are not read, nor are several results of a
     sample.
 
-    Arguments: `files` is a path, a folder, a list of them, or {model name: path}; `metric` is `score` (the default) or
-    `is_correct`; `higher_is_better` is needed for scores other than correct or not.
+    Arguments:
+        files: a path, a folder, a list of them, or {model name: path}.
+        metric: `score` (the default) or `is_correct`.
+        higher_is_better: needed for scores other than correct or not.
 
     Errors: `InputError` names file and line of what cannot be used.
 

@@ -30,10 +30,11 @@ def read_cv_results(
     for k folds, since `compare` takes items to be independent otherwise. Searches over several data sets give data sets
     as items and folds as replicates; data sets are independent.
 
-    Arguments: `results` is `search.cv_results_` (a dict, or a dataframe of it), or {data set: cv_results_}; `metric` is
-    the name after `test_` (`score` with a single metric); `names` the names of the candidates, by default their
-    parameters as text; `higher_is_better` holds for all scorers of scikit-learn (losses among them are negated, as in
-    `neg_log_loss`).
+    Arguments:
+        results: `search.cv_results_` (a dict, or a dataframe of it), or {data set: cv_results_}.
+        metric: the name after `test_` (`score` with a single metric).
+        names: the names of the candidates, by default their parameters as text.
+        higher_is_better: holds for all scorers of scikit-learn (losses among them are negated, as in `neg_log_loss`).
 
     Errors: `InputError` for a missing metric, a NaN (a fold that failed), or candidates without distinct names.
 

@@ -10,22 +10,19 @@ import polars
 
 from probtruth import check
 from probtruth.errors import InputError
-from probtruth.io.output import jsonable
 from probtruth.io.output.folder import check_out, whole
+from probtruth.redaction import CONTROLS
 
 # Characters that control a terminal, but for those of CSV's own lines and cells, and how they are written.
-CONTROLS = {
-    **{chr(code): f"\\x{code:02x}" for code in range(32) if chr(code) not in "\t\r\n"},
-    **{chr(code): f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" for code in jsonable.CONTROLS},
-}
-ANY_CONTROL = f"[{''.join(f'\\x{{{ord(character):x}}}' for character in CONTROLS)}]"
+ESCAPES = {chr(code): repr(chr(code))[1:-1] for code in sorted(CONTROLS) if chr(code) not in "\t\r\n"}
+ANY_CONTROL = f"[{''.join(f'\\x{{{ord(character):x}}}' for character in ESCAPES)}]"
 FORMULA = r"\A[=+\-@\t\r]"  # What a spreadsheet takes as the start of a formula, or skips before one
 
 
 def safe(frame: polars.DataFrame) -> polars.DataFrame:
     """Text with an apostrophe before a start that a spreadsheet would evaluate, and without control characters."""
     text = polars.col(polars.String)
-    escaped = text.str.replace_many([*CONTROLS], [*CONTROLS.values()])
+    escaped = text.str.replace_many([*ESCAPES], [*ESCAPES.values()])
     shown = polars.when(text.str.contains(ANY_CONTROL)).then(escaped).otherwise(text)
     risky = text.str.contains(FORMULA)
     return frame.with_columns(polars.when(risky).then("'" + shown).otherwise(shown).name.keep())

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from probtruth.redaction import CONTROLS
+
 # What `json` writes; lists and dicts hold the same again.
 Json = None | bool | int | float | str | list[Any] | dict[str, Any]
 
@@ -38,14 +40,7 @@ def jsonable(value: object) -> Json:
     raise TypeError(f"{type(value).__name__} has no form in JSON")
 
 
-# Characters that control a terminal, end a line or turn the direction of text, and that `json` leaves as they are.
-CONTROLS = (
-    *range(0x7F, 0xA0),
-    *(0x61C, 0x200E, 0x200F, 0x2028, 0x2029),
-    *range(0x202A, 0x202F),
-    *range(0x2066, 0x206A),
-)
-TERMINAL = {code: f"\\u{code:04x}" for code in CONTROLS}
+TERMINAL = {code: f"\\u{code:04x}" for code in CONTROLS if code >= 0x20}  # `json` escapes those below by itself
 
 
 def dumps(value: object, encoding: str = "utf-8") -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -9,81 +10,95 @@ from typing import Any
 import polars
 
 from probtruth import check
+from probtruth.check import Source
 from probtruth.errors import InputError
 from probtruth.io.addresses import shown
+from probtruth.io.tables.read import BINARIES
 
-SUFFIXES = (".parquet", ".arrow", ".ipc", ".feather")
 ROWS = 1 << 16  # of a batch
 INSIDE = ("unwrap()", "panicked", "called `", "assertion", "0x", "/")  # Words of a library about its own code
 
 
-def batches(path: Path, columns: Sequence[str] | None) -> Iterator[polars.DataFrame]:
-    """Some rows at a time; `columns` are those that are needed."""
-    with _sound(path):
-        names, left, read = _opened(path)
-        for part in read(names if columns is None else [name for name in columns if name in names]):
-            part.validate(full=True)
-            left -= part.num_rows
-            if part.num_rows:
+@dataclass(frozen=True, eq=False)
+class Binary:
+    """A Parquet or Arrow file: its columns, the number of its rows, what it says of itself, and what decodes it."""
+
+    path: Path
+    columns: list[str]
+    n_rows: int
+    metadata: dict[bytes, bytes]
+    read: Callable[[list[str]], Iterable[Any]]
+
+    def parts(self, columns: Sequence[str] | None) -> Iterator[tuple[polars.DataFrame, Source]]:
+        """Some rows at a time, with the columns that are needed, and where they stand."""
+        wanted = self.columns
+        if columns is not None:
+            there = set(columns)
+            wanted = [name for name in self.columns if name in there]
+        before = 0
+        with _sound(self.path):
+            for part in self.read(wanted):
+                part.validate(full=True)
+                if not part.num_rows:
+                    continue
                 made = polars.from_arrow(part)
                 frame = made if isinstance(made, polars.DataFrame) else made.to_frame()
                 frame.columns = part.schema.names  # polars makes up one for a column without a name
-                yield frame
-        if left:
-            raise InputError("fewer rows than the file says that it has", "all of them", "Write it again.", shown(path))
+                yield frame, Source(shown(self.path), before=before)
+                before += frame.height
+            if before < self.n_rows:
+                problem = "fewer rows than the file says that it has"
+                raise InputError(problem, "all of them", "Write it again.", shown(self.path))
 
 
-def shape(path: Path) -> tuple[list[str], int]:
-    """The columns, and the number of rows."""
+def is_binary(path: Path) -> bool:
+    return path.suffix.lower() in BINARIES
+
+
+def opened(path: Path) -> Binary:
     with _sound(path):
-        names, n_rows, _ = _opened(path)
-        return names, n_rows
+        return _of_parquet(path) if path.suffix.lower() == ".parquet" else _of_arrow(path)
 
 
-def metadata_of(path: Path) -> dict[bytes, bytes]:
+def _of_parquet(path: Path) -> Binary:
     import pyarrow.parquet
 
-    with _sound(path):
-        return dict(pyarrow.parquet.read_metadata(path).metadata or {})
+    file = pyarrow.parquet.ParquetFile(path)
+    names = file.schema_arrow.names
+    _need_rows(names, file.metadata.num_rows, path)
+
+    def read(columns: list[str]) -> Iterable[Any]:
+        some = None if columns == names else columns  # which reads `a.b` with `a`
+        return (part.select(columns) for part in file.iter_batches(ROWS, columns=some))
+
+    return Binary(path, names, file.metadata.num_rows, dict(file.metadata.metadata or {}), read)
 
 
-def _opened(path: Path) -> tuple[list[str], int, Callable[[list[str]], Iterable[Any]]]:
-    """The columns, the number of rows, and what reads some columns in batches."""
+def _of_arrow(path: Path) -> Binary:
     import pyarrow.dataset
-    import pyarrow.parquet
 
     with path.open("rb") as stream:
         start = stream.read(8)
-    if path.suffix.lower() == ".parquet":
-        file = pyarrow.parquet.ParquetFile(path)
-        names, n_rows = file.schema_arrow.names, file.metadata.num_rows
+    if start.startswith(b"FEA1"):
+        hint = "Write it again with a current library."
+        raise InputError("Feather version 1", "version 2 (Arrow IPC)", hint, shown(path))
+    if start.startswith(b"ARROW1"):
+        file = pyarrow.dataset.dataset(path, format="ipc", partitioning=None)
+        n_rows = file.count_rows()
+        _need_rows(file.schema.names, n_rows, path)
+        read = partial(file.to_batches, batch_size=ROWS, batch_readahead=2, fragment_readahead=1)
+        return Binary(path, file.schema.names, n_rows, {}, read)
+    with pyarrow.OSFile(str(path)) as stream, pyarrow.ipc.open_stream(stream) as reader:
+        table = reader.read_all()
+    table.validate(full=True)
+    _need_rows(table.column_names, table.num_rows, path)
+    return Binary(path, table.column_names, table.num_rows, {}, lambda names: table.select(names).to_batches(ROWS))
 
-        def read(columns: list[str]) -> Iterable[Any]:
-            some = None if columns == names else columns  # which reads `a.b` with `a`
-            return (part.select(columns) for part in file.iter_batches(ROWS, columns=some))
 
-    elif start.startswith(b"FEA1"):
-        raise InputError(
-            "Feather version 1", "version 2 (Arrow IPC)", "Write it again with a current library.", shown(path)
-        )
-    elif start.startswith(b"ARROW1"):
-        opened = pyarrow.dataset.dataset(path, format="ipc", partitioning=None)
-        names, n_rows = opened.schema.names, opened.count_rows()
-        sizes = {"batch_size": ROWS, "batch_readahead": 2, "fragment_readahead": 1}
-        read = partial(opened.to_batches, **sizes)
-    else:
-        with pyarrow.OSFile(str(path)) as stream, pyarrow.ipc.open_stream(stream) as reader:
-            table = reader.read_all()
-        table.validate(full=True)
-        names, n_rows = table.column_names, table.num_rows
-
-        def read(columns: list[str]) -> Iterable[Any]:
-            return table.select(columns).to_batches(ROWS)  # type: ignore[no-any-return]
-
+def _need_rows(names: list[str], n_rows: int, path: Path) -> None:
     check.unique(names, "column")
     if not names or not n_rows:
         raise InputError("a table without rows", "at least one row", "Check the file.", shown(path))
-    return names, n_rows, read
 
 
 @contextmanager

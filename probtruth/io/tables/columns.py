@@ -1,5 +1,6 @@
 """Which columns of a table are the items and the labels, where their names alone do not say it."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -9,16 +10,15 @@ import polars
 from probtruth import check, check_arrays, frame_numbers, frames
 from probtruth.check import Source
 from probtruth.errors import InputError
-from probtruth.io.tables.read import Block, batches
+from probtruth.io.table import Table
 from probtruth.io.tables.wide import all_named
 from probtruth.types import Index
-from probtruth.types.arguments import Frame, StrPath
 
 OWN = "probtruth: "  # How columns begin that probtruth writes beside those of labels
 ENOUGH = 10_000  # Rows by which columns are told
 MOST = 0.5  # The share of a column's names that the other side must have, for it to be the column of items
 # Names of two labels of which the second is the event that a single column of probabilities is about.
-EVENTS = (("0", "1"), ("no", "yes"), ("false", "true"), ("False", "True"), ("negative", "positive"), ("neg", "pos"))
+EVENTS = (("0", "1"), ("no", "yes"), ("false", "true"), ("negative", "positive"), ("neg", "pos"))
 
 
 @dataclass(frozen=True)
@@ -27,22 +27,29 @@ class Chosen:
     labels: dict[str, str]  # each label's column, in the order of the table
     event: str | None = None  # the label whose probability the one column holds, where there is only one
     notes: tuple[str, ...] = ()  # what was guessed, in words
+    positional: bool = False  # whether the labels are positions without names
 
 
-def names_in(table: StrPath | Block | Frame, item: str) -> list[polars.Series]:
+def names_in(frame: polars.DataFrame, item: str | None) -> list[polars.Series]:
     """The column of items; without one, every column whose cells differ, since any of them may be it."""
-    frame, _ = next(batches(table))
-    if item in frame.columns:
-        return [_text(frame, item)]
+    name_of_item = "item" if item is None else item
+    if name_of_item in frame.columns:
+        return [_text(frame, name_of_item)]
     return [_text(frame, name) for name in frame.columns if _may_name(frame, name) and frame[name].is_unique().all()]
 
 
 def item_column(
-    frame: polars.DataFrame, item: str, known: Sequence[polars.Series], source: Source, others: Sequence[str] = ()
+    frame: polars.DataFrame,
+    item: str | None,
+    known: Sequence[polars.Series],
+    source: Source,
+    others: Sequence[str] = (),
 ) -> tuple[str, tuple[str, ...]]:
     """The column of items: the one of this name, else the one whose names the other side has; and what was guessed."""
-    if item in frame.columns:
-        return item, ()
+    name_of_item = "item" if item is None else item
+    if item is not None or name_of_item in frame.columns:
+        frames.need_columns(frame.columns, {"item": name_of_item}, source.name)
+        return name_of_item, ()
     fits = []
     for name in frame.columns:
         if name not in others and _may_name(frame, name):
@@ -53,55 +60,83 @@ def item_column(
         return fits[0], (f"{source.name}: took the column {fits[0]!r} as the items, whose names match",)
     if fits:
         raise InputError(
-            f"no column {check.quote(item)}, and items in each of {check.shortlist(fits)}",
+            f"no column 'item', and items in each of {check.shortlist(fits)}",
             "one column of item names",
-            f"Name it with item={fits[0]!r} (command line: --item {fits[0]}).",
+            f"Call the right one 'item' or, if all files have it, name it: item={fits[0]!r} (command line: --item "
+            f"{fits[0]}).",
             source.name,
         )
-    frames.need_columns(frame.columns, {"item": item}, source.name)
-    raise AssertionError
+    if any(_may_name(frame, name) and frame[name].is_unique().all() for name in frame.columns):
+        frames.need_columns(frame.columns, {"item": "item"}, source.name)
+    raise InputError(
+        f"no column 'item', and none that could name the rows (columns: {check.shortlist(frame.columns, 12)})",
+        "a column of item names",
+        "If the rows of all files stand in one order, add the number of the row to each as a column 'item'.",
+        source.name,
+    )
 
 
 def choose(
-    frame: polars.DataFrame, source: Source, item: str, index: Index | None, kind: str, sure: bool = False
+    table: Table, item: str | None, index: Index | None, kind: str, labels: Sequence[str] | None = None
 ) -> Chosen:
-    """The columns of a table of predictions, by its first rows; `sure`: each column but the items' is a label."""
+    """The columns of a table of predictions, by its first rows; `labels` are the names that the caller gives."""
+    frame, source = table.head
     known: list[polars.Series] = []
-    notes: tuple[str, ...] = ()
-    if item not in frame.columns:
-        if index is not None and not index.positional_items:
-            known = [frames.text(frames.as_series(index.items))]
-        item, notes = item_column(frame.head(ENOUGH), item, known, source)
-    used = () if index is None or index.positional_labels else index.labels
-    chosen = label_columns(frame, source, item, used, sure, kind)
-    if len(chosen.labels) == 1 and index is not None and index.positional_labels and len(index.labels) == 2:
-        chosen = label_columns(frame, source, item, ("0", "1"), sure, kind)
+    if index is not None and not index.positional_items:
+        known = [frames.text(frames.as_series(index.items))]
+    # a name that was given for the reference's column is another one here, perhaps
+    item, notes = item_column(frame.head(ENOUGH), item if item in frame.columns else None, known, source)
+    used: Sequence[str] = ()
+    in_order = labels is not None
+    if labels is not None:
+        used = labels
+    elif index is not None and not index.positional_labels:
+        used = index.labels
+        in_order = index.label_columns is not None
+        if (in_order and table.single) or not table.has_names:  # whose columns follow the caller's order
+            used = index.written("labels", source.name)
+    elif index is not None and len(index.labels) == 2:
+        used = ("0", "1")
+    if not table.has_names:
+        return _by_position(labels_of(frame, item, source), item, used, source)
+    chosen = label_columns(table, item, used, kind, in_order)
     return replace(chosen, notes=(*notes, *chosen.notes))
 
 
-def labels_of(frame: polars.DataFrame, item: str, source: Source) -> list[str]:
+def _by_position(columns: list[str], item: str, used: Sequence[str], source: Source) -> Chosen:
+    """The columns of an array that was made a table, for the labels in the caller's order."""
+    if not used:
+        return Chosen(item, {name: name for name in columns}, positional=True)
+    check.length(len(columns), len(used), f"labels in {source.name}")
+    return Chosen(item, dict(zip(used, columns, strict=True)))
+
+
+def labels_of(frame: polars.DataFrame, item: str | None, source: Source, must_be_named: bool = True) -> list[str]:
     """All columns but that of the items, and those that probtruth writes beside the labels'."""
-    labels = [name for name in frame.columns if name != item and not name.startswith(OWN)]
+    parts = [] if item is None else [name.strip() for name in item.split(",")]  # of a name in several columns
+    labels = [name for name in frame.columns if name not in (item, *parts) and not name.startswith(OWN)]
     if not labels:
         raise InputError("no column of a label", "one column for each label", "Check the file.", source.name)
-    all_named(labels, "label", source)
+    if must_be_named:
+        all_named(labels, "label", source)
     return labels
 
 
-def label_columns(
-    frame: polars.DataFrame, source: Source, item: str, used: Sequence[str], sure: bool = False, kind: str = "probs"
-) -> Chosen:
-    """The columns of the labels, of which a reference uses some."""
+def label_columns(table: Table, item: str, used: Sequence[str], kind: str = "probs", in_order: bool = False) -> Chosen:
+    """The columns of the labels, of which a reference uses some, perhaps `in_order` of the caller."""
+    frame, source = table.head
     frame = frame.head(ENOUGH)
     notes: tuple[str, ...] = ()
     columns = labels_of(frame, item, source)
-    if sure:
-        return Chosen(item, {name: name for name in columns})
+    if table.is_block:
+        return Chosen(item, by_name(columns))
     prefix = _prefix(columns, used)
     if prefix:
         notes += (f"{source.name}: took {prefix!r} off the names of the labels",)
-    labels = {name.removeprefix(prefix): name for name in columns if name.startswith(prefix)}
-    of_text = {label for label, name in labels.items() if label not in used and not some_number(frame, name)}
+    labels = by_name([name for name in columns if name.startswith(prefix)], prefix)
+    named = set(used)
+    numbers = set(of_numbers(frame, [name for label, name in labels.items() if label not in named]))
+    of_text = {label for label, name in labels.items() if label not in named and name not in numbers}
     labels = {label: name for label, name in labels.items() if label not in of_text or len(of_text) == len(labels)}
     if kind == "probs":
         for label in _not_labels(frame, labels, used):
@@ -109,10 +144,20 @@ def label_columns(
     taken = set(labels.values())
     aside = [name for name in columns if name not in taken]
     if aside:
-        notes += (f"{source.name}: left aside {check.shortlist(aside, 12)}, which are no probabilities of a label",)
+        notes += (f"{source.name}: ignored {check.shortlist(aside, 12)}, which are no probabilities of a label",)
     if len(labels) == 1 and kind != "log-probs":
-        return _event(item, *labels.popitem(), used, notes, source)
+        return _event(Chosen(item, labels, notes=notes), used, table, in_order)
     return Chosen(item, labels, notes=notes)
+
+
+def by_name(columns: Sequence[str], prefix: str = "") -> dict[str, str]:
+    """The columns by the names of their labels; numbers are named by value."""
+    labels = {name: name.removeprefix(prefix) for name in columns}
+    for values in (frames.NUMBER, "(?i)^(true|false)$"):
+        own = [name for name, label in labels.items() if re.match(values, label)]
+        labels |= zip(own, frames.by_value(frames.polars_names([labels[name] for name in own])), strict=True)
+    check.unique([*labels.values()], "label")
+    return {label: name for name, label in labels.items()}
 
 
 def _prefix(columns: Sequence[str], used: Sequence[str]) -> str:
@@ -126,16 +171,22 @@ def _prefix(columns: Sequence[str], used: Sequence[str]) -> str:
 
 def _not_labels(frame: polars.DataFrame, labels: dict[str, str], used: Sequence[str]) -> list[str]:
     """Columns of numbers without which the rows sum to 1: none of the reference's labels, or positions of labels."""
-    strange = [label for label in labels if label not in used]
+    named = set(used)
+    strange = [label for label in labels if label not in named]
     if not strange or len(strange) == len(labels) == 1 or _sums_to_one(frame, [*labels.values()]):
         return []
-    if used and _sums_to_one(frame, [name for label, name in labels.items() if label in used]):
+    if used and _sums_to_one(frame, [name for label, name in labels.items() if label in named]):
         return strange
-    for label in strange:
-        others = [name for name in labels.values() if name != labels[label]]
-        if len(others) > 1 and _sums_to_one(frame, others):
-            values = frame_numbers.float_columns(frame, [labels[label], *others]).rows()
-            if (values[:, 0] == values[:, 1:].argmax(1)).all():
+    floats = frame_numbers.float_columns(frame, [*labels.values()])
+    if floats.unread is not None or len(labels) < 3:
+        return []
+    values = floats.rows()
+    rest = values.sum(1, keepdims=True) - values  # without each of the columns
+    near = (np.abs(rest - 1) <= check_arrays.SUM_TOLERANCE).all(0)
+    for column, label in enumerate(labels):
+        if near[column] and label not in named:
+            others = np.delete(values, column, axis=1)
+            if (values[:, column] == others.argmax(1)).all():
                 return [label]
     return []
 
@@ -145,12 +196,16 @@ def _sums_to_one(frame: polars.DataFrame, names: list[str]) -> bool:
     return floats is not None and floats.unread is None and check_arrays.surely_simplex(floats.rows())
 
 
-def _event(item: str, label: str, column: str, used: Sequence[str], notes: tuple[str, ...], source: Source) -> Chosen:
+def _event(chosen: Chosen, used: Sequence[str], table: Table, in_order: bool) -> Chosen:
     """The labels of a table with one column of numbers, which are the probabilities of an event."""
+    ((label, column),) = chosen.labels.items()
+    source = table.head[1]
     pair = ("0", "1") if used and {*used} <= {"0", "1"} else tuple(used)
     if len(pair) != 2:
-        return Chosen(item, {label: column}, notes=notes)
-    event = label if label in pair else pair[1] if pair in EVENTS else None
+        return chosen
+    event = label if label in pair else None
+    if pair in EVENTS or (table.single and in_order):
+        event = event or pair[1]
     if event is None:
         raise InputError(
             f"one column of probabilities, {check.quote(column)}",
@@ -160,7 +215,7 @@ def _event(item: str, label: str, column: str, used: Sequence[str], notes: tuple
         )
     other = next(name for name in pair if name != event)
     said = f"{source.name}: took {column!r} as the probability of {event!r}"
-    return Chosen(item, {other: column, event: column}, event, (*notes, said))
+    return Chosen(chosen.item, {other: column, event: column}, event, (*chosen.notes, said))
 
 
 def under_labels(frame: polars.DataFrame, source: Source, chosen: Chosen, kind: str) -> tuple[polars.DataFrame, Source]:
@@ -183,17 +238,32 @@ def under_labels(frame: polars.DataFrame, source: Source, chosen: Chosen, kind: 
 
 
 def _may_name(frame: polars.DataFrame, name: str) -> bool:
-    kind = frame[name].dtype
-    return kind in (polars.String, polars.Categorical, polars.Enum) or kind.is_integer()
+    """Whether a column may name rows: text or integers, but no decimals in a text."""
+    cells = frame.get_column(name)
+    if cells.dtype == polars.String:
+        return not cells.str.contains(r"^\s*-?\d*[.]\d+([eE][-+]?\d+)?\s*$").any()
+    return cells.dtype in (polars.Categorical, polars.Enum) or cells.dtype.is_integer()
 
 
 def _text(frame: polars.DataFrame, name: str) -> polars.Series:
-    return frames.cells(frame, name).cast(polars.String)
+    return frames.by_value(frames.text(frames.flat(frame, name, Source(), "item")))
+
+
+def of_numbers(frame: polars.DataFrame, names: Sequence[str]) -> list[str]:
+    """The columns, of these, of which at least half of the cells that say anything are numbers."""
+    return [name for name in names if _is_number(frame.get_column(name))]
+
+
+def _is_number(column: polars.Series) -> bool:
+    if column.dtype != polars.String:
+        return column.dtype.is_numeric() or column.dtype in (polars.Boolean, polars.Duration)
+    numbers = column.cast(polars.Float64, strict=False)
+    if numbers.null_count() == 0:  # the quick way
+        return True
+    cells = column.alias("cells")
+    n_numbers = int(cells.str.strip_chars().cast(polars.Float64, strict=False).is_not_null().sum())
+    return n_numbers >= MOST * len(column)
 
 
 def some_number(frame: polars.DataFrame, name: str) -> bool:
-    cells = frames.cells(frame, name)
-    if cells.dtype == polars.String:
-        is_number = cells.str.strip_chars().cast(polars.Float64, strict=False).is_not_null().to_numpy()
-        return bool(is_number.mean() >= MOST)
-    return cells.dtype.is_numeric() or cells.dtype in (polars.Boolean, polars.Duration)
+    return bool(of_numbers(frame, [name]))

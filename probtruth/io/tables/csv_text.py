@@ -4,8 +4,10 @@ import csv
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
-from io import StringIO
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
+from io import BytesIO, StringIO
+from typing import overload
 
 import polars
 
@@ -16,6 +18,7 @@ from probtruth.errors import InputError
 SEPARATORS = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "bars"}
 # A number with a decimal comma, or without decimals.
 COMMA_NUMBER = r"^\s*[+-]?([0-9]+(,[0-9]*)?|,[0-9]+)([eE][+-]?[0-9]+)?\s*$"
+BLOCK = 1 << 26  # bytes that are parsed at once; a longer row goes the slow way
 csv.field_size_limit(2**31 - 1)  # Python's own limit is 128 KiB
 
 
@@ -32,15 +35,115 @@ def separator_of(data: bytes, usual: str) -> str:
 def parse(data: bytes, separator: str, name: str, before: int = 0) -> tuple[polars.DataFrame, Source]:
     """The table of a text in UTF-8; so many lines come `before` its first one."""
     source = Source(name, before=before)
-    frame, lines = _plain(data, separator, source) or _by_row(data, separator, source)
+    read = _quoted if b'"' in data else _plain
+    frame, lines = read(data.rstrip(b"\r\n"), separator, source) or _by_row(data, separator, source)
     return _decimal_points(frame, replace(source, lines=lines), separator)
+
+
+@cache
+def _patterns(separator: str) -> tuple[re.Pattern[bytes], re.Pattern[bytes]]:
+    """A quoted cell, and the begin of one; a quotation mark inside another cell (5" pipe) is text."""
+    mark = re.escape(separator.encode())
+    begin = rb"(?:\A|(?<=[\n\r" + mark + rb']))"'
+    return re.compile(begin + rb'[^"]*(?:""[^"]*)*"'), re.compile(begin)
+
+
+def end_of_rows(data: bytes, separator: str) -> int:
+    """Where the last row that is complete ends; 0 where none does."""
+    cell, begin = _patterns(separator)
+    inside: list[tuple[int, int]] = []
+    last = 0
+    for match in cell.finditer(data) if b'"' in data else ():
+        last = match.end()
+        if b"\n" in match[0]:
+            inside.append(match.span())
+    unfinished = begin.search(data, last) if last or b'"' in data else None
+    end = data.rfind(b"\n", 0, unfinished.start() if unfinished else len(data))
+    while inside and end < inside[-1][1]:
+        start = inside.pop()[0]
+        if end >= start:
+            end = data.rfind(b"\n", 0, start)
+    return end + 1
+
+
+def first_row(data: bytes, separator: str) -> bytes:
+    """The first row that is not blank, with all that stands before it."""
+    end = 0
+    while end < len(data):
+        end = data.find(b"\n", end) + 1 or len(data)
+        if data[:end].strip() and end_of_rows(data[:end], separator) == end:
+            break
+    return data[:end]
+
+
+def _quoted(data: bytes, separator: str, source: Source) -> tuple[polars.DataFrame, Sequence[int]] | None:
+    """A text with quoted cells and without blank lines; None where something is odd in it."""
+    import pyarrow
+    from pyarrow import csv as arrow_csv
+
+    cell, begin = _patterns(separator)
+    bare = cell.sub(b"\0", data)  # there is no NUL in it
+    if data.count(b"\r") > bare.count(b"\r\n"):
+        return None
+    data, bare = data.replace(b"\r\n", b"\n"), bare.replace(b"\r\n", b"\n")
+    after = re.compile(b"\0[^\n" + re.escape(separator.encode()) + b"]")
+    n_rows = bare.count(b"\n")
+    if not n_rows or b"\n\n" in bare or begin.search(bare) or after.search(bare):
+        return None
+    header_text = first_row(data, separator)
+    header = next(csv.reader(StringIO(header_text.decode(), newline=""), delimiter=separator, strict=True), [])
+    if bare.count(separator.encode()) != (n_rows + 1) * (len(header) - 1):
+        return None
+    _check_header(header, source)
+    try:
+        table = arrow_csv.read_csv(
+            BytesIO(data[len(header_text) :]),
+            arrow_csv.ReadOptions(column_names=header, block_size=BLOCK),
+            arrow_csv.ParseOptions(delimiter=separator, newlines_in_values=True),
+            arrow_csv.ConvertOptions(
+                column_types=dict.fromkeys(header, pyarrow.string()), strings_can_be_null=True, null_values=[""]
+            ),
+        )
+    except pyarrow.ArrowInvalid:
+        return None
+    if table.num_rows != n_rows:
+        return None
+    in_cells = data.count(b"\n") > n_rows
+    lines = _Lines(data, separator) if in_cells else range(2, n_rows + 2)
+    frame = polars.DataFrame(table)
+    frame.columns = header
+    return frame, lines
+
+
+@dataclass(frozen=True, eq=False)
+class _Lines(Sequence[int]):
+    """The first line of each row of a text whose cells have ends of lines; counted where an error asks for it."""
+
+    data: bytes
+    separator: str
+
+    @cached_property
+    def all(self) -> list[int]:
+        reader = csv.reader(StringIO(self.data.decode(), newline=""), delimiter=self.separator)
+        ends = [reader.line_num for _ in reader]
+        return [end + 1 for end in ends[:-1]]
+
+    @overload
+    def __getitem__(self, index: int) -> int: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[int]: ...
+    def __getitem__(self, index: int | slice) -> int | list[int]:
+        return self.all[index]
+
+    def __len__(self) -> int:
+        return len(self.all)
 
 
 def _plain(data: bytes, separator: str, source: Source) -> tuple[polars.DataFrame, Sequence[int]] | None:
     """A text in which each line is a row, and none of them is blank; None for any other, or where rows differ."""
-    data = data.rstrip(b"\r\n").replace(b"\r\n", b"\n")
+    data = data.replace(b"\r\n", b"\n")
     head, _, body = data.partition(b"\n")
-    if not head or not body or any(odd in data for odd in (b'"', b"\r", b"\n\n")):
+    if not head or not body or b"\r" in data or b"\n\n" in data:
         return None
     header, n_rows = head.decode().split(separator), body.count(b"\n") + 1
     _check_header(header, source)

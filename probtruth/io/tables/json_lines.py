@@ -1,4 +1,4 @@
-"""JSON lines as a table: one flat object on each line, all with the same keys.
+"""JSON lines as a table: one object on each line, all with the same keys; nested values are of no use.
 
 JSON is read strictly, also that of other tools: no key stands twice, and what is nested too deep is no JSON.
 """
@@ -14,7 +14,8 @@ from probtruth.check import Source
 from probtruth.errors import InputError
 from probtruth.frames import name_text
 
-Cell = str | int | float | bool | None
+Cell = str | int | float | bool | list[Any] | dict[str, Any] | None
+ESCAPE = b"\\u"
 HALF = re.compile("[\ud800-\udfff]")  # of a surrogate pair
 
 
@@ -40,28 +41,41 @@ def parse(data: bytes, name: str, before: int = 0) -> tuple[polars.DataFrame, So
     lines: list[int] = []
     for number, line in enumerate(data.split(b"\n"), 1 + before):
         if line.strip():
-            rows.append(_object(line, f"{name}, line {number}"))
+            where = f"{name}, line {number}"
+            row = strict(line, where, "one JSON object a line", "Check that line.")
+            rows.append(_object(row, where, ESCAPE in line))
             lines.append(number)
-            if rows[-1].keys() != rows[0].keys():
-                raise _other_keys(rows[0], rows[-1], f"{name}, line {number}")
+    return _frame(rows, name, [f"line {line}" for line in lines]), Source(name, lines=lines)
+
+
+def parse_list(data: bytes, name: str) -> tuple[polars.DataFrame, Source]:
+    """The table of a list of objects in UTF-8."""
+    listed = strict(data, name, "a list of objects")
+    if not isinstance(listed, list):
+        raise InputError(f"JSON of type {type(listed).__name__}", "a list of objects", "Check the file.", name)
+    places = [f"record {number}" for number in range(1, len(listed) + 1)]
+    escaped = ESCAPE in data
+    rows = [_object(one, f"{name}, {place}", escaped) for one, place in zip(listed, places, strict=True)]
+    return _frame(rows, name, places), Source(name)
+
+
+def _frame(rows: list[dict[str, Cell]], name: str, places: list[str]) -> polars.DataFrame:
+    for row, place in zip(rows, places, strict=True):
+        if row.keys() != rows[0].keys():
+            raise _other_keys(rows[0], row, f"{name}, {place}")
     if not rows or not rows[0]:
         raise InputError("an empty file" if not rows else "an empty object", "rows", "Check the file.", name)
-    frame = polars.DataFrame({key: _column(key, [row[key] for row in rows]) for key in rows[0]})  # a list would name ""
-    return frame, Source(name, lines=lines)
+    # a list of columns would name ""
+    return polars.DataFrame({key: _column(key, [row[key] for row in rows]) for key in rows[0]})
 
 
-def _object(line: bytes, where: str) -> dict[str, Cell]:
-    row = strict(line, where, "one JSON object a line", "Check that line.")
+def _object(row: Any, where: str, escaped: bool) -> dict[str, Cell]:
+    """A row, if it is an object; only `escaped` text can hold half of a surrogate pair."""
     if not isinstance(row, dict):
         got = "a list" if isinstance(row, list) else check.quote(row)
         raise InputError(got, "one JSON object a line", 'Write {"item": ..., ...} on each line.', where)
-    nested = [key for key, cell in row.items() if isinstance(cell, dict | list)]
-    if nested:
-        hint = "Flatten it: one column for each value; all votes on an item in one cell: pt.loaders.read_chaosnli "
-        hint += "(command line: --format chaosnli)."
-        raise InputError("a nested value", "text or a number", hint, f"{where}, column {check.quote(nested[0])}")
-    for key, cell in row.items() if b"\\u" in line else ():
-        if HALF.search(f"{key}{cell}"):
+    for key, cell in row.items() if escaped else ():
+        if HALF.search(key) or (isinstance(cell, str) and HALF.search(cell)):
             where = f"{where}, column {check.quote(key)}"
             raise InputError("half of a surrogate pair", "text that UTF-8 can hold", "Repair that text.", where)
     return row
@@ -78,6 +92,8 @@ def _other_keys(first: dict[str, Cell], other: dict[str, Cell], where: str) -> I
 def _column(key: str, cells: list[Cell]) -> polars.Series:
     """Cells of one type as that type; of several types, or with integers that floats cannot hold, as text."""
     kinds = set(map(type, cells)) - {type(None)}
+    if kinds & {list, dict}:  # of no use: what asks for it says that it is nested
+        return polars.Series(key, [None] * len(cells), polars.List(polars.String))
     if kinds == {bool}:
         return polars.Series(key, cells, polars.Boolean)
     if kinds == {int} and all(cell is None or abs(cell) < 2**63 for cell in cells):  # type: ignore[arg-type]

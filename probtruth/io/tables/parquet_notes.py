@@ -7,11 +7,10 @@ from pathlib import Path
 import polars
 
 from probtruth.errors import InputError
-from probtruth.io.addresses import location, shown
 from probtruth.io.output.folder import check_out, whole
 from probtruth.io.output.jsonable import dumps
-from probtruth.io.tables import binary
-from probtruth.io.tables.read import has_several, regular
+from probtruth.io.table import Table, opened
+from probtruth.types.arguments import StrPath
 
 KEY = "probtruth"
 
@@ -37,20 +36,23 @@ def _ours(path: Path) -> bool:
         return False
 
 
-def read(path: str | Path) -> dict[str, object]:
+def read(path: StrPath) -> dict[str, object]:
     """The notes of a Parquet file that probtruth wrote; empty for any other file."""
-    where = location(path)
-    if where.suffix.lower() != ".parquet" or has_several(where):
+    if Path(path).suffix.lower() != ".parquet" or Path(path).is_dir():
         return {}
-    regular(where)
+    return of(opened(path))
+
+
+def of(table: Table) -> dict[str, object]:
+    """The notes of a table that probtruth wrote as Parquet; empty for any other."""
     try:
-        notes = json.loads(binary.metadata_of(where).get(KEY.encode(), "null"))
+        notes = json.loads(table.metadata().get(KEY.encode(), "null"))
     except (ValueError, RecursionError) as error:
-        raise damaged(str(error).split("\n")[0], where) from None
+        raise damaged(str(error).split("\n")[0], table.name) from None
     return notes if isinstance(notes, dict) else {}
 
 
-def damaged(why: str, path: str | Path) -> InputError:
+def damaged(why: str, where: str) -> InputError:
     return InputError(
-        f"metadata that cannot be used ({why})", "a file as probtruth writes it", "Write it again.", shown(path)
+        f"metadata that cannot be used ({why})", "a file as probtruth writes it", "Write it again.", where
     )

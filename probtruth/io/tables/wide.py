@@ -11,9 +11,8 @@ from jaxtyping import Float, Int, Shaped
 from probtruth import check, check_arrays, frame_numbers, frames
 from probtruth.check import Source
 from probtruth.errors import InputError
-from probtruth.io.tables.read import Block, Part, read_table
+from probtruth.io.table import Part, Table
 from probtruth.kernels.host import block_rows
-from probtruth.types.arguments import Frame, StrPath
 
 type CellKind = Literal["probs", "percent", "log-probs", "logits", "log_probs"]
 # What the cells of a table can be; `log_probs` is another way to write one of them.
@@ -36,7 +35,8 @@ def items_of(
     parts: Iterable[Part], item: str, expected: str, hint: str, like: frames.Names | None = None
 ) -> tuple[frames.Names, Source]:
     """The names of the items, each of which has one row, and where they stand; `like` itself where it is the same."""
-    columns, sources = [], []
+    columns = []
+    sources = []
     for frame, source in parts:
         columns.append(frames.keys(frame, item, source, "item"))
         sources.append((source, frame.height))
@@ -167,14 +167,13 @@ NAME, VALUE = "name ", "value "  # Names that columns of a file do not have
 
 
 def long_form(
-    table: StrPath | Frame | Block, item: str, chosen: Sequence[str] | None, others: Sequence[str | None], what: str
+    table: Table, item: str, columns: Sequence[str], others: Sequence[str], what: str, missing: Sequence[str] = ()
 ) -> tuple[polars.DataFrame, Source]:
-    """A row for each cell that is not blank, and where it stands: `kept` columns, then NAME and VALUE."""
-    frame, source = read_table(table)
-    kept = [item, *(name for name in others if name is not None)]
+    """A row for each cell that is not blank: its item, what the `others` say, NAME and VALUE; and where it stands."""
+    frame, source = table.whole
+    kept = [item, *others]
     hint = f"Read a row for each item and {what} in long form."
     items_of([(frame, source)], item, "one row for each item", hint)
-    columns = [name for name in frame.columns if name not in kept] if chosen is None else list(chosen)
     for name in (*kept, *columns):
         frames.need_columns(frame.columns, {what: name}, source.name)
     if not columns or not {*columns}.isdisjoint(kept):
@@ -182,22 +181,16 @@ def long_form(
         raise InputError(f"no column of a {what}", f"one for each {what}", hint, source.name)
     check.unique(columns, f"{what} column")
     all_named(columns, what, source)
-    parts, sources, numbers = [], [], range(1, len(frame) + 1)
+    parts = []
+    sources = []
     for name in columns:
         cells = frames.flat(frame, name, source, what)
-        full = cells.is_not_null()
-        if cells.dtype == polars.String:
-            full &= cells.str.strip_chars() != ""
-        elif cells.dtype.is_float():
-            full &= cells.is_not_nan()
+        full = ~frames.blank(cells, missing)
         here = full.arg_true().to_list()
-        lines = [(source.lines or numbers)[row] for row in here]
-        where = replace(source, lines=lines, columns={VALUE: name}, parts=())
-        own = cells.filter(full)
-        if what == "annotator" and own.dtype.is_float() and (own % 1 == 0).all():
-            own = own.cast(polars.Int64)  # pandas makes floats of integers
+        where = replace(source.of_rows(here), columns={VALUE: name})
+        own = cells.filter(full).to_frame(VALUE)
         read = frames.names if what == "annotator" else frame_numbers.numbers
-        values = read(own.to_frame(VALUE), VALUE, where, what)
+        values = read(own, VALUE, where, what)
         rows = polars.DataFrame([frame.get_column(one).filter(full) for one in kept])
         parts.append(rows.with_columns(polars.Series(VALUE, values), polars.lit(name).alias(NAME)))
         sources.append((where, len(here)))

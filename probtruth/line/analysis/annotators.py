@@ -13,8 +13,6 @@ from probtruth.truth.annotators import skill_columns
 from probtruth.types import Truth
 from probtruth.types.comparison import Row
 
-RESAMPLES = 200  # Bootstrap resamples of the interval of the agreement
-
 
 @dataclass(frozen=True, eq=False)
 class AnnotatorAnalysis:
@@ -38,7 +36,7 @@ def annotators_of(labelled: Labelled | None) -> AnnotatorAnalysis:
         replicated = float(low), float(high), float(str(labelled.truth.diagnostics["agreement"]))
     return AnnotatorAnalysis(
         truth,
-        krippendorff_alpha(known, bootstrap=RESAMPLES) if known is not None and several else None,
+        krippendorff_alpha(known) if known is not None and several else None,
         () if truth is None else annotator_rows(truth),
         replicated,
     )

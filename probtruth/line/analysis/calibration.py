@@ -12,10 +12,10 @@ from probtruth.scoring.calibration.decompositions import calibration_decompositi
 from probtruth.scoring.calibration.reliability import calibration_error, reliability_curve
 from probtruth.scoring.nelson.profile import MARKS, RiskProfile, risk_profile
 from probtruth.scoring.rules import RULES, ScoringRule
-from probtruth.scoring.score import sampled_items
 from probtruth.types import Comparison, Scores
 from probtruth.types.arguments import JudgedBy
 from probtruth.types.comparison import Row, leaders
+from probtruth.types.scores import sampled_items
 
 if TYPE_CHECKING:
     import polars
@@ -44,7 +44,8 @@ def calibration_of(labelled: Labelled, scores: Scores, comparison: Comparison) -
     ranked = tuple(str(row["model"]) for row in leaders(comparison.ranks))
     models = ranked[:MOST_MODELS]
     known = labelled.aligned
-    aligned = known.subset(sampled_items(len(known.items), len(known.labels)), models)
+    seed = comparison.seed
+    aligned = known.subset(sampled_items(len(known.items), len(known.labels), seed), models)
     two = len(aligned.labels) == 2
     way: JudgedBy = "label" if two else "top-label"
     sides: tuple[Any, Any] = (aligned, None)  # what stands side by side takes the place of both
@@ -53,19 +54,19 @@ def calibration_of(labelled: Labelled, scores: Scores, comparison: Comparison) -
         models,
         len(ranked) - len(models),
         aligned.labels[-1] if two else None,
-        reliability_curve(*sides, by=way, n_resamples=RESAMPLES),
+        reliability_curve(*sides, by=way, n_resamples=RESAMPLES, seed=seed),
         replace(risk, bins=tuple(_bubbles(risk))),
-        tuple(_rows(scores, labelled.rule, aligned, way)),
+        tuple(_rows(scores, labelled.rule, aligned, way, seed)),
         len(aligned.items),
         len(scores.items),
     )
 
 
-def _rows(scores: Scores, rule: ScoringRule, aligned: AlignedOnHost, way: JudgedBy) -> list[dict[str, Any]]:
+def _rows(scores: Scores, rule: ScoringRule, aligned: AlignedOnHost, way: JudgedBy, seed: int) -> list[dict[str, Any]]:
     """Miscalibration and discrimination under the rule, where that has a name, and the calibration error."""
     rows: dict[str, dict[str, Any]] = {model: {"model": model} for model in aligned.models}
     sides: tuple[Any, Any] = (aligned, None)
-    errors = calibration_error(*sides, by=way, n_resamples=RESAMPLES)
+    errors = calibration_error(*sides, by=way, n_resamples=RESAMPLES, seed=seed)
     for row in errors.to_dicts():  # of two labels both have the same error
         rows[row["model"]] |= {"error": row["error"], "if_calibrated": row["if_calibrated"]}
     if scores.rule in RULES:

@@ -46,7 +46,8 @@ def items_frame(scores: Scores, comparison: Comparison, labelled: Labelled | Non
         first, second = (scores.models.index(model) for model in models[:2])
         with np.errstate(invalid="ignore"):
             columns["difference"] = scores.values[first] - scores.values[second]
-    return frames.as_polars(columns)
+    frame = frames.as_polars(columns)
+    return frame.fill_nan(None) if np.isnan(scores.values).any() else frame
 
 
 def vote_shares(aligned: Aligned) -> Float[np.ndarray, "item label"]:

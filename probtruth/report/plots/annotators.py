@@ -19,7 +19,9 @@ def plot_annotators(truth: Truth, ax: Axes | None = None) -> Axes:
 
     Formula: skill is kappa with the class, (accuracy - chance) / (1 - chance): 1 is always right, 0 is by chance.
 
-    Arguments: `truth` is what `infer_truth` returned, of a method that knows annotators; `ax` are the axes to draw on.
+    Arguments:
+        truth: what `infer_truth` returned, of a method that knows annotators.
+        ax: the axes to draw on.
 
     Returns: the axes. Of many annotators the best and the worst 15 are drawn.
 

@@ -22,9 +22,11 @@ def plot_reliability(
 ) -> Axes:
     """Observed frequency against forecast probability of one label, with its band; calibrated is the dashed line.
 
-    Arguments: `curve` is what `reliability_curve` returned; `label` is the event, needed where there are several of
-    more than two (of two, the last is drawn); `models` are the names to show, all unless given, four at most; `ax` are
-    the axes to draw on.
+    Arguments:
+        curve: what `reliability_curve` returned.
+        label: the event, needed where there are several of more than two (of two, the last is drawn).
+        models: the names to show, all unless given, four at most.
+        ax: the axes to draw on.
 
     Returns: the axes. Below the dashed line the model is overconfident. Points are bins or the ends of flat
     pieces, their area is the share of items. Outside a consistency band the curve is not explained by chance.
@@ -65,7 +67,14 @@ def _draw_reliability(ax: Axes, rows: "polars.DataFrame", key: Key, smallest: in
     forecast, observed = rows["forecast"].to_numpy(), rows["observed"].to_numpy()
     low, high = rows["low"].to_numpy(), rows["high"].to_numpy()
     banded = np.isfinite(low) & np.isfinite(high)
-    ax.fill_between(forecast[banded], low[banded], high[banded], color=key.colour, alpha=0.2, linewidth=0)
+    ax.fill_between(
+        forecast[banded],
+        low[banded],
+        high[banded],
+        color=key.colour,
+        alpha=0.2,
+        linewidth=0,
+    )
     ax.plot(forecast, observed, color=key.colour, linewidth=2)
     area = smallest + 120 * rows["weight"].to_numpy()
     look: Any = {"color": key.colour, "marker": key.mark, "linewidths": 0, "zorder": 3, "clip_on": False}
@@ -77,8 +86,11 @@ def plot_curves(
 ) -> Axes:
     """ROC or precision-recall curves of one label: actual solid, implied by the model's own probabilities dashed.
 
-    Arguments: `curves` is what `roc_curves` or `precision_recall_curves` returned; `label` is the event, needed where
-    there are several; `models` are the names to show, all unless given, four at most; `ax` are the axes to draw on.
+    Arguments:
+        curves: what `roc_curves` or `precision_recall_curves` returned.
+        label: the event, needed where there are several.
+        models: the names to show, all unless given, four at most.
+        ax: the axes to draw on.
 
     Returns: the axes, with both areas of each model in words. A dashed ROC curve above its solid one is that of an
     overconfident model.
@@ -103,7 +115,14 @@ def plot_curves(
     for key in shown:
         actual = curves.of(key.name, label, False)
         implied = curves.of(key.name, label, True)
-        ax.plot(implied.x, implied.y, color=key.colour, linestyle=DASHES, linewidth=1.4, drawstyle=step)
+        ax.plot(
+            implied.x,
+            implied.y,
+            color=key.colour,
+            linestyle=DASHES,
+            linewidth=1.4,
+            drawstyle=step,
+        )
         ax.plot(actual.x, actual.y, color=key.colour, linewidth=2.0, drawstyle=step)
         if key.words:
             ax.lines[-1].set(marker=key.mark, markevery=0.13)

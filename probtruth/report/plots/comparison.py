@@ -28,8 +28,10 @@ FEW_RANKS = 7  # Up to so many columns have room for numbers
 def plot_forest(comparison: Comparison, ax: Axes | None = None, *, most: int = MOST_PAIRS) -> Axes:
     """Differences of all pairs with 95 per cent intervals; an interval to the left of 0 favours the model named there.
 
-    Arguments: `comparison` is what `compare` returned; `ax` are the axes to draw on; of more pairs than `most` those
-    among the best models are drawn.
+    Arguments:
+        comparison: what `compare` returned.
+        ax: the axes to draw on. Of more pairs than `most` those among the best models are drawn.
+        most: the number of pairs from which on those among the best models are drawn.
 
     Returns: the axes, in units of the score: the better placed model minus the other. The ROPE is shaded.
 
@@ -88,7 +90,9 @@ def favouring(comparison: Comparison) -> tuple[str, str]:
 def plot_groups(comparison: Comparison, ax: Axes | None = None) -> Axes:
     """The difference of the two leading models in every group with 95 per cent intervals, partially pooled.
 
-    Arguments: `comparison` is what `compare` returned, with groups; `ax` are the axes to draw on.
+    Arguments:
+        comparison: what `compare` returned, with groups.
+        ax: the axes to draw on.
 
     Returns: the axes, in units of the score; the ROPE is shaded, and P(the first model is better) stands on the
     right. Of many groups the first 60 are drawn.
@@ -116,7 +120,9 @@ def plot_groups(comparison: Comparison, ax: Axes | None = None) -> Axes:
 def plot_ranks(comparison: Comparison, ax: Axes | None = None) -> Axes:
     """P(rank = r) of each model, best first, as a bar in the column of the rank.
 
-    Arguments: `comparison` is what `compare` returned; `ax` are the axes to draw on.
+    Arguments:
+        comparison: what `compare` returned.
+        ax: the axes to draw on.
 
     Returns: the axes; the number stands above a bar where there is room. Of many models the best 20 are drawn.
 
@@ -160,7 +166,14 @@ def _draw_ranks(ax: Axes, position: int, chances: Sequence[float], roomy: bool) 
     ax.axhline(floor, color=INK, linewidth=0.6, alpha=0.5)
     for rank, p in enumerate(chances, 1):
         if p >= LEAST_CHANCE:
-            ax.bar(rank, -full * p, 0.7, bottom=floor, color=BLUE, linewidth=0)
+            ax.bar(
+                rank,
+                -full * p,
+                0.7,
+                bottom=floor,
+                color=BLUE,
+                linewidth=0,
+            )
         if roomy and p >= 0.005:
             text(ax, rank, floor - full * p - 0.04, probability(p), INK, "center", "bottom", size=10)
 

@@ -23,7 +23,10 @@ def plot_differences(scores: Scores, a: str, b: str, *, ax: Axes | None = None) 
     Formula: the line is the predictive distribution of one more difference, t with n - 1 degrees of freedom around the
     mean with scale s sqrt(1 + 1/n).
 
-    Arguments: `scores` is what `score` returned or `Scores.from_frame` made; `a` and `b` are names of models.
+    Arguments:
+        scores: what `score` returned or `Scores.from_frame` made.
+        a, b: names of models.
+        ax: the axes to draw on; new ones by default.
 
     Returns: the axes; differences are a minus b of the scores as they were given. The mean is marked; items beyond four
     standard deviations are counted at the edge.
@@ -58,7 +61,14 @@ def plot_differences(scores: Scores, a: str, b: str, *, ax: Axes | None = None) 
     top = 1.18 * float(max(observed.max(), expected.max()))
     units = unit(scores.rule) or measure(scores.rule)
     ax = panel(ax, f"difference on an item ({units})", "share of items", height=310)
-    ax.bar(middle, observed, width, color=BLUE, linewidth=0, label="observed")
+    ax.bar(
+        middle,
+        observed,
+        width,
+        color=BLUE,
+        linewidth=0,
+        label="observed",
+    )
     ax.plot(middle, expected, color=RED, linewidth=2, label="normal")
     ax.legend(frameon=False, labelcolor=INK, fontsize=SIZE - 1)
     ax.axvline(centre, color=INK, linewidth=1, linestyle=DASHES)
@@ -80,7 +90,8 @@ def plot_differences(scores: Scores, a: str, b: str, *, ax: Axes | None = None) 
 def _differences(scores: Scores, a: str, b: str) -> Float[np.ndarray, " item"]:
     with np.errstate(invalid="ignore"):
         difference: np.ndarray = scores.values[scores.models.index(a)] - scores.values[scores.models.index(b)]
-    return difference
+    missing = np.isnan(scores.values[[scores.models.index(a), scores.models.index(b)]]).any(0)
+    return difference[~missing]
 
 
 def can_differ(scores: Scores, a: str, b: str) -> bool:

@@ -19,8 +19,10 @@ SHAPES = {"decisiveness": ("^", "▲"), "accuracy": ("o", "●"), "robustness": 
 def plot_nelson(risk: RiskProfile, model: str | None = None, ax: Axes | None = None) -> Axes:
     """Model probability against source probability: bubbles of the bins, the three marks, the identity line.
 
-    Arguments: `risk` is what `risk_profile` returned; `model` is a name, needed where there are several; `ax` are the
-    axes to draw on.
+    Arguments:
+        risk: what `risk_profile` returned.
+        model: a name, needed where there are several.
+        ax: the axes to draw on.
 
     Returns: the axes. Bubbles on the dashed line are calibrated; their area is the number of true events. The line
     through robustness, accuracy and decisiveness has an angle of 45 degrees where the model is calibrated, more where
@@ -73,7 +75,15 @@ def _bubbles(ax: Axes, bins: Sequence[Any], largest: float, colour: str, rings: 
     y = [row["reported"] for row in bins]
     area = [BUBBLE * row["n_true"] / largest for row in bins]
     face, edge = ("none", colour) if rings else (colour, "none")
-    ax.scatter(x, y, s=area, facecolors=face, edgecolors=edge, alpha=solid, linewidths=1.2)
+    ax.scatter(
+        x,
+        y,
+        s=area,
+        facecolors=face,
+        edgecolors=edge,
+        alpha=solid,
+        linewidths=1.2,
+    )
 
 
 def plot_divergence(risk: RiskProfile, model: str | None = None, power: float = 0.0, ax: Axes | None = None) -> Axes:
@@ -81,8 +91,10 @@ def plot_divergence(risk: RiskProfile, model: str | None = None, power: float = 
 
     Formula: P_model = P_source * P_div, so that the line through (0, 0) and (P_source, P_model) reaches P_div at 1.
 
-    Arguments: `risk` and `model` as in `plot_nelson`; `power` is one of the profile's, 0 for the accuracy; `ax`
-    are the axes to draw on.
+    Arguments:
+        risk, model: as in `plot_nelson`.
+        power: one of the profile's, 0 for the accuracy.
+        ax: the axes to draw on.
 
     Returns: the axes.
 
@@ -106,7 +118,14 @@ def plot_divergence(risk: RiskProfile, model: str | None = None, power: float = 
     ax.plot([0, source], [reported, reported], color=INK, linewidth=1, linestyle=DOTS)
     ax.plot([source, source], [0, reported], color=INK, linewidth=1, linestyle=DOTS)
     ax.plot(source, reported, "o", color=COLOURS[0], markersize=9)
-    ax.plot(1, ratio, "D", color=COLOURS[1], markersize=8, clip_on=False)
+    ax.plot(
+        1,
+        ratio,
+        "D",
+        color=COLOURS[1],
+        markersize=8,
+        clip_on=False,
+    )
     ax.set_ylim(0, max(1.0, 1.05 * ratio))
     text(ax, 0, reported, f"P_model {fixed(reported, 3)}", COLOURS[0], shift=(8, 9))
     text(ax, source, 0, f"P_source {fixed(source, 3)}", INK, shift=(8, 12))
@@ -134,5 +153,14 @@ def _marks(
     ax.plot(x_values, y_values, color=colour, linewidth=1.6, zorder=3)
     for name, (x, y) in points.items():
         mark, _ = SHAPES[name]
-        ax.plot(x, y, mark, color=colour, markersize=size, fillstyle=fill, zorder=4, clip_on=False)
+        ax.plot(
+            x,
+            y,
+            mark,
+            color=colour,
+            markersize=size,
+            fillstyle=fill,
+            zorder=4,
+            clip_on=False,
+        )
     return points

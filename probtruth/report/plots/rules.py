@@ -24,9 +24,11 @@ def plot_rule(rule: RuleLike = "log", y: ArrayLike = 0.7, ax: Axes | None = None
 
     Formula: expected(r) = sum over labels k of y_k times the loss of response r if the label is k.
 
-    Arguments: `rule` is a name or a `ScoringRule`; `y` is the probability of the second of two labels, or a
-    distribution over any number of labels, of which the last is drawn (the others share the rest as they do in the
-    truth); `ax` are the axes to draw on, new ones unless given.
+    Arguments:
+        rule: a name or a `ScoringRule`.
+        y: the probability of the second of two labels, or a distribution over any number of labels, of which the last
+            is drawn (the others share the rest as they do in the truth).
+        ax: the axes to draw on, new ones unless given.
 
     Returns: the axes. The dashed line is the truth, the point the least expected loss: the generalised entropy of the
     label, on the dashed line if the rule is proper.
@@ -51,7 +53,14 @@ def plot_rule(rule: RuleLike = "log", y: ArrayLike = 0.7, ax: Axes | None = None
     low, top = ax.get_ylim()
     ax.set_ylim(low - 0.12 * (top - low), top)
     ax.axvline(truth, color=INK, linewidth=1, linestyle=DASHES)
-    ax.plot(best, least, "o", color=BLUE, markersize=6, clip_on=False)
+    ax.plot(
+        best,
+        least,
+        "o",
+        color=BLUE,
+        markersize=6,
+        clip_on=False,
+    )
     side, shift = ("right", -5) if truth > 0.8 else ("left", 5)
     text(ax, truth, top, f"truth {truth:.3g}", align=side, vertical="top", shift=(shift, 0))
     words = f"least {fixed(least, 3)} at {fixed(best, 2)}"
@@ -72,8 +81,12 @@ def plot_rules(
     Formula: the expected loss; with `match_at` the divergence (loss above the least one), multiplied so that every rule
     has the first one's at that response, as `pt.rules.loss_curve` has it.
 
-    Arguments: `rules` are names or rules; `y` is the truth, as in `plot_rule`; `zoom` is the range of responses
-    to show.
+    Arguments:
+        rules: names or rules.
+        y: the truth, as in `plot_rule`.
+        match_at: the response at which every rule is to lose as much as the first one.
+        zoom: the range of responses to show.
+        ax: the axes to draw on; new ones by default.
 
     Returns: the axes.
 
@@ -112,6 +125,13 @@ def plot_rules(
         text(ax, 0.98, 0.95 - 0.075 * position, name, key.colour, "right", "top", within="axes fraction")
     if match_at is not None and low < match_at < high:
         height = float(np.interp(match_at, grid, losses[0]))
-        ax.plot(match_at, height, "o", color=INK, markersize=6, zorder=4)
+        ax.plot(
+            match_at,
+            height,
+            "o",
+            color=INK,
+            markersize=6,
+            zorder=4,
+        )
         text(ax, match_at, height, f"equal at {match_at:.3g}", shift=(9, 7))
     return ax

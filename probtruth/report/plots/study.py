@@ -17,7 +17,9 @@ from probtruth.study.plan import SAME_DESIGN, Plan
 def plot_plan(plan: Plan, ax: Axes | None = None) -> Axes:
     """How likely a study of each size is to decide, with the power that is wanted.
 
-    Arguments: `plan` is what `plan` returned; `ax` are the axes to draw on.
+    Arguments:
+        plan: what `plan` returned.
+        ax: the axes to draw on.
 
     Returns: the axes; items on a logarithmic scale. Points are the designs of the table; those off the line buy
     something else than items.
@@ -41,7 +43,15 @@ def plot_plan(plan: Plan, ax: Axes | None = None) -> Axes:
     designs = [row for row in plan.designs if row["design"] != SAME_DESIGN]
     for row, mark, colour in zip(designs, cycle("o^sDvP*"), cycle(COLOURS), strict=False):
         name = row["design"].replace(" x ", " × ")
-        ax.plot(row["n_items"], row["p_certain"], mark, color=colour, markersize=7, label=name, zorder=4)
+        ax.plot(
+            row["n_items"],
+            row["p_certain"],
+            mark,
+            color=colour,
+            markersize=7,
+            label=name,
+            zorder=4,
+        )
     ax.legend(frameon=False, labelcolor=INK, fontsize=SIZE - 1)
     ax.xaxis.set_major_formatter("{x:,.0f}")
     return ax
@@ -50,7 +60,9 @@ def plot_plan(plan: Plan, ax: Axes | None = None) -> Axes:
 def plot_monitor(watch: Monitor, ax: Axes | None = None) -> Axes:
     """The mean difference of a monitor over time and its confidence sequence, with 0 and the ROPE.
 
-    Arguments: `watch` is what `monitor` returned; `ax` are the axes to draw on.
+    Arguments:
+        watch: what `monitor` returned.
+        ax: the axes to draw on.
 
     Returns: the axes; time is the number of items, on a logarithmic scale.
 
@@ -73,7 +85,15 @@ def plot_monitor(watch: Monitor, ax: Axes | None = None) -> Axes:
         ax.axhspan(-watch.rope, watch.rope, color=INK, alpha=0.22, linewidth=0)
     ax.axhline(0, color=INK, linewidth=1, linestyle=DASHES)
     bounded = np.isfinite(low) & np.isfinite(high)
-    ax.fill_between(time[bounded], low[bounded], high[bounded], color=colour, alpha=0.22, linewidth=0, step="post")
+    ax.fill_between(
+        time[bounded],
+        low[bounded],
+        high[bounded],
+        color=colour,
+        alpha=0.22,
+        linewidth=0,
+        step="post",
+    )
     ax.plot(time, mean, color=colour, linewidth=2)
     last = float(time[-1])
     late = time >= last / 30  # the first looks are as wide as the bounds

@@ -45,7 +45,13 @@ def decompose(
     Brier, quadratic and ranked probability scores, elsewhere to order 1/n^2), and `divergence_corrected` = expected -
     entropy_corrected. The expected loss itself needs no correction; grouping does, by the same difference.
 
-    Arguments: as in `score`; `predictions` may be {model: array or dataframe}.
+    as in `score`.
+
+    Arguments:
+        predictions: may be {model: array or dataframe}.
+        truth: the reference, as `infer_truth` or `Truth.from_probs` makes it.
+        rule: as in `score`.
+        floor: as in `score`.
 
     Returns: one row for each model in units of the rule: `model`, `expected`, `entropy`, `divergence`,
     `entropy_corrected`, `divergence_corrected` (both NaN without votes, or where an item has a single one),
@@ -113,9 +119,10 @@ def corrected_entropy(rule: ScoringRule, shares: Rows, n_votes: Int[np.ndarray, 
         rows = np.flatnonzero(share)
         fewer = votes[rows]
         fewer[:, label] = np.maximum(fewer[:, label] - 1, 0)
-        n_fewer = np.maximum(fewer.sum(1, keepdims=True), 1)
-        without_vote = entropies(rule, fewer / n_fewer)
-        corrected[rows] -= (n_votes[rows] - 1) * share[rows] * without_vote
+        n_fewer = fewer.sum(1, keepdims=True)
+        shares_without = fewer / np.maximum(n_fewer, 1)
+        entropy_without = entropies(rule, shares_without)
+        corrected[rows] -= (n_votes[rows] - 1) * share[rows] * entropy_without
     return np.where(n_votes > 1, corrected, np.nan)
 
 
@@ -134,10 +141,17 @@ def calibration_decomposition(
     Formula: S(p) = [S(p) - S(c)] - [S(r) - S(c)] + S(r), with S the mean loss, c the forecasts after isotonic
     regression on the labels (equal forecasts pooled), and r the mean label, the same forecast for every item.
 
-    Arguments: `by` "label" judges each label against all others; "top-label" judges the greatest probability as a
-    forecast of being right (ties share); "joint" judges the whole distribution, c being the fits of all labels divided
-    by their sum, or p or r itself if that has a lower loss (with two labels it is the same as "label"). `n_bootstrap`
-    resamples of the items give the equal-tailed `level` bands. The rest as in `score`.
+    Arguments:
+        predictions: the models' probabilities, as `read_predictions` or `Predictions.from_probs` makes them.
+        truth: the reference, as `infer_truth` or `Truth.from_probs` makes it.
+        rule: as in `score`.
+        by: "label" judges each label against all others. "top-label" judges the greatest probability as a forecast of
+            being right (ties share). "joint" judges the whole distribution, c being the fits of all labels divided by
+            their sum, or p or r itself if that has a lower loss (with two labels it is the same as "label").
+        floor: as in `score`.
+        n_bootstrap: resamples of the items give the equal-tailed `level` bands. The rest as in `score`.
+        level: the probability that the intervals hold.
+        seed: of everything random: the same seed gives the same numbers.
 
     Returns: one row for each model (and label), in units of the rule: `model`, `label`, `score`, `miscalibration`
     (lower is better; biased upwards in small samples, and so are its bands), `discrimination` (higher is better),
@@ -238,8 +252,13 @@ def skill_scores(
     that is certain and right; for the log and Brier scores 1 - S/S_0. Where labels are soft no forecast gets there:
     `skill_attainable` puts the mean entropy of the labels in the place of S_best (too low with few votes an item).
 
-    Arguments: `baseline` is "uniform", "frequency" (the mean label of these very items, for every item) or the name of
-    a model. The rest as in `score`.
+    Arguments:
+        predictions: the models' probabilities, as `read_predictions` or `Predictions.from_probs` makes them.
+        truth: the reference, as `infer_truth` or `Truth.from_probs` makes it.
+        rule: as in `score`.
+        baseline: "uniform", "frequency" (the mean label of these very items, for every item) or the name of a model.
+            The rest as in `score`.
+        floor: as in `score`.
 
     Returns: one row for each model: `model`, `expected`, `baseline` (its loss), `skill`, `skill_attainable`; at most 1,
     0 is no better than the baseline, higher is better; NaN where the baseline's loss is infinite or cannot be improved.
@@ -293,6 +312,11 @@ def perplexity(predictions: Predictions, truth: Truth, floor: float | None = Non
 
     Its expectation over n items is improper: it rewards the report proportional to t^(n/(n+1)), hedged, and inverse
     perplexity t^(n/(n-1)), sharpened (`explain_metric(-1 / n)`, `explain_metric(1 / n)`). Compare log scores.
+
+    Arguments:
+        predictions: the models' probabilities, as `read_predictions` or `Predictions.from_probs` makes them.
+        truth: the reference, as `infer_truth` or `Truth.from_probs` makes it.
+        floor: as in `score`.
 
     Returns: one row for each model, from 1, lower is better: `model`, `perplexity`, and its two factors
     `entropy_factor` (the same for all models, and the least that can be reached) and `divergence_factor`.

@@ -38,10 +38,11 @@ class Isotone:
 
     def fit(self, outcomes: Items, weights: Items) -> Points:
         """The non-decreasing values with the least weighted squared error, one for each point."""
-        total = np.bincount(self.point_of, weights)
-        used = total > 0
-        means = np.bincount(self.point_of, outcomes * weights)[used] / total[used]
-        fitted = isotonic_regression(means, weights=total[used]).x
+        weight = np.bincount(self.point_of, weights)
+        total = np.bincount(self.point_of, outcomes * weights)
+        used = weight > 0
+        means = total[used] / weight[used]
+        fitted = isotonic_regression(means, weights=weight[used]).x
         if not used.all():
             fitted = np.interp(self.points, self.points[used], fitted)
         return np.asarray(fitted)
@@ -59,8 +60,10 @@ def against_rest(log_probs: Rows, truth: Rows, label: int) -> tuple[Pairs, Pairs
 
 def top_label(log_probs: Rows, truth: Rows) -> tuple[Pairs, Pairs]:
     """Log-probabilities and truth of being wrong and of being right with the most probable label; ties share."""
-    right = (truth * simplex.shared_by_ties(log_probs)).sum(1)
-    first = np.arange(truth.shape[1]) == log_probs.argmax(1)[:, None]
+    chosen = simplex.shared_by_ties(log_probs)
+    right = (truth * chosen).sum(1)
+    labels = np.arange(truth.shape[1])
+    first = labels == log_probs.argmax(1)[:, None]
     log_rest = _log_sum(np.where(first, -np.inf, log_probs))
     pairs_of_logs = np.stack([log_rest, log_probs.max(1)], 1)
     pairs_of_truth = np.stack([1 - right, right], 1)

@@ -39,12 +39,19 @@ def reliability_curve(
     Formula: the isotonic regression of outcome on forecast, equal forecasts pooled (CORP; no bins to choose), or the
     mean outcome against the mean forecast in bins. Soft labels are outcomes between 0 and 1.
 
-    Arguments: `by` "label" takes each label against the others, "top-label" the most probable label being right.
-    `method` is "isotonic", or bins of "uniform" width or "quantile" (equal numbers), `n_bins` of them. `band`
-    "consistency" shows where the curve would be if the forecasts were calibrated: hard labels are redrawn from the
-    forecasts, soft ones scatter around the forecast as they do around the fitted curve, with random signs. "confidence"
-    is the spread of the curve over resamples of the items. Both are pointwise, equal-tailed, at `level`. `n_resamples`
-    is how many there are.
+    Arguments:
+        predictions: the models' probabilities, as `read_predictions` or `Predictions.from_probs` makes them.
+        truth: the reference, as `infer_truth` or `Truth.from_probs` makes it.
+        by: "label" takes each label against the others, "top-label" the most probable label being right.
+        method: "isotonic", or bins of "uniform" width or "quantile" (equal numbers), `n_bins` of them.
+        n_bins: the number of bins, where the method has bins.
+        band: "consistency" shows where the curve would be if the forecasts were calibrated: hard labels are redrawn
+            from the forecasts, soft ones scatter around the forecast as they do around the fitted curve, with random
+            signs. "confidence" is the spread of the curve over resamples of the items. Both are pointwise,
+            equal-tailed, at `level`.
+        level: the probability that the band holds.
+        n_resamples: how many there are.
+        seed: of everything random: the same seed gives the same numbers.
 
     Returns: rows in the order of the forecast: `model`, `label`, `forecast`, `observed`, `weight` (share of the items
     in the bin; for the isotonic curve, which is linear between its rows, in the flat piece that the row bounds), `low`,
@@ -141,9 +148,11 @@ def _calibrated(order: Isotone, forecasts: Items, outcomes: Items, n_resamples: 
     apart = outcomes - fitted[order.point_of]
     for _ in range(n_resamples):
         if hard:
-            yield (rng.random(len(forecasts)) < forecasts).astype(np.float64)
+            happens = rng.random(len(forecasts)) < forecasts
+            yield happens.astype(np.float64)
         else:
-            yield forecasts + apart * rng.choice([-1.0, 1.0], len(forecasts))
+            signs = rng.choice([-1.0, 1.0], len(forecasts))
+            yield forecasts + apart * signs
 
 
 def calibration_error(
@@ -163,9 +172,15 @@ def calibration_error(
     biased upwards, more so with more bins and fewer items. The miscalibration of `calibration_decomposition` needs no
     bins, and is a part of a proper score.
 
-    Arguments: `by` "top-label" takes the most probable label being right, "class-wise" the mean over all labels of
-    each label against the others, "label" one row for each of these. `bins` "uniform" or "quantile", `n_bins` of them.
-    `n_resamples` is the number of draws behind `if_calibrated`.
+    Arguments:
+        predictions: the models' probabilities, as `read_predictions` or `Predictions.from_probs` makes them.
+        truth: the reference, as `infer_truth` or `Truth.from_probs` makes it.
+        by: "top-label" takes the most probable label being right, "class-wise" the mean over all labels of each label
+            against the others, "label" one row for each of these.
+        n_bins: the number of bins.
+        bins: "uniform" or "quantile", `n_bins` of them.
+        n_resamples: the number of draws behind `if_calibrated`.
+        seed: of everything random: the same seed gives the same numbers.
 
     Returns: one row for each model (and label), between 0 and 1, lower is better: `model`, `label`, `error`, and
     `if_calibrated`, its mean over outcomes drawn as for the consistency band of `reliability_curve`.
@@ -217,8 +232,11 @@ def murphy_diagram(
     proper rule for two labels is a weighted integral of this over u: twice the integral is (p - y)^2, and with the
     weight 1/(u (1 - u)) it is the log score. A model that is lower at every threshold is better under all of them.
 
-    Arguments: `by` "label" takes each label against the others, "top-label" the most probable label being right;
-    `thresholds` between 0 and 1 (101 even ones by default).
+    Arguments:
+        predictions: the models' probabilities, as `read_predictions` or `Predictions.from_probs` makes them.
+        truth: the reference, as `infer_truth` or `Truth.from_probs` makes it.
+        by: "label" takes each label against the others, "top-label" the most probable label being right.
+        thresholds: between 0 and 1 (101 even ones by default).
 
     Returns: rows `model`, `label`, `threshold`, `expected`, `entropy`, `divergence`; from 0 to 1, lower is better.
 

@@ -59,7 +59,9 @@ class Curves(Brief):
         labels = list(dict.fromkeys(curve.label for curve in self.curves))
         if label is None and len(labels) == 1:
             label = labels[0]
-        wanted = (check.one_of(model, models, "model"), check.one_of(label, labels, "label"), implied)
+        model = check.one_of(model, models, "model")
+        label = check.one_of(label, labels, "label")
+        wanted = (model, label, implied)
         return next(curve for curve in self.curves if (curve.model, curve.label, curve.implied) == wanted)
 
     def areas(self) -> "polars.DataFrame":
@@ -78,9 +80,12 @@ def roc_curves(predictions: Predictions, truth: Truth, label: str | int | None =
 
     Formula: with y the probability that the item has the label and p the report, TPR(t) = sum y [p >= t] / sum y and
     FPR(t) = sum (1 - y) [p >= t] / sum (1 - y). The implied curve has p in place of y: what the model expects of
-    itself on these items. If it lies above the actual curve, the model is over-confident.
+    itself on these items. If it lies above the actual curve, the model is overconfident.
 
-    Arguments: `label` is the event; without it the second of two labels, or every one of more.
+    Arguments:
+        predictions: the models' probabilities, as `read_predictions` or `Predictions.from_probs` makes them.
+        truth: the reference, as `infer_truth` or `Truth.from_probs` makes it.
+        label: the event. Without it the second of two labels, or every one of more.
 
     Returns: `Curves`; areas are between 0 and 1, higher is better. An area is the probability that an event ranks
     above a non-event when both are drawn with the soft labels as weights, ties counting half (an item may meet
@@ -105,7 +110,10 @@ def precision_recall_curves(predictions: Predictions, truth: Truth, label: str |
 
     Formula: recall(t) = sum y [p >= t] / sum y, precision(t) = sum y [p >= t] / sum [p >= t].
 
-    Arguments: `label` as in `roc_curves`.
+    Arguments:
+        predictions: the models' probabilities, as `read_predictions` or `Predictions.from_probs` makes them.
+        truth: the reference, as `infer_truth` or `Truth.from_probs` makes it.
+        label: as in `roc_curves`.
 
     Returns and errors: as in `roc_curves`. The area is the average precision, the sum of precision times the step in
     recall; straight lines between the points would make it too large.
@@ -125,15 +133,19 @@ def _curves(aligned: AlignedOnHost, label: object, kind: str) -> Curves:
     curves = []
     for model, logs in zip(aligned.models, aligned.log_probs, strict=True):
         for k in chosen_labels(label, aligned.labels):
+            label_name = aligned.labels[k]
             order, probs = ranking(logs, k)
             ranked, last = ranks_of(order)
-            reports = probs[ranked][last]
-            thresholds = reports if kind == "precision-recall" else np.append(np.inf, reports)
+            thresholds = probs[ranked][last]
+            if kind == "roc":
+                thresholds = np.append(np.inf, thresholds)
             n_answered = np.flatnonzero(last) + 1.0
             for implied, events in ((False, aligned.truth[:, k]), (True, probs)):
                 hits = np.cumsum(events[ranked])[last]
-                x, y, area = RATES[kind](hits, n_answered, np.array([events.sum()]))
-                curves.append(Curve(model, aligned.labels[k], kind, implied, thresholds, x, y, float(area)))
+                total = np.array([events.sum()])
+                x, y, area = RATES[kind](hits, n_answered, total)
+                curve = Curve(model, label_name, kind, implied, thresholds, x, y, float(area))
+                curves.append(curve)
     return Curves(kind, tuple(curves))
 
 
@@ -177,7 +189,9 @@ def roc(
     hits: Points, taken: Points, events: Float[np.ndarray, "*batch one"]
 ) -> tuple[Float[np.ndarray, "*batch more"], Float[np.ndarray, "*batch more"], Float[np.ndarray, "*batch"]]:
     """False and true positive rate from (0, 0) on and the area, of weights as in `precision_recall`."""
-    false_positive = ratio(np.maximum(taken - hits, 0), taken[..., -1:] - events)
+    others_taken = np.maximum(taken - hits, 0)
+    others = taken[..., -1:] - events
+    false_positive = ratio(others_taken, others)
     true_positive = ratio(hits, events)
     origin = np.zeros_like(true_positive[..., :1])
     x = np.concatenate([origin, false_positive], axis=-1)

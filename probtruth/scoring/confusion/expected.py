@@ -128,13 +128,18 @@ def expected_confusion(
     Formula: E[count of (j, k)] = sum over items of y_j r_k, where y is the item's distribution over labels and r the
     probability of each response; label and response are drawn independently given the item.
 
-    Arguments: `response` is how a model answers: "sample" draws from its distribution, "argmax" gives its most
-    probable label (ties share), "threshold" the second label if its probability reaches `threshold` (or, with one
-    threshold for each label, the label of greatest probability divided by threshold). `method` "ratio" takes ratios
-    of expected counts; "exact" the expectation of each ratio given that it is defined, over labels and responses, with
-    the spread of one realisation (averages over labels are simulated: see `mc_error`); "draws" the posterior of the
-    ratio over the draws of the truth, or over drawn labels if it has none. A posterior that smooths vote shares moves
-    the centre: compare `plug_in`, which does not. `draws` and `seed` are for what is simulated.
+    Arguments:
+        predictions: the models' probabilities, as `read_predictions` or `Predictions.from_probs` makes them.
+        truth: the reference, as `infer_truth` or `Truth.from_probs` makes it.
+        response: how a model answers: "sample" draws from its distribution, "argmax" gives its most probable label
+            (ties share), "threshold" the second label if its probability reaches `threshold` (or, with one threshold
+            for each label, the label of greatest probability divided by threshold).
+        method: "ratio" takes ratios of expected counts. "exact" the expectation of each ratio given that it is defined,
+            over labels and responses, with the spread of one realisation (averages over labels are simulated: see
+            `mc_error`). "draws" the posterior of the ratio over the draws of the truth, or over drawn labels if it has
+            none. A posterior that smooths vote shares moves the centre: compare `plug_in`, which does not.
+        threshold: the probability from which on `response="threshold"` answers with a label.
+        draws, seed: for what is simulated.
 
     Returns: a `Confusion`; metrics are between 0 and 1, higher is better, and NaN (counted) for 0/0. None of them is a
     proper score: see `degeneracy_report`.
@@ -233,6 +238,9 @@ def degeneracy_report(truth: Truth) -> "polars.DataFrame":
     a label: always that label; specificity: never; precision: only for the items most likely to have it; F: for all
     items above a threshold, which is half of the best F. For log and Brier scores the truth itself is best.
 
+    Arguments:
+        truth: the reference, as `infer_truth` or `Truth.from_probs` makes it.
+
     Returns: one row for each metric (and label): `honest` and `best` values, `best_response` in words, and
     `honest_is_best`. Higher is better, for the two scores lower.
 
@@ -255,8 +263,10 @@ def degeneracy_report(truth: Truth) -> "polars.DataFrame":
     rows = [_row("accuracy", None, float(honest[0]), *_best_accuracy(y))]
     for metric in METRICS:
         values = honest[label_columns(metric, y.shape[1])].tolist()
-        for label, value, column in zip(truth.index.labels, values, y.T, strict=True):
-            rows.append(_row(metric, label, value, *_best(metric, label, column)))
+        by_label = zip(truth.index.labels, values, y.T, strict=True)
+        for label, value, column in by_label:
+            best, response = _best(metric, label, column)
+            rows.append(_row(metric, label, value, best, response))
     for rule in (log, brier):
         value = float(entropies(rule, y).mean())
         rows.append(_row(rule.name, None, value, value, "the truth itself"))
@@ -289,14 +299,20 @@ def _best(metric: str, label: str, y: Float[np.ndarray, " item"]) -> tuple[float
     if metric == "recall":
         return 1.0, f"always {label!r}"
     if metric == "specificity":
-        return (1.0, f"never {label!r}") if total < n_items else (np.nan, "none: the label always happens")
+        if total == n_items:
+            return np.nan, "none: the label always happens"
+        return 1.0, f"never {label!r}"
     if metric == "precision":
+        highest = y.max()
         if np.ptp(y) <= EQUAL:
             return float(y[0]), f"{label!r} for any of the items"
-        number = int((y >= y.max() - EQUAL).sum())
-        return float(y.max()), f"{label!r} only for the {number} of {n_items} items most likely to have it"
-    hits = np.cumsum(np.sort(y)[::-1])  # if the most likely 1, 2, ... items get the label
-    values = 2 * hits / (np.arange(1, n_items + 1) + total)
-    number = int(values.argmax()) + 1
-    best = float(values[number - 1])
-    return best, f"{label!r} for the {number} of {n_items} items above {best / 2:.3g}, half of the best F"
+        number = int((y >= highest - EQUAL).sum())
+        return float(highest), f"{label!r} only for the {number} of {n_items} items most likely to have it"
+    descending = np.sort(y)[::-1]
+    hits = np.cumsum(descending)  # if the most likely 1, 2, ... items get the label
+    n_answered = np.arange(1, n_items + 1)
+    values = 2 * hits / (n_answered + total)
+    position = int(values.argmax())
+    best = float(values[position])
+    response = f"{label!r} for the {position + 1} of {n_items} items above {best / 2:.3g}, half of the best F"
+    return best, response

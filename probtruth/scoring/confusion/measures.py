@@ -177,10 +177,16 @@ def sampled_measures(truth: Rows, answers: Answers, draws: int, seed: int, respo
 
 def posterior_measures(tables: Float[np.ndarray, "draw item label"], answers: Answers) -> Summary:
     """The measures of every drawn table of labels, with counts expected over labels and responses given the table."""
-    right = np.stack([np.einsum("nk,mnk->mk", table.astype(np.float64), answers) for table in tables])
-    of_label = np.broadcast_to(tables.sum(1, dtype=np.float64)[:, None], right.shape)
-    of_response = np.broadcast_to(answers.sum(1), right.shape)
-    return summarise(measure(right, of_label, of_response), tables.shape[2])
+    n_draws, _, n_labels = tables.shape
+    shape = (n_draws, len(answers), n_labels)
+    right = np.empty(shape)
+    for draw, table in enumerate(tables):
+        right[draw] = np.einsum("nk,mnk->mk", table.astype(np.float64), answers)
+    totals = tables.sum(1, dtype=np.float64)
+    of_label = np.broadcast_to(totals[:, None], shape)
+    of_response = np.broadcast_to(answers.sum(1), shape)
+    values = measure(right, of_label, of_response)
+    return summarise(values, n_labels)
 
 
 def exact_measures(truth: Rows, answers: Answers, draws: int, seed: int) -> Summary:
@@ -226,16 +232,21 @@ def exact_measures(truth: Rows, answers: Answers, draws: int, seed: int) -> Summ
 # The integrand is a polynomial; on the part of (0, 1) that matters a fixed Gauss-Legendre rule is exact to rounding.
 def _expected_ratio(above: Rows, below: list[Rows]) -> tuple[ByLabel, ByLabel]:
     """E[above / mean of the sums below | these are not 0], and the probability that they are."""
+    n_parts = len(below)
     expected_below = sum(part.sum(0) for part in below)
     span = CUTOFF / np.maximum(expected_below, CUTOFF)
     nodes, weights = np.polynomial.legendre.leggauss(NODES)
+    places = (nodes + 1) / 2
     integral = np.zeros(above.shape[1])
-    for node, weight in zip((nodes + 1) / 2, weights / 2, strict=True):
-        x = node * span
+    for place, weight in zip(places, weights / 2, strict=True):
+        x = place * span
         each = [1 - part * x for part in below]  # E[u^b_j] of each item, by part of the sum below
-        of_all = np.prod([part.prod(0) for part in each], axis=0)
-        of_others = (above / np.prod(each, axis=0)).sum(0)
-        integral += of_all * weight * span * (1 - x) ** (len(below) - 1) * of_others
+        of_parts = [part.prod(0) for part in each]
+        of_all = np.prod(of_parts, axis=0)
+        without_item = above / np.prod(each, axis=0)
+        density = of_all * weight * span * (1 - x) ** (n_parts - 1)
+        integral += density * without_item.sum(0)
     with np.errstate(divide="ignore"):
         log_hole = sum(np.log1p(-part).sum(0) for part in below)
-    return len(below) * ratio(integral, -np.expm1(log_hole)), np.exp(log_hole)
+    some_below = -np.expm1(log_hole)
+    return n_parts * ratio(integral, some_below), np.exp(log_hole)

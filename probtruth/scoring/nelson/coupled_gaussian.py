@@ -57,11 +57,13 @@ def multivariate_log_density(x: Points, loc: Vector, scale: Matrix, kappa: Numbe
     x, loc, scale = of_one_type(x, loc, scale)
     root = jnp.linalg.cholesky(scale)
     dim = loc.shape[-1]
-    flat = (x - loc).reshape(-1, dim).T
-    scaled = jax.scipy.linalg.solve_triangular(root, flat, lower=True)
-    squares = jnp.sum(scaled**2, 0).reshape(x.shape[:-1])
-    log_volume = jnp.sum(jnp.log(jnp.diagonal(root)))
-    return _log_density(squares, log_volume, jnp.asarray(kappa, x.dtype), dim)
+    centred = (x - loc).reshape(-1, dim)
+    scaled = jax.scipy.linalg.solve_triangular(root, centred.T, lower=True)
+    squares = jnp.sum(scaled**2, 0)
+    log_scales = jnp.log(jnp.diagonal(root))
+    log_volume = jnp.sum(log_scales)
+    coupling = jnp.asarray(kappa, x.dtype)
+    return _log_density(squares.reshape(x.shape[:-1]), log_volume, coupling, dim)
 
 
 @partial(jax.jit, static_argnames="dim")
@@ -102,10 +104,13 @@ def sample(
     gaussian = kappa == 0
     compact = kappa < 0
     size = jnp.where(gaussian, 1.0, jnp.abs(kappa))
-    order = jnp.broadcast_to(0.5 / size + jnp.where(compact, 0.5, 0.0), shape)
+    half_if_compact = jnp.where(compact, 0.5, 0.0)
+    order = jnp.broadcast_to(0.5 / size + half_if_compact, shape)
     gamma = jax.random.gamma(gamma_key, order, dtype=loc.dtype)
-    total = gamma + jnp.where(compact, normal**2 / 2, 0.0)
-    stretch = jnp.where(gaussian, 1.0, 1 / jnp.sqrt(2 * size * total))
+    of_normal = jnp.where(compact, normal**2 / 2, 0.0)
+    total = gamma + of_normal
+    divisor = jnp.sqrt(2 * size * total)
+    stretch = jnp.where(gaussian, 1.0, 1 / divisor)
     return loc + scale * normal * stretch
 
 
@@ -142,9 +147,12 @@ def _gamma_excess(w: Float[Array, "..."], a: float) -> Float[Array, "..."]:
     near_0 = jnp.where(small, w, 0.0)
     step = a * near_0
     shift = a * (log1p_ratio(step) - 1)
-    series = shift + (a - 0.5) * jnp.log1p(step) + _stirling(near_0 / (1 + step)) - _stirling(near_0)
+    power = (a - 0.5) * jnp.log1p(step)
+    above = _stirling(near_0 / (1 + step))
+    series = shift + power + above - _stirling(near_0)
     z = 1 / jnp.where(small, 1.0, w)
-    direct = gammaln(z + a) - gammaln(z) - a * jnp.log(z)
+    log_ratio = gammaln(z + a) - gammaln(z)
+    direct = log_ratio - a * jnp.log(z)
     return jnp.where(small, series, direct)
 
 
@@ -158,8 +166,10 @@ def power_from_coupling(kappa: float, dim: int = 1, alpha: float = 2.0) -> float
 
     Formula: m = -alpha kappa / (1 + d kappa).
 
-    Arguments: `kappa` is the coupling, 0 for Gaussians; `dim` is the dimension d; `alpha` is 2 for Gaussians, 1 for
-    exponentials, others for Levy distributions.
+    Arguments:
+        kappa: the coupling, 0 for Gaussians.
+        dim: the dimension d.
+        alpha: 2 for Gaussians, 1 for exponentials, others for Levy distributions.
 
     Source: Nelson (2017), doi:10.3390/e19060286, Equation 11, first equality. (Its second, m = q - 1, makes q the dual
     2 - q of the index under which Student's t is known; see `student_index`. Nelson, Scannell and Landau (2011),
@@ -174,7 +184,9 @@ def power_from_coupling(kappa: float, dim: int = 1, alpha: float = 2.0) -> float
 def coupling_from_power(power: float, dim: int = 1, alpha: float = 2.0) -> float:
     """The coupling for a power m, the inverse of `power_from_coupling`: kappa = -m / (alpha + d m).
 
-    Arguments: `dim` and `alpha` as in `power_from_coupling`.
+    Arguments:
+        power: the power of the mean.
+        dim, alpha: as in `power_from_coupling`.
 
     >>> round(coupling_from_power(-2 / 3), 4)
     0.5
@@ -184,6 +196,9 @@ def coupling_from_power(power: float, dim: int = 1, alpha: float = 2.0) -> float
 
 def student_index(power: float) -> float:
     """Tsallis' index q = 1 - m under which the coupled Gaussian is the q-Gaussian (5/3 for m = -2/3, kappa = 1/2).
+
+    Arguments:
+        power: the power of the mean.
 
     >>> round(student_index(-2 / 3), 4)
     1.6667

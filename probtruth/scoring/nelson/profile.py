@@ -155,14 +155,18 @@ def risk_profile(
     P_source(m) the same with the source probability instead of q; P_div = P_model / P_source. The weights are the true
     events: the paper's equal weights of bins are wrong if bins have unequal numbers of true events.
 
-    Arguments: `floor` is the paper's precision q_lim, which keeps reports and source probabilities between floor and 1
-    - floor. `powers` is the spectrum (decisiveness, accuracy and robustness are always in it). `source` is how the
-    source probability is estimated: "isotonic" is the monotone fit of greatest likelihood, "bins" the frequency in bins
-    of equal counts, "bayes-bins" its posterior mean under a Beta prior worth one entry of the frequency of all,
-    "kernel" a Gaussian average over similar reports, "neighbours" the frequency among the nearest reports, "truth" the
-    soft labels themselves. `smoothing` is the number of bins (default: root of the number of entries, at most 100), the
-    kernel's standard deviation (1.06 sd n^(-1/5)) or the number of neighbours (root of the number). `by_label` sorts
-    each label's reports separately, otherwise all labels' reports are pooled.
+    Arguments:
+        predictions: the models' probabilities, as `read_predictions` or `Predictions.from_probs` makes them.
+        truth: the reference, as `infer_truth` or `Truth.from_probs` makes it.
+        floor: the paper's precision q_lim, which keeps reports and source probabilities between floor and 1 - floor.
+        powers: the spectrum (decisiveness, accuracy and robustness are always in it).
+        source: how the source probability is estimated: "isotonic" is the monotone fit of greatest likelihood, "bins"
+            the frequency in bins of equal counts, "bayes-bins" its posterior mean under a Beta prior worth one entry of
+            the frequency of all, "kernel" a Gaussian average over similar reports, "neighbours" the frequency among the
+            nearest reports, "truth" the soft labels themselves.
+        smoothing: the number of bins (default: root of the number of entries, at most 100), the kernel's standard
+            deviation (1.06 sd n^(-1/5)) or the number of neighbours (root of the number).
+        by_label: sorts each label's reports separately, otherwise all labels' reports are pooled.
 
     Returns: a `RiskProfile`; probabilities from 0 to 1, higher is better. P_div is at most 1 at power 0 with the source
     "truth", or "isotonic" and two labels.
@@ -255,8 +259,10 @@ def _means(logs: Rows, events: Rows, powers: tuple[float, ...]) -> Float[np.ndar
     for row, (values, weights) in enumerate(columns):
         happened = weights > 0
         if happened.any():
-            share = weights[happened] / weights[happened].sum()
-            means[row] = [_mean(values[happened], share, power) for power in powers]
+            weight = weights[happened]
+            share = weight / weight.sum()
+            logs_of_events = values[happened]
+            means[row] = [_mean(logs_of_events, share, power) for power in powers]
     return means
 
 
@@ -342,7 +348,8 @@ def explain_metric(power: float | Literal["decisiveness", "accuracy", "robustnes
     geometric mean (the log score), rewards the truth. Perplexity of n items together is the power -1/n, inverse
     perplexity 1/n: their expectation rewards t^(n/(n+1)) and t^(n/(n-1)).
 
-    Arguments: `power` is a number (minus infinity allowed), or "decisiveness" (1), "accuracy" (0), "robustness" (-2/3).
+    Arguments:
+        power: a number (minus infinity allowed), or "decisiveness" (1), "accuracy" (0), "robustness" (-2/3).
 
     Returns: a `MetricExplanation`; its `report(truth)` is the rewarded report.
 

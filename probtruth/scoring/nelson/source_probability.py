@@ -89,13 +89,17 @@ def _kernel(values: np.ndarray, counts: np.ndarray, happened: np.ndarray, width:
 
     def spread(weights: np.ndarray) -> np.ndarray:
         """The kernel's sum of the weights at each value, over a grid that shares a value among its neighbours."""
-        grid = np.bincount(left, weights * (1 - share), size)
-        grid = grid + np.bincount(left + 1, weights * share, size)
+        on_left = np.bincount(left, weights * (1 - share), size)
+        on_right = np.bincount(left + 1, weights * share, size)
+        grid = on_left + on_right
         smooth = gaussian_filter1d(grid, STEPS_PER_BANDWIDTH, mode="constant", truncate=CUTOFF)
-        value: np.ndarray = smooth[left] * (1 - share) + smooth[left + 1] * share
-        return value
+        from_left = smooth[left] * (1 - share)
+        from_right = smooth[left + 1] * share
+        return np.asarray(from_left + from_right)
 
-    return np.asarray(spread(happened) / spread(counts.astype(np.float64)))
+    n_events = spread(happened)
+    n_entries = spread(counts.astype(np.float64))
+    return np.asarray(n_events / n_entries)
 
 
 def _neighbours(values: np.ndarray, counts: np.ndarray, happened: np.ndarray, least: float | None) -> np.ndarray:
@@ -114,10 +118,13 @@ def _neighbours(values: np.ndarray, counts: np.ndarray, happened: np.ndarray, le
         up = entries[middle + wanted - 1] - values
         down = values - entries[middle]
         reaches_up = up >= down
-        low = np.where(reaches_up, low, np.minimum(middle + 1, high))
+        next_one = np.minimum(middle + 1, high)
+        low = np.where(reaches_up, low, next_one)
         high = np.where(reaches_up, middle, high)
     runs = np.maximum(np.stack([low - 1, low]), 0)
-    farther_end = np.maximum(values - entries[runs], entries[runs + wanted - 1] - values)
+    down = values - entries[runs]
+    up = entries[runs + wanted - 1] - values
+    farther_end = np.maximum(down, up)
     distance = farther_end.min(0) * (1 + 1e-9)  # ties
     first = np.searchsorted(values, values - distance, "left")
     last = np.searchsorted(values, values + distance, "right")

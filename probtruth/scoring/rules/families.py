@@ -31,7 +31,8 @@ def power(beta: float) -> ScoringRule:
     Formula: -(p_y^(beta-1) - 1)/(beta - 1) + (sum_k p_k^beta - 1)/beta; entropy (1 - sum t^beta)/(beta (beta - 1)).
     At beta = 1 it is the log score, at beta = 2 half the Brier score.
 
-    Arguments: `beta` weighs rare labels: the lower, the more a small probability of what happens costs.
+    Arguments:
+        beta: weighs rare labels: the lower, the more a small probability of what happens costs.
 
     Returns: a `ScoringRule`; losses from 0 to 1/(beta - 1), or to inf for beta <= 1; lower is better.
 
@@ -54,7 +55,8 @@ def pseudospherical(beta: float) -> ScoringRule:
     Formula: -((p_y / |p|)^(beta-1) - 1)/(beta - 1), with |p| = (sum_k p_k^beta)^(1/beta); entropy (1 - |t|)/(beta - 1).
     At beta = 1 it is the log score, at beta = 2 the spherical score plus 1.
 
-    Arguments: `beta` weighs rare labels: the lower, the more a small probability of what happens costs.
+    Arguments:
+        beta: weighs rare labels: the lower, the more a small probability of what happens costs.
 
     Returns: a `ScoringRule`; losses from 0 to 1/(beta - 1), or to inf for beta <= 1; lower is better.
 
@@ -73,24 +75,33 @@ def pseudospherical(beta: float) -> ScoringRule:
 @lru_cache
 def _member(family: str, beta: float, formula: str) -> ScoringRule:
     """The rule of a family, which is the log score at 1 (where the formulas are 0/0)."""
-    name, rise, spherical = f"{family}({beta:g})", beta - 1, family == "pseudospherical"
+    name = f"{family}({beta:g})"
+    rise = beta - 1
+    spherical = family == "pseudospherical"
     if beta == 1:
         return replace(log, name=name, source=JOSE_NAU_WINKLER)
 
     def losses(raised: Callable[[float], Array]) -> Array:
         total = raised(beta).sum(-1, keepdims=True)
         if spherical:
-            return (1 - raised(rise) / total ** (rise / beta)) / rise
-        return (total - 1) / beta - (raised(rise) - 1) / rise
+            norm = total ** (rise / beta)
+            return (1 - raised(rise) / norm) / rise
+        of_all = (total - 1) / beta
+        of_label = (raised(rise) - 1) / rise
+        return of_all - of_label
 
     # the spherical loss is the same for any multiple of p: that whose largest entry is 1 neither overflows nor vanishes
     def from_probs(probs: Array) -> Array:
-        relative = probs / lax.stop_gradient(probs.max(-1, keepdims=True)) if spherical else probs
-        return losses(partial(simplex.power, relative))
+        if spherical:
+            largest = probs.max(-1, keepdims=True)
+            probs = probs / lax.stop_gradient(largest)
+        return losses(partial(simplex.power, probs))
 
     def from_logs(logs: Array) -> Array:
-        relative = logs - lax.stop_gradient(logs.max(-1, keepdims=True)) if spherical else logs
-        return losses(lambda exponent: jnp.exp(exponent * relative))
+        if spherical:
+            largest = logs.max(-1, keepdims=True)
+            logs = logs - lax.stop_gradient(largest)
+        return losses(lambda exponent: jnp.exp(exponent * logs))
 
     return ScoringRule(
         name=name,
@@ -110,7 +121,8 @@ def beta(a: float, b: float) -> ScoringRule:
     a = b = 1 a quarter of the Brier score, a = b = -1/2 the loss behind boosting; a/(a + b) is the threshold (the share
     of costs) around which a rule with large a + b concentrates.
 
-    Arguments: `a` and `b` shape the weight u^(a-1) (1 - u)^(b-1) on the threshold u.
+    Arguments:
+        a, b: shape the weight u^(a-1) (1 - u)^(b-1) on the threshold u.
 
     Returns: a `ScoringRule` for two labels; losses from 0 to B(a, b + 1) or B(a + 1, b), or inf; lower is better.
 
@@ -181,20 +193,17 @@ def _incomplete(a: float, b: float) -> Callable[[Array, Array], Array]:
 def _quadrature(a: float, b: float) -> Callable[[Array, Array], Array]:
     """`_incomplete` where the integrand bends little or has no finite integral: beyond 1/2 of what v^(b-1) leaves."""
     n_nodes = N_NODES + int(np.ceil(max(a, 0) / 2))
-
-    def nodes(power: float) -> tuple[np.ndarray, np.ndarray]:
-        roots, weights = special.roots_jacobi(n_nodes, 0, power)
-        return (1 + roots) / 2, weights / 2 ** (power + 1)
-
-    places_below, weights_below = nodes(a)
-    places_above, weights_above = nodes(b)
+    places_below, weights_below = _nodes(n_nodes, a)
+    places_above, weights_above = _nodes(n_nodes, b)
 
     def start(p: Array) -> Array:
         """From 0 to p, at most 1/2: p^(a+1) times an integral over (0, 1) with the weight x^a."""
         places = jnp.asarray(places_below, p.dtype)
         weights = jnp.asarray(weights_below, p.dtype)
-        smooth = (1 - p[..., None] * places) ** (b - 1)
-        return p ** (a + 1) * (weights * smooth).sum(-1)
+        inner = 1 - p[..., None] * places
+        smooth = inner ** (b - 1)
+        integral = (weights * smooth).sum(-1)
+        return p ** (a + 1) * integral
 
     def rest(v: Array) -> Array:
         """Of v^(b-1) ((1 - v)^a - 1) from 0 to v: with the weight x^b, since the bracket is of order v."""
@@ -203,7 +212,8 @@ def _quadrature(a: float, b: float) -> Callable[[Array, Array], Array]:
         positive = jnp.where(v > 0, v, 0.5)
         steps = positive[..., None] * places
         bracket = jnp.expm1(a * jnp.log1p(-steps))
-        integral = positive ** (b + 1) * (weights * bracket / steps).sum(-1)
+        smooth = weights * bracket / steps
+        integral = positive ** (b + 1) * smooth.sum(-1)
         return jnp.where(v > 0, integral, 0)
 
     def value(p: Array, q: Array) -> Array:
@@ -214,9 +224,16 @@ def _quadrature(a: float, b: float) -> Callable[[Array, Array], Array]:
         log_ratio = simplex.log(large) + np.log(2.0).astype(p.dtype)
         # of v^(b-1), from v to 1/2
         singular = -log_ratio if b == 0 else -jnp.expm1(b * log_ratio) / b * 0.5**b
-        return jnp.where(low, start(small), start(half) + singular + rest(half) - rest(large))
+        beyond_half = start(half) + singular + rest(half) - rest(large)
+        return jnp.where(low, start(small), beyond_half)
 
     return value
+
+
+def _nodes(number: int, power: float) -> tuple[np.ndarray, np.ndarray]:
+    """Nodes and weights over (0, 1) for the weight x^power."""
+    roots, weights = special.roots_jacobi(number, 0, power)
+    return (1 + roots) / 2, weights / 2 ** (power + 1)
 
 
 def bregman(
@@ -226,11 +243,13 @@ def bregman(
 
     Formula: -G(p) - (dG/dp_y - sum_k p_k dG/dp_k); entropy -G(t); divergence G(t) - G(p) - <dG(p), t - p>.
 
-    Arguments: `generator` takes one distribution (the label axis alone) to a number, with JAX operations that are
-    twice differentiable inside the simplex; on the edge its value is the limit from inside, possibly with an infinite
-    slope, so `(p * jnp.log(p)).sum()` is the log score. `name` is what outputs call the rule.
-    `strictly_proper` says that it is strictly convex; `range` bounds the loss if that is known. Nothing is verified:
-    use `check_proper`.
+    Arguments:
+        generator: takes one distribution (the label axis alone) to a number, with JAX operations that are twice
+            differentiable inside the simplex. On the edge its value is the limit from inside, possibly with an infinite
+            slope, so `(p * jnp.log(p)).sum()` is the log score.
+        name: what outputs call the rule.
+        strictly_proper: says that it is strictly convex.
+        range: bounds the loss if that is known. Nothing is verified: use `check_proper`.
 
     Returns: a `ScoringRule`, lower is better, in the units of G.
 
@@ -267,11 +286,15 @@ def bregman(
 def _value_and_slope(generator: Generator, probs: Array) -> tuple[Array, Array]:
     """Value and gradient; along a label of probability 0, which is taken as the least normal number, from inside."""
     kind = jnp.finfo(probs.dtype)  # type: ignore[no-untyped-call]
+    slope_of = jax.grad(generator)
     value, slope = jax.value_and_grad(generator)(jnp.maximum(probs, kind.tiny))
     # slopes at the least number, its root and the root of that: towards minus infinity where they fall ever faster
-    second = jax.grad(generator)(jnp.maximum(probs, kind.tiny**0.5))
-    third = jax.grad(generator)(jnp.maximum(probs, kind.tiny**0.25))
-    falls_faster = second - slope > 1.5 * (third - second)
-    falls_enough = third - slope > kind.eps**0.5 * (1 + jnp.abs(third))
+    second = slope_of(jnp.maximum(probs, kind.tiny**0.5))
+    third = slope_of(jnp.maximum(probs, kind.tiny**0.25))
+    last_fall = second - slope
+    first_fall = third - second
+    falls_faster = last_fall > 1.5 * first_fall
+    rounding = kind.eps**0.5 * (1 + jnp.abs(third))
+    falls_enough = third - slope > rounding
     infinite = (probs == 0) & falls_faster & falls_enough
     return value, jnp.where(infinite, -jnp.inf, slope)

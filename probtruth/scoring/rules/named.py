@@ -131,6 +131,10 @@ type RuleLike = RuleName | ScoringRule
 def get_rule(rule: object, order: Sequence[object] | None = None) -> ScoringRule:
     """The rule of that name, or the rule itself; `order` names the labels from low to high.
 
+    Arguments:
+        rule: as in `score`.
+        order: the labels from low to high.
+
     Errors: `InputError` for an unknown name, with the nearest known one, or an order that the rule does not need.
 
     >>> get_rule("brier").range

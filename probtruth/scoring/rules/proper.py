@@ -25,7 +25,9 @@ def log_score(probs: Probs, truth: Probs) -> Losses:
 
     Formula: -sum_k t_k log p_k, where 0 log 0 = 0.
 
-    Arguments: `probs` is the forecast, `truth` the label: one-hot, or a distribution over labels.
+    Arguments:
+        probs: the forecast: probabilities, one for each label on the last axis.
+        truth: one-hot, or a distribution over labels; the last axis is the label.
 
     Returns: nats, from 0 to inf, lower is better; at least `entropy(truth)`.
 
@@ -45,6 +47,10 @@ def log_score_from_logits(logits: Probs, truth: Probs) -> Losses:
 
     Formula: logsumexp(z) - sum_k t_k z_k.
 
+    Arguments:
+        logits: any real numbers; the last axis is the label.
+        truth: one-hot, or a distribution over labels; the last axis is the label.
+
     Returns: nats, from 0 to inf, lower is better.
 
     Source: Good (1952), doi:10.1111/j.2517-6161.1952.tb00104.x
@@ -63,6 +69,10 @@ def brier_score(probs: Probs, truth: Probs) -> Losses:
 
     Formula: sum_k t_k |p - e_k|^2 = |p - t|^2 + 1 - |t|^2. Half of it is the two-label form (p_1 - y)^2.
 
+    Arguments:
+        probs: probabilities, one for each label on the last axis.
+        truth: one-hot, or a distribution over labels; the last axis is the label.
+
     Returns: from 0 to 2, lower is better; at least 1 - |t|^2.
 
     Source: Brier (1950), doi:10.1175/1520-0493(1950)078<0001:VOFEIT>2.0.CO;2
@@ -80,6 +90,10 @@ def quadratic_score(probs: Probs, truth: Probs) -> Losses:
     """Quadratic score, the Brier score minus 1; strictly proper.
 
     Formula: sum_k t_k (-2 p_k + |p|^2) = |p - t|^2 - |t|^2.
+
+    Arguments:
+        probs: probabilities, one for each label on the last axis.
+        truth: one-hot, or a distribution over labels; the last axis is the label.
 
     Returns: from -1 to 1, lower is better; at least -|t|^2.
 
@@ -100,6 +114,10 @@ def spherical_score(probs: Probs, truth: Probs) -> Losses:
 
     Formula: -sum_k t_k p_k / |p|.
 
+    Arguments:
+        probs: probabilities, one for each label on the last axis.
+        truth: one-hot, or a distribution over labels; the last axis is the label.
+
     Returns: from -1 to 0, lower is better; at least -|t|.
 
     Source: Gneiting and Raftery (2007), doi:10.1198/016214506000001437
@@ -118,6 +136,10 @@ def ranked_probability_score(probs: Probs, truth: Probs) -> Losses:
 
     Formula: sum_{j=1}^{K-1} sum_k t_k (P_j - [k <= j])^2 = sum_{j=1}^{K-1} (P_j - T_j)^2 + T_j (1 - T_j), with P and T
     the cumulative sums of p and t. It is not divided by K - 1.
+
+    Arguments:
+        probs: probabilities, one for each label on the last axis.
+        truth: one-hot, or a distribution over labels; the last axis is the label.
 
     Returns: from 0 to K - 1, lower is better.
 
@@ -139,6 +161,10 @@ def zero_one_score(probs: Probs, truth: Probs) -> Losses:
 
     Formula: 1 - mean of t_k over the labels k with p_k = max p: labels that tie share the choice evenly.
 
+    Arguments:
+        probs: probabilities, one for each label on the last axis.
+        truth: one-hot, or a distribution over labels; the last axis is the label.
+
     Returns: from 0 to 1, lower is better; 1 minus the (expected) accuracy.
 
     Source: Gneiting and Raftery (2007), doi:10.1198/016214506000001437
@@ -157,6 +183,9 @@ def entropy(truth: Real[Array | np.ndarray, "*batch label"]) -> Losses:
 
     Formula: -sum_k t_k log t_k, where 0 log 0 = 0.
 
+    Arguments:
+        truth: a distribution over labels; the last axis is the label.
+
     Returns: nats, from 0 to log K.
 
     Source: Shannon (1948), doi:10.1002/j.1538-7305.1948.tb01338.x
@@ -174,6 +203,10 @@ def kl_divergence(probs: Probs, truth: Probs) -> Losses:
     """Kullback-Leibler divergence of the forecast from the truth: the log score minus the entropy.
 
     Formula: sum_k t_k log(t_k / p_k) + p_k - t_k, where the last two sum to 0 on the simplex.
+
+    Arguments:
+        probs: probabilities, one for each label on the last axis.
+        truth: one-hot, or a distribution over labels; the last axis is the label.
 
     Returns: nats, from 0 to inf, never negative; lower is better.
 

@@ -50,9 +50,12 @@ def expected_loss(rule: object, n_labels: int, annotators: int | None) -> tuple[
 
     def losses(reports: Float[np.ndarray, "report label"], truth: Distribution) -> Float[np.ndarray, " report"]:
         with jax.enable_x64(True), np.errstate(all="ignore"):
+            rows = jnp.asarray(reports)
             if shares is None or annotators is None:
-                return np.asarray(loss(jnp.asarray(reports), jnp.asarray(truth)), np.float64)
-            each = np.asarray(loss(jnp.asarray(reports)[:, None], jnp.asarray(shares)), np.float64)
+                expected = loss(rows, jnp.asarray(truth))
+                return np.asarray(expected, np.float64)
+            by_share = loss(rows[:, None], jnp.asarray(shares))
+            each = np.asarray(by_share, np.float64)
         chance = _multinomial(annotators, shares, truth)
         possible = np.where(chance > 0, each, 0)
         return np.asarray((possible * chance).sum(1))
@@ -166,8 +169,11 @@ def check_proper(
     y is the vote shares of so many annotators who answer independently: the right question for distances that are not
     linear in the label.
 
-    Arguments: `rule` is a name, a `ScoringRule`, or any function of (probs, truth) whose last axis is the label, lower
-    is better; `strict` also returns a different report that is as good as the truth.
+    Arguments:
+        rule: a name, a `ScoringRule`, or any function of (probs, truth) whose last axis is the label, lower is better.
+        n_labels: the number of labels.
+        annotators: the number of votes of an item that the rule is given; the truth itself by default.
+        strict: also returns a different report that is as good as the truth.
 
     Returns: the clearest counter-example that a search of the simplex found, or None, which is not a proof.
 
@@ -218,7 +224,9 @@ def check_proper(
 def best_report(rule: RuleLike | Loss, truth: ArrayLike, annotators: int | None = None) -> Distribution:
     """The report with the least expected loss if labels follow `truth`: the truth itself if the rule is proper.
 
-    Arguments: `rule`, `annotators` as in `check_proper`; `truth` is one distribution.
+    Arguments:
+        rule, annotators: as in `check_proper`.
+        truth: one distribution.
 
     Returns: a distribution, to about six digits where the loss has a unique minimum.
 
@@ -253,8 +261,12 @@ def loss_curve(
     With `match_at` it is the divergence, multiplied so that every rule has the first one's at that report: for a
     certain label the Brier score by 2 log 2, which is (1 - p)^2 by 4 log 2, to meet log at 0.5.
 
-    Arguments: `truth` is one distribution, or the probability of the second of two labels; `rules` one rule or several;
-    `reports` between 0 and 1 (201 even ones by default; a stretch near 1 zooms in); `label` the position of the label.
+    Arguments:
+        truth: one distribution, or the probability of the second of two labels.
+        rules: one rule or several.
+        reports: between 0 and 1 (201 even ones by default; a stretch near 1 zooms in).
+        label: the position of the label.
+        match_at: the response at which every rule is to lose as much as the first one.
 
     Returns: rows `rule`, `report`, `loss`, and `least`, the loss of reporting the truth under a proper rule (0 with
     `match_at`); lower is better.

@@ -67,12 +67,21 @@ class ScoringRule(Brief):
 
     @float64_for_numpy
     def per_label(self, probs: Probs) -> Float[Array, "*batch label"]:
-        """The loss if the label were k, for every k."""
+        """The loss if the label were k, for every k.
+
+        Arguments:
+            probs: probabilities; the last axis is the label.
+        """
         return self.losses(*simplex.as_floats(probs))
 
     @float64_for_numpy
     def expected(self, probs: Probs, truth: Probs) -> Losses:
-        """The mean loss when the label is drawn from `truth`; a label of probability 0 adds nothing."""
+        """The mean loss when the label is drawn from `truth`; a label of probability 0 adds nothing.
+
+        Arguments:
+            probs: probabilities, one for each label on the last axis.
+            truth: one-hot, or a distribution over labels; the last axis is the label.
+        """
         floats, weights = simplex.as_floats(probs, truth)
         if self.expected_kernel is not None:
             return self.expected_kernel(floats, weights)
@@ -80,13 +89,22 @@ class ScoringRule(Brief):
 
     @float64_for_numpy
     def entropy(self, truth: Probs) -> Losses:
-        """The least expected loss that any report can reach."""
+        """The least expected loss that any report can reach.
+
+        Arguments:
+            truth: one-hot, or a distribution over labels; the last axis is the label.
+        """
         (weights,) = simplex.as_floats(truth)
         return self.expected(weights, weights) if self.entropy_kernel is None else self.entropy_kernel(weights)
 
     @float64_for_numpy
     def divergence(self, probs: Probs, truth: Probs) -> Losses:
-        """What of the expected loss is above the entropy; never negative."""
+        """What of the expected loss is above the entropy; never negative.
+
+        Arguments:
+            probs: probabilities, one for each label on the last axis.
+            truth: one-hot, or a distribution over labels; the last axis is the label.
+        """
         floats, weights = simplex.as_floats(probs, truth)
         if self.divergence_kernel is not None:
             return self.divergence_kernel(floats, weights)
@@ -94,19 +112,33 @@ class ScoringRule(Brief):
 
     @float64_for_numpy
     def per_label_from_log(self, log_probs: Probs) -> Float[Array, "*batch label"]:
-        """The loss if the label were k, from log-probabilities; exact if the rule is a function of logarithms."""
+        """The loss if the label were k, from log-probabilities; exact if the rule is a function of logarithms.
+
+        Arguments:
+            log_probs: natural logarithms of the probabilities; the last axis is the label.
+        """
         (logs,) = simplex.as_floats(log_probs)
         return self.losses(jnp.exp(logs)) if self.log_losses is None else self.log_losses(logs)
 
     @float64_for_numpy
     def expected_from_log(self, log_probs: Probs, truth: Probs) -> Losses:
-        """The expected loss from log-probabilities; a label of probability 0 adds nothing."""
+        """The expected loss from log-probabilities; a label of probability 0 adds nothing.
+
+        Arguments:
+            log_probs: natural logarithms of the probabilities; the last axis is the label.
+            truth: one-hot, or a distribution over labels; the last axis is the label.
+        """
         logs, weights = simplex.as_floats(log_probs, truth)
         return simplex.expectation(weights, self.per_label_from_log(logs))
 
     @float64_for_numpy
     def divergence_from_log(self, log_probs: Probs, truth: Probs) -> Losses:
-        """The divergence from log-probabilities; exact if the rule is a function of logarithms."""
+        """The divergence from log-probabilities; exact if the rule is a function of logarithms.
+
+        Arguments:
+            log_probs: natural logarithms of the probabilities; the last axis is the label.
+            truth: one-hot, or a distribution over labels; the last axis is the label.
+        """
         logs, weights = jnp.broadcast_arrays(*simplex.as_floats(log_probs, truth))
         if self.log_divergence is not None:
             return self.log_divergence(logs, weights)
@@ -116,6 +148,9 @@ class ScoringRule(Brief):
 
     def in_order(self, order: Sequence[object]) -> "ScoringRule":
         """The rule for labels whose names, from lowest to highest, are these.
+
+        Arguments:
+            order: the labels from low to high.
 
         Errors: `InputError` if the rule does not depend on an order, or a label occurs twice.
 
@@ -134,6 +169,9 @@ class ScoringRule(Brief):
 
         Numbers are ordered by value, text by `in_order`; two labels need no order.
 
+        Arguments:
+            labels: the names of the labels, in the order of the columns.
+
         Errors: `InputError` for another number of labels than the rule is defined for, text without an order, or an
         order that lacks a label.
         """
@@ -151,7 +189,11 @@ class ScoringRule(Brief):
         return _permuted(replace(self, order=tuple(from_low)), positions)
 
     def range_for(self, n_labels: int) -> Interval:
-        """Least and greatest loss for that number of labels."""
+        """Least and greatest loss for that number of labels.
+
+        Arguments:
+            n_labels: the number of labels.
+        """
         return self.range if self.range_by_labels is None else self.range_by_labels(n_labels)
 
 
@@ -165,23 +207,29 @@ def _gap(rule: ScoringRule, probs: Array, truth: Array, logs: Array | None = Non
     close = both_zero | (difference <= CLOSE * jnp.minimum(truth, probs))
     near = close.all(-1, keepdims=True)
     least = jnp.finfo(probs.dtype).tiny  # type: ignore[no-untyped-call]
-    base = jnp.where(near, jnp.maximum(probs, least), 1 / probs.shape[-1])
+    middle = 1 / probs.shape[-1]
+    base = jnp.where(near, jnp.maximum(probs, least), middle)
     step = jnp.where(near, truth - probs, 0)
 
     def curvature(place: Array) -> Array:
-        _, change = jax.jvp(rule.losses, (base + place * step,), (step,))
+        report = base + place * step
+        _, change = jax.jvp(rule.losses, (report,), (step,))
         terms = jnp.where(step != 0, step * change, 0)
         return -terms.sum(-1)
 
     places = jnp.asarray(PLACES, probs.dtype)
     weights = jnp.asarray(WEIGHTS * (1 - PLACES), probs.dtype)
-    integral = jnp.tensordot(weights, jax.lax.map(curvature, places), 1)
+    curvatures = jax.lax.map(curvature, places)
+    integral = jnp.tensordot(weights, curvatures, 1)
     if logs is None:
-        expected = rule.expected(jnp.where(near, truth, probs), truth)
+        reports = jnp.where(near, truth, probs)
+        expected = rule.expected(reports, truth)
     else:
-        expected = rule.expected_from_log(jnp.where(near, 0, logs), truth)
+        log_reports = jnp.where(near, 0, logs)
+        expected = rule.expected_from_log(log_reports, truth)
     above_entropy = expected - rule.entropy(truth)
-    return jnp.maximum(jnp.where(near[..., 0], integral, above_entropy), 0)
+    gap = jnp.where(near[..., 0], integral, above_entropy)
+    return jnp.maximum(gap, 0)
 
 
 def _by_value(rule: str, labels: Sequence[str]) -> tuple[str, ...]:

@@ -23,10 +23,11 @@ def soft_label_loss(
 
     Formula: mean over items of sum_k q_k S(p, k), q the soft label, p the prediction, S the rule.
 
-    Arguments: `rule` is a name or a `ScoringRule`; one that depends on the order of three or more labels needs that
-    order, unless the labels are integers: `RULES["ranked-probability"].in_order(["low", "medium", "high"])`. `labels`
-    are all classes in the order of the columns (`np.unique(y)`, as scikit-learn sorts them): needed for names of which
-    some fold may lack one, and for integers that do not count from 0.
+    Arguments:
+        rule: a name or a `ScoringRule`. One that depends on the order of three or more labels needs that order, unless
+            the labels are integers: `RULES["ranked-probability"].in_order(["low", "medium", "high"])`.
+        labels: all classes in the order of the columns (`np.unique(y)`, as scikit-learn sorts them): needed for names
+            of which some fold may lack one, and for integers that do not count from 0.
 
     Returns: a function for `make_scorer(soft_label_loss("log"), response_method="predict_proba",
     greater_is_better=False)`, in units of the rule, lower is better. Its first argument is an array with one

@@ -55,11 +55,16 @@ def alternative_annotator_test(
     epsilon by a one-sided t test; the Benjamini-Yekutieli correction over annotators bounds the false discovery rate.
     The winning rate is the share of annotators for whom it rejects.
 
-    Arguments: `epsilon` is how much worse than a person the model may be because it is cheaper; the authors suggest 0.2
-    against experts, 0.15 against skilled annotators and 0.1 against crowds. `alignment` is the share of the others who
-    gave the same answer ("accuracy"), or the negative root mean squared error ("rmse", for labels that are numbers).
-    `false_discovery_rate` is the level of the correction. `least_items` is how many items an annotator must share with
-    others to be in the test. A model's answer is its most probable label.
+    Arguments:
+        annotations: labels by annotators, as `read_annotations` or `Annotations.from_long` makes them.
+        predictions: the models' probabilities, as `read_predictions` or `Predictions.from_probs` makes them.
+        epsilon: how much worse than a person the model may be because it is cheaper. The authors suggest 0.2 against
+            experts, 0.15 against skilled annotators and 0.1 against crowds.
+        alignment: the share of the others who gave the same answer ("accuracy"), or the negative root mean squared
+            error ("rmse", for labels that are numbers).
+        false_discovery_rate: the level of the correction.
+        least_items: how many items an annotator must share with others to be in the test. A model's answer is its most
+            probable label.
 
     Returns: an `AlternativeTest` with two tables, by model and by annotator. Where all differences are equal the t test
     has no spread: it rejects where they are below epsilon.

@@ -1,15 +1,15 @@
 """How well a human annotator does against the others, and whether a model does as well."""
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float
 
 from probtruth import check, frames
 from probtruth.errors import InputError
 from probtruth.kernels.arrays import to_host
-from probtruth.truth.flat import votes_of_others
+from probtruth.truth.agreement.answers import Answers, answers_of
+from probtruth.truth.agreement.crossed import Influences, Spread
 from probtruth.types import Annotations, Predictions
 from probtruth.types.index import match_items, match_labels
 
@@ -19,16 +19,15 @@ if TYPE_CHECKING:
 type HumanRule = Literal["zero-one", "brier"]
 """Rules under which a hard answer of a human has a finite loss."""
 
-
-@dataclass(frozen=True, eq=False)
-class _Votes:
-    """One row for each vote on items that others voted on too; `others` are the shares of the others' votes."""
-
-    item: Int[np.ndarray, " vote"]
-    annotator: Int[np.ndarray, " vote"] | None
-    label: Int[np.ndarray, " vote"]
-    weight: Float[np.ndarray, " vote"]
-    others: Float[np.ndarray, "vote label"]
+HUMANS = {
+    "zero-one": [("a random annotator", "annotator"), ("the others' majority", "committee")],
+    "brier": [
+        ("a random annotator", "annotator"),
+        ("the others' shares", "committee"),
+        ("the population of annotators", "population"),
+    ],
+}  # The rows of people under each rule, in the order of `_item_losses`
+LARGEST = {"zero-one": 1.0, "brier": 2.0}  # The largest loss of each rule
 
 
 def human_ceiling(
@@ -36,13 +35,12 @@ def human_ceiling(
     predictions: Predictions | None = None,
     *,
     rule: HumanRule = "zero-one",
-    draws: int = 2000,
-    seed: int = 0,
 ) -> "polars.DataFrame":
     """Losses against the *other* annotators' votes: of a random annotator, of the other annotators together, of models.
 
     Everybody is scored on the same votes: for each vote of annotator j on item i, the standard is the share of the
-    others' votes on i, so that no vote is compared with itself, nor with a repeat by j. Rows (`who`, `kind`):
+    others' votes on i, so that no vote is compared with itself. Of repeats by j the most frequent label counts, once.
+    Rows (`who`, `kind`):
     "annotator": a random annotator's own answer;
     "committee": the others together, who answer with the label that most of them gave (zero-one, ties split) or with
     their shares (brier), scored on the vote left out: what n - 1 people can do;
@@ -50,68 +48,63 @@ def human_ceiling(
     estimate without the bias of few votes, 1 - sum_k n_k (n_k - 1) / (n (n - 1)) if every annotator votes once;
     "model": the model's most probable label (zero-one, ties split) or its probabilities (brier).
 
-    Arguments: `rule` is "zero-one" (0 to 1) or "brier" (0 to 2); the log score of a human's hard answer is infinite.
-    Every item counts equally, and every annotator in proportion to their votes. Items of one annotator are left out.
+    Arguments:
+        annotations: labels by annotators, as `read_annotations` or `Annotations.from_long` makes them.
+        predictions: the models' probabilities, as `read_predictions` or `Predictions.from_probs` makes them.
+        rule: "zero-one" (0 to 1) or "brier" (0 to 2). The log score of a human's hard answer is infinite. Every item
+            counts equally, and every annotator in proportion to their votes. Items of one annotator are left out.
 
-    Returns: `loss` (lower is better) with a 95% interval `low` to `high` from `draws` Bayesian bootstraps over
-    items and, where they are known, annotators; for models `p_as_good`, the posterior probability that the mean loss is
-    no larger than a random annotator's (ties half).
+    Returns: `loss` (lower is better) with a 95% interval `low` to `high` for new items and, where at least three are
+    known, new annotators; for models `p_as_good`, the posterior probability that the mean loss is no larger than a
+    random annotator's (ties half). The intervals are t intervals on the logit scale between the least and the largest
+    loss; their variance is the jackknife's over items and annotators, with the noise of single answers counted once.
 
     Errors: `InputError` for an unknown rule, no item with two votes, or predictions for other items or labels.
 
     This estimates a mean loss; `alternative_annotator_test` is the test of Calderon, Reichart and Dror (2025), which
     compares the model with each annotator by who is nearer, item by item. They need not agree.
 
-    Source: Rubin (1981), The Bayesian bootstrap, doi:10.1214/aos/1176345338.
+    Source: Arvesen (1969), Jackknifing U-statistics, doi:10.1214/aoms/1177697287.
 
     Example:
         >>> import probtruth as pt
         >>> votes = pt.Annotations.from_counts([[3, 0], [2, 1], [0, 3]], items=["a", "b", "c"], labels=["no", "yes"])
-        >>> pt.agreement.human_ceiling(votes, draws=100).select("who", "loss").rows()[0]
-        ('a random annotator', 0.2222222222222222)
+        >>> pt.agreement.human_ceiling(votes)["loss"].round(3).to_list()
+        [0.222, 0.222]
     """
     check.instance(annotations, Annotations, "Annotations.from_long, Annotations.from_counts or read_annotations")
     check.literal(rule, HumanRule, "rule")
-    votes = _votes(annotations)
-    human = 1 - votes.others[np.arange(len(votes.item)), votes.label]
-    together = _losses(votes.others, np.eye(annotations.n_labels)[votes.label], rule)
-    if rule == "brier":
-        rows = [("a random annotator", "annotator", 2 * human), ("the others' shares", "committee", together)]
-        rows.append(("the population of annotators", "population", human))
-    else:
-        rows = [("a random annotator", "annotator", human), ("the others' majority", "committee", together)]
-    if predictions is not None:
-        probs = aligned_probs(annotations, predictions)[:, votes.item]
-        for name, own in zip(predictions.models, probs, strict=True):
-            rows.append((name, "model", _losses(own, votes.others, rule)))
-    losses = np.stack([loss for _, _, loss in rows], 1)
-    resampled = _bootstrap(losses, votes, check.whole(draws, 1, "draws"), check.whole(seed, 0, "seed"))
-    means = votes.weight @ losses / votes.weight.sum()
-    low, high = np.quantile(resampled, [0.025, 0.975], axis=0)
-    better = (resampled < resampled[:, :1]).mean(0) + (resampled == resampled[:, :1]).mean(0) / 2
+    answers = answers_of(annotations, undivided=True)
+    probs = None if predictions is None else aligned_probs(annotations, predictions)[:, answers.items]
+    rows = list(HUMANS[rule])
+    rows += [(name, "model") for name in (() if predictions is None else predictions.models)]
+    loss = _item_losses(answers.counts, probs, rule)
+    means = loss.mean(1)
+    influences = _influences(answers, probs, loss, rule)
+    low, high = _interval(means, influences.spread(), LARGEST[rule])
+    as_good = influences.less_first().spread().p_below(means - means[0]).tolist()
     return frames.as_polars(
         {
-            "who": [who for who, _, _ in rows],
-            "kind": [kind for _, kind, _ in rows],
+            "who": [who for who, _ in rows],
+            "kind": [kind for _, kind in rows],
             "loss": means,
             "low": low,
             "high": high,
-            "p_as_good": [float(better[row]) if rows[row][1] == "model" else None for row in range(len(rows))],
+            "p_as_good": [p if kind == "model" else None for p, (_, kind) in zip(as_good, rows, strict=True)],
         }
     )
 
 
-def _votes(annotations: Annotations) -> _Votes:
-    others = votes_of_others(annotations)
-    n_others = others.sum(1)
-    shared = n_others > 0
-    if not shared.any():
-        raise InputError("no item with two votes", "at least one", "A human can only be compared with other humans.")
-    item, label = annotations.item[shared], annotations.label[shared]
-    n_votes = np.bincount(annotations.item, annotations.multiplicity)[item]
-    who = None if annotations.annotator is None else annotations.annotator[shared]
-    shares = others[shared] / n_others[shared, None]
-    return _Votes(item, who, label, annotations.multiplicity[shared] / n_votes, shares)
+def _interval(
+    loss: Float[np.ndarray, " row"], spread: Spread, largest: float
+) -> tuple[Float[np.ndarray, " row"], Float[np.ndarray, " row"]]:
+    """95% intervals on the logit scale of a loss between 0 and the largest."""
+    room = loss * (largest - loss) / largest
+    step = np.divide(spread.half_width, room, out=np.zeros_like(loss), where=room > 0)
+    with np.errstate(divide="ignore"):
+        place = np.log(loss) - np.log(largest - loss)
+    low, high = (largest / (1 + np.exp(-place - side)) for side in (-step, step))
+    return low, high
 
 
 def aligned_probs(annotations: Annotations, predictions: Predictions) -> Float[np.ndarray, "model item label"]:
@@ -147,17 +140,53 @@ def _losses(
     return loss
 
 
-def _bootstrap(
-    losses: Float[np.ndarray, "vote who"], votes: _Votes, draws: int, seed: int
-) -> Float[np.ndarray, "draw who"]:
-    """Weighted means under exponential weights of items and of annotators (a product of both, where both are known)."""
-    generator = np.random.default_rng(seed)
-    means = np.empty((draws, losses.shape[1]))
-    n_items = int(votes.item.max()) + 1
-    n_annotators = 0 if votes.annotator is None else int(votes.annotator.max()) + 1
-    for draw in range(draws):
-        weight = votes.weight * generator.standard_exponential(n_items)[votes.item]
-        if votes.annotator is not None:
-            weight = weight * generator.standard_exponential(n_annotators)[votes.annotator]
-        means[draw] = weight @ losses / weight.sum()
-    return means
+def _influences(
+    answers: Answers,
+    probs: Float[np.ndarray, "model item label"] | None,
+    loss: Float[np.ndarray, "row item"],
+    rule: str,
+) -> Influences:
+    """What every item, and every annotator's answer to it, moves each row's mean loss by."""
+    n_items, item, size = len(answers.items), answers.item, answers.size
+    beyond = loss - loss.mean(1, keepdims=True)
+    without = answers.counts[item].copy()
+    without[np.arange(len(item)), answers.label] -= 1
+    left = (size[item] - 2) / size[item]  # of pairs of answers, (m - 1)(m - 2) of m (m - 1) stay
+    several = left > 0
+    rest = np.zeros((len(loss), len(item)))
+    of_rest = None if probs is None else probs[:, item[several]]
+    rest[:, several] = _item_losses(without[several], of_rest, rule) - loss.mean(1, keepdims=True)
+    of_cell = (beyond[:, item] - left * rest) / n_items
+    return Influences(beyond / n_items, of_cell, answers.annotator, 2 / size[item] / n_items)
+
+
+def _item_losses(
+    counts: Float[np.ndarray, "item label"], probs: Float[np.ndarray, "model item label"] | None, rule: str
+) -> Float[np.ndarray, "row item"]:
+    """Each row's mean loss over the answers to an item, from how often each label was given."""
+    size = counts.sum(1)
+    square = (counts**2).sum(1)
+    human = 1 - (square - size) / (size * (size - 1))
+    shares = counts / size[:, None]
+    models = () if probs is None else probs
+    if rule == "brier":
+        others = (counts * (square[:, None] - 2 * counts + 1)).sum(1) / (size - 1) ** 2
+        together = (others - 2 * (square - size) / (size - 1) + size) / size
+        rows = [2 * human, together, human]
+    else:
+        rows = [human, _majority_loss(counts)]
+    return np.stack([*rows, *(_losses(own, shares, rule) for own in models)])
+
+
+def _majority_loss(counts: Float[np.ndarray, "item label"]) -> Float[np.ndarray, " item"]:
+    """How often an answer is not what most of the others gave; ties are split."""
+    # only the one label on top can be that of the others too: without one of its answers it leads, ties, or follows
+    top = counts.max(1)
+    alone = (counts == top[:, None]).sum(1) == 1
+    rest = np.where(counts == top[:, None], -1, counts)
+    second = rest.max(1)
+    tied = 1 / ((rest == second[:, None]).sum(1) + 1)
+    lead = top - 1 - second
+    hit = np.where(lead > 0, 1.0, np.where(lead == 0, tied, 0.0))
+    loss: np.ndarray = 1 - np.where(alone, hit * top / counts.sum(1), 0.0)
+    return loss

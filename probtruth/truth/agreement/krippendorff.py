@@ -1,15 +1,18 @@
 """How far annotators agree: Krippendorff's alpha."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float
 
 from probtruth import check
 from probtruth.errors import InputError
 from probtruth.frames import name_text
+from probtruth.truth.agreement.answers import Answers, answers_of
+from probtruth.truth.agreement.crossed import Influences
 from probtruth.types import Annotations
 
 type MeasurementLevel = Literal["nominal", "ordinal", "interval", "ratio"]
@@ -18,9 +21,10 @@ type MeasurementLevel = Literal["nominal", "ordinal", "interval", "ratio"]
 
 @dataclass(frozen=True)
 class Agreement:
-    """Krippendorff's alpha with its 95% bootstrap interval over items.
+    """Krippendorff's alpha with its 95% interval for new items and new annotators.
 
-    1 is perfect agreement, 0 is what chance would give. NaN where the data cannot tell (only one label in use).
+    1 is perfect agreement, 0 is what chance would give. NaN where the data cannot tell (only one label in use). With
+    fewer than three annotators, or with counts, the interval is for new items of the same annotators.
     `n_items` items entered, each with two or more annotations.
     """
 
@@ -36,21 +40,25 @@ def krippendorff_alpha(
     *,
     level: MeasurementLevel = "nominal",
     order: Sequence[object] | None = None,
-    bootstrap: int = 1000,
-    seed: int = 0,
 ) -> Agreement:
     """How far annotators agree: alpha = 1 - observed / expected disagreement.
 
-    Arguments: `level` is the level of measurement: "nominal", "ordinal" (`order` lists the labels from low to high
-    where they are not numbers), "interval" or "ratio" (labels are numbers). What an annotator gave an item in repeats
-    counts as one answer, shared between its labels. The interval is from `bootstrap` resamples of the items (0: NaN).
+    Arguments:
+        annotations: labels by annotators, as `read_annotations` or `Annotations.from_long` makes them.
+        level: the level of measurement: "nominal", "ordinal" (`order` lists the labels from low to high where they are
+            not numbers), "interval" or "ratio" (labels are numbers). What an annotator gave an item in repeats counts
+            as one answer, shared between its labels.
+        order: the labels from low to high.
 
     Returns: `Agreement`; higher is more agreement.
 
     Errors: `InputError` for an unknown level or label, labels that are not numbers where numbers are needed, and no
     item with annotations of two annotators.
 
-    Source: Krippendorff (2011), https://repository.upenn.edu/asc_papers/43.
+    The interval is the jackknife's over items and annotators, a t interval on the scale of log(1 - alpha).
+
+    Source: Krippendorff (2011), https://repository.upenn.edu/asc_papers/43; Arvesen (1969), Jackknifing U-statistics,
+    doi:10.1214/aoms/1177697287.
 
     Example:
         >>> import probtruth as pt
@@ -60,70 +68,91 @@ def krippendorff_alpha(
     """
     check.instance(annotations, Annotations, "Annotations.from_long, Annotations.from_counts or read_annotations")
     check.literal(level, MeasurementLevel, "level")
-    resamples, generator = check.whole(bootstrap, 0, "bootstrap"), np.random.default_rng(check.whole(seed, 0, "seed"))
-    answers, values = _answers(annotations), _values(annotations, level, order)
-    value, used = _alpha(answers, answers.used.astype(float), level, values), answers.used
-    often = generator.multinomial(used.sum(), used / used.sum(), resamples).astype(float)
-    drawn = np.array([_alpha(answers, row, level, values) for row in often])
-    drawn = drawn[~np.isnan(drawn)]  # resamples of which alpha is undefined are left out
-    low, high = np.quantile(drawn, [0.025, 0.975]).tolist() if drawn.size else (float("nan"), float("nan"))
-    return Agreement(value, low, high, int(used.sum()), answers.n_annotations)
+    answers = answers_of(annotations)
+    values = _values(annotations, level, order)
+    parts = _parts(answers, level, values)
+    votes = np.bincount(annotations.item, annotations.multiplicity, annotations.n_items)
+    size = (len(answers.items), int(votes[answers.items].sum()))
+    if parts.expected <= 0:
+        return Agreement(*(float("nan"),) * 3, *size)
+    disagreement = parts.observed / parts.expected
+    spread = _influences(answers, parts, level, values).spread()
+    half = float(spread.half_width[0]) / disagreement if disagreement > 0 else 0.0
+    return Agreement(1 - disagreement, 1 - disagreement * math.exp(half), 1 - disagreement * math.exp(-half), *size)
 
 
 @dataclass(frozen=True, eq=False)
-class _Answers:
-    """Items with two or more answers: distinct rows of `counts`, and how many items have each (`used`)."""
+class _Parts:
+    """Alpha is 1 - observed / expected: of pairs of answers to one item, and of pairs of all answers."""
 
-    counts: Float[np.ndarray, "row label"]
-    used: Int[np.ndarray, " row"]
-    divided: Float[np.ndarray, "answer label"]
-    row: Int[np.ndarray, " answer"]
-    n_annotations: int
-
-    def coincidences(self, often: np.ndarray) -> Float[np.ndarray, "label label"]:
-        """Pairs of answers by both labels; every item has as many as it has answers."""
-        share = often / (np.rint(self.counts.sum(1)) - 1)
-        own = share[self.row]
-        alone = share @ self.counts - own @ self.divided
-        within = np.diag(alone) + (self.divided * own[:, None]).T @ self.divided
-        return np.asarray((self.counts * share[:, None]).T @ self.counts - within)
+    distance: Float[np.ndarray, "label label"]
+    marginal: Float[np.ndarray, " label"]
+    against: Float[np.ndarray, "item label"]  # how far each label is from all answers to an item
+    alone: Float[np.ndarray, " answer"]  # how far an answer is from itself
+    within: Float[np.ndarray, " item"]  # disagreement of an item's pairs, for each answer
+    observed: float
+    expected: float
 
 
-def _answers(annotations: Annotations) -> _Answers:
-    """The answers to every item that has two; an error where none has."""
-    item, label, n_labels = annotations.item, annotations.label, annotations.n_labels
-    answer, share = np.arange(len(item)), annotations.multiplicity.astype(float)
-    if annotations.annotator is not None:
-        who = item.astype(np.int64) * len(annotations.index.annotators) + annotations.annotator
-        _, first, answer, often = np.unique(who, return_index=True, return_inverse=True, return_counts=True)
-        cell, many = np.unique(answer * n_labels + label, return_counts=True)
-        answer, label = np.divmod(cell, n_labels)
-        item, share = item[first[answer]], many / often[answer]
-    counts = np.bincount(item * n_labels + label, share, annotations.n_items * n_labels).reshape(-1, n_labels)
-    several = np.rint(counts.sum(1)) >= 2
-    if not several.any():
-        raise InputError(
-            "no item with two annotations by different annotators", "at least one", "Agreement needs several opinions."
-        )
-    part = (share < 1) & several[item]
-    unlike = np.zeros(annotations.n_items)  # items with divided answers have rows of their own
-    unlike[item[part]] = item[part] + 1
-    table = np.concatenate([unlike[:, None], counts], axis=1)[several]
-    rows, at, used = np.unique(table, axis=0, return_inverse=True, return_counts=True)
-    row_of = np.cumsum(several) - 1
-    whose, position, of_answer = np.unique(answer[part], return_index=True, return_inverse=True)
-    divided = np.zeros((len(whose), n_labels))
-    divided[of_answer, label[part]] = share[part]
-    n_annotations = np.bincount(annotations.item, annotations.multiplicity, annotations.n_items)[several].sum()
-    return _Answers(rows[:, 1:], used, divided, at[row_of[item[part][position]]], int(n_annotations))
-
-
-def _alpha(answers: _Answers, often: np.ndarray, level: str, values: Float[np.ndarray, " label"]) -> float:
-    """Krippendorff's alpha from how often each row of counts occurs."""
-    marginal = often @ answers.counts
+def _parts(answers: Answers, level: str, values: Float[np.ndarray, " label"]) -> _Parts:
+    """The disagreement that is there, and what chance would give."""
+    counts = answers.counts
+    marginal = counts.sum(0)
     distance = _distance(level, values, marginal)
-    expected = marginal @ distance @ marginal / (marginal.sum() - 1)
-    return float(1 - (answers.coincidences(often) * distance).sum() / expected) if expected > 0 else float("nan")
+    against = counts @ distance
+    alone = np.zeros(len(answers.item))  # an answer that is shared between labels does not disagree with itself
+    divided, shares = answers.divided()
+    alone[divided] = ((shares @ distance) * shares).sum(1)
+    pairs = (against * counts).sum(1) - np.bincount(answers.item, alone, len(counts))
+    within = pairs / (answers.size - 1)
+    expected = float(marginal @ distance @ marginal / (marginal.sum() - 1))
+    return _Parts(distance, marginal, against, alone, within, float(within.sum()), expected)
+
+
+def _influences(answers: Answers, parts: _Parts, level: str, values: Float[np.ndarray, " label"]) -> Influences:
+    """What every item, and every annotator's answer to it, moves observed / expected by."""
+    # an answer weighs in its pairs with the others of its item: in the disagreement, and in how often labels are used
+    slope = _slopes(answers, parts, level, values)
+    of_labels = answers.counts @ slope
+    of_item = parts.within / parts.expected + of_labels
+    item = answers.item
+    partners = answers.size[item] - 1
+    against = answers.each(parts.against[item[answers.part_of], answers.label]) - parts.alone
+    own = answers.each(slope[answers.label])
+    others = of_labels[item] - own
+    of_cell = 2 * against / partners / parts.expected + own + others / partners
+    removed = np.full(len(item), 2 / answers.size.sum())
+    return Influences(of_item[None], of_cell[None], answers.annotator, removed)
+
+
+def _slopes(
+    answers: Answers, parts: _Parts, level: str, values: Float[np.ndarray, " label"]
+) -> Float[np.ndarray, " label"]:
+    """The derivative of observed / expected by how often each label is used, the pairs within items held fixed."""
+    total = parts.marginal.sum()
+    of_expected = (2 * parts.distance @ parts.marginal - parts.expected) / (total - 1)
+    slope = -parts.observed / parts.expected**2 * of_expected
+    if level != "ordinal":
+        return np.asarray(slope)
+    coincidences = _coincidences(answers)
+    for label in range(len(slope)):  # distances between ranks depend on the marginals, as a quadratic form
+        change = np.zeros(len(slope))
+        change[label] = 0.5
+        moved = _distance(level, values, parts.marginal + change) - _distance(level, values, parts.marginal - change)
+        expected = float(parts.marginal @ moved @ parts.marginal / (total - 1))
+        observed = float((coincidences * moved).sum())
+        slope[label] += (observed - parts.observed / parts.expected * expected) / parts.expected
+    return np.asarray(slope)
+
+
+def _coincidences(answers: Answers) -> Float[np.ndarray, "label label"]:
+    """Pairs of answers by both labels; every item has as many as it has answers."""
+    weight = 1 / (answers.size - 1)
+    pairs = (answers.counts * weight[:, None]).T @ answers.counts
+    divided, shares = answers.divided()
+    of_divided = weight[answers.item[divided]]
+    alone = weight @ answers.counts - of_divided @ shares
+    return np.asarray(pairs - np.diag(alone) - (shares * of_divided[:, None]).T @ shares)
 
 
 def _distance(

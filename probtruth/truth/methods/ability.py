@@ -50,16 +50,21 @@ def fit_ability(
 ) -> em.EmRun:
     """The solution, with parameters as in `MODEL`."""
     class_counts = check_arrays.positive_row(prior, flat.n_labels, "prior")
-    n_annotators, n_labels = flat.n_annotators, flat.n_labels
-    own = np.zeros((n_labels, n_annotators)), np.zeros((n_labels, n_labels, n_annotators))
-    first = np.ones(n_annotators), *own, np.asarray(shared_centre(n_labels))
-    return em.solve(request, flat, MODEL, first, (), class_counts, em.EmLimits(max_iterations, tolerance))
+    limits = em.EmLimits(max_iterations, tolerance)
+    n_labels = flat.n_labels
+    first = (
+        np.ones(flat.n_annotators),
+        np.zeros((n_labels, flat.n_annotators)),
+        np.zeros((n_labels, n_labels, flat.n_annotators)),
+        np.asarray(shared_centre(n_labels)),
+    )
+    return em.solve(request, flat, MODEL, first, (), class_counts, limits)
 
 
-def fit_anchored(request: MethodRequest, flat: FlatAnnotations) -> em.EmRun:
-    """As `fit_ability`, with class marginals drawn a little towards what most votes name."""
-    voted = plurality(np.where(flat.known == 0, flat.votes(), -1.0)).sum(0)  # a known answer stands for the votes
-    return fit_ability(request, flat, 1 + ANCHOR * voted)
+def anchored_counts(flat: FlatAnnotations) -> Float[np.ndarray, " label"]:
+    """Pseudo-counts of the class marginals: one, and a part of the items that most votes give the label."""
+    possible = np.where(flat.known == 0, flat.votes(), -1.0)  # a known answer stands for the votes
+    return np.asarray(1 + ANCHOR * plurality(possible).sum(0))
 
 
 def shared_centre(n_labels: int) -> Float[np.ndarray, "label label"]:
@@ -72,9 +77,17 @@ def _logits(a: np.ndarray, b: np.ndarray, d: np.ndarray, g: np.ndarray) -> Float
 
 
 def _maximise(probs: np.ndarray, parameters: em.Parameters, flat: FlatAnnotations, priors: em.Priors) -> em.Parameters:
-    """Climbs along blocks of parameters, bounded by curvature."""
-    counts = np.ascontiguousarray(em.answers_by_class(probs, flat).transpose(2, 1, 0))
-    rows, centre = counts.sum(1, keepdims=True), shared_centre(flat.n_labels)
+    counts = em.answers_by_class(probs, flat).transpose(2, 1, 0)
+    return climb(np.ascontiguousarray(counts), parameters)
+
+
+def climb(counts: Float[np.ndarray, "class label annotator"], parameters: em.Parameters) -> em.Parameters:
+    """Steps along blocks of the parameters, bounded by curvature, given expected answers."""
+    rows = counts.sum(1, keepdims=True)
+    n_labels = len(counts)
+    centre = shared_centre(n_labels)
+    own_curvature = BOUND * rows + OWN_PRECISION
+    habit_curvature = BOUND * rows.sum(0) + OWN_PRECISION
     a, b, d, g = parameters
 
     def residual() -> np.ndarray:
@@ -84,8 +97,10 @@ def _maximise(probs: np.ndarray, parameters: em.Parameters, flat: FlatAnnotation
         return answers
 
     for _ in range(SWEEPS):
-        d = d + (residual() - OWN_PRECISION * d) / (BOUND * rows + OWN_PRECISION)
-        b = b + (residual().sum(0) - OWN_PRECISION * b) / (BOUND * rows.sum(0) + OWN_PRECISION)
+        slope = residual() - OWN_PRECISION * d
+        d = d + slope / own_curvature
+        slope = residual().sum(0) - OWN_PRECISION * b
+        b = b + slope / habit_curvature
         spread = (g.max(1) - g.min(1)) ** 2 / 4
         slope = np.einsum("klj,kl->j", residual(), g) - ABILITY_PRECISION * (a - 1)
         a = a + slope / (spread @ rows[:, 0] + ABILITY_PRECISION)
@@ -94,24 +109,29 @@ def _maximise(probs: np.ndarray, parameters: em.Parameters, flat: FlatAnnotation
     return a, b, d, g
 
 
-def _log_confusion(parameters: em.Parameters) -> Float[np.ndarray, "class label annotator"]:
+def log_confusion(parameters: em.Parameters) -> Float[np.ndarray, "class label annotator"]:
     logits = _logits(*parameters)
     return np.asarray(logits - em.log_total(logits, 1))
 
 
-def _log_prior(parameters: em.Parameters, priors: em.Priors) -> float:
+def log_prior(parameters: em.Parameters, priors: em.Priors) -> float:
     a, b, d, g = parameters
-    squares = ABILITY_PRECISION * ((a - 1) ** 2).sum() + OWN_PRECISION * ((b**2).sum() + (d**2).sum())
-    squares += SHARED_PRECISION * ((g - shared_centre(len(g))) ** 2).sum()
+    from_centre = g - shared_centre(len(g))
+    squares = ABILITY_PRECISION * ((a - 1) ** 2).sum()
+    squares += OWN_PRECISION * (b**2).sum()
+    squares += OWN_PRECISION * (d**2).sum()
+    squares += SHARED_PRECISION * (from_centre**2).sum()
     return -0.5 * float(squares)
 
 
 # The parameters are (a, b by label and annotator, D by class, label and annotator, G by class and label).
 MODEL = em.EmModel(
-    _maximise, lambda parameters, flat: em.log_joint(_log_confusion(parameters).transpose(2, 1, 0), flat), _log_prior
+    _maximise,
+    lambda parameters, flat: em.log_joint(log_confusion(parameters).transpose(2, 1, 0), flat),
+    log_prior,
 )
 
 
 def confusion_of(solution: em.EmRun) -> Float[np.ndarray, "annotator label label"]:
     """P(label | class) by annotator, class and label."""
-    return np.exp(_log_confusion(solution.parameters)).transpose(2, 0, 1)
+    return np.exp(log_confusion(solution.parameters)).transpose(2, 0, 1)

@@ -20,19 +20,24 @@ CONCENTRATION_SPREAD = 1.0
 
 def dirichlet(request: MethodRequest, *, prior: ArrayLike | Literal["learned"] | None = None) -> MethodFit:
     """n_i ~ DirichletMultinomial(alpha); q_i = (n_i + alpha) / (n_i. + alpha.), draws from Dirichlet(n_i + alpha)."""
-    counts, n_labels = request.annotations.counts(), request.annotations.n_labels
+    counts = request.annotations.counts()
+    n_labels = request.annotations.n_labels
     cells, totals = histograms(counts)
     learned = prior is None or (isinstance(prior, str) and prior == "learned")
     if learned:
         alpha, steps, converged = learn_dirichlet(n_labels, cells, totals)
     else:
-        alpha, steps, converged = check_arrays.positive_row(prior, n_labels, "prior"), 0, True
+        alpha = check_arrays.positive_row(prior, n_labels, "prior")
+        steps = 0
+        converged = True
     probs = np.add(counts, alpha, out=empty_like(counts))
     draws = dirichlet_draws(probs, request.draws, request.seed)
     probs /= probs.sum(1, keepdims=True)
+    _, n_votes, _ = totals
+    repeated = bool((n_votes > 1).any())
     diagnostics = {
         "concentration": float(alpha.sum()),
-        "concentration_identified": not learned or bool((totals[1] > 1).any()),
+        "concentration_identified": not learned or repeated,
         "log_likelihood": float(_log_likelihood(np.log(alpha), cells, totals)),
         "n_iterations": steps,
         "converged": converged,
@@ -50,50 +55,74 @@ def learn_dirichlet(
     """The pseudo-counts of highest posterior density, the Newton steps taken, and whether they converged."""
     label, count, many = cells
     votes = np.bincount(label, count * many, n_labels)
-    start = np.log((votes + 1.0) / (votes.sum() + n_labels) * n_labels)
+    n_votes = float(votes.sum())
+    shares = (votes + 1.0) / (n_votes + n_labels)
+    start = np.log(shares * n_labels)
 
     def gradient(log_alpha: np.ndarray) -> np.ndarray:
-        slope: np.ndarray = _derivatives(log_alpha, cells, totals)[0] + _log_prior(log_alpha)[1]
-        return -slope
+        of_votes, _, _ = _derivatives(log_alpha, cells, totals)
+        _, of_prior, _, _ = _log_prior(log_alpha)
+        return np.asarray(-of_votes - of_prior)
 
     def hessian_times(log_alpha: np.ndarray, step: np.ndarray) -> np.ndarray:
-        (_, own, common), (_, _, more, shared) = _derivatives(log_alpha, cells, totals), _log_prior(log_alpha)
+        _, diagonal, common = _derivatives(log_alpha, cells, totals)
+        _, _, prior_diagonal, prior_common = _log_prior(log_alpha)
         alpha = np.exp(log_alpha)
-        return np.asarray((common + shared) * alpha * (alpha @ step) - (own + more) * step)
+        outer = (common + prior_common) * alpha * (alpha @ step)
+        return np.asarray(outer - (diagonal + prior_diagonal) * step)
 
-    scale = max(float(votes.sum()), 1.0)
-    density, options = log_posterior(cells, totals), {"gtol": 1e-9 * scale}
+    scale = max(n_votes, 1.0)
+    density = log_posterior(cells, totals)
     best = minimize(
-        lambda x: -density(x), start, jac=gradient, hessp=hessian_times, method="trust-ncg", options=options
+        lambda log_alpha: -density(log_alpha),
+        start,
+        jac=gradient,
+        hessp=hessian_times,
+        method="trust-ncg",
+        options={"gtol": 1e-9 * scale},
     )
     if not np.isfinite(best.x).all():
         raise InputError("counts whose Dirichlet cannot be fitted", "finite counts", "Give prior=[...] yourself.")
     at_rest = float(np.abs(best.jac).max()) < 1e-6 * scale
-    return np.exp(best.x), int(best.nit), bool(best.success or at_rest)
+    converged = bool(best.success or at_rest)
+    return np.exp(best.x), int(best.nit), converged
 
 
 def log_posterior(cells: Histogram, totals: Histogram) -> Callable[[Float[np.ndarray, " label"]], np.ndarray]:
     """The log posterior density of log pseudo-counts, up to a constant, given the votes."""
-    return lambda log_alpha: np.asarray(_log_likelihood(log_alpha, cells, totals) + _log_prior(log_alpha)[0])
+
+    def density(log_alpha: Float[np.ndarray, " label"]) -> np.ndarray:
+        log_prior, _, _, _ = _log_prior(log_alpha)
+        return np.asarray(_log_likelihood(log_alpha, cells, totals) + log_prior)
+
+    return density
 
 
 def histograms(counts: Int[np.ndarray, "item label"]) -> tuple[Histogram, Histogram]:
     """How many items have each count above 0 of each label, and each total."""
-    found = [_often(column) for column in (*counts.T, counts.sum(1))]
-    *of_labels, (totals, often) = [(count[count > 0], many[count > 0]) for count, many in found]
-    label = np.repeat(np.arange(len(of_labels)), [len(count) for count, _ in of_labels])
-    count, many = (np.concatenate(parts) for parts in zip(*of_labels, strict=True))
-    return (label, count, many), (np.zeros_like(totals), totals, often)
+    labels = []
+    of_labels = []
+    how_many = []
+    for label, column in enumerate(counts.T):
+        count, many = _often(column)
+        labels.append(np.full_like(count, label))
+        of_labels.append(count)
+        how_many.append(many)
+    cells = np.concatenate(labels), np.concatenate(of_labels), np.concatenate(how_many)
+    totals, often = _often(counts.sum(1))
+    return cells, (np.zeros_like(totals), totals, often)
 
 
 def _often(numbers: Int[np.ndarray, " item"]) -> tuple[np.ndarray, np.ndarray]:
+    """The numbers above 0 that occur, and how often each does."""
     if numbers.max(initial=0) > len(numbers):
         found, often = np.unique(numbers, return_counts=True)
     else:
         often = np.bincount(numbers)
         found = np.flatnonzero(often)
         often = often[found]
-    return found, often.astype(float)
+    positive = found > 0
+    return found[positive], often[positive].astype(float)
 
 
 def _log_likelihood(log_alpha: np.ndarray, cells: Histogram, totals: Histogram) -> float:
@@ -101,8 +130,11 @@ def _log_likelihood(log_alpha: np.ndarray, cells: Histogram, totals: Histogram) 
     alpha = np.exp(log_alpha)
     label, count, many = cells
     _, votes, often = totals
-    own = many @ (gammaln(alpha[label] + count) - gammaln(alpha[label]))
-    return float(own - often @ (gammaln(alpha.sum() + votes) - gammaln(alpha.sum())))
+    of_cell = alpha[label]
+    total = alpha.sum()
+    of_labels = many @ (gammaln(of_cell + count) - gammaln(of_cell))
+    of_totals = often @ (gammaln(total + votes) - gammaln(total))
+    return float(of_labels - of_totals)
 
 
 def _derivatives(log_alpha: np.ndarray, cells: Histogram, totals: Histogram) -> tuple[np.ndarray, np.ndarray, float]:
@@ -110,21 +142,29 @@ def _derivatives(log_alpha: np.ndarray, cells: Histogram, totals: Histogram) -> 
     alpha = np.exp(log_alpha)
     label, count, many = cells
     _, votes, often = totals
-    size = len(alpha)
-    first = np.bincount(label, many * (psi(alpha[label] + count) - psi(alpha[label])), size)
-    second = np.bincount(label, many * (polygamma(1, alpha[label] + count) - polygamma(1, alpha[label])), size)
-    whole = alpha.sum()
-    first -= often @ (psi(whole + votes) - psi(whole))
-    common = often @ (polygamma(1, whole + votes) - polygamma(1, whole))
-    return alpha * first, alpha * first + alpha**2 * second, float(common)
+    of_cell = alpha[label]
+    total = alpha.sum()
+    slope_of_cell = psi(of_cell + count) - psi(of_cell)
+    bend_of_cell = polygamma(1, of_cell + count) - polygamma(1, of_cell)
+    slope_of_total = often @ (psi(total + votes) - psi(total))
+    bend_of_total = often @ (polygamma(1, total + votes) - polygamma(1, total))
+    slope = np.bincount(label, many * slope_of_cell, len(alpha)) - slope_of_total
+    bend = np.bincount(label, many * bend_of_cell, len(alpha))
+    gradient = alpha * slope
+    return gradient, gradient + alpha**2 * bend, float(bend_of_total)
 
 
 def _log_prior(log_alpha: np.ndarray) -> tuple[float, np.ndarray, np.ndarray, float]:
     """Value and gradient in log alpha of: base measure ~ Dirichlet(2), log concentration ~ normal; Hessian as above."""
     alpha = np.exp(log_alpha)
-    size, base = len(alpha), alpha / alpha.sum()
-    slope = np.log(alpha.sum()) / CONCENTRATION_SPREAD**2
-    value = float(np.log(base).sum() - 0.5 * slope**2 * CONCENTRATION_SPREAD**2)
+    size = len(alpha)
+    total = alpha.sum()
+    base = alpha / total
+    precision = 1 / CONCENTRATION_SPREAD**2
+    slope = precision * np.log(total)
+    of_base = np.log(base).sum()
+    of_total = -0.5 * slope**2 / precision
     gradient = 1 - size * base - slope * base
-    common = (1 / CONCENTRATION_SPREAD**2 - size - slope) / alpha.sum() ** 2
-    return value, gradient, -(size + slope) * base, float(common)
+    diagonal = -(size + slope) * base
+    common = (precision - size - slope) / total**2
+    return float(of_base + of_total), gradient, diagonal, float(common)

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 from jax.typing import ArrayLike
+from scipy.special import expit, log_expit
 
 from probtruth.truth import em
 from probtruth.truth.fit import MethodFit, MethodRequest
@@ -32,8 +33,10 @@ def glad(
     limits = em.EmLimits(max_iterations, tolerance, restarts)
     solution = em.solve(request, flat, MODEL, first, (), em.class_counts(prior, flat.n_labels), limits)
     ability, log_easiness = solution.parameters
-    right = 1 / (1 + np.exp(-ability * np.exp(np.median(log_easiness))))
-    confusion, difficulty = spread_errors(right, flat.n_labels), {"difficulty": -log_easiness}
+    usual_easiness = np.exp(np.median(log_easiness))
+    right = expit(ability * usual_easiness)
+    confusion = spread_errors(right, flat.n_labels)
+    difficulty = {"difficulty": -log_easiness}
     return em.as_fit(request, flat, solution, confusion, {"ability": ability}, difficulty)
 
 
@@ -51,45 +54,65 @@ def _maximise(probs: np.ndarray, parameters: em.Parameters, flat: FlatAnnotation
             return np.bincount(index, flat.weight * terms, len(values))
 
         def worth(tried: np.ndarray) -> np.ndarray:
-            drive = drive_of(tried)  # log sigmoid(-drive) = log sigmoid(drive) - drive
-            return np.asarray(total(_log_sigmoid(drive) - (1 - correct) * drive) - 0.5 * (tried - 1) ** 2)
+            drive = drive_of(tried)
+            # log sigmoid(-drive) = log sigmoid(drive) - drive
+            of_answers = total(log_expit(drive) - (1 - correct) * drive)
+            log_prior = -0.5 * (tried - 1) ** 2
+            return np.asarray(of_answers + log_prior)
 
-        right = 1 / (1 + np.exp(-drive_of(values)))
-        slope = total(slope_of_drive * (correct - right)) - (values - 1)
-        curvature = total(slope_of_drive**2 * right * (1 - right)) + 1
+        right = expit(drive_of(values))
+        slope = total(slope_of_drive * (correct - right))
+        slope -= values - 1
+        spread = right * (1 - right)
+        curvature = total(slope_of_drive**2 * spread) + 1
         change = np.clip(slope / curvature, -LONGEST_STEP, LONGEST_STEP)
-        before, stepped, waits = worth(values), values, np.ones(len(values), bool)
+        before = worth(values)
+        stepped = values
+        waits = np.ones(len(values), bool)
         for halving in range(HALVINGS):
             tried = values + change * 0.5**halving
             climbs = waits & (worth(tried) > before)
-            stepped, waits = np.where(climbs, tried, stepped), waits & ~climbs
+            stepped = np.where(climbs, tried, stepped)
+            waits &= ~climbs
             if not waits.any():
                 break
         return stepped
 
     for _round in range(NEWTON_STEPS):
         easiness = np.exp(log_easiness)[flat.item]
-        ability = newton_step(ability, flat.annotator, lambda a: a[flat.annotator] * easiness, easiness)  # noqa: B023
-        own = ability[flat.annotator]
-        drive = own * easiness
-        log_easiness = newton_step(log_easiness, flat.item, lambda e: own * np.exp(e)[flat.item], drive)  # noqa: B023
+        ability = newton_step(
+            ability,
+            flat.annotator,
+            lambda tried: tried[flat.annotator] * easiness,  # noqa: B023
+            easiness,
+        )
+        of_annotator = ability[flat.annotator]
+        log_easiness = newton_step(
+            log_easiness,
+            flat.item,
+            lambda tried: of_annotator * np.exp(tried)[flat.item],  # noqa: B023
+            of_annotator * easiness,
+        )
     return ability, log_easiness
 
 
-def _log_sigmoid(drive: np.ndarray) -> np.ndarray:
-    return np.asarray(-np.logaddexp(0.0, -drive))
-
-
 def _log_joint(parameters: em.Parameters, flat: FlatAnnotations) -> np.ndarray:
-    drive = parameters[0][flat.annotator] * np.exp(parameters[1])[flat.item]
-    wrong = flat.weight * (_log_sigmoid(-drive) - np.log(max(flat.n_labels - 1, 1)))
-    cell, more = flat.item * flat.n_labels + flat.label, flat.weight * _log_sigmoid(drive) - wrong
-    named = np.bincount(cell, more, flat.n_items * flat.n_labels).reshape(flat.n_items, flat.n_labels)
-    return np.asarray(named + np.bincount(flat.item, wrong, flat.n_items)[:, None])
+    ability, log_easiness = parameters
+    easiness = np.exp(log_easiness)
+    drive = ability[flat.annotator] * easiness[flat.item]
+    n_wrong = max(flat.n_labels - 1, 1)
+    right = flat.weight * log_expit(drive)
+    wrong = flat.weight * (log_expit(-drive) - np.log(n_wrong))
+    cell = flat.item * flat.n_labels + flat.label
+    named = np.bincount(cell, right - wrong, flat.n_items * flat.n_labels)
+    of_all = np.bincount(flat.item, wrong, flat.n_items)
+    return np.asarray(named.reshape(flat.n_items, flat.n_labels) + of_all[:, None])
 
 
 def _log_prior(parameters: em.Parameters, _: em.Priors) -> float:
-    return -0.5 * float(sum(((part - 1) ** 2).sum() for part in parameters))
+    ability, log_easiness = parameters
+    squares = ((ability - 1) ** 2).sum() + ((log_easiness - 1) ** 2).sum()
+    return -0.5 * float(squares)
 
 
 # The parameters are abilities and log easinesses.

@@ -22,25 +22,33 @@ def one_coin(
 ) -> MethodFit:
     """P(y_n = l | z_i = k) = a_j where l = k, (1 - a_j) / (K - 1) elsewhere; a and the marginals at their maximum."""
     flat = flatten(request)
-    pseudo = np.array([check.number(right, "right", least=0), check.number(wrong, "wrong", least=0)])
+    right_counts = check.number(right, "right", least=0)
+    wrong_counts = check.number(wrong, "wrong", least=0)
+    pseudo = np.array([right_counts, wrong_counts])
     limits = em.EmLimits(max_iterations, tolerance, restarts)
-    first, class_counts = np.zeros((flat.n_annotators, 2)), em.class_counts(prior, flat.n_labels)
+    first = np.zeros((flat.n_annotators, 2))
+    class_counts = em.class_counts(prior, flat.n_labels)
     solution = em.solve(request, flat, MODEL, (first,), (pseudo,), class_counts, limits)
     ability = np.exp(solution.parameters[0][:, 0])
-    return em.as_fit(request, flat, solution, spread_errors(ability, flat.n_labels), {"ability": ability})
+    confusion = spread_errors(ability, flat.n_labels)
+    return em.as_fit(request, flat, solution, confusion, {"ability": ability})
 
 
 def _counts(probs: np.ndarray, flat: FlatAnnotations) -> np.ndarray:
-    return np.stack([part.sum(1) for part in em.right_and_wrong(probs, flat)], 1)
+    right, wrong = em.right_and_wrong(probs, flat)
+    return np.stack([right.sum(1), wrong.sum(1)], 1)
 
 
 def _maximise(probs: np.ndarray, parameters: em.Parameters, flat: FlatAnnotations, priors: em.Priors) -> em.Parameters:
-    return (em.log_normalised(_counts(probs, flat) + priors[0], 1, 0.5),)
+    counts = _counts(probs, flat) + priors[0]
+    return (em.log_normalised(counts, 1, 0.5),)
 
 
 def _log_joint(parameters: em.Parameters, flat: FlatAnnotations) -> np.ndarray:
     log_right, log_wrong = parameters[0].T[:, :, None]
-    return em.log_joint(em.answers_of(log_right, log_wrong - np.log(max(flat.n_labels - 1, 1)), flat.n_labels), flat)
+    n_wrong = max(flat.n_labels - 1, 1)
+    log_answers = em.answers_of(log_right, log_wrong - np.log(n_wrong), flat.n_labels)
+    return em.log_joint(log_answers, flat)
 
 
 # The parameters are each annotator's log P(right) and log P(wrong), the priors their pseudo-counts.
@@ -51,5 +59,8 @@ MODEL = em.EmModel(
 
 def spread_errors(right: Float[np.ndarray, " annotator"], n_labels: int) -> Float[np.ndarray, "annotator label label"]:
     """Confusion matrices with `right` on the diagonal and the rest spread equally."""
-    right = right[:, None] if n_labels > 1 else np.ones((len(right), 1))
-    return em.answers_of(right, (1 - right) / max(n_labels - 1, 1), n_labels)
+    column = right[:, None]
+    if n_labels == 1:
+        column = np.ones_like(column)
+    wrong = (1 - column) / max(n_labels - 1, 1)
+    return em.answers_of(column, wrong, n_labels)

@@ -1,137 +1,206 @@
-"""Items that everybody can misperceive: errors that annotators make together, on the same hard items."""
+"""Items that look like another class: errors that annotators make together, on the same hard items.
 
+An item is clear, and annotators see its class, or it is hard, and each of them sees another class with a probability
+that is the item's own. They answer what they see as the method `ability` has it.
+"""
+
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 from probtruth import check
-from probtruth.truth import em, gibbs
-from probtruth.truth.annotators import annotator_columns
-from probtruth.truth.fit import MethodFit, MethodRequest, affordable, class_rows
+from probtruth.truth import em
+from probtruth.truth.fit import MethodFit, MethodRequest
 from probtruth.truth.flat import FlatAnnotations, flatten
-from probtruth.truth.methods.ability import confusion_of, fit_anchored
+from probtruth.truth.methods import ability
 
-# Prior sd of log delta and log epsilon. Data tell little about them: dependence hides in confident wrong classes.
-LOG_SPREAD = 0.3
+# The probability with which an annotator sees another class of a hard item, and the share of hard items of each level.
+# Annotations do not tell a level from its complement, in the other class: the shares are fixed (docs/validity-methods).
+LEVELS = (0.2, 0.4, 0.6, 0.8)
+LEVEL_SHARES = (0.34, 0.23, 0.18, 0.15)
+SURE_SHARE = 0.1  # Share of hard items of which everybody sees one other class
+
+DIFFUSE_SHARE = 0.3  # Share of hard items of which annotators see several other classes, not one
+
+# Prior share of items that are hard, over 1 - 1/K: the more labels there are, the more an item can be mistaken for.
+HARD_SHARE = 0.6
+
+HARD_WEIGHT = 0.1  # Pseudo-items that the prior counts as for each item: errors of everybody stay unseen at any number
 
 CONFUSABLE_FLOOR = 0.01  # Added to the pooled confusion before it tells which classes are mistaken for which
 
-# Prior mean and sd of log kappa_s: how alike annotators answer for a perceived label.
-LOG_KAPPA = (float(np.log(10.0)), 1.0)
+MOST_PAIRS = 40  # Pairs of classes between which hard items lie: those that divide the annotators of most items
 
-ANSWER_COUNTS = (8.0, 0.5)  # Prior pseudo-counts of the annotators' mean confusion, on the diagonal and off it
+TINY = np.finfo(float).tiny  # Added to denominators that may be 0 where what they divide is
 
-FIRST_STEP = -1.5  # Log of the random walks' first step size; warm-up tunes it
-
-# Annotations times labels times sweeps of a chain, and the bounds of the latter, where no number is given.
-SWEEP_BUDGET, FEWEST, MOST = 1e7, 60, 800
-
-# Chains agree if their class probabilities differ from the mean by less than this, on average over the table. Other
-# quantities are not reported: delta and epsilon mix slowly, and classes hardly depend on them.
-SAME_PROBS = 0.03
+BLOCK = 1 << 22  # Likelihoods (items times appearances) that are in memory at once
 
 
-@dataclass(frozen=True)
-class PerceptionSettings:
-    """The options of the method; `sweeps` without a number follow the size of the data."""
+@dataclass(frozen=True, eq=False)
+class Appearances:
+    """What an item can look like: clear ones first, one for each class."""
 
-    epsilon: float
-    delta: float
-    sweeps: int | None
-    chains: int
+    seen: Float[np.ndarray, "appearance class"]  # P(an annotator sees the class)
+    hard: Float[np.ndarray, "class appearance"]  # P(the appearance | the true class, hard)
 
-    def __post_init__(self) -> None:
-        check.number(self.delta, "delta", above=0)
-        check.number(self.epsilon, "epsilon", above=0)
-        if self.sweeps is not None:
-            check.whole(self.sweeps, 4, "sweeps")
-        check.whole(self.chains, 1, "chains")
-
-    def sweeps_of(self, flat: FlatAnnotations) -> int:
-        """Sweeps that each chain keeps."""
-        size = int(flat.weight.sum()) * flat.n_labels
-        return int(np.clip(SWEEP_BUDGET / size, FEWEST, MOST)) if self.sweeps is None else self.sweeps
+    def shares(self, hard: float) -> Float[np.ndarray, "class appearance"]:
+        """P(the appearance | the true class), where a share of the items is hard."""
+        shares: np.ndarray = hard * self.hard
+        n_labels = len(shares)
+        shares[:, :n_labels] += (1 - hard) * np.eye(n_labels)
+        return shares
 
 
 def perceived_class(
-    request: MethodRequest,
-    *,
-    epsilon: float = 0.3,
-    delta: float = 1.0,
-    sweeps: int | None = None,
-    chains: int = 2,
+    request: MethodRequest, *, hard: float | None = None, max_iterations: int = 500, tolerance: float = 1e-3
 ) -> MethodFit:
-    """phi_i | z_i = k ~ Dirichlet(delta e_k + epsilon c_k), s_n ~ phi_i is what the annotator sees."""
-    flat, settings = flatten(request), PerceptionSettings(epsilon, delta, sweeps, chains)
-    return fit_perceived(request, flat, fit_anchored(request, flat), settings)
+    """P(y | z = k) = sum_u P(u | k) prod_n sum_s P(s | u) theta_j[s, y_n], u what it looks like, s what is seen."""
+    flat = flatten(request)
+    limits = em.EmLimits(max_iterations, tolerance)
+    fitted = fit_perceived(request, flat, ability.anchored_counts(flat), hard, limits)
+    item_results = {"difficulty": fitted.difficulty}
+    return em.as_fit(request, flat, fitted.run, fitted.confusion, {}, item_results)
+
+
+class Perceived(NamedTuple):
+    """The fit, what follows from it for annotators and items, and the fit of independent errors that it began with."""
+
+    run: em.EmRun
+    confusion: Float[np.ndarray, "annotator label label"]
+    difficulty: Float[np.ndarray, " item"]
+    start: em.EmRun
 
 
 def fit_perceived(
-    request: MethodRequest, flat: FlatAnnotations, ability: em.EmRun, settings: PerceptionSettings
-) -> MethodFit:
-    """Runs the chains from starts spread around the solution of `ability`, and averages over them."""
-    n_labels, centres = flat.n_labels, np.log([settings.delta, settings.epsilon])
-    sweeps = settings.sweeps_of(flat)
-    repeats = -(-affordable(request.draws, flat.n_items, n_labels) // (sweeps * settings.chains))
-    rows = flat.each()
-    confusable = _confusable(flat, confusion_of(ability))
-    data = gibbs.GibbsData(flat.item[rows], flat.cell[rows], flat.known.T.copy(), ability.log_marginals, confusable)
-    priors = gibbs.GibbsPriors((centres[0], LOG_SPREAD), (centres[1], LOG_SPREAD), LOG_KAPPA, ANSWER_COUNTS)
+    request: MethodRequest,
+    flat: FlatAnnotations,
+    class_counts: Float[np.ndarray, " label"],
+    hard: float | None,
+    limits: em.EmLimits,
+) -> Perceived:
+    """Climbs from the solution of `ability`; `class_counts` are pseudo-items of the marginals, `hard` a prior mean."""
+    usual = HARD_SHARE * (1 - 1 / max(flat.n_labels, 2))
+    prior_hard = usual if hard is None else check.number(hard, "hard", above=0, below=1, hint="Leave it out.")
+    hard_counts = HARD_WEIGHT * flat.n_items * np.array([prior_hard, 1 - prior_hard])
+    start = ability.fit_ability(request, flat, class_counts, limits.max_iterations, limits.tolerance)
+    looks = appearances_of(flat, start)
 
-    def run(seed: np.random.SeedSequence) -> gibbs.GibbsChain:
-        random = np.random.default_rng(seed)
-        start = _start(random, flat, ability, centres)
-        return gibbs.sample(random, data, priors, start, -(-sweeps // 2), sweeps, repeats)
+    def maximise(
+        probs: np.ndarray, parameters: em.Parameters, flat: FlatAnnotations, priors: em.Priors
+    ) -> em.Parameters:
+        *skills, hard = parameters
+        shares = looks.shares(float(hard))
+        hard_shares = float(hard) * looks.hard
+        answers = _answers(parameters)
+        mixed = answers @ looks.seen.T
+        by_cell = np.zeros_like(mixed)
+        n_hard = 0.0
+        for rows, likelihood, _ in _blocks(flat, looks, mixed):
+            weight = probs[rows] / (likelihood @ shares.T + TINY)
+            by_cell += flat.table[rows].T @ (likelihood * (weight @ shares))
+            of_hard = weight * (likelihood @ hard_shares.T)
+            n_hard += float(of_hard.sum())
+        seen = answers * ((by_cell / mixed) @ looks.seen)
+        counts = seen.reshape(-1, flat.n_labels, flat.n_labels).transpose(2, 1, 0)
+        climbed = ability.climb(np.ascontiguousarray(counts), tuple(skills))
+        hard = (n_hard + hard_counts[0]) / (flat.n_items + hard_counts.sum())
+        return *climbed, np.asarray(hard)
 
-    runs = [run(seed) for seed in np.random.SeedSequence([request.seed, 2]).spawn(settings.chains)]
-    each = np.stack([chain.probs.T for chain in runs])
-    probs, marginals = each.mean(0), np.exp(ability.log_marginals)
-    confusion = np.mean([chain.confusion for chain in runs], 0).reshape(n_labels, -1, n_labels).transpose(1, 0, 2)
-    delta, epsilon = np.mean([chain.ease for chain in runs], 0).tolist()
-    difference = float(np.abs(each - probs).mean())
-    diagnostics = {
-        "converged": difference <= SAME_PROBS,
-        "chain_difference": difference,
-        "delta": delta,
-        "epsilon": epsilon,
-        "sweeps": sweeps,
-        "chains": settings.chains,
-        "label_switching": em.label_switching(probs, flat),
-        "ability_converged": ability.diagnostics["converged"],
-    }
-    return MethodFit(
-        probs,
-        class_rows(np.concatenate([chain.classes for chain in runs]), n_labels, request.draws),
-        marginals,
-        confusion,
-        diagnostics,
-        annotator_columns(probs, marginals, confusion, flat),
-        {"difficulty": np.mean([chain.difficulty for chain in runs], 0)},
-    )
+    def log_joint(parameters: em.Parameters, flat: FlatAnnotations) -> np.ndarray:
+        shares = looks.shares(float(parameters[-1]))
+        mixed = _answers(parameters) @ looks.seen.T
+        joint = np.empty((flat.n_items, flat.n_labels))
+        for rows, likelihood, top in _blocks(flat, looks, mixed):
+            joint[rows] = np.log(likelihood @ shares.T) + top
+        return joint
+
+    def log_prior(parameters: em.Parameters, priors: em.Priors) -> float:
+        *skills, hard = parameters
+        log_hard = np.log([hard, 1 - hard])
+        return ability.log_prior(tuple(skills), priors) + em.log_pseudo(hard_counts, log_hard)
+
+    model = em.EmModel(maximise, log_joint, log_prior)
+    first = (*start.parameters, np.asarray(prior_hard))
+    run = em.solve(request, flat, model, first, (), class_counts, limits, start.probs)
+
+    fitted_hard = float(run.parameters[-1])
+    shares = looks.shares(fitted_hard)
+    answers = _answers(run.parameters)
+    of_annotator = answers.reshape(flat.n_annotators, flat.n_labels, flat.n_labels)
+    confusion = np.einsum("ks,jls->jkl", shares @ looks.seen, of_annotator)
+    misread = shares * (1 - looks.seen.T)
+    difficulty = np.empty(flat.n_items)  # the expected probability that an annotator sees another class
+    for rows, likelihood, _ in _blocks(flat, looks, answers @ looks.seen.T):
+        weight = run.probs[rows] / (likelihood @ shares.T + TINY)
+        difficulty[rows] = (weight * (likelihood @ misread.T)).sum(1)
+    diagnostics = {**run.diagnostics, "hard_items": fitted_hard}
+    return Perceived(run._replace(diagnostics=diagnostics), confusion, difficulty, start)
 
 
-def _start(
-    random: np.random.Generator, flat: FlatAnnotations, ability: em.EmRun, centres: Float[np.ndarray, "2"]
-) -> gibbs.GibbsState:
-    """A chain's start: items' perceptions drawn around ability's classes, annotators as ability has them."""
-    n_labels = flat.n_labels
-    answers = np.where(np.eye(n_labels, dtype=bool), *ANSWER_COUNTS)
-    return gibbs.GibbsState(
-        gibbs.log_dirichlet(random, 4 * ability.probs.T + 0.5),
-        confusion_of(ability).transpose(1, 0, 2).reshape(n_labels, -1),
-        centres + LOG_SPREAD * random.standard_normal(2),
-        np.concatenate([np.full((n_labels, 1), LOG_KAPPA[0]), np.log(answers)], 1),
-        np.asarray(FIRST_STEP),
-        np.full(n_labels, FIRST_STEP),
-    )
+def appearances_of(flat: FlatAnnotations, start: em.EmRun) -> Appearances:
+    """Clear items of every class, items between two classes at every level, and diffuse ones of every class."""
+    clear = np.eye(flat.n_labels)
+    mistaken = _mistaken(flat, ability.confusion_of(start))
+    between = (1 - DIFFUSE_SHARE) * mistaken
+    seen = [clear]
+    hard = [SURE_SHARE * between + TINY * clear]
+    for one, other in _pairs(flat):
+        for level, share, reverse in zip(LEVELS, LEVEL_SHARES, LEVEL_SHARES[::-1], strict=True):
+            of_one = share * between[one, other] * clear[one]
+            of_other = reverse * between[other, one] * clear[other]
+            hard.append((of_one + of_other)[:, None])
+            row = (1 - level) * clear[one] + level * clear[other]
+            seen.append(row[None])
+    if flat.n_labels > 2:  # of two labels there is one other class
+        for level, share in zip(LEVELS, LEVEL_SHARES, strict=True):
+            diffuse = DIFFUSE_SHARE * share / (1 - SURE_SHARE)
+            hard.append(diffuse * clear)
+            seen.append((1 - level) * clear + level * mistaken)
+    shares = np.concatenate(hard, 1)
+    total = shares.sum(1, keepdims=True)
+    return Appearances(np.concatenate(seen), shares / total)
 
 
-def _confusable(
+def _mistaken(
     flat: FlatAnnotations, confusion: Float[np.ndarray, "annotator label label"]
 ) -> Float[np.ndarray, "label label"]:
     """Which classes are mistaken for which: the pooled confusion off the diagonal, rows made to sum to 1."""
     votes = flat.n_annotations
-    pooled = np.tensordot(votes / votes.sum(), confusion, 1) + CONFUSABLE_FLOOR
+    pooled = np.tensordot(votes / votes.sum(), confusion, 1)
+    pooled += CONFUSABLE_FLOOR
     np.fill_diagonal(pooled, 0.0)
-    return np.asarray(pooled / np.maximum(pooled.sum(1, keepdims=True), np.finfo(float).tiny))
+    total = pooled.sum(1, keepdims=True)
+    return np.asarray(pooled / np.maximum(total, TINY))
+
+
+def _pairs(flat: FlatAnnotations) -> Int[np.ndarray, "pair 2"]:
+    """The pairs of classes that divide the annotators of most items."""
+    voted = (flat.votes() > 0).astype(float)
+    together = voted.T @ voted
+    one, other = np.triu_indices(flat.n_labels, 1)
+    order = np.argsort(-together[one, other], kind="stable")
+    pairs = np.stack([one, other], 1)
+    return pairs[order[:MOST_PAIRS]]
+
+
+def _answers(parameters: em.Parameters) -> Float[np.ndarray, "cell class"]:
+    """P(label | annotator, the class that they see), by (annotator, label) and class."""
+    logs = ability.log_confusion(parameters[:-1])
+    by_cell = logs.transpose(2, 1, 0).reshape(-1, len(logs))
+    return np.exp(by_cell)
+
+
+def _blocks(
+    flat: FlatAnnotations, looks: Appearances, mixed: Float[np.ndarray, "cell appearance"]
+) -> Iterator[tuple[slice, Float[np.ndarray, "item appearance"], Float[np.ndarray, "item 1"]]]:
+    """Runs of items: which, their likelihoods over the largest, and its log."""
+    log_mixed = np.log(mixed)
+    step = max(BLOCK // len(looks.seen), 1)
+    for start in range(0, flat.n_items, step):
+        rows = slice(start, start + step)
+        logs = flat.table[rows] @ log_mixed
+        top = logs.max(1, keepdims=True)
+        yield rows, np.exp(logs - top), top

@@ -1,62 +1,104 @@
-"""The default for one true class: the mean of two views, perceived classes and tempered abilities."""
-
-from dataclasses import replace
+"""The default for one true class: perceived classes under two priors of the marginals, pooled with vote shares."""
 
 import numpy as np
 from jaxtyping import Float
-from scipy.special import betaincinv
+from scipy.special import expit, gammaln
 
 from probtruth import check
-from probtruth.truth.fit import INDEPENDENT, MethodFit, MethodRequest, class_draws, evenly
-from probtruth.truth.flat import flatten
-from probtruth.truth.methods.ability import confusion_of, fit_anchored
-from probtruth.truth.methods.perceived_class import PerceptionSettings, fit_perceived
+from probtruth.truth import em
+from probtruth.truth.annotators import annotator_columns
+from probtruth.truth.fit import INDEPENDENT, MethodFit, MethodRequest, class_draws
+from probtruth.truth.flat import FlatAnnotations, flatten
+from probtruth.truth.methods import ability
+from probtruth.truth.methods.perceived_class import fit_perceived
 
-RHO_WEIGHT = 6.0  # How sharp the prior on rho is: Beta(6 rho, 6 (1 - rho))
+SHARE_WEIGHT = 0.25  # Of smoothed vote shares, in the geometric mean with class probabilities
 
-NODES = 20  # Equally likely values of rho over which tempering is averaged
+LEAST = 1e-9  # Class probabilities below this enter the pool as this: its logarithm is finite
 
 
 def pooled(
     request: MethodRequest,
     *,
-    rho: float = 0.4,
-    epsilon: float = 0.3,
-    delta: float = 1.0,
-    sweeps: int | None = None,
-    chains: int = 2,
+    hard: float | None = None,
+    share_weight: float = SHARE_WEIGHT,
+    max_iterations: int = 500,
+    tolerance: float = 1e-3,
 ) -> MethodFit:
-    """The mean of perceived-class and tempered ability; the latter pi_k (q_ik / pi_k)^(1 / (1 + (n_i - 1) rho))."""
-    settings = PerceptionSettings(epsilon, delta, sweeps, chains)
-    mean_rho, flat = check.number(rho, "rho", above=0, below=1, hint="The default is 0.4."), flatten(request)
-    ability = fit_anchored(request, flat)
-    perceived = fit_perceived(request, flat, ability, settings)
-    n_votes = np.bincount(flat.item, flat.weight, flat.n_items)
-    tempered = temper(ability.probs, np.exp(ability.log_marginals), n_votes, mean_rho)
-    if perceived.draws is not None:
-        other = class_draws(tempered, len(perceived.draws) // 2, request.seed)
-        if other is not None:
-            perceived.draws[evenly(len(perceived.draws), len(other))] = other
-    return replace(
-        perceived,
-        probs=(perceived.probs + tempered) / 2,
-        confusion=(perceived.confusion + confusion_of(ability)) / 2,
-        evidence={INDEPENDENT: ability.probs},
+    """q_ik proportional to m_ik^(1 - w) ((n_ik + 1/K) / (n_i + 1))^w; m the mean of two fits by their evidence."""
+    flat = flatten(request)
+    weight = check.number(share_weight, "share_weight", least=0, below=1, hint="The default is 0.25.")
+    limits = em.EmLimits(max_iterations, tolerance)
+    free_counts = np.ones(flat.n_labels)
+    anchored_counts = ability.anchored_counts(flat)
+    free = fit_perceived(request, flat, free_counts, hard, limits)
+    anchored = fit_perceived(request, flat, anchored_counts, hard, limits)
+    # with independent errors: hard items explain away what tells the two apart
+    log_bayes_factor = _log_evidence(free.start, free_counts) - _log_evidence(anchored.start, anchored_counts)
+    free_share = float(expit(log_bayes_factor))
+
+    def mean(of_free: np.ndarray, of_anchored: np.ndarray) -> np.ndarray:
+        return np.asarray(free_share * of_free + (1 - free_share) * of_anchored)
+
+    classes = mean(free.run.probs, anchored.run.probs)
+    independent = mean(free.start.probs, anchored.start.probs)
+    marginals = mean(np.exp(free.run.log_marginals), np.exp(anchored.run.log_marginals))
+    confusion = mean(free.confusion, anchored.confusion)
+    probs = with_shares(classes, flat, weight)
+    better = free if free_share > 0.5 else anchored
+    # hard items are likelier than independent errors by so many nats
+    shared_errors = better.run.log_likelihood - better.start.log_likelihood
+    shared_share = float(expit(shared_errors))
+    calibrated = shared_share * classes + (1 - shared_share) * independent
+    diagnostics = {
+        **better.run.diagnostics,
+        "converged": free.run.converged and anchored.run.converged,
+        "free_marginals": free_share,
+        "shared_errors": shared_errors,
+    }
+    columns = annotator_columns(calibrated, marginals, confusion, flat)
+    columns["accuracy"] = _checked_accuracy(calibrated, flat)
+    return MethodFit(
+        probs,
+        class_draws(probs, request.draws, request.seed),
+        marginals,
+        confusion,
+        diagnostics,
+        columns,
+        {"difficulty": mean(free.difficulty, anchored.difficulty)},
+        {INDEPENDENT: independent},
     )
 
 
-def temper(
-    probs: Float[np.ndarray, "item label"],
-    marginals: Float[np.ndarray, " label"],
-    n_votes: Float[np.ndarray, " item"],
-    rho: float,
+def _log_evidence(run: em.EmRun, class_counts: Float[np.ndarray, " label"]) -> float:
+    """The log posterior density at its maximum, with the marginals' Dirichlet prior normalised."""
+    alpha = 1 + class_counts
+    return float(run.objective + gammaln(alpha.sum()) - gammaln(alpha).sum())
+
+
+def _checked_accuracy(probs: Float[np.ndarray, "item label"], flat: FlatAnnotations) -> Float[np.ndarray, " annotator"]:
+    """How often each annotator names the class, on items that others annotated too or whose class is known; else NaN.
+
+    Of an item with one annotator alone, only the prior says how often they are right.
+    """
+    pair = flat.item * flat.n_annotators + flat.annotator
+    answered = np.bincount(np.unique(pair) // flat.n_annotators, minlength=flat.n_items)
+    known = (flat.known < 0).any(1)
+    checked = (answered > 1) | known
+    weight = flat.weight * checked[flat.item]
+    right = np.bincount(flat.annotator, weight * probs[flat.item, flat.label], flat.n_annotators)
+    n_checked = np.bincount(flat.annotator, weight, flat.n_annotators)
+    accuracy = np.full(flat.n_annotators, np.nan)
+    np.divide(right, n_checked, out=accuracy, where=n_checked > 0)
+    return accuracy
+
+
+def with_shares(
+    classes: Float[np.ndarray, "item label"], flat: FlatAnnotations, weight: float
 ) -> Float[np.ndarray, "item label"]:
-    """Class probabilities as if an item's annotations were correlated by rho, averaged over the prior of rho."""
-    with np.errstate(divide="ignore"):
-        logs, base = np.log(probs) - np.log(marginals), np.log(marginals)
-    total = np.zeros_like(probs)
-    for level in betaincinv(RHO_WEIGHT * rho, RHO_WEIGHT * (1 - rho), (np.arange(NODES) + 0.5) / NODES):
-        tempered = logs / (1 + np.maximum(n_votes - 1, 0) * level)[:, None] + base
-        powers = np.exp(tempered - tempered.max(1, keepdims=True))
-        total += powers / powers.sum(1, keepdims=True)
-    return total / NODES
+    """The geometric mean of class probabilities and smoothed vote shares; what is known stays known."""
+    votes = flat.votes()
+    shares = (votes + 1 / flat.n_labels) / (votes.sum(1, keepdims=True) + 1)
+    logs = (1 - weight) * np.log(np.maximum(classes, LEAST)) + weight * np.log(shares) + flat.known
+    powers = np.exp(logs - logs.max(1, keepdims=True))
+    return np.asarray(powers / powers.sum(1, keepdims=True))

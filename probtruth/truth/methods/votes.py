@@ -14,15 +14,19 @@ from probtruth.truth.flat import plurality, vote_shares
 def majority(request: MethodRequest, *, prior: ArrayLike | None = None) -> MethodFit:
     """q_i is equal over the labels with the most votes, and 0 for the others; `diagnostics["n_ties"]` counts ties."""
     counts = request.annotations.counts()
+    n_labels = counts.shape[1]
     empty = counts.sum(1) == 0
     probs = plurality(counts)
-    n_ties = int(((probs.max(1) < 1) & ~empty).sum())
+    tied = (probs.max(1) < 1) & ~empty
     if prior is not None:
         row = check_arrays.positive_row(prior, request.annotations.n_labels, "prior")
         probs[empty] = row / row.sum()
     known = request.gold >= 0
-    probs[known] = np.eye(counts.shape[1])[request.gold[known]]
-    diagnostics = {"n_ties": n_ties, "n_without_votes": int(empty.sum())}
+    probs[known] = np.eye(n_labels)[request.gold[known]]
+    diagnostics = {
+        "n_ties": int(tied.sum()),
+        "n_without_votes": int(empty.sum()),
+    }
     return MethodFit(probs, marginals=probs.mean(0), diagnostics=diagnostics)
 
 
@@ -32,7 +36,8 @@ def vote_share(request: MethodRequest, *, prior: ArrayLike | None = None) -> Met
     if prior is not None:
         row = check_arrays.positive_row(prior, request.annotations.n_labels, "prior")
         shares[n_votes == 0] = row / row.sum()
-    marginals = request.annotations.counts().sum(0) / max(int(n_votes.sum()), 1)
-    return MethodFit(
-        shares, marginals=np.asarray(marginals), diagnostics={"n_without_votes": int((n_votes == 0).sum())}
-    )
+    n_annotations = max(int(n_votes.sum()), 1)
+    marginals = request.annotations.counts().sum(0) / n_annotations
+    empty = n_votes == 0
+    diagnostics = {"n_without_votes": int(empty.sum())}
+    return MethodFit(shares, marginals=np.asarray(marginals), diagnostics=diagnostics)

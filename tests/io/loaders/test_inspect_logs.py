@@ -6,6 +6,7 @@ From the `.json` logs the events, messages and outputs were taken out, to keep t
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from probtruth.errors import InputError
@@ -72,8 +73,8 @@ def test_grades_parts_and_samples_without_a_score(tmp_path: Path) -> None:
     for unscored in ({"match": {"value": float("nan")}}, {}, None):
         first, other = log(tmp_path / "a.json", scores=unscored), log(tmp_path / "b.json")
         scores = read_inspect({"a": first, "b": other})
-        assert scores.items == ("t/1", "t/2")
-        assert scores.audit.missing == ("t/0",)
+        assert scores.items == ("t/0", "t/1", "t/2")
+        assert np.isnan(scores.values).tolist() == [[True, False, False], [False, False, False]]
 
 
 def test_other_questions_are_left_out_and_other_targets_warned_of(tmp_path: Path) -> None:

@@ -66,14 +66,14 @@ def test_votes() -> None:
 class TestNames:
     def test_underscores(self) -> None:
         reference, blocks = joined_table(joined("{name}_{label}"), {"a": "a", "b": "b"})
-        assert reference.columns == {label: f"truth_{label}" for label in LABELS}
-        assert blocks["a"].columns == {label: f"a_{label}" for label in LABELS}
+        assert reference.labels == {label: f"truth_{label}" for label in LABELS}
+        assert blocks["a"].labels == {label: f"a_{label}" for label in LABELS}
 
     def test_a_name_that_begins_like_another(self) -> None:
         table = joined("{name}_{label}", b="a_x")
         _, blocks = joined_table(table.drop("truth_big_cat", "a_big_cat", "a_x_big_cat"), {"a": "a", "other": "a_x"})
-        assert blocks["a"].columns == {"cat": "a_cat", "dog": "a_dog"}  # and not x_cat, which the reference lacks
-        assert blocks["other"].columns == {"cat": "a_x_cat", "dog": "a_x_dog"}
+        assert blocks["a"].labels == {"cat": "a_cat", "dog": "a_dog"}  # and not x_cat, which the reference lacks
+        assert blocks["other"].labels == {"cat": "a_x_cat", "dog": "a_x_dog"}
 
 
 ERRORS = {

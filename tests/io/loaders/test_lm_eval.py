@@ -181,14 +181,15 @@ def test_audit(tmp_path: Path) -> None:
     other = [*quiz(doc_hash="else"), {**quiz()[0], "doc_id": 9}]
     other[1]["prompt_hash"] = "other words"
     second = samples(tmp_path / "b" / "samples_t.jsonl", other)
-    for audit in (
-        read_lm_eval_samples({"a": first, "b": second}).audit,
-        read_lm_eval_choices({"a": first, "b": second})[0].audit,
-    ):
+    scores = read_lm_eval_samples({"a": first, "b": second})
+    choices = read_lm_eval_choices({"a": first, "b": second})[0].audit
+    for audit in (scores.audit, choices):
         assert audit.different == ("t/0",)
         assert audit.prompts == ("t/1",)
-        assert set(audit.missing) == {"t/3", "t/9"}
-        assert audit.dropped == 3
+    assert set(choices.missing) == {"t/3", "t/9"}
+    assert choices.dropped == 3
+    assert scores.audit.by_model == (("a", 1, 0), ("b", 1, 0))
+    assert scores.audit.dropped == 1
     comparison = pt.compare(read_lm_eval_samples({"a": first, "b": second}), engine="exact")
     assert any("1 that are another question for some model ('t/0')" in warning for warning in comparison.warnings)
     assert any("in other words of some models ('t/1')" in warning for warning in comparison.warnings)
@@ -242,12 +243,10 @@ def test_score_errors(tmp_path: Path, changes: dict[str, object], options: dict[
 
 def test_errors_of_files(tmp_path: Path) -> None:
     whole = samples(tmp_path / "a" / "samples_t.jsonl", quiz())
-    other = samples(tmp_path / "b" / "samples_u.jsonl", [{**row, "doc_hash": "x"} for row in quiz()])
     same = samples(tmp_path / "c" / "samples_t.jsonl", [{**row, "doc_hash": "x"} for row in quiz()])
     (tmp_path / "empty").mkdir()
     (tmp_path / "samples_e.jsonl").write_text("")
     for files, message in [
-        ({"a": whole, "b": other}, "no item in common"),
         ({"a": whole, "c": same}, "different questions under the same names"),
         (tmp_path / "empty", "a folder without such files"),
         (tmp_path / "none", "no such file"),

@@ -73,7 +73,8 @@ class TestPromptfoo:
     def test_a_call_that_failed_is_missing(self, tmp_path: Path) -> None:
         rows = [*PROMPTFOO[:3], result("large", 1, 0.0, failureReason=2)]
         scores = read_promptfoo(written(tmp_path / "r.jsonl", rows))
-        assert (scores.items, scores.audit.missing) == (("0",), ("1",))
+        assert scores.items == ("0", "1")
+        assert scores.audit.by_model == (("small", 0, 0), ("large", 1, 0))
 
 
 def battle(model: str, instruction: str, preference: float | None, **more: object) -> dict[str, object]:
@@ -98,8 +99,8 @@ class TestAlpacaEval:
         assert format_of(tmp_path) == format_of(tmp_path / "x" / "annotations.json") == "alpaca-eval"
         scores = read_score_files(tmp_path, ScoreReading())
         assert (scores.models, scores.rule, scores.higher_is_better) == (("x", "y"), "win_rate", True)
-        assert sorted(zip(*scores.values.tolist(), strict=True)) == [(0.25, 0.5), (1.0, 0.0)]
-        assert len(scores.audit.missing) == 1
+        assert sorted(zip(*scores.common().values.tolist(), strict=True)) == [(0.25, 0.5), (1.0, 0.0)]
+        assert scores.audit.by_model == (("x", 0, 0), ("y", 1, 0))
         assert LISTED["alpaca-eval"](tmp_path).metrics == ("win_rate",)
 
     def test_one_model_against_the_reference(self, tmp_path: Path) -> None:
@@ -163,8 +164,8 @@ class TestEveryEvalEver:
         rows[0]["error"] = "timeout"
         rows[1]["sample_hash"] = "another"
         scores = read_every_eval_ever(written(tmp_path / "s.jsonl", rows))
-        assert scores.items == ("quiz/q2", "quiz/q3", "quiz/q4")
-        assert (scores.audit.missing, scores.audit.different) == (("quiz/q0",), ("quiz/q1",))
+        assert scores.items == ("quiz/q0", "quiz/q2", "quiz/q3", "quiz/q4")
+        assert (scores.audit.by_model, scores.audit.different) == ((("lab/a", 1, 0), ("lab/b", 0, 0)), ("quiz/q1",))
 
     def test_several_results_of_a_sample(self, tmp_path: Path) -> None:
         rows = [instance("a", "q0", 1.0, evaluation_result_id=name) for name in ("r1", "r2")]

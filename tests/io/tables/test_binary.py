@@ -5,8 +5,8 @@ from pathlib import Path
 import polars
 import pytest
 
+from probtruth.io.table import opened
 from probtruth.io.tables import binary
-from probtruth.io.tables.read import read_table
 
 NAMES = ["t.parquet", "t.arrow", "t.feather", "t.ipc", "stream.arrow", "a=b.parquet", "^x.*.arrow", "[1].parquet"]
 
@@ -19,9 +19,10 @@ def test_every_name_and_form(tmp_path: Path, name: str) -> None:
         frame.write_parquet(path)
     else:
         (frame.write_ipc_stream if name.startswith("stream") else frame.write_ipc)(path)
-    read, source = read_table(path)
+    read, source = opened(path).whole
     assert read.equals(frame)
     assert source.at(1) == f"{path}, row 2"
-    assert binary.shape(path) == (frame.columns, 2)
-    (some,) = binary.batches(path, ["truth", "^.*$"])
+    file = binary.opened(path)
+    assert (file.columns, file.n_rows) == (frame.columns, 2)
+    ((some, _),) = file.parts(["truth", "^.*$"])
     assert some.columns == ["truth", "^.*$"]

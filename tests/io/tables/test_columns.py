@@ -16,12 +16,12 @@ NOTES = {
     "more columns": (
         "item,cat,dog,pred,text,time\nT1,.5,.5,cat,a b,12.5\nT2,1,0,cat,c,3\nT3,0,1,dog,7,1\n",
         INDEX,
-        ["left aside 'pred', 'text', 'time'"],
+        ["ignored 'pred', 'text', 'time'"],
     ),
     "a prefix": (
         "id,p_cat,p_dog,pred,n\nT1,.5,.5,cat,1\nT2,1,0,cat,2\nT3,0,1,dog,3\n",
         INDEX,
-        ["took the column 'id'", "took 'p_' off", "left aside 'pred', 'n'"],
+        ["took the column 'id'", "took 'p_' off", "ignored 'pred', 'n'"],
     ),
     "the event by its name": ("item,dog\nT1,.5\nT2,0\nT3,1\n", INDEX, ["took 'dog' as the probability of 'dog'"]),
     "the event is 1": ("item,p\nT1,.5\nT2,0\nT3,1\n", BINARY, ["took 'p' as the probability of '1'"]),
@@ -47,7 +47,7 @@ def test_positions_of_the_argmax_are_no_label(tmp_path: Path) -> None:
     path.write_text("item,cat,dog,pred\nT1,.4,.6,1\nT2,1,0,0\nT3,0,1,1\n")
     found = pt.read_predictions({"m": path})
     assert found.index.labels == ("cat", "dog")
-    assert "left aside 'pred'" in found.notes[0]
+    assert "ignored 'pred'" in found.notes[0]
 
 
 def test_labels_that_nobody_used_stay_and_say_nothing(tmp_path: Path) -> None:
@@ -62,7 +62,7 @@ ERRORS = {
     "no column of items": ("a,cat,dog\nU1,.5,.5\n", INDEX, "no column 'item' .columns: 'a', 'cat', 'dog'."),
     "which event": ("item,p\nT1,.5\n", INDEX, "one column of probabilities, 'p'.*Rename it, for instance to 'dog'"),
     "above 1": ("item,p\nT1,1.5\n", BINARY, "line 2, column 'p': got 1.5, expected a probability from 0 to 1"),
-    "sum": ("item,cat,dog,text\nT1,.5,.6,x\n", INDEX, "sum to 1.1.*left aside 'text'"),
+    "sum": ("item,cat,dog,text\nT1,.5,.6,x\n", INDEX, "sum to 1.1.*ignored 'text'"),
 }
 
 

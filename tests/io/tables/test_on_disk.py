@@ -33,7 +33,7 @@ WRITE: dict[str, Callable[[pl.DataFrame, Path], object]] = {
 @pytest.fixture(autouse=True)
 def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(binary, "ROWS", 100)
-    monkeypatch.setattr("probtruth.io.tables.read.CHUNK", 2000)
+    monkeypatch.setattr("probtruth.io.tables.text.CHUNK", 2000)
 
 
 def frame(name: str, shuffled: bool = True) -> pl.DataFrame:
@@ -165,10 +165,13 @@ def test_memory_reaches_the_counts(tmp_path: Path) -> None:
     """In Python and on the command line."""
     votes = frame("ours").with_columns((pl.col(*LABELS) * 100).round().cast(pl.Int64))
     votes.write_parquet(tmp_path / "votes.parquet", row_group_size=64)
-    held = pt.read_annotations(tmp_path / "votes.parquet")
+    held = pt.read_annotations(tmp_path / "votes.parquet", format="counts")
     models = [f"{name}={path}" for name, path in files(tmp_path, "parquet").items()]
     given = Files(LabelReading(), Cells(), models, str(tmp_path / "votes.parquet"))
-    for there in (pt.read_annotations(tmp_path / "votes.parquet", memory=1.0), read(given, memory="1KB")[0]):
+    for there in (
+        pt.read_annotations(tmp_path / "votes.parquet", format="counts", memory=1.0),
+        read(given, memory="1KB")[0],
+    ):
         assert lies_on_disk(there.counts())
         assert there.index == held.index
         assert there.counts().tolist() == held.counts().tolist()

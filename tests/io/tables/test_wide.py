@@ -1,5 +1,6 @@
 from pathlib import Path
 
+import numpy as np
 import pandas
 import polars
 import pyarrow
@@ -24,9 +25,10 @@ def written(folder: Path, text: str) -> Path:
 
 def test_scores(tmp_path: Path) -> None:
     scores = pt.read_scores(written(tmp_path, SCORES), models=[], group="task", higher_is_better=True, score="marks")
-    assert (scores.models, scores.items, scores.rule) == (("ours", "theirs"), ("q1", "q3"), "marks")
-    assert scores.values.tolist() == [[1, 2], [0.5, 1]]
-    assert (scores.audit.missing, scores.audit.by_model) == (("q2",), (("ours", 0, 0), ("theirs", 1, 0)))
+    assert (scores.models, scores.items, scores.rule) == (("ours", "theirs"), ("q1", "q2", "q3"), "marks")
+    assert scores.common().values.tolist() == [[1, 2], [0.5, 1]]
+    assert np.isnan(scores.values[1, 1])
+    assert (scores.audit.missing, scores.audit.by_model) == ((), (("ours", 0, 0), ("theirs", 1, 0)))
     assert scores.groups.names == ("a", "b")
 
 
@@ -51,13 +53,12 @@ def test_annotations(tmp_path: Path) -> None:
 ERRORS = {
     "twice": ("item,a,b\nq,1,2\nq,1,2\n", {}, "line 3.*'q' a second time"),
     "text": ("item,a,b\nq,1,2\nr,one,2\n", {}, "line 3, column 'a': got 'one', expected a number"),
-    "nan": ("item,a,b\nq,1,2\nr,nan,2\n", {}, "got NaN"),
     "no column": ("item,a,b\nq,1,2\n", {"models": ["c"]}, "no column 'c'"),
     "misspelt": ("item,model_a,b\nq,1,2\n", {"models": ["modl_a"]}, "Did you mean 'model_a'"),
     "item as model": ("item,a\nq,1\n", {"models": ["item"]}, "no column of a model"),
     "none": ("item\nq\n", {}, "no column of a model"),
     "no item": ("name,a\nq,1\n", {}, "no column 'item'"),
-    "blank": ("item,a,b\nq,1,\nr,,2\n", {}, "no item in common"),
+    "blank": ("item,a,b\nq,,\nr,,\n", {}, "no rows"),
 }
 
 

@@ -11,9 +11,9 @@ from probtruth.line.analysis import calibration as module
 from probtruth.line.labelled import Labelled
 from probtruth.report.data_tables import calibration
 from probtruth.report.names import unmarked
-from probtruth.scoring import score
 from probtruth.scoring.align import align
 from probtruth.scoring.rules import get_rule
+from probtruth.types import scores
 
 ROUND_OFF = 1e-12
 """Sums of about a thousand numbers near 1 in float64."""
@@ -90,7 +90,7 @@ def test_two_labels_are_judged_by_the_last(make):
 
 
 def test_many_items_are_sampled_and_the_note_says_so(result, monkeypatch):
-    monkeypatch.setattr(score, "MOST_ITEMS", 100)
+    monkeypatch.setattr(scores, "MOST_ITEMS", 100)
     monkeypatch.setattr(module, "MOST_MODELS", 2)
     few = replace(result)
     found = few.analysis.calibration

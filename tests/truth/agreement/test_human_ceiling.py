@@ -14,12 +14,12 @@ def test_by_hand() -> None:
     pred = pt.Predictions.from_probs(
         {"m": [[0.8, 0.2], [0.4, 0.6], [0.5, 0.5]]}, items=["a", "b", "c"], labels=["x", "y"]
     )
-    table = pt.agreement.human_ceiling(annotations, pred, draws=50)
+    table = pt.agreement.human_ceiling(annotations, pred)
     losses = dict(zip(table["who"], table["loss"], strict=True))
     assert losses["a random annotator"] == pytest.approx((0 + (0.5 + 0.5 + 1) / 3) / 2)
     assert losses["the others' majority"] == pytest.approx((0 + (0.5 + 0.5 + 1) / 3) / 2)
     assert losses["m"] == pytest.approx((0 + (0.5 + 0.5 + 1) / 3) / 2)
-    brier = pt.agreement.human_ceiling(annotations, pred, rule="brier", draws=50)
+    brier = pt.agreement.human_ceiling(annotations, pred, rule="brier")
     losses = dict(zip(brier["who"], brier["loss"], strict=True))
     assert losses["the population of annotators"] == pytest.approx((0 + 2 / 3) / 2)
     own = [2 * 0.2**2, (0.6**2 * 2 / 3 * 2) + (0.4**2 * 1 / 3 * 2)]
@@ -32,7 +32,7 @@ def test_population_loss_is_free_of_the_number_of_votes() -> None:
     opinions = generator.dirichlet([1.0, 1.0, 1.0], 4000)
     for votes in (2, 20):
         counts = np.stack([generator.multinomial(votes, row) for row in opinions])
-        table = pt.agreement.human_ceiling(pt.Annotations.from_counts(counts), rule="brier", draws=100)
+        table = pt.agreement.human_ceiling(pt.Annotations.from_counts(counts), rule="brier")
         row = table.row(2, named=True)
         five_errors = 5 * (row["high"] - row["low"]) / 3.92
         assert row["loss"] == pytest.approx(0.5, abs=five_errors)
@@ -53,7 +53,7 @@ def test_better_and_worse_models() -> None:
     oracle = np.eye(3)[classes]
     noisy = np.eye(3)[np.where(generator.random(150) < 0.5, classes, (classes + 1) % 3)]
     pred = pt.Predictions.from_probs({"oracle": oracle, "noisy": noisy}, items=annotations.index.items)
-    table = pt.agreement.human_ceiling(annotations, pred, draws=500)
+    table = pt.agreement.human_ceiling(annotations, pred)
     by_name = {row["who"]: row for row in table.iter_rows(named=True)}
     assert by_name["oracle"]["p_as_good"] > 0.99
     assert by_name["noisy"]["p_as_good"] < 0.01
@@ -70,7 +70,7 @@ def test_one_more_annotator_is_as_good_as_a_random_one_half_of_the_time() -> Non
         right = generator.random(150) < 0.75
         answers = np.where(right, classes, (classes + generator.integers(1, 3, 150)) % 3)
         pred = pt.Predictions.from_labels({"m": answers}, n_labels=3, items=annotations.index.items)
-        found.append(pt.agreement.human_ceiling(annotations, pred, draws=200)["p_as_good"][-1])
+        found.append(pt.agreement.human_ceiling(annotations, pred)["p_as_good"][-1])
     five_errors = 5 * 0.29 / np.sqrt(40)
     assert np.mean(found) == pytest.approx(0.5, abs=five_errors)
     assert np.std(found) > 0.15
@@ -83,14 +83,13 @@ VOTES = pt.Annotations.from_counts([[2, 1], [3, 0]], items=["a", "b"], labels=["
     ("call", "words"),
     [
         (lambda: pt.agreement.human_ceiling(VOTES, rule="log"), "rule 'log'"),
-        (lambda: pt.agreement.human_ceiling(pt.Annotations.from_counts([[1, 0]])), "no item with two votes"),
+        (lambda: pt.agreement.human_ceiling(pt.Annotations.from_counts([[1, 0]])), "no item with two annotations"),
         (
             lambda: pt.agreement.human_ceiling(
                 VOTES, pt.Predictions.from_probs({"m": [[1.0, 0.0]]}, items=["a"], labels=["x", "y"])
             ),
             "lack 1 of the annotated items",
         ),
-        (lambda: pt.agreement.human_ceiling(VOTES, draws=0), "draws 0"),
     ],
 )
 def test_errors(call, words: str) -> None:

@@ -1,0 +1,241 @@
+"""Boards with holes: scores that some models lack on some items.
+
+A score is its model's mean, what the item is worth (free: the models that were scored on it tell) and an error, so
+that holes which follow difficulty do not bias. The means are those of least squares; their variance comes from what
+each item adds to them (its influence), which needs no more than that items are independent. `filled` makes a board
+without holes of it, whose rows have these means and, about them, n times these influences: all that follows from full
+scores follows from it. A board without holes stays as it is.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+from scipy.linalg import cho_factor, cho_solve
+from scipy.sparse.csgraph import connected_components
+from scipy.special import stdtr
+
+from probtruth import check
+from probtruth.comparison.design import Design, totals
+from probtruth.comparison.estimate import Estimate, Part, rows_from_models
+from probtruth.comparison.pairs import leading, pairs_of
+from probtruth.errors import PosteriorError
+
+SHOWN = 3  # Models that a note names
+FEW_MISSING = 5  # Missing scores below which nobody asks whether they are failures
+MORE = 3  # A model that lacks so many times what the next one lacks stands out
+ENOUGH_SHARED = 10  # Shared items from which a pair's own difference is looked at
+CHANCE = 0.01  # Probability, over all pairs, of a difference between the two that is said without a reason
+ROUNDING = 1e-9  # Errors below this share of the differences are rounding
+MOST_ITEMS = 500  # Effective numbers are counted over this many items, evenly spaced, where there are more
+
+Values = Float[np.ndarray, "model item"]
+
+
+def connected(values: Values) -> Int[np.ndarray, " model"]:
+    """The set of each model; between sets there is no chain of items that were scored on two models."""
+    seen = (~np.isnan(values)).astype(np.float64)
+    _, of_model = connected_components(seen @ seen.T > 0, directed=False)
+    return np.asarray(of_model)
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """The means of least squares of one group's board, and what each item adds to them."""
+
+    mean: Float[np.ndarray, " model"]
+    influence: Values
+    seen: Bool[np.ndarray, "model item"]
+    solve: Float[np.ndarray, "model model"]  # from sums of residuals to means, each up to one constant
+    share: Float[np.ndarray, " model"]  # what each model's mean has of an item's worth, averaged over items
+    worth: float  # how much more items differ in worth than errors do, as a ratio of variances
+
+    @classmethod
+    def of(cls, values: Values) -> "Fit":
+        seen = ~np.isnan(values)
+        n_models, n_items = values.shape
+        n_seen = np.maximum(seen.sum(0), 1)
+        average = seen / n_seen
+        there = np.where(seen, values, 0.0)
+        item_mean = there.sum(0) / n_seen
+        deviation = np.where(seen, values - item_mean, 0.0)
+        # the normal equations have the Laplacian of the graph of models that share items
+        laplacian = np.diag(seen.sum(1).astype(np.float64)) - seen @ average.T
+        constant = np.full((n_models, n_models), n_items / n_models**2)  # what the means have in common is free
+        solve = np.asarray(cho_solve(cho_factor(laplacian + constant), np.eye(n_models)))
+        contrast = solve @ deviation.sum(1)
+        expected = contrast @ average
+        residual = np.where(seen, deviation - contrast[:, None] + expected, 0.0)
+        scored = seen.any(0)
+        worth = (item_mean - expected)[scored]
+        share = average[:, scored].mean(1)
+        influence = solve @ residual
+        influence -= share @ influence
+        influence[:, scored] += (worth - worth.mean()) / len(worth)
+        free = max(int(seen.sum()) - len(worth) - n_models + 1, 1)
+        error = float(np.square(residual).sum()) / free
+        ratio = float(worth.var()) / error if error > 0 else 0.0
+        return cls(contrast + worth.mean(), influence, seen, solve, share, ratio)
+
+    def weights(self, items: Int[np.ndarray, " chosen"]) -> Float[np.ndarray, "row chosen"]:
+        """What each item's errors have of the variance of each row's mean, if all errors vary alike."""
+        n_models, n_items = self.influence.shape
+        seen = self.seen[:, items].astype(np.float64)
+        n_seen = np.maximum(seen.sum(0), 1)
+        of_models = self.solve - self.share @ self.solve
+        rows = rows_from_models(of_models)
+        square = rows**2 @ seen - (rows @ seen) ** 2 / n_seen
+        square[:n_models] += (1 / n_seen + self.worth) / n_items**2
+        return square
+
+
+@dataclass(frozen=True, eq=False)
+class Filled:
+    """The board without holes, and what of the independent units each row effectively rests on, in each group."""
+
+    values: Values
+    effective: Float[np.ndarray, "row group"]
+
+    def corrected(self, estimate: Estimate) -> Estimate:
+        """The estimate of the filled board, with the degrees of freedom that its scores have."""
+        items = estimate.items
+        full = items.df + 1
+        units = full * self.effective
+        df = np.maximum(units - 1, 0.0)
+        # both moments are of so many units less the ones that the means use up
+        with np.errstate(divide="ignore", invalid="ignore"):
+            scale = np.where(df > 0, units / df * items.df / full, np.nan)
+            further = np.where(df > 1, units / (df - 1) * (items.df - 1) / full, 0.0)
+        part = Part(items.variance * scale, items.third * scale * further, df, items.raw)
+        name = next(iter(estimate.parts))
+        return replace(estimate, parts={**estimate.parts, name: part})
+
+
+def filled(values: Values, plan: Design, models: Sequence[str]) -> Filled:
+    """The board without holes; its models are connected in every group.
+
+    The rows whose effective units are counted are those of an estimate: models with finite scores by name, then pairs.
+    """
+    by_name = np.argsort(np.array(models), kind="stable")
+    finite = by_name[~np.isinf(values[by_name]).any(1)]
+    board = values[finite]
+    names = [models[at] for at in finite]
+    n_rows = len(finite) * (len(finite) + 1) // 2
+    made = np.empty_like(board)
+    effective = np.empty((n_rows, plan.n_groups))
+    of_item = plan.of_item()
+    for group in range(plan.n_groups):
+        items = np.flatnonzero(of_item == group)
+        _need_connected(board[:, items], names, plan.group_names[group] if plan.grouped else None)
+        fit = Fit.of(board[:, items])
+        made[:, items] = fit.mean[:, None] + len(items) * fit.influence
+        effective[:, group] = _effective(fit, items, plan)
+    whole = np.where(np.isnan(values), 0.0, values)
+    whole[finite] = made[_first_equal(board)]
+    return Filled(whole, effective)
+
+
+def _first_equal(values: Values) -> Int[np.ndarray, " model"]:
+    """The first model that has the same scores, itself if none: rounding shall not tell them apart."""
+    first: dict[bytes, int] = {}
+    return np.array([first.setdefault(row.tobytes(), at) for at, row in enumerate(values)], np.int64)
+
+
+def _need_connected(board: Values, models: Sequence[str], group: str | None) -> None:
+    of_model = connected(board)
+    if not of_model.any():
+        return
+    sets = []
+    for one in range(of_model.max() + 1):
+        names = [models[at] for at in np.flatnonzero(of_model == one).tolist()]
+        sets.append(check.shortlist(names, 3))
+    where = "" if group is None else f"in group {check.quote(group)}, "
+    raise PosteriorError(
+        f"got models that no chain of shared items connects ({where}{' and '.join(sets[:3])}), expected items on which "
+        "models of both were scored. Hint: score some items with one model of each, or compare each set by itself."
+    )
+
+
+def _effective(fit: Fit, items: Int[np.ndarray, " item"], plan: Design) -> Float[np.ndarray, " row"]:
+    """The number of units of like weight, as a share of what there would be without holes (Kish 1965)."""
+    n_items = len(items)
+    every = -(-n_items // MOST_ITEMS)
+    chosen = np.arange(0, n_items, every)
+    weights = fit.weights(chosen)
+    size = np.ones((1, len(chosen)))
+    if plan.unit is not None:
+        _, unit = np.unique(plan.unit[items[chosen]], return_inverse=True)
+        n_units = int(unit.max()) + 1
+        weights = totals(weights, unit, n_units)
+        size = totals(size, unit, n_units)
+    return np.asarray(_kish(weights) / _kish(size))
+
+
+def _kish(weights: Float[np.ndarray, "row unit"]) -> Float[np.ndarray, " row"]:
+    return np.asarray(weights.sum(1) ** 2 / np.square(weights).sum(1))
+
+
+def notes_on(values: Values, models: Sequence[str], higher_is_better: bool) -> tuple[str, ...]:
+    """Who lacks what, whether that looks like failures, and where models differ otherwise on the items they share."""
+    n_items = values.shape[1]
+    lacks = np.isnan(values).sum(1)
+    order = np.argsort(-lacks, kind="stable")
+    said = [f"{check.quote(models[at])} lacks {lacks[at]:,}" for at in order[:SHOWN] if lacks[at]]
+    others = int((lacks > 0).sum()) - len(said)
+    if others:
+        said.append(f"{others} more of the models lack fewer")
+    notes = [
+        f"of {n_items:,} items {', '.join(said)}: every score counts, and the models that an item was scored on say "
+        "what it is worth"
+    ]
+    most = order[0]
+    if len(models) > 1 and lacks[most] >= FEW_MISSING and lacks[most] > MORE * lacks[order[1]]:
+        notes.append(
+            f"{check.quote(models[most])} lacks far more scores than the others: if it failed on these items, give "
+            "them the score of a failure; a missing score says nothing about the model"
+        )
+    return (*notes, *_otherwise(values, models, higher_is_better))
+
+
+def shared_items(values: Values) -> Int[np.ndarray, "model model"]:
+    """On how many items both models were scored."""
+    seen = (~np.isnan(values)).astype(np.float64)
+    return np.asarray(seen @ seen.T).astype(np.int64)
+
+
+def _otherwise(values: Values, models: Sequence[str], higher_is_better: bool) -> tuple[str, ...]:
+    """A sentence on the pair whose difference on shared items is least like that of the whole board."""
+    finite = np.flatnonzero(~np.isinf(values).any(1))
+    board = values[finite]
+    if len(finite) < 3 or connected(board).any():
+        return ()
+    fit = Fit.of(board)
+    pairs = pairs_of(np.arange(len(finite)))
+    shared = shared_items(board)[pairs[:, 0], pairs[:, 1]]
+    found: tuple[float, int, float, float] | None = None
+    looked_at = np.isin(pairs, leading(fit.mean)).all(1) & (shared >= ENOUGH_SHARED) & (shared < board.shape[1])
+    for at in np.flatnonzero(looked_at).tolist():
+        a, b = pairs[at]
+        difference = board[a] - board[b]
+        both = ~np.isnan(difference)
+        direct = float(difference[both].mean())
+        influence = fit.influence[b] - fit.influence[a]
+        influence[both] += (difference[both] - direct) / shared[at]
+        error = float(np.linalg.norm(influence))
+        whole = float(fit.mean[a] - fit.mean[b])
+        if error <= ROUNDING * float(np.abs(difference[both]).max()):
+            continue
+        p = 2 * float(stdtr(shared[at] - 1, -abs(direct - whole) / error))
+        if found is None or p < found[0]:
+            found = (p, at, direct, whole)
+    if found is None or found[0] * looked_at.sum() > CHANCE:  # Bonferroni, over all pairs
+        return ()
+    _, at, direct, whole = found
+    a, b = (check.quote(models[finite[place]]) for place in pairs[at])
+    sign = -1.0 if higher_is_better else 1.0
+    return (
+        f"{a} minus {b} is {sign * direct:.3g} on the {shared[at]:,} items that both were scored on and "
+        f"{sign * whole:.3g} on the whole board, more than chance explains: how far models differ depends on the "
+        "items, so the answer depends on which items a model was scored on",
+    )

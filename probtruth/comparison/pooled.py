@@ -1,0 +1,75 @@
+r"""Models of one study resemble each other: P(best), ranks and regret partially pool them, their spread learned.
+
+A flat prior on every difference makes the best-looking of many close models too sure of itself. Here the models' means
+are $\theta_k \sim N(\mu, \tau^2)$, with flat priors of $\mu$ and $\tau$ (Gelman 2006, doi:10.1214/06-BA117A). Of
+$\tau$ two models say nothing then: they are not pooled at all, so that P(best) of two is P(a better).
+
+In directions $u_j$ of the contrasts that vary on their own (h_j the variance of the estimate there, z_j the estimate),
+the mean and the noise of the draws shrink by $s_j = \tau^2/(\tau^2 + h_j)$ and its root. What that takes away is made
+in steps from model to model, in units of their spreads: differences of any size keep all their digits.
+"""
+
+import numpy as np
+from jaxtyping import Float
+from scipy.cluster.hierarchy import average, cophenet
+
+GRID = 601  # Values of tau
+RANGE = 1e3  # The largest value of tau, in units of the spread of the estimates; the least, one part of so many
+PRECISE = 10.0  # A direction counts for tau by this times its variance over the average's, up to 1: twins say little
+
+PerDirection = Float[np.ndarray, " direction"]
+
+
+def steadier(variance: Float[np.ndarray, "model model"], df: float) -> Float[np.ndarray, "model model"]:
+    """The variances of all pairs, moved towards those of a tree of models, the more, the fewer items there are.
+
+    Correlations between the differences of many models, estimated from few items, are mostly noise: some contrasts
+    would seem to be known exactly.
+    """
+    n_models = len(variance)
+    if n_models < 3:
+        return variance
+    above = np.triu_indices(n_models, 1)
+    of_tree = np.zeros_like(variance)
+    of_tree[above] = cophenet(average(variance[above]))
+    of_tree += of_tree.T
+    share = min(1.0, 2 * n_models / (n_models + df))
+    return np.asarray((1 - share) * variance + share * of_tree)
+
+
+def pooled(
+    mean: Float[np.ndarray, " model"],
+    steps: Float[np.ndarray, "draw step"],
+    reach: Float[np.ndarray, "model step"],
+    root: Float[np.ndarray, "step step"],
+    seed: int,
+) -> Float[np.ndarray, "draw step"]:
+    """Draws of the steps about their means, in units of their spreads, after pooling: with what the means lose.
+
+    `reach` is what each step adds to each model's mean, in units of the score, and `root` that of the correlations.
+    """
+    by_step = reach - reach.mean(0)
+    directions, size, turn = np.linalg.svd(by_step @ root, full_matrices=False)
+    h = size**2
+    if not h.any():
+        return steps
+    estimate = directions.T @ (mean - mean.mean())
+    tau_square = spread_between(estimate, h, len(steps), seed)
+    noise = steps @ (by_step.T @ directions)
+    total = tau_square[:, None] + h
+    kept = np.sqrt(tau_square[:, None] / total)
+    lost = size / total * (estimate + noise / (1 + kept))
+    return np.asarray(steps - lost @ (root @ turn.T).T)
+
+
+def spread_between(estimate: PerDirection, h: PerDirection, size: int, seed: int) -> Float[np.ndarray, " draw"]:
+    """Draws of the variance between models from its posterior, on a grid of the standard deviation's logarithm."""
+    typical = h.mean()
+    top = np.sqrt(typical + np.square(estimate).max())
+    tau = np.geomspace(np.sqrt(typical) / RANGE, top * RANGE, GRID)
+    variance = tau[:, None] ** 2 + h
+    weight = np.minimum(1.0, PRECISE * h / typical)
+    log_density = -0.5 * (np.log(variance) + estimate**2 / variance) @ weight + np.log(tau)
+    chance = np.exp(log_density - log_density.max())
+    rng = np.random.default_rng(seed)
+    return np.asarray(rng.choice(tau, size, p=chance / chance.sum()) ** 2)

@@ -1,0 +1,352 @@
+"""Any input as one table, made once: a file or several, an address, a dataframe, a dict of columns, a named array."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars
+
+from probtruth import check, frame_numbers, frames
+from probtruth.check import Source
+from probtruth.errors import InputError
+from probtruth.io.addresses import location, shown
+from probtruth.io.tables import binary, text
+from probtruth.io.tables.read import files_of
+from probtruth.kernels.host import free_memory
+
+SHARE = 0.5  # of the memory that is free, what a reader's tables take unless it is said
+COPIES = 3  # of the numbers of tables that are in memory at once while they are read and worked on
+
+type Part = tuple[polars.DataFrame, Source]
+"""Some rows of a table, and where they stand."""
+
+
+class Table(ABC):
+    """A table whose rows come in parts, and what is known of it before they are read.
+
+    `name` is what messages call it. `row_names` are the names of its rows that stand in no column (an index of pandas,
+    a coordinate of xarray), and `index_columns` the columns that hold the same. Without `has_names` its columns have
+    positions only, because an array was made a table.
+    """
+
+    name: str
+    row_names: Sequence[str] | None = None
+    index_columns: tuple[str, ...] = ()
+    has_names: bool = True
+    stored: bool = False  # whether it lies in files
+    is_block: bool = False  # whether each of its columns but that of items is a label's
+    single: bool = False  # whether it was a Series
+
+    @property
+    @abstractmethod
+    def head(self) -> Part:
+        """The first rows, with all columns."""
+
+    @property
+    @abstractmethod
+    def size(self) -> float:
+        """The bytes that its numbers take as float64, roughly."""
+
+    @abstractmethod
+    def rows(self, columns: Sequence[str] | None = None) -> Iterable[Part]:
+        """All rows in parts, with at least these columns."""
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of the columns."""
+        return self.head[0].columns
+
+    @cached_property
+    def whole(self) -> Part:
+        """All rows as one frame."""
+        parts = [*self.rows()]
+        first, source = parts[0]
+        for frame, own in parts:
+            for name in first.columns:
+                if frame[name].dtype != first[name].dtype:
+                    raise InputError(
+                        f"{frame[name].dtype} in column {check.quote(name)}",
+                        f"{first[name].dtype}, as in {source.name}",
+                        "Write all files alike.",
+                        own.name,
+                    )
+        if len(parts) == 1:
+            return first, source
+        sources = [(own, frame.height) for frame, own in parts]
+        frame = polars.concat([frame.select(first.columns) for frame, _ in parts])
+        return frame, Source(self.name, parts=sources, notes=source.notes)
+
+    def in_batches(self) -> "Table":
+        """The same table, of which no more than a part is in memory at once."""
+        return self
+
+    def with_items(self, item: str | None) -> "Table":
+        """The same table, with a column of the names of its items where they stand in none, or in several."""
+        if item is None or "," not in item or item in self.columns:
+            return self
+        parts = tuple(name.strip() for name in item.split(","))
+        return Keyed(self, item, parts) if set(parts) <= set(self.columns) else self
+
+    def with_row_numbers(self) -> "Table":
+        """The same table, with a column ROWS of the numbers of its rows."""
+        frame, _ = self.whole
+        return FrameTable(frame.with_columns(polars.Series(ROWS, np.arange(frame.height))), self.name)
+
+    def metadata(self) -> Mapping[bytes, bytes]:
+        """What a Parquet file says of itself."""
+        return {}
+
+
+ROWS = "row number "  # A name that no column of a file has
+
+
+@dataclass(frozen=True, eq=False)
+class FrameTable(Table):
+    """A dataframe, or what is like one, as a frame of polars."""
+
+    frame: polars.DataFrame
+    name: str
+    row_names: Sequence[str] | None = None
+    index_columns: tuple[str, ...] = ()
+    has_names: bool = True
+    single: bool = False
+
+    @property
+    def head(self) -> Part:
+        return self.frame, Source(self.name)
+
+    @property
+    def size(self) -> float:
+        return 8.0 * self.frame.height * self.frame.width
+
+    def rows(self, columns: Sequence[str] | None = None) -> Iterable[Part]:
+        return [self.head]
+
+    @property
+    def label_names(self) -> list[str] | None:
+        """The names of its columns, as labels; None where they have positions only."""
+        return frames.by_value(frames.polars_names(self.columns)).to_list() if self.has_names else None
+
+    def with_items(self, item: str | None) -> Table:
+        name = "item" if item is None else item
+        if self.row_names is None or name in self.frame.columns:
+            return super().with_items(item)
+        names = frames.polars_names(self.row_names).alias(name)
+        rest = [column for column in self.frame if column.name not in self.index_columns]
+        return replace(self, frame=polars.DataFrame([names, *rest]), row_names=None, index_columns=())
+
+
+@dataclass(frozen=True, eq=False)
+class FileTable(Table):
+    """One file, or several with the same columns; read as often as its rows are asked for only if `batched`."""
+
+    path: Path
+    batched: bool = False
+    held: list[Part] = field(default_factory=list)
+    stored: bool = field(default=True, init=False)
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        return shown(self.path)
+
+    @cached_property
+    def files(self) -> list[Path]:
+        return files_of(self.path)
+
+    @cached_property
+    def binaries(self) -> list[binary.Binary]:
+        """The files that are Parquet or Arrow, opened."""
+        return [binary.opened(file) for file in self.files if binary.is_binary(file)]
+
+    @cached_property
+    def head(self) -> Part:
+        return next(iter(self.rows()))
+
+    @cached_property
+    def columns(self) -> list[str]:  # type: ignore[override]
+        return self.binaries[0].columns if self.binaries else self.head[0].columns
+
+    @property
+    def size(self) -> float:
+        texts = [float(file.stat().st_size) for file in self.files if not binary.is_binary(file)]
+        return sum(texts) + sum(8.0 * own.n_rows * len(own.columns) for own in self.binaries)
+
+    def rows(self, columns: Sequence[str] | None = None) -> Iterable[Part]:
+        # a text is parsed once and held; columns of a large binary file are decoded where they are needed
+        if self.batched or sum(own.n_rows for own in self.binaries) > binary.ROWS:
+            return self._parts(columns)
+        if not self.held:
+            self.held.extend(self._parts(columns))
+        return self.held
+
+    def _parts(self, columns: Sequence[str] | None) -> Iterator[Part]:
+        first: list[str] = []
+        opened = {own.path: own for own in self.binaries}
+        for file in self.files:
+            own = opened.get(file)
+            parts = text.parts(file, whole=not self.batched) if own is None else own.parts(columns)
+            for frame, source in parts:
+                names = frame.columns if own is None else own.columns
+                first = first or names
+                _same_columns(names, first, source.name, shown(self.files[0]))
+                yield frame, source
+
+    def in_batches(self) -> "Table":
+        return replace(self, batched=True, held=[])
+
+    def metadata(self) -> Mapping[bytes, bytes]:
+        return self.binaries[0].metadata if len(self.binaries) == len(self.files) == 1 else {}
+
+
+@dataclass(frozen=True, eq=False)
+class Block(Table):
+    """Some columns of a table as a table of its own: that of the items, and one for each label."""
+
+    table: Table
+    item: str
+    labels: Mapping[str, str]  # the table's name of each label's column
+    counts: bool = False  # of votes
+    is_block: bool = field(default=True, init=False)
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        return self.table.name
+
+    @property
+    def stored(self) -> bool:  # type: ignore[override]
+        return self.table.stored
+
+    @property
+    def head(self) -> Part:
+        return self._renamed(*self.table.head)
+
+    @property
+    def size(self) -> float:
+        return self.table.size * len(self.labels) / len(self.table.columns)
+
+    def rows(self, columns: Sequence[str] | None = None) -> Iterable[Part]:
+        wanted = [self.item, *(self.labels[name] for name in columns or self.labels if name != self.item)]
+        return (self._renamed(*part) for part in self.table.rows(wanted))
+
+    def in_batches(self) -> Table:
+        return replace(self, table=self.table.in_batches())
+
+    def _renamed(self, frame: polars.DataFrame, source: Source) -> Part:
+        """The columns of a frame under the names of the labels; messages name them as the table does."""
+        there = {**{self.item: self.item}, **self.labels}
+        present = set(frame.columns)
+        series = {label: frame.get_column(name) for label, name in there.items() if name in present}
+        return polars.DataFrame(series), replace(source, columns=self.labels)
+
+
+@dataclass(frozen=True, eq=False)
+class Keyed(Table):
+    """A table whose items are named by several columns together: `chapter,verse` has the item `3/16`."""
+
+    table: Table
+    item: str
+    parts: tuple[str, ...]
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        return self.table.name
+
+    @property
+    def stored(self) -> bool:  # type: ignore[override]
+        return self.table.stored
+
+    @property
+    def columns(self) -> list[str]:
+        return [self.item, *self.table.columns]
+
+    @property
+    def head(self) -> Part:
+        return self._keyed(*self.table.head)
+
+    @property
+    def size(self) -> float:
+        return self.table.size
+
+    def rows(self, columns: Sequence[str] | None = None) -> Iterable[Part]:
+        wanted = None
+        if columns is not None:
+            wanted = list(dict.fromkeys((*self.parts, *(name for name in columns if name != self.item))))
+        return (self._keyed(*part) for part in self.table.rows(wanted))
+
+    def in_batches(self) -> Table:
+        return replace(self, table=self.table.in_batches())
+
+    def metadata(self) -> Mapping[bytes, bytes]:
+        return self.table.metadata()
+
+    def _keyed(self, frame: polars.DataFrame, source: Source) -> Part:
+        marked: dict[str, polars.Series] = {}
+        for name in self.parts:
+            text = frames.cells(frame, name).cast(polars.String)
+            # a slash in a name is marked, so that no two items get one name
+            marked[name] = text.str.replace_all("/", r"\/", literal=True)
+        key = polars.DataFrame(marked).select(polars.concat_str(polars.all(), separator="/"))
+        return polars.DataFrame([key.to_series().alias(self.item), *frame]), source
+
+
+def opened(source: object, what: str = "the table") -> Table:
+    """A table as a caller has it (called `what` where it has no path); an address is fetched here, and nowhere else."""
+    if isinstance(source, Table):
+        return source
+    if isinstance(source, str | Path):
+        return FileTable(location(source))
+    if frame_numbers.is_array_with_names(source) or frame_numbers.is_series(source):
+        return _of_array(source, what)
+    frame = frames.with_index(source)
+    rows = frame_numbers.row_names(source)
+    index: tuple[str, ...] = ()
+    if rows is not None:
+        index = tuple(name for name in source.index.names if name in frame.columns)  # type: ignore[attr-defined]
+    has_names = frame_numbers.column_names(source, frame.columns) is not None
+    return FrameTable(frame, what, rows, index, has_names)
+
+
+VALUE = "value"  # The column of a Series without a name
+
+
+def _of_array(source: Any, what: str) -> Table:
+    """An array of xarray, or a Series: one column for each label, or one for all that it says of an item."""
+    own = frame_numbers.labelled(source)
+    values = np.asarray(own.values)
+    if values.ndim != 1:
+        names = own.labels or [str(column) for column in range(values.shape[1])]
+        columns: dict[str, object] = {name: values[:, column] for column, name in enumerate(names)}
+        return FrameTable(frames.as_polars(columns), what, own.items, (), own.labels is not None)
+    levels = frame_numbers.levels(source)
+    name = source.name if isinstance(source.name, str) and source.name not in levels else VALUE
+    frame = frames.as_polars({**levels, name: values.tolist()})
+    return FrameTable(frame, what, own.items, tuple(levels), single=True)
+
+
+def is_named(source: object) -> bool:
+    """Whether a table has names of items: a file, a table with a column of text, rows with names."""
+    if isinstance(source, Table | str | Path):
+        return True
+    return frame_numbers.is_frame(source) or frame_numbers.row_names(source) is not None
+
+
+def too_large(tables: Iterable[Table], memory: float | None) -> bool:
+    """Whether tables lie on disk while they are worked on: where they take more than `memory`, half of what is free."""
+    limit = SHARE * free_memory() if memory is None else memory
+    if isinstance(limit, bool) or not isinstance(limit, int | float) or not limit > 0:
+        raise InputError(f"memory={memory!r}", "a positive number of bytes", "Write memory=2e9.")
+    return COPIES * sum(table.size for table in tables) > limit
+
+
+def _same_columns(columns: Sequence[str], first: Sequence[str], name: str, first_name: str) -> None:
+    if columns is not first and sorted(columns) != sorted(first):
+        raise InputError(
+            f"the columns {check.shortlist(columns)}",
+            f"those of {first_name}: {check.shortlist(first)}",
+            "Give all files of a folder or pattern the same columns.",
+            name,
+        )

@@ -1,0 +1,264 @@
+"""Several labels of an item, each of which applies or not: what each says of the models, and all together."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+
+from probtruth import check, frame_numbers, frames
+from probtruth.check import Source
+from probtruth.comparison.compare import compare
+from probtruth.errors import InputError
+from probtruth.io.predictions import read_predictions
+from probtruth.io.table import opened
+from probtruth.line.compare import rope_in_units
+from probtruth.line.evaluate import evaluate
+from probtruth.line.inputs import by_item
+from probtruth.line.result import Result
+from probtruth.scoring.rules import ScoringRule
+from probtruth.truth.multilabel import NO_YES, by_label
+from probtruth.types import Annotations, LabelsBehind, Predictions, RuleFacts, Scores
+from probtruth.types.arguments import Engine, Estimand, Frame, Groups, MethodName, RuleName, StrPath
+from probtruth.types.index import Index, positions
+
+if TYPE_CHECKING:
+    import polars
+
+ALL = "mean of all labels"  # What stands for the label where all count
+NO, YES = (("0", "0.0", "no", "false"), ("1", "1.0", "yes", "true"))  # How cells say that a label applies or not
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LabelsResult(Result):
+    """What each label says of the models (`by_label`), and the mean of their losses over the labels (`comparison`).
+
+    Each of `by_label` is what `evaluate` gives for one label, whose labels are "no" and "yes". In the mean every label
+    counts the same; an item's loss is the mean over its labels, so that labels of one item are not taken for new items.
+    """
+
+    by_label: Mapping[str, Result] = field(default_factory=dict)
+
+    def pairwise(self) -> "polars.DataFrame":
+        """The rows of `Comparison.pairwise` for each label, then for their mean, with the label in a first column."""
+        compared = {label: result.comparison for label, result in self.by_label.items()}
+        compared[ALL] = self.comparison
+        rows = []
+        for label, comparison in compared.items():
+            rows += [{"label": label, **row} for row in comparison.pairwise().iter_rows(named=True)]
+        return frames.from_rows(rows)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Those of the labels, each with its labels, then those of the mean alone."""
+        labels_of: dict[str, list[str]] = {}
+        for label, result in self.by_label.items():
+            for line in result.warnings:
+                labels_of.setdefault(line, []).append(label)
+        lines = [f"{check.shortlist(labels, 5)}: {line}" for line, labels in labels_of.items()]
+        lines += [line for line in self.warned if line not in labels_of]
+        return tuple(lines)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The content of `result.json` for the mean, and for each label under `labels`."""
+        labels = [{"label": label, **result.to_dict()} for label, result in self.by_label.items()]
+        return {**super().to_dict(), "labels": labels}
+
+
+def evaluate_labels(
+    annotations: Annotations | StrPath | Frame,
+    predictions: Mapping[str, StrPath | Frame],
+    labels: Sequence[object] | None = None,
+    *,
+    none: str | int | None = None,
+    method: MethodName | None = None,
+    estimand: Estimand | None = None,
+    rule: RuleName | ScoringRule = "log",
+    floor: float | None = None,
+    groups: Groups | None = None,
+    clusters: Groups | None = None,
+    engine: Engine = "auto",
+    rope: float | str | None = None,
+    seed: int = 0,
+    strict: bool = False,
+    item: str = "item",
+    annotator: str = "annotator",
+) -> LabelsResult:
+    """`evaluate` of several labels at once, each of which applies to an item or not (toxic, insult, threat).
+
+    Arguments:
+        annotations: a table with one row for each item and annotator, and a column for each of `labels` that says
+            whether it applies (0 or 1, no or yes, false or true). Or `Annotations` of label sets, as `infer_multilabel`
+            takes them, with `none`.
+        predictions: a table for each model, with the column `item` and one for each label: the probability that it
+            applies. Rows need not sum to 1.
+        labels: all of the annotations' by default where these are sets.
+        none: the name of the answer that no label applies.
+        method: the truth method (see `infer_truth`).
+        estimand: as in `infer_truth`.
+        rule: as in `score`.
+        floor: as in `score`.
+        groups: as in `evaluate`.
+        clusters: as in `evaluate`.
+        engine: as in `compare`.
+        rope: the largest difference that does not matter.
+        seed: of everything random: the same seed gives the same numbers.
+        strict: as in `compare`.
+        item, annotator: the names of columns.
+
+    Returns: a `Result` of the mean over labels, which counts every label the same, with `by_label`, the result of each
+    label, and `pairwise()`, the pairs of all of them.
+
+    Errors: `InputError` for a column that is not there, a cell that says neither yes nor no, a probability outside 0 to
+    1, and whatever `evaluate` refuses.
+
+    >>> import probtruth as pt
+    >>> votes = {"item": [1, 1, 2, 2, 3, 3], "annotator": ["p", "q"] * 3, "toxic": [1, 1, 0, 0, 1, 0]}
+    >>> votes["insult"] = [1, 0, 0, 0, 0, 0]
+    >>> good = {"item": [1, 2, 3], "toxic": [0.9, 0.2, 0.5], "insult": [0.5, 0.1, 0.1]}
+    >>> poor = {"item": [1, 2, 3], "toxic": [0.4, 0.5, 0.4], "insult": [0.6, 0.3, 0.4]}
+    >>> result = pt.evaluate_labels(votes, {"good": good, "poor": poor}, ["toxic", "insult"], engine="exact")
+    >>> result.pairwise()["label"].to_list()
+    ['toxic', 'insult', 'mean of all labels']
+    >>> result.comparison.ranking()["model"][0]
+    'good'
+    """
+    chosen = None if labels is None else [frames.name_text(label) for label in labels]
+    check.unique(chosen or (), "label")
+    if isinstance(annotations, Annotations):
+        sets = by_label(annotations, none)
+        binary = {label: sets[check.one_of(label, tuple(sets), "label")] for label in chosen or sets}
+    elif not chosen:
+        hint = "Name their columns: labels=['toxic', 'insult']."
+        raise InputError("a table of annotations without labels", "at least one label", hint)
+    else:
+        binary = _read_answers(annotations, chosen, item, annotator)
+    models = _read_models(predictions, binary, item)
+    options: dict[str, Any] = {"groups": groups, "clusters": clusters, "engine": engine, "seed": seed, "strict": strict}
+    known: dict[str, Any] = {"method": method, "estimand": estimand, "rule": rule, "floor": floor, "rope": rope}
+    results = {label: evaluate(votes, models[label], **known, **options) for label, votes in binary.items()}
+    scores = _mean_scores(list(results.values()), list(binary.values()))
+    index = next(iter(binary.values())).index
+    for what in ("groups", "clusters"):
+        options[what] = by_item(options[what], index, None, what)
+    if scores.labels is None:
+        scores = _spread_by_weights(scores, list(results.values()), options["groups"])
+    comparison = compare(scores, rope=rope_in_units(rope, scores), **options)
+    note = (
+        f"The mean of {check.count(len(results), 'label')}: {check.shortlist(list(results), 12)}. result.json has each."
+    )
+    return LabelsResult(scores, comparison, comparison.warnings, note=note, by_label=results)
+
+
+def _read_answers(table: StrPath | Frame, labels: Sequence[str], item: str, annotator: str) -> dict[str, Annotations]:
+    """Of each label the annotations "no" or "yes", from a table with a column for each."""
+    frame, source = opened(table, "the annotations").with_items(item).whole
+    frames.need_columns(frame.columns, {"item": item, "annotator": annotator}, source.name)
+    binary = {}
+    for label in labels:
+        frames.need_columns(frame.columns, {"label": label}, source.name)
+        applies = _applies(frame, label, source)
+        answers: dict[str, Any] = {
+            "item": frame[item],
+            "annotator": frame[annotator],
+            "label": np.where(applies, *NO_YES[::-1]),
+        }
+        binary[label] = Annotations.from_long(answers, labels=NO_YES, source=source)
+    return binary
+
+
+def _applies(frame: "polars.DataFrame", label: str, source: Source) -> Bool[np.ndarray, " row"]:
+    """Whether each row says that a label applies."""
+    words = frames.names(frame, label, source, "label").str.to_lowercase()
+    yes = words.is_in(YES)
+    unknown = ~(yes | words.is_in(NO))
+    if unknown.any():
+        row = int(unknown.arg_max() or 0)
+        raise InputError(
+            check.quote(frame[label][row]),
+            "0 or 1 (no or yes, false or true): whether the label applies",
+            "A column that holds the name of a label is read by evaluate (command line: one --label).",
+            source.at(row, label),
+        )
+    return yes.to_numpy()
+
+
+def _read_models(
+    predictions: Mapping[str, StrPath | Frame], binary: Mapping[str, Annotations], item: str
+) -> dict[str, Predictions]:
+    """Of each label the models' probabilities that it applies, and that it does not."""
+    if not isinstance(predictions, Mapping) or not predictions:
+        raise InputError(
+            f"predictions of type {type(predictions).__name__}", "{model: table or path}", "Name the models."
+        )
+    tables: dict[str, dict[str, Frame]] = {label: {} for label in binary}
+    for model, table in predictions.items():
+        frame, source = opened(table, f"the table of model {check.quote(str(model))}").with_items(item).whole
+        frames.need_columns(frame.columns, {"item": item}, source.name)
+        for label in binary:
+            frames.need_columns(frame.columns, {"label": label}, source.name)
+            probs = frame_numbers.numbers(frame, label, source, "label")
+            outside = ~((probs >= 0) & (probs <= 1))
+            if outside.any():
+                row = int(outside.argmax())
+                hint = "Convert logits or percentages first: p = 1 / (1 + exp(-logit))."
+                raise InputError(f"{probs[row]:g}", "a probability from 0 to 1", hint, source.at(row, label))
+            columns = {item: frame[item], NO_YES[0]: 1 - probs, NO_YES[1]: probs}
+            tables[label][str(model)] = frames.as_polars(columns)
+    return {label: read_predictions(tables[label], votes.index, item) for label, votes in binary.items()}
+
+
+def _mean_scores(results: Sequence[Result], binary: Sequence[Annotations]) -> Scores:
+    """Each item's loss as the mean over its labels; with the annotators behind it where opinions are asked for."""
+    first = results[0].scores
+    values = np.mean([result.scores.values for result in results], axis=0)
+    facts = [result.scores.known for result in results]
+    entropies = [fact.entropy for fact in facts if fact.entropy is not None]
+    known = RuleFacts(
+        floor=first.known.floor,
+        range=first.known.range,
+        proper=first.known.proper,
+        entropy=float(np.mean(entropies)) if len(entropies) == len(facts) else None,
+    )
+    cautions = dict.fromkeys(line for result in results for line in result.scores.cautions)
+    behind = None
+    if all(
+        result.scores.labels is not None and result.scores.labels.named_annotations is not None for result in results
+    ):
+        behind = _patterns_behind(results, binary)
+    return replace(first, values=values, known=known, labels=behind, cautions=tuple(cautions))
+
+
+def _patterns_behind(results: Sequence[Result], binary: Sequence[Annotations]) -> LabelsBehind:
+    """The sets of labels that annotators gave, as the labels of the mean loss."""
+    scores, annotations = results[0].scores, binary[0]
+    answers: Int[np.ndarray, "annotation label"] = np.stack([one.label for one in binary], 1)
+    patterns, pattern = np.unique(answers, axis=0, return_inverse=True)
+    names = tuple(f"{code:09d}" for code in range(len(patterns)))
+    index = Index(annotations.index.items, names, annotations.index.annotators)
+    joint = Annotations(annotations.item, pattern.ravel(), annotations.annotator, annotations.multiplicity, index)
+    rows = positions(annotations.index.items, list(scores.items))
+    counts = joint.counts()[rows]
+    losses: Float[np.ndarray, "model item pattern"] = np.zeros((*scores.values.shape, len(patterns)))
+    for column, result in enumerate(results):
+        of_label = result.scores.label_values
+        assert of_label is not None
+        losses += np.asarray(of_label)[:, :, patterns[:, column]] / len(results)
+    n_votes = counts.sum(1)
+    shares = counts / n_votes[:, None]
+    return LabelsBehind(losses, shares, "distribution", shares, n_votes, annotations=joint)
+
+
+def _spread_by_weights(scores: Scores, results: Sequence[Result], groups: object) -> Scores:
+    """Scores with what each item moves through the weights of the models' evidence, about the means of the groups."""
+    parts = [result.scores.labels.influence for result in results if result.scores.labels is not None]
+    known = [part for part in parts if part is not None]
+    if not known:
+        return scores
+    influence = np.sum(known, axis=0) / len(results)
+    names = [str(groups[name]) for name in scores.items] if isinstance(groups, Mapping) else [""] * len(scores.items)
+    _, group = np.unique(names, return_inverse=True)
+    for row in influence:
+        row -= (np.bincount(group, row) / np.bincount(group))[group]
+    return replace(scores, values=scores.values + influence)

@@ -1,0 +1,76 @@
+"""How unsure a statistic is over new items and new annotators, from what each of them moves it by."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float, Int
+from scipy.special import stdtr, stdtrit
+
+PerRow = Float[np.ndarray, " row"]
+
+FEWEST = 3  # Annotators of whom leaving one out leaves a pair
+
+
+@dataclass(frozen=True, eq=False)
+class Spread:
+    """Standard errors and degrees of freedom of statistics, one for each row."""
+
+    error: PerRow
+    df: PerRow
+
+    @property
+    def half_width(self) -> PerRow:
+        """What a 95% t interval reaches on either side."""
+        return np.asarray(stdtrit(self.df, 0.975) * self.error)
+
+    def p_below(self, difference: PerRow) -> PerRow:
+        """P(the true difference is below 0); a half where all is 0."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            known = stdtr(self.df, -difference / self.error)
+        return np.asarray(np.where(self.error > 0, known, (1 - np.sign(difference)) / 2))
+
+
+@dataclass(frozen=True, eq=False)
+class Influences:
+    """What items, and annotators on each of their items (cells), move statistics by.
+
+    `removed` is the share of all pairs of answers that goes with an annotator's answer to an item.
+    """
+
+    of_item: Float[np.ndarray, "row item"]
+    of_cell: Float[np.ndarray, "row cell"]
+    annotator: Int[np.ndarray, " cell"] | None
+    removed: Float[np.ndarray, " cell"]
+
+    def less_first(self) -> "Influences":
+        """Those on each statistic's difference from the first."""
+        return Influences(
+            self.of_item - self.of_item[:1], self.of_cell - self.of_cell[:1], self.annotator, self.removed
+        )
+
+    def spread(self) -> Spread:
+        """Of items; and of annotators, as far as theirs is beyond what the noise of their answers gives."""
+        # The jackknife of a U-statistic: without annotator j it is off by sum_i d_ij / (1 - r_j), with r_j the share of
+        # pairs that j is part of. Of the sum of squares, that of single cells is noise, which items already count.
+        n_items = self.of_item.shape[1]
+        centred = self.of_item - self.of_item.mean(1, keepdims=True)
+        items = (centred**2).sum(1) * n_items / max(n_items - 1, 1)
+        freedom = np.full(len(items), float(max(n_items - 1, 1)))
+        if self.annotator is None:
+            return Spread(np.sqrt(items), freedom)
+        used, who = np.unique(self.annotator, return_inverse=True)
+        n = len(used)
+        remaining = 1 - np.bincount(who, self.removed, n)
+        if n < FEWEST or (remaining <= 0).any():  # nothing tells how others would answer
+            return Spread(np.sqrt(items), freedom)
+        moved = np.stack([np.bincount(who, row, n) for row in self.of_cell]) / remaining
+        squares = np.stack([np.bincount(who, row**2, n) for row in self.of_cell]) / remaining**2
+        moved = moved - moved.mean(1, keepdims=True)
+        raw = (moved**2).sum(1) * (n - 1) / n
+        noise = squares.sum(1) * ((n - 1) / n) ** 2
+        extra = np.maximum(raw - noise, 0.0)
+        # Satterthwaite's rule, with a larger share for few annotators: what they show by chance is often too little
+        total = np.where(items + raw > 0, items + raw, 1.0)
+        share = (raw / total) ** ((n - 1) / n)
+        df = 1 / (share / (n - 1) + (1 - share) / freedom)
+        return Spread(np.sqrt(items + extra), df)

@@ -1,0 +1,86 @@
+"""What the text of a message proposes to type: options with their values, whole commands, arguments of a call."""
+
+import ast
+import re
+import shlex
+from collections.abc import Iterator
+from typing import Any
+
+import typer
+
+from probtruth.cli import app
+
+COMMANDS: dict[str, Any] = {command.name: command for command in typer.main.get_command(app).commands.values()}  # type: ignore[attr-defined]
+WORD = re.compile(r"'(?:[^']|'\\'')*'|\"[^\"]*\"|[^\s,;)]+(?:,[^\s,;)]+)*")
+PROSE = {"or", "and", "to", "with", "of", "is", "for", "says", "in", "go"}  # What follows an option that is only named
+RUN = re.compile(r"Run: (probtruth .+)$")
+KEYWORD = re.compile(r"(?<![\w.-])([a-z_][a-z_0-9]*)=('[^']*'|\[[^\]]*\]|\{[^}]*\}|\([^)]*\)|True|False|-?[\d.]+\d)")
+
+
+def values_of(command: str) -> dict[str, int]:
+    """How many values each option of a command takes."""
+    found: dict[str, int] = {}
+    for param in COMMANDS[command].params:
+        for flag in (*param.opts, *param.secondary_opts):
+            found[flag] = 0 if getattr(param, "is_flag", False) else param.nargs
+    return found
+
+
+def hint_of(message: str) -> str:
+    return message.partition("Hint: ")[2] or message
+
+
+def whole_command(message: str) -> list[str] | None:
+    """The words of `Run: probtruth ...`, without the program."""
+    match = RUN.search(message.strip())
+    return None if match is None else shlex.split(match[1])[1:]
+
+
+def options_in(message: str, command: str) -> list[tuple[str, ...]]:
+    """The options that a hint proposes for a command, with their values; those side by side are one proposal."""
+    text = RUN.sub("", hint_of(message))
+    values = values_of(command)
+    found: list[tuple[str, ...]] = []
+    end = -1
+    for match in re.finditer(r"(?<![\w-])--[a-z][a-z0-9-]+", text):
+        if match[0] not in values:
+            continue
+        value = re.match(rf"(?:[ =]({WORD.pattern})){{{values[match[0]]}}}", text[match.end() :])
+        words = (match[0], *shlex.split(value[0].lstrip("=").rstrip(".,;"))) if value is not None else ()
+        if not words or any(word.startswith(("(", "--")) or word in PROSE for word in words[1:]):
+            continue  # a name alone
+        if end >= 0 and text[end : match.start()].strip() == "":
+            found[-1] = (*found[-1], *words)
+        else:
+            found.append(words)
+        end = match.end() + len(value[0])  # type: ignore[index]
+    return list(dict.fromkeys(found))
+
+
+def keywords_in(message: str) -> list[dict[str, Any]]:
+    """The arguments with literal values that a hint proposes."""
+    return list(_literals(RUN.sub("", hint_of(message))))
+
+
+def _literals(text: str) -> Iterator[dict[str, Any]]:
+    for name, value in dict.fromkeys(KEYWORD.findall(text)):
+        try:
+            yield {name: ast.literal_eval(value)}
+        except (ValueError, SyntaxError):
+            continue
+
+
+def with_options(words: list[str], options: tuple[str, ...], repeated: frozenset[str] = frozenset()) -> list[str]:
+    """A command with options; of those that take one value, what it had before goes."""
+    values = values_of(words[0])
+    named = {word for word in options if word.startswith("--")} - repeated
+    left: list[str] = []
+    rest = iter(words)
+    for word in rest:
+        name, equals, _ = word.partition("=")
+        if name in named:
+            for _ in range(0 if equals else values[name]):
+                next(rest, None)
+            continue
+        left.append(word)
+    return [*left, *options]

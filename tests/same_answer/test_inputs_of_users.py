@@ -1,0 +1,241 @@
+"""Layouts that people have, rebuilt: each was read wrongly without a word, or refused with advice that did harm."""
+
+import re
+import shlex
+import sys
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import probtruth as pt
+from probtruth.cli import main
+from probtruth.io.groups import read_groups
+
+INPUTS = Path(__file__).parent / "inputs"
+# The folder, the command, its status, and what it prints.
+CASES: list[tuple[str, str, int, str]] = [
+    ("NA-is-a-class", "truth votes.csv", 0, r"the label 'NA' \(2 annotations\) may mean .*--missing=NA"),
+    ("NA-is-a-class", "truth votes.csv --missing=NA", 0, r"2 answers left out as missing.*2 labels"),
+    ("annotators-read-as-labels", "truth votes.jsonl", 0, r"3 labels"),
+    (
+        "annotators-read-as-labels",
+        "truth votes.jsonl --format chaosnli --label annotations",
+        2,
+        "an object of annotators.*read_lewidi",
+    ),
+    ("blank-score-in-long-form", "compare s.csv --item q --higher-is-better", 0, r"1 score missing"),
+    (
+        "counts-with-total-and-majority",
+        "truth counts.csv --item id --format counts --method vote-share",
+        0,
+        r"ignored 'count' \(the sum of the others\), 'class' \(the label with most votes\).*"
+        r"read as counts of votes: 'hate', 'offensive', 'neither'",
+    ),
+    (
+        "counts-with-total-and-majority",
+        "truth counts.csv --item id --format counts --label hate,offensive,neither",
+        0,
+        r"read as counts of votes: 'hate', 'offensive', 'neither'",
+    ),
+    (
+        "counts-with-unnamed-index-and-text",
+        "run --annotations counts.csv --item '' --predictions m=m.csv",
+        0,
+        r"ignored 'count' .*'class' .*'text'.*read as counts of votes: 'hate', 'offensive', 'neither'",
+    ),
+    (
+        "failed-judgement-is-minus-one",
+        "compare judged.csv --item q --higher-is-better",
+        0,
+        "1 score of -1 among others from 6",
+    ),
+    (
+        "failed-judgement-is-minus-one",
+        "compare judged.csv --item q --higher-is-better --missing=-1",
+        0,
+        r"P\(new is better\): 0.9",
+    ),
+    ("float-codes-against-integer-columns", "run --annotations votes.csv --predictions m=m.csv", 0, "2 labels"),
+    (
+        "hint-names-a-column-of-probabilities",
+        "run --annotations p.csv --label truth --predictions m=p.csv",
+        2,
+        "none that could name the rows.*the number of the row",
+    ),
+    ("item-called-item", "run --annotations export.json --item item --predictions m=m.csv", 0, "3 items"),
+    ("metric-called-score", "compare logs --score score --higher-is-better", 0, r"in mean score, .*0.67"),
+    (
+        "nested-column-of-no-use",
+        "compare judged.jsonl --item question_id --higher-is-better --replicate turn",
+        0,
+        r"P\(n is better\)",
+    ),
+    (
+        "one-file-a-run",
+        "compare a=a.csv b=b.csv --item question --score faithfulness --higher-is-better",
+        0,
+        r"P\(b is better\)",
+    ),
+    ("question-called-label", "check export.json --label label", 0, r"labels: 'x', 'y'"),
+    ("wide-mixed-floats", "truth votes.csv --format wide", 0, "2 labels"),
+]
+
+
+def said(command: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> tuple[int, str]:
+    monkeypatch.setattr(sys, "argv", ["probtruth", *shlex.split(command)])
+    monkeypatch.setenv("COLUMNS", "200")
+    capsys.readouterr()
+    status = 0
+    try:
+        main()
+    except SystemExit as stop:
+        status = int(stop.code or 0)
+    printed = capsys.readouterr()
+    return status, printed.err + printed.out
+
+
+@pytest.mark.parametrize(("folder", "command", "status", "words"), CASES, ids=[f"{c[0]}-{c[2]}" for c in CASES])
+def test_a_layout(
+    folder: str,
+    command: str,
+    status: int,
+    words: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(INPUTS / folder)
+    found, text = said(command, capsys, monkeypatch)
+    assert found == status, text
+    assert re.search(words, text, re.DOTALL), text
+
+
+@pytest.mark.parametrize(
+    ("folder", "file", "columns"),
+    [
+        ("suggestion-swaps-item-and-annotator", "cf.csv", ["_unit_id", "_worker_id", "answer"]),
+        ("suggestion-takes-a-trait-for-the-label", "raw.csv", ["instance_id", "user_id", "rating"]),
+    ],
+)
+def test_a_suggested_command_means_what_it_says(
+    folder: str, file: str, columns: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(INPUTS / folder)
+    status, text = said(f"check {file}", capsys, monkeypatch)
+    assert status == 2
+    command = text.rstrip().rpartition(" Run: probtruth ")[2]
+    options = dict(zip(("--item", "--annotator", "--label"), columns, strict=True))
+    assert shlex.split(command) == ["check", file, *[word for option in options.items() for word in option]]
+    assert said(command, capsys, monkeypatch)[0] == 0
+
+
+def test_a_column_with_a_colon_in_its_name() -> None:
+    groups = read_groups(f"{INPUTS / 'colon-in-the-name-of-a-column' / 'meta.csv'}:INPUT:lang", None)
+    assert groups == {"i0": "de", "i1": "en", "i2": "de", "i3": "en"}
+
+
+def test_codes_of_three_people_are_no_counts() -> None:
+    votes = pd.read_csv(INPUTS / "wide-codes-frame" / "votes.csv")
+    good = np.full((9, 3), 0.1)
+    good[range(9), votes.mode(axis=1)[0].astype(int)] = 0.8
+    models = {"good": good, "uniform": np.full((9, 3), 1 / 3)}
+    with pytest.raises(pt.InputError, match=r"format='counts'.*format='wide'"):
+        pt.evaluate(votes, models)
+    result = pt.evaluate(pt.read_annotations(votes, format="wide"), models, engine="exact")
+    ranks = {row["model"]: row["score"] for row in result.to_dict()["models"]}
+    assert ranks == pytest.approx({"good": 0.53, "uniform": 1.10}, abs=0.005)
+
+
+# Of other layouts of the same kinds no command is better than a wrong one.
+TABLES = {
+    "two that may be labels": {
+        "tweet": list("xxxyyy"),
+        "worker": list("abcabc"),
+        "stance": list("pqpqpp"),
+        "mood": list("uvvuuv"),
+    },
+    "nobody": {"a": list("xxxyyy"), "b": list("abcabc"), "c": list("pqpqpp")},
+}
+
+
+@pytest.mark.parametrize("case", TABLES)
+def test_no_command_is_suggested_where_two_may_fit(case: str) -> None:
+    with pytest.raises(pt.InputError) as caught:
+        pt.read_annotations(pd.DataFrame(TABLES[case]))
+    assert caught.value.options == ()
+
+
+class TestBoards:
+    """A leaderboard has a row for each model: its benchmarks were judged as models at P > 0.9."""
+
+    BOARD = pd.DataFrame(
+        {"Model": ["a", "b", "c"], "mmlu": [0.7, 0.6, 0.5], "gsm": [0.8, 0.7, 0.75], "arc": [0.6, 0.5, 0.4]}
+    )
+
+    def test_rows_are_models(self) -> None:
+        for table in (self.BOARD, self.BOARD.set_index("Model")):
+            for how in ({}, {"item": "Model"}, {"model": "Model"}):
+                scores = pt.read_scores(table, **how, higher_is_better=True)
+                assert (scores.models, scores.items) == (("a", "b", "c"), ("arc", "gsm", "mmlu"))
+                assert scores.values[0].tolist() == [0.6, 0.8, 0.7]
+
+    def test_an_average_is_no_benchmark(self) -> None:
+        board = self.BOARD.assign(average=self.BOARD[["mmlu", "gsm", "arc"]].mean(axis=1).round(2), licence="mit")
+        scores = pt.read_scores(board, higher_is_better=True)
+        assert scores.items == ("arc", "gsm", "mmlu")
+        assert "ignored 'average' (the mean of the others), 'licence'" in scores.notes[-1]
+
+    def test_where_it_cannot_be_known(self) -> None:
+        board = self.BOARD.rename(columns={"Model": "item"})
+        with pytest.raises(pt.InputError, match=r"models=\[\].*transpose=True \(--transpose\)"):
+            pt.read_scores(board, higher_is_better=True)
+        turned = pt.read_scores(board, transpose=True, higher_is_better=True)
+        assert turned.models == ("a", "b", "c")
+        assert pt.read_scores(board, models=[], higher_is_better=True).models == ("mmlu", "gsm", "arc")
+
+
+class TestMissingScores:
+    ROWS: ClassVar[dict[str, list[Any]]] = {
+        "item": ["p", "p", "q", "q", "r", "r"],
+        "model": ["a", "b"] * 3,
+        "score": [1.0, 2.0, None, 3.0, 4.0, 5.0],
+    }
+
+    @pytest.mark.parametrize("blank", [None, float("nan"), "nan", "", "NA"])
+    def test_in_a_long_table_as_in_a_wide_one(self, blank: object) -> None:
+        """A blank score was an error that advised to fill it in."""
+        rows = {**self.ROWS, "score": [1.0, 2.0, blank, 3.0, 4.0, 5.0]}
+        wide = {"item": ["p", "q", "r"], "a": [1.0, blank, 4.0], "b": [2.0, 3.0, 5.0]}
+        scores = pt.read_scores(rows, missing=["NA"], higher_is_better=True)
+        other = pt.read_scores(wide, models=[], missing=["NA"], higher_is_better=True)
+        for one in (scores, other):
+            assert one.items == ("p", "q", "r")
+            np.testing.assert_array_equal(one.values, [[1.0, np.nan, 4.0], [2.0, 3.0, 5.0]])
+        assert scores.notes == ("the table: 1 score missing",)
+
+    def test_a_lone_minus_one(self) -> None:
+        rows = {**self.ROWS, "score": [6.0, 7.0, -1.0, 7.0, 6.0, 8.0]}
+        assert "1 score of -1 among others from 6 to 8" in pt.read_scores(rows, higher_is_better=True).notes[0]
+        scale = {**self.ROWS, "score": [0.0, 1.0, -1.0, 1.0, 0.0, -1.0]}
+        assert pt.read_scores(scale, higher_is_better=True).notes == ()
+
+
+def test_placeholders_that_the_models_name_are_labels() -> None:
+    votes = {"item": ["p", "p", "q"], "annotator": ["a", "b", "a"], "label": ["yes", "skip", "no"]}
+    assert "'skip'" in pt.read_annotations(votes).notes[0]
+    assert pt.read_annotations(votes, labels=["no", "skip", "yes"]).notes == ()
+    left = pt.read_annotations(votes, missing=["skip"])
+    assert (left.index.labels, left.notes) == (("no", "yes"), ("the table: 1 answer left out as missing",))
+
+
+def test_one_value_in_several_spellings(tmp_path: Path) -> None:
+    for cells in (["1", "0"], ["1.0", "0.0"], ["1", "0.0"]):
+        (tmp_path / "t.csv").write_text(f"item,annotator,label\np,a,{cells[0]}\nq,a,{cells[1]}\n")
+        assert pt.read_annotations(tmp_path / "t.csv").index.labels == ("0", "1")
+    for cells in (["True", "False"], ["TRUE", "false"]):
+        (tmp_path / "t.csv").write_text(f"item,annotator,label\np,a,{cells[0]}\nq,a,{cells[1]}\n")
+        assert pt.read_annotations(tmp_path / "t.csv").index.labels == ("false", "true")
+    (tmp_path / "t.csv").write_text("item,annotator,label\n1.1,a,x\n1.10,a,x\n007,a,y\n")
+    assert pt.read_annotations(tmp_path / "t.csv").index.items == ("007", "1.1", "1.10")
