@@ -24,7 +24,9 @@ from probtruth.cli.run import demo, run
 from probtruth.cli.stages import score, truth
 from probtruth.cli.study import choose_gold, monitor, plan, validate
 from probtruth.errors import InputError, MissingExtraError, PosteriorError
+from probtruth.io.addresses import fetched_once
 from probtruth.redaction import redacted
+from probtruth.version import __version__
 
 COMMANDS = (demo, run, truth, score, compare, check, plan, choose_gold, monitor, validate)
 
@@ -42,9 +44,7 @@ for command in COMMANDS:
 
 def _version(wanted: bool) -> None:
     if wanted:
-        from importlib.metadata import version
-
-        print(f"probtruth {version('probtruth')}")
+        print(f"probtruth {__version__}")
         raise typer.Exit
 
 
@@ -83,7 +83,8 @@ def main() -> None:
         with suppress(AttributeError, OSError, ValueError):
             getattr(sys, name).reconfigure(errors="probtruth")
     try:
-        status = app(standalone_mode=False)
+        with fetched_once():
+            status = app(standalone_mode=False)
         sys.stdout.flush()
     except (KeyboardInterrupt, typer.Abort):
         status = INTERRUPTED

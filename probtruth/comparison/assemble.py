@@ -15,7 +15,7 @@ from probtruth.comparison.posterior import Posterior
 from probtruth.comparison.rows import NO_SPREAD, group_rows, pair_rows, population_rows, rank_rows, unit_rows
 from probtruth.comparison.tests import MOST, Row, paired_tests, rows_of_tests
 from probtruth.comparison.tree import tree_of
-from probtruth.comparison.unseen import LEVEL, NO_BOUND, NOT_SAMPLED
+from probtruth.comparison.unseen import LEVEL, NO_BOUND, NOT_SAMPLED, OF_VOTES
 from probtruth.comparison.warn import prior_of_groups, warnings_of
 from probtruth.errors import PosteriorError
 from probtruth.types import Comparison, orientation
@@ -45,6 +45,8 @@ def assemble(estimate: Estimate, post: Posterior, options: Options) -> Compariso
         group_results |= population_rows(estimate, post.population, rope)
     bounded = about.of_means and about.range is not None
     reason = NOT_SAMPLED if these_items else None if bounded or about.outcomes is not None else NO_BOUND
+    if about.preference is not None:
+        reason = OF_VOTES
     return Comparison(
         models=estimate.models,
         pairs=pairs,

@@ -22,6 +22,7 @@ from probtruth.comparison.margin import Margin, margins, other_df
 from probtruth.comparison.options import Options
 from probtruth.comparison.pairs import LEADING, Pairs, first_and_last, leading, pair_rows_of, pairs_of
 from probtruth.comparison.pooled import pooled, steadier
+from probtruth.errors import PosteriorError
 
 if TYPE_CHECKING:
     from probtruth.comparison.drawn import Run
@@ -263,6 +264,11 @@ def posterior_of(estimate: Estimate, population: Population | None, options: Opt
     if n_models > 1 and np.isfinite(whole.mean[n_models:]).all():
         tree = Tree.of(plain, n_models, total_df(pairs))
     df = total_df(total.of(slice(n_models)) if tree is None else pairs)
+    if not df > 0:
+        raise PosteriorError(
+            "got too few scores in common (no degree of freedom is left for the spread between items), expected at "
+            "least two items that models share. Hint: add items that all models have."
+        )
     run: Run | None = None
     of_groups: Run | None = None
     if population is not None and options.engine == "exact":

@@ -16,7 +16,9 @@ import tempfile
 import threading
 import time
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
@@ -43,14 +45,35 @@ EXTRAS = {
     "huggingface_hub": "huggingface-hub",
 }
 
+# The copies of the call that is going on, by address: each is fetched once, whatever its headers say.
+_HELD: ContextVar[dict[str, Path] | None] = ContextVar("the copies of a call", default=None)
 _ORIGINS: dict[str, str] = {}  # What was copied, and the address from which, as it is shown
 _COPIES: dict[tuple[str, object], Path] = {}  # The copy of each version of what lies at an address
 _FOLDERS: list["tempfile.TemporaryDirectory[str]"] = []  # Removed when the process ends
 
 
+@contextmanager
+def fetched_once() -> Iterator[None]:
+    """Within this block, or this function, an address is fetched once."""
+    if _HELD.get() is not None:
+        yield
+        return
+    token = _HELD.set({})
+    try:
+        yield
+    finally:
+        _HELD.reset(token)
+
+
 def location(path: str | Path) -> Path:
     """The local path of a table; one at an address, packed by gzip, or of Delta or Iceberg is copied to one."""
-    return unpacked(_local(path))
+    held = _HELD.get()
+    text = str(path)
+    if held is None or not is_address(text):
+        return unpacked(_local(path))
+    if text not in held:
+        held[text] = unpacked(_local(path))
+    return held[text]
 
 
 def unpacked(path: Path) -> Path:

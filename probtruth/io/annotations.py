@@ -12,6 +12,7 @@ from jaxtyping import Float
 from probtruth import check, frames
 from probtruth.check import Source
 from probtruth.errors import InputError
+from probtruth.io.addresses import fetched_once
 from probtruth.io.formats import LabelReading
 from probtruth.io.kinds import Beside, Counts, LabelKind, Long, Wide, kind_of
 from probtruth.io.table import ROWS, Table, opened, too_large
@@ -32,6 +33,7 @@ PLACEHOLDERS = (
 ONE_ROW = "Add its counts up; for one row an annotation, name the columns (--item, --annotator, --label)."
 
 
+@fetched_once()
 def read_annotations(
     table: StrPath | Frame | Table,
     item: str | None = None,
@@ -150,6 +152,10 @@ def _of_wide(table: Table, kind: Wide, how: LabelReading, labels: Sequence[str] 
         item = ROWS
     long, source = long_form(table, item, kind.annotators, [], "annotator", how.none)
     made = Annotations.from_long(long, item, NAME, VALUE, "", labels=labels, source=source)
+    columns = [frames.flat(table.whole[0], name, source, "annotator") for name in kind.annotators if how.none]
+    gone = sum(int((frames.blank(own, how.none) & ~frames.blank(own)).sum()) for own in columns)
+    if gone:
+        made = replace(made, notes=(f"{table.name}: {check.count(gone, 'answer')} left out as missing",))
     if kind.item is not None:
         return made
     if made.n_items < table.whole[0].height:

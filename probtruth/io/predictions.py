@@ -12,7 +12,7 @@ from probtruth import check, check_arrays, frames
 from probtruth.check import Source
 from probtruth.errors import InputError
 from probtruth.io import groups
-from probtruth.io.addresses import named
+from probtruth.io.addresses import fetched_once, named
 from probtruth.io.table import Part, Table, is_named, opened, too_large
 from probtruth.io.tables.columns import Chosen, choose, under_labels
 from probtruth.io.tables.wide import (
@@ -34,6 +34,7 @@ from probtruth.types.index import as_names, match_labels, order_of
 from probtruth.types.predictions import as_logs, by_model, of_logits
 
 
+@fetched_once()
 def read_predictions(
     files: Mapping[str, StrPath | Frame | Table],
     index: Index | None = None,

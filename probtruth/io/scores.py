@@ -11,6 +11,7 @@ import polars
 from probtruth import check, frames
 from probtruth.errors import InputError
 from probtruth.frame_numbers import is_array_with_names
+from probtruth.io.addresses import fetched_once
 from probtruth.io.formats import ScoreReading
 from probtruth.io.kinds import Board, LongScores, Votes, score_kind, votes_on_pairs
 from probtruth.io.table import Table, opened, too_large
@@ -64,6 +65,7 @@ def as_table(scores: Scores) -> polars.DataFrame:
     return polars.DataFrame(columns).filter(~np.isnan(scores.values).ravel())
 
 
+@fetched_once()
 def read_scores(
     table: StrPath | Frame | Table | Mapping[str, StrPath],
     *,

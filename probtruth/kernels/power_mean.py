@@ -44,7 +44,9 @@ def generalized_mean(probs: Values, power: Power, weights: Weights | None = None
     [0.5, 0.4, 0.32]
     """
     (values,) = simplex.as_floats(probs)
-    relative = jnp.ones_like(values) if weights is None else jnp.asarray(weights, values.dtype)
+    if weights is None:
+        weights = jnp.ones_like(values)
+    relative = jnp.asarray(weights, values.dtype)
     total = jnp.sum(relative, -1, keepdims=True)
     weight = jnp.broadcast_to(relative / total, values.shape)
 
@@ -56,20 +58,23 @@ def generalized_mean(probs: Values, power: Power, weights: Weights | None = None
     weight_of_zeros = jnp.where(zero, weight, 0.0)
     share_of_zeros = jnp.sum(weight_of_zeros, -1)
     share_of_others = jnp.where(any_counts, 1 - share_of_zeros, 1.0)
-    share = jnp.where(counts, weight, 0.0) / share_of_others[..., None]
+    weight_of_others = jnp.where(counts, weight, 0.0)
+    share = weight_of_others / share_of_others[..., None]
 
     exponent = jnp.broadcast_to(jnp.asarray(power, logs.dtype), logs.shape[:-1])
     unbounded = jnp.isinf(exponent)
     m = jnp.where(unbounded, 1.0, exponent)
-    highest = jnp.max(jnp.where(counts, logs, -jnp.inf), -1)
-    lowest = jnp.min(jnp.where(counts, logs, jnp.inf), -1)
+    or_lowest = jnp.where(counts, logs, -jnp.inf)
+    or_highest = jnp.where(counts, logs, jnp.inf)
+    highest = jnp.max(or_lowest, -1)
+    lowest = jnp.min(or_highest, -1)
     dominant = jnp.where(exponent > 0, highest, lowest)
     top = jnp.where(any_counts, dominant, 0.0)
 
     centre = jnp.sum(share * logs, -1)
     spread = jnp.where(counts, logs - centre[..., None], 0.0)
-    largest = jnp.max(jnp.abs(m[..., None] * spread), -1)
-    near = largest <= SERIES_LIMIT
+    argument = jnp.abs(m[..., None] * spread)
+    near = jnp.max(argument, -1) <= SERIES_LIMIT
     around_centre = _log_mean_by_series(jnp.where(near, m, 0.0), centre, share, spread)
     far = jnp.where(near, 1.0, m)
     from_top = _log_mean_by_sum(far, top, share, logs, counts, any_counts)

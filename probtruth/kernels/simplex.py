@@ -176,8 +176,12 @@ def _cross_entropy_jvp(primals: tuple[Array, Array], tangents: tuple[Tangent, Ta
     weights, probs = primals
     change_of_weights, change_of_probs = tangents
     safe = jnp.where(weights != 0, probs, jnp.ones_like(probs))
-    logs = None if isinstance(change_of_weights, SymbolicZero) else log(safe)
-    change_of_logs = change_of_probs if isinstance(change_of_probs, SymbolicZero) else change_of_probs / safe
+    logs = None
+    if not isinstance(change_of_weights, SymbolicZero):
+        logs = log(safe)
+    change_of_logs = change_of_probs
+    if not isinstance(change_of_probs, SymbolicZero):
+        change_of_logs = change_of_probs / safe
     change = _product_tangent(weights, logs, (change_of_weights, change_of_logs))
     return cross_entropy(weights, probs), -change
 

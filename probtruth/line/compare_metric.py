@@ -15,10 +15,11 @@ from probtruth.comparison.options import checked_options
 from probtruth.comparison.resampled import Resampled, bundled, estimate_of_metrics, resampled
 from probtruth.comparison.rows import favours, in_own_units
 from probtruth.errors import PosteriorError
-from probtruth.line.compare import points_of
+from probtruth.io.addresses import fetched_once
 from probtruth.line.evaluate import matched, read_both, truth_of
 from probtruth.line.informed_truth import on_evidence
 from probtruth.line.inputs import Models, Reference, by_item
+from probtruth.line.points import points_of
 from probtruth.scoring.align import AlignedOnHost, align
 from probtruth.scoring.confusion.measures import draw_labels
 from probtruth.scoring.metrics import WeightedMetric, weighted_metric
@@ -33,6 +34,7 @@ FEW = 15.0  # Degrees of freedom below which a warning says on how few items a d
 FRAGILE = "undefined without one of the items, so that its spread cannot be estimated"
 
 
+@fetched_once()
 def compare_metric(
     predictions: Models,
     truth: Reference,

@@ -6,6 +6,7 @@ from dataclasses import replace
 from probtruth import check
 from probtruth.comparison.compare import compare
 from probtruth.errors import InputError
+from probtruth.io.addresses import fetched_once
 from probtruth.io.formats import LabelReading
 from probtruth.io.gold import ExpertAnswers, expert_answers
 from probtruth.line.compare import group_names, named_weights, rope_in_units
@@ -32,6 +33,7 @@ from probtruth.types.arguments import (
 )
 
 
+@fetched_once()
 def evaluate(
     reference: Reference,
     predictions: Models,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from probtruth import check
 from probtruth.errors import InputError
-from probtruth.io.addresses import shown
+from probtruth.io.addresses import fetched_once, shown
 from probtruth.io.formats import LabelReading
 from probtruth.line.informed_truth import score_on_evidence
 from probtruth.line.inputs import Models, Reference, opened_models, predictions_of, reference_of
@@ -16,6 +16,7 @@ from probtruth.types import Annotations, Scores
 from probtruth.types.arguments import ClassEvidence, RuleName
 
 
+@fetched_once()
 def score(
     predictions: Models,
     truth: Reference,

@@ -126,7 +126,9 @@ def _reference(truth: Truth, log_probs: Table, rows: np.ndarray, columns: np.nda
     n_labels = log_probs.shape[-1]
     shares = None if truth.shares is None else widened(truth.shares, rows, columns, n_labels)
     voted = truth.estimand != "class" and shares is not None
-    centre = shares if voted and shares is not None else widened(truth.probs, rows, columns, n_labels)
+    centre = shares
+    if centre is None or not voted:
+        centre = widened(truth.probs, rows, columns, n_labels)
     return {
         "truth": together([log_probs, centre])[1] if on_device(log_probs) else to_host(centre),
         "shares": shares,
@@ -151,7 +153,9 @@ def _audit(ours: Index, theirs: Index, models: Sequence[str], known: Audit) -> A
     if ours.positional_items or theirs.positional_items or ours.items == theirs.items:
         return known
     counted = {*known.missing, *known.extra}
-    there, here = {*theirs.items, *counted}, {*ours.items, *counted}
-    missing = tuple(name for name in ours.items if name not in there)
-    extra = tuple(name for name in theirs.items if name not in here)
-    return known + Audit(missing, extra, tuple((model, len(missing), len(extra)) for model in models))
+    in_predictions = counted.union(theirs.items)
+    in_truth = counted.union(ours.items)
+    missing = tuple([name for name in ours.items if name not in in_predictions])
+    extra = tuple([name for name in theirs.items if name not in in_truth])
+    by_model = tuple([(model, len(missing), len(extra)) for model in models])
+    return known + Audit(missing, extra, by_model)

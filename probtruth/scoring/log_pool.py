@@ -34,10 +34,12 @@ def pooled(features: Features, weights: Float[np.ndarray, " feature"]) -> Rows:
 def features_of(log_probs: Float[np.ndarray, "model item label"], marginals: Float[np.ndarray, " label"]) -> Features:
     """The models' log-probabilities and the labels' log-frequencies, each centred over the labels."""
     logs = np.maximum(log_probs.astype(np.float64), LOWEST)
-    log_marginals = np.log(np.maximum(marginals, 1e-300))
-    of_all_items = np.broadcast_to(np.maximum(log_marginals, LOWEST), (1, *logs.shape[1:]))
+    positive = np.maximum(marginals, 1e-300)
+    log_marginals = np.maximum(np.log(positive), LOWEST)
+    of_all_items = np.broadcast_to(log_marginals, (1, *logs.shape[1:]))
     features = np.concatenate([logs, of_all_items])
-    return features - features.mean(-1, keepdims=True)
+    centre = features.mean(-1, keepdims=True)
+    return features - centre
 
 
 def fit_log_pool(likelihood: Rows, features: Features) -> LogPool | None:
@@ -48,7 +50,10 @@ def fit_log_pool(likelihood: Rows, features: Features) -> LogPool | None:
     weights = minimize(objective, centre, jac=True, method="BFGS").x
     for _ in range(POLISH):
         precision = _precision(likelihood, features, weights)
-        if not np.isfinite(precision).all() or np.linalg.eigvalsh(precision)[0] <= 0:
+        if not np.isfinite(precision).all():
+            return None
+        smallest = np.linalg.eigvalsh(precision)[0]
+        if smallest <= 0:
             return None
         _, slope = objective(weights)
         weights = weights - np.linalg.solve(precision, slope)

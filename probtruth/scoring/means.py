@@ -44,7 +44,9 @@ class MeanScores:
             raise InputError("sums of different rules", "the same in all", "Sum up all parts alike.")
         with np.errstate(invalid="ignore"):
             totals = self.totals + other.totals
-        return MeanScores(self.rules, self.n_items + other.n_items, totals, self.n_infinite + other.n_infinite)
+        n_items = self.n_items + other.n_items
+        n_infinite = self.n_infinite + other.n_infinite
+        return MeanScores(self.rules, n_items, totals, n_infinite)
 
 
 def mean_scores(
@@ -80,7 +82,8 @@ def mean_scores(
     if any(isinstance(values, jax.core.Tracer) for values in (probs, truth)):
         hint = "Inside jit use pt.log_score(probs, truth).mean() and its like."
         raise InputError("an array that is being traced", "an array with values", hint)
-    forecast, weights = together([check_arrays.as_float_table(values, "arrays") for values in (probs, truth)])
+    tables = [check_arrays.as_float_table(values, "arrays") for values in (probs, truth)]
+    forecast, weights = together(tables)
     if forecast.shape != weights.shape or forecast.size == 0:
         got = f"forecasts of shape {forecast.shape} and truth of shape {weights.shape}"
         raise InputError(got, "the same shape, of at least one item and one label", "Check the arrays.")

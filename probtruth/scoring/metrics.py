@@ -71,7 +71,8 @@ def weighted_metric(
         answers = response_probs(aligned.log_probs, "argmax" if threshold is None else "threshold", threshold)
         values = _from_answers(name, label_name, aligned, answers, unit)
         if name != "recall":
-            counted = [np.stack([labels, answer.sum(0)]) for labels, answer in zip(counted, answers, strict=True)]
+            totals = truth.sum(0)
+            counted = [np.stack([totals, answer.sum(0)]) for answer in answers]
     elif name == "ece":
         values = _by_units(_gaps(aligned, truth, n_bins), unit, _calibration_error)
     else:
@@ -109,10 +110,10 @@ def _from_answers(
     column = 0 if name == "kappa" else measure_names(aligned.labels).index(wanted)
 
     def of_totals(totals: CellTotals) -> Values:
-        sides = (totals[..., 0, :], totals[..., 1, :], totals[..., 2, :])
+        right, of_label, of_response = np.moveaxis(totals, -2, 0)
         if name == "kappa":
-            return cohens_kappa(*sides)
-        return measure(*sides)[..., column]
+            return cohens_kappa(right, of_label, of_response)
+        return measure(right, of_label, of_response)[..., column]
 
     return _by_units(cells.swapaxes(0, 1), unit, of_totals)
 
@@ -130,7 +131,8 @@ def _area(name: str, aligned: AlignedOnHost, position: int, unit: Int[np.ndarray
             hits = np.cumsum(weight * events, axis=1)
             answered = np.cumsum(weight, axis=1)
             total = hits[:, -1:]
-            _, _, area = rates(hits[:, last], answered[:, last], total)
+            at_steps = (hits[:, last], answered[:, last])
+            _, _, area = rates(*at_steps, total)
             areas.append(area)
         return np.stack(areas, axis=1)
 
@@ -164,14 +166,16 @@ def _by_units(cells: np.ndarray, unit: Int[np.ndarray, " item"], finish: Callabl
 
 
 def _calibration_error(sums: Float[np.ndarray, "draw model column"]) -> Values:
-    gaps = np.abs(sums[..., :-1]).sum(-1)
-    return ratio(gaps, sums[..., -1])
+    gaps = np.abs(sums[..., :-1])
+    n_items = sums[..., -1]
+    return ratio(gaps.sum(-1), n_items)
 
 
 def _gaps(aligned: AlignedOnHost, truth: np.ndarray, n_bins: int) -> Float[np.ndarray, "item model column"]:
     """Of each item outcome minus forecast of its most probable label, in the column of its bin; 1 in the last one."""
-    items = np.arange(len(truth))
-    table = np.zeros((len(truth), len(aligned.models), n_bins + 1))
+    n_items = len(truth)
+    items = np.arange(n_items)
+    table = np.zeros((n_items, len(aligned.models), n_bins + 1))
     table[..., n_bins] = 1
     for model, logs in enumerate(aligned.log_probs):
         ((_, forecasts, outcomes),) = events(logs, truth, aligned.labels, "top-label")

@@ -31,10 +31,12 @@ def score_aligned(
     if on_device(logs):
         values, entropy, mean = map(to_host, _scores_there(chosen, least, logs, truth))
     else:
-        values, entropy = empty_array(logs.shape[:2], lies_on_disk(logs)), entropies(chosen, to_host(truth))
-        mean = to_host(truth).mean(0, dtype=np.float64)
+        weights = to_host(truth)
+        values = empty_array(logs.shape[:2], lies_on_disk(logs))
+        entropy = entropies(chosen, weights)
+        mean = weights.mean(0, dtype=np.float64)
         for row, table in zip(values, logs, strict=True):
-            row[:] = expected_losses(chosen, least, table, to_host(truth))
+            row[:] = expected_losses(chosen, least, table, weights)
     return Scores(
         values.astype(np.float64, copy=False),
         aligned.models,
@@ -60,7 +62,8 @@ def rule_and_floor(
     rule: object, floor: object, labels: Sequence[str], order: Sequence[object] | None = None
 ) -> tuple[ScoringRule, float | None]:
     """The rule for these labels, and the floor of their probabilities."""
-    return get_rule(rule, order).for_labels(labels), check_floor(floor, len(labels))
+    chosen = get_rule(rule, order).for_labels(labels)
+    return chosen, check_floor(floor, len(labels))
 
 
 def check_floor(floor: object, n_labels: int) -> float | None:
@@ -81,12 +84,15 @@ def floored(log_probs: Float[np.ndarray, "*batch label"], floor: float | None) -
 
 def expectations(label_values: Rows, weights: Rows) -> Items:
     """Sum over the labels of weight times value, row by row; a weight of 0 takes nothing of an infinite value."""
-    wide, label_values = np.ascontiguousarray(weights, np.float64), np.ascontiguousarray(label_values)
+    wide = np.ascontiguousarray(weights, np.float64)
+    label_values = np.ascontiguousarray(label_values)
     with np.errstate(invalid="ignore"):
         means: np.ndarray = np.einsum("ij,ij->i", wide, label_values)
     odd = ~np.isfinite(means)
     if odd.any():
-        means[odd] = np.einsum("ij,ij->i", wide[odd], np.where(wide[odd] != 0, label_values[odd], 0.0))
+        weight = wide[odd]
+        values = np.where(weight != 0, label_values[odd], 0.0)
+        means[odd] = np.einsum("ij,ij->i", weight, values)
     return means
 
 
@@ -99,8 +105,13 @@ def entropies(rule: ScoringRule, truth: Rows) -> Items:
     """The generalised entropy of each item's labels, on the host."""
     if rule is not log:
         return _by_block(partial(_padded, rule.entropy), truth)
+    return _by_block(_shannon, truth)
+
+
+def _shannon(truth: Rows) -> Items:
     with np.errstate(divide="ignore"):
-        return _by_block(lambda rows: expectations(-np.log(rows.astype(np.float64)), rows), truth)
+        losses = -np.log(truth.astype(np.float64))
+    return expectations(losses, truth)
 
 
 def _losses(
@@ -128,21 +139,30 @@ def _rule_facts(rule: ScoringRule, floor: float | None, entropy: float, mean: Fl
 
 @partial(compiled, static_argnums=(0, 1))
 def _losses_there(rule: ScoringRule, floor: float | None, log_probs: Array) -> Array:
-    logs = log_probs if floor is None else jnp.maximum(log_probs, np.asarray(np.log(floor), log_probs.dtype))
-    return rule.per_label_from_log(logs)
+    if floor is not None:
+        least = np.asarray(np.log(floor), log_probs.dtype)
+        log_probs = jnp.maximum(log_probs, least)
+    return rule.per_label_from_log(log_probs)
 
 
 @partial(compiled, static_argnums=(0, 1))
 def _scores_there(rule: ScoringRule, floor: float | None, log_probs: Array, truth: Table) -> tuple[Table, ...]:
-    expected = simplex.expectation(truth, _losses_there(rule, floor, log_probs))
-    return expected, rule.entropy(truth).mean(dtype=jnp.float64), truth.mean(0, dtype=jnp.float64)
+    losses = _losses_there(rule, floor, log_probs)
+    expected = simplex.expectation(truth, losses)
+    entropy = rule.entropy(truth).mean(dtype=jnp.float64)
+    mean = truth.mean(0, dtype=jnp.float64)
+    return expected, entropy, mean
 
 
 def _by_block(kernel: Callable[..., np.ndarray], *tables: Rows) -> np.ndarray:
     """What the kernel gives of all rows, a block of them at a time, so that they stay in the processor's cache."""
-    size = block_rows(tables[0].shape[1])
-    starts = range(0, max(len(tables[0]), 1), size)
-    return np.concatenate([kernel(*(table[start : start + size] for table in tables)) for start in starts])
+    n_rows, n_columns = tables[0].shape
+    size = block_rows(n_columns)
+    found = []
+    for start in range(0, max(n_rows, 1), size):
+        rows = slice(start, start + size)
+        found.append(kernel(*[table[rows] for table in tables]))
+    return np.concatenate(found)
 
 
 def _losses_here(rule: ScoringRule, floor: float | None, log_probs: Rows) -> Rows:
@@ -152,9 +172,12 @@ def _losses_here(rule: ScoringRule, floor: float | None, log_probs: Rows) -> Row
 
 def _padded(kernel: Callable[..., Array], block: Rows) -> np.ndarray:
     """The values of a block, which is filled up with its last row, so that the kernel is compiled once."""
-    short = block_rows(block.shape[1]) - len(block)
+    n_rows, n_columns = block.shape
+    n_missing = block_rows(n_columns) - n_rows
+    filled = np.pad(block, ((0, n_missing), (0, 0)), mode="edge")
     with jax.enable_x64(True):
-        return np.asarray(_compiled(kernel, np.pad(block, ((0, short), (0, 0)), mode="edge")))[: len(block)]
+        values = np.asarray(_compiled(kernel, filled))
+    return values[:n_rows]
 
 
 _compiled = jax.jit(lambda kernel, table: kernel(table), static_argnums=0)  # once for each method of a rule

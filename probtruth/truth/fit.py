@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from jaxtyping import Float, Int, UInt
 
+from probtruth.kernels.draws import categorical
 from probtruth.types import Annotations
 
 DRAW_BYTES = 2**28  # Memory budget for posterior draws: 256 MiB of float32, that is 67 million probabilities
@@ -75,7 +76,8 @@ def class_draws(
     rows: np.ndarray = np.eye(probs.shape[1], dtype=np.float32)
 
     def draw(generator: np.random.Generator) -> np.ndarray:
-        return np.asarray(rows[categorical(generator, cumulative)])
+        (classes,) = categorical(generator, cumulative).T
+        return np.asarray(rows[classes])
 
     return draw_tables(draw, probs.shape, draws, np.random.default_rng(seed))
 
@@ -94,13 +96,6 @@ def class_rows(
     return rows
 
 
-def categorical(generator: np.random.Generator, cumulative: Float[np.ndarray, "row label"]) -> Int[np.ndarray, " row"]:
-    """A position in each row, from the running sums of its weights."""
-    level = generator.random((len(cumulative), 1))
-    passed = level * cumulative[:, -1:] >= cumulative[:, :-1]
-    return np.asarray(passed.sum(1))
-
-
 def dirichlet_draws(
     counts: Float[np.ndarray, "item label"], draws: int, seed: int
 ) -> Float[np.ndarray, "draw item label"] | None:
@@ -110,7 +105,7 @@ def dirichlet_draws(
         gammas = generator.standard_gamma(counts)
         lost = gammas.sum(1) == 0  # all underflowed: the limit of a Dirichlet of vanishing counts is a corner
         if lost.any():
-            corner = categorical(generator, np.cumsum(counts[lost], axis=1))
+            (corner,) = categorical(generator, np.cumsum(counts[lost], axis=1)).T
             gammas[lost] = np.eye(counts.shape[1])[corner]
         return np.asarray(gammas / gammas.sum(1, keepdims=True))
 

@@ -82,8 +82,9 @@ class Truth(Brief):
     def annotators(self) -> "polars.DataFrame":
         """One row for each annotator: `annotator`, then the method's results for them (in the order of the index).
 
-        `n_annotations`; `accuracy`, the probability that an annotation names the item's true class; `information`, how
-        much an answer says about the class, in nats (0 for any spammer); and the method's own columns, such as
+        `n_annotations`; `accuracy`, the probability that an annotation names the item's true class (under "pooled" NaN
+        where nobody else answered the annotator's items and no class of them is known); `information`, how much an
+        answer says about the class, in nats (0 for any spammer); and the method's own columns, such as
         `ability`, or `skill` (kappa with the truth, 0 by chance) and `flag` ("spammer", "adversary" or ""), with
         equal-tailed 95% intervals `_low` and `_high` if it has them.
 

@@ -138,9 +138,9 @@ def test_ten_megabytes_in_a_cell(tmp_path: Path, form: str, template: str) -> No
     path = tmp_path / f"t.{form}"
     path.write_text(content)
     for reader in ("annotations", "predictions", "scores"):
-        start = time.perf_counter()
+        start = time.process_time()
         attempt(reader, path)
-        assert time.perf_counter() - start < SECONDS
+        assert time.process_time() - start < SECONDS
 
 
 @pytest.mark.parametrize(
@@ -150,8 +150,8 @@ def test_many_columns(tmp_path: Path, form: str, n_columns: int) -> None:
     frame = polars.DataFrame({"item": ["a"], "c0": [1]} | {f"c{number}": [0] for number in range(1, n_columns)})
     path = tmp_path / f"t.{form}"
     path.write_bytes(encoded(frame, form))
-    start = time.perf_counter()
+    start = time.process_time()
     assert read_annotations(path, format="counts").n_labels == n_columns
     assert read_predictions({"m": path}).index.labels[0] == "c0"
     attempt("scores", path)
-    assert time.perf_counter() - start < SECONDS
+    assert time.process_time() - start < SECONDS

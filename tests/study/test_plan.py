@@ -195,6 +195,7 @@ def test_power_of_the_t_test():
 # the short studies
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("keep", [False, True])
 def test_a_study_decides_as_often_as_planned(keep):
     """Over effects of half the pilot's error to sixteen of it; a flat prior promised .04 too much on average."""

@@ -56,6 +56,25 @@ def test_replicates_are_averaged_within_the_item() -> None:
     assert (scores.values.tolist(), scores.n_replicates) == ([[3, 4]], 3)
 
 
+def test_a_part_has_the_replicates_of_its_models_and_items() -> None:
+    rows = [(item, model, seed) for item in "abcd" for model in "xyz" for seed in (1, 2) if (item, seed) != ("b", 2)]
+    table = dict(zip(("item", "model", "seed"), map(list, zip(*rows, strict=True)), strict=True))
+    table["score"] = np.random.default_rng(0).normal(size=len(rows)).tolist()
+    scores = Scores.from_frame(table, replicate="seed", higher_is_better=True)
+    part = scores.part(np.array([2, 0]), np.array([1, 3]))
+    kept = [row for row, (item, model, _) in enumerate(rows) if item in "bd" and model in "xz"]
+    alone = Scores.from_frame(
+        {name: [column[row] for row in kept] for name, column in table.items()}, replicate="seed", higher_is_better=True
+    )
+    assert part.models == ("z", "x")
+    assert part.replicates is not None
+    assert alone.replicates is not None
+    np.testing.assert_array_equal(part.values[::-1], alone.values)
+    np.testing.assert_array_equal(part.replicates.values[::-1], alone.replicates.values)
+    np.testing.assert_array_equal(part.replicates.item, alone.replicates.item)
+    np.testing.assert_array_equal(part.replicates.replicate, alone.replicates.replicate)
+
+
 def test_groups_of_items_that_were_dropped_are_not_groups() -> None:
     scores = Scores.from_frame(FRAME, group="group", cluster="item", higher_is_better=False).common()
     assert scores.groups is not None

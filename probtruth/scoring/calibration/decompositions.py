@@ -82,7 +82,8 @@ def decompose(
         table = floored(logs, least)
         probs = np.exp(table)
         parts_of = corp_parts(chosen, table, both.truth, probs)
-        parts = dict(zip(PARTS, parts_of(np.ones(len(probs))), strict=True))
+        values = parts_of(np.ones(len(probs)))
+        parts = dict(zip(PARTS, values, strict=True))
         expected = parts.pop("score")
         divergence = expected - entropy
         if exact_truth and _sums_are_exact(probs):
@@ -103,7 +104,8 @@ def decompose(
 
 
 def _sums_are_exact(table: Rows) -> bool:
-    return bool((np.abs(table.sum(-1) - 1) <= EXACT_SUM).all())
+    excess = np.abs(table.sum(-1) - 1)
+    return bool((excess <= EXACT_SUM).all())
 
 
 _divergences = compiled(ScoringRule.divergence_from_log, static_argnums=0)
@@ -184,7 +186,8 @@ def calibration_decomposition(
             row |= zip(PARTS, parts_of(np.ones(len(table))), strict=True)
             if n_bootstrap:
                 resampled = events.resamples(len(table), n_bootstrap, seed)
-                low, high = events.bands(np.array([parts_of(weights) for weights in resampled]), level).tolist()
+                drawn = np.array([parts_of(weights) for weights in resampled])
+                low, high = events.bands(drawn, level).tolist()
                 row |= zip([f"{name}_low" for name in PARTS], low, strict=True)
                 row |= zip([f"{name}_high" for name in PARTS], high, strict=True)
             rows.append(row)
@@ -214,13 +217,15 @@ def corp_parts(rule: ScoringRule, log_probs: Rows, truth: Rows, probs: Rows | No
         """The isotonic fit of each label's forecasts to the labels, divided by their sum over the labels."""
         fitted = np.empty(truth.shape)
         for label, order in enumerate(orders, first):
-            fitted[:, label] = order.fit(truth[:, label], weights)[order.point_of]
+            at_points = order.fit(truth[:, label], weights)
+            fitted[:, label] = at_points[order.point_of]
         if n_labels == 2:
             fitted[:, 0] = 1 - fitted[:, 1]
             return fitted
         total = fitted.sum(1, keepdims=True)
         positive = total > 0
-        return np.where(positive, fitted / np.where(positive, total, 1), 1 / n_labels)
+        shares = fitted / np.where(positive, total, 1)
+        return np.where(positive, shares, 1 / n_labels)
 
     def mean_loss(logs: Rows, shares: Items) -> float:
         losses = expected_losses(rule, None, logs, truth)
@@ -230,11 +235,14 @@ def corp_parts(rule: ScoringRule, log_probs: Rows, truth: Rows, probs: Rows | No
         shares = weights / weights.sum()
         with np.errstate(divide="ignore"):
             log_fitted = np.log(calibrated(weights))
-            log_mean = np.broadcast_to(np.log(shares @ truth), truth.shape)
+            log_mean = np.log(shares @ truth)
         score = mean_loss(log_probs, shares)
-        of_mean = mean_loss(log_mean, shares)
-        best = min(score, mean_loss(log_fitted, shares), of_mean)
-        return score, score - best, of_mean - best, of_mean
+        of_fitted = mean_loss(log_fitted, shares)
+        of_mean = mean_loss(np.broadcast_to(log_mean, truth.shape), shares)
+        best = min(score, of_fitted, of_mean)
+        miscalibration = score - best
+        discrimination = of_mean - best
+        return score, miscalibration, discrimination, of_mean
 
     return parts
 

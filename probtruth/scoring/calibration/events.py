@@ -26,7 +26,8 @@ def bins_of(forecasts: Items, n_bins: int, bins: str, kind: np.dtype[Any]) -> In
         edges *= 1 + simplex.lost_as_log(edges, kind)
     else:
         edges = np.quantile(forecasts, np.linspace(0, 1, n_bins + 1))
-    _, used = np.unique(np.searchsorted(edges[1:-1], forecasts), return_inverse=True)
+    bin_of = np.searchsorted(edges[1:-1], forecasts)
+    _, used = np.unique(bin_of, return_inverse=True)
     return used
 
 
@@ -50,11 +51,13 @@ class Isotone:
 
 def against_rest(log_probs: Rows, truth: Rows, label: int) -> tuple[Pairs, Pairs]:
     """Log-probabilities and truth of two labels: all others together, then that one."""
-    others = np.arange(truth.shape[1]) != label
+    labels = np.arange(truth.shape[1])
+    others = labels != label
     log_others = log_probs[:, others]
     log_rest = log_others[:, 0] if others.sum() == 1 else _log_sum(log_others)
+    rest = truth[:, others].sum(1)
     pairs_of_logs = np.stack([log_rest, log_probs[:, label]], 1)
-    pairs_of_truth = np.stack([truth[:, others].sum(1), truth[:, label]], 1)
+    pairs_of_truth = np.stack([rest, truth[:, label]], 1)
     return pairs_of_logs, pairs_of_truth
 
 

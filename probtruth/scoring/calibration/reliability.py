@@ -87,7 +87,8 @@ def reliability_curve(
         low = high = np.full(len(curve.weight), np.nan)
         if n_drawn:
             if band == "confidence":
-                drawn = [curve.fit(outcomes, resampled) for resampled in resamples(len(each), n_drawn, seed)]
+                weights = resamples(len(each), n_drawn, seed)
+                drawn = [curve.fit(outcomes, resampled) for resampled in weights]
             else:
                 possible = _calibrated(order, forecasts, outcomes, n_drawn, seed)
                 drawn = [curve.fit(sample, each) for sample in possible]
@@ -101,7 +102,8 @@ def reliability_curve(
             "high": high,
         }
         for point in np.flatnonzero(curve.ends):
-            rows.append(named | {name: float(column[point]) for name, column in columns.items()})
+            values = {name: float(column[point]) for name, column in columns.items()}
+            rows.append(named | values)
     return frames.from_rows(rows)
 
 
@@ -130,7 +132,9 @@ def _binned(bins: Int[np.ndarray, " item"], forecasts: Items, outcomes: Items) -
     fit = partial(_means, bins)
     each = np.ones(len(outcomes))
     weight = np.bincount(bins)
-    return _Curve(fit, fit(outcomes, each), fit(forecasts, each), weight, np.ones(len(weight), bool))
+    observed = fit(outcomes, each)
+    forecast = fit(forecasts, each)
+    return _Curve(fit, observed, forecast, weight, np.ones(len(weight), bool))
 
 
 def _means(bin_of: Int[np.ndarray, " item"], values: Items, weights: Items) -> Points:
@@ -205,7 +209,8 @@ def calibration_error(
     for named, forecasts, outcomes, kind in judged(aligned, way):
         error = partial(_error, bins_of(forecasts, n_bins, bins, kind), forecasts)
         possible = _calibrated(Isotone(forecasts), forecasts, outcomes, n_resamples, seed)
-        by_chance = float(np.mean([error(sample) for sample in possible])) if n_resamples else np.nan
+        errors = [error(sample) for sample in possible]
+        by_chance = float(np.mean(errors)) if errors else np.nan
         label = None if way == "class-wise" else named["label"]
         rows.append(named | {"label": label, "error": error(outcomes), "if_calibrated": by_chance})
     table = frames.from_rows(rows)

@@ -153,7 +153,8 @@ def chosen_labels(label: object, labels: Sequence[str]) -> list[int]:
     """The position of the requested label; by default the second of two, or every one of more."""
     if label is not None:
         return [labels.index(check.one_of(str(label), labels, "label"))]
-    return [1] if len(labels) == 2 else list(range(len(labels)))
+    n_labels = len(labels)
+    return [1] if n_labels == 2 else list(range(n_labels))
 
 
 def ranking(logs: Float[np.ndarray, "item label"], position: int) -> tuple[Items, Items]:
@@ -170,7 +171,8 @@ def ranks_of(order: Items) -> tuple[Int[np.ndarray, " item"], Bool[np.ndarray, "
     """The items from the highest report down, and which of them are the last of their ties, which enter together."""
     ranked = np.argsort(-order, kind="stable")
     descending = order[ranked]
-    last = np.append(descending[1:] != descending[:-1], True)
+    differs_from_next = descending[1:] != descending[:-1]
+    last = np.append(differs_from_next, True)
     return ranked, last
 
 

@@ -204,7 +204,8 @@ def response_probs(
         limit = np.array(limits)
         limit *= 1 - simplex.lost_as_log(limit, log_probs.dtype)
         positive = np.exp(logs[..., 1]) >= limit
-        return np.asarray(np.stack([~positive, positive], -1), np.float64)
+        answers = np.stack([~positive, positive], -1)
+        return np.asarray(answers, np.float64)
     log_limits = np.log(limits).astype(log_probs.dtype)
     above = (log_probs - log_limits).astype(np.float64)
     return simplex.shared_by_ties(above)
@@ -260,7 +261,8 @@ def degeneracy_report(truth: Truth) -> "polars.DataFrame":
     table = truth.shares if by_votes and truth.shares is not None else to_host(truth.probs)
     y = table.astype(np.float64)
     honest = measures.measure_table(y.T @ y)
-    rows = [_row("accuracy", None, float(honest[0]), *_best_accuracy(y))]
+    best, response = _best_accuracy(y)
+    rows = [_row("accuracy", None, float(honest[0]), best, response)]
     for metric in METRICS:
         values = honest[label_columns(metric, y.shape[1])].tolist()
         by_label = zip(truth.index.labels, values, y.T, strict=True)

@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from jaxtyping import Float, Int
 
+from probtruth.kernels.draws import categorical
+
 Rows = Float[np.ndarray, "item label"]
 Answers = Float[np.ndarray, "model item label"]
 ByLabel = Float[np.ndarray, " label"]
@@ -73,7 +75,9 @@ def measure(right: Labels, of_label: Labels, of_response: Labels) -> Measures:
 
 def _ratio_of_sums(above: Labels, below: Labels) -> Float[np.ndarray, "*batch 1"]:
     """The sum over labels of the one by that of the other."""
-    return ratio(above.sum(-1, keepdims=True), below.sum(-1, keepdims=True))
+    total_above = above.sum(-1, keepdims=True)
+    total_below = below.sum(-1, keepdims=True)
+    return ratio(total_above, total_below)
 
 
 def undefined_labels(values: Measures, n_labels: int) -> Measures:
@@ -81,21 +85,27 @@ def undefined_labels(values: Measures, n_labels: int) -> Measures:
     holes = np.isnan(values).astype(np.float64)
     for metric in METRICS:
         part = label_columns(metric, n_labels)
+        of_labels = holes[..., part].sum(-1)
         for average in ("macro", "weighted"):
-            holes[..., part.stop + AVERAGES.index(average)] = holes[..., part].sum(-1)
+            column = part.stop + AVERAGES.index(average)
+            holes[..., column] = of_labels
     return holes
 
 
 def measure_table(counts: Float[np.ndarray, "*batch label response"]) -> Measures:
     """`measure` of whole tables, rows = labels, columns = responses."""
-    return measure(np.diagonal(counts, axis1=-2, axis2=-1), counts.sum(-1), counts.sum(-2))
+    right = np.diagonal(counts, axis1=-2, axis2=-1)
+    of_label = counts.sum(-1)
+    of_response = counts.sum(-2)
+    return measure(right, of_label, of_response)
 
 
 def cohens_kappa(right: Labels, of_label: Labels, of_response: Labels) -> Float[np.ndarray, "*batch"]:
     """(accuracy - chance) / (1 - chance) of each table, chance being sum T R / N^2; NaN where chance is 1."""
     total = of_label.sum(-1)
     chance = (of_label * of_response).sum(-1)
-    return ratio(right.sum(-1) * total - chance, total**2 - chance)
+    above_chance = right.sum(-1) * total - chance
+    return ratio(above_chance, total**2 - chance)
 
 
 def ratio(
@@ -134,13 +144,8 @@ def summarise(values: Drawn, n_labels: int) -> Summary:
 
 def draw_labels(probs: Rows, draws: int, generator: np.random.Generator) -> Int[np.ndarray, "item draw"]:
     """Independent labels of every item. A label of probability 0 is never drawn."""
-    steps = np.cumsum(probs, axis=1)
-    steps /= steps[:, -1:]
-    chance = generator.random((len(probs), draws))
-    labels = np.zeros(chance.shape, np.int64)
-    for step in steps[:, :-1].T:
-        labels += chance >= step[:, None]
-    return labels
+    cumulative = np.cumsum(probs, axis=1)
+    return categorical(generator, cumulative / cumulative[:, -1:], draws)
 
 
 def sampled_measures(truth: Rows, answers: Answers, draws: int, seed: int, respond: bool) -> Summary:
@@ -161,18 +166,22 @@ def sampled_measures(truth: Rows, answers: Answers, draws: int, seed: int, respo
         rows = slice(start, start + block)
         labels = draw_labels(truth[rows], draws, generator)
         code = (labels + offset).ravel()
-        of_label[:, 0] += totals(code)
+        n_of_label = totals(code)
+        of_label[:, 0] += n_of_label
         for model, answer in enumerate(answers[:, rows]):
             if respond:
                 responses = draw_labels(answer, draws, generator)
                 agree = (responses == labels).ravel()
+                code_of_response = (responses + offset).ravel()
                 right[:, model] += totals(code[agree])
-                of_response[:, model] += totals((responses + offset).ravel())
+                of_response[:, model] += totals(code_of_response)
             else:
                 agreement = np.take_along_axis(answer, labels, axis=1)
                 right[:, model] += totals(code, agreement.ravel())
                 of_response[:, model] += answer.sum(0)
-    return summarise(measure(right, np.broadcast_to(of_label, shape), of_response), n_labels)
+    of_each_label = np.broadcast_to(of_label, shape)
+    values = measure(right, of_each_label, of_response)
+    return summarise(values, n_labels)
 
 
 def posterior_measures(tables: Float[np.ndarray, "draw item label"], answers: Answers) -> Summary:
@@ -201,7 +210,8 @@ def exact_measures(truth: Rows, answers: Answers, draws: int, seed: int) -> Summ
     # linear in the counts: accuracy, its twin the recall weighted by labels, and all that count over the labels
     linear = [0, columns["recall"].stop + weighted]
     linear += [part.stop + micro for part in columns.values()]
-    mean[:, linear] = measure_table(truth.T @ answers)[:, linear]
+    expected_counts = truth.T @ answers
+    mean[:, linear] = measure_table(expected_counts)[:, linear]
     undefined[:, linear] = 0.0
     error[:, linear] = 0.0
     for model, answer in enumerate(answers):

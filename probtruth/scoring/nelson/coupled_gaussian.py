@@ -39,7 +39,8 @@ def log_density(x: Number, loc: Number = 0.0, scale: Number = 1.0, kappa: Number
     -1.1447
     """
     x, loc, scale, kappa = of_one_type(x, loc, scale, kappa)
-    return _log_density(((x - loc) / scale) ** 2, jnp.log(scale), kappa, 1)
+    relative = (x - loc) / scale
+    return _log_density(relative**2, jnp.log(scale), kappa, 1)
 
 
 @jax.jit
@@ -81,9 +82,10 @@ def log_normalizer(kappa: Number, dim: int = 1) -> Float[Array, "..."]:
     heavy = k >= 0
     tail = jnp.where(heavy, k, 0.0)
     compact = jnp.where(heavy, 0.0, -k)
-    excess = compact * (1 - half)
-    inverse = jnp.where(heavy, 2 * tail, compact / (0.5 + excess))  # one over the argument of Gamma
-    log_unit = jnp.log(2 * jnp.pi) - jnp.log1p(2 * compact * (1 - half))
+    of_compact = compact / (0.5 + compact * (1 - half))
+    inverse = jnp.where(heavy, 2 * tail, of_compact)  # one over the argument of Gamma
+    shrink = 2 * compact * (1 - half)
+    log_unit = jnp.log(2 * jnp.pi) - jnp.log1p(shrink)
     return half * log_unit - _gamma_excess(inverse, half)
 
 
@@ -137,7 +139,8 @@ def _log_density(squares: Array, log_volume: Array, kappa: Array, dim: int) -> A
     inside = product > -1
     ratio = log1p_ratio(jnp.where(inside, product, 0.0))
     kernel = -0.5 * (1 + dim * kappa) * squares * ratio
-    value: Array = jnp.where(inside, kernel, -jnp.inf) - log_normalizer(kappa, dim) - log_volume
+    log_kernel = jnp.where(inside, kernel, -jnp.inf)
+    value: Array = log_kernel - log_normalizer(kappa, dim) - log_volume
     return value
 
 

@@ -91,7 +91,8 @@ class RiskProfile(Brief):
         45 for a calibrated model, more if it is over-confident, less if it is under-confident.
         """
         high, _, low = self._places
-        rise, run = (table[:, high] - table[:, low] for table in (self.model, self.source))
+        rise = self.model[:, high] - self.model[:, low]
+        run = self.source[:, high] - self.source[:, low]
         return np.asarray(np.degrees(np.arctan2(rise, run)))
 
     @property
@@ -100,7 +101,9 @@ class RiskProfile(Brief):
 
         Source: Nelson (2017), Equation 10 (which lost the minus before the root).
         """
-        return np.stack([self.accuracy * self.p_sigma, self.accuracy / self.p_sigma], -1)
+        low = self.accuracy * self.p_sigma
+        high = self.accuracy / self.p_sigma
+        return np.stack([low, high], -1)
 
     def table(self) -> "polars.DataFrame":
         """One row for each model: the three means of model, source and divergence, angle, log-sd band, impossibles."""
@@ -199,7 +202,8 @@ def risk_profile(
     bins = []
     for name, logs in zip(aligned.models, aligned.log_probs, strict=True):
         ruled_out = ((events > 0) & np.isneginf(logs)).any(1)
-        impossible.append(tuple([aligned.items[item] for item in np.flatnonzero(ruled_out).tolist()]))
+        positions = np.flatnonzero(ruled_out).tolist()
+        impossible.append(tuple([aligned.items[item] for item in positions]))
         logs = floored(logs, None)
         reported = np.exp(logs)
         if limit is not None:
@@ -239,7 +243,8 @@ def _source(reported: Rows, events: Rows, way: str, width: float | None, by_labe
         pooled = source_probability(reported.T.ravel(), events.T.ravel(), way, width)
         return pooled.reshape(reported.T.shape).T
     columns = zip(reported.T, events.T, strict=True)
-    return np.stack([source_probability(reports, happened, way, width) for reports, happened in columns]).T
+    by_column = [source_probability(reports, happened, way, width) for reports, happened in columns]
+    return np.stack(by_column).T
 
 
 def _one_sigma(logs: Rows, events: Rows) -> float:
@@ -253,7 +258,8 @@ def _one_sigma(logs: Rows, events: Rows) -> float:
 
 def _means(logs: Rows, events: Rows, powers: tuple[float, ...]) -> Float[np.ndarray, "all_then_label power"]:
     """The means over all true events and over each label's, NaN for a label without any."""
-    means = np.full((1 + logs.shape[1], len(powers)), np.nan)
+    n_labels = logs.shape[1]
+    means = np.full((1 + n_labels, len(powers)), np.nan)
     columns = [(logs.ravel(), events.ravel())]
     columns += zip(logs.T, events.T, strict=True)
     for row, (values, weights) in enumerate(columns):
@@ -274,13 +280,15 @@ def _mean(logs: Float[np.ndarray, " event"], share: Float[np.ndarray, " event"],
         return exp(high if power > 0 else low)
     if low == -inf and (power <= 0 or high == -inf):
         return 0.0
-    if abs(power) * (high - low) > 1:
+    spread = high - low
+    if abs(power) * spread > 1:
         log_sum = float(logsumexp(power * logs, b=share))
         return exp(log_sum / power)
     centre = float(share @ logs)  # around the geometric mean small powers lose no digits
     if power == 0:
         return exp(centre)
-    excess = share @ np.expm1(power * (logs - centre))
+    relative = np.expm1(power * (logs - centre))
+    excess = share @ relative
     return exp(centre + log1p(excess) / power)
 
 
@@ -290,11 +298,13 @@ def _bubbles(
     """The bins of each label, in the order of their reports."""
     rows: list[dict[str, object]] = []
     for label, log_q, y in zip(labels, logs.T, events.T, strict=True):
-        bins, place = np.unique(equal_count_bins(np.exp(log_q), n_bins), return_inverse=True)
+        bin_of = equal_count_bins(np.exp(log_q), n_bins)
+        bins, place = np.unique(bin_of, return_inverse=True)
         n = np.bincount(place)
         n_true = np.bincount(place, y)
         with np.errstate(invalid="ignore"):
-            log_of_true = np.bincount(place, np.where(y > 0, y * log_q, 0.0))
+            of_events = np.where(y > 0, y * log_q, 0.0)
+            log_of_true = np.bincount(place, of_events)
             log_of_all = np.bincount(place, log_q)
             columns = {
                 "bin": bins,
@@ -379,4 +389,5 @@ def explain_metric(power: float | Literal["decisiveness", "accuracy", "robustnes
     else:
         way = "hedged towards equal probabilities" if exponent < 1 else "sharpened towards the most probable label"
         what = f"rewards the truth raised to the power {exponent:.4g} and normalised, {way}: it is improper"
-    return MetricExplanation(value, exponent, value == 0, f"The generalised mean of power {value:.4g} {what}.")
+    text = f"The generalised mean of power {value:.4g} {what}."
+    return MetricExplanation(value, exponent, proper=value == 0, text=text)

@@ -42,7 +42,8 @@ def source_probability(reported: Entries, events: Entries, way: str, smoothing: 
     values, inverse, counts = np.unique(reported, return_inverse=True, return_counts=True)
     happened = np.bincount(inverse, events, len(values))
     if way == "isotonic":
-        frequency = np.asarray(isotonic_regression(happened / counts, weights=counts).x)
+        fitted = isotonic_regression(happened / counts, weights=counts)
+        frequency = np.asarray(fitted.x)
     elif way == "kernel":
         frequency = _kernel(values, counts, happened, smoothing)
     elif way == "neighbours":
@@ -50,9 +51,11 @@ def source_probability(reported: Entries, events: Entries, way: str, smoothing: 
     else:  # a prior adds one entry of the frequency of all
         bins = _bin_of(counts, smoothing)
         prior = 1 if way == "bayes-bins" else 0
-        hits = np.bincount(bins, happened) + prior * (happened.sum() / counts.sum())
+        of_all = happened.sum() / counts.sum()
+        hits = np.bincount(bins, happened) + prior * of_all
         size = np.bincount(bins, counts) + prior
-        frequency = (hits / np.maximum(size, 1))[bins]
+        by_bin = hits / np.maximum(size, 1)
+        frequency = by_bin[bins]
     # between 0 and 1 despite rounding, and above 0 if something happened
     least = np.where(happened > 0, np.finfo(np.float64).tiny, 0.0)
     return np.asarray(np.clip(frequency, least, 1.0))[inverse]
@@ -105,8 +108,9 @@ def _kernel(values: np.ndarray, counts: np.ndarray, happened: np.ndarray, width:
 def _neighbours(values: np.ndarray, counts: np.ndarray, happened: np.ndarray, least: float | None) -> np.ndarray:
     """The frequency within the distance that reaches at least so many entries, with all entries at that distance."""
     number = int(counts.sum())
-    wanted = int(np.sqrt(number) if least is None else least)
-    wanted = min(wanted, number)
+    if least is None:
+        least = np.sqrt(number)
+    wanted = min(int(least), number)
     entries_before = np.append(0, np.cumsum(counts))
     events_before = np.append(0, np.cumsum(happened))
     entries = np.repeat(values, counts)

@@ -135,7 +135,9 @@ def beta(a: float, b: float) -> ScoringRule:
     0.11
     """
     hint = "0, 0 is the log score; 1, 1 the Brier score."
-    return _beta(check.number(a, "a", hint, above=-1), check.number(b, "b", hint, above=-1))
+    first = check.number(a, "a", hint, above=-1)
+    second = check.number(b, "b", hint, above=-1)
+    return _beta(first, second)
 
 
 @lru_cache
@@ -157,9 +159,11 @@ def _beta(a: float, b: float) -> ScoringRule:
         if_second = jnp.where(truth[..., 1, None] != 0, probs, 0.5)
         return (truth * losses_of(if_first, if_second)).sum(-1)
 
+    to_second = f"integral of u^{a - 1:g} (1 - u)^{b:g} from p to 1"
+    to_first = f"of u^{a:g} (1 - u)^{b - 1:g} from 0 to p"
     return ScoringRule(
         name=f"beta({a:g}, {b:g})",
-        formula=f"integral of u^{a - 1:g} (1 - u)^{b:g} from p to 1, or of u^{a:g} (1 - u)^{b - 1:g} from 0 to p",
+        formula=f"{to_second}, or {to_first}",
         source="Merkle and Steyvers (2013), doi:10.1287/deca.2013.0280",
         losses=losses,
         expected_kernel=expected,
@@ -221,7 +225,8 @@ def _quadrature(a: float, b: float) -> Callable[[Array, Array], Array]:
         half = jnp.full_like(p, 0.5)
         small = jnp.where(low, p, half)
         large = jnp.where(low, half, q)
-        log_ratio = simplex.log(large) + np.log(2.0).astype(p.dtype)
+        log_2 = np.log(2.0).astype(p.dtype)
+        log_ratio = simplex.log(large) + log_2
         # of v^(b-1), from v to 1/2
         singular = -log_ratio if b == 0 else -jnp.expm1(b * log_ratio) / b * 0.5**b
         beyond_half = start(half) + singular + rest(half) - rest(large)

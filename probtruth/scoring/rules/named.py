@@ -34,15 +34,17 @@ def _ranked_losses(probs: Rows) -> Rows:
     below = jnp.cumsum(probs, -1)[..., :-1]
     nothing = jnp.zeros_like(probs[..., :1])
     before = jnp.cumsum(below**2, -1)
-    from_last = jnp.flip((1 - below) ** 2, -1)
-    after = jnp.flip(jnp.cumsum(from_last, -1), -1)
+    above = (1 - below) ** 2
+    from_last = jnp.cumsum(jnp.flip(above, -1), -1)
+    after = jnp.flip(from_last, -1)
     lower = jnp.concatenate([nothing, before], -1)
     higher = jnp.concatenate([after, nothing], -1)
     return lower + higher
 
 
 def _regret(truth: Rows, share: Rows) -> Losses:
-    return (share * (truth.max(-1, keepdims=True) - truth)).sum(-1)
+    lost = truth.max(-1, keepdims=True) - truth
+    return (share * lost).sum(-1)
 
 
 log = ScoringRule(

@@ -82,7 +82,9 @@ def brier_score(probs: Probs, truth: Probs) -> Losses:
     0.44
     """
     floats, weights = simplex.as_floats(probs, truth)
-    return ((floats - weights) ** 2 + weights * (1 - weights)).sum(-1)
+    distance = (floats - weights) ** 2
+    variance = weights * (1 - weights)
+    return (distance + variance).sum(-1)
 
 
 @float64_for_numpy
@@ -127,7 +129,9 @@ def spherical_score(probs: Probs, truth: Probs) -> Losses:
     -0.7488
     """
     floats, weights = simplex.as_floats(probs, truth)
-    return -(floats * weights).sum(-1) / jnp.sqrt((floats * floats).sum(-1))
+    product = (floats * weights).sum(-1)
+    length = jnp.sqrt((floats * floats).sum(-1))
+    return -product / length
 
 
 @float64_for_numpy

@@ -68,7 +68,8 @@ def _multinomial(
 ) -> Float[np.ndarray, " share"]:
     """The probability of each share of the votes."""
     votes = shares * annotators
-    log_ways = gammaln(annotators + 1) - gammaln(votes + 1).sum(1)
+    log_factorials = gammaln(votes + 1)
+    log_ways = gammaln(annotators + 1) - log_factorials.sum(1)
     log_chance = xlogy(votes, truth).sum(1)
     return np.asarray(np.exp(log_ways + log_chance))
 
@@ -82,7 +83,8 @@ def vote_shares(n_labels: int, annotators: int) -> Float[np.ndarray, "share labe
         hint = "Ask with fewer labels or annotators: a fault shows with two labels already."
         raise InputError(got, f"at most {MOST_SHARES}", hint)
     n_places = annotators + n_labels - 1  # of votes, and of bars between the votes of the labels
-    bars = np.array(list(combinations(range(n_places), n_labels - 1)), int).reshape(size, -1)
+    listed = list(combinations(range(n_places), n_labels - 1))
+    bars = np.array(listed, int).reshape(size, -1)
     votes = np.diff(bars, axis=1, prepend=-1, append=n_places) - 1
     return np.asarray(votes / annotators)
 
@@ -100,7 +102,8 @@ def simplex_points(n_labels: int) -> Float[np.ndarray, "point label"]:
     middle = np.full((1, n_labels), 1 / n_labels)
     rows = [corners, middle]
     for concentration in (0.1, 0.5, 1, 5):
-        rows.append(rng.dirichlet(np.full(n_labels, concentration), size // 4))
+        alpha = np.full(n_labels, concentration)
+        rows.append(rng.dirichlet(alpha, size // 4))
     return np.concatenate(rows)
 
 
@@ -108,8 +111,10 @@ def tempered_points(truth: Distribution) -> Float[np.ndarray, "point label"]:
     """Hedged and sharpened versions of a distribution, and the certainty of its most probable label."""
     exponents = np.array(EXPONENTS)[:, None]
     powered = np.where(truth > 0, truth**exponents, 0)
-    tempered = powered / powered.sum(1, keepdims=True)
-    corner = np.eye(len(truth))[[int(np.argmax(truth))]]
+    total = powered.sum(1, keepdims=True)
+    tempered = powered / total
+    most_probable = int(np.argmax(truth))
+    corner = np.eye(len(truth))[[most_probable]]
     near_corner = 0.9 * truth[None] + 0.1 * corner
     return np.concatenate([tempered, corner, near_corner])
 
@@ -200,7 +205,8 @@ def check_proper(
         tried = np.where(np.isnan(tried), np.inf, tried)
         distance = np.abs(reports - truth).sum(1) / 2
         same = distance < (APART if strict else TOLERANCE)
-        best = int(np.argmin(np.where(same, np.inf, tried)))
+        of_others = np.where(same, np.inf, tried)
+        best = int(np.argmin(of_others))
         best_reports[row] = reports[best]
         of_report[row] = tried[best]
         of_truth[row] = tried[0]
@@ -210,14 +216,20 @@ def check_proper(
     wins = gain >= -margin if strict else gain > margin
     if not wins.any():
         return None
-    clearest = int(np.argmax(np.where(wins, gain, -np.inf)))
+    gain_of_winners = np.where(wins, gain, -np.inf)
+    clearest = int(np.argmax(gain_of_winners))
     truth = points[clearest]
     report = best_reports[clearest]
     value = float(of_report[clearest])
     if not strict:
         report, value = polished(losses, truth, report)
     return CounterExample(
-        name, tuple(truth.tolist()), tuple(report.tolist()), float(of_truth[clearest]), value, annotators
+        rule=name,
+        truth=tuple(truth.tolist()),
+        report=tuple(report.tolist()),
+        loss_of_truth=float(of_truth[clearest]),
+        loss_of_report=value,
+        annotators=annotators,
     )
 
 
@@ -242,7 +254,8 @@ def best_report(rule: RuleLike | Loss, truth: ArrayLike, annotators: int | None 
     """
     row = check_arrays.distribution(truth, "truth")
     losses, _ = expected_loss(rule, len(row), annotators)
-    points = np.concatenate([row[None], simplex_points(len(row)), tempered_points(row)])
+    grid = simplex_points(len(row))
+    points = np.concatenate([row[None], grid, tempered_points(row)])
     best = int(np.nanargmin(losses(points, row)))
     report, _ = polished(losses, row, points[best])
     return report
@@ -282,7 +295,9 @@ def loss_curve(
     ([0.6325, 0.6109, 0.639], 0.6109)
     """
     row = _distribution(truth)
-    if isinstance(label, bool) or not isinstance(label, (int, np.integer)) or not -len(row) <= label < len(row):
+    n_labels = len(row)
+    whole = isinstance(label, (int, np.integer)) and not isinstance(label, bool)
+    if not whole or not -n_labels <= label < n_labels:
         raise InputError(f"label {label!r}", f"a position below {len(row)}", "Count the labels from 0.")
     grid = np.linspace(0, 1, 201)
     if reports is not None:
@@ -323,7 +338,7 @@ def _distribution(truth: ArrayLike) -> Distribution:
     """One distribution; a number is the probability of the second of two labels."""
     row = np.asarray(truth)
     if row.ndim == 0:
-        second = check_arrays.as_floats([truth], "label", "truth").astype(np.float64)[0]
+        (second,) = check_arrays.as_floats([truth], "label", "truth").astype(np.float64)
         row = np.array([1 - second, second])
     return check_arrays.distribution(row, "truth")
 
@@ -334,6 +349,7 @@ def _reports(truth: Distribution, label: int, values: Float[np.ndarray, " report
     rest = truth * others
     if not rest.any():
         rest = others.astype(float)
-    probs = (1 - values)[:, None] * rest / rest.sum()
+    left = (1 - values)[:, None]
+    probs = left * rest / rest.sum()
     probs[:, label] = values
     return np.asarray(probs)

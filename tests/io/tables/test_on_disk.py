@@ -73,7 +73,12 @@ def test_the_same_numbers_as_in_memory(form: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "options", [{"rule": "brier"}, {"estimand": "class"}, {"gold": dict.fromkeys(ITEMS[20:90], "cat")}]
+    "options",
+    [
+        {"rule": "brier"},
+        pytest.param({"estimand": "class"}, marks=pytest.mark.long),
+        pytest.param({"gold": dict.fromkeys(ITEMS[20:90], "cat")}, marks=pytest.mark.long),
+    ],
 )
 def test_everything_that_evaluate_does(options: dict, tmp_path: Path) -> None:
     votes = RNG.multinomial(3, [0.5, 0.3, 0.2], N)

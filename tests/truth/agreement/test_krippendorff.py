@@ -100,7 +100,7 @@ TEXT = pt.Annotations.from_long({"item": [0, 0], "annotator": ["p", "q"], "label
             lambda: pt.agreement.krippendorff_alpha(labelled("nan", "1", "2"), level="ordinal"),
             "labels that are numbers",
         ),
-        (lambda: pt.agreement.krippendorff_alpha(labelled("1.0", "1", "2"), level="ordinal"), "each another one"),
+        (lambda: pt.agreement.krippendorff_alpha(labelled("1e0", "1", "2"), level="ordinal"), "each another one"),
         (lambda: pt.agreement.krippendorff_alpha(labelled("a", "b"), level="ordinal", order="ab"), "order as a str"),
         (lambda: pt.agreement.krippendorff_alpha([["yes", "no"]]), "got list, expected Annotations"),
         (lambda: pt.agreement.human_ceiling([["yes", "no"]]), "got list, expected Annotations"),
