@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from probtruth.io.annotations import read_annotations as read_annotations
     from probtruth.io.predictions import read_predictions as read_predictions
     from probtruth.io.scores import read_scores as read_scores
+    from probtruth.io.votes import read_votes as read_votes
     from probtruth.line.compare import compare as compare
     from probtruth.line.compare_metric import compare_metric as compare_metric
     from probtruth.line.evaluate import evaluate as evaluate
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
     from probtruth.types import Predictions as Predictions
     from probtruth.types import Scores as Scores
     from probtruth.types import Truth as Truth
+    from probtruth.types import Votes as Votes
 
 _HOME = {
     "Annotations": "types",
@@ -61,6 +63,7 @@ _HOME = {
     "Scores": "types",
     "ScoringRule": "scoring.rules.rule",
     "Truth": "types",
+    "Votes": "types",
     "annotators": "truth.annotators",
     "brier_score": "scoring.rules.proper",
     "compare": "line.compare",
@@ -82,6 +85,7 @@ _HOME = {
     "read_annotations": "io.annotations",
     "read_predictions": "io.predictions",
     "read_scores": "io.scores",
+    "read_votes": "io.votes",
     "score": "line.score",
     "spherical_score": "scoring.rules.proper",
     "validate": "study.validate",

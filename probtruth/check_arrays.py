@@ -128,10 +128,13 @@ def distributions(
             where(row),
         )
     column = int(np.argmax(own < 0 if fault else ~np.isfinite(own)))
+    hint = "Check that cell; nothing is clipped."
+    if fault and kind == "probs" and bool((to_host(cells) > 1).any()):
+        hint += " If these are logits, write pt.Predictions.from_logits(models)."
     raise InputError(
         f"{what} {own[column]} for label {check.quote(labels[column] if labels is not None else column)}",
         "a probability between 0 and 1" if fault else "a finite number",
-        "Check that cell; nothing is clipped.",
+        hint,
         where(row),
     )
 

@@ -53,18 +53,19 @@ def _floats(column: "polars.Series") -> "polars.Series":
     import polars
 
     kind = column.dtype
+    if isinstance(kind, polars.String):  # first, because a table may have very many such columns
+        numbers = column.cast(polars.Float64, strict=False)
+        if numbers.null_count() > column.null_count():  # blanks around a number, or no number
+            stripped = column.alias("cells").str.strip_chars()
+            numbers = stripped.cast(polars.Float64, strict=False).alias(column.name)
+        return numbers
     if kind.is_float():
         return column
     if kind.is_numeric() or kind == polars.Boolean:
         return column.cast(polars.Float64)
     if kind in (polars.Categorical, polars.Enum):
-        column = column.cast(polars.String)
-    elif kind != polars.String:
-        return polars.Series(column.name, [None] * len(column), polars.Float64)
-    numbers = column.cast(polars.Float64, strict=False)
-    if numbers.null_count() > column.null_count():  # blanks around a number, or no number
-        numbers = column.alias("cells").str.strip_chars().cast(polars.Float64, strict=False).alias(column.name)
-    return numbers
+        return _floats(column.cast(polars.String))
+    return polars.Series(column.name, [None] * len(column), polars.Float64)
 
 
 @dataclass(frozen=True, eq=False)

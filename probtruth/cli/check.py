@@ -21,6 +21,7 @@ MOST_TASKS = 12  # How many tasks of a log are listed with their metrics
 # The facts that the first line counts.
 NOUNS = {
     "n_annotations": "annotation",
+    "n_votes": "vote",
     "models": "model",
     "tasks": "task",
     "n_items": "item",
@@ -78,27 +79,40 @@ def _checked(file: str, reading: LabelReading, cells: opt.Cells, columns: tuple[
     return _labels(read_label_file(path, replace(reading, format=tool)), kinds.get(tool, f"{tool} export"))
 
 
+def _votes(votes: Any) -> Checked:
+    facts = {"models": list(votes.models), "n_votes": len(votes.outcome)}
+    if votes.prompts_named:
+        facts["n_items"] = len(votes.items)
+    if votes.annotator is not None:
+        facts["n_annotators"] = len(votes.annotators)
+    return "votes on pairs of models", facts, list(votes.notes)
+
+
 def _table(path: Any, reading: LabelReading, cells: opt.Cells, of_scores: tuple[str | None, str | None]) -> Checked:
     """What a table holds, by its kind."""
-    from probtruth.io.kinds import Hard, LongScores, Soft, kind_of, score_kind
+    from probtruth.io.kinds import Hard, LongScores, Soft, kind_of, score_kind, vote_columns
     from probtruth.io.predictions import read_predictions
     from probtruth.io.table import opened
+    from probtruth.io.votes import votes_of
     from probtruth.line.inputs import reference_of
 
     table = opened(path)
     how = ScoreReading(reading.item, *of_scores, replicate=reading.replicate, missing=reading.missing)
+    votes = vote_columns(table.columns)
+    if votes is not None:
+        return _votes(votes_of(table, votes))
     names = {how.column(role) for role in ("item", "model", "score")}
     if names <= set(table.columns) and isinstance(score_kind(table, how), LongScores):
         return _scores(table, how)
     try:
         kind = kind_of(table, reading)
     except InputError as error:
-        item = reading.column("item")
+        item = reading.column("item") if reading.item is not None else _only_names(table)
         once = item in table.columns and not table.whole[0].get_column(item).is_duplicated().any()
         if not once:  # several rows of an item are votes
             raise
         try:
-            read = read_predictions({redacted(str(path)): table}, None, reading.item, cells.kind, cells.renormalise)
+            read = read_predictions({redacted(str(path)): table}, None, item, cells.kind, cells.renormalise)
         except InputError as other:
             raise (error if cells == opt.Cells() and error.expected.startswith("to know which") else other) from None
     else:
@@ -107,8 +121,19 @@ def _table(path: Any, reading: LabelReading, cells: opt.Cells, of_scores: tuple[
             return _labels(known, "labels, one for each item" if isinstance(kind, Hard) else "annotations, long form")
         read = read_predictions({redacted(str(path)): table}, None, reading.item, cells.kind, cells.renormalise)
     lines = [f"{count(rows, 'row')} divided by their sums" for _, rows, _, _ in read.audit.renormalised]
+    if reading.item is None and "item" not in table.columns:
+        lines.append(f"took the column {checks.quote(_only_names(table))} as the items")
     lines += read.notes
     return "probabilities", {"n_items": len(read.index.items), "labels": list(read.index.labels)}, lines
+
+
+def _only_names(table: Any) -> str:
+    """The column of items: `item` or, where there is none, the one column of text."""
+    from probtruth.io.tables.columns import some_number
+
+    frame, _ = table.head
+    texts = [name for name in frame.columns if not some_number(frame, name)]
+    return texts[0] if "item" not in frame.columns and len(texts) == 1 else "item"
 
 
 def _scores(table: Any, how: ScoreReading) -> Checked:

@@ -77,6 +77,8 @@ def check_output(out: str | None, show: str | None = None, item: str = "item") -
     if show is not None:
         from probtruth.io.item_content import read_content
 
+        if out is None:
+            raise InputError("--show without --out", "a folder for the report, which shows it", "Add --out results.")
         read_content(show, None, item)
 
 

@@ -80,7 +80,7 @@ def _of_several_labels(labels: list[str], files: Files, options: dict[str, Any],
 
 def _unused(files: Files, table: str | None) -> tuple[tuple[str, ...], str]:
     """The options that do nothing beside the files, and what these are."""
-    of_votes = ("annotator", "label", "replicate", "format")
+    of_votes = ("annotator", "label", "replicate", "format", "missing")
     if table is not None:
         return of_votes, "a table that holds all"
     if files.soft is not None:

@@ -96,6 +96,8 @@ def monitor(
     from probtruth.study.monitor import monitor
     from probtruth.study.monitor_state import is_state
 
+    if watching.close and watching.cluster is None:
+        raise InputError("--close without --cluster", "clusters, of which the last is complete", "Leave it out.")
     console = Console.of(context, json)
     check_out(state, is_state)
     frame, source = opened(scores).whole

@@ -77,7 +77,7 @@ def conclude(estimate: Estimate, options: Options) -> Comparison:
     grouped = estimate.mean.shape[1] > 1
     population = None
     if not options.these_items:
-        need_spread(estimate.design)
+        need_spread(estimate.design, estimate.about.audit.counts())
     if grouped and estimate.n_models > 1 and np.isfinite(estimate.mean).all():
         population = Population.of(estimate)
     return assemble(estimate, posterior_of(estimate, population, options), options)
@@ -99,12 +99,13 @@ def need_two(models: Sequence[str]) -> None:
         )
 
 
-def need_spread(plan: Design) -> None:
-    """Raises where no group has two units, whose difference would show how much they vary."""
+def need_spread(plan: Design, left_out: Sequence[str] = ()) -> None:
+    """Raises where no group has two units, whose difference shows how much they vary; `left_out` says what went."""
     if (plan.group_units < 2).all():
         unit = "item" if plan.n_clusters is None else "cluster"
         where = f"in each of the {plan.n_groups} groups" if plan.grouped else "in all"
+        dropped = f" (left out for all models: {', '.join(left_out)})" if left_out else ""
         raise PosteriorError(
-            f"got one {unit} {where}, expected at least two: the spread between {unit}s cannot be estimated. "
+            f"got one {unit} {where}{dropped}, expected at least two: the spread between {unit}s cannot be estimated. "
             f"Hint: add {unit}s, or compare under finer {unit}s."
         )

@@ -101,6 +101,7 @@ class About:
     unknown: str = "nothing in the data connects the two models"  # why a row is NaN
     outcomes: Outcomes | None = None
     range: tuple[float, float] | None = None
+    preference: Callable[[float], float] | None = None  # of votes: P(a preferred to b) at a minus b
 
     @property
     def bound(self) -> float:
@@ -320,7 +321,7 @@ class Estimate:
         drawn[first[0]] = left
         for name, of_source in drawn.items():
             share = shares.get(name)
-            if share is not None:
+            if share is not None and bool((total > 0).all()):  # else nothing varies
                 low, high = np.quantile(of_source / total, [0.025, 0.975]).tolist()
                 intervals[name] = (min(low, share), max(high, share))
         return intervals

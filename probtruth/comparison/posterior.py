@@ -23,9 +23,11 @@ from probtruth.comparison.margin import Margin, margins, other_df
 from probtruth.comparison.options import Options
 from probtruth.comparison.pairs import LEADING, Pairs, first_and_last, leading, pair_rows_of, pairs_of
 from probtruth.comparison.pooled import pooled, steadier
+from probtruth.errors import PosteriorError
 
 if TYPE_CHECKING:
-    from probtruth.inference.nuts import Draws
+    from probtruth.errors import PosteriorError
+from probtruth.inference.nuts import Draws
 
 CHAINS = 4
 AT_ONCE = 1 << 20  # Numbers of draws that are worked on at once
@@ -48,6 +50,7 @@ class Tree:
     centre: Float[np.ndarray, " step"]
     scale: Float[np.ndarray, " step"]
     root: Float[np.ndarray, "step step"]
+    growth: Float[np.ndarray, " step"]  # of each step's spread, of which the tree chose the smallest ones
 
     @classmethod
     def of(cls, margins: Sequence[Margin], n_models: int, df: float) -> "Tree":
@@ -73,8 +76,10 @@ class Tree:
             path[one] = path[parent[one]]
             path[one, step] = 1.0
         ends = model, parent[model]
-        root = _root(steadier(variance, df), *ends)
-        return cls(*ends, path, mean[ends], spread[ends], root)
+        steady = steadier(variance, df)
+        root = _root(steady, *ends)
+        growth = np.sqrt(np.divide(steady[ends], variance[ends], out=np.ones(len(order)), where=variance[ends] > 0))
+        return cls(*ends, path, mean[ends], spread[ends], root, growth)
 
     def draw(self, margins: Sequence[Margin], shift: Steps, df: float) -> Steps:
         """Draws of the steps about their means, in units of their spreads, that have the margins of the pairs."""
@@ -114,7 +119,8 @@ class Tree:
 
     def pooled(self, steps: Steps, seed: int) -> Steps:
         """The steps where the models resemble each other as far as the data say."""
-        return pooled(self.path @ self.centre, steps, self.path * self.scale, self.root, seed)
+        reach = self.path * self.scale
+        return pooled(self.path @ self.centre, steps, reach, self.root * self.growth[:, None], seed)
 
     def t_of(self, pairs: Pairs, shift: Steps, variance: Float[np.ndarray, " pair"]) -> Float[np.ndarray, "pair draw"]:
         """The t-distributed variable behind the difference of each pair; 0 where it has no spread."""
@@ -269,6 +275,11 @@ def posterior_of(estimate: Estimate, population: Population | None, options: Opt
     if n_models > 1 and np.isfinite(whole.mean[n_models:]).all():
         tree = Tree.of(found[n_models:], n_models, total_df(pairs))
     df = total_df(total.of(slice(n_models)) if tree is None else pairs)
+    if not df > 0:
+        raise PosteriorError(
+            "got too few scores in common (no degree of freedom is left for the spread between items), expected at "
+            "least two items that models share. Hint: add items that all models have."
+        )
     data: dict[str, np.ndarray] = {}
     run, means, nuts = None, None, options.engine == "nuts"
     ranked = None

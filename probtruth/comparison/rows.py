@@ -97,7 +97,15 @@ def _pair(
         found = replace(found, unseen_rate=rate, unseen_difference=worst, unseen_p_a_better=p)
     if about.shared_items is not None:
         found = replace(found, shared_items=int(about.shared_items[both]))
-    return in_own_units(found, about)
+    found = in_own_units(found, about)
+    if about.preference is None or found.difference is None or found.low is None or found.high is None:
+        return found
+    return replace(
+        found,
+        p_a_preferred=about.preference(found.difference),
+        p_a_preferred_low=about.preference(found.low),
+        p_a_preferred_high=about.preference(found.high),
+    )
 
 
 def _worst_unseen(

@@ -16,6 +16,7 @@ LEAST = 1e-6  # Mean probability below which an infinite difference is taken for
 
 # Why nothing is said of what was not seen.
 NOT_SAMPLED = "the items are held fixed"
+OF_VOTES = "a vote has three outcomes, and all are counted"
 NO_BOUND = "the scores have no known bound: a rare larger difference cannot be excluded"
 
 

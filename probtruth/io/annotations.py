@@ -152,6 +152,10 @@ def _of_wide(table: Table, kind: Wide, how: LabelReading, labels: Sequence[str] 
         item = ROWS
     long, source = long_form(table, item, kind.annotators, [], "annotator", how.none)
     made = Annotations.from_long(long, item, NAME, VALUE, "", labels=labels, source=source)
+    columns = [frames.flat(table.whole[0], name, source, "annotator") for name in kind.annotators if how.none]
+    gone = sum(int((frames.blank(own, how.none) & ~frames.blank(own)).sum()) for own in columns)
+    if gone:
+        made = replace(made, notes=(f"{table.name}: {check.count(gone, 'answer')} left out as missing",))
     if kind.item is not None:
         return made
     if made.n_items < table.whole[0].height:

@@ -1,7 +1,8 @@
 """What a table of labels or scores holds: the only guess in the house. What a caller says goes before it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import numpy as np
 import polars
@@ -17,7 +18,6 @@ from probtruth.io.tables.columns import ENOUGH, MOST, by_name, item_column, labe
 from probtruth.io.tables.wide import REPEATED, items_of
 
 MODELS = ("model", "models", "system", "run", "model_name")  # of a column that names models
-BATTLE = ("model_a", "model_b", "winner")  # Columns of votes on pairs of models
 TOTALS = ("total", "sum", "count", "votes", "n", "n_votes", "n_annotators", "all")  # of a sum of the others
 FEWEST_ROWS = 5  # by which a column of another name is told to be the sum or the majority of others
 
@@ -99,8 +99,32 @@ class Board:
 
 @dataclass(frozen=True)
 class Votes:
-    """A row for each vote on a pair of models."""
+    """A row for each vote on a pair of models; without `winner` the left one is preferred."""
 
+    left: str
+    right: str
+    winner: str | None = None
+    item: str | None = None
+    annotator: str | None = None
+
+
+# The columns of the two models of a vote, the preferred one first where nothing says who won.
+VOTE_PAIRS = (
+    ("model_a", "model_b"),
+    ("model_1", "model_2"),
+    ("model_left", "model_right"),
+    ("left_model", "right_model"),
+    ("generator_1", "generator_2"),
+    ("left", "right"),
+    ("chosen_model", "rejected_model"),
+)
+VOTE_COLUMNS = {
+    "left": (),
+    "right": (),
+    "winner": ("winner", "preference", "preferred", "vote", "outcome"),
+    "item": ("item", "prompt", "prompt_id", "question_id", "instruction", "question", "conversation_id", "task_id"),
+    "annotator": ("annotator", "judge", "worker", "worker_id", "user", "user_id", "rater", "judge_hash", "evaluator"),
+}
 
 type ScoreKind = LongScores | Board | Votes
 
@@ -122,7 +146,7 @@ def kind_of(
     if how.format == "wide":
         return _wide(table, how)
     columns = set(table.columns)
-    if set(BATTLE) <= columns:
+    if {"model_a", "model_b", "winner"} <= columns:
         raise votes_on_pairs(table.name)
     long = {how.column("annotator"), how.column("label")}
     if how.format not in ("counts", "soft"):
@@ -370,8 +394,7 @@ def votes_on_pairs(name: str) -> InputError:
     return InputError(
         "votes on pairs of models (model_a, model_b, winner)",
         "labels of items, or a score for each item and model",
-        "If the same two models answered every item, give each its own row: 1 for the winner, 0 for the other, 0.5 "
-        "for a tie, with the judge as replicate. Votes on several pairs need a Bradley-Terry model.",
+        "Votes are no scores: pt.compare(pt.read_votes(...)), or probtruth compare with the file, takes them.",
         name,
     )
 
@@ -388,11 +411,38 @@ def score_kind(table: Table, how: ScoreReading = ScoreReading(), models: Sequenc
     columns = table.columns
     if {item, model, score} <= set(columns):
         return LongScores(item, model, score)
-    if set(BATTLE) <= set(columns):
-        return Votes()
+    votes = vote_columns(columns)
+    if votes is not None:
+        return votes
     _refuse_wide(table, how)
     frames.need_columns(columns, {"item": item, "model": model, "score": score}, table.name)
     return LongScores(item, model, score)
+
+
+def vote_columns(columns: Sequence[str], named: Mapping[str, str | None] = MappingProxyType({})) -> Votes | None:
+    """The columns of votes, those that are named and the others by their names; None where there are none."""
+    lower = {name.strip().lower(): name for name in reversed(columns)}
+    roles: dict[str, str | None] = {}
+    for role, names in VOTE_COLUMNS.items():
+        said = named.get(role)
+        if said is not None and said not in columns:
+            check.one_of(said, tuple(columns), f"column of {role}")
+        roles[role] = said if said is not None else next((lower[name] for name in names if name in lower), None)
+    left = roles["left"]
+    right = roles["right"]
+    for first, second in VOTE_PAIRS:
+        if left is None and right is None and first in lower and second in lower:
+            left = lower[first]
+            right = lower[second]
+            break
+    winner = roles["winner"]
+    if left is None or right is None:
+        return None
+    if winner is None and not left.lower().startswith("chosen"):
+        return None
+    if left.lower().startswith("chosen"):
+        winner = named.get("winner")
+    return Votes(left, right, winner, roles["item"], roles["annotator"])
 
 
 def _models_in_rows(table: Table, how: ScoreReading, models: Sequence[str] | None) -> str | None:

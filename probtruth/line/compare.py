@@ -1,6 +1,5 @@
 """Comparison of scores, or of a table of them."""
 
-import re
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -14,14 +13,17 @@ from probtruth.frames import name_text
 from probtruth.io.addresses import fetched_once
 from probtruth.io.gold import gold_table, probabilities
 from probtruth.io.scores import read_scores
+from probtruth.io.votes import read_scores_or_votes
+from probtruth.line.compare_votes import compare_votes
 from probtruth.line.inputs import by_name
-from probtruth.types import Annotations, Comparison, Scores, orientation
+from probtruth.line.points import points_of
+from probtruth.types import Annotations, Comparison, Scores, Votes, orientation
 from probtruth.types.arguments import Engine, Frame, Groups, ItemPopulation, ReplicateKind, StrPath, Weights
 
 
 @fetched_once()
 def compare(
-    scores: Scores | Moments | StrPath | Frame,
+    scores: Scores | Votes | Moments | StrPath | Frame,
     *,
     groups: Groups | None = None,
     clusters: Groups | None = None,
@@ -80,6 +82,11 @@ def compare(
     dict of columns, a file, or a folder of Parquet or Arrow files. Tables with other columns go through `read_scores`.
     Or they are `Moments`, sums of parts of the items, which hold their groups and clusters.
 
+    Or they are `Votes` on pairs of models (`read_votes`, or a table with the columns `model_a`, `model_b`, `winner`).
+    The difference is then that of Bradley and Terry's strengths in log-odds, over new prompts and new annotators;
+    `p_a_preferred` is the probability that an annotator prefers a's answer, ties counted half. `rope` is in points of
+    that probability.
+
     Returns: a `Comparison`; differences are a minus b in the score's own units and sign.
 
     Errors: `InputError` for fewer than two models, NaN scores or unusable options; `PosteriorError` where a single item
@@ -93,8 +100,20 @@ def compare(
     (-0.3, True)
     """
     check.own_threads()
-    known = scores if isinstance(scores, Scores | Moments) else read_scores(scores)
+    known = scores if isinstance(scores, Scores | Votes | Moments) else read_scores_or_votes(scores)
     need_two(known.models)
+    if isinstance(known, Votes):
+        of_scores = {
+            "groups": groups,
+            "clusters": clusters,
+            "replicates": replicates,
+            "annotations": annotations,
+            "fold_correlation": fold_correlation,
+            "weights": weights,
+            "gold": gold,
+            "population": None if population == "new-items" else population,
+        }
+        return compare_votes(known, rope, engine, seed, strict, **of_scores)
     grouped: object = groups
     clustered: object = clusters
     shares: object = weights
@@ -158,12 +177,6 @@ def rope_in_units(rope: float | str | None, scores: Scores) -> float | str | Non
         f"{rope} of the best mean score is {number:.3g}: if you mean that, write rope={number:.3g} (command line: "
         f"--rope {number:.3g}).",
     )
-
-
-def points_of(rope: float | str | None) -> float | None:
-    """`X%` as a number of points; None for a rope of another form."""
-    match = re.fullmatch(r"\s*([0-9]+\.?[0-9]*|\.[0-9]+)\s*%\s*", rope) if isinstance(rope, str) else None
-    return None if match is None else float(match[1]) / 100
 
 
 def _with_gold(scores: Scores, gold: Scores | StrPath | Frame) -> Scores:

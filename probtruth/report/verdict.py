@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from probtruth.check import count
 from probtruth.line.result import Result
@@ -119,6 +119,9 @@ def _answer(estimand: str, comparison: Comparison, names: dict[str, str]) -> tup
 def _difference(comparison: Comparison, pair: Pair, names: dict[str, str]) -> tuple[str, str]:
     """A minus b in the sign of the scores, and which sign favours a."""
     a, b = names[pair.a], names[pair.b]
+    if pair.p_a_preferred is not None:
+        row = replace(pair, low=pair.p_a_preferred_low, high=pair.p_a_preferred_high)
+        return f"Share of votes for {a} against {b}, ties counted half", with_interval(pair.p_a_preferred, row)
     favours = favouring_a(comparison.higher_is_better)
     title = f"Difference in {mean_of(comparison)}, {a} minus {b} ({favours} favours {a})"
     return title, with_interval(pair.difference, pair, unit(comparison.rule, " "), sign=True)

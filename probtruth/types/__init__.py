@@ -12,3 +12,4 @@ from probtruth.types.scores import Replicates as Replicates
 from probtruth.types.scores import RuleFacts as RuleFacts
 from probtruth.types.scores import Scores as Scores
 from probtruth.types.truth import Truth as Truth
+from probtruth.types.votes import Votes as Votes

@@ -64,8 +64,9 @@ class Pair(_Columns):
     `low` to `high` is the equal-tailed 95% interval; `p_a_better` and `p_b_better` sum to 1. `p_a_better_rope` and
     `p_b_better_rope` are the chances to be better by more than the ROPE, None without one. `reason` says why a number
     is unknown. The columns of what was not seen say what outcomes that no item showed could change; `shared_items` is
-    on how many items both models were scored, where some model lacks scores. `group` and `n_items` are of a row of one
-    group.
+    on how many items both models were scored, where some model lacks scores; `p_a_preferred` is of votes: the
+    probability that a's answer is preferred, ties counted half, with its interval. `group` and `n_items` are of a row
+    of one group.
     """
 
     a: str
@@ -84,6 +85,9 @@ class Pair(_Columns):
     unseen_difference: float | None = None
     unseen_p_a_better: float | None = None
     shared_items: int | None = None
+    p_a_preferred: float | None = None
+    p_a_preferred_low: float | None = None
+    p_a_preferred_high: float | None = None
     group: str | None = None
     n_items: int | None = None
 
@@ -133,6 +137,9 @@ class Pair(_Columns):
             unseen_difference=minus(self.unseen_difference),
             unseen_p_a_better=None if unseen is None else 1.0 - unseen,
             favours=sides.get(self.favours or ""),
+            p_a_preferred=_other_side(self.p_a_preferred),
+            p_a_preferred_low=_other_side(self.p_a_preferred_high),
+            p_a_preferred_high=_other_side(self.p_a_preferred_low),
         )
 
 
@@ -148,8 +155,15 @@ PAIR_NUMBERS = (
     "unseen_rate",
     "unseen_difference",
     "unseen_p_a_better",
+    "p_a_preferred",
+    "p_a_preferred_low",
+    "p_a_preferred_high",
 )
 PAIR_NAMES = ("favours", "reason", "shared_items", "group", "n_items")
+
+
+def _other_side(chance: float | None) -> float | None:
+    return None if chance is None else 1.0 - chance
 
 
 def minus(value: float | None) -> float | None:

@@ -145,9 +145,13 @@ def test_a_path_that_cannot_be_read_is_no_output(run) -> None:
     assert len(outcome.err) < 1000
 
 
-@pytest.mark.parametrize("command", ["check", "compare"])
-def test_votes_of_arenas_are_recognised(run, tmp_path, command: str) -> None:
-    (tmp_path / "arena.csv").write_text("question,model_a,model_b,winner\nq1,a,b,model_a\nq2,a,b,tie\n")
-    outcome = run(command, tmp_path / "arena.csv")
-    assert outcome.status == 2
-    assert "votes on pairs of models" in outcome.err
+def test_votes_of_arenas_are_recognised(run, tmp_path) -> None:
+    (tmp_path / "arena.csv").write_text("question,model_a,model_b,winner\nq1,a,b,model_a\nq2,a,b,tie\nq3,a,b,a\n")
+    checked = run("check", tmp_path / "arena.csv")
+    assert "votes on pairs of models, 3 votes, 2 models, 3 items" in checked.out
+    compared = run("compare", tmp_path / "arena.csv")
+    assert compared.status == 0
+    assert "Share of votes for a against b, ties counted half" in " ".join(compared.out.split())
+    as_labels = run("truth", tmp_path / "arena.csv")
+    assert as_labels.status == 2
+    assert "votes on pairs of models" in as_labels.err

@@ -216,3 +216,14 @@ def test_votes_in_one_cell_are_recognised(run, tmp_path) -> None:
     done = run("run", "--annotations", tmp_path / "chaos.jsonl", *models, "--engine", "exact", "--json")
     assert done.status == 0, done.err
     assert done.json["truth"]["n_items"] == 5
+
+
+def test_check_takes_the_one_column_of_text_as_the_items_of_predictions(run, tmp_path) -> None:
+    (tmp_path / "own.csv").write_text("question,yes,no\nq1,0.4,0.6\nq2,0.3,0.7\n")
+    outcome = run("check", tmp_path / "own.csv", "--json")
+    assert outcome.status == 0, outcome.err
+    (row,) = outcome.json["files"]
+    assert (row["kind"], row["n_items"], row["labels"]) == ("probabilities", 2, ["no", "yes"])
+    assert "took the column 'question' as the items" in run("check", tmp_path / "own.csv").out
+    (tmp_path / "twice.csv").write_text("question,text,yes,no\nq1,a,0.4,0.6\nq2,b,0.3,0.7\n")
+    assert run("check", tmp_path / "twice.csv").status == 2  # which of the two is not known

@@ -111,6 +111,12 @@ CALLS = {
         lambda: pt.read_predictions(EVENT, pt.Annotations.from_long(votes()).index, kind="logits"),
         lambda read: bool(np.asarray(read.probs)[0, 0, 1] > 0.8),
     ),
+    "an array of logits": Call(
+        lambda: pt.evaluate([0, 1], {"m": [[2.0, -1.0], [-3.0, 1.0]]}),
+        "pt.Predictions.from_logits(models)",
+        lambda: pt.evaluate([0, 1], pt.Predictions.from_logits({"m": [[2.0, -1.0], [-3.0, 1.0]]})),
+        lambda result: bool((np.asarray(result.scores.values) < 0.1).all()),
+    ),
     "which way scores count": Call(
         lambda: pt.read_scores("scores.csv"),
         "higher_is_better=True or False",
@@ -399,6 +405,12 @@ CALLS = {
         "labels=['toxic', 'insult']",
         lambda: pt.evaluate_labels(SEVERAL, SEVERAL_MODELS, labels=["toxic", "insult"], engine="exact"),
         lambda result: list(result.by_label) == ["toxic", "insult"],
+    ),
+    "votes on pairs of models": Call(
+        lambda: pt.read_scores("arena.csv"),
+        "pt.compare(pt.read_votes(...))",
+        lambda: pt.compare(pt.read_votes("arena.csv")),
+        lambda compared: set(compared.models) == {"ours", "theirs"},
     ),
     "two numbers of labels": Call(
         lambda: pt.Truth.from_labels(["a", "b"], n_labels=3),

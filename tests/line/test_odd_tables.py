@@ -8,7 +8,7 @@ import polars
 import pytest
 
 import probtruth as pt
-from probtruth.errors import InputError
+from probtruth.errors import InputError, PosteriorError
 
 
 class TestTablesInOddPlaces:
@@ -65,3 +65,17 @@ class TestSoftOutcomes:
     def test_fractions_beside_three_labels(self) -> None:
         with pytest.raises(InputError, match="got labels of type float64"):
             pt.evaluate([0.2, 0.4], {"m": [[0.2, 0.3, 0.5], [0.2, 0.3, 0.5]]})
+
+
+def test_an_error_after_dropping_says_what_was_dropped() -> None:
+    labels = {"item": [*"abc"], "label": ["no", "yes", "no"]}
+    probs = {"item": [*"cd"], "no": [0.5, 0.25], "yes": [0.5, 0.75]}
+    with pytest.raises(PosteriorError) as refused:
+        pt.evaluate(labels, {"m": probs, "n": {**probs, "no": [0.25, 0.5], "yes": [0.75, 0.5]}})
+    assert "got one item in all (left out for all models: 2 that some model lacks ('a', 'b')" in str(refused.value)
+
+
+def test_a_board_of_one_item_in_common() -> None:
+    table = {"item": [*"abc", *"cde"], "model": ["m"] * 3 + ["n"] * 3, "score": [1.0, 2, 3, 4, 5, 6]}
+    with pytest.raises(PosteriorError, match="at least two items that models share"):
+        pt.compare(pt.Scores.from_frame(table, higher_is_better=True))

@@ -226,6 +226,9 @@ def test_placeholders_that_the_models_name_are_labels() -> None:
     votes = {"item": ["p", "p", "q"], "annotator": ["a", "b", "a"], "label": ["yes", "skip", "no"]}
     assert "'skip'" in pt.read_annotations(votes).notes[0]
     assert pt.read_annotations(votes, labels=["no", "skip", "yes"]).notes == ()
+    wide = {"item": ["p", "q"], "a": ["yes", "no"], "b": ["skip", None]}
+    known = pt.read_annotations(wide, format="wide", missing=["skip"])
+    assert (known.index.labels, known.notes) == (("no", "yes"), ("the table: 1 answer left out as missing",))
     left = pt.read_annotations(votes, missing=["skip"])
     assert (left.index.labels, left.notes) == (("no", "yes"), ("the table: 1 answer left out as missing",))
 

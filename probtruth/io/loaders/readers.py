@@ -19,10 +19,14 @@ from probtruth.io.formats import (
     ScoreReading,
     listed,
 )
+from probtruth.io.kinds import Votes as VoteKind
+from probtruth.io.kinds import score_kind
 from probtruth.io.loaders import helm, inspect_logs, json_values, lm_eval, results
 from probtruth.io.scores import read_scores
+from probtruth.io.table import opened
 from probtruth.io.tables.read import BINARIES, BOM, has_several, read_bytes
-from probtruth.types import Annotations, Scores
+from probtruth.io.votes import votes_of
+from probtruth.types import Annotations, Scores, Votes
 from probtruth.types.arguments import Files, StrPath
 
 # For each of the tools whose files hold scores: what there is to compare in files.
@@ -167,8 +171,8 @@ def label_format(path: StrPath, format: str = "auto") -> str:
     return format_of(path) if where.is_dir() or where.suffix.lower() in (".json", ".jsonl", ".ndjson") else "table"
 
 
-def read_score_files(files: Files, how: ScoreReading, memory: float | None = None) -> Scores:
-    """Scores from a table or from the logs of a harness."""
+def read_score_files(files: Files, how: ScoreReading, memory: float | None = None) -> Scores | Votes:
+    """Scores, or votes, from a table or from the logs of a harness."""
     every: Sequence[Any] = [*files.values()] if isinstance(files, Mapping) else [files]
     paths = [path for one in every for path in ([one] if isinstance(one, str | Path) else one)]
     format = score_format(paths, how.format)
@@ -199,6 +203,12 @@ def read_score_files(files: Files, how: ScoreReading, memory: float | None = Non
     elif len(paths) > 1:
         hint = "Name the model of each: MODEL=FILE MODEL=FILE."
         raise InputError(f"{len(paths)} tables", "one table of scores, or a file for each model", hint)
+    else:
+        whole = opened(table)
+        kind = score_kind(whole, how, listed(how.model) if format == "wide" else None)
+        if isinstance(kind, VoteKind):
+            return votes_of(whole, kind)
+        table = whole
     models = None
     own = {name: getattr(how, name) for name in ("item", "model", "score", "group", "cluster", "replicate")}
     if format == "wide":

@@ -255,7 +255,7 @@ def of_numbers(frame: polars.DataFrame, names: Sequence[str]) -> list[str]:
 
 
 def _is_number(column: polars.Series) -> bool:
-    if column.dtype != polars.String:
+    if not isinstance(column.dtype, polars.String):
         return column.dtype.is_numeric() or column.dtype in (polars.Boolean, polars.Duration)
     numbers = column.cast(polars.Float64, strict=False)
     if numbers.null_count() == 0:  # the quick way

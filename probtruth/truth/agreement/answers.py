@@ -19,7 +19,7 @@ class Answers:
     items: Int[np.ndarray, " item"]
     counts: Float[np.ndarray, "item label"]
     item: Int[np.ndarray, " answer"]
-    annotator: Int[np.ndarray, " answer"] | None
+    annotator: Int[np.ndarray, " answer"]
     part_of: Int[np.ndarray, " part"]
     label: Int[np.ndarray, " part"]
     share: Float[np.ndarray, " part"]
@@ -46,7 +46,7 @@ def answers_of(annotations: Annotations, undivided: bool = False) -> Answers:
     """The answers to every item that has two; `undivided` takes the most frequent label of repeats that differ."""
     n_items, n_labels = annotations.n_items, annotations.n_labels
     none = np.zeros(0, np.int64)
-    item, who, part_of, label, share = none, None, none, none, np.zeros(0)
+    item, who, part_of, label, share = none, none, none, none, np.zeros(0)
     if annotations.annotator is None:
         counts = annotations.counts().astype(float)
     else:
@@ -73,7 +73,7 @@ def answers_of(annotations: Annotations, undivided: bool = False) -> Answers:
         np.flatnonzero(several),
         counts[several],
         place[item[used]],
-        None if who is None else who[used],
+        who[used],
         (np.cumsum(used) - 1)[part_of[parts]],
         label[parts],
         share[parts],

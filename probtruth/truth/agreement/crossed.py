@@ -39,7 +39,7 @@ class Influences:
 
     of_item: Float[np.ndarray, "row item"]
     of_cell: Float[np.ndarray, "row cell"]
-    annotator: Int[np.ndarray, " cell"] | None
+    annotator: Int[np.ndarray, " cell"]
     removed: Float[np.ndarray, " cell"]
 
     def less_first(self) -> "Influences":
@@ -56,8 +56,6 @@ class Influences:
         centred = self.of_item - self.of_item.mean(1, keepdims=True)
         items = (centred**2).sum(1) * n_items / max(n_items - 1, 1)
         freedom = np.full(len(items), float(max(n_items - 1, 1)))
-        if self.annotator is None:
-            return Spread(np.sqrt(items), freedom)
         used, who = np.unique(self.annotator, return_inverse=True)
         n = len(used)
         remaining = 1 - np.bincount(who, self.removed, n)

@@ -75,9 +75,13 @@ def human_ceiling(
     check.instance(annotations, Annotations, "Annotations.from_long, Annotations.from_counts or read_annotations")
     check.literal(rule, HumanRule, "rule")
     answers = answers_of(annotations, undivided=True)
-    probs = None if predictions is None else aligned_probs(annotations, predictions)[:, answers.items]
+    models: tuple[str, ...] = ()
+    probs = np.zeros((0, *answers.counts.shape))
+    if predictions is not None:
+        probs = aligned_probs(annotations, predictions)[:, answers.items]
+        models = predictions.models
     rows = list(HUMANS[rule])
-    rows += [(name, "model") for name in (() if predictions is None else predictions.models)]
+    rows += [(name, "model") for name in models]
     loss = _item_losses(answers.counts, probs, rule)
     means = loss.mean(1)
     influences = _influences(answers, probs, loss, rule)
@@ -142,7 +146,7 @@ def _losses(
 
 def _influences(
     answers: Answers,
-    probs: Float[np.ndarray, "model item label"] | None,
+    probs: Float[np.ndarray, "model item label"],
     loss: Float[np.ndarray, "row item"],
     rule: str,
 ) -> Influences:
@@ -154,28 +158,26 @@ def _influences(
     left = (size[item] - 2) / size[item]  # of pairs of answers, (m - 1)(m - 2) of m (m - 1) stay
     several = left > 0
     rest = np.zeros((len(loss), len(item)))
-    of_rest = None if probs is None else probs[:, item[several]]
-    rest[:, several] = _item_losses(without[several], of_rest, rule) - loss.mean(1, keepdims=True)
+    rest[:, several] = _item_losses(without[several], probs[:, item[several]], rule) - loss.mean(1, keepdims=True)
     of_cell = (beyond[:, item] - left * rest) / n_items
     return Influences(beyond / n_items, of_cell, answers.annotator, 2 / size[item] / n_items)
 
 
 def _item_losses(
-    counts: Float[np.ndarray, "item label"], probs: Float[np.ndarray, "model item label"] | None, rule: str
+    counts: Float[np.ndarray, "item label"], probs: Float[np.ndarray, "model item label"], rule: str
 ) -> Float[np.ndarray, "row item"]:
     """Each row's mean loss over the answers to an item, from how often each label was given."""
     size = counts.sum(1)
     square = (counts**2).sum(1)
     human = 1 - (square - size) / (size * (size - 1))
     shares = counts / size[:, None]
-    models = () if probs is None else probs
     if rule == "brier":
         others = (counts * (square[:, None] - 2 * counts + 1)).sum(1) / (size - 1) ** 2
         together = (others - 2 * (square - size) / (size - 1) + size) / size
         rows = [2 * human, together, human]
     else:
         rows = [human, _majority_loss(counts)]
-    return np.stack([*rows, *(_losses(own, shares, rule) for own in models)])
+    return np.stack([*rows, *(_losses(own, shares, rule) for own in probs)])
 
 
 def _majority_loss(counts: Float[np.ndarray, "item label"]) -> Float[np.ndarray, " item"]:

@@ -1,0 +1,281 @@
+r"""From votes on pairs of answers to the strengths of the models, with prompts and annotators as parts of the variance.
+
+Bradley and Terry's model with Davidson's ties: with d the strength of the left model minus that of the right one,
+
+    P(left) : P(tie) : P(right) = exp(d/2) : nu : exp(-d/2)
+
+The strengths are those of the largest likelihood with half a vote each way on every pair that was compared, so that
+none is infinite. What a vote does to them (its influence) is summed by prompt and by annotator: the variance needs no
+more than that prompts, and annotators, are independent. Effective numbers of both come from the information of their
+votes.
+
+Bradley and Terry 1952, doi:10.2307/2334029; Davidson 1970, doi:10.1080/01621459.1970.10481082.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float, Int
+from scipy.sparse.csgraph import connected_components
+from scipy.special import stdtr
+
+from probtruth import check
+from probtruth.comparison.design import Design, totals
+from probtruth.comparison.estimate import About, Estimate, rows_from_models
+from probtruth.comparison.pairs import pairs_of
+from probtruth.errors import PosteriorError
+from probtruth.types import Votes
+
+HALF = 0.5  # Votes each way that are added to every pair that was compared
+STEPS = 100  # Newton's steps, far more than are needed
+CLOSE = 1e-11  # The last step of the fit
+SOLVED = 1e-11  # Eigenvalues of the information below this share of the largest are 0
+FEW_ANNOTATORS = 5  # Effective annotators below which a note says so
+FEW_VOTES, FEW_PROMPTS = 10, 5  # A pair with fewer is not asked whether strengths explain it
+LEAST = 2.0  # Effective units at least: fewer tell nothing of how others differ, which the page says
+CHANCE = 0.01  # Probability, over all pairs, of a deviation from the strengths that is said without a reason
+RULE = "strength (log-odds)"
+UNKNOWN = "no chain of votes connects the two models"
+
+PerVote = Float[np.ndarray, " vote"]
+
+
+@dataclass(frozen=True, eq=False)
+class Chances:
+    """The probabilities of the three outcomes at differences of strength."""
+
+    left: np.ndarray
+    tie: np.ndarray
+    right: np.ndarray
+
+    @classmethod
+    def of(cls, difference: np.ndarray, tie_weight: float) -> "Chances":
+        # divided by the larger of both, so that no difference overflows
+        smaller = np.exp(-np.abs(difference))
+        tie = tie_weight * np.exp(-np.abs(difference) / 2)
+        total = 1.0 + smaller + tie
+        ahead = np.asarray(difference) >= 0
+        return cls(np.where(ahead, 1.0, smaller) / total, tie / total, np.where(ahead, smaller, 1.0) / total)
+
+    @property
+    def mean(self) -> np.ndarray:
+        """Of the outcome, 1/2 for the left model, 0 for a tie, -1/2 for the right one."""
+        return np.asarray((self.left - self.right) / 2)
+
+    @property
+    def variance(self) -> np.ndarray:
+        return np.asarray((self.left + self.right) / 4 - self.mean**2)
+
+
+def preferred(difference: np.ndarray | float, tie_weight: float) -> np.ndarray:
+    """The probability that the left model is preferred, ties counted half."""
+    return Chances.of(np.asarray(difference, np.float64), tie_weight).mean + 0.5
+
+
+def difference_at(points: float, tie_weight: float) -> float:
+    """The difference of strengths at which the probability of preference is one half and so many points."""
+    if points >= 0.5:
+        return math.inf
+    # with x = exp(d/2): (1/2 - r) x^2 - r nu x - (1/2 + r) = 0
+    linear = points * tie_weight
+    root = math.sqrt(linear**2 + 4 * (0.25 - points**2))
+    return 2 * math.log((linear + root) / (1 - 2 * points))
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """The strengths, the weight of ties, and the inverse information of both (the last row and column are of ties)."""
+
+    strength: Float[np.ndarray, " model"]
+    tie_weight: float
+    inverse: Float[np.ndarray, "parameter parameter"]
+    of_set: Int[np.ndarray, " model"]  # models that a chain of votes connects have one number
+
+    @classmethod
+    def of(cls, votes: Votes, added: float = HALF) -> "Fit":
+        n_models = len(votes.models)
+        first = np.minimum(votes.left, votes.right)
+        second = np.maximum(votes.left, votes.right)
+        outcome = np.where(votes.left < votes.right, votes.outcome, -votes.outcome)
+        pairs, of_vote = np.unique(first * n_models + second, return_inverse=True)
+        one, other = pairs // n_models, pairs % n_models
+        won = np.bincount(of_vote, outcome == 1) + added
+        lost = np.bincount(of_vote, outcome == -1) + added
+        tied = np.bincount(of_vote, outcome == 0).astype(np.float64)
+        n_votes = won + lost + tied
+        any_ties = bool(tied.sum() > 0)
+        contrast = np.zeros((len(pairs), n_models))
+        contrast[np.arange(len(pairs)), one] = 1.0
+        contrast[np.arange(len(pairs)), other] = -1.0
+        strength = np.zeros(n_models)
+        log_ties = math.log(2 * tied.sum() / (won + lost).sum()) if any_ties else -math.inf
+        inverse = np.zeros((n_models + 1, n_models + 1))
+        for _ in range(STEPS):
+            chances = Chances.of(contrast @ strength, math.exp(log_ties))
+            gradient = np.append(contrast.T @ ((won - lost) / 2 - n_votes * chances.mean), 0.0)
+            information = np.zeros_like(inverse)
+            information[:-1, :-1] = (contrast.T * (n_votes * chances.variance)) @ contrast
+            if any_ties:
+                gradient[-1] = (tied - n_votes * chances.tie).sum()
+                information[:-1, -1] = -contrast.T @ (n_votes * chances.mean * chances.tie)
+                information[-1, :-1] = information[:-1, -1]
+                information[-1, -1] = (n_votes * chances.tie * (1 - chances.tie)).sum()
+            inverse = np.linalg.pinv(information, rcond=SOLVED, hermitian=True)
+            step = inverse @ gradient
+            size = float(np.abs(step).max())
+            step *= min(1.0, 2.0 / size) if size > 0 else 1.0  # a first step from far away may be too long
+            strength = strength + step[:-1]
+            log_ties += step[-1] if any_ties else 0.0
+            if size < CLOSE:
+                break
+        else:
+            raise PosteriorError("got votes to which no strengths were fitted. Hint: report this with the votes.")
+        _, of_set = connected_components(contrast.T @ contrast != 0, directed=False)
+        return cls(strength, math.exp(log_ties), inverse, np.asarray(of_set))
+
+    def residuals(self, votes: Votes) -> tuple[PerVote, PerVote, Chances]:
+        """What each vote says beyond the strengths: of its outcome, of its being a tie, and the chances."""
+        chances = Chances.of(self.strength[votes.left] - self.strength[votes.right], self.tie_weight)
+        return votes.outcome / 2 - chances.mean, (votes.outcome == 0) - chances.tie, chances
+
+
+def estimate_of_votes(votes: Votes) -> tuple[Estimate, float]:
+    """The estimate of the strengths, as losses, and the weight of ties; prompts and annotators are its units."""
+    fit = Fit.of(votes)
+    by_name = np.argsort(np.array(votes.models), kind="stable")
+    names = [votes.models[at] for at in by_name.tolist()]
+    outcome, tie, chances = fit.residuals(votes)
+    toward = fit.inverse[by_name]  # from scores to strengths, in the order of the names
+    cells, cell = np.unique(_cells(votes), return_inverse=True)
+    influence = np.zeros((len(names), len(cells)))
+    for model, row in enumerate(toward):
+        of_vote = (row[votes.left] - row[votes.right]) * outcome + row[-1] * tie
+        influence[model] = np.bincount(cell, of_vote, len(cells))
+    width = max(len(votes.annotators), 1)
+    item = cells // width
+    used, item = np.unique(item, return_inverse=True)
+    annotator = None if votes.annotator is None else cells % width
+    weights = _information(votes, toward, chances.variance)
+    item_df = _effective(weights, np.searchsorted(used, votes.item)) - 1
+    annotator_df = None
+    if votes.annotator is not None:
+        annotator_df = _effective(weights, votes.annotator) - 1
+    notes = _notes(votes, fit, outcome)
+    over = "new prompts like these"
+    if annotator is not None and len(votes.annotators) < 2:
+        annotator = None
+        notes.append("one annotator: how others would vote is not known")
+    elif annotator_df is not None and annotator_df.min() < FEW_ANNOTATORS - 1:
+        few = 1 + float(annotator_df.min())
+        notes.append(
+            f"the votes count as those of {few:.1f} annotators of like weight: how others would vote is hardly known"
+        )
+
+    def preference(difference: float) -> float:
+        return float(preferred(difference, fit.tie_weight))
+
+    about = About(
+        rule=RULE,
+        higher_is_better=True,
+        models=votes.models,
+        over=over,
+        of_means=False,
+        notes=tuple(notes),
+        unknown=UNKNOWN,
+        preference=preference,
+    )
+    design = Design(np.array([len(used)]))
+    estimate = Estimate.of_influence(
+        names,
+        -fit.strength[by_name],
+        -influence,
+        item,
+        design,
+        about,
+        annotator,
+        item_df=item_df,
+        annotator_df=None if annotator is None else annotator_df,
+    )
+    apart = fit.of_set[by_name]
+    if apart.any():
+        first, second = pairs_of(np.arange(len(names))).T
+        estimate.mean[len(names) :][apart[first] != apart[second]] = np.nan
+    return estimate, fit.tie_weight
+
+
+def _cells(votes: Votes) -> Int[np.ndarray, " vote"]:
+    """A number for each prompt and annotator."""
+    if votes.annotator is None:
+        return votes.item
+    return np.asarray(votes.item * len(votes.annotators) + votes.annotator)
+
+
+def _information(votes: Votes, toward: Float[np.ndarray, "model parameter"], variance: PerVote) -> np.ndarray:
+    """What each vote has of the variance of each row, if votes were independent; votes on a pair weigh alike."""
+    rows = rows_from_models(toward[:, :-1])
+    return np.asarray(np.square(rows[:, votes.left] - rows[:, votes.right]) * variance)
+
+
+def _effective(weights: Float[np.ndarray, "row vote"], unit: Int[np.ndarray, " vote"]) -> Float[np.ndarray, " row"]:
+    """The number of units of like weight (Kish 1965), for each row."""
+    of_unit = totals(weights, unit, int(unit.max()) + 1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        effective = of_unit.sum(1) ** 2 / np.square(of_unit).sum(1)
+    # NaN where nothing connects two models
+    return np.asarray(np.fmax(effective, LEAST))
+
+
+def _notes(votes: Votes, fit: Fit, residual: PerVote) -> list[str]:
+    notes = []
+    if not votes.prompts_named:
+        notes.append("no column of prompts: every vote counts as a prompt of its own; votes on one prompt go together")
+    if votes.annotator is None:
+        notes.append("no column of annotators: what their tastes add to the uncertainty is left out")
+    if fit.of_set.any():
+        sets = []
+        for one in range(int(fit.of_set.max()) + 1):
+            members = [votes.models[at] for at in np.flatnonzero(fit.of_set == one).tolist()]
+            sets.append(check.shortlist(members, 3))
+        notes.append(f"no chain of votes connects these sets of models: {'; '.join(sets[:3])}")
+    return notes + _unexplained(votes, residual)
+
+
+def _unexplained(votes: Votes, residual: PerVote) -> list[str]:
+    """A sentence on the pair whose votes differ most from what the strengths say, if not by chance."""
+    n_models = len(votes.models)
+    first = np.minimum(votes.left, votes.right)
+    second = np.maximum(votes.left, votes.right)
+    signed = np.where(votes.left < votes.right, residual, -residual)
+    pairs, of_vote = np.unique(first * n_models + second, return_inverse=True)
+    found: tuple[float, int] | None = None
+    looked_at = 0
+    for pair in range(len(pairs)):
+        chosen = np.flatnonzero(of_vote == pair)
+        prompts, of_prompt = np.unique(votes.item[chosen], return_inverse=True)
+        if len(chosen) < FEW_VOTES or len(prompts) < FEW_PROMPTS:
+            continue
+        looked_at += 1
+        sums = np.bincount(of_prompt, signed[chosen])
+        spread = math.sqrt(float(np.square(sums).sum()) * len(prompts) / (len(prompts) - 1))
+        if spread > 0:
+            t = abs(float(sums.sum())) / spread
+            p = _two_sided(t, len(prompts) - 1)
+            if found is None or p < found[0]:
+                found = (p, pair)
+    if n_models < 3 or found is None or found[0] * looked_at > CHANCE:  # Bonferroni, over all pairs
+        return []
+    chosen = np.flatnonzero(of_vote == found[1])
+    outcome = np.where(votes.left < votes.right, votes.outcome, -votes.outcome)[chosen]
+    share = float(outcome.mean() / 2 + 0.5)
+    expected = share - float(signed[chosen].mean())
+    one, other = divmod(int(pairs[found[1]]), n_models)
+    return [
+        f"{check.quote(votes.models[one])} is preferred to {check.quote(votes.models[other])} in {share:.0%} of their "
+        f"{len(chosen):,} votes, where the strengths of all models say {expected:.0%}: one strength a model does not "
+        "explain who beats whom"
+    ]
+
+
+def _two_sided(t: float, df: int) -> float:
+    return 2 * float(stdtr(df, -t))

@@ -1,0 +1,153 @@
+"""Votes on pairs of models from a table: exports of arenas, of pair judgements and of reward models."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import polars
+from jaxtyping import Int
+
+from probtruth import check, frames
+from probtruth.check import Source
+from probtruth.errors import InputError
+from probtruth.frame_numbers import is_array_with_names
+from probtruth.io.kinds import Votes as VoteKind
+from probtruth.io.kinds import score_kind, vote_columns
+from probtruth.io.scores import read_scores
+from probtruth.io.table import Table, opened
+from probtruth.types import Scores, Votes
+from probtruth.types.arguments import Frame, StrPath
+from probtruth.types.index import positions, sort_names
+
+LEFT, RIGHT, TIE = 1, -1, 0
+# What the winner's cell may say, in lower case and without what stands between words.
+ANSWERS = {
+    **dict.fromkeys(("model_a", "a", "left", "model_1", "first", "win", "[[a]]"), LEFT),
+    **dict.fromkeys(("model_b", "b", "right", "model_2", "second", "loss", "lose", "[[b]]"), RIGHT),
+    **dict.fromkeys(("tie", "draw", "both", "equal", "same", "neither", "[[c]]"), TIE),
+}
+BOTH_BAD = ("tie (bothbad)", "tie(bothbad)", "bothbad", "both_bad", "both bad", "tie (both bad)")
+NUMBERS = {"1": LEFT, "1.0": LEFT, "2": RIGHT, "2.0": RIGHT, "1.5": TIE, "0": TIE, "0.0": TIE}  # as AlpacaEval writes
+
+
+def read_votes(
+    table: StrPath | Frame,
+    *,
+    item: str | None = None,
+    left: str | None = None,
+    right: str | None = None,
+    winner: str | None = None,
+    annotator: str | None = None,
+) -> Votes:
+    """Votes on pairs of models from a table with one row for each vote.
+
+    Columns are found by their names unless you name them: the two models (`model_a` and `model_b`, `left` and `right`,
+    `generator_1` and `generator_2`), or the preferred and the other one (`chosen` and `rejected`); the `winner` or
+    `preference`; the prompt (`item`, `prompt`, `question_id`, ...); the `annotator` (`judge`, `worker`, `user`, ...). A
+    winner is "model_a", "a", "left" or the model's name, "tie", or 1, 2 and 1.5 for a tie; where both are bad, that
+    counts as a tie and is said. Votes that one annotator gave on the same answers again count together.
+
+    Arguments:
+        table: a file, an address or a dataframe.
+        item: the column of prompts.
+        left: the column of the model whose answer is the first.
+        right: the column of the other model.
+        winner: the column that says which is preferred.
+        annotator: the column of annotators.
+
+    Errors: `InputError` names the row of a model against itself, of a blank, and of a winner that is none of these.
+
+    >>> import probtruth as pt
+    >>> pt.read_votes({"prompt": [1, 2], "model_a": ["x", "x"], "model_b": ["y", "z"], "winner": ["a", "tie"]})
+    Votes: 2 votes on 3 models, 2 prompts, 50% ties
+    """
+    source_table = opened(table)
+    named = {"item": item, "left": left, "right": right, "winner": winner, "annotator": annotator}
+    kind = vote_columns(source_table.columns, named)
+    if kind is None:
+        raise InputError(
+            f"no votes (columns: {check.shortlist(source_table.columns)})",
+            "columns of two models and of the winner (model_a, model_b, winner), or of the chosen and the rejected one",
+            "Name them: left=..., right=..., winner=....",
+            source_table.name,
+        )
+    return votes_of(source_table, kind)
+
+
+def read_scores_or_votes(table: StrPath | Frame) -> Scores | Votes:
+    """Votes where a table has their columns, else scores."""
+    of_runs = isinstance(table, Mapping) and all(isinstance(path, str | Path) for path in table.values())
+    if of_runs or is_array_with_names(table):
+        return read_scores(table)
+    whole = opened(table)
+    kind = score_kind(whole)
+    return votes_of(whole, kind) if isinstance(kind, VoteKind) else read_scores(whole)  # type: ignore[arg-type]
+
+
+def votes_of(table: Table, kind: VoteKind) -> Votes:
+    """The votes of a table whose columns are found."""
+    frame, source = table.whole
+    first = frames.names(frame, kind.left, source, "left").to_list()
+    second = frames.names(frame, kind.right, source, "right").to_list()
+    if not first:
+        raise InputError("no rows", "at least one vote", "Check the file.", source.name)
+    models = sort_names({*first, *second})
+    if len(models) < 2:
+        raise InputError(f"one model only ({check.shortlist(models)})", "two at least", "Add votes.", source.name)
+    left = positions(models, first)
+    right = positions(models, second)
+    same = left == right
+    if same.any():
+        row = int(same.argmax())
+        problem = f"a vote on {check.quote(first[row])} against itself"
+        raise InputError(problem, "two different models", "Leave the row out.", source.at(row, kind.right))
+    notes = source.notes
+    outcome = np.full(len(first), LEFT)  # of chosen and rejected ones
+    if kind.winner is not None:
+        outcome, both_bad = _outcomes(frame, kind.winner, first, second, source)
+        if both_bad:
+            notes += (f"{check.count(both_bad, 'vote')} that both are bad count as ties",)
+    item, items = np.arange(len(first)), tuple(map(str, range(len(first))))
+    if kind.item is not None:
+        item, items = _codes(frame, kind.item, source, "item")
+    annotator = None
+    annotators: tuple[str, ...] = ()
+    if kind.annotator is not None:
+        annotator, annotators = _codes(frame, kind.annotator, source, "annotator")
+    found = [name for name in (kind.item, kind.left, kind.right, kind.winner, kind.annotator) if name is not None]
+    notes += (f"read as votes, from the columns {', '.join(found)}",)
+    return Votes(item, left, right, outcome, models, items, annotator, annotators, kind.item is not None, notes)
+
+
+def _codes(frame: polars.DataFrame, column: str, source: Source, what: str) -> tuple[np.ndarray, tuple[str, ...]]:
+    codes, distinct = frames.encode(frame, column, source, what)
+    ordered = sort_names(distinct)
+    return positions(ordered, distinct)[codes], ordered
+
+
+def _outcomes(
+    frame: polars.DataFrame, column: str, left: Sequence[str], right: Sequence[str], source: Source
+) -> tuple[Int[np.ndarray, " vote"], int]:
+    """Who won each vote, and of how many it was said that both are bad."""
+    cells = frames.text(frames.flat(frame, column, source, "winner")).to_list()
+    outcome = np.empty(len(cells), np.int64)
+    both_bad = 0
+    for row, (cell, first, second) in enumerate(zip(cells, left, right, strict=True)):
+        said = "" if cell is None else cell.strip()
+        lower = said.lower()
+        if said == first:
+            outcome[row] = LEFT
+        elif said == second:
+            outcome[row] = RIGHT
+        elif lower in BOTH_BAD:
+            outcome[row] = TIE
+            both_bad += 1
+        elif lower in ANSWERS:
+            outcome[row] = ANSWERS[lower]
+        elif lower in NUMBERS:
+            outcome[row] = NUMBERS[lower]
+        else:
+            what = f"the winner {check.quote(said)}" if said else "a blank"
+            wanted = f"{check.quote(first)}, {check.quote(second)}, model_a, model_b or tie"
+            raise InputError(what, wanted, "Leave out votes without an outcome.", source.at(row, column))
+    return outcome, both_bad

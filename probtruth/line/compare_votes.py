@@ -1,0 +1,31 @@
+"""Comparison of votes on pairs of models."""
+
+from dataclasses import replace
+
+from probtruth import check
+from probtruth.comparison.compare import conclude
+from probtruth.comparison.options import checked_options
+from probtruth.comparison.votes import difference_at, estimate_of_votes
+from probtruth.errors import InputError
+from probtruth.line.points import points_of
+from probtruth.types import Comparison, Votes
+
+MOST_POINTS = 0.5  # A probability of preference is at most this far from one half
+
+
+def compare_votes(
+    votes: Votes, rope: float | str | None, engine: str, seed: int, strict: bool, **refused: object
+) -> Comparison:
+    """The strengths of the models; what is asked of scores only is refused."""
+    for name, value in refused.items():
+        if value is not None:
+            raise InputError(f"votes with {name}", "scores, or votes alone", "Leave it out.")
+    points = points_of(rope)
+    if points is None and rope is not None:
+        hint = "In points of the probability of being preferred: 0.02, or '2%'."
+        points = check.number(rope, "rope", hint, least=0, below=MOST_POINTS)
+    estimate, tie_weight = estimate_of_votes(votes)
+    limit = None if points is None else difference_at(points, tie_weight)
+    found = conclude(estimate, checked_options(engine=engine, rope=limit, seed=seed, strict=strict))
+    settings = {"metric": "preference", "votes": len(votes.outcome), "rope_in_points": points}
+    return replace(found, settings={**found.settings, **settings})
