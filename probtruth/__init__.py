@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from probtruth import errors as errors
     from probtruth import figures as figures
     from probtruth.comparison.moments import Moments as Moments
+    from probtruth.comparison.program import program as program
     from probtruth.errors import InputError as InputError
     from probtruth.io import loaders as loaders
     from probtruth.io.annotations import read_annotations as read_annotations
@@ -80,6 +81,7 @@ _HOME = {
     "mean_scores": "scoring.means",
     "monitor": "study.monitor",
     "plan": "study.plan",
+    "program": "comparison.program",
     "quadratic_score": "scoring.rules.proper",
     "ranked_probability_score": "scoring.rules.proper",
     "read_annotations": "io.annotations",

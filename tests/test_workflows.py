@@ -58,3 +58,11 @@ def test_only_the_job_that_publishes_can_and_only_after_the_tests() -> None:
         {"id-token": "write"},
     )
     assert publish["steps"][-1]["with"] == {"attestations": True}
+
+
+@pytest.mark.parametrize("script", ["run", "lowest", "vectors"])
+def test_scripts_name_tests_that_exist(script: str) -> None:
+    text = (ROOT / ".ci" / script).read_text(encoding="utf-8")
+    named = re.findall(r"(?<![\w/])tests/[\w/]+(?:\.py)?", text)
+    assert named
+    assert [name for name in named if not (ROOT / name).exists()] == []

@@ -8,17 +8,16 @@ leader in steps, each from its nearest in spread (a minimum spanning tree), so t
 least that of each step on its path: in units of these spreads all numbers are of order 1, whatever their ratio.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from jaxtyping import Float, Int
-from scipy.special import ndtr
 
 from probtruth.comparison.estimate import Estimate, Part
-from probtruth.comparison.groups import Population, from_draws
+from probtruth.comparison.groups import Population
 from probtruth.comparison.margin import Margin, margins, other_df
 from probtruth.comparison.options import Options
 from probtruth.comparison.pairs import LEADING, Pairs, first_and_last, leading, pair_rows_of, pairs_of
@@ -26,16 +25,13 @@ from probtruth.comparison.pooled import pooled, steadier
 from probtruth.errors import PosteriorError
 
 if TYPE_CHECKING:
-    from probtruth.errors import PosteriorError
-from probtruth.inference.nuts import Draws
+    from probtruth.comparison.drawn import Run
 
 CHAINS = 4
 AT_ONCE = 1 << 20  # Numbers of draws that are worked on at once
 RIDGE = 1e-10  # Added to the correlations, so that their root exists and moves no more than they do
 UNRESOLVED = 0.05  # Correlations that rounding moves by more than this are taken for 0
 CUT = 0.975  # Probability that every model above a cut is better than every model below it, from which the cut is made
-ACCEPT = 0.9  # Acceptance that NUTS aims at: with two or three groups, larger steps miss where they hardly differ
-GROUP_DRAWS = 2000  # Of each chain, where NUTS draws the between-group sds alone
 
 Steps = Float[np.ndarray, "draw step"]
 
@@ -50,6 +46,7 @@ class Tree:
     centre: Float[np.ndarray, " step"]
     scale: Float[np.ndarray, " step"]
     root: Float[np.ndarray, "step step"]
+    growth: Float[np.ndarray, " step"]  # of each step's spread, of which the tree chose the smallest ones
 
     @classmethod
     def of(cls, margins: Sequence[Margin], n_models: int, df: float) -> "Tree":
@@ -75,8 +72,10 @@ class Tree:
             path[one] = path[parent[one]]
             path[one, step] = 1.0
         ends = model, parent[model]
-        root = _root(steadier(variance, df), *ends)
-        return cls(*ends, path, mean[ends], spread[ends], root)
+        steady = steadier(variance, df)
+        root = _root(steady, *ends)
+        growth = np.sqrt(np.divide(steady[ends], variance[ends], out=np.ones(len(order)), where=variance[ends] > 0))
+        return cls(*ends, path, mean[ends], spread[ends], root, growth)
 
     def draw(self, margins: Sequence[Margin], shift: Steps, df: float) -> Steps:
         """Draws of the steps about their means, in units of their spreads, that have the margins of the pairs."""
@@ -116,7 +115,8 @@ class Tree:
 
     def pooled(self, steps: Steps, seed: int) -> Steps:
         """The steps where the models resemble each other as far as the data say."""
-        return pooled(self.path @ self.centre, steps, self.path * self.scale, self.root, seed)
+        reach = self.path * self.scale
+        return pooled(self.path @ self.centre, steps, reach, self.root * self.growth[:, None], seed)
 
     def t_of(self, pairs: Pairs, shift: Steps, variance: Float[np.ndarray, " pair"]) -> Float[np.ndarray, "pair draw"]:
         """The t-distributed variable behind the difference of each pair; 0 where it has no spread."""
@@ -214,7 +214,8 @@ class Posterior:
     means: Float[np.ndarray, "chain draw model"] | None = None
     ranked: Float[np.ndarray, "chain draw model"] | None = None  # partially pooled: for what compares all models
     population: Population | None = None
-    run: "Draws | None" = None
+    run: "Run | None" = None  # that of these items
+    of_groups: "Run | None" = None
 
     @cached_property
     def leading(self) -> Int[np.ndarray, " leading"]:
@@ -235,29 +236,24 @@ class Posterior:
         return chances, regret
 
     def diagnostics(self) -> dict[str, object]:
-        """The figures of the draws that shown numbers come from; None where there are none."""
-        found: dict[str, object] = {"engine": "exact"}
-        found |= dict.fromkeys(("sampler", "max_rhat", "min_ess", "divergences", "max_mcse", "engines_agree"))
-        if self.run is None:
-            return found
-        from probtruth.inference.diagnostics import convergence, mean_with_error
-
-        sites, shape = self.run.sites, self.run.stats["lp"].shape
-        rhat, ess = convergence({name: sites[name] for name in ("scale", "shift", "between") if name in sites})
-        # of P(a better), of these items and in the population
-        chances = [(one.draws < 0) * 1.0 for one in self.margins[self.n_models :] if one.draws is not None]
-        if self.population is not None and "between" in sites:
-            mixture = self.population.differences(False)
-            with np.errstate(divide="ignore", invalid="ignore"):
-                chances += list(ndtr(-mixture.mean / mixture.sd)[self.population.varies])
-        return found | {
-            "engine": "nuts",
-            "sampler": f"NUTS, {CHAINS} chains of {shape[1]:,} draws",
-            "max_rhat": rhat,
-            "min_ess": ess,
-            "divergences": int(self.run.stats["diverging"].sum()),
-            "max_mcse": max((mean_with_error(one.reshape(shape))[1] for one in chances), default=0.0),
-        }
+        """The figures of the draws that shown numbers come from, the worst of all and by table; None where none is."""
+        names = ("max_rhat", "min_ess", "divergences", "max_mcse", "end_mcse")
+        tables: dict[str, Mapping[str, object]] = {"pairwise": {"engine": "exact"}}
+        if self.population is not None:
+            tables["groups"] = {"engine": "exact"}
+        if self.run is not None:
+            tables["pairwise"] = self.run.diagnostics()
+        if self.of_groups is not None:
+            tables["groups"] = self.of_groups.diagnostics()
+        found: dict[str, object] = {"engine": tables["pairwise"]["engine"]}
+        found |= dict.fromkeys(("sampler", *names, "engines_agree"))
+        drawn = [run.diagnostics() for run in (self.run, self.of_groups) if run is not None]
+        if drawn:
+            found["sampler"] = drawn[0]["sampler"]
+            for name in names:
+                values: list[Any] = [table[name] for table in drawn]
+                found[name] = min(values) if name == "min_ess" else max(values)
+        return found | {"tables": tables}
 
 
 def posterior_of(estimate: Estimate, population: Population | None, options: Options) -> Posterior:
@@ -265,52 +261,55 @@ def posterior_of(estimate: Estimate, population: Population | None, options: Opt
     n_models = estimate.n_models
     whole = estimate.over_groups()
     found = margins(whole)
+    plain = found[n_models:]
     total = whole.total()
     pairs = total.of(slice(n_models, None))
     tree = None
     if n_models > 1 and np.isfinite(whole.mean[n_models:]).all():
-        tree = Tree.of(found[n_models:], n_models, total_df(pairs))
+        tree = Tree.of(plain, n_models, total_df(pairs))
     df = total_df(total.of(slice(n_models)) if tree is None else pairs)
     if not df > 0:
         raise PosteriorError(
             "got too few scores in common (no degree of freedom is left for the spread between items), expected at "
             "least two items that models share. Hint: add items that all models have."
         )
-    data: dict[str, np.ndarray] = {}
-    run, means, nuts = None, None, options.engine == "nuts"
-    ranked = None
-    if nuts:  # one step more, of no correlation with the others, is for the models' own means
-        root = np.eye(n_models)
-        root[1:, 1:] = np.empty((0, 0)) if tree is None else tree.root
-        data = {"df": np.asarray(df), "root": root}
-    if population is not None and options.engine != "exact":
-        prior = population.prior
-        data |= {**vars(population.groups), "prior_scale": prior.scale, "log_range": prior.log_range}
-    if data:
-        from probtruth.comparison import program  # with JAX and NumPyro, which the closed form does without
-        from probtruth.inference.nuts import sample
+    run: Run | None = None
+    of_groups: Run | None = None
+    if population is not None and options.engine == "exact":
+        population = population.by_quadrature()
+    elif population is not None:
+        from probtruth.comparison.drawn import draw_population  # with JAX, which the closed form does without
 
-        draws = options.draws if nuts else GROUP_DRAWS
-        run = sample(program.comparison, data, options.seed, draws=draws, chains=CHAINS, target_accept=ACCEPT)
-        if population is not None:
-            between = run.sites["between"].reshape(-1, population.groups.mean.shape[1])
-            population = replace(population, posterior=from_draws(population.groups, between))
-    plain = found[n_models:]
-    if run is not None and nuts:
-        drawn = run.sites["shift"].reshape(-1, n_models)
+        population, of_groups = draw_population(population, options)
+    shift = np.zeros((0, 0))
+    if options.engine == "nuts":
+        from probtruth.comparison.drawn import headline  # with JAX and NumPyro
+
+        # one step more, of no correlation with the others, is for the models' own means
+        own = found[0]
+        root = np.eye(n_models)
+        centre = np.array([own.centre])
+        scale = np.array([own.scale])
+        if tree is not None:
+            root[1:, 1:] = tree.root
+            centre = np.concatenate([centre, tree.centre])
+            scale = np.concatenate([scale, tree.scale])
+        run, drawn = headline(centre, scale, root, df, options)
         shift = drawn[:, 1:]
-        found = [margin.drawn(drawn[:, 0], df) for margin in found[:n_models]]
+        found = [margin.drawn(-drawn[:, 0], df) for margin in found[:n_models]]
         if tree is not None:
             t = tree.t_of(pairs_of(np.arange(n_models)), shift, pairs.variance[:, 0])
             found += [margin.drawn(row, df) for margin, row in zip(plain, t, strict=True)]
     elif tree is not None:
         shift = closed_form(tree.root, df, options.draws, options.seed)
+    means = None
+    ranked = None
     if tree is not None:
         steps = tree.draw(plain, shift, df)
         shape = (CHAINS, options.draws, n_models)
         means = tree.means(steps).reshape(shape)
         ranked = tree.means(tree.pooled(steps, options.seed)).reshape(shape) if n_models > 2 else means
-    return Posterior(n_models, whole, found, means, ranked, population, run)
+    return Posterior(n_models, whole, found, means, ranked, population, run, of_groups)
 
 
 def total_df(part: Part) -> float:

@@ -1,41 +1,138 @@
-"""The NumPyro program: per-sample differences within groups, groups within a population."""
+"""The NumPyro program that `compare` fits: differences within groups, groups within a population."""
+
+from typing import Any, ClassVar
 
 import jax.numpy as jnp
 import numpyro
 import numpyro.distributions as dist
 from jax import Array
+from jax.scipy.special import gammaln, logsumexp
 from jaxtyping import Float
 
+from probtruth.comparison.groups import SPREAD, variance_nodes
 
-def comparison(
-    df: Float[Array, ""] | None = None,
-    root: Float[Array, "step step"] | None = None,
-    mean: Float[Array, "group pair"] | None = None,
-    variance: Float[Array, "group pair"] | None = None,
+# Standard deviations of the priors of a difference (in units of the data's own spread) and of the logarithm of a
+# variance (about the observed one): as good as flat.
+WIDE = 1e3
+WIDE_LOG = 30.0
+
+
+def program(
+    mean: Float[Array, "group pair"],
+    variance: Float[Array, "group pair"],
+    df: Float[Array, "group pair"],
+    n_items: Float[Array, " group"] | None = None,
     prior_scale: Float[Array, " pair"] | None = None,
     log_range: Float[Array, " pair"] | None = None,
+    root: Float[Array, "pair pair"] | None = None,
+    integrated: bool = False,
 ) -> None:
-    r"""The posterior of mean differences, given their sufficient statistics; either part may be left out.
+    r"""The posterior of mean differences from the mean of each group, its variance and the degrees of freedom of that.
 
-    These groups (without groups, the one that all items are): differences $d_i \sim (\mu, \sigma^2)$ whose mean $m$ has
-    the standard error $s$ with $\nu$ degrees of freedom, flat priors of $\mu$ and $\log \sigma$, so that
-    $\lambda = s^2 / \mathrm{Var}(m) \sim \Gamma(\nu/2, \nu/2)$ and $(\mu - m)/s = R z / \sqrt{\lambda}$,
-    $z \sim N(0, I)$; $R R^T$ is the correlation of the differences that lead from model to model.
+    Formula: normal differences give $m_g \sim N(\theta_g, V_g)$ and $s_g^2 \sim \Gamma(\nu_g/2, \nu_g/(2 V_g))$ for the
+    observed mean and its variance. Groups are drawn from a population, $\theta_g \sim N(\mu, \tau^2)$ with
+    $p(\tau) \propto 1/(\tau + k)$ (k: `prior_scale`; up to $k e^{r}$, r: `log_range`), and the variances of their items
+    resemble each other, $\log(n_g V_g) \sim N(\lambda, \omega^2)$, $\omega \sim N^+(0, 1)$. With one group there is no
+    population: all pairs share the factor between true and observed variance, so that every difference is Student's t,
+    and `root` is a root of the correlations of their means.
 
-    The population of groups, each pair of models by itself: $m_g \sim N(\theta_g, V_g)$,
-    $\theta_g \sim N(\mu, \tau^2)$, $p(\mu) \propto 1$, $p(\tau) \propto 1/(\tau + k)$ up to an end (k: `prior_scale`).
-    Given $\tau$, all else is normal and integrated out.
+    Arguments: every number in the units of the score, of pairs of models by group. With `integrated`
+    the groups' own means and variances are integrated out, which changes nothing else: `compare` draws so.
+
+    >>> import jax, numpy as np, numpyro
+    >>> import probtruth as pt
+    >>> one = {"mean": np.array([[0.4]]), "variance": np.array([[0.04]]), "df": np.array([[19.0]]), "root": np.eye(1)}
+    >>> seeded = numpyro.handlers.seed(pt.program, jax.random.key(0))
+    >>> sites = numpyro.handlers.trace(seeded).get_trace(**one)
+    >>> [name for name, site in sites.items() if site["type"] == "sample" and site["is_observed"]]
+    ['observed_variance', 'observed_mean']
     """
-    if df is not None and root is not None:
-        scale = numpyro.sample("scale", dist.Gamma(df / 2, df / 2))
-        innovation = numpyro.sample("innovation", dist.Normal(0, 1).expand([root.shape[1]]).to_event(1))
-        numpyro.deterministic("shift", root @ innovation / jnp.sqrt(scale))
-    if mean is not None and variance is not None and prior_scale is not None and log_range is not None:
-        quantile = numpyro.sample("quantile", dist.Uniform(0.0, 1.0).expand(prior_scale.shape).to_event(1))
+    n_groups, n_pairs = mean.shape
+    pairs = numpyro.plate("pair", n_pairs, dim=-1)
+    groups = numpyro.plate("group", n_groups, dim=-2)
+    centre = mean.mean(0)
+    unit = jnp.sqrt(mean.var(0) + variance.mean(0))
+    if n_groups == 1:
+        assert root is not None
+        with pairs:
+            standardised = numpyro.sample("standardised", dist.Normal(0.0, WIDE))
+            difference = numpyro.deterministic("difference", centre + unit * standardised)
+        factor = jnp.exp(numpyro.sample("log_factor", dist.Normal(0.0, WIDE_LOG)))
+        freedom = df.mean()
+        of_all = variance.mean()
+        rate = freedom / 2 / (factor * of_all)
+        numpyro.sample("observed_variance", dist.Gamma(freedom / 2, rate), obs=of_all)
+        sd = numpyro.deterministic("sd", jnp.sqrt(factor * variance[0]))
+        numpyro.sample("observed_mean", dist.MultivariateNormal(difference, scale_tril=sd[:, None] * root), obs=mean[0])
+        return
+    assert n_items is not None
+    assert prior_scale is not None
+    assert log_range is not None
+    known = df > 0
+    freedom = jnp.where(known, df, 0.0)
+    of_items = variance * n_items[:, None]
+    pooled = jnp.log((freedom * of_items).sum(0) / freedom.sum(0))
+    with pairs:
+        quantile = numpyro.sample("quantile", dist.Uniform(0.0, 1.0))
         between = numpyro.deterministic("between", prior_scale * jnp.expm1(quantile * log_range))
-        precision = 1 / (variance + between**2)
-        total = precision.sum(0)
-        centre = (precision * mean).sum(0) / total
-        about = precision * (mean - centre) ** 2
-        density = 0.5 * (jnp.log(precision) - about).sum(0) - 0.5 * jnp.log(total)
-        numpyro.factor("groups", density.sum())
+        # the sampler moves in units that grow with the spread between groups; the prior of the difference stays flat
+        reach = jnp.sqrt(unit**2 + between**2)
+        standardised = numpyro.sample("standardised", dist.Normal(0.0, WIDE))
+        difference = numpyro.deterministic("difference", centre + reach * standardised)
+        numpyro.factor("flat", jnp.log(reach))
+        typical = numpyro.deterministic("typical", pooled + numpyro.sample("apart", dist.Normal(0.0, WIDE_LOG)))
+        spread = numpyro.sample("spread", dist.HalfNormal(SPREAD))
+        with groups:
+            if integrated:
+                group = Group(difference, between, typical, spread, freedom, n_items[:, None])
+                numpyro.sample("observed", group, obs=jnp.stack([mean, of_items], -1))
+                return
+            log_variance = typical + spread * numpyro.sample("scaled", dist.Normal(0.0, 1.0))
+            true = numpyro.deterministic("variance", jnp.exp(log_variance) / n_items[:, None])
+            theta = difference + between * numpyro.sample("centred", dist.Normal(0.0, 1.0))
+            theta = numpyro.deterministic("group_mean", theta)
+            shape = jnp.where(known, df, 1.0) / 2
+            of_variance = dist.Gamma(shape, shape / jnp.exp(log_variance)).mask(known)
+            numpyro.sample("observed_variance", of_variance, obs=of_items)
+            numpyro.sample("observed_mean", dist.Normal(theta, jnp.sqrt(true)), obs=mean)
+
+
+def integrated(**data: Array) -> None:
+    """The program with the groups' own means and variances integrated out, which the sampler runs."""
+    program(**data, integrated=True)
+
+
+class Group(dist.Distribution):  # type: ignore[misc]  # NumPyro has no types
+    """The mean and the variance of one item that a group shows, its own mean and variance integrated out.
+
+    Of the mean by algebra, of the logarithm of the variance by Gauss-Hermite quadrature about its mode.
+    """
+
+    arg_constraints: ClassVar[dict[str, Any]] = {}
+    support = dist.constraints.real_vector
+
+    def __init__(
+        self, difference: Array, between: Array, typical: Array, spread: Array, df: Array, n_items: Array
+    ) -> None:
+        self.difference = difference
+        self.between = between
+        self.typical = typical
+        self.spread = spread
+        self.df = df
+        self.n_items = n_items
+        super().__init__(batch_shape=df.shape, event_shape=(2,))
+
+    def log_prob(self, value: Array) -> Array:
+        mean = value[..., 0]
+        seen = value[..., 1]
+        nodes, log_weights = variance_nodes(self.typical, self.spread, self.df, seen, jnp)
+        total = self.between**2 + jnp.exp(nodes) / self.n_items
+        log = log_weights - 0.5 * ((mean - self.difference) ** 2 / total + jnp.log(total))
+        return logsumexp(log, axis=0) - 0.5 * jnp.log(2 * jnp.pi) + self.of_seen(seen)
+
+    def of_seen(self, seen: Array) -> Array:
+        """What the density of the variance has beside that."""
+        half = self.df / 2
+        some = jnp.where(half > 0, half, 1.0)
+        log = some * jnp.log(some) - gammaln(some) + (some - 1) * jnp.log(seen)
+        return jnp.where(half > 0, log, 0.0)

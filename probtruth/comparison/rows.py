@@ -292,7 +292,12 @@ def _of_mixture(mixture: Mixture, pairs: Sequence[tuple[str, str]], rope: float 
         equal = mixture.within(rope).tolist()
         a_by_rope = mixture.below(-rope).tolist()
         b_by_rope = (1.0 - mixture.below(rope)).tolist()
+    spread = mixture.sd.any(-1)
     for at, (a, b) in enumerate(pairs):
+        if not spread[at] and mean[at] != 0:  # nothing certain without a spread
+            row = Pair(a, b, mean[at], favours=favours(mean[at]), reason=NO_SPREAD)
+            rows.append(in_own_units(row, about))
+            continue
         row = Pair(
             a,
             b,
@@ -305,6 +310,7 @@ def _of_mixture(mixture: Mixture, pairs: Sequence[tuple[str, str]], rope: float 
             p_a_better_rope=a_by_rope[at],
             p_b_better_rope=b_by_rope[at],
             favours=favours(mean[at]),
+            reason=None if spread[at] else TWINS,
         )
         rows.append(in_own_units(row, about))
     return rows

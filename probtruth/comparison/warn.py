@@ -9,7 +9,7 @@ from scipy.special import stdtr
 
 from probtruth import check
 from probtruth.comparison.estimate import Estimate
-from probtruth.comparison.groups import Population, quadrature
+from probtruth.comparison.groups import Population
 from probtruth.comparison.options import Options
 from probtruth.comparison.rectified import FEW_OF_LABEL
 from probtruth.inference.diagnostics import MAX_RHAT, MIN_ESS
@@ -164,11 +164,7 @@ SENSITIVE = 0.05  # A probability that moves by more than this is said to depend
 
 def prior_of_groups(names: Sequence[str], population: Population) -> tuple[str, ...]:
     """A sentence on the pair whose order in the population depends most on the prior of the spread between groups."""
-    prior = population.prior
-    p, *scaled = (
-        population.differences(False, quadrature(population.groups, prior, power)).below(0.0)
-        for power in (1.0, 0.5, 2.0)
-    )
+    p, *scaled = (population.by_quadrature(power).differences(False).below(0.0) for power in (1.0, 0.5, 2.0))
     shift = np.abs(np.array(scaled) - p).max(0)
     if not shift.max() > SENSITIVE:
         return ()

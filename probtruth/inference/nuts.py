@@ -6,7 +6,7 @@ leaf for every site. The chains run side by side, on the CPU. The caller's globa
 """
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
@@ -25,7 +25,7 @@ from numpyro.infer.util import constrain_fn, potential_energy
 
 from probtruth.kernels.precision import float64_on_cpu
 
-CHUNK = 100  # Iterations between two reports of progress; warm-up and draws are rounded up to a multiple of it
+CHUNK = 50  # Iterations between two reports of progress; warm-up and draws are rounded up to a multiple of it
 STARTS = 20  # Number of random starting points to try until one has a finite density
 
 Program = Callable[..., None]
@@ -50,11 +50,17 @@ def sample(
     chains: int = 4,
     target_accept: float = 0.8,
     start_width: float = 1.0,
+    enough: Callable[[Draws], bool] | None = None,
+    most: int = 8,
     on_progress: Callable[[int, int], None] | None = None,
 ) -> Draws:
-    """Posterior draws of `program(**data)` by the No-U-Turn sampler; `start_width`: how far from 0 chains may start."""
+    """Posterior draws of `program(**data)` by the No-U-Turn sampler; `start_width`: how far from 0 chains may start.
+
+    Until the draws are `enough`, as many again are made, up to `most` times as many.
+    """
     warm_chunks = ceil(warmup / CHUNK)
-    n_chunks = warm_chunks + ceil(draws / CHUNK)
+    draw_chunks = ceil(draws / CHUNK)
+    n_chunks = warm_chunks + draw_chunks
     with float64_on_cpu():
         host = {name: np.asarray(value) for name, value in data.items()}
         arrays: dict[str, jax.Array] = jax.device_put(host)
@@ -66,18 +72,26 @@ def sample(
         for chain in range(chains):
             bits, points = _random(seed, chain, compiled.n_parameters, start_width)
             states.append(start(bits, points, arrays))
-    chunks = []
+    chunks: list[Any] = []
     with ThreadPoolExecutor(min(chains, os.cpu_count() or 1)) as pool:
-        for chunk in range(n_chunks):
+        for chunk in range(warm_chunks + most * draw_chunks):
             advanced = list(pool.map(lambda state: advance(state, arrays), states))
             states = [state for state, _ in advanced]
-            if on_progress is not None:
+            if on_progress is not None and chunk < n_chunks:
                 on_progress((chunk + 1) * CHUNK, n_chunks * CHUNK)
-            if chunk >= warm_chunks:
-                out = jax.device_get([drawn for _, drawn in advanced])
-                chunks.append(jax.tree.map(lambda *chain: np.stack(chain), *out))
-    joined = jax.tree.map(lambda *parts: np.concatenate(parts, axis=1)[:, :draws], *chunks)
-    return Draws(*joined)
+            if chunk < warm_chunks:
+                continue
+            out = jax.device_get([drawn for _, drawn in advanced])
+            chunks.append(jax.tree.map(lambda *chain: np.stack(chain), *out))
+            if len(chunks) % draw_chunks == 0:
+                found = _joined(chunks, draws * (len(chunks) // draw_chunks))
+                if enough is None or enough(found):
+                    break
+    return found
+
+
+def _joined(chunks: Sequence[Any], draws: int) -> Draws:
+    return Draws(*jax.tree.map(lambda *parts: np.concatenate(parts, axis=1)[:, :draws], *chunks))
 
 
 def _random(seed: int, chain: int, n_parameters: int, width: float = 1.0) -> tuple[np.ndarray, np.ndarray]:
@@ -119,8 +133,12 @@ def _compiled(
     zeros = {name: np.zeros(value.shape, value.dtype) for name, value in latent.items()}
     vector, unravel = ravel_pytree(zeros)
 
+    @jax.jit  # the sampler calls it in many places: traced once
+    def potential_at(z: jax.Array, data: Data) -> jax.Array:
+        return jnp.asarray(potential_energy(program, (), data, unravel(z)))
+
     def potential_of(data: Data) -> Callable[[jax.Array], jax.Array]:
-        return lambda z: jnp.asarray(potential_energy(program, (), data, unravel(z)))
+        return lambda z: potential_at(z, data)
 
     init, step = hmc(potential_fn_gen=potential_of, algo="NUTS")  # tracing `init` sets `step` up
 

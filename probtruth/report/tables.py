@@ -87,6 +87,8 @@ def _note_on_models(result: Result, several: bool, entropy: str | None) -> str:
             " Whether two models differ is read from their difference, not from the overlap of these intervals. "
             "Regret is how much worse than the best you must expect to be with this model."
         )
+    if len(comparison.ranks) > 2:
+        note += " P(best), rank and regret pool the models as far as they resemble each other; pairs do not."
     return note
 
 

@@ -3,6 +3,7 @@ import polars as pl
 import pytest
 
 import probtruth as pt
+from probtruth.comparison.rows import NO_SPREAD, TWINS
 
 ROUNDING = 1e-12
 NUMBERS = ("difference", "low", "high", "p_a_better", "n_items")
@@ -56,3 +57,18 @@ def test_a_large_group_with_a_spread_of_its_own_has_an_interval_of_its_own():
     row = next(row for row in found.groups if row["group"] == "large")
     quiet = next(row for row in compared(0.0).groups if row["group"] == "large")
     assert row["high"] - row["low"] > 5 * (quiet["high"] - quiet["low"])
+
+
+@pytest.mark.parametrize(("apart", "reason"), [(0.5, NO_SPREAD), (0.0, TWINS)])
+def test_groups_are_not_certain_without_a_spread(apart, reason):
+    """The same difference on every item of every group: pairwise says so, and so do the tables of groups."""
+    base = np.random.default_rng(0).normal(size=30)
+    other = np.random.default_rng(1).normal(size=30)
+    table = {"item": [*range(30)] * 3, "model": np.repeat([*"abc"], 30), "score": [*base, *(base + apart), *other]}
+    scores = pt.Scores.from_frame(table, higher_is_better=False)
+    found = pt.compare(scores, groups=(np.arange(30) % 3).tolist(), engine="exact")
+    rows = [found.pairs[0], *(rows[0] for rows in found.group_results.values()), *found.groups[::3]]
+    for row in rows:
+        assert (row.a, row.b, row.reason) == ("a", "b", reason)
+        assert row.p_a_better == (0.5 if apart == 0 else None)
+        assert row.difference == pytest.approx(-apart)

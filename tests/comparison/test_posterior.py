@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from made_scores import make
 
+from probtruth.comparison import drawn
 from probtruth.comparison.compare import compare
 from probtruth.inference import nuts
 
@@ -51,8 +52,12 @@ def test_three_engines_agree(seed):
         compare(make(values), groups, clusters, engine=engine, rope=0.1) for engine in ("exact", "auto", "nuts")
     )
     for other in others:
-        drawn = other.diagnostics["engine"] == "nuts"
-        assert drawn == (other.settings["engine"] == "nuts" or groups is not None)
+        tables = other.diagnostics["tables"]
+        assert (tables["pairwise"]["engine"] == "nuts") == (other.settings["engine"] == "nuts")
+        assert other.diagnostics["engine"] == tables["pairwise"]["engine"]
+        if groups is not None:
+            assert tables["groups"]["engine"] == "nuts"
+            assert tables["groups"]["end_mcse"] < 0.02
         assert other.diagnostics["engines_agree"] is None
         # 10,000 independent draws make P(best), and so many effective ones what NUTS drew
         error = max(other.diagnostics["max_mcse"] or 0.0, 0.5 * min(other.diagnostics["min_ess"] or 1e4, 1e4) ** -0.5)
@@ -73,14 +78,14 @@ def test_draws_of_own_means_have_the_freedom_of_the_program():
 @pytest.mark.parametrize("groups", [None, pytest.param([0, 1, 2] * 20, marks=pytest.mark.long)])
 def test_shifted_draws_shift_every_shown_number(groups, monkeypatch):
     values = np.random.default_rng(3).normal(size=(3, 60)) * 0.5 + np.array([[0.0], [0.05], [0.1]])
-    plain, sample = compare(make(values), groups, engine="nuts", rope=0.1), nuts.sample
+    plain, sample = compare(make(values), groups, engine="nuts", rope=0.1), drawn.sample
 
     def shifted(*arguments, **options):
-        drawn = sample(*arguments, **options)
-        moved = {name: site + 0.5 * site.std((0, 1)) for name, site in drawn.sites.items()}
-        return nuts.Draws(moved, drawn.stats)
+        found = sample(*arguments, **options)
+        moved = {name: site + 0.5 * site.std((0, 1)) for name, site in found.sites.items()}
+        return nuts.Draws(moved, found.stats)
 
-    monkeypatch.setattr(nuts, "sample", shifted)
+    monkeypatch.setattr(drawn, "sample", shifted)
     other = compare(make(values), groups, engine="nuts", rope=0.1)
     for (one, scale), (two, _) in zip(shown(plain), shown(other), strict=True):
         assert abs(one - two) > 1e-4 * scale

@@ -1,53 +1,54 @@
-"""The programs against twins in which nothing is integrated out."""
+"""The program: what it observes, its equal forms, its calibration, and a twin on the differences of single items."""
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import numpyro
 import numpyro.distributions as dist
 import pytest
-from scipy import stats
+from made_scores import make
+from numpyro import handlers
+from numpyro.infer.util import log_density
+from scipy import integrate, stats
 
-from probtruth.comparison import program
+import probtruth as pt
+from probtruth.comparison.compare import compare
 from probtruth.comparison.groups import Groups, Prior, from_draws, quadrature
+from probtruth.comparison.program import integrated, program
 from probtruth.inference import nuts
 from probtruth.inference.diagnostics import mean_with_error
 
-MONTE_CARLO = 5.0
-"""Standard errors of a mean of draws."""
+MONTE_CARLO = 5.0  # Standard errors of a mean of draws
+NODES = 0.01  # Of a log density: six nodes for each group's variance
+KEPT, THIN = 49, 6
 
 
-def of_prior(scale, end):
-    """tau from e^-20 to its end, its density 1/(tau + k) on the scale of its logarithm."""
-    log = numpyro.sample("log", dist.Uniform(-20.0, jnp.log(end)).expand(scale.shape).to_event(1))
-    between = numpyro.deterministic("between", jnp.exp(log))
-    numpyro.factor("prior", (log - jnp.log(between + scale)).sum())
-    return between
+def simulated(rng, between=0.4, spread=0.5, centre=0.3, sizes=(5, 12, 30, 60)):
+    """Items of groups drawn from a population, and what they say in sums."""
+    sizes = np.array(sizes)
+    sds = np.exp(spread * rng.standard_normal(len(sizes)) / 2)
+    theta = centre + between * rng.standard_normal(len(sizes))
+    items = [t + sd * rng.standard_normal(n) for t, sd, n in zip(theta, sds, sizes, strict=True)]
+    return items, summed(items)
 
 
-def unmarginalised_hierarchy(mean, variance, scale, end):
-    """Every group's own theta is a site, mu has a prior flat for these data, tau the density of its prior."""
-    between = of_prior(scale, end)
-    centre = numpyro.sample("centre", dist.Normal(0.0, 100.0).expand(scale.shape).to_event(1))
-    shift = numpyro.sample("shift", dist.Normal(0, 1).expand(mean.shape).to_event(2))
-    numpyro.sample("mean", dist.Normal(centre + between * shift, variance**0.5).to_event(2), obs=mean)
+def summed(items):
+    sizes = np.array([len(one) for one in items], float)
+    mean = np.array([[one.mean()] for one in items])
+    seen = np.array([[one.var(ddof=1)] for one in items])
+    df = sizes[:, None] - 1
+    return Groups(mean, seen, df, sizes, (df * seen).sum(0) / df.sum())
 
 
-@pytest.fixture(scope="module")
-def data():
-    mean = np.random.default_rng(1).normal([0.3, -0.1], 0.4, (6, 2))
-    return {"mean": mean, "variance": np.repeat([[0.05, 0.02], [0.01, 0.04]], [4, 2], axis=0)}
+def data_of(groups, prior):
+    variance = groups.seen / groups.n_items[:, None]
+    sums = {"mean": groups.mean, "variance": variance, "df": groups.df, "n_items": groups.n_items}
+    return {**sums, "prior_scale": prior.scale, "log_range": prior.log_range}
 
 
-def agree(sites, wanted):
-    """The sampled spread between groups and centre of every pair have the moments of the quadrature (of the sd's log,
-    and of the centre's arctangent: heavy tails have no fourth moments)."""
-    for pair in range(len(wanted.between)):
-        between, weight = wanted.between[pair], wanted.weight[pair]
-        centre, variance = wanted.centre[pair], wanted.variance[pair]
-        assert_close(np.log(sites["between"][..., pair]), weight @ np.log(between))
-        nodes, of_node = np.polynomial.hermite_e.hermegauss(40)
-        at = centre[:, None] + variance[:, None] ** 0.5 * nodes
-        assert_close(np.arctan(sites["centre"][..., pair]), weight @ np.arctan(at) @ of_node / of_node.sum())
+def one_group(mean, variance, df):
+    mean, variance = np.atleast_2d(mean).astype(float), np.atleast_2d(variance).astype(float)
+    return {"mean": mean, "variance": variance, "df": np.full(mean.shape, df), "root": np.eye(mean.shape[1])}
 
 
 def assert_close(draws, wanted):
@@ -55,63 +56,156 @@ def assert_close(draws, wanted):
     assert abs(mean - wanted) < MONTE_CARLO * error
 
 
+def traced(data, **options):
+    sites = handlers.trace(handlers.seed(program, jax.random.key(0))).get_trace(**data, **options)
+    samples = {name: site for name, site in sites.items() if site["type"] == "sample"}
+    return {name for name, site in samples.items() if site["is_observed"]}, samples, sites
+
+
+def test_the_program_observes_the_mean_and_the_variance_of_every_group():
+    groups = simulated(np.random.default_rng(0))[1]
+    observed, samples, sites = traced(data_of(groups, Prior.of(groups)))
+    assert observed == {"observed_mean", "observed_variance", "flat"}
+    plates = {frame.name: frame.size for frame in samples["observed_mean"]["cond_indep_stack"]}
+    assert plates == {"group": 4, "pair": 1}
+    np.testing.assert_allclose(samples["observed_mean"]["value"], groups.mean)
+    np.testing.assert_allclose(samples["observed_variance"]["value"], groups.seen, rtol=1e-6)
+    assert {"difference", "between", "typical", "spread", "variance", "group_mean"} <= set(sites)
+    observed, samples, _ = traced(one_group([0.4], [0.04], 19.0))
+    assert observed == {"observed_mean", "observed_variance"}
+    np.testing.assert_allclose(samples["observed_variance"]["value"], 0.04, rtol=1e-6)
+
+
+def test_other_data_give_other_draws():
+    rng = np.random.default_rng(1)
+    first, other = (one_group(rng.normal(size=2), rng.gamma(2.0, size=2), 19.0) for _ in range(2))
+    drawn = [nuts.sample(program, data, 0, draws=200).sites["difference"] for data in (first, other)]
+    assert np.abs(drawn[0] - drawn[1]).min() > 0
+
+
+@pytest.mark.parametrize("groups", [None, np.arange(40) % 4])
+def test_scores_of_another_scale_give_the_same_draws_scaled(groups):
+    values = np.random.default_rng(1).normal([[0.0], [0.3]], 1.0, (2, 40))
+    small, large = (compare(make(scale * values), groups, engine="nuts", draws=200) for scale in (1.0, 300.0))
+    names = ("difference",) if groups is None else ("difference", "population_difference", "between_group_sd")
+    for name in names:
+        drawn = [one.datatree["posterior"][name].values for one in (small, large)]
+        np.testing.assert_allclose(drawn[1], 300.0 * drawn[0], rtol=1e-6, atol=1e-6 * np.ptp(drawn[1]))
+
+
+def test_one_group_is_students_t():
+    data = one_group([0.4, -1.0], [0.04, 0.3], 7.0)
+    drawn = nuts.sample(program, data, 0, draws=2500).sites["difference"]
+    for pair in range(2):
+        t = stats.t(7.0, data["mean"][0, pair], data["variance"][0, pair] ** 0.5)
+        for p in (0.025, 0.3, 0.975):
+            assert_close((drawn[..., pair] < t.ppf(p)) * 1.0, p)
+
+
+def test_what_is_integrated_out_changes_no_density():
+    """The full program with the groups' means and variances integrated numerically, at several values of the others."""
+    groups = simulated(np.random.default_rng(2), sizes=(4, 30))[1]
+    data = data_of(groups, Prior.of(groups))
+    found, wanted = [], []
+    for quantile, apart, spread, standardised in ((0.3, 0.1, 0.4, 0.2), (0.7, -0.2, 1.0, -0.5), (0.5, 0.0, 0.8, 0.0)):
+        latent = {"quantile": [quantile], "apart": [apart], "spread": [spread], "standardised": [standardised]}
+        latent = {name: np.array(value) for name, value in latent.items()}
+        with jax.enable_x64(True):
+            found.append(float(log_density(integrated, (), data, latent)[0]))
+            seeded = handlers.seed(integrated, jax.random.key(0))
+            sites = handlers.trace(handlers.substitute(seeded, latent)).get_trace(**data)
+            parts = [site["fn"].log_prob(site["value"]).sum() for name, site in sites.items() if name in latent]
+            rest = float(sum(parts) + sites["flat"]["fn"].log_factor.sum())
+            mu, tau, typical = (float(sites[name]["value"][0]) for name in ("difference", "between", "typical"))
+        for g in range(2):
+
+            def density_of(log, g=g, mu=mu, tau=tau, typical=typical, spread=spread):
+                df, n = groups.df[g, 0], groups.n_items[g]
+                likelihood = stats.gamma.pdf(groups.seen[g, 0], df / 2, scale=2 * np.exp(log) / df)
+                of_mean = stats.norm.pdf(groups.mean[g, 0], mu, np.sqrt(tau**2 + np.exp(log) / n))
+                return stats.norm.pdf(log, typical, spread) * likelihood * of_mean
+
+            rest += np.log(integrate.quad(density_of, typical - 10, typical + 10, points=[typical], limit=200)[0])
+        wanted.append(rest)
+    np.testing.assert_allclose(found, wanted, atol=NODES)
+
+
 @pytest.mark.long
-def test_hierarchy_with_and_without_its_group_means_is_the_quadrature(data):
-    mean, variance = data["mean"], data["variance"]
-    groups = Groups(data["mean"], data["variance"])
+def test_the_sampler_and_the_quadrature_agree():
+    for seed, sizes in ((3, (4, 4, 8, 30, 100)), (4, (12, 12, 12)), (5, (5,) * 10)):
+        groups = simulated(np.random.default_rng(seed), sizes=sizes)[1]
+        prior = Prior.of(groups)
+        sites = nuts.sample(integrated, data_of(groups, prior), 0, draws=2500, target_accept=0.9).sites
+        drawn, exact = from_draws(groups, sites, 0, 0), quadrature(groups, prior, 0)
+        for one, other in ((drawn.mixture(), exact.mixture()), (drawn.mixture(True), exact.mixture(True))):
+            width = other.quantile(0.975) - other.quantile(0.025)
+            assert one.below(0.0) == pytest.approx(float(other.below(0.0)), abs=0.01)
+            for p in (0.025, 0.975):
+                assert one.quantile(p) == pytest.approx(float(other.quantile(p)), abs=0.02 * width)
+        width = exact.of_groups().quantile(0.975) - exact.of_groups().quantile(0.025)
+        apart = drawn.of_groups().quantile(0.975) - exact.of_groups().quantile(0.975)
+        assert (np.abs(apart) < 0.06 * width).all()
+
+
+def per_item(value, group, prior_scale, log_range, centre, unit, log_pooled):
+    """Every item is observed; nothing is summed up or integrated out."""
+    quantile = numpyro.sample("quantile", dist.Uniform(0.0, 1.0))
+    between = numpyro.deterministic("between", prior_scale * jnp.expm1(quantile * log_range))
+    difference = numpyro.sample("difference", dist.Normal(centre, 100 * unit))
+    typical = numpyro.sample("typical", dist.Normal(log_pooled, 30.0))
+    spread = numpyro.sample("spread", dist.HalfNormal(1.0))
+    with numpyro.plate("group", 4):
+        theta = difference + between * numpyro.sample("theta", dist.Normal(0.0, 1.0))
+        log_variance = typical + spread * numpyro.sample("log_variance", dist.Normal(0.0, 1.0))
+    with numpyro.plate("item", len(value)):
+        numpyro.sample("value", dist.Normal(theta[group], jnp.exp(log_variance / 2)[group]), obs=value)
+
+
+@pytest.mark.long
+def test_a_twin_on_single_items_says_the_same():
+    items, groups = simulated(np.random.default_rng(6))
     prior = Prior.of(groups)
-    wanted = quadrature(groups, prior)
-    data = {**vars(groups), "prior_scale": prior.scale, "log_range": prior.log_range}
-    sites = nuts.sample(program.comparison, data, 0, draws=2500).sites
-    drawn = from_draws(groups, sites["between"].reshape(-1, 2))
-    centre = drawn.draws(10_000, 0)[0].T.reshape(4, 2500, 2)
-    agree({"between": sites["between"], "centre": centre}, wanted)
-    end = (prior.scale * np.expm1(prior.log_range)).max()
-    whole = {"mean": mean, "variance": variance, "scale": prior.scale, "end": end}
-    agree(nuts.sample(unmarginalised_hierarchy, whole, 0, draws=3000, target_accept=0.95).sites, wanted)
-
-
-def full_data(value, group, within, scale, end):
-    """Every item is observed; nothing is summed up."""
-    between = of_prior(scale, end)
-    centre = numpyro.sample("centre", dist.Normal(0.0, 100.0).expand([1]).to_event(1))
-    shift = numpyro.sample("shift", dist.Normal(0, 1).expand([4]).to_event(1))
-    numpyro.sample("value", dist.Normal((centre + between * shift)[group], within).to_event(1), obs=value)
-
-
-@pytest.mark.long
-def test_sufficient_statistics_are_sufficient():
-    rng = np.random.default_rng(3)
-    group = np.repeat(np.arange(4), [3, 10, 25, 40])
-    value, within = rng.normal(np.array([0.6, -0.2, 0.1, 0.4])[group], 0.8), 0.8
-    n_items = np.bincount(group)
-    mean, variance = np.bincount(group, value) / n_items, within**2 / n_items
-    groups = Groups(mean[:, None], variance[:, None])
-    prior = Prior.of(groups)
-    end = (prior.scale * np.expm1(prior.log_range))[0]
-    data = {"value": value, "group": group, "within": np.asarray(within), "scale": prior.scale, "end": end}
-    drawn = nuts.sample(full_data, data, 0, draws=4000, target_accept=0.99)
-    agree(drawn.sites, quadrature(groups, prior))
+    whole = {
+        "value": np.concatenate(items),
+        "group": np.repeat(np.arange(4), [len(one) for one in items]),
+        "prior_scale": prior.scale[0],
+        "log_range": prior.log_range[0],
+        "centre": groups.mean.mean(),
+        "unit": groups.mean.std(),
+        "log_pooled": np.log(groups.pooled[0]),
+    }
+    twin = nuts.sample(per_item, whole, 0, draws=4000, target_accept=0.98).sites
+    exact = quadrature(groups, prior, 0).mixture()
+    for p in (0.1, 0.5, 0.9):
+        at = float(exact.quantile(p))
+        chance, error = mean_with_error((twin["difference"] < at) * 1.0)
+        assert abs(chance - p) < MONTE_CARLO * error + 0.01
 
 
 @pytest.mark.long
-def test_location_is_the_mean_under_an_explicit_covariance():
-    # prior |Sigma|^-q on q contrasts: Sigma | data ~ inverse Wishart with n - 2 + q degrees of freedom and the scatter,
-    # mu | Sigma, data ~ N(m, Sigma / n)
-    rng = np.random.default_rng(2)
-    n, q = 9, 3
-    values = rng.gamma(1.0, size=(q, n))
-    mean, covariance = values.mean(1), np.cov(values)
-    sigma = stats.invwishart(n - 2 + q, covariance * (n - 1)).rvs(8000, random_state=rng)
-    twin = mean + np.einsum("dij,dj->di", np.linalg.cholesky(sigma / n), rng.normal(size=(8000, q)))
-    # the steps from the first contrast to the others are what the program draws
-    steps = np.array([[1.0, -1.0, 0.0], [0.0, 1.0, -1.0]])
-    spread = np.sqrt(np.diag(steps @ covariance @ steps.T) / n)
-    correlation = steps @ covariance @ steps.T / n / np.outer(spread, spread)
-    arguments = {"root": np.linalg.cholesky(correlation), "df": np.asarray(n - 1.0)}
-    drawn = nuts.sample(program.comparison, arguments, 0, draws=2000).sites["shift"].reshape(-1, 2) * spread
-    for direction in (np.array([1.0, 0.0]), np.array([1.0, 1.0]), np.array([0.3, -1.0])):
-        along = direction @ steps
-        margin = stats.t(n - 1, along @ mean, np.sqrt(along @ covariance @ along / n))
-        assert stats.kstest(twin @ along, margin.cdf).pvalue > 1e-4
-        assert stats.kstest(drawn @ direction + along @ mean, margin.cdf).statistic < 0.03  # dependent draws: a bound
+@pytest.mark.parametrize("kind", ["groups", "one group"])
+def test_ranks_of_the_truth_are_even_under_the_programs_own_prior_predictive(kind):
+    """Talts et al. 2018, arXiv:1804.06788; where a prior is flat, any true value is as good as another."""
+    rng, ranks = np.random.default_rng(7), []
+    sizes, prior = np.array([5, 8, 20.0]), Prior(np.array([0.2]), np.array([3.0]))
+    for seed in range(200):
+        if kind == "groups":
+            truth = prior.scale[0] * np.expm1(rng.random() * prior.log_range[0])
+            spread = abs(rng.standard_normal())
+            true = np.exp(spread * rng.standard_normal(3))
+            mean = rng.normal(truth * rng.standard_normal(3), np.sqrt(true / sizes))[:, None]
+            seen = (true * rng.chisquare(sizes - 1) / (sizes - 1))[:, None]
+            data, name = data_of(Groups(mean, seen, sizes[:, None] - 1, sizes, np.ones(1)), prior), "between"
+        else:
+            truth = 0.0
+            data = one_group([rng.normal(0, 0.5)], [0.25 * rng.chisquare(6) / 6], 6.0)
+            name = "difference"
+        fitted = integrated if kind == "groups" else program
+        drawn = nuts.sample(fitted, data, seed, draws=KEPT * THIN, chains=1, target_accept=0.9).sites[name]
+        ranks.append(int((drawn[0, ::THIN, 0][:KEPT] < truth).sum()))
+    counts = np.bincount(np.array(ranks) // 5, minlength=10)
+    assert stats.chisquare(counts).pvalue > 1e-3
+
+
+def test_it_is_public():
+    assert pt.program is program

@@ -9,6 +9,7 @@ from scipy import stats
 
 from probtruth.comparison.compare import compare
 from probtruth.comparison.design import design
+from probtruth.comparison.estimate import MANY
 from probtruth.comparison.groups import Groups, Prior, quadrature
 from probtruth.comparison.options import checked_options
 from probtruth.comparison.sources import of_scores
@@ -120,12 +121,13 @@ def test_the_weight_of_the_prior_of_the_spread_between_groups(power):
     """By sums over a grid of tau: prior (1/(tau + k))^power, a flat one of the mean, normal groups."""
     rng = np.random.default_rng(1)
     mean, variance = rng.normal(-0.2, 0.3, 5), 0.02
-    groups = Groups(mean[:, None], np.full((5, 1), variance))
+    ones = np.ones((5, 1))
+    groups = Groups(mean[:, None], ones, MANY * ones, np.full(5, 1 / variance), np.ones(1))
     prior = Prior.of(groups)
     tau = np.geomspace(1e-7, prior.scale[0] * np.expm1(prior.log_range[0]), 200_000)
     total = tau**2 + variance
     log = -2.0 * np.log(total) - ((mean - mean.mean()) ** 2).sum() / (2 * total) - power * np.log(tau + prior.scale[0])
     weight = np.exp(log) * np.gradient(tau)
     wanted = weight @ stats.norm.cdf(-mean.mean() / np.sqrt(total / 5)) / weight.sum()
-    found = quadrature(groups, prior, power).mixture().below(0.0)[0]
+    found = float(quadrature(groups, prior, 0, power).mixture().below(0.0))
     assert found == pytest.approx(wanted, abs=GRID)

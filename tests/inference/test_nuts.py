@@ -77,7 +77,7 @@ def test_the_callers_precision_stays_and_progress_is_told(data):
     assert jax.config.jax_enable_x64 is False
     assert jax.numpy.ones(1).dtype == np.float32
     assert short.sites["slope"].shape == (4, 150)
-    assert heard == [(100 * step, 500) for step in range(1, 6)]
+    assert heard == [(50 * step, 450) for step in range(1, 10)]
 
 
 def test_a_program_that_diverges_says_so(data):

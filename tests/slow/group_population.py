@@ -31,8 +31,15 @@ class Data:
     """Groups' means and their estimated variances in many runs, and the true mean of one new group of each."""
 
     mean: np.ndarray
-    variance: np.ndarray
+    seen: np.ndarray
+    df: np.ndarray
+    pooled: np.ndarray
+    sizes: np.ndarray
     new: np.ndarray
+
+    @property
+    def variance(self) -> np.ndarray:
+        return self.pooled[:, None] / self.sizes
 
 
 def simulate(rng: np.random.Generator, between: float, sizes: np.ndarray, effects: str, runs: int) -> Data:
@@ -42,9 +49,9 @@ def simulate(rng: np.random.Generator, between: float, sizes: np.ndarray, effect
     else:
         effect = (rng.gamma(SHAPE, size=shape) - SHAPE) / SHAPE**0.5
     mean = between * effect[:, 1:] + rng.standard_normal((runs, len(sizes))) / np.sqrt(sizes)
-    df = int((sizes - 1).sum())
-    pooled = rng.chisquare(df, runs) / df
-    return Data(mean, pooled[:, None] / sizes, between * effect[:, 0])
+    df = sizes - 1.0
+    seen = np.where(df > 0, rng.chisquare(np.maximum(df, 1), mean.shape) / np.maximum(df, 1), 1.0)
+    return Data(mean, seen, df, seen @ df / df.sum(), sizes.astype(float), between * effect[:, 0])
 
 
 def paule_mandel(data: Data) -> np.ndarray:
@@ -80,13 +87,17 @@ def hartung_knapp(data: Data) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 def cell(between: float, sizes: np.ndarray, effects: str, runs: int) -> tuple[str, str]:
     data = simulate(np.random.default_rng([len(sizes), int(10 * between)]), between, sizes, effects, runs)
     centre, half, half_new = hartung_knapp(data)
-    groups = Groups(data.mean.T, data.variance.T)  # each run is a pair of its own
-    posterior = quadrature(groups, Prior.of(groups))
-    mixture = posterior.mixture()
-    below = mixture.below(0.0), posterior.mixture(new_group=True).below(data.new)
+    df = np.repeat(data.df[:, None], runs, axis=1)
+    groups = Groups(data.mean.T, data.seen.T, df, data.sizes, data.pooled)  # each run is a pair of its own
+    prior = Prior.of(groups)
+    found = [quadrature(groups, prior, run) for run in range(runs)]
+    mixtures = [one.mixture() for one in found]
+    news = [one.mixture(new_group=True).below(new) for one, new in zip(found, data.new, strict=True)]
+    below = np.array([one.below(0.0) for one in mixtures]), np.array(news)
     ours = [((p > 0.025) & (p < 0.975)).mean() for p in below]
     theirs = (np.abs(centre) <= half).mean(), (np.abs(data.new - centre) <= half_new).mean()
-    width = (mixture.quantile(0.975) - mixture.quantile(0.025)).mean() / (2 * half).mean()
+    widths = [one.quantile(0.975) - one.quantile(0.025) for one in mixtures]
+    width = np.mean(widths) / (2 * half).mean()
     both = [" / ".join(f"{value:.3f}" for value in pair) for pair in (ours, theirs)]
     return f"{both[0]} ({width:.2f})", both[1]
 

@@ -1,0 +1,200 @@
+"""The draws that NUTS makes of the program, for the differences of these items and for the population of groups."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from jaxtyping import Float
+from scipy.special import ndtr
+
+from probtruth.comparison.groups import Hierarchy, Population, from_draws, significant
+from probtruth.comparison.margin import Mixture
+from probtruth.comparison.options import Options
+from probtruth.comparison.program import integrated, program
+from probtruth.inference.diagnostics import MAX_RHAT, MIN_ESS, convergence, mean_with_error
+from probtruth.inference.nuts import Draws, sample
+
+if TYPE_CHECKING:
+    import xarray
+
+CHAINS = 4
+ACCEPT = 0.9  # Acceptance that NUTS aims at
+GROUP_DRAWS = 250  # Of each chain at first, for each pair in the population of groups
+WARMUP = 150
+MOST = 8  # Times as many are made at most
+END_ERROR = 0.01  # Monte Carlo error of an interval's end, in its widths, at which there are enough
+SITES = ("difference", "between", "typical", "spread", "log_factor")
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """What NUTS drew for one table, by pair or all at once, and the errors of what is shown of it."""
+
+    runs: Sequence[Draws]
+    max_mcse: float  # of a probability
+    end_mcse: float  # of an interval's end, in its widths
+
+    @property
+    def draws(self) -> int:
+        """Draws of each chain, of the pair that has the fewest."""
+        return min(len(run.stats["lp"][0]) for run in self.runs)
+
+    def diagnostics(self) -> dict[str, object]:
+        found = [_convergence(run) for run in self.runs]
+        return {
+            "engine": "nuts",
+            "sampler": f"NUTS, {CHAINS} chains of {self.draws:,} draws",
+            "max_rhat": max(rhat for rhat, _ in found),
+            "min_ess": min(ess for _, ess in found),
+            "divergences": sum(int(run.stats["diverging"].sum()) for run in self.runs),
+            "max_mcse": self.max_mcse,
+            "end_mcse": self.end_mcse,
+        }
+
+
+def _convergence(run: Draws) -> tuple[float, float]:
+    return convergence({name: run.sites[name] for name in SITES if name in run.sites})
+
+
+def headline(
+    centre: Float[np.ndarray, " step"],
+    scale: Float[np.ndarray, " step"],
+    root: Float[np.ndarray, "step step"],
+    df: float,
+    options: Options,
+) -> tuple[Run, Float[np.ndarray, "draw step"]]:
+    """Draws of steps from model to model with these means and errors, and how far they lie from the means, in errors.
+
+    The sampler is given means in units of their errors, so that scores of another scale give the same draws, scaled.
+    """
+    error = np.where(scale > 0, scale, 1.0)
+    mean = significant(centre / error)
+    data = {"mean": mean[None], "variance": np.ones((1, len(mean))), "df": np.full((1, len(mean)), df), "root": root}
+    run = sample(program, data, options.seed, draws=options.draws, chains=CHAINS, target_accept=ACCEPT)
+    standardised = run.sites["difference"] - mean
+    chances = [mean_with_error((step < 0) * 1.0)[1] for step in np.moveaxis(run.sites["difference"], -1, 0)]
+    ends = [end_error(step) for step in np.moveaxis(standardised, -1, 0)]
+    return Run([run], max(chances), max(ends)), standardised.reshape(-1, len(mean))
+
+
+def end_error(draws: Float[np.ndarray, "chain draw"]) -> float:
+    """The Monte Carlo error of the ends of the 95% interval of draws, in its widths."""
+    low, high = np.quantile(draws, [0.025, 0.975])
+    errors: list[float] = []
+    for end in (low, high):
+        # the density at the end, from the quantiles about it
+        near = np.quantile(draws, [0.02, 0.03] if end == low else [0.97, 0.98])
+        density = 0.01 / max(float(near[1] - near[0]), 1e-300)
+        errors.append(mean_with_error((draws < end) * 1.0)[1] / density)
+    return max(errors) / float(high - low)
+
+
+def mixture_errors(mixture: Mixture, shape: tuple[int, int]) -> tuple[float, float]:
+    """The Monte Carlo errors of P(difference < 0) and of the ends of the 95% interval, in its widths."""
+    low = float(mixture.quantile(0.025))
+    high = float(mixture.quantile(0.975))
+    chance = ndtr(-mixture.mean / mixture.sd).reshape(shape)
+    errors: list[float] = []
+    for end in (low, high):
+        z = (end - mixture.mean) / mixture.sd
+        density = float((np.exp(-0.5 * z**2) / mixture.sd).mean()) / np.sqrt(2 * np.pi)
+        errors.append(mean_with_error(ndtr(z).reshape(shape))[1] / density)
+    return mean_with_error(chance)[1], max(errors) / (high - low)
+
+
+def draw_population(population: Population, options: Options) -> tuple[Population, Run]:
+    """The population with the posterior from draws, each pair by itself until its intervals are known well enough."""
+    found: list[Hierarchy] = []
+    runs: list[Draws] = []
+    errors: list[tuple[float, float]] = []
+    for pair in range(len(population.prior.scale)):
+
+        def posterior(run: Draws, pair: int = pair) -> Hierarchy:
+            return from_draws(population.groups, run.sites, pair, options.seed)
+
+        def enough(run: Draws, pair: int = pair) -> bool:
+            rhat, ess = _convergence(run)
+            shape = run.stats["lp"].shape
+            error = mixture_errors(posterior(run, pair).mixture(), shape)[1]
+            return bool(rhat <= MAX_RHAT and ess >= MIN_ESS and error <= END_ERROR)
+
+        run = sample(
+            integrated,
+            population.data(pair),
+            options.seed,
+            draws=GROUP_DRAWS,
+            warmup=WARMUP,
+            chains=CHAINS,
+            target_accept=ACCEPT,
+            enough=enough,
+            most=MOST,
+        )
+        runs.append(run)
+        found.append(posterior(run))
+        errors.append(mixture_errors(found[-1].mixture(), run.stats["lp"].shape))
+    chance, end = np.max(errors, axis=0).tolist()
+    return replace(population, posterior=found), Run(runs, chance, end)
+
+
+def groups_of_tree(
+    population: Population,
+    run: Run,
+    pairs: Sequence[str],
+    groups: Sequence[str],
+    unit: float,
+    posterior: "xarray.Dataset",
+) -> dict[str, "xarray.Dataset"]:
+    """The groups of the DataTree about the population: draws, statistics, observed data and what is predicted of it.
+
+    All are of the pairs that vary, in units of the score; `unit` turns losses.
+    """
+    import xarray
+
+    n = posterior.sizes["draw"]
+    shape = (CHAINS, n)
+    size = population.unit[population.varies]
+    reference = population.reference[population.varies]
+    columns = {name: np.concatenate([one.sites[name][:, :n] for one in run.runs], -1) for name in SITES[:4]}
+    difference = columns["difference"] * size + reference
+    # axes: group, pair; chain, draw, group, pair
+    groups_seen = population.groups
+    mean = groups_seen.mean * size + reference
+    variance = groups_seen.seen / groups_seen.n_items[:, None] * size**2
+    true = np.stack([one.variance.reshape(len(groups), CHAINS, -1)[:, :, :n] for one in population.posterior], -1)
+    true = np.moveaxis(true, 0, 2) * size**2
+    rng = np.random.default_rng(0)
+    spread = np.sqrt(true + (columns["between"] * size)[:, :, None] ** 2)
+    again = difference[:, :, None] + spread * rng.standard_normal(true.shape)
+    apart = (mean - difference[:, :, None]) / spread
+    axes = ("chain", "draw", "varying_pair")
+    by_group = ("chain", "draw", "group", "varying_pair")
+    coordinates = {**{name: np.arange(length) for name, length in zip(axes, shape, strict=False)}}
+    names = {"varying_pair": list(pairs), "group": list(groups)}
+    posterior["population_difference"] = (axes, unit * difference)
+    posterior["between_group_sd"] = (axes, columns["between"] * size)
+    posterior["variance"] = (by_group, true)
+    posterior["typical_variance"] = (axes, np.exp(columns["typical"]) * size**2)
+    posterior["spread_of_log_variance"] = (axes, columns["spread"])
+    posterior.coords.update(names)
+    observed = {"mean": (("group", "varying_pair"), unit * mean), "variance": (("group", "varying_pair"), variance)}
+    prior = _prior(population, rng, n)
+    stats = {name: (axes, np.stack([one.stats[name][:, :n] for one in run.runs], -1)) for name in run.runs[0].stats}
+    every = {**coordinates, **names}
+    return {
+        "/observed_data": xarray.Dataset(observed, names),
+        "/log_likelihood": xarray.Dataset(
+            {"mean": (by_group, -0.5 * apart**2 - np.log(spread) - 0.5 * np.log(2 * np.pi))}, every
+        ),
+        "/posterior_predictive": xarray.Dataset({"mean": (by_group, unit * again)}, every),
+        "/prior": xarray.Dataset({name: (axes, value * size) for name, value in prior.items()}, every),
+        "/sample_stats": xarray.Dataset(stats, every),
+    }
+
+
+def _prior(population: Population, rng: np.random.Generator, n: int) -> dict[str, Float[np.ndarray, "chain draw pair"]]:
+    """Draws of what has a proper prior."""
+    prior = population.prior
+    shape = (CHAINS, n, len(prior.scale))
+    between = prior.scale * np.expm1(rng.random(shape) * prior.log_range)
+    return {"between_group_sd": between}
