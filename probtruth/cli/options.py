@@ -157,7 +157,6 @@ class Pilot:
     scores: list[str] | None = None
     annotations: str | None = None
     predictions: list[str] | None = None
-    annotator: str | None = None
     label: str | None = None
     rule: str = "log"
     a: str | None = None
@@ -167,7 +166,7 @@ class Pilot:
     def unused(self) -> tuple[tuple[str, ...], str]:
         """The options that do nothing for this kind of pilot, and what kind it is."""
         if self.scores:
-            return ("annotator", "label", "rule", "kind", "renormalise", "predictions"), "a table of scores"
+            return ("label", "rule", "kind", "renormalise", "predictions"), "a table of scores"
         return ("model", "score", "group", "cluster", "task", "metric", "filter", "higher_is_better"), "--annotations"
 
 

@@ -136,6 +136,6 @@ def read_pilot(pilot: Pilot, console: Console) -> tuple[Any, Any]:
 
 def files_of(pilot: Pilot) -> Files:
     """The annotations and predictions of a pilot."""
-    how = LabelReading(pilot.reading.item, pilot.annotator, pilot.label, pilot.reading.replicate)
+    how = LabelReading(pilot.reading.item, pilot.reading.annotator, pilot.label, pilot.reading.replicate)
     how = replace(how, format=pilot.reading.format, missing=pilot.reading.missing)
     return Files(how, pilot.cells, pilot.predictions, pilot.annotations)

@@ -40,7 +40,8 @@ def assemble(estimate: Estimate, post: Posterior, options: Options) -> Compariso
         warnings += prior_of_groups(estimate.names, post.population)
     if options.strict and (failing := [warning for warning in warnings if warning.startswith("sampling:")]):
         raise PosteriorError(" ".join(failing))
-    group_results = unit_rows(estimate, rope)
+    of_units = unit_rows(estimate, rope)
+    group_results = dict(of_units)
     if post.population is not None:
         group_results |= population_rows(estimate, post.population, rope)
     bounded = about.of_means and about.range is not None
@@ -51,7 +52,7 @@ def assemble(estimate: Estimate, post: Posterior, options: Options) -> Compariso
         models=estimate.models,
         pairs=pairs,
         ranks=ranks,
-        estimand=_estimand(estimate, options),
+        estimand=_estimand(estimate, options, told_apart=bool(of_units)),
         rule=about.rule,
         higher_is_better=about.higher_is_better,
         rope=rope,
@@ -179,13 +180,15 @@ def _leaders(estimate: Estimate, ranks: Sequence[Rank]) -> tuple[int, int] | Non
     return names.index(first), names.index(second)
 
 
-def _estimand(estimate: Estimate, options: Options) -> str:
+def _estimand(estimate: Estimate, options: Options, told_apart: bool) -> str:
     plan = estimate.design
     about = estimate.about
     over = about.over
     if options.these_items:
         over = "these very items, " + ("whose labels are unsure" if about.from_labels else "scored again")
-    if estimate.shared is not None:
+    if estimate.shared is not None and told_apart:
+        over += f", these {estimate.shared} and, as far as these tell of them, new ones"
+    elif estimate.shared is not None:
         over += f", new {estimate.shared} like these"
     if plan.grouped:
         over += f", these {plan.n_groups} groups"

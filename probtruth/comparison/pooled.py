@@ -46,7 +46,8 @@ def pooled(
 ) -> Float[np.ndarray, "draw step"]:
     """Draws of the steps about their means, in units of their spreads, after pooling: with what the means lose.
 
-    `reach` is what each step adds to each model's mean, in units of the score, and `root` that of the correlations.
+    `reach` is what each step adds to each model's mean, in units of the score, and `root` that of the steps' covariance
+    in units of their spreads.
     """
     by_step = reach - reach.mean(0)
     directions, size, turn = np.linalg.svd(by_step @ root, full_matrices=False)

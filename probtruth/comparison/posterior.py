@@ -46,6 +46,7 @@ class Tree:
     centre: Float[np.ndarray, " step"]
     scale: Float[np.ndarray, " step"]
     root: Float[np.ndarray, "step step"]
+    growth: Float[np.ndarray, " step"]  # of each step's spread, of which the tree chose the smallest ones
 
     @classmethod
     def of(cls, margins: Sequence[Margin], n_models: int, df: float) -> "Tree":
@@ -71,8 +72,10 @@ class Tree:
             path[one] = path[parent[one]]
             path[one, step] = 1.0
         ends = model, parent[model]
-        root = _root(steadier(variance, df), *ends)
-        return cls(*ends, path, mean[ends], spread[ends], root)
+        steady = steadier(variance, df)
+        root = _root(steady, *ends)
+        growth = np.sqrt(np.divide(steady[ends], variance[ends], out=np.ones(len(order)), where=variance[ends] > 0))
+        return cls(*ends, path, mean[ends], spread[ends], root, growth)
 
     def draw(self, margins: Sequence[Margin], shift: Steps, df: float) -> Steps:
         """Draws of the steps about their means, in units of their spreads, that have the margins of the pairs."""
@@ -112,7 +115,8 @@ class Tree:
 
     def pooled(self, steps: Steps, seed: int) -> Steps:
         """The steps where the models resemble each other as far as the data say."""
-        return pooled(self.path @ self.centre, steps, self.path * self.scale, self.root, seed)
+        reach = self.path * self.scale
+        return pooled(self.path @ self.centre, steps, reach, self.root * self.growth[:, None], seed)
 
     def t_of(self, pairs: Pairs, shift: Steps, variance: Float[np.ndarray, " pair"]) -> Float[np.ndarray, "pair draw"]:
         """The t-distributed variable behind the difference of each pair; 0 where it has no spread."""

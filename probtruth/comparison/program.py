@@ -36,8 +36,15 @@ def program(
     population: all pairs share the factor between true and observed variance, so that every difference is Student's t,
     and `root` is a root of the correlations of their means.
 
-    Arguments: every number in the units of the score, of pairs of models by group. With `integrated`
-    the groups' own means and variances are integrated out, which changes nothing else: `compare` draws so.
+    Arguments:
+        mean: of the differences of each pair in each group, in the units of the score.
+        variance: of these means.
+        df: the degrees of freedom of the variances.
+        n_items: how many items each group has; needed for two groups or more.
+        prior_scale: k of the prior of tau, in the units of the score; needed for two groups or more.
+        log_range: r of the prior of tau; needed for two groups or more.
+        root: a root of the correlations of the means; needed for one group.
+        integrated: integrates the groups' means and variances out, which changes nothing else: `compare` draws so.
 
     >>> import jax, numpy as np, numpyro
     >>> import probtruth as pt

@@ -214,4 +214,4 @@ def of_replicates(scores: Scores, models: Models, plan: Design, named: bool = Tr
             "replicates (seeds, judges) that have many items",
             "Name the same replicate alike on every item, or leave replicates out.",
         )
-    return Shared("replicate", sums, plan.weights, named)
+    return Shared(repeated.what, sums, plan.weights, named)

@@ -106,7 +106,7 @@ def of_scores(scores: Scores, plan: Design, options: Options, annotations: objec
     shared: Shared | None = None
     if annotations is not None:
         shared = of_annotators(scores, annotations, order, plan)
-    elif options.replicates == "crossed":
+    elif options.replicates == "crossed" or (scores.replicates is not None and scores.replicates.what == "annotator"):
         shared = of_replicates(scores, order, plan)
     elif options.replicates is None and scores.replicates is not None:
         shared = of_replicates(scores, order, plan, named=False)
@@ -137,6 +137,9 @@ def _refuse_replicates(scores: Scores, plan: Design, options: Options, annotatio
         raise InputError(f"annotations with replicates={kind!r}", "one of the two", hint)
     if kind == "folds" and plan.n_clusters is not None:
         raise InputError("replicates='folds' with clusters", "folds that are not clustered", "Leave clusters out.")
+    if kind is not None and scores.replicates is not None and scores.replicates.what == "annotator":
+        hint = "Annotators' part of the variance always counts. Name other repeats by replicate."
+        raise InputError(f"replicates={kind!r} with scores by annotator", "one of the two", hint)
     if kind == "independent" and scores.replicates is None:
         raise InputError("replicates='independent' without replicates", "repeated scores", "Give replicate=COLUMN.")
 
@@ -179,7 +182,7 @@ def _within(
     """What of the items' part labels, replicates or the answers that experts did not give make up."""
     if gold is not None:
         return {"labels": lambda a, b: gold.variance(int(order[a]), int(order[b]))}
-    if scores.labels is None and scores.replicates is None:
+    if scores.labels is None and (scores.replicates is None or scores.replicates.what == "annotator"):
         return {}
     weights = plan.item_weights
 

@@ -27,6 +27,7 @@ from probtruth.types.index import positions
 BLOCK = 1 << 16  # Cells worked on at once
 NEAR = 1e-4  # Below this part of the models' squares that of their difference is taken from the cells: rounding
 RESOLVED = 1e-9  # Coefficients below this part of the weights are rounding
+NOISY = 10.0  # Times the items' part of answers by which noise in the units' part halves what is known
 SLOWLY = 1.5  # Power of the effective number less one by which the units' standard deviation comes in
 SKEWED_FROM = 3  # Effective units from which on a skewness starts to count; from one more on it counts in full
 
@@ -209,9 +210,13 @@ class UnitSums:
         df = max(participating - 1.0, 1.0)
         # noise in the estimate averages out over units
         resolved = signal / (signal + noise / math.sqrt(df))
+        # and the estimate tells little where its noise is many times that of the mean over the items
+        size = max(wanted, 0.0) / signal
+        noisy = size * noise / float(scale**2 @ self.inverse)
+        resolved /= 1 + (noisy / NOISY) ** 2
         effective += (df - 1.0) * resolved**2
         known = min(effective - 1.0, 1.0) ** SLOWLY * resolved
-        return _Spread(scale, max(wanted, 0.0) / signal, df, effective, known)
+        return _Spread(scale, size, df, effective, known)
 
     def totals(self, told: _Spread, first: Models, second: Models) -> Float[np.ndarray, "row unit"]:
         """What each unit adds to models' differences, or to a model by itself (-1 stands for none)."""

@@ -59,6 +59,7 @@ class ScoreReading:
     filter: list[str] | None = None
     transpose: bool = False
     missing: Any = None
+    annotator: str | None = None
 
     @property
     def none(self) -> tuple[str, ...]:

@@ -76,6 +76,7 @@ def read_scores(
     group: str | None = None,
     cluster: str | None = None,
     replicate: str | None = None,
+    annotator: str | None = None,
     transpose: bool = False,
     missing: Sequence[object] = (),
     higher_is_better: bool | None = None,
@@ -95,6 +96,8 @@ def read_scores(
         model: the column of models.
         score: the column of scores.
         models: the columns of a table with one for each model.
+        annotator: the column of annotators, where each score is against one annotator's own label; the answer is then
+            about new items and new annotators.
         group, cluster, replicate: name columns. Those of a file that probtruth wrote are used unless others are named.
         transpose: reads a table with a row for each model and a column for each item.
         missing: scores that are none ("NA", -1).
@@ -113,6 +116,7 @@ def read_scores(
     [[1.0, 0.0], [0.5, 0.5]]
     """
     how = ScoreReading(item, model, score, group, cluster, replicate, higher_is_better=higher_is_better)
+    how = replace(how, annotator=annotator)
     how = replace(how, transpose=transpose, missing=tuple(map(frames.name_text, check.listed(missing, "missing"))))
     if isinstance(table, Mapping) and table and all(isinstance(path, str | Path) for path in table.values()):
         return _of_runs(table, how)  # type: ignore[arg-type]
@@ -129,9 +133,10 @@ def read_scores(
 
 def _of_board(table: Table, kind: Board, how: ScoreReading) -> Scores:
     """Scores of a table with a column for each model, or with a row for each."""
-    if how.replicate is not None:
+    if how.replicate is not None or how.annotator is not None:
+        said = "replicate=" if how.annotator is None else "annotator="
         hint = "Give the table in long form."
-        raise InputError("replicate= with a column for each model", "one row for each item", hint)
+        raise InputError(f"{said} with a column for each model", "one row for each item", hint)
     table = table.with_items(kind.rows)
     kept = [name for name in (how.group, how.cluster) if name is not None]
     if kind.of_models and kept:
@@ -166,6 +171,7 @@ def _of_runs(files: Mapping[str, StrPath], how: ScoreReading) -> Scores:
     """Scores of a file for each model, all with the same columns."""
     parts = []
     roles = {"item": how.column("item"), "group": how.group, "cluster": how.cluster, "replicate": how.replicate}
+    roles["annotator"] = how.annotator
     columns = {role: name for role, name in roles.items() if name is not None}
     score = how.column("score")
     for model, path in files.items():
@@ -180,11 +186,11 @@ def _of_runs(files: Mapping[str, StrPath], how: ScoreReading) -> Scores:
 
 def _of_long(table: Table, kind: LongScores, how: ScoreReading, memory: float | None) -> Scores:
     """Scores of a table with a row for each item and model."""
-    on_disk = too_large([table], memory) and table.stored and how.replicate is None
+    on_disk = too_large([table], memory) and table.stored and how.replicate is None and how.annotator is None
     if on_disk:
         table = table.in_batches()
     notes = parquet_notes.of(table)
-    named = {"item": kind.item, "model": kind.model, "replicate": how.replicate}
+    named = {"item": kind.item, "model": kind.model, "replicate": how.replicate, "annotator": how.annotator}
     for role, name in (("group", how.group), ("cluster", how.cluster)):
         named[role] = role if name is None and notes and role in table.columns else name  # which probtruth itself wrote
     frames.need_columns(table.columns, named, table.name)

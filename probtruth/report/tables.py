@@ -200,11 +200,8 @@ def diagnostics(result: Result) -> Table | None:
     rows = about.diagnostics(known)
     if not rows:
         return None
-    columns = {
-        "Diagnostic": [name for name, _, _ in rows],
-        "Value": [value for _, value, _ in rows],
-        "Passes if": [bound for _, _, bound in rows],
-    }
+    names, values, bounds = zip(*rows, strict=True)
+    columns = {"Diagnostic": names, "Value": values, "Passes if": bounds}
     sampler = f"Sampler: {known['sampler']}." if known.get("sampler") else ""
     return Table("Diagnostics of the sampling", columns, sampler, kind="list")
 

@@ -1,6 +1,7 @@
 """Results for a terminal: rich text and tables, with names as plain text (no markup, no control characters)."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from rich.console import Group, RenderableType
@@ -93,18 +94,17 @@ def titled(shown: Table, longest: int, most: int = MOST_ROWS) -> RenderableType:
 
 
 def grid(shown: Table, longest: int = LONGEST_NAME, most: int = MOST_ROWS) -> RichTable:
+    columns = {head: cells for head, cells in shown.columns.items() if head != ON_PAGES}
+    shown = replace(shown, columns=columns)
     made = RichTable(box=None, pad_edge=False, header_style="dim")
     for head, numeric in zip(shown.heads, shown.numeric, strict=True):
-        if head == ON_PAGES:
-            continue
         made.add_column(Text(_head(head)), justify="right" if numeric else "left", no_wrap=numeric, overflow="fold")
     every_name: list[str] = []
     for row in shown.rows:
         every_name += MARKED.findall("".join(row))
     names = short_names(every_name, longest)
     for row in shown.rows[:most]:
-        cells = [cell for head, cell in zip(shown.heads, row, strict=True) if head != ON_PAGES]
-        texts = [MARKED.sub(lambda found: names[found[1]], cell) for cell in cells]
+        texts = [MARKED.sub(lambda found: names[found[1]], cell) for cell in row]
         made.add_row(*map(Text, texts))
     return made
 

@@ -138,6 +138,7 @@ class Replicates(Brief):
     replicate: Int[np.ndarray, " cell"]
     values: Float[np.ndarray, "model cell"]
     names: tuple[str, ...]
+    what: str = "replicate"  # or "annotator", whose part of the variance always counts
 
     def counts(self, n_items: int) -> Int[np.ndarray, "model item"]:
         """How many replicates each model has of each item."""
@@ -150,7 +151,7 @@ class Replicates(Brief):
         place[items] = np.arange(len(items))
         cells = np.flatnonzero(place[self.item] >= 0)
         values = self.values[np.ix_(models, cells)]
-        return Replicates(place[self.item[cells]], self.replicate[cells], values, self.names)
+        return Replicates(place[self.item[cells]], self.replicate[cells], values, self.names, self.what)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -329,6 +330,7 @@ class Scores(Brief):
         replicate: str | None = None,
         source: Source | None = None,
         *,
+        annotator: str | None = None,
         higher_is_better: bool | None,
     ) -> "Scores":
         """Scores from a table with one row for each item and model (and replicate): any per-item metric.
@@ -346,6 +348,8 @@ class Scores(Brief):
             cluster: the column of clusters.
             replicate: the column of replicates.
             source: what error messages call the table.
+            annotator: the column of annotators, where each score is against one annotator's own label: the answer is
+                then about new items and new annotators.
             higher_is_better: whether a higher score is better.
 
         Errors: `InputError` for missing columns, blanks, NaN, the same item and model twice without `replicate`, an
@@ -354,6 +358,7 @@ class Scores(Brief):
         source = source or Source()
         table = frames.with_index(frame)
         named = {"item": item, "model": model, "group": group, "cluster": cluster, "replicate": replicate}
+        named["annotator"] = annotator
         frames.need_columns(table.columns, {**named, "score": score}, source.name)
         higher_is_better = upward(score, higher_is_better, source.name)
         columns = {option: column for option, column in named.items() if column is not None}
@@ -381,9 +386,10 @@ class Scores(Brief):
         """
         coded, given, source = _columns(parts, columns, score, missing)
         (of_item, items), (of_model, models) = coded["item"], coded["model"]
-        repeat, repeats = coded.get("replicate", (np.zeros_like(of_item), ("",)))
+        unit = _unit_of(coded)
+        repeat, repeats = coded.get(unit, (np.zeros_like(of_item), ("",)))
         of_cell = np.bincount(of_model.astype(np.int64) * len(items) + of_item, minlength=len(models) * len(items))
-        if "replicate" in coded or of_cell.max() > 1:
+        if unit in coded or of_cell.max() > 1:
             no_repeats({what: coded[what] for what in ("item", "model")}, repeat, source)
         count = of_cell.reshape(len(models), len(items))
         notes = source.notes
@@ -405,7 +411,7 @@ class Scores(Brief):
         if not (count[:, kept] > 0).all():
             values[:] = np.nan
         values.reshape(-1)[cell] = given
-        if "replicate" in coded:
+        if unit in coded:
             n = count[:, kept]
             total = np.bincount(cell, given, n.size).reshape(n.shape)
             values[:] = np.where(n > 0, total / np.maximum(n, 1), np.nan)
@@ -418,7 +424,7 @@ class Scores(Brief):
                     "Check the scores of that item.",
                     f"{source.name}, item {check.quote(item)}",
                 )
-            replicates = _by_replicate(cell, given, n, repeat, repeats)
+            replicates = _by_replicate(cell, given, n, repeat, repeats, unit)
         line = of_model.astype(np.int64) * len(repeats) + repeat
         rows = np.argsort(line, kind="stable")
         in_order = bool(((np.diff(of_item[rows]) > 0) | (np.diff(line[rows]) > 0)).all())
@@ -498,15 +504,24 @@ def _partition(
     return Partition(positions(ordered, names_used)[inverse], ordered)
 
 
+def _unit_of(coded: Mapping[str, Coded]) -> str:
+    """What tells the scores of a model and item apart."""
+    if "annotator" in coded and "replicate" in coded:
+        problem = "a column of annotators and one of replicates"
+        raise InputError(problem, "one of the two", "Average the replicates of each annotator first.")
+    return "annotator" if "annotator" in coded else "replicate"
+
+
 def _by_replicate(
     cell: Int[np.ndarray, " row"],
     values: Float[np.ndarray, " row"],
     count: Int[np.ndarray, "model item"],
     repeat: Int[np.ndarray, " row"],
     names: Sequence[str],
+    what: str,
 ) -> Replicates | None:
     """The values of each model by item and replicate, where there are replicates; `cell` is model and item."""
-    if count.max() < 2:
+    if count.max() < 2 and what == "replicate":
         return None
     ordered = sort_names(names)
     model, item = np.divmod(cell, count.shape[1])
@@ -514,4 +529,4 @@ def _by_replicate(
     cells, place = np.unique(key, return_inverse=True)
     table = np.full((len(count), len(cells)), np.nan)
     table[model, place] = values
-    return Replicates(cells // len(names), cells % len(names), table, tuple(ordered))
+    return Replicates(cells // len(names), cells % len(names), table, tuple(ordered), what)

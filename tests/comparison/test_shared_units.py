@@ -261,6 +261,7 @@ def compared(columns, predictions, n_votes):
 ORDERS = {
     "one student": lambda vote: (vote, 1),
     "forty by one, then a third": lambda vote: (vote, 1) if vote < 40 else (vote - 40, 2),
+    "ten on the same items in turn": lambda vote: (vote // 10, 1 + vote % 10),
     "each by another": lambda vote: (vote, 1 + vote % 59),
 }
 
@@ -292,6 +293,7 @@ def test_one_dominant_annotator_is_said_once_and_both_answers_stand_side_by_side
     assert (these["low"], these["high"]) == pytest.approx((alone["low"], alone["high"]), rel=ROUNDING)
     shown = found.pairs[0]
     assert these["high"] - these["low"] < shown["high"] - shown["low"] < new["high"] - new["low"]
+    assert "these annotators and, as far as these tell of them, new ones" in found.estimand
     both = compared(columns, predictions, 150)
     assert not both.group_results  # one annotator: the answer is about this one
 

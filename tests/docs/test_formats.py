@@ -7,7 +7,15 @@ import pages
 
 import probtruth as pt
 
-FREE = {"settings", "versions", "groups", "model_free_tests[]", "audit.by_model[]", "other_estimand.changes[]"}
+FREE = {
+    "settings",
+    "versions",
+    "groups",
+    "model_free_tests[]",
+    "audit.by_model[]",
+    "other_estimand.changes[]",
+    "diagnostics.tables",
+}
 """Keys whose contents the page describes in words."""
 
 

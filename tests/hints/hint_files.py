@@ -63,6 +63,8 @@ def write_all(place: Path) -> None:
     soft.rename({"item": "key"}).write_csv(place / "soft-keys.csv")
     blocks = {f"{side}.{label}": soft[label] for side in ("truth", "ours", "theirs") for label in LABELS}
     pl.DataFrame({"item": ITEMS, **blocks}).write_csv(place / "together.csv")
+    battles = [f"q{n},ours,theirs,{'model_a' if n % 3 else 'model_b'}" for n in range(30)]
+    (place / "arena.csv").write_text("\n".join(["prompt,model_a,model_b,winner", *battles]) + "\n")
     (place / "probtruth-broken.toml").write_text("rule = \n")
     (place / "taken").mkdir()
     (place / "taken" / "mine.txt").write_text("mine")

@@ -406,6 +406,12 @@ CALLS = {
         lambda: pt.evaluate_labels(SEVERAL, SEVERAL_MODELS, labels=["toxic", "insult"], engine="exact"),
         lambda result: list(result.by_label) == ["toxic", "insult"],
     ),
+    "votes on pairs of models": Call(
+        lambda: pt.read_scores("arena.csv"),
+        "pt.compare(pt.read_votes(...))",
+        lambda: pt.compare(pt.read_votes("arena.csv")),
+        lambda compared: set(compared.models) == {"ours", "theirs"},
+    ),
     "two numbers of labels": Call(
         lambda: pt.Truth.from_labels(["a", "b"], n_labels=3),
         "classes=[...]",

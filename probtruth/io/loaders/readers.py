@@ -57,7 +57,10 @@ SIGNS: dict[str, tuple[set[str], ...]] = {
 }  # The keys by which a JSON object of each tool is known: any of these sets
 # What each format of scores uses of a `ScoreReading`.
 OPTIONS = {
-    "table": (*("item", "model", "score", "group", "cluster", "replicate"), "transpose", "missing", "higher_is_better"),
+    "table": (
+        *("item", "model", "score", "group", "cluster", "replicate", "annotator"),
+        *("transpose", "missing", "higher_is_better"),
+    ),
     "wide": ("item", "model", "score", "group", "cluster", "transpose", "missing", "higher_is_better"),
     "lm-eval": ("score", "task", "metric", "filter", "higher_is_better"),
     "inspect": ("score", "higher_is_better"),
@@ -211,6 +214,7 @@ def read_score_files(files: Files, how: ScoreReading, memory: float | None = Non
         table = whole
     models = None
     own = {name: getattr(how, name) for name in ("item", "model", "score", "group", "cluster", "replicate")}
+    own["annotator"] = how.annotator
     if format == "wide":
         models = listed(own.pop("model"))
     options: dict[str, Any] = {"transpose": how.transpose, "missing": how.none, "memory": memory}

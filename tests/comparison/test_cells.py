@@ -1,0 +1,95 @@
+"""Scores of items by annotators (cells): new items and new annotators are both parts of the variance."""
+
+import re
+
+import numpy as np
+import polars
+import pytest
+
+import probtruth as pt
+from probtruth.errors import InputError
+
+DIFFERENCE = -0.1
+
+
+def cells(
+    rng: np.random.Generator, n_items: int, n_annotators: int, each: int, of_annotators: float, of_items: float
+) -> polars.DataFrame:
+    """Scores of two models, whose difference has tastes of annotators and of items."""
+    item = np.repeat(np.arange(n_items), each)
+    annotator = np.concatenate([rng.choice(n_annotators, each, replace=False) for _ in range(n_items)])
+    difference = DIFFERENCE + rng.standard_normal(len(item))
+    difference += of_items * rng.standard_normal(n_items)[item]
+    difference += of_annotators * rng.standard_normal(n_annotators)[annotator]
+    base = rng.standard_normal(len(item))
+    columns = {
+        "item": np.tile([f"q{at}" for at in item], 2),
+        "annotator": np.tile([f"u{at}" for at in annotator], 2),
+        "model": ["a"] * len(item) + ["b"] * len(item),
+        "score": np.concatenate([base + difference, base]),
+    }
+    return polars.DataFrame(columns)
+
+
+def compared(frame: polars.DataFrame, **options: object) -> pt.Comparison:
+    return pt.compare(pt.read_scores(frame, annotator="annotator", higher_is_better=False), **options)
+
+
+def without_annotators(frame: polars.DataFrame) -> pt.Comparison:
+    scores = pt.read_scores(frame, replicate="annotator", higher_is_better=False)
+    return pt.compare(scores, replicates="independent")
+
+
+def test_the_answer_is_about_new_items_and_new_annotators() -> None:
+    frame = cells(np.random.default_rng(0), 200, 30, 5, 0.3, 0.3)
+    found = compared(frame)
+    assert "new items like these, new annotators like these" in found.estimand
+    shares = found.uncertainty
+    assert shares["annotators"] > 0.4
+    assert shares["items"] + shares["annotators"] == pytest.approx(1.0)
+    by_items = pt.compare(
+        pt.read_scores(frame, replicate="annotator", higher_is_better=False), replicates="independent"
+    )
+    assert found.pairs[0].difference == by_items.pairs[0].difference
+    assert found.pairs[0].high - found.pairs[0].low > 1.3 * (by_items.pairs[0].high - by_items.pairs[0].low)
+
+
+def test_it_is_the_crossed_rule_of_replicates() -> None:
+    frame = cells(np.random.default_rng(1), 60, 10, 4, 0.3, 0.3)
+    crossed = pt.compare(pt.read_scores(frame, replicate="annotator", higher_is_better=False), replicates="crossed")
+    for name in ("difference", "low", "high", "p_a_better"):
+        assert compared(frame).pairs[0][name] == crossed.pairs[0][name]
+
+
+def test_one_annotator_an_item_still_has_annotators() -> None:
+    frame = cells(np.random.default_rng(2), 300, 8, 1, 1.0, 0.0)
+    assert compared(frame).uncertainty["annotators"] > 0.3
+
+
+def test_nobody_who_leans_costs_little() -> None:
+    widths = []
+    for seed in range(20):
+        frame = cells(np.random.default_rng(seed), 100, 20, 3, 0.0, 0.3)
+        plain = pt.compare(
+            pt.read_scores(frame, replicate="annotator", higher_is_better=False), replicates="independent"
+        )
+        both = compared(frame)
+        widths.append((both.pairs[0].high - both.pairs[0].low) / (plain.pairs[0].high - plain.pairs[0].low))
+    assert np.median(widths) < 1.12  # in half of the data sets chance alone gives annotators a part
+
+
+def test_the_difference_is_covered() -> None:
+    covered = 0
+    for seed in range(150):
+        row = compared(cells(np.random.default_rng(seed), 100, 20, 4, 0.3, 0.3)).pairs[0]
+        covered += row.low <= DIFFERENCE <= row.high
+    assert covered >= 136  # binomial of 150 and 0.95: below with probability 0.01
+
+
+def test_errors() -> None:
+    frame = cells(np.random.default_rng(4), 10, 4, 2, 0.3, 0.3).with_columns(polars.lit("s").alias("seed"))
+    with pytest.raises(InputError, match="a column of annotators and one of replicates"):
+        pt.read_scores(frame, annotator="annotator", replicate="seed", higher_is_better=False)
+    scores = pt.read_scores(frame, annotator="annotator", higher_is_better=False)
+    with pytest.raises(InputError, match=re.escape("replicates='independent' with scores by annotator")):
+        pt.compare(scores, replicates="independent")
