@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 CHAINS = 4
 ACCEPT = 0.9  # Acceptance that NUTS aims at
-GROUP_DRAWS = 250  # Of each chain at first, for each pair in the population of groups
+GROUP_DRAWS = 500  # Of each chain at first, for each pair in the population of groups
 WARMUP = 150
-MOST = 8  # Times as many are made at most
+MOST = 4  # Times as many are made at most
 END_ERROR = 0.01  # Monte Carlo error of an interval's end, in its widths, at which there are enough
 SITES = ("difference", "between", "typical", "spread", "log_factor")
 

@@ -135,8 +135,8 @@ class Hierarchy:
         return centre[part] + rng.standard_normal(size) * np.sqrt(variance[part]), self.between[part]
 
 
-def quadrature(groups: Groups, prior: Prior, pair: int, power: float = 1.0) -> Hierarchy:
-    """A grid over the part of the priors (that of the between-group sd to a power) that the data leave."""
+def quadrature(groups: Groups, prior: Prior, pair: int) -> Hierarchy:
+    """A grid over the part of the priors that the data leave."""
     mean = groups.mean[:, pair]
     seen = groups.seen[:, pair]
     df = groups.df[:, pair]
@@ -162,7 +162,6 @@ def quadrature(groups: Groups, prior: Prior, pair: int, power: float = 1.0) -> H
         precision = (chance / total).sum(0).sum(0)
         score = ((chance / total).sum(0) * about).sum(0)
         density = of_group.sum(0) - 0.5 * np.log(precision) + 0.5 * score**2 / precision
-        density += (1 - power) * np.log(between + scale)
         if not last:
             likely = quantile[(density > density.max() - NEGLIGIBLE).any(0)]
             low = max(0.0, float(likely[0]) - step)
@@ -263,9 +262,17 @@ class Population:
             shared += part.variance[pairs, 0]
         return cls(groups, Prior.of(groups), varies, reference, unit, (), shared)
 
-    def by_quadrature(self, power: float = 1.0) -> "Population":
+    def by_quadrature(self) -> "Population":
         """With the posterior on a grid."""
-        found = [quadrature(self.groups, self.prior, pair, power) for pair in range(len(self.prior.scale))]
+        found = [quadrature(self.groups, self.prior, pair) for pair in range(len(self.prior.scale))]
+        return replace(self, posterior=found)
+
+    def under_prior(self, power: float) -> "Population":
+        """The same under the prior of the between-group sd to a power, by weighing its values anew."""
+        found: list[Hierarchy] = []
+        for one, scale in zip(self.posterior, self.prior.scale.tolist(), strict=True):
+            weight = one.weight * (one.between + scale) ** (1 - power)
+            found.append(replace(one, weight=weight / weight.sum()))
         return replace(self, posterior=found)
 
     def data(self, pair: int) -> dict[str, np.ndarray]:

@@ -164,7 +164,7 @@ SENSITIVE = 0.05  # A probability that moves by more than this is said to depend
 
 def prior_of_groups(names: Sequence[str], population: Population) -> tuple[str, ...]:
     """A sentence on the pair whose order in the population depends most on the prior of the spread between groups."""
-    p, *scaled = (population.by_quadrature(power).differences(False).below(0.0) for power in (1.0, 0.5, 2.0))
+    p, *scaled = (population.under_prior(power).differences(False).below(0.0) for power in (1.0, 0.5, 2.0))
     shift = np.abs(np.array(scaled) - p).max(0)
     if not shift.max() > SENSITIVE:
         return ()

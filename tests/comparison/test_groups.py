@@ -38,7 +38,9 @@ def known(mean, variance) -> Groups:
 
 def posterior_of(mean, variance, power=1.0) -> Hierarchy:
     summed = known(mean, variance)
-    return quadrature(summed, Prior.of(summed), 0, power)
+    prior, one = Prior.of(summed), np.ones(1)
+    whole = Population(summed, prior, one > 0, 0 * one, one, [quadrature(summed, prior, 0)], 0 * one)
+    return whole.under_prior(power).posterior[0]
 
 
 @pytest.mark.parametrize("power", [1.0, 0.5, pytest.param(2.0, marks=pytest.mark.long)])

@@ -10,7 +10,7 @@ from scipy import stats
 from probtruth.comparison.compare import compare
 from probtruth.comparison.design import design
 from probtruth.comparison.estimate import MANY
-from probtruth.comparison.groups import Groups, Prior, quadrature
+from probtruth.comparison.groups import Groups, Population, Prior, quadrature
 from probtruth.comparison.options import checked_options
 from probtruth.comparison.sources import of_scores
 from probtruth.comparison.warn import warnings_of
@@ -129,5 +129,7 @@ def test_the_weight_of_the_prior_of_the_spread_between_groups(power):
     log = -2.0 * np.log(total) - ((mean - mean.mean()) ** 2).sum() / (2 * total) - power * np.log(tau + prior.scale[0])
     weight = np.exp(log) * np.gradient(tau)
     wanted = weight @ stats.norm.cdf(-mean.mean() / np.sqrt(total / 5)) / weight.sum()
-    found = float(quadrature(groups, prior, 0, power).mixture().below(0.0))
+    one = np.ones(1)
+    whole = Population(groups, prior, one > 0, 0 * one, one, [quadrature(groups, prior, 0)], 0 * one)
+    found = float(whole.under_prior(power).differences(False).below(0.0)[0])
     assert found == pytest.approx(wanted, abs=GRID)
