@@ -34,5 +34,9 @@ def test_groups_of_people_come_from_a_file(run, tmp_path) -> None:
     written = json.loads(done.out)
     rows_of_groups = written["groups"]["groups of annotators"]
     assert [row["group"] for row in rows_of_groups] == ["old", "young"]
+    run("compare", tmp_path / "cells.csv", *options, "--out", tmp_path / "result")
+    page = (tmp_path / "result" / "report.md").read_text()
+    assert "| Group | a | b |" in page
+    assert "| young |" in page
     assert rows_of_groups[0]["low"] == found.group_results["groups of annotators"][0].low
     assert written["decisions"]["group_disagreement"] == found.decisions["group_disagreement"]
