@@ -14,7 +14,7 @@ from probtruth.comparison.design import Design, design_of, totals
 from probtruth.comparison.estimate import About, Estimate
 from probtruth.comparison.margin import margins
 from probtruth.comparison.pairs import pairs_of
-from probtruth.comparison.rows import NO_SPREAD, favours, in_own_units, of_margin
+from probtruth.comparison.rows import NO_SPREAD, ROUNDING, favours, in_own_units, of_margin
 from probtruth.errors import InputError
 from probtruth.types import Comparison, Scores
 from probtruth.types.pairs import Pair
@@ -121,7 +121,7 @@ class People:
             mean = float(estimate.mean[group, 0])
             n_items = len(np.unique(self.item[self.group == group]))
             row = Pair(*pair, mean, favours=favours(mean), reason=NO_SPREAD)
-            if margin.scale > 0:
+            if margin.scale > ROUNDING * abs(mean):  # else the same difference on every cell
                 row = of_margin(*pair, mean, margin, rope)
             chances.append(row.p_a_better)
             rows.append(replace(in_own_units(row, about), group=self.names[group], n_items=n_items))

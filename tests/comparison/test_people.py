@@ -100,6 +100,19 @@ def test_scores_of_which_more_is_better_turn_the_side() -> None:
     assert p_disagree(turned) == pytest.approx(p_disagree(found), abs=1e-6)
 
 
+def test_the_same_difference_on_every_cell_has_no_spread() -> None:
+    frame, groups = cells(0, (-0.3, 0.3))
+    first = frame.filter(polars.col("model") == "a")
+    shifted = first.with_columns(model=polars.lit("b"), score=polars.col("score") + 0.1)
+    scores = pt.read_scores(polars.concat([first, shifted]), annotator="annotator", higher_is_better=False)
+    found = pt.compare(scores, annotator_groups=groups)
+    for row in found.group_results[NAME]:
+        assert row.difference == pytest.approx(-0.1)
+        assert row.p_a_better is None
+        assert "spread" in row.reason
+    assert p_disagree(found) is None
+
+
 def test_disagreement_by_closed_form() -> None:
     # independent: p (1 - q) + q (1 - p); of the same variable never; of medians arccos(r) / pi (Sheppard 1899)
     p, q = norm.cdf([0.4, -1.1]).tolist()
