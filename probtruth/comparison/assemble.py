@@ -149,6 +149,7 @@ def _made_tests(estimate: Estimate, options: Options, chosen: Int[np.ndarray, " 
         values,
         plan,
         -1.0 if about.higher_is_better else 1.0,
+        options.seed,
     )
 
 

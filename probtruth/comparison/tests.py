@@ -38,6 +38,7 @@ def paired_tests(
     values: Float[np.ndarray, "model item"] | None,
     plan: Design,
     sign: float,
+    seed: int,
 ) -> list[Row]:
     """The tests of every pair, a minus b; of the t-test alone without values. None where a test does not exist."""
     rows: list[Row] = [dict.fromkeys(TESTS) for _ in mean]
@@ -54,7 +55,8 @@ def paired_tests(
         differences = values[first] - values[second]
         units, residuals = _units(differences, plan)
         residuals[variance[some] == 0] = 0.0
-        flips, below = sign_flip_p(units), bootstrap_p_below(residuals, mean[some])
+        flips = sign_flip_p(units, seed)
+        below = bootstrap_p_below(residuals, mean[some], seed)
         for row, difference, flip, chance in zip(rows[some], differences, flips, below, strict=True):
             ranks = signed_rank_p(difference)
             row |= {"wilcoxon_p": ranks, "sign_flip_p": flip, "bootstrap_p_a_better": chance}
@@ -73,7 +75,7 @@ def _units(differences: Float[np.ndarray, "pair item"], plan: Design) -> tuple[U
     return plan.unit_totals(own), plan.unit_totals(share * residual)
 
 
-def sign_flip_p(units: Units, seed: int = 0) -> list[float | None]:
+def sign_flip_p(units: Units, seed: int) -> list[float | None]:
     """Two-sided p-values of mean zero, by flipping the signs of the units; None where all units are zero."""
     p_values: list[float | None] = [None] * len(units)
     sampled = []
@@ -102,7 +104,7 @@ def sign_flip_p(units: Units, seed: int = 0) -> list[float | None]:
     return p_values
 
 
-def bootstrap_p_below(residuals: Units, centres: Float[np.ndarray, " pair"], seed: int = 0) -> list[float | None]:
+def bootstrap_p_below(residuals: Units, centres: Float[np.ndarray, " pair"], seed: int) -> list[float | None]:
     """P(mean < 0) + P(mean = 0)/2 under Rubin's Bayesian bootstrap; None where nothing varies."""
     n, (largest, offset, square) = residuals.shape[1], _split(residuals)
     rng, below = np.random.default_rng(seed), np.zeros(len(residuals))

@@ -4,9 +4,10 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from made_scores import estimated, rows_of
+from made_scores import estimated, make, rows_of
 from scipy import stats
 
+from probtruth.comparison.compare import compare
 from probtruth.comparison.design import Design
 from probtruth.comparison.tests import (
     EXACT,
@@ -19,12 +20,14 @@ from probtruth.comparison.tests import (
     signed_rank_p,
 )
 
+SEED = 0
+
 
 def of(values, clusters=None, groups=None):
     plan = Design.of(np.zeros(values.shape[1], int) if groups is None else groups, clusters)
     plan = replace(plan, weights=plan.group_sizes / plan.n_items)
     place = rows_of(estimated(values, plan), slice(len(values), None))
-    tests = paired_tests(place.mean, place.plain_variance, place.df, values, plan, 1.0)
+    tests = paired_tests(place.mean, place.plain_variance, place.df, values, plan, 1.0, SEED)
     return [SimpleNamespace(**row) for row in tests]
 
 
@@ -113,12 +116,12 @@ def test_few_units_are_flipped_in_every_way():
     total = abs(values.sum())
     patterns = [abs(np.dot(signs, values)) for signs in itertools.product([-1, 1], repeat=6)]
     wanted = np.mean([pattern >= total - 1e-12 for pattern in patterns])
-    assert sign_flip_p(values[None]) == [pytest.approx(wanted, rel=1e-12)]
+    assert sign_flip_p(values[None], SEED) == [pytest.approx(wanted, rel=1e-12)]
 
 
 def test_units_of_one_size_are_mcnemars_exact_test():
     values = np.r_[np.ones(14), -np.ones(4), np.zeros(30)]
-    assert sign_flip_p(values[None]) == [pytest.approx(stats.binomtest(14, 18).pvalue, rel=1e-12)]
+    assert sign_flip_p(values[None], SEED) == [pytest.approx(stats.binomtest(14, 18).pvalue, rel=1e-12)]
 
 
 def test_many_units_agree_with_scipys_permutation_test():
@@ -127,7 +130,7 @@ def test_many_units_agree_with_scipys_permutation_test():
     reference = stats.permutation_test(
         (values,), np.mean, permutation_type="samples", n_resamples=20_000, rng=np.random.default_rng(1)
     ).pvalue
-    (p,) = sign_flip_p(values[None])
+    (p,) = sign_flip_p(values[None], SEED)
     assert p == pytest.approx(
         reference, abs=MONTE_CARLO * np.sqrt(reference * (1 - reference) * (1 / FLIPS + 1 / 20_000))
     )
@@ -136,17 +139,31 @@ def test_many_units_agree_with_scipys_permutation_test():
 def test_what_no_flip_reaches_has_the_least_p_there_is():
     """(0 + 1) / (FLIPS + 1), never 0: Phipson and Smyth 2010, doi:10.2202/1544-6115.1585."""
     values = np.linspace(1, 2, 60)
-    assert sign_flip_p(values[None]) == [1 / (FLIPS + 1)]
+    assert sign_flip_p(values[None], SEED) == [1 / (FLIPS + 1)]
 
 
 def test_units_beyond_those_flipped_one_by_one_enter_as_a_normal():
     rng = np.random.default_rng(2)
     values = rng.normal(0.03, 1, 5 * EXPLICIT)
     p = stats.ttest_1samp(values, 0).pvalue
-    assert sign_flip_p(values[None]) == [pytest.approx(p, abs=MONTE_CARLO * np.sqrt(p * (1 - p) / FLIPS))]
+    assert sign_flip_p(values[None], SEED) == [pytest.approx(p, abs=MONTE_CARLO * np.sqrt(p * (1 - p) / FLIPS))]
     one_large = np.r_[np.full(3 * EXPLICIT, 1e-3), -np.full(3 * EXPLICIT, 1e-3), 1.0]
     # the sign of one unit decides, and the others add as much as they take: no evidence
-    assert sign_flip_p(one_large[None]) == [pytest.approx(0.5, abs=MONTE_CARLO * 0.5 / np.sqrt(FLIPS))]
+    assert sign_flip_p(one_large[None], SEED) == [pytest.approx(0.5, abs=MONTE_CARLO * 0.5 / np.sqrt(FLIPS))]
+
+
+def test_the_seed_of_the_comparison_draws_the_tests():
+    values = np.random.default_rng(9).normal([[0.0], [0.2]], 1, (2, 60))
+    tests: list[tuple[float, float]] = []
+    for seed in (1, 1, 2):
+        comparison = compare(make(values), engine="exact", seed=seed)
+        (row,) = comparison.model_free_tests().to_dicts()
+        tests.append((row["sign_flip_p"], row["bootstrap_p_a_better"]))
+    first, same, other = tests
+    assert first == same
+    for one, two, draws in zip(first, other, (FLIPS, WEIGHTS), strict=True):
+        assert one != two
+        assert one == pytest.approx(two, abs=MONTE_CARLO * np.sqrt(2 * one * (1 - one) / draws))
 
 
 @pytest.mark.parametrize("n", [30, 3 * EXPLICIT])
@@ -155,7 +172,7 @@ def test_bayesian_bootstrap_is_rubins(n):
     values = rng.exponential(size=n) - 1 + 0.7 / np.sqrt(n)
     weights = rng.dirichlet(np.ones(n), 4000)
     p = (weights @ values < 0).mean()
-    (found,) = bootstrap_p_below((values - values.mean())[None] / n, np.array([values.mean()]))
+    (found,) = bootstrap_p_below((values - values.mean())[None] / n, np.array([values.mean()]), SEED)
     assert found == pytest.approx(p, abs=MONTE_CARLO * np.sqrt(p * (1 - p) * (1 / WEIGHTS + 1 / 4000)))
 
 
@@ -163,5 +180,5 @@ def test_bayesian_bootstrap_of_two_values_by_hand():
     # weight w of -1 is uniform: P(1 - 2w < 0) = 1/2; of values -1 and 3: P(w > 3/4) = 1/4
     for low, high, wanted in ((-1.0, 1.0, 0.5), (-1.0, 3.0, 0.25)):
         mean = (low + high) / 2
-        (p,) = bootstrap_p_below(np.array([[low - mean, high - mean]]) / 2, np.array([mean]))
+        (p,) = bootstrap_p_below(np.array([[low - mean, high - mean]]) / 2, np.array([mean]), SEED)
         assert p == pytest.approx(wanted, abs=MONTE_CARLO * np.sqrt(wanted * (1 - wanted) / WEIGHTS))
