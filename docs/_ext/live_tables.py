@@ -11,7 +11,7 @@ from urllib.parse import quote
 import typer.main
 
 from probtruth.cli import app
-from probtruth.scoring.rules import RULES, ScoringRule
+from probtruth.scoring.rules import NAMED, ScoringRule
 from probtruth.truth.infer import DEFAULTS, METHODS
 from probtruth.types import arguments
 
@@ -30,7 +30,7 @@ def rules() -> tuple[Sequence[str], list[Sequence[str]]]:
             "yes" if rule.local else "no",
             _linked(rule.source),
         )
-        for rule in RULES.values()
+        for rule in NAMED.values()
     ]
 
 

@@ -34,6 +34,7 @@ class Run:
     runs: Sequence[Draws]
     max_mcse: float  # of a probability
     end_mcse: float  # of an interval's end, in its widths
+    convergence: Sequence[tuple[float, float]]  # the largest R-hat and the smallest effective sample size of each run
 
     @property
     def draws(self) -> int:
@@ -41,7 +42,7 @@ class Run:
         return min(len(run.stats["lp"][0]) for run in self.runs)
 
     def diagnostics(self) -> dict[str, object]:
-        found = [_convergence(run) for run in self.runs]
+        found = self.convergence
         return {
             "engine": "nuts",
             "sampler": f"NUTS, {CHAINS} chains of {self.draws:,} draws",
@@ -75,7 +76,7 @@ def headline(
     standardised = run.sites["difference"] - mean
     chances = [mean_with_error((step < 0) * 1.0)[1] for step in np.moveaxis(run.sites["difference"], -1, 0)]
     ends = [end_error(step) for step in np.moveaxis(standardised, -1, 0)]
-    return Run([run], max(chances), max(ends)), standardised.reshape(-1, len(mean))
+    return Run([run], max(chances), max(ends), [_convergence(run)]), standardised.reshape(-1, len(mean))
 
 
 def end_error(draws: Float[np.ndarray, "chain draw"]) -> float:
@@ -103,21 +104,38 @@ def mixture_errors(mixture: Mixture, shape: tuple[int, int]) -> tuple[float, flo
     return mean_with_error(chance)[1], max(errors) / (high - low)
 
 
+@dataclass(frozen=True, eq=False)
+class Check:
+    """What the draws of one pair say, and how well."""
+
+    posterior: Hierarchy
+    convergence: tuple[float, float]
+    errors: tuple[float, float]
+
+    @classmethod
+    def of(cls, population: Population, run: Draws, pair: int, seed: int) -> "Check":
+        posterior = from_draws(population.groups, run.sites, pair, seed)
+        errors = mixture_errors(posterior.mixture(), run.stats["lp"].shape)
+        return cls(posterior, _convergence(run), errors)
+
+    @property
+    def passes(self) -> bool:
+        rhat, ess = self.convergence
+        return bool(rhat <= MAX_RHAT and ess >= MIN_ESS and self.errors[1] <= END_ERROR)
+
+
 def draw_population(population: Population, options: Options) -> tuple[Population, Run]:
     """The population with the posterior from draws, each pair by itself until its intervals are known well enough."""
     found: list[Hierarchy] = []
     runs: list[Draws] = []
     errors: list[tuple[float, float]] = []
+    figures: list[tuple[float, float]] = []
     for pair in range(len(population.prior.scale)):
+        checks: list[Check] = []
 
-        def posterior(run: Draws, pair: int = pair) -> Hierarchy:
-            return from_draws(population.groups, run.sites, pair, options.seed)
-
-        def enough(run: Draws, pair: int = pair) -> bool:
-            rhat, ess = _convergence(run)
-            shape = run.stats["lp"].shape
-            error = mixture_errors(posterior(run, pair).mixture(), shape)[1]
-            return bool(rhat <= MAX_RHAT and ess >= MIN_ESS and error <= END_ERROR)
+        def enough(run: Draws, pair: int = pair, checks: list[Check] = checks) -> bool:
+            checks.append(Check.of(population, run, pair, options.seed))
+            return checks[-1].passes
 
         run = sample(
             integrated,
@@ -130,11 +148,13 @@ def draw_population(population: Population, options: Options) -> tuple[Populatio
             enough=enough,
             most=MOST,
         )
+        last = checks[-1]
         runs.append(run)
-        found.append(posterior(run))
-        errors.append(mixture_errors(found[-1].mixture(), run.stats["lp"].shape))
+        found.append(last.posterior)
+        errors.append(last.errors)
+        figures.append(last.convergence)
     chance, end = np.max(errors, axis=0).tolist()
-    return replace(population, posterior=found), Run(runs, chance, end)
+    return replace(population, posterior=found), Run(runs, chance, end, figures)
 
 
 def groups_of_tree(
@@ -144,6 +164,7 @@ def groups_of_tree(
     groups: Sequence[str],
     unit: float,
     posterior: "xarray.Dataset",
+    seed: int,
 ) -> dict[str, "xarray.Dataset"]:
     """The groups of the DataTree about the population: draws, statistics, observed data and what is predicted of it.
 
@@ -163,7 +184,7 @@ def groups_of_tree(
     variance = groups_seen.seen / groups_seen.n_items[:, None] * size**2
     true = np.stack([one.variance.reshape(len(groups), CHAINS, -1)[:, :, :n] for one in population.posterior], -1)
     true = np.moveaxis(true, 0, 2) * size**2
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(seed)
     spread = np.sqrt(true + (columns["between"] * size)[:, :, None] ** 2)
     again = difference[:, :, None] + spread * rng.standard_normal(true.shape)
     apart = (mean - difference[:, :, None]) / spread

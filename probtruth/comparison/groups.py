@@ -211,9 +211,9 @@ def from_draws(groups: Groups, sites: Mapping[str, np.ndarray], pair: int, seed:
     variance = np.exp(nodes) / groups.n_items[:, None]
     total = variance + flat["between"] ** 2
     log = log_weights - 0.5 * ((mean - flat["difference"]) ** 2 / total + np.log(total))
-    cumulative = np.cumsum(np.exp(log - logsumexp(log, axis=0)), axis=0)
+    cumulative = np.cumsum(np.exp(log - log.max(0)), axis=0)
     uniform = np.random.default_rng(seed).random(cumulative.shape[1:])
-    index = (cumulative[:-1] < uniform).sum(0)
+    index = (cumulative[:-1] < uniform * cumulative[-1]).sum(0)
     chosen = np.take_along_axis(variance, index[None], 0)[0]
     n = len(flat["between"])
     return Hierarchy(groups.mean[:, pair], flat["between"], chosen, np.full(n, 1 / n))

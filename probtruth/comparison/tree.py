@@ -65,7 +65,7 @@ def tree_of(estimate: Estimate, post: Posterior, seed: int) -> "xarray.DataTree"
 
         varying = [name for name, varies in zip(names["pair"], population.varies, strict=True) if varies]
         tree |= groups_of_tree(
-            population, post.of_groups, varying, estimate.design.group_names, unit, tree["/posterior"]
+            population, post.of_groups, varying, estimate.design.group_names, unit, tree["/posterior"], seed
         )
     elif population is not None and len(pairs) <= STORED_PAIRS:
         difference, between = population.draws(shape, seed)

@@ -210,10 +210,10 @@ class UnitSums:
         df = max(participating - 1.0, 1.0)
         # noise in the estimate averages out over units
         resolved = signal / (signal + noise / math.sqrt(df))
-        # and the estimate tells little where its noise is many times that of the mean over the items
+        # and the estimate tells little where its noise is many times that of the mean over the items (1: all see all)
         size = max(wanted, 0.0) / signal
         noisy = size * noise / float(scale**2 @ self.inverse)
-        resolved /= 1 + (noisy / NOISY) ** 2
+        resolved /= 1 + (max(noisy - 1.0, 0.0) / NOISY) ** 2
         effective += (df - 1.0) * resolved**2
         known = min(effective - 1.0, 1.0) ** SLOWLY * resolved
         return _Spread(scale, size, df, effective, known)

@@ -14,21 +14,20 @@ def convergence(sites: Mapping[str, Float[np.ndarray, "chain draw ..."]]) -> tup
     from arviz_stats.base import array_stats
 
     axes = {"chain_axis": 0, "draw_axis": 1}
-    max_rhat = 1.0
-    min_ess = np.inf
+    columns: list[np.ndarray] = []
     for values in sites.values():
-        n_chains, n_draws = values.shape[:2]
-        scalars = np.asarray(values, np.float64).reshape(n_chains, n_draws, -1)
-        if not np.isfinite(scalars).all():
-            return float("nan"), float("nan")
-        varies = np.ptp(scalars, axis=(0, 1)) > 0
-        if varies.any():
-            varying = scalars[..., varies]
-            rhat = array_stats.rhat(varying, **axes)
-            bulk = array_stats.ess(varying, method="bulk", **axes)
-            tail = array_stats.ess(varying, method="tail", prob=0.95, **axes)
-            max_rhat = max(max_rhat, float(np.max(rhat)))
-            min_ess = min(min_ess, float(np.min(bulk)), float(np.min(tail)))
+        columns.append(np.asarray(values, np.float64).reshape(*values.shape[:2], -1))
+    scalars = np.concatenate(columns, axis=-1)
+    if not np.isfinite(scalars).all():
+        return float("nan"), float("nan")
+    varying = scalars[..., np.ptp(scalars, axis=(0, 1)) > 0]
+    if varying.shape[-1] == 0:
+        return 1.0, float("inf")
+    rhat = array_stats.rhat(varying, **axes)
+    bulk = array_stats.ess(varying, method="bulk", **axes)
+    tail = array_stats.ess(varying, method="tail", prob=0.95, **axes)
+    max_rhat = max(1.0, float(np.max(rhat)))
+    min_ess = min(float(np.min(bulk)), float(np.min(tail)))
     return max_rhat, min_ess
 
 

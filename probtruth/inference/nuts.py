@@ -179,7 +179,8 @@ def _compiled(
     bits, points = map(_shape_of, _random(0, 0, vector.size))
     pool = ThreadPoolExecutor(2)
     lowered = jax.jit(start).lower(bits, points, data)
-    compiled_start = pool.submit(lowered.compile)
+    # runs once a chain: what optimising it costs would never come back
+    compiled_start = pool.submit(lowered.compile, {"xla_backend_optimization_level": 0})
     state = jax.tree.map(_shape_of, lowered.out_info)
     compiled_chunk = pool.submit(jax.jit(chunk).lower(state, data).compile)
     pool.shutdown(wait=False)

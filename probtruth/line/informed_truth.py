@@ -99,7 +99,8 @@ def score_on_evidence(
     used = on_evidence(truth, aligned, evidence, seed)
     scores = score_aligned(used.aligned, rule, floor)
     behind = scores.labels
-    assert behind is not None
+    if behind is None:  # of a distance to vote shares
+        return ScoredTruth(used.truth, used.aligned, scores)
     influence = None if used.informed is None else used.informed.influence(to_host(behind.losses))
     scores = replace(scores, labels=replace(behind, influence=influence), cautions=used.cautions)
     return ScoredTruth(used.truth, used.aligned, scores)

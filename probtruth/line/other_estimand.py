@@ -91,7 +91,9 @@ class OtherVerdicts(Brief):
     def other(self) -> OtherEstimand | None:
         """The comparison under the estimand that was not asked for, by quadrature."""
         annotations = self.truth.annotations
-        if annotations is None or self.no_room or not annotations.counts().any(1).all():
+        if annotations is None or self.options.rule.of_shares:  # classes have no shares of votes
+            return None
+        if self.no_room or not annotations.counts().any(1).all():
             return None
         truth = other_truth(annotations, self.truth.estimand, self.options.seed)
         return None if truth is None else self._under(truth, "auto")
@@ -111,7 +113,7 @@ class OtherVerdicts(Brief):
     def doubt(self) -> str | None:
         """A warning of what the annotations cannot exclude."""
         annotations = self.truth.annotations
-        if annotations is None:
+        if annotations is None or self.options.rule.of_shares:
             return None
         if self.truth.estimand == "class":
             if self.n_models > 1 or self.options.gold is not None:

@@ -17,6 +17,8 @@ MEASURES: Mapping[str, str] = {
     "ranked-probability": "ranked probability score",
     "zero-one": "zero-one loss",
     "linear": "linear score",
+    "manhattan": "Manhattan distance",
+    "wasserstein": "Wasserstein distance",
 }
 
 

@@ -10,7 +10,7 @@ from jax import Array
 from jaxtyping import Float
 
 from probtruth import check
-from probtruth.kernels import simplex
+from probtruth.errors import InputError
 from probtruth.kernels.arrays import Table, on_device, to_host
 from probtruth.kernels.host import block_rows, empty_array, lies_on_disk
 from probtruth.kernels.precision import compiled
@@ -27,6 +27,9 @@ def score_aligned(
 ) -> Scores:
     """`probtruth.score` of predictions and truth that are aligned."""
     chosen, least = rule_and_floor(rule, floor, aligned.labels, order)
+    if chosen.of_shares and aligned.estimand == "class":
+        hint = f"Score by {chosen.proper_kin!r}, the proper rule of its kind."
+        raise InputError(f"the rule {chosen.name!r} under the estimand 'class'", "shares of annotators' labels", hint)
     logs, truth = aligned.log_probs, aligned.truth
     if on_device(logs):
         values, entropy, mean = map(to_host, _scores_there(chosen, least, logs, truth))
@@ -37,13 +40,9 @@ def score_aligned(
         mean = weights.mean(0, dtype=np.float64)
         for row, table in zip(values, logs, strict=True):
             row[:] = expected_losses(chosen, least, table, weights)
-    return Scores(
-        values.astype(np.float64, copy=False),
-        aligned.models,
-        aligned.items,
-        chosen.name,
-        known=_rule_facts(chosen, least, float(entropy.mean()), mean),
-        labels=LabelsBehind(
+    behind = None
+    if not chosen.of_shares:
+        behind = LabelsBehind(
             given=partial(_losses, chosen, least),
             truth=truth,
             estimand=aligned.estimand,
@@ -51,10 +50,27 @@ def score_aligned(
             n_votes=aligned.n_votes,
             log_probs=logs,
             annotations=aligned.annotations,
-        ),
+        )
+    return Scores(
+        values.astype(np.float64, copy=False),
+        aligned.models,
+        aligned.items,
+        chosen.name,
+        known=_rule_facts(chosen, least, float(entropy.mean()), mean),
+        labels=behind,
         audit=aligned.audit,
         item_rows=aligned.item_rows,
         item_order=aligned.item_rows is not None,
+        cautions=(_of_distance(chosen),) if chosen.of_shares else (),
+    )
+
+
+def _of_distance(rule: ScoringRule) -> str:
+    """What every comparison by a distance to vote shares says."""
+    return (
+        f"{rule.name!r} is a distance to the shares of the votes: with few votes an item, other reports than the true "
+        f"shares get the best score, and what the choice of annotators adds to the uncertainty is left out; compare by "
+        f"{rule.proper_kin!r}, the proper rule of its kind, too"
     )
 
 
@@ -98,7 +114,14 @@ def expectations(label_values: Rows, weights: Rows) -> Items:
 
 def expected_losses(rule: ScoringRule, floor: float | None, log_probs: Rows, truth: Rows) -> Items:
     """The expected loss of one model on each item, on the host."""
-    return _by_block(lambda logs, rows: expectations(_losses_here(rule, floor, logs), rows), log_probs, truth)
+
+    def of_block(logs: Rows, weights: Rows) -> Items:
+        if not rule.of_shares:
+            return expectations(_losses_here(rule, floor, logs), weights)
+        probs = np.exp(floored(logs, floor))
+        return np.asarray(rule.expected(probs, weights.astype(np.float64)))
+
+    return _by_block(of_block, log_probs, truth)
 
 
 def entropies(rule: ScoringRule, truth: Rows) -> Items:
@@ -137,18 +160,21 @@ def _rule_facts(rule: ScoringRule, floor: float | None, entropy: float, mean: Fl
     )
 
 
+def _floored_there(log_probs: Array, floor: float | None) -> Array:
+    if floor is None:
+        return log_probs
+    least = np.asarray(np.log(floor), log_probs.dtype)
+    return jnp.maximum(log_probs, least)
+
+
 @partial(compiled, static_argnums=(0, 1))
 def _losses_there(rule: ScoringRule, floor: float | None, log_probs: Array) -> Array:
-    if floor is not None:
-        least = np.asarray(np.log(floor), log_probs.dtype)
-        log_probs = jnp.maximum(log_probs, least)
-    return rule.per_label_from_log(log_probs)
+    return rule.per_label_from_log(_floored_there(log_probs, floor))
 
 
 @partial(compiled, static_argnums=(0, 1))
 def _scores_there(rule: ScoringRule, floor: float | None, log_probs: Array, truth: Table) -> tuple[Table, ...]:
-    losses = _losses_there(rule, floor, log_probs)
-    expected = simplex.expectation(truth, losses)
+    expected = rule.expected_from_log(_floored_there(log_probs, floor), truth)
     entropy = rule.entropy(truth).mean(dtype=jnp.float64)
     mean = truth.mean(0, dtype=jnp.float64)
     return expected, entropy, mean

@@ -33,7 +33,17 @@ type Binning = Literal["uniform", "quantile"]  # Bins of equal width, or of equa
 type SourceMethod = Literal["isotonic", "bins", "bayes-bins", "kernel", "neighbours", "truth"]
 type ResponseMode = Literal["sample", "argmax", "threshold"]  # How a model answers with one label
 # The scoring rules that have names
-type RuleName = Literal["log", "brier", "quadratic", "spherical", "ranked-probability", "zero-one", "linear"]
+type RuleName = Literal[
+    "log",
+    "brier",
+    "quadratic",
+    "spherical",
+    "ranked-probability",
+    "zero-one",
+    "linear",
+    "manhattan",
+    "wasserstein",
+]
 # What a truth is about: how annotators would answer, those of them who read the item, or which label is true
 type Estimand = Literal["distribution", "class"]
 ESTIMANDS: tuple[Estimand, ...] = ("distribution", "class")  # Every estimand

@@ -202,6 +202,7 @@ def test_infinite_scores_stay_infinite_beside_holes() -> None:
         assert found[a, b].low == pytest.approx({row.models: row for row in others.pairs}[a, b].low, rel=ROUNDING)
 
 
+@pytest.mark.long
 def test_intervals_cover_and_are_narrower_than_those_of_shared_items() -> None:
     covered, narrower = 0, 0
     for seed in range(200):

@@ -63,7 +63,7 @@ def test_quadrature_is_that_of_adaptive_integration(groups, power):
     assert abs(float(p) - tail / evidence) < QUADRATURE
 
 
-@pytest.mark.parametrize("n_groups", [2, 3, 5, 20, 2000])
+@pytest.mark.parametrize("n_groups", [2, 3, 5, 20, pytest.param(2000, marks=pytest.mark.long)])
 @pytest.mark.parametrize("variance", [1e-12])
 def test_groups_that_differ_by_far_more_than_their_errors_are_a_t(n_groups, variance):
     # Student's t of the groups' means, for the population; for one new group with its own deviation added
@@ -118,6 +118,7 @@ def test_another_pair_changes_no_bit_of_the_first():
         assert np.array_equal(getattr(alone, name), getattr(beside, name))
 
 
+@pytest.mark.long
 def test_draws_of_the_hierarchy_follow_its_mixture(groups):
     posterior = posterior_of(*groups)
     centre, between = posterior.draws(20_000, 0)

@@ -121,7 +121,7 @@ def test_variances_of_pairs_are_steadied_to_those_of_a_tree():
 # the short study
 
 
-@pytest.mark.parametrize(("n_models", "least"), [(10, 0.88), (40, 0.85)])
+@pytest.mark.parametrize(("n_models", "least"), [(10, 0.88), pytest.param(40, 0.85, marks=pytest.mark.long)])
 def test_the_credible_set_of_many_close_models_holds_the_best(n_models, least):
     """Half a standard error apart; without pooling the 95% set held 0.79 with 10 models and 0.72 with 40."""
     rng = np.random.default_rng(n_models)

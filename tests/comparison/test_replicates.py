@@ -112,6 +112,7 @@ def judged(rng, n_judges, share, spread, apart=False):
     return Scores.from_frame(rows, replicate="replicate", higher_is_better=False)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("apart", [False, True], ids=["the same judges", "other judges for each model"])
 @pytest.mark.parametrize(("n_judges", "share"), [(60, 0.02), (60, 0.12), (30, 0.2), (12, 1.0)])
 def test_judges_of_any_share_of_the_items_are_part_of_the_answer(n_judges, share, apart):
@@ -128,7 +129,7 @@ def test_judges_of_any_share_of_the_items_are_part_of_the_answer(n_judges, share
     assert np.mean(covered["independent"]) < 0.85
 
 
-@pytest.mark.parametrize("n_judges", [2, 3, 20])
+@pytest.mark.parametrize("n_judges", [2, 3, pytest.param(20, marks=pytest.mark.long)])
 def test_replicates_that_do_not_lean_cost_little(n_judges):
     """Where nobody says what they are; said to be crossed, two cost 2.2 times the width in every data set."""
     rng = np.random.default_rng(n_judges)

@@ -42,7 +42,7 @@ def test_a_complete_table_gives_the_components_of_the_two_way_layout():
     assert found.raw - found.chance == pytest.approx((of_unit - error) / (n * m), rel=ROUNDING)
     assert found.df == pytest.approx(m - 1, rel=ROUNDING)
     noisy = n / (n - 1)  # noise in the units' part over that of answers in the items'
-    known = 1 / (1 + 1 / (n - 1) / np.sqrt(m - 1)) / (1 + (noisy / 10) ** 2)
+    known = 1 / (1 + 1 / (n - 1) / np.sqrt(m - 1)) / (1 + ((noisy - 1) / 10) ** 2)
     assert found.known == pytest.approx(known, rel=ROUNDING)
 
 

@@ -6,7 +6,7 @@ from typing import TypeAliasType
 import pages
 import pytest
 
-from probtruth.scoring.rules import RULES
+from probtruth.scoring.rules import NAMED
 from probtruth.truth.infer import METHODS
 from probtruth.types import arguments
 
@@ -47,7 +47,7 @@ def test_an_example_stays_as_it_is() -> None:
     ]
 
 
-@pytest.mark.parametrize(("table", "names"), [("rules", RULES), ("methods", METHODS), ("types", TYPES)])
+@pytest.mark.parametrize(("table", "names"), [("rules", NAMED), ("methods", METHODS), ("types", TYPES)])
 def test_a_table_has_a_row_for_each_name(table: str, names: dict[str, object]) -> None:
     rows = live_tables.as_markdown(table).splitlines()
     assert len(rows) == len(names) + 2

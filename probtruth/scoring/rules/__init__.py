@@ -2,14 +2,18 @@
 
 from probtruth.scoring.rules.families import beta, bregman, power, pseudospherical
 from probtruth.scoring.rules.named import (
+    DISTANCES,
+    NAMED,
     RULES,
     brier,
     get_rule,
     linear,
     log,
+    manhattan,
     quadratic,
     ranked_probability,
     spherical,
+    wasserstein,
     zero_one,
 )
 from probtruth.scoring.rules.proper import log_score_from_logits
@@ -18,6 +22,8 @@ from probtruth.scoring.rules.rule import ScoringRule
 from probtruth.scoring.rules.scorers import soft_label_loss
 
 __all__ = (
+    "DISTANCES",
+    "NAMED",
     "RULES",
     "ScoringRule",
     "best_report",
@@ -30,11 +36,13 @@ __all__ = (
     "log",
     "log_score_from_logits",
     "loss_curve",
+    "manhattan",
     "power",
     "pseudospherical",
     "quadratic",
     "ranked_probability",
     "soft_label_loss",
     "spherical",
+    "wasserstein",
     "zero_one",
 )

@@ -1,8 +1,9 @@
-"""The named rules: log, Brier, quadratic, spherical, ranked probability, zero-one, linear."""
+"""The named rules: log, Brier, quadratic, spherical, ranked probability, zero-one, linear; two distances to shares."""
 
 import copyreg
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import jax.numpy as jnp
 from jax import Array
@@ -13,12 +14,13 @@ from probtruth.errors import InputError
 from probtruth.kernels import simplex
 from probtruth.scoring.rules import proper
 from probtruth.scoring.rules.proper import Losses
-from probtruth.scoring.rules.rule import ScoringRule
+from probtruth.scoring.rules.rule import OneTable, ScoringRule, TwoTables
 from probtruth.types.arguments import RuleName
 
 Rows = Float[Array, "*#batch label"]
 
 INFINITE = float("inf")
+LEWIDI = "Leonardelli et al. (2025), doi:10.48550/arXiv.2510.08460 (as an improper rule)"
 GNEITING_RAFTERY = "Gneiting and Raftery (2007), doi:10.1198/016214506000001437"
 
 
@@ -40,6 +42,43 @@ def _ranked_losses(probs: Rows) -> Rows:
     lower = jnp.concatenate([nothing, before], -1)
     higher = jnp.concatenate([after, nothing], -1)
     return lower + higher
+
+
+def _manhattan(probs: Rows, truth: Rows) -> Losses:
+    return jnp.abs(probs - truth).sum(-1)
+
+
+def _wasserstein(probs: Rows, truth: Rows) -> Losses:
+    gap = jnp.cumsum(probs - truth, -1)[..., :-1]
+    return jnp.abs(gap).sum(-1)
+
+
+def _to_labels(distance: TwoTables) -> OneTable:
+    """The distance to each label, as if all votes were for it."""
+
+    def losses(probs: Rows) -> Rows:
+        certain = jnp.eye(probs.shape[-1], dtype=probs.dtype)
+        return distance(probs[..., None, :], certain)
+
+    return losses
+
+
+def _of_shares(name: str, formula: str, distance: TwoTables, proper_kin: str, **facts: Any) -> ScoringRule:
+    """A distance to the shares of the votes as a rule: nothing of it is unavoidable, so that its entropy is 0."""
+    return ScoringRule(
+        name=name,
+        formula=formula,
+        source=LEWIDI,
+        losses=_to_labels(distance),
+        expected_kernel=distance,
+        entropy_kernel=lambda truth: jnp.zeros_like(truth[..., 0]),
+        divergence_kernel=distance,
+        proper=False,
+        strictly_proper=False,
+        of_shares=True,
+        proper_kin=proper_kin,
+        **facts,
+    )
 
 
 def _regret(truth: Rows, share: Rows) -> Losses:
@@ -120,11 +159,24 @@ linear = ScoringRule(
     proper=False,
     strictly_proper=False,
 )
+manhattan = _of_shares("manhattan", "sum_k |p_k - [y = k]|", _manhattan, "brier", range=(0.0, 2.0))
+wasserstein = _of_shares(
+    "wasserstein",
+    "sum_{j<K} |P_j - [y <= j]|",
+    _wasserstein,
+    "ranked-probability",
+    range=(0.0, INFINITE),
+    range_by_labels=ranked_probability.range_by_labels,
+    ordered=True,
+)
 
 
 RULES: dict[str, ScoringRule] = {
     rule.name: rule for rule in (log, brier, quadratic, spherical, ranked_probability, zero_one, linear)
 }  # The rules by name
+# Distances to the shares of the votes, by name: official scores of shared tasks, improper
+DISTANCES: dict[str, ScoringRule] = {rule.name: rule for rule in (manhattan, wasserstein)}
+NAMED = RULES | DISTANCES
 
 type RuleLike = RuleName | ScoringRule
 """A rule, or the name of one."""
@@ -147,14 +199,14 @@ def get_rule(rule: object, order: Sequence[object] | None = None) -> ScoringRule
     if isinstance(rule, ScoringRule):
         return rule
     if not isinstance(rule, str):
-        hint = f"The names are: {check.shortlist(RULES)}; families are in probtruth.rules."
+        hint = f"The names are: {check.shortlist(NAMED)}; families are in probtruth.rules."
         raise InputError(f"rule of type {type(rule).__name__}", "a name or a probtruth.ScoringRule", hint)
-    return RULES[check.one_of(rule, tuple(RULES), "rule")]
+    return NAMED[check.one_of(rule, tuple(NAMED), "rule")]
 
 
 def _sent(rule: ScoringRule) -> str | tuple[object, ...]:
     """A rule is sent to another process by its name, so that it is the same there, and compiled once."""
-    known = RULES.get(rule.name) == replace(rule, order=None)
+    known = NAMED.get(rule.name) == replace(rule, order=None)
     return (get_rule, (rule.name, rule.order)) if known else object.__reduce_ex__(rule, 2)
 
 

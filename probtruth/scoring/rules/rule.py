@@ -44,7 +44,9 @@ class ScoringRule(Brief):
     `proper`: reporting the truth is a best report. `strictly_proper`: it is the only one. `local`: the loss depends on
     the forecast only through the probability of the observed label. `range` bounds the loss over all numbers of labels
     (`range_for(n_labels)` for one number). `n_labels` is set if a rule is defined only for that number. `ordered`: the
-    loss depends on the order of the labels, `order` from lowest to highest (None: the order of the axis).
+    loss depends on the order of the labels, `order` from lowest to highest (None: the order of the axis). `of_shares`:
+    the loss is a distance to the shares of the votes, which is not the mean of the losses of the single votes, with
+    `proper_kin` as the name of the proper rule of its kind.
     """
 
     name: str
@@ -64,6 +66,8 @@ class ScoringRule(Brief):
     range_by_labels: Callable[[int], Interval] | None = None
     ordered: bool = False
     order: tuple[str, ...] | None = None
+    of_shares: bool = False
+    proper_kin: str | None = None
 
     @float64_for_numpy
     def per_label(self, probs: Probs) -> Float[Array, "*batch label"]:
@@ -129,6 +133,8 @@ class ScoringRule(Brief):
             truth: one-hot, or a distribution over labels; the last axis is the label.
         """
         logs, weights = simplex.as_floats(log_probs, truth)
+        if self.of_shares:
+            return self.expected(jnp.exp(logs), weights)
         return simplex.expectation(weights, self.per_label_from_log(logs))
 
     @float64_for_numpy
@@ -241,8 +247,9 @@ def _by_value(rule: str, labels: Sequence[str]) -> tuple[str, ...]:
         raise InputError(
             f"the rule {rule!r} for the labels {check.shortlist(labels)}",
             "labels that are numbers, each another one, or their order",
-            "Give order=[lowest, ..., highest] (command line: --rule ranked-probability:lowest,...,highest); "
-            f"where a function has no order, rule=probtruth.rules.RULES[{rule!r}].in_order([...]).",
+            "Give order=[lowest, ..., highest] "
+            f"(command line: --rule {rule}:lowest,...,highest); "
+            f"where a function has no order, rule=probtruth.rules.get_rule({rule!r}, [...]).",
         ) from None
 
 
