@@ -16,6 +16,7 @@ def compare(
     scores: list[str],
     gold: str | None = None,
     replicates: str | None = None,
+    annotator_groups: str | None = None,
     fold_correlation: float | None = None,
     memory: str | None = None,
     show: str | None = None,
@@ -45,6 +46,11 @@ def compare(
         if reading.format != "wide":
             names |= {reading.model: "model", reading.score: "score"}
         options["gold"] = table.rename({old: new for old, new in names.items() if old in table.columns})
+    if annotator_groups is not None:
+        from probtruth.io.groups import read_groups
+
+        annotator = reading.annotator or "annotator"
+        options["annotator_groups"] = read_groups(annotator_groups, None, annotator, "annotator-group")
     with console.progress("sampling"):
         result = Result.of(compare_scores(read, **options))
     conclude(result, out, show, reading.item or "item", console, gate)

@@ -105,6 +105,7 @@ OPTIONS = {
     "weights": Option(ADVANCED, "equal", "Every group counts the same; else by its number of items."),
     "replicates": Option(ADVANCED, "KIND", "What replicates are: independent, crossed, folds."),
     "fold_correlation": Option(ADVANCED, "X", "With --replicates folds: 1/k for k folds."),
+    "annotator_groups": Option(QUESTION, "FILE:COL", "Group of each annotator: each one's answer, and who disagrees."),
     "exclude_annotator": Option(ADVANCED, "NAME", "Leave out what this annotator answered. Repeat."),
     "alpha": Option(ADVANCED, "X", "The monitor's rate of false alarms, 0.05 if left out."),
     "largest_cluster": Option(ADVANCED, "N", "The most items that a cluster can have."),

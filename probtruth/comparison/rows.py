@@ -40,10 +40,10 @@ def _infinite_pair(about: About, a: str, b: str, mean: float, rope: float | None
     if math.isnan(mean):
         return Pair(a, b, reason=BOTH_INFINITE)
     margin = Margin(mean, 0.0, math.inf)
-    return in_own_units(_of_margin(a, b, mean, margin, rope), about)
+    return in_own_units(of_margin(a, b, mean, margin, rope), about)
 
 
-def _of_margin(a: str, b: str, mean: float, margin: Margin, rope: float | None) -> Pair:
+def of_margin(a: str, b: str, mean: float, margin: Margin, rope: float | None) -> Pair:
     low, high = margin.interval()
     return Pair(
         a,
@@ -83,7 +83,7 @@ def _pair(
             worst = _worst_unseen(estimate, rate, mean, (low, high), both)
         if constant and worst is not None:  # certain only if the bound itself leaves no doubt
             spread = spread and worst < 0
-    found = _of_margin(a, b, mean, margin, rope)
+    found = of_margin(a, b, mean, margin, rope)
     if not spread and mean == 0:
         found = replace(found, reason=TWINS)
     elif not spread:
@@ -276,7 +276,7 @@ def unit_rows(estimate: Estimate, rope: float | None) -> dict[str, list[Pair]]:
         for at, (a, b) in enumerate(combinations(estimate.names, 2)):
             mean = float(whole.mean[n_models + at, 0])
             if math.isfinite(mean):
-                rows[what].append(in_own_units(_of_margin(a, b, mean, found[at], rope), estimate.about))
+                rows[what].append(in_own_units(of_margin(a, b, mean, found[at], rope), estimate.about))
     return rows
 
 

@@ -8,6 +8,7 @@ from probtruth import check
 from probtruth.comparison.compare import compare as compare_scores
 from probtruth.comparison.compare import need_two
 from probtruth.comparison.moments import Moments
+from probtruth.comparison.people import by_people
 from probtruth.errors import InputError
 from probtruth.frames import name_text
 from probtruth.io.addresses import fetched_once
@@ -29,6 +30,7 @@ def compare(
     clusters: Groups | None = None,
     replicates: ReplicateKind | None = None,
     annotations: Annotations | None = None,
+    annotator_groups: Mapping[str, str] | None = None,
     fold_correlation: float | None = None,
     weights: Weights | None = None,
     gold: Scores | StrPath | Frame | None = None,
@@ -58,6 +60,11 @@ def compare(
             same way: scores against a truth that was inferred from annotations have these with them, else `annotations`
             are those behind the vote shares.
         annotations: those behind the vote shares, where the scores do not have them with them.
+        annotator_groups: {annotator: group} of people, for scores by annotator (`read_scores(..., annotator=)`):
+            `group_results["groups of annotators"]` then has each group's own answer for each pair (the mean over its
+            cells that all models have, over new items and new annotators of the group),
+            `decisions["group_disagreement"]` P(two groups disagree about who is better), and a warning says where that
+            is at least 0.95.
         fold_correlation: of `replicates="folds"`: the correlation of two folds, 1/k for k folds.
         weights: of the groups: "equal", or a number by name; by default their shares of the items.
         gold: better scores of the same models on a few of the items (see below).
@@ -108,6 +115,7 @@ def compare(
             "clusters": clusters,
             "replicates": replicates,
             "annotations": annotations,
+            "annotator_groups": annotator_groups,
             "fold_correlation": fold_correlation,
             "weights": weights,
             "gold": gold,
@@ -125,7 +133,11 @@ def compare(
             shares = named_weights(weights, group_names(grouped, known))
     elif gold is not None:
         raise InputError("sums with gold", "scores of the items", "Compare the scores.")
-    return compare_scores(
+    people = by_name(annotator_groups, (), "annotator_groups")
+    if people is not None and (not isinstance(known, Scores) or known.gold is not None or population != "new-items"):
+        got = "annotator_groups with sums, gold or the population 'these-items'"
+        raise InputError(got, "scores by annotator of new items", "Leave one of them out.")
+    found = compare_scores(
         known,
         grouped,
         clustered,
@@ -139,6 +151,9 @@ def compare(
         seed=seed,
         strict=strict,
     )
+    if people is None or not isinstance(known, Scores):
+        return found
+    return by_people(found, known if found.scored is None else found.scored, people)
 
 
 def group_names(groups: object, scores: Scores | None = None) -> list[str]:

@@ -150,9 +150,11 @@ def all_pairs(result: Result) -> Table | None:
 def _pairs(result: Result, shown: Sequence[Pair], caption: str, more: str = "") -> Table:
     comparison, names = result.comparison, names_of(result)
     places = places_of(shown)
+    groups = marked(pair.group for pair in shown if pair.group is not None)
     rows = []
     for pair in shown:
-        cells = {"a": names[pair.a], "b": names[pair.b]}
+        cells = {} if pair.group is None else {"Group": groups[pair.group]}
+        cells |= {"a": names[pair.a], "b": names[pair.b]}
         cells |= _difference(pair, places)
         cells["P(b better)"] = probability(pair.p_b_better)
         rows.append(cells)
@@ -162,7 +164,7 @@ def _pairs(result: Result, shown: Sequence[Pair], caption: str, more: str = "") 
         note += f" Equivalent: a difference of at most {exact(comparison.rope)}; not worse: by no more than that."
     if result.first_standing is not None and result.first_standing.open_ended:
         note += " A rare difference, larger than any observed, cannot be excluded: the score has no known bound."
-    return of_rows(caption, rows, note + more, left=("b",))
+    return of_rows(caption, rows, note + more, left=("a", "b"))
 
 
 def _difference(pair: Pair, places: int, a: str = "a") -> dict[str, str]:

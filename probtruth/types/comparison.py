@@ -37,7 +37,8 @@ class Comparison(Reported):
     `diagnostics` must pass for a sound result (max_rhat, min_ess, divergences, engines_agree; None if an engine has
     none); `warnings` are in plain words; `decisions` holds
     the smallest set of models that contains the best with probability 0.95 (`credible_set`), the `chosen` model
-    (best mean score) with its `score`, and each model's `rank_probability`; `parts` makes the `uncertainty`, `tree` the
+    (best mean score) with its `score`, each model's `rank_probability`, and with groups of annotators their
+    `group_disagreement`; `parts` makes the `uncertainty`, `tree` the
     `datatree`, and `tests` the model-free tests of the pairs of some models. `unseen` is what the columns of that name
     rest on (`confidence`, independent `n_units`), or the `reason` why they are unknown. `gold` says on how many items
     experts' answers anchor the comparison, how these were chosen, and what weight the inferred scores have next
