@@ -120,7 +120,6 @@ def test_another_pair_changes_no_bit_of_the_first():
         assert np.array_equal(getattr(alone, name), getattr(beside, name))
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("sizes", [(5,) * 10, (12, 12, 12)])
 def test_more_vectors_of_variances_say_the_same(monkeypatch, sizes):
     """The same vectors in every cell moved P by 0.02 with ten groups of five items."""
@@ -138,6 +137,7 @@ def test_more_vectors_of_variances_say_the_same(monkeypatch, sizes):
         assert default.quantile(p) == pytest.approx(float(finer.quantile(p)), abs=VECTORS_ERROR * width)
 
 
+@pytest.mark.long
 def test_draws_of_the_hierarchy_follow_its_mixture(groups):
     posterior = posterior_of(*groups)
     centre, between = posterior.draws(20_000, 0)
