@@ -217,7 +217,10 @@ class Estimate:
             if part.variance.shape[1] > 1:
                 parts[name] = self._combined(part)
         centre = None if self.centre is None else self.centre @ weights
-        return replace(self, mean=self.mean @ weights, parts=parts, centre=centre, plain=None)
+        plain = None
+        if self.plain is not None:
+            plain = self._combined(replace(self.items, variance=self.plain)).variance
+        return replace(self, mean=self.mean @ weights, parts=parts, centre=centre, plain=plain)
 
     def _combined(self, part: Part) -> Part:
         weights = self.design.weights

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 from scipy.special import logsumexp, ndtri
 
 from probtruth.comparison.estimate import Estimate
@@ -170,8 +170,10 @@ def quadrature(groups: Groups, prior: Prior, pair: int) -> Hierarchy:
     weight = np.exp(density[cell, value] - density.max())
     # of each cell some vectors of variances: one node of every group, by its probability
     cumulative = np.cumsum(chance[:, :, cell, value], axis=0)
-    vectors = np.arange(VECTORS)[:, None] / VECTORS + np.arange(len(mean)) * GOLDEN + 0.5 / VECTORS
-    chosen = [(cumulative[:-1] < (row % 1.0)[:, None]).sum(0) for row in vectors]
+    # a Kronecker sequence: in every group the vectors of neighbouring cells fill the range evenly
+    turn = np.sqrt(_primes(len(mean)))[:, None]
+    rows = np.arange(VECTORS * len(cell)).reshape(VECTORS, -1)
+    chosen = [(cumulative[:-1] < (turn * (row + 0.5)) % 1.0).sum(0) for row in rows]
     index = np.concatenate(chosen, axis=1)  # group, vector and cell
     cells = np.tile(cell, VECTORS)
     variances = np.exp(nodes[index, np.arange(len(mean))[:, None], cells]) / sizes
@@ -179,7 +181,14 @@ def quadrature(groups: Groups, prior: Prior, pair: int) -> Hierarchy:
     return Hierarchy(mean, np.tile(between[value], VECTORS), variances, weights / weights.sum())
 
 
-GOLDEN = 0.6180339887498949
+def _primes(n: int) -> Int[np.ndarray, " prime"]:
+    """The first n primes, whose roots have no ratio in common."""
+    least = max(15, int(n * (np.log(n + 2) + np.log(np.log(n + 2) + 1) + 1)))
+    prime = np.ones(least + 1, bool)
+    prime[:2] = False
+    for one in range(2, int(least**0.5) + 1):
+        prime[one * one :: one] &= ~prime[one]
+    return np.flatnonzero(prime)[:n]
 
 
 def _of_variances(

@@ -6,15 +6,12 @@ import numpy as np
 from jaxtyping import Bool, Float, Int, Num
 
 from probtruth.comparison.design import Design
-from probtruth.comparison.estimate import About, Estimate, Part, PerGroup, PerRow
-from probtruth.comparison.moments import RARE, Moments, few_sizes
+from probtruth.comparison.estimate import About, Estimate, Part, PerGroup
+from probtruth.comparison.moments import Moments
 from probtruth.comparison.pairs import pair_rows_of, pairs_of
 
 # Differences that spread by less than this, relative to the scores, are one constant difference.
 ROUNDING = 8 * np.finfo(np.float64).eps
-# Above this share of ties, all others of at least this share of the largest in size, pseudo-items are added.
-TIES = 0.2
-ALIKE = 0.5
 
 
 def estimate_of(moments: Moments, plan: Design, about: About) -> Estimate:
@@ -47,17 +44,35 @@ def estimate_of(moments: Moments, plan: Design, about: About) -> Estimate:
     ends = np.stack([low.min(1), high.max(1)])
     plain = {"items": Part(variance, third, df)}
     estimate = Estimate(names, mean, plain, plan, about, ends=ends)
-    if plan.grouped:
-        return estimate
-    differ, least, most = moments.sizes[:, rows] if unit_totals is None else few_sizes(unit_totals)
-    same = (low == high).all(1) | (differ == 0)
-    rare = (differ < (1 - TIES) * plan.n_units) & (differ < RARE) & (least >= ALIKE * most)
-    unit = plan.n_items / plan.n_units
-    out = np.where(rare, most, 0.0)
-    out[same] = 0.0 if about.range is None else about.bound * unit
-    out[rounding & ~same] = 0.0
-    out[: len(models)] = 0.0
-    return _with_rare(estimate, sums, constant, out)
+    differ, total = moments.sizes[:, rows]
+    if unit_totals is None:
+        squares = sums.n * mean**2 + sums.powers[1]
+    else:
+        differ = plan.group_totals((unit_totals != 0).astype(np.float64))
+        total = plan.group_totals(np.abs(unit_totals))
+        squares = plan.group_totals(unit_totals**2)
+    differ = np.where(rounding[:, None], 0.0, differ)
+    constant_group = differ == 0
+    if about.range is not None:  # else nothing says by how much a constant difference could vary
+        constant_group |= low == high
+    share = np.where(constant_group, 1.0, 1 - differ / plan.group_units)
+    weight = share * plan.group_units / plan.n_units
+    weight[:, plan.group_units < 2] = 0.0
+    weight[: len(models)] = 0.0
+    bound = 0.0 if about.range is None else about.bound
+    size = _typical_size(squares, total, constant_group, bound * plan.n_items / plan.n_units)
+    return _with_rare(estimate, sums, constant, np.where(size > 0, weight, 0.0), size)
+
+
+def _typical_size(
+    squares: PerGroup, total: PerGroup, constant: Bool[np.ndarray, "row group"], bound: float
+) -> PerGroup:
+    """How large a difference is, by what it adds to the sum: of a group without spread, that of all, or the bound."""
+    own = np.divide(squares, total, out=np.zeros_like(total), where=total > 0)
+    of_all = total.sum(1, keepdims=True)
+    overall = np.divide(squares.sum(1, keepdims=True), of_all, out=np.zeros_like(of_all), where=of_all > 0)
+    overall[constant.all(1)] = bound
+    return np.asarray(np.where(constant, overall, own))
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +101,7 @@ class _Sums:
 
 
 def spread_of(
-    square: PerGroup, cube: PerGroup, n: Int[np.ndarray, " group"], weight: Num[np.ndarray, " group"]
+    square: PerGroup, cube: PerGroup, n: Num[np.ndarray, "*row group"], weight: Num[np.ndarray, "*row group"]
 ) -> tuple[PerGroup, PerGroup]:
     """Variance and third central moment of a mean, from the sums of powers of n units that weigh so many items."""
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -95,28 +110,34 @@ def spread_of(
     return variance, third
 
 
-def _with_rare(estimate: Estimate, sums: _Sums, constant: Bool[np.ndarray, " row"], out: PerRow) -> Estimate:
-    """The estimate with one unit more in the rows where `out` is not 0, whose difference is as large, of either sign.
+def _with_rare(
+    estimate: Estimate, sums: _Sums, constant: Bool[np.ndarray, " row"], weight: PerGroup, size: PerGroup
+) -> Estimate:
+    """The estimate with a part of a unit more in every group, whose difference is of this size and of either sign.
 
-    Where nearly all units agree, the variance would miss what is rare.
+    Where nearly all units agree, the variance would miss what is rare. The weight is the share of ties: one unit at
+    most over all groups, so that groups and none give the same variance, and one tie more changes little.
     """
-    rows = np.flatnonzero(out)
+    rows = np.flatnonzero(weight.any(1))
     if not len(rows):
         return estimate
     plan = estimate.design
     items = estimate.items
-    unit = plan.n_items / plan.n_units
+    unit = plan.group_sizes / plan.group_units
+    weight = weight[rows]
     centre = estimate.mean.copy()
-    centre[rows] *= plan.n_items / (plan.n_items + unit)
+    centre[rows] *= plan.group_sizes / (plan.group_sizes + weight * unit)
     chosen = _Sums(plan, sums.n, sums.powers[:, rows])
     square, cube = chosen.about(centre[rows], constant[rows])
     shift = unit * centre[rows]
-    size = out[rows, None]
-    square = square + size**2 + shift**2
-    cube = cube - (3 * size**2 + shift**2) * shift
+    size_square = size[rows] ** 2
+    square = square + weight * (size_square + shift**2)
+    cube = cube - weight * (3 * size_square + shift**2) * shift
+    of_rows, third_of_rows = spread_of(square, cube, plan.group_units + weight, plan.group_sizes + weight * unit)
     variance = items.variance.copy()
     third = items.third.copy()
-    variance[rows], third[rows] = spread_of(square, cube, plan.group_units + 1, plan.group_sizes + unit)
+    variance[rows] = of_rows
+    third[rows] = np.where(plan.group_units > 2, third_of_rows, 0.0)
     parts = {"items": Part(variance, third, items.df)}
     return replace(estimate, parts=parts, centre=centre, plain=items.variance)
 

@@ -18,7 +18,6 @@ from probtruth.types.index import positions, sort_names
 # Powers of scores that are all below this in size would be lost, and those of scores beyond this overflow.
 SMALLEST, LARGEST = 1e-75, 1e75
 BLOCK = 1 << 17  # Numbers worked on at once: they stay in the processor's cache
-RARE = 30  # Sizes are looked at one by one where fewer numbers than this differ from 0
 
 
 def influence_of(scores: Scores, plan: Design) -> Float[np.ndarray, "model item"] | None:
@@ -64,7 +63,7 @@ class Moments:
     # residuals.
     powers: Float[np.ndarray, "power row cell"]
     ends: Float[np.ndarray, "end row group"]  # the least and the largest value
-    sizes: Float[np.ndarray, "size row"]  # how many numbers are not 0 and, of few, their least and largest size
+    sizes: Float[np.ndarray, "size row group"]  # how many values are not 0, and the sum of their sizes
     infinite: Int[np.ndarray, "sign model group"]
     largest: Float[np.ndarray, " model"]
     steps: tuple[int, int] | None  # the least and largest of losses (or 0) that are all -1, 0 or 1
@@ -247,7 +246,7 @@ class Moments:
             n=one.n + two.n,
             powers=_merged(one.n, one.powers, two.n, two.powers),
             ends=np.stack([low, high]),
-            sizes=_merged_sizes(one.sizes, two.sizes),
+            sizes=one.sizes + two.sizes,
             infinite=one.infinite + two.infinite,
             largest=np.maximum(one.largest, two.largest),
             steps=steps,
@@ -270,6 +269,7 @@ class Moments:
             n=spread_out(self.n, cell, len(cells)),
             powers=spread_out(self.powers, cell, len(cells)),
             ends=np.stack([low, high]),
+            sizes=spread_out(self.sizes, group, len(groups)),
             infinite=spread_out(self.infinite, group, len(groups)),
             annotators=None if annotators is None else annotators.among(group, len(groups)),
         )
@@ -315,7 +315,7 @@ def _summed(values: Float[np.ndarray, "model item"], plan: Design) -> tuple[np.n
                 powers.append(np.add.reduceat(raised, starts, axis=1))
             low = np.minimum.reduceat(rows, group_starts, axis=1)
             high = np.maximum.reduceat(rows, group_starts, axis=1)
-            found.append((np.stack(powers), np.stack([low, high]), few_sizes(rows)))
+            found.append((np.stack(powers), np.stack([low, high]), differing(rows, group_starts)))
     all_powers = np.concatenate([one[0] for one in found], axis=1)
     ends = np.concatenate([one[1] for one in found], axis=1)
     sizes = np.concatenate([one[2] for one in found], axis=1)
@@ -325,28 +325,17 @@ def _summed(values: Float[np.ndarray, "model item"], plan: Design) -> tuple[np.n
     low = spread_out(ends[0], groups, plan.n_groups, np.inf)
     high = spread_out(ends[1], groups, plan.n_groups, -np.inf)
     n = spread_out(counts, cells, n_cells)
+    sizes = spread_out(sizes, groups, plan.n_groups)
     return n, spread_out(all_powers, cells, n_cells), np.stack([low, high]), sizes
 
 
-def few_sizes(rows: Float[np.ndarray, "row unit"]) -> Float[np.ndarray, "size row"]:
-    """How many numbers of each row are not 0, and the least and the largest size of those, where they are few."""
-    differ = np.array([np.count_nonzero(row) for row in rows], np.int64)
-    least = np.full(len(rows), np.inf)
-    most = np.zeros(len(rows))
-    for row in np.flatnonzero((differ > 0) & (differ < RARE)):
-        sizes = np.abs(rows[row][rows[row] != 0])
-        least[row] = sizes.min()
-        most[row] = sizes.max()
-    return np.stack([differ, least, most])
-
-
-def _merged_sizes(
-    one: Float[np.ndarray, "size row"], two: Float[np.ndarray, "size row"]
-) -> Float[np.ndarray, "size row"]:
-    differ = one[0] + two[0]
-    least = np.where(differ < RARE, np.minimum(one[1], two[1]), np.inf)
-    most = np.where(differ < RARE, np.maximum(one[2], two[2]), 0.0)
-    return np.stack([differ, least, most])
+def differing(
+    rows: Float[np.ndarray, "row unit"], starts: Int[np.ndarray, " group"]
+) -> Float[np.ndarray, "size row group"]:
+    """Of each group, which begin at `starts`: how many numbers are not 0, and the sum of their sizes."""
+    count = np.add.reduceat(rows != 0, starts, axis=1, dtype=np.int64)
+    size = np.add.reduceat(np.abs(rows), starts, axis=1)
+    return np.stack([count, size])
 
 
 def _merged(

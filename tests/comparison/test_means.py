@@ -3,12 +3,14 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from made_scores import estimated, located, rows_of
+from made_scores import estimated, located, make, rows_of
 from numpy.testing import assert_allclose
 from scipy import stats
 
+from probtruth.comparison.compare import compare
 from probtruth.comparison.design import Design
 from probtruth.comparison.pairs import pairs_of
+from probtruth.types import Partition
 
 ROUND_OFF = 1e-12
 """Relative: a few hundred additions in float64."""
@@ -118,17 +120,19 @@ def test_groups_at_once_are_the_groups_one_by_located(values):
 
 
 def test_rare_differences_get_half_an_item_at_either_end():
-    # 20 items, one difference of 1: by hand, 21 items whose total is 1, with half a square of 1 +- the mean each
+    # 20 items, one difference of 1: 0.95 of an item more, by the share of ties, half of it at +1 and half at -1
     difference = np.r_[1.0, np.zeros(19)]
     place = located(np.stack([difference, np.zeros(20)]))
-    centre = 1 / 21
-    square = (1 - centre) ** 2 + 19 * centre**2 + ((1 - centre) ** 2 + (1 + centre) ** 2) / 2
+    n = 20.95
+    centre = 1 / n
+    more = 0.95 / 2 * ((1 - centre) ** 2 + (1 + centre) ** 2)
+    square = (1 - centre) ** 2 + 19 * centre**2 + more
     assert place.mean[0] == 1 / 20
     assert_allclose(place.centre, [centre], rtol=ROUND_OFF)
-    assert_allclose(place.variance, [square / 20 / 21], rtol=ROUND_OFF)
+    assert_allclose(place.variance, [square / (n - 1) / n], rtol=ROUND_OFF)
     assert_allclose(place.plain_variance, [difference.var(ddof=1) / 20], rtol=ROUND_OFF)
-    cube = (1 - centre) ** 3 - 19 * centre**3 + ((1 - centre) ** 3 - (1 + centre) ** 3) / 2
-    assert_allclose(place.third, [21**2 / (20 * 19) / 21**3 * cube], rtol=1e-9)
+    cube = (1 - centre) ** 3 - 19 * centre**3 + 0.95 / 2 * ((1 - centre) ** 3 - (1 + centre) ** 3)
+    assert_allclose(place.third, [cube / ((n - 1) * (n - 2) * n)], rtol=1e-9)
 
 
 def test_all_ties_are_as_unsure_as_the_scores_can_differ():
@@ -138,16 +142,35 @@ def test_all_ties_are_as_unsure_as_the_scores_can_differ():
     assert located(zero, pseudo=1.0).centre.tolist() == [0.0]
 
 
-@pytest.mark.parametrize("differ", ["many", "of all sizes", "no ties"])
-def test_other_differences_get_nlocated(differ):
-    difference = {
-        "many": np.r_[np.ones(40), np.zeros(60)],
-        "of all sizes": np.r_[0.1, 0.9, -0.2, np.zeros(20)],
-        "no ties": np.r_[np.ones(9), -np.ones(9), 0.0],
-    }[differ]
-    place = located(np.stack([difference, np.zeros(len(difference))]), pseudo=1.0)
+def test_without_ties_nothing_is_added():
+    difference = np.r_[np.ones(9), -np.ones(10)]
+    place = located(np.stack([difference, np.zeros(19)]), pseudo=1.0)
     assert place.centre.tolist() == place.mean.tolist()
     assert place.variance.tolist() == place.plain_variance.tolist()
+
+
+def ends_of(difference, groups):
+    return np.array(located(np.stack([difference, np.zeros(len(difference))]), groups).margins[0].interval())
+
+
+@pytest.mark.parametrize("n_groups", [1, 4])
+@pytest.mark.parametrize("sizes", ["equal", "normal"])
+def test_a_walk_over_the_number_of_ties_does_not_jump(n_groups, sizes):
+    # at every number of ties: a tie, and a difference that is nearly one, have the same interval within a tenth of it
+    n = 40
+    groups = np.arange(n) % n_groups
+    rng = np.random.default_rng(5)
+    difference = rng.choice([-1.0, 1.0], n, p=[0.4, 0.6])
+    if sizes == "normal":
+        difference = difference * np.abs(rng.normal(size=n))
+    order = rng.permutation(n)
+    for ties in range(1, n):
+        tied = difference.copy()
+        tied[order[:ties]] = 0.0
+        nearly = tied.copy()
+        nearly[order[ties - 1]] = 1e-6
+        exact = ends_of(tied, groups)
+        assert np.abs(ends_of(nearly, groups) - exact).max() < 0.1 * np.ptp(exact)
 
 
 def test_rare_differences_of_clusters():
@@ -159,7 +182,18 @@ def test_rare_differences_of_clusters():
         assert_allclose(getattr(doubled, name), getattr(plain, name), rtol=1e-9)
 
 
-def test_groups_get_no_pseudo_items():
-    groups = np.arange(20) % 2
-    place = located(np.stack([np.r_[1.0, np.zeros(19)], np.zeros(20)]), groups=groups, pseudo=1.0)
-    assert_allclose(place.centre, place.mean, rtol=ROUND_OFF)
+@pytest.mark.parametrize("n_differ", [0, 1, 2, 10])
+def test_ties_in_groups_count_as_without_groups(n_differ):
+    difference = np.r_[np.ones(n_differ), np.zeros(80 - n_differ)]
+    values = np.stack([difference, np.zeros(80)])
+    plain = located(values, pseudo=1.0)
+    grouped = located(values, groups=np.arange(80) % 4, pseudo=1.0)
+    assert_allclose(grouped.centre, plain.centre, rtol=0.05)
+    assert_allclose(grouped.variance, plain.variance, rtol=0.1)  # by group one degree of freedom less each
+
+
+def test_tied_items_in_groups_have_an_interval():
+    scores = make(np.zeros((2, 40)), groups=Partition(np.arange(40) % 4, ("a", "b", "c", "d")), higher_is_better=True)
+    (pair,) = compare(scores, engine="exact").pairs
+    assert pair["low"] < 0 < pair["high"]
+    assert pair["p_a_better"] == 0.5
