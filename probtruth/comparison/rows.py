@@ -182,9 +182,10 @@ def _interval(about: About, mean: float, margin: Margin | None, these_items: boo
     low = high = mean
     if margin is not None:
         low, high = margin.interval()
-        if about.range is not None:
-            low = max(low, about.range[0])
-            high = min(high, about.range[1])
+        limits = about.known.range if about.range is None else about.range  # of log loss: from 0 without end
+        if limits is not None:
+            low = max(low, limits[0])
+            high = min(high, limits[1])
     if low == high and not these_items and math.isfinite(mean):
         return None, None
     return (-high, -low) if about.higher_is_better else (low, high)

@@ -3,6 +3,7 @@ import pytest
 import scipy.stats
 from made_scores import make
 
+import probtruth as pt
 from probtruth.comparison.compare import compare
 from probtruth.comparison.rows import BOTH_INFINITE
 from probtruth.types import RuleFacts, Scores
@@ -76,3 +77,13 @@ def test_three_regions_of_a_rope_sum_to_1_and_say_non_inferiority():
         plain = scipy.stats.t.cdf((-rope - difference.mean()) / scale, 8)
         assert better_below == pytest.approx(plain, abs=0.01)  # the margin is bent a little for skewness
     assert compare(Scores.from_frame(rows, higher_is_better=True), engine="exact").pairs[0].p_a_not_worse is None
+
+
+def test_the_interval_of_a_log_loss_does_not_reach_below_0():
+    """15 sure and right forecasts but one: 0 lies within the t interval of the mean."""
+    probs = [[0.99, 0.01]] * 14 + [[0.6, 0.4]]
+    truth = pt.Truth.from_labels([0] * 15, n_labels=2)
+    result = pt.evaluate(truth, pt.Predictions.from_probs({"m": probs}), engine="exact")
+    (row,) = result.comparison.ranks
+    assert row.low == 0.0
+    assert row.high > row.score > 0.0

@@ -20,7 +20,7 @@ def test_the_majority_reverses_the_verdict(tmp_path: Path, monkeypatch: pytest.M
     }
     assert chance["vote shares"] > 0.6  # 0.70: 0.89 without the annotators, whose variance scores bring with them
     assert chance["majority"] < 0.001
-    assert names["made"]["vote shares"]["p_a_better"] > 0.999
+    assert names["made"]["vote shares"]["p_a_better"] > 0.9  # 0.93, with the annotators' part of the variance
     assert names["made"]["majority"]["p_a_better"] < 0.001
 
 
