@@ -186,7 +186,7 @@ class TestStore:
         monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")
         environment.proxy.is_broken = lambda: True
         cut = run(
-            "truth", "s3://data/votes.csv", "--format", "counts", "--method", "majority", "--out", tmp_path / "cut"
+            "truth", "s3://data/votes.csv", "--format", "counts", "--method", "majority", "--out", tmp_path / "cut.csv"
         )
         environment.proxy.is_broken = lambda: False
         assert cut.status == 2
