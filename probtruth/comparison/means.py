@@ -146,6 +146,7 @@ def correlated_folds(estimate: Estimate, correlation: float) -> Estimate:
     r"""The estimate whose items are folds: every variance times $1 + n \rho/(1 - \rho)$, n of the group."""
     factor = 1 + estimate.group_items * correlation / (1 - correlation)
     items = estimate.items
-    parts = {"items": Part(items.variance * factor, np.zeros_like(items.third), items.df)}
-    plain = None if estimate.plain is None else estimate.plain * factor
-    return replace(estimate, parts=parts, plain=plain, n_items=estimate.group_items / factor)
+    # a fold is a mean over many items: folds that tie hide no rare difference
+    variance = items.variance if estimate.plain is None else estimate.plain
+    parts = {"items": Part(variance * factor, np.zeros_like(items.third), items.df)}
+    return replace(estimate, parts=parts, centre=None, plain=None, n_items=estimate.group_items / factor)

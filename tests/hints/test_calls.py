@@ -55,6 +55,16 @@ def scores(**options: Any) -> pt.Scores:
     return pt.Scores.from_frame(long_scores(), higher_is_better=True, **options)
 
 
+GROUPS = {f"u{at}": "gh"[at % 2] for at in range(6)}
+
+
+def by_person() -> dict[str, list[Any]]:
+    rows = [(item, who, model) for item in "vwxyz" for who in GROUPS for model in "ab"]
+    item, who, model = zip(*rows, strict=True)
+    score = np.random.default_rng(0).random(len(rows)).tolist()
+    return {"item": list(item), "who": list(who), "model": list(model), "score": score}
+
+
 PROBS = {"m": [[0.4, 0.6], [0.3, 0.7]], "n": [[0.5, 0.5], [0.2, 0.8]]}
 CODES = pl.DataFrame({"item": ITEMS, "ann": [0, 1] * 12, "bob": [0, 1] * 12, "cy": [1, 0] * 12})
 GRID = np.array([[1, 0, 2], [1, 1, 0], [0, 0, 1], [2, 2, 2]])
@@ -417,6 +427,14 @@ CALLS = {
         "classes=[...]",
         lambda: pt.Truth.from_labels(["a", "b"], classes=["a", "b", "c"]),
         lambda truth: truth.probs.shape == (2, 3),
+    ),
+    "groups of people without their scores": Call(
+        lambda: pt.compare(scores(), annotator_groups={"u0": "g"}),
+        "read_scores(..., annotator=COLUMN)",
+        lambda: pt.compare(
+            pt.read_scores(by_person(), annotator="who", higher_is_better=True), annotator_groups=GROUPS
+        ),
+        lambda found: len(found.group_results["groups of annotators"]) == 2,
     ),
 }
 
