@@ -24,7 +24,6 @@ from pathlib import Path
 from typing import Any
 
 from probtruth.errors import InputError, MissingExtraError
-from probtruth.kernels.host import temporary_folder
 from probtruth.redaction import redacted
 
 SCHEMES = ("s3", "gs", "az", "hf", "https")  # What an address may begin with; `http` only for this machine
@@ -186,6 +185,8 @@ def _copied(url: str, version: object, name: str, write: Callable[[Path], object
     """The copy of a version of what lies at an address, written if it is new; None is always new."""
     if version is None or (url, version) not in _COPIES:
         if not _FOLDERS:
+            from probtruth.kernels.host import temporary_folder  # with NumPy, which the start does without
+
             _FOLDERS.append(temporary_folder())
         target = Path(tempfile.mkdtemp(dir=_FOLDERS[0].name)) / name
         write(target)

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Group, RenderableType
 from rich.padding import Padding
@@ -11,7 +11,6 @@ from rich.text import Text
 
 from probtruth.check import count
 from probtruth.line.result import Result
-from probtruth.line.several_labels import LabelsResult
 from probtruth.report import tables
 from probtruth.report.about import MOST_WARNINGS, alignment, facts, warnings
 from probtruth.report.names import MARKED, mark, marked, plain, short_names, unmarked
@@ -19,6 +18,9 @@ from probtruth.report.numbers import fixed, interval, places_of, probability, se
 from probtruth.report.table import Table, of_rows
 from probtruth.report.verdict import verdict
 from probtruth.types.arguments import method_in_words
+
+if TYPE_CHECKING:
+    from probtruth.line.several_labels import LabelsResult  # with JAX
 
 MOST_ROWS = 20  # Rows of a table; the files have all
 MOST_ANNOTATORS = 10  # Annotators whose confusion is printed; `--json` has all
@@ -70,7 +72,7 @@ def summary(result: Result) -> tuple[RenderableType, ...]:
     return tuple(parts)
 
 
-def by_label(result: LabelsResult) -> RenderableType:
+def by_label(result: "LabelsResult") -> RenderableType:
     """What each label says of all pairs."""
     rows: list[dict[str, str]] = []
     for label, one in result.by_label.items():

@@ -185,10 +185,12 @@ class TestStore:
     def test_a_connection_that_is_cut(self, environment, run, tmp_path, monkeypatch) -> None:
         monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")
         environment.proxy.is_broken = lambda: True
-        cut = run(*command("s3://data", tmp_path / "cut"))
+        cut = run(
+            "truth", "s3://data/votes.csv", "--format", "counts", "--method", "majority", "--out", tmp_path / "cut.csv"
+        )
         environment.proxy.is_broken = lambda: False
         assert cut.status == 2
         assert cut.err.count("probtruth: ") == 1
         assert "got no answer, or one that broke off" in cut.err
-        assert not (tmp_path / "cut").exists()
+        assert not (tmp_path / "cut.csv").exists()
         no_secret(environment, tmp_path, cut)

@@ -238,5 +238,6 @@ def test_three_groups_that_all_say_a_half_have_a_population_near_a_half(engine):
     assert row["low"] < means.min() < means.max() < row["high"] < -0.3
     # at most the t of three means, at least what 120 items of one population would say
     half = (row["high"] - row["low"]) / 2
-    assert 1.96 * 0.1 / 120**0.5 < half < 1.05 * stats.t.ppf(0.975, 2) * means.std(ddof=1) / 3**0.5
+    # 1.08: the Monte Carlo error of an end where draws are shown
+    assert 1.96 * 0.1 / 120**0.5 < half < 1.08 * stats.t.ppf(0.975, 2) * means.std(ddof=1) / 3**0.5
     assert row["p_a_better"] > 0.99

@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Bool, Float, Int, Num
 from numpy.typing import ArrayLike
 
 from probtruth import check, check_arrays, frames
@@ -114,7 +114,7 @@ class _Curve:
     fit: Callable[[Items, Items], Points]
     observed: Points
     forecast: Points
-    weight: Points
+    weight: Num[np.ndarray, " point"]
     ends: Bool[np.ndarray, " point"]
 
 
