@@ -90,9 +90,10 @@ def _votes(votes: Any) -> Checked:
 
 def _table(path: Any, reading: LabelReading, cells: opt.Cells, of_scores: tuple[str | None, str | None]) -> Checked:
     """What a table holds, by its kind."""
-    from probtruth.io.kinds import Hard, LongScores, Soft, kind_of, score_kind, vote_columns
+    from probtruth.io.kinds import Hard, LongScores, Soft, kind_of, score_kind
     from probtruth.io.predictions import read_predictions
     from probtruth.io.table import opened
+    from probtruth.io.vote_columns import vote_columns
     from probtruth.io.votes import votes_of
     from probtruth.line.inputs import reference_of
 

@@ -13,10 +13,11 @@ from probtruth.errors import InputError
 from probtruth.frame_numbers import is_array_with_names
 from probtruth.io.addresses import fetched_once
 from probtruth.io.formats import ScoreReading
-from probtruth.io.kinds import Board, LongScores, Votes, score_kind, votes_on_pairs
+from probtruth.io.kinds import Board, LongScores, score_kind, votes_on_pairs
 from probtruth.io.table import Table, opened, too_large
 from probtruth.io.tables import parquet_notes
 from probtruth.io.tables.wide import NAME, VALUE, long_form
+from probtruth.io.vote_columns import Votes
 from probtruth.types import RuleFacts, Scores, orientation
 from probtruth.types.arguments import Frame, StrPath
 from probtruth.types.index import sort_names

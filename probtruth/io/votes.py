@@ -11,10 +11,11 @@ from probtruth import check, frames
 from probtruth.check import Source
 from probtruth.errors import InputError
 from probtruth.frame_numbers import is_array_with_names
-from probtruth.io.kinds import Votes as VoteKind
-from probtruth.io.kinds import score_kind, vote_columns
+from probtruth.io.kinds import score_kind
 from probtruth.io.scores import read_scores
 from probtruth.io.table import Table, opened
+from probtruth.io.vote_columns import Votes as VoteKind
+from probtruth.io.vote_columns import vote_columns
 from probtruth.types import Scores, Votes
 from probtruth.types.arguments import Frame, StrPath
 from probtruth.types.index import positions, sort_names

@@ -17,6 +17,7 @@ from probtruth.types.annotations import Annotations
 from probtruth.types.arguments import Frame
 from probtruth.types.index import Audit, Coded, no_repeats, order_of, positions, ranks, rows_of, sort_names
 from probtruth.types.orientation import upward
+from probtruth.types.partition import Partition, Replicates
 from probtruth.types.shown import Brief
 
 if TYPE_CHECKING:
@@ -112,46 +113,6 @@ class LabelsBehind(Brief):
             influence=None if self.influence is None else self.influence[np.ix_(models, items)],
             log_probs=None if self.log_probs is None else self.log_probs[:, items][models],
         )
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Partition(Brief):
-    """Which of some named groups or clusters each item lies in; `codes` are positions in `names`."""
-
-    codes: Int[np.ndarray, " item"]
-    names: tuple[str, ...]
-
-    def part(self, items: Int[np.ndarray, " these"]) -> "Partition":
-        """That of some items; names that none of them has are left out."""
-        used, codes = np.unique(self.codes[items], return_inverse=True)
-        return Partition(codes, tuple([self.names[code] for code in used.tolist()]))
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Replicates(Brief):
-    """The scores before replicates were averaged: of each item and replicate (a cell), every model's, NaN for none.
-
-    Cells stand by item (its place) and, within it, by replicate (the place of its name).
-    """
-
-    item: Int[np.ndarray, " cell"]
-    replicate: Int[np.ndarray, " cell"]
-    values: Float[np.ndarray, "model cell"]
-    names: tuple[str, ...]
-    what: str = "replicate"  # or "annotator", whose part of the variance always counts
-
-    def counts(self, n_items: int) -> Int[np.ndarray, "model item"]:
-        """How many replicates each model has of each item."""
-        counted = [np.bincount(self.item[~np.isnan(row)], minlength=n_items) for row in self.values]
-        return np.array(counted, np.int64)
-
-    def part(self, models: Int[np.ndarray, " chosen"], items: Int[np.ndarray, " these"], n_items: int) -> "Replicates":
-        """The cells of some models on some of the `n_items` items, which are in ascending order."""
-        place = np.full(n_items, -1)
-        place[items] = np.arange(len(items))
-        cells = np.flatnonzero(place[self.item] >= 0)
-        values = self.values[np.ix_(models, cells)]
-        return Replicates(place[self.item[cells]], self.replicate[cells], values, self.names, self.what)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

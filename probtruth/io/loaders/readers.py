@@ -19,12 +19,12 @@ from probtruth.io.formats import (
     ScoreReading,
     listed,
 )
-from probtruth.io.kinds import Votes as VoteKind
 from probtruth.io.kinds import score_kind
 from probtruth.io.loaders import helm, inspect_logs, json_values, lm_eval, results
 from probtruth.io.scores import read_scores
 from probtruth.io.table import opened
 from probtruth.io.tables.read import BINARIES, BOM, has_several, read_bytes
+from probtruth.io.vote_columns import Votes as VoteKind
 from probtruth.io.votes import votes_of
 from probtruth.types import Annotations, Scores, Votes
 from probtruth.types.arguments import Files, StrPath

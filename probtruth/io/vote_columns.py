@@ -1,0 +1,63 @@
+"""The columns of votes on pairs of models, by their names."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from probtruth import check
+
+
+@dataclass(frozen=True)
+class Votes:
+    """A row for each vote on a pair of models; without `winner` the left one is preferred."""
+
+    left: str
+    right: str
+    winner: str | None = None
+    item: str | None = None
+    annotator: str | None = None
+
+
+# The columns of the two models of a vote, the preferred one first where nothing says who won.
+VOTE_PAIRS = (
+    ("model_a", "model_b"),
+    ("model_1", "model_2"),
+    ("model_left", "model_right"),
+    ("left_model", "right_model"),
+    ("generator_1", "generator_2"),
+    ("left", "right"),
+    ("chosen_model", "rejected_model"),
+)
+VOTE_COLUMNS = {
+    "left": (),
+    "right": (),
+    "winner": ("winner", "preference", "preferred", "vote", "outcome"),
+    "item": ("item", "prompt", "prompt_id", "question_id", "instruction", "question", "conversation_id", "task_id"),
+    "annotator": ("annotator", "judge", "worker", "worker_id", "user", "user_id", "rater", "judge_hash", "evaluator"),
+}
+
+
+def vote_columns(columns: Sequence[str], named: Mapping[str, str | None] = MappingProxyType({})) -> Votes | None:
+    """The columns of votes, those that are named and the others by their names; None where there are none."""
+    lower = {name.strip().lower(): name for name in reversed(columns)}
+    roles: dict[str, str | None] = {}
+    for role, names in VOTE_COLUMNS.items():
+        said = named.get(role)
+        if said is not None and said not in columns:
+            check.one_of(said, tuple(columns), f"column of {role}")
+        roles[role] = said if said is not None else next((lower[name] for name in names if name in lower), None)
+    left = roles["left"]
+    right = roles["right"]
+    for first, second in VOTE_PAIRS:
+        if left is None and right is None and first in lower and second in lower:
+            left = lower[first]
+            right = lower[second]
+            break
+    winner = roles["winner"]
+    if left is None or right is None:
+        return None
+    if winner is None and not left.lower().startswith("chosen"):
+        return None
+    if left.lower().startswith("chosen"):
+        winner = named.get("winner")
+    return Votes(left, right, winner, roles["item"], roles["annotator"])

@@ -1,0 +1,48 @@
+"""How items belong together, and the scores that are averaged within them."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from probtruth.types.shown import Brief
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Partition(Brief):
+    """Which of some named groups or clusters each item lies in; `codes` are positions in `names`."""
+
+    codes: Int[np.ndarray, " item"]
+    names: tuple[str, ...]
+
+    def part(self, items: Int[np.ndarray, " these"]) -> "Partition":
+        """That of some items; names that none of them has are left out."""
+        used, codes = np.unique(self.codes[items], return_inverse=True)
+        return Partition(codes, tuple([self.names[code] for code in used.tolist()]))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Replicates(Brief):
+    """The scores before replicates were averaged: of each item and replicate (a cell), every model's, NaN for none.
+
+    Cells stand by item (its place) and, within it, by replicate (the place of its name).
+    """
+
+    item: Int[np.ndarray, " cell"]
+    replicate: Int[np.ndarray, " cell"]
+    values: Float[np.ndarray, "model cell"]
+    names: tuple[str, ...]
+    what: str = "replicate"  # or "annotator", whose part of the variance always counts
+
+    def counts(self, n_items: int) -> Int[np.ndarray, "model item"]:
+        """How many replicates each model has of each item."""
+        counted = [np.bincount(self.item[~np.isnan(row)], minlength=n_items) for row in self.values]
+        return np.array(counted, np.int64)
+
+    def part(self, models: Int[np.ndarray, " chosen"], items: Int[np.ndarray, " these"], n_items: int) -> "Replicates":
+        """The cells of some models on some of the `n_items` items, which are in ascending order."""
+        place = np.full(n_items, -1)
+        place[items] = np.arange(len(items))
+        cells = np.flatnonzero(place[self.item] >= 0)
+        values = self.values[np.ix_(models, cells)]
+        return Replicates(place[self.item[cells]], self.replicate[cells], values, self.names, self.what)
