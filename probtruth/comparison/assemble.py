@@ -1,8 +1,9 @@
 """From the computed posterior to the `Comparison` that a reader gets: tables, diagnostics, warnings and DataTree."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 from jaxtyping import Int
@@ -21,6 +22,8 @@ from probtruth.errors import PosteriorError
 from probtruth.types import Comparison, orientation
 from probtruth.types.comparison import leading_pair
 from probtruth.types.pairs import Rank
+
+Shares = dict[str, Any]  # by source, or None
 
 LEVEL_OF_SET = 0.95  # Probability that the credible set holds the best model
 
@@ -58,8 +61,8 @@ def assemble(estimate: Estimate, post: Posterior, options: Options) -> Compariso
         rope=rope,
         seed=options.seed,
         diagnostics=diagnostics,
-        parts=partial(_uncertainty, estimate, ranks),
-        part_intervals=partial(_uncertainty_intervals, estimate, ranks, options.seed),
+        parts=partial(_of_leaders, estimate, ranks, estimate.shares),
+        part_intervals=partial(_of_leaders, estimate, ranks, partial(estimate.share_intervals, seed=options.seed)),
         tree=partial(tree_of, estimate, post, options.seed),
         settings={
             "engine": options.engine,
@@ -153,32 +156,14 @@ def _made_tests(estimate: Estimate, options: Options, chosen: Int[np.ndarray, " 
     )
 
 
-def _uncertainty(estimate: Estimate, ranks: Sequence[Rank]) -> dict[str, float | None]:
-    """Shares of the variance of the difference between the two models of highest P(best), by what it comes from."""
-    pair = _leaders(estimate, ranks)
-    if pair is None:
-        return dict.fromkeys(("items", "annotators", "labels"))
-    return estimate.shares(*pair)
-
-
-def _uncertainty_intervals(
-    estimate: Estimate, ranks: Sequence[Rank], seed: int
-) -> dict[str, tuple[float, float] | None]:
-    """The 95% interval of each of these shares."""
-    pair = _leaders(estimate, ranks)
-    if pair is None:
-        return dict.fromkeys(("items", "annotators", "labels"))
-    return estimate.share_intervals(*pair, seed)
-
-
-def _leaders(estimate: Estimate, ranks: Sequence[Rank]) -> tuple[int, int] | None:
-    """The places of the two models of highest P(best), by name."""
+def _of_leaders(estimate: Estimate, ranks: Sequence[Rank], of_pair: Callable[[int, int], Shares]) -> Shares:
+    """The shares of the variance of the difference between the two models of highest P(best), by name."""
     names = estimate.names
     finite = [row for row in ranks if row.model in names]
     if len(finite) < 2 or any(row.p_best is None for row in finite):
-        return None
+        return dict.fromkeys(("items", "annotators", "labels"))
     first, second = sorted(leading_pair(finite))
-    return names.index(first), names.index(second)
+    return of_pair(names.index(first), names.index(second))
 
 
 def _estimand(estimate: Estimate, options: Options, told_apart: bool) -> str:

@@ -102,7 +102,7 @@ def need_two(models: Sequence[str]) -> None:
 def need_spread(plan: Design, left_out: Sequence[str] = ()) -> None:
     """Raises where no group has two units, whose difference shows how much they vary; `left_out` says what went."""
     if (plan.group_units < 2).all():
-        unit = "item" if plan.n_clusters is None else "cluster"
+        unit = plan.unit_name
         where = f"in each of the {plan.n_groups} groups" if plan.grouped else "in all"
         dropped = f" (left out for all models: {', '.join(left_out)})" if left_out else ""
         raise PosteriorError(

@@ -8,7 +8,7 @@ from jaxtyping import Float, Int
 
 from probtruth import check
 from probtruth.comparison.boards import filled, notes_on, shared_items
-from probtruth.comparison.design import Design, known_weights
+from probtruth.comparison.design import Design, group_weights
 from probtruth.comparison.estimate import About, Estimate, VarianceOf
 from probtruth.comparison.fixed_items import fixed_estimate, fixed_variance
 from probtruth.comparison.means import correlated_folds, estimate_of
@@ -34,7 +34,7 @@ def of_moments(moments: Moments, weights: object, options: Options) -> Estimate:
     if options.these_items:
         _refuse_fixed()
     if plan.grouped:
-        plan = replace(plan, weights=known_weights(weights, moments.groups, plan.group_sizes))
+        plan = replace(plan, weights=group_weights(weights, moments.groups, plan.group_sizes))
     elif weights is not None:
         raise InputError("weights without groups", "groups to weight", "Leave weights out.")
     infinite: dict[str, tuple[int, Sequence[str]]] = {}

@@ -122,8 +122,7 @@ def _few_units(estimate: Estimate) -> list[str]:
     effective = plan.effective_units
     uneven = effective < EVEN * plan.n_units
     goes = uneven and _size_goes_with_difference(estimate)
-    what = "items" if plan.n_clusters is None else "clusters"
-    count = f"{plan.n_units} {what}"
+    count = f"{plan.n_units} {plan.unit_name}s"
     if uneven:
         count += f", which count as {effective:.0f} of equal size"
     said = []
@@ -144,7 +143,7 @@ def _size_goes_with_difference(estimate: Estimate) -> bool:
     """Whether the two leading models differ more in larger clusters, or less, beyond chance."""
     plan = estimate.design
     values = estimate.about.values
-    if plan.unit is None or plan.unit_sizes is None or values is None or estimate.n_models == 0:
+    if plan.unit is None or values is None or estimate.n_models == 0:
         return False
     means = estimate.over_groups().mean[: estimate.n_models, 0]
     leading = estimate.order[np.argsort(means, kind="stable")[:2]]

@@ -203,13 +203,13 @@ def _few(estimate: Estimate) -> tuple[str, ...]:
 def _unknown(metrics: Resampled, metric: WeightedMetric) -> list[str | None]:
     """Of each model why its metric, or the spread of that, is not known; None where it is."""
     reasons: list[str | None] = []
-    for value, events, whole in zip(metrics.estimate, metric.events, metrics.whole, strict=True):
+    for value, events, defined in zip(metrics.estimate, metric.events, metrics.defined, strict=True):
         if not np.isfinite(value):
             reasons.append(f"undefined: {metric.undefined}")
         elif events < FEWEST_EVENTS:
             reasons.append(f"based on {events:.3g} items of the rarer kind, with fewer than {FEWEST_EVENTS} not judged")
         else:
-            reasons.append(None if whole else FRAGILE)
+            reasons.append(None if defined else FRAGILE)
     return reasons
 
 
