@@ -23,13 +23,13 @@ def estimate_of(moments: Moments, plan: Design, about: About) -> Estimate:
     pairs = pairs_of(models)
     rows = np.concatenate([models, len(moments.models) + pair_rows_of(pairs, len(moments.models))])
     largest = np.concatenate([moments.largest[models], moments.largest[pairs].max(1)])
-    low, high = moments.ends[:, rows]
-    size = np.maximum(high, -low).max(1, initial=0.0)
-    rounding = size <= ROUNDING * largest
+    ends = moments.ends[:, rows]
+    rounding = ends.max((0, 2), initial=0.0) <= ROUNDING * largest
     sums = _Sums(plan, moments.n, moments.powers[:, rows].copy())
     sums.powers[0, rounding] = 0.0
-    low = np.where(rounding[:, None], 0.0, low)
-    high = np.where(rounding[:, None], 0.0, high)
+    ends[:, rounding] = 0.0
+    low = 0.0 - ends[0]
+    high = ends[1]
     mean = sums.powers[0]
     unit_totals = None
     if plan.n_clusters is not None:
@@ -39,8 +39,7 @@ def estimate_of(moments: Moments, plan: Design, about: About) -> Estimate:
     constant = apart <= ROUNDING * largest
     part = part_of(*sums.about(mean, constant), plan.group_units, plan.group_sizes, plan.df)
     names = tuple(moments.models[row] for row in models)
-    ends = np.stack([low.min(1), high.max(1)])
-    estimate = Estimate(names, mean, {"items": part}, plan, about, ends=ends)
+    estimate = Estimate(names, mean, {"items": part}, plan, about, ends=np.stack([low.min(1), high.max(1)]))
     differ, total = moments.sizes[:, rows]
     if unit_totals is None:
         squares = sums.n * mean**2 + sums.powers[1]
