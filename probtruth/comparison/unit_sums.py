@@ -129,9 +129,9 @@ class UnitSums:
                 total[model] += np.bincount(row_of[cells], parts[model], len(rows))
             for at in range(n_groups):
                 here = group[cells] == at
-                square[at] += _squares(parts[:, here & several[cells]])
+                square[at] += squares_apart(parts[:, here & several[cells]])
                 single = parts[:, here & ~several[cells]]
-                alone_square[at] += _squares(single)
+                alone_square[at] += squares_apart(single)
                 alone_total[at] += single.sum(1)
         contrast = np.where(several, share * (1 - share), 0.0)
         return cls(
@@ -264,16 +264,16 @@ class UnitSums:
         return Excess(raw, one.chance + two.chance, df, skewness, min(one.effective, two.effective), known)
 
 
-def _squares(parts: Float[np.ndarray, "model cell"]) -> Float[np.ndarray, "model model"]:
+def squares_apart(parts: Float[np.ndarray, "model cell"]) -> Float[np.ndarray, "model model"]:
     """Sums of squared differences of two models, and of a model itself on the diagonal."""
     product = parts @ parts.T
-    own = np.diag(product)
-    both = own[:, None] + own
+    of_one = np.diag(product)
+    both = of_one[:, None] + of_one
     square = both - 2 * product
     for a, b in np.argwhere(np.triu(square < NEAR * both, 1)).tolist():
         apart = parts[a] - parts[b]
         square[a, b] = square[b, a] = apart @ apart
-    np.fill_diagonal(square, own)
+    np.fill_diagonal(square, of_one)
     return np.asarray(square)
 
 
