@@ -8,6 +8,8 @@ from jaxtyping import Float
 from scipy.optimize import brentq
 from scipy.special import log_ndtr
 
+from probtruth.comparison.margin import hall
+
 # Shares of the capital that are bet, one for each gambler; small ones are for small effects and long studies.
 STAKES = 0.95 * 2.0 ** -np.arange(12.0)
 SHARES = (1 / np.arange(1.0, 13.0)) / (1 / np.arange(1.0, 13.0)).sum()  # How the first capital, 1, is split among them
@@ -94,12 +96,9 @@ class SequentialEvidence:
         with np.errstate(divide="ignore", invalid="ignore"):
             u = (summed(1, 0) - (mean - anchor) * items) / np.sqrt(variance * n)
             g = np.sqrt(n) / ((n - 1) * (n - 2)) * cube / variance**1.5
-            hall = u + g * u**2 / 3
-            hall = hall + g**2 * u**3 / 27 + g / 6
-            grown = 1 + n * SPREAD**2
-            v = SPREAD * np.sqrt(n / grown) * np.minimum(u, hall)
-            log = np.log(2) + log_ndtr(v)
-            log = log + v**2 / 2 - np.log1p(n * SPREAD**2) / 2
+            grown = n * SPREAD**2
+            v = SPREAD * np.sqrt(n / (1 + grown)) * np.minimum(u, hall(u, g))
+            log = np.log(2) + log_ndtr(v) + v**2 / 2 - np.log1p(grown) / 2
         return np.where(known, log, 0.0)
 
     def far_from_normal(self) -> float | None:
