@@ -6,6 +6,7 @@ one annotator it is 0, and the answer is about this one; the more votes others g
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -47,35 +48,28 @@ class Shared:
         first, second = rows_of(models).T
         set_of = np.full(models.max(initial=0) + 2, -1)  # the last place, -1, is of no model
         place = set_of.copy()
-        for at, (own, _) in enumerate(self.sums):
-            set_of[own] = at
-            place[own] = np.arange(len(own))
+        for at, (of_set, _) in enumerate(self.sums):
+            set_of[of_set] = at
+            place[of_set] = np.arange(len(of_set))
         variance, raw, third, df = np.zeros((4, len(first), 1))
         df += np.inf
         sets = np.unique(np.stack([set_of[first], set_of[second]]), axis=1).T
         for one, other in sets.tolist():
             rows = np.flatnonzero((set_of[first] == one) & (set_of[second] == other))
-            found = self._excess(one, other, place[first[rows]], place[second[rows]])
-            counts = np.square(found.known if known is None else known) * self._evidence(found)
+            sums = self.sums[one][1]
+            if other in (one, -1):
+                found = sums.excess(self.weights, place[first[rows]], place[second[rows]])
+            else:
+                found = sums.apart(self.weights, place[first[rows]], self.sums[other][1], place[second[rows]])
+            counts = np.square(found.known if known is None else known)
+            if not self.named:
+                doubt = np.minimum(_by_chance(found) / UNLIKELY, 1.0)
+                counts = counts * (1 - doubt / (1 + ((found.df - 1) / ENOUGH) ** 2))
             variance[rows, 0] = counts * found.extra
             raw[rows, 0] = counts * found.raw if self.named else variance[rows, 0]
             third[rows, 0] = found.skewness * variance[rows, 0] ** 1.5
             df[rows, 0] = found.df
         return Part(variance, third, df, raw)
-
-    def _excess(self, one: int, other: int, first: Models, second: Models) -> Excess:
-        """That of models of one set, by themselves or as pairs, or of pairs of models of two sets."""
-        sums = self.sums[one][1]
-        if other in (one, -1):
-            return sums.excess(self.weights, first, second)
-        return sums.apart(self.weights, first, self.sums[other][1], second)
-
-    def _evidence(self, found: Excess) -> PerRow | float:
-        """Whether what units differ by counts: in full of named ones, else as chance does not explain it."""
-        if self.named:
-            return 1.0
-        doubt = np.minimum(_by_chance(found) / UNLIKELY, 1.0)
-        return np.asarray(1 - doubt / (1 + ((found.df - 1) / ENOUGH) ** 2))
 
     @property
     def n_units(self) -> int:
@@ -182,6 +176,10 @@ def _labels_in_shares(
     return label
 
 
+def _columns(values: Float[np.ndarray, "model cell"], cells: slice) -> Float[np.ndarray, "model cell"]:
+    return values[:, cells]
+
+
 def of_replicates(scores: Scores, models: Models, plan: Design, named: bool = True) -> Shared:
     """Each replicate's score of each model on each item that it has; models with the same cells are one set."""
     repeated = scores.replicates
@@ -199,15 +197,9 @@ def of_replicates(scores: Scores, models: Models, plan: Design, named: bool = Tr
         alike = models[set_of.ravel() == at]
         cells = np.flatnonzero(present)
         unit = repeated.replicate[cells]
-        item = repeated.item[cells]
         most_items = max(most_items, int(np.bincount(unit).max(initial=0)))
-
-        def values(
-            some: slice, alike: Models = alike, cells: Int[np.ndarray, " cell"] = cells
-        ) -> Float[np.ndarray, "model cell"]:
-            return np.asarray(losses[np.ix_(alike, cells[some])])
-
-        sums.append((alike, UnitSums.of(repeated.names, item, unit, values, plan)))
+        of_cells = losses[np.ix_(alike, cells)]
+        sums.append((alike, UnitSums.of(repeated.names, repeated.item[cells], unit, partial(_columns, of_cells), plan)))
     if named and most_items < 2:
         raise InputError(
             "replicates='crossed' with replicates of which each has one item",

@@ -15,6 +15,7 @@ in any of these sums, so that the first vote of a new unit moves them by one vot
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -40,23 +41,38 @@ LossesOf = Callable[[slice], Float[np.ndarray, "model cell"]]
 
 @dataclass(frozen=True, eq=False)
 class Excess:
-    """What the units add to the variance of means: `raw` as theirs vary, `chance` what noise alone gives.
+    """What the units add to the variance of means: `raw` as their totals vary, `chance` what noise alone gives.
 
     `effective` is the number of units of equal weight that would tell as much, and `known` the part of their standard
     deviation that counts: 0 of one unit, of which nothing tells how others differ, 1 from two of equal weight on.
     """
 
-    raw: PerRow
+    totals: Float[np.ndarray, "row unit"]  # what each unit adds to every mean
     chance: PerRow
     df: PerRow | float
-    skewness: PerRow
+    least_df: float
     effective: float
     known: float
+
+    @property
+    def raw(self) -> PerRow:
+        return np.square(self.totals).sum(1)
 
     @property
     def extra(self) -> PerRow:
         """The variance of new units like these, at least 0."""
         return np.asarray(np.maximum(self.raw - self.chance, 0.0))
+
+    @property
+    def skewness(self) -> PerRow:
+        """That of the units' sum, from the third moment and the variance without bias."""
+        n = self.least_df + 1.0
+        counts = min(max(n - SKEWED_FROM, 0.0), 1.0)
+        third = (self.totals**3).sum(1)
+        if counts <= RESOLVED:
+            return np.zeros_like(third)
+        skewness = np.divide(third, self.raw**1.5, out=np.zeros_like(third), where=self.raw > 0)
+        return np.asarray(counts * math.sqrt(n * (n - 1)) / (n - 2) * skewness)
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,12 +168,14 @@ class UnitSums:
     def __add__(self, other: "UnitSums") -> "UnitSums":
         """Those of both parts, units by name."""
         names = tuple(sorted({*self.names, *other.names}))
-        both = (self, other)
-        keys = np.concatenate([one.group * len(names) + positions(names, one.names)[one.unit] for one in both])
-        rows, row_of = np.unique(keys, return_inverse=True)
-        summed: dict[str, np.ndarray] = {name: getattr(self, name) + getattr(other, name) for name in OF_GROUP}
+        unit = [positions(names, self.names)[self.unit], positions(names, other.names)[other.unit]]
+        key = np.concatenate([self.group, other.group]) * len(names) + np.concatenate(unit)
+        rows, row_of = np.unique(key, return_inverse=True)
+        summed: dict[str, np.ndarray] = {}
+        for name in OF_GROUP:
+            summed[name] = getattr(self, name) + getattr(other, name)
         for name in OF_ROW:
-            values = np.concatenate([getattr(one, name) for one in both])
+            values = np.concatenate([getattr(self, name), getattr(other, name)])
             summed[name] = np.zeros((len(rows), *values.shape[1:]))
             np.add.at(summed[name], row_of, values)
         return UnitSums(names, rows // len(names), rows % len(names), **summed)
@@ -169,99 +187,88 @@ class UnitSums:
             parts[name] = spread_out(getattr(self, name).T, groups, n_groups).T
         return replace(self, group=groups[self.group], **parts)
 
-    def of_alone(self) -> tuple[PerGroup, PerRow]:
-        """The items of one unit alone in each group, and the contrasts that each unit has through them."""
-        items = np.bincount(self.group, self.alone, len(self.inverse))
-        return items, self.alone * (1 - self.alone / np.maximum(items, 1)[self.group])
+    def _by_group(self, values: PerRow) -> PerGroup:
+        return np.bincount(self.group, values, len(self.inverse))
 
+    @cached_property
+    def alone_items(self) -> PerGroup:
+        """The items of one unit alone in each group."""
+        return self._by_group(self.alone)
+
+    @cached_property
+    def alone_contrast(self) -> PerRow:
+        """The contrast that each unit has through the items of one unit alone."""
+        return np.asarray(self.alone * (1 - self.alone / np.maximum(self.alone_items, 1)[self.group]))
+
+    @cached_property
     def alone_mean(self) -> Float[np.ndarray, "group model"]:
         """Each model's mean over the items of one unit alone."""
-        items = self.of_alone()[0]
-        return np.asarray(self.alone_total / np.maximum(items, 1)[:, None])
+        return np.asarray(self.alone_total / np.maximum(self.alone_items, 1)[:, None])
 
-    def by_chance(self) -> PerGroup:
+    @cached_property
+    def alone_chance(self) -> PerGroup:
         """What the squares about the mean of the items of one unit alone count for, as chance moves the totals."""
-        items, of_alone = self.of_alone()
-        kept = np.bincount(self.group, of_alone, len(items))
-        return np.asarray(kept / np.maximum(items - 1, 1))
+        return np.asarray(self._by_group(self.alone_contrast) / np.maximum(self.alone_items - 1, 1))
 
     def spread(self, weights: PerGroup) -> _Spread:
         """How far the units tell how others like them differ."""
-        n_groups = len(weights)
-        n_units = len(self.names)
-        n_items = np.bincount(self.group, self.weight, n_groups)
-        scale = np.where(n_items > 0, weights / np.maximum(n_items, 1e-9), 0.0)
+        n_items = self._by_group(self.weight)
+        divisor = np.maximum(n_items, 1e-9)
+        scale = np.where(n_items > 0, weights / divisor, 0.0)
+        square_scale = scale**2
         of_row = scale[self.group]
-        weight = np.bincount(self.unit, of_row * self.weight, n_units)
-        of_alone = self.of_alone()[1]
-        contrast = np.bincount(self.unit, of_row * (self.contrast + of_alone), n_units)
-        # of the variance between items the units have what they do not share within a group
-        even = np.bincount(self.group, self.weight**2, n_groups) / np.maximum(n_items, 1e-9)
-        whole = float((weight**2).sum())
-        wanted = whole - float(scale**2 @ (self.inverse - even))
-        kept = np.bincount(self.group, of_alone, n_groups)
-        noise = float(scale**2 @ (self.chance + kept))
-        signal = _signal(contrast) - float(scale**2 @ (self.chance + self.by_chance() * kept))
-        fourth = float((contrast**4).sum())
-        effective = float(weight.sum()) ** 2 / whole if whole > 0 else 1.0
-        if signal <= RESOLVED * whole:
+        weight = np.bincount(self.unit, of_row * self.weight, len(self.names))
+        contrast = np.bincount(self.unit, of_row * (self.contrast + self.alone_contrast), len(self.names))
+        total_square = float((weight**2).sum())
+        effective = float(weight.sum()) ** 2 / total_square if total_square > 0 else 1.0
+        of_alone = self._by_group(self.alone_contrast)
+        signal = _signal(contrast) - float(square_scale @ (self.chance + self.alone_chance * of_alone))
+        if signal <= RESOLVED * total_square:
             return _Spread(scale, 0.0, 1.0, effective, 0.0)
-        participating = float((contrast**2).sum()) ** 2 / fourth
+        participating = float((contrast**2).sum()) ** 2 / float((contrast**4).sum())
         df = max(participating - 1.0, 1.0)
+        # of the variance between items the units have what they do not share within a group
+        even = self._by_group(self.weight**2) / divisor
+        wanted = total_square - float(square_scale @ (self.inverse - even))
+        size = max(wanted, 0.0) / signal
         # noise in the estimate averages out over units
+        noise = float(square_scale @ (self.chance + of_alone))
         resolved = signal / (signal + noise / math.sqrt(df))
         # and the estimate tells little where its noise is many times that of the mean over the items (1: all see all)
-        size = max(wanted, 0.0) / signal
-        noisy = size * noise / float(scale**2 @ self.inverse)
+        noisy = size * noise / float(square_scale @ self.inverse)
         resolved /= 1 + (max(noisy - 1.0, 0.0) / NOISY) ** 2
         effective += (df - 1.0) * resolved**2
-        known = min(effective - 1.0, 1.0) ** SLOWLY * resolved
-        return _Spread(scale, size, df, effective, known)
-
-    def totals(self, told: _Spread, first: Models, second: Models) -> Float[np.ndarray, "row unit"]:
-        """What each unit adds to models' differences, or to a model by itself (-1 stands for none)."""
-        mean = self.alone_mean()
-        residual = self.total - self.alone[:, None] * mean[self.group]
-        scaled = told.scale[self.group, None] * residual
-        n_models = residual.shape[1]
-        of_unit = np.zeros((len(self.names), n_models + 1))  # the last column is of no model
-        np.add.at(of_unit[:, :n_models], self.unit, scaled)
-        apart = of_unit[:, first] - of_unit[:, second]
-        return np.asarray(apart.T)
+        return _Spread(scale, size, df, effective, min(effective - 1.0, 1.0) ** SLOWLY * resolved)
 
     def excess(self, weights: PerGroup, first: Models, second: Models) -> Excess:
         """What the units add to the means of models' differences, or of a model by itself (-1 stands for none)."""
         told = self.spread(weights)
-        totals = self.totals(told, first, second)
-        alone = self.of_alone()[0]
-        mean = self.alone_mean()
-        by_itself = second < 0
-        apart = mean[:, first] - np.where(by_itself, 0.0, mean[:, second])
-        other = np.where(by_itself, first, second)
-        square = self.square[:, first, other]
-        of_alone = np.maximum(self.alone_square[:, first, other] - alone[:, None] * apart**2, 0.0)
-        chance = told.scale**2 @ (square + self.by_chance()[:, None] * of_alone)
-        raw = (totals**2).sum(1)
-        skewness = _skewness(totals, raw, told.df + 1.0)
-        return Excess(told.size * raw, told.size * chance, told.df, skewness, told.effective, told.known)
+        residual = self.total - self.alone[:, None] * self.alone_mean[self.group]  # row, model
+        weighed = math.sqrt(told.size) * told.scale[self.group, None] * residual
+        n_models = residual.shape[1]
+        of_unit = np.zeros((len(self.names), n_models + 1))  # the last column is of no model
+        np.add.at(of_unit[:, :n_models], self.unit, weighed)
+        totals = (of_unit[:, first] - of_unit[:, second]).T
+        mean = np.pad(self.alone_mean, ((0, 0), (0, 1)))
+        apart = mean[:, first] - mean[:, second]
+        other = np.where(second < 0, first, second)
+        about_zero = self.alone_square[:, first, other]
+        about_mean = np.maximum(about_zero - self.alone_items[:, None] * apart**2, 0.0)
+        square = self.square[:, first, other] + self.alone_chance[:, None] * about_mean
+        chance = told.size * (told.scale**2 @ square)
+        return Excess(totals, chance, told.df, told.df, told.effective, told.known)
 
     def apart(self, weights: PerGroup, first: Models, other: "UnitSums", second: Models) -> Excess:
         """What the units, of the same names, add to the differences of models that have them on other items."""
         none = np.full(len(first), -1)
         one = self.excess(weights, first, none)
         two = other.excess(weights, second, none)
-        told = self.spread(weights)
-        others = other.spread(weights)
-        totals = math.sqrt(told.size) * self.totals(told, first, none)
-        totals = totals - math.sqrt(others.size) * other.totals(others, second, none)
-        raw = (totals**2).sum(1)
-        both = one.raw + two.raw
         spread = one.raw**2 / one.df + two.raw**2 / two.df
-        fewest = min(told.df, others.df)
-        df = np.divide(both**2, spread, out=np.full_like(raw, fewest), where=spread > 0)
-        skewness = _skewness(totals, raw, fewest + 1.0)
+        fewest = min(one.least_df, two.least_df)
+        df = np.divide((one.raw + two.raw) ** 2, spread, out=np.full_like(spread, fewest), where=spread > 0)
+        effective = min(one.effective, two.effective)
         known = min(one.known, two.known)
-        return Excess(raw, one.chance + two.chance, df, skewness, min(one.effective, two.effective), known)
+        return Excess(one.totals - two.totals, one.chance + two.chance, df, fewest, effective, known)
 
 
 def squares_apart(parts: Float[np.ndarray, "model cell"]) -> Float[np.ndarray, "model model"]:
@@ -284,14 +291,3 @@ def _signal(contrast: PerUnit) -> float:
     others_square = square.sum() - square
     shared = np.divide(others_square, others**2, out=np.zeros_like(others), where=others > RESOLVED * contrast.max())
     return float(square @ (1 + shared))
-
-
-def _skewness(totals: Float[np.ndarray, "row unit"], square: PerRow, n_units: float) -> PerRow:
-    """The skewness of the units' sum, from the third moment and the variance without bias."""
-    counts = min(max(n_units - SKEWED_FROM, 0.0), 1.0)
-    if counts <= RESOLVED:
-        return np.zeros(len(totals))
-    unbiased = math.sqrt(n_units * (n_units - 1)) / (n_units - 2)
-    third = (totals**3).sum(1)
-    skewness = np.divide(third, square**1.5, out=np.zeros_like(third), where=square > 0)
-    return np.asarray(counts * unbiased * skewness)

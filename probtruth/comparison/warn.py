@@ -11,7 +11,7 @@ from probtruth import check
 from probtruth.comparison.estimate import Estimate
 from probtruth.comparison.groups import Population
 from probtruth.comparison.options import Options
-from probtruth.comparison.rectified import FEW_OF_LABEL
+from probtruth.comparison.rectified import FEW_OF_LABEL, Rectified
 from probtruth.inference.diagnostics import MAX_RHAT, MIN_ESS
 from probtruth.types import orientation
 from probtruth.types.pairs import Pair
@@ -35,7 +35,9 @@ def warnings_of(
     plan = estimate.design
     about = estimate.about
     warnings = []
-    rhat, ess, divergences = (diagnostics[name] for name in ("max_rhat", "min_ess", "divergences"))
+    rhat = diagnostics["max_rhat"]
+    ess = diagnostics["min_ess"]
+    divergences = diagnostics["divergences"]
     if isinstance(rhat, float) and not rhat <= MAX_RHAT:
         warnings.append(f"sampling: R-hat {rhat:.3f} is above {MAX_RHAT}: the chains have not mixed")
     if isinstance(ess, float) and not ess >= MIN_ESS:
@@ -65,8 +67,9 @@ def warnings_of(
             + ("; set a floor, or use a rule such as 'brier'" if about.from_labels else "")
         )
     if about.rule in orientation.PROPORTIONS and about.values is not None and about.gold is None:
-        low, high = float(about.values.min()), float(about.values.max())
-        low, high = (-high, -low) if about.higher_is_better else (low, high)
+        scores = -about.values if about.higher_is_better else about.values
+        low = float(scores.min())
+        high = float(scores.max())
         if low < 0 or high > 1:
             way = "more" if about.higher_is_better else "less"
             warnings.append(
@@ -88,32 +91,43 @@ def warnings_of(
         )
     if not options.these_items:
         warnings += _few_units(estimate)
-    gold, few = about.gold, None
-    if gold is not None and gold.n_answered < FEW_ANSWERS:
-        few = f"{gold.n_answered} items only", FEW_ANSWERS
-    elif gold is not None and gold.effective < FEW_EFFECTIVE:
-        few = f"{gold.n_answered} items, which count as much as {gold.effective:.0f} drawn at random", FEW_EFFECTIVE
-    if few is not None:
-        warnings.append(
-            f"expert labels on {few[0]}: with fewer than {few[1]} the interval may be too narrow where annotators "
-            "seldom, but badly, err"
-        )
-    if gold is not None and gold.by_chance and gold.n_answered < ENOUGH_BY_CHANCE:
-        warnings.append(
-            f"expert labels on a uniform sample of {gold.n_answered} items: with 40 such labels intervals held in 0.84 "
-            "to 1.00 of simulated studies (least where a model learned from the annotators), with 40 items chosen by "
-            "choose_gold (command line: probtruth choose-gold) in 0.92 to 1.00; choose the next ones"
-        )
-    if gold is not None and gold.seldom:
-        warnings.append(
-            f"fewer than {FEW_OF_LABEL} expert answers of {check.shortlist(gold.seldom, 3)}: what such items cost was "
-            "hardly seen, and intervals are wider for it; have more items labelled that may be of this class"
-        )
-    if constant := [row for row in pairs if row.reason and row.difference is not None]:
+    if about.gold is not None:
+        warnings += _few_answers(about.gold)
+    constant = [row for row in pairs if row.reason and row.difference is not None]
+    if constant:
         names = "; ".join(f"{check.quote(row.a)} and {check.quote(row.b)}" for row in constant[:3])
         more = f" and {len(constant) - 3} more pairs" if len(constant) > 3 else ""
         warnings.append(f"the same difference on every item: {names}{more}: no spread to judge by")
     return tuple(warnings)
+
+
+def _few_answers(gold: Rectified) -> list[str]:
+    """What few answers of experts, or few of one label, leave open."""
+    n = gold.n_answered
+    found = []
+    too_few = ""
+    if n < FEW_ANSWERS:
+        too_few = f"{n} items only: with fewer than {FEW_ANSWERS}"
+    elif gold.effective < FEW_EFFECTIVE:
+        too_few = (
+            f"{n} items, which count as much as {gold.effective:.0f} drawn at random: with fewer than {FEW_EFFECTIVE}"
+        )
+    if too_few:
+        found.append(
+            f"expert labels on {too_few} the interval may be too narrow where annotators seldom, but badly, err"
+        )
+    if gold.by_chance and n < ENOUGH_BY_CHANCE:
+        found.append(
+            f"expert labels on a uniform sample of {n} items: with 40 such labels intervals held in 0.84 "
+            "to 1.00 of simulated studies (least where a model learned from the annotators), with 40 items chosen by "
+            "choose_gold (command line: probtruth choose-gold) in 0.92 to 1.00; choose the next ones"
+        )
+    if gold.seldom:
+        found.append(
+            f"fewer than {FEW_OF_LABEL} expert answers of {check.shortlist(gold.seldom, 3)}: what such items cost was "
+            "hardly seen, and intervals are wider for it; have more items labelled that may be of this class"
+        )
+    return found
 
 
 def _few_units(estimate: Estimate) -> list[str]:
@@ -163,14 +177,14 @@ SENSITIVE = 0.05  # A probability that moves by more than this is said to depend
 
 def prior_of_groups(names: Sequence[str], population: Population) -> tuple[str, ...]:
     """A sentence on the pair whose order in the population depends most on the prior of the spread between groups."""
-    p, *scaled = (population.under_prior(power).differences(False).below(0.0) for power in (1.0, 0.5, 2.0))
-    shift = np.abs(np.array(scaled) - p).max(0)
+    p, half, double = [population.under_prior(power).differences(False).below(0.0) for power in (1.0, 0.5, 2.0)]
+    shift = np.maximum(np.abs(half - p), np.abs(double - p))
     if not shift.max() > SENSITIVE:
         return ()
     row = int(shift.argmax())
     a, b = list(combinations(names, 2))[row]
-    own, half, double = (f"{one[row]:.2f}" for one in (p, *scaled))
     return (
-        f"few groups: in their population P({a} better than {b}) = {own} would be {half} or {double} with half or "
+        f"few groups: in their population P({a} better than {b}) = {p[row]:.2f} would be {half[row]:.2f} or "
+        f"{double[row]:.2f} with half or "
         "double the weight of the prior of the spread between groups",
     )
