@@ -14,7 +14,7 @@ from probtruth.comparison.design import Design, design_of, totals
 from probtruth.comparison.estimate import About, Estimate
 from probtruth.comparison.margin import margins
 from probtruth.comparison.pairs import pairs_of
-from probtruth.comparison.rows import NO_SPREAD, ROUNDING, favours, in_own_units, of_margin
+from probtruth.comparison.rows import NO_SPREAD, ROUNDING, in_own_units, of_margin
 from probtruth.errors import InputError
 from probtruth.types import Comparison, Scores
 from probtruth.types.pairs import Pair
@@ -120,7 +120,7 @@ class People:
         for group, margin in enumerate(margins(estimate)[:n_groups]):
             mean = float(estimate.mean[group, 0])
             n_items = len(np.unique(self.item[self.group == group]))
-            row = Pair(*pair, mean, favours=favours(mean), reason=NO_SPREAD)
+            row = Pair(*pair, mean, reason=NO_SPREAD)
             if margin.scale > ROUNDING * abs(mean):  # else the same difference on every cell
                 row = of_margin(*pair, mean, margin, rope)
             chances.append(row.p_a_better)

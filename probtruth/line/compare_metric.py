@@ -13,7 +13,7 @@ from probtruth.comparison.design import design_of
 from probtruth.comparison.estimate import About, Estimate
 from probtruth.comparison.options import checked_options
 from probtruth.comparison.resampled import Resampled, bundled, estimate_of_metrics, resampled
-from probtruth.comparison.rows import favours, in_own_units
+from probtruth.comparison.rows import in_own_units
 from probtruth.errors import PosteriorError
 from probtruth.io.addresses import fetched_once
 from probtruth.line.evaluate import matched, read_both, truth_of
@@ -231,7 +231,7 @@ def _with_unknown(
         first = loss[a]
         second = loss[b]
         difference = None if first is None or second is None else float(first - second)
-        row = Pair(a, b, difference, favours=favours(difference), reason="; ".join(reasons))
+        row = Pair(a, b, difference, reason="; ".join(reasons))
         pairs.append(in_own_units(row, about))
     pairs.sort(key=lambda row: row.models)
     sign = -1.0 if metric.higher_is_better else 1.0
