@@ -13,7 +13,7 @@ from probtruth import check, frames
 from probtruth.comparison.compare import compare
 from probtruth.comparison.design import Design
 from probtruth.errors import InputError, PosteriorError
-from probtruth.study.pilot import pair_of, scores_of
+from probtruth.study.pilot import bare, scores_of
 from probtruth.types import Comparison, Partition, Scores
 from probtruth.types.arguments import Groups
 from probtruth.types.shown import Brief
@@ -113,10 +113,9 @@ def validate(
     True
     """
     check.own_threads()
-    scores, _, rows, grouping = scores_of(source, a, b, groups, clusters)
+    scores, _, grouping = scores_of(source, a, b, groups, clusters)
     n = len(scores.items)
-    pair = pair_of(scores, rows)
-    pair = replace(pair, groups=grouping.groups, clusters=grouping.clusters, item_rows=None)
+    pair = replace(bare(scores), groups=grouping.groups, clusters=grouping.clusters, item_rows=None)
     target = n if n_items is None else check.whole(n_items, 2, "n_items")
     units = Units.of(pair.values[0] - pair.values[1], grouping)
     drawn = np.round(grouping.group_units * target / n)
