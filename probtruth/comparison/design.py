@@ -142,7 +142,7 @@ class Design:
         """The items' numbers less the means of their groups."""
         group = self.of_item()
         means = totals(rows, group, self.n_groups) / self.group_sizes
-        return rows - means[:, group]
+        return np.asarray(rows - means[:, group])
 
     def unit_totals(self, rows: ItemRows) -> UnitRows:
         return rows if self.unit is None else totals(rows, self.unit, self.n_units)

@@ -68,7 +68,7 @@ class Part:
         draws = np.full(SHARE_DRAWS, estimated)
         if df < MANY:
             draws = estimated * df / rng.chisquare(df, SHARE_DRAWS)
-        return np.maximum(draws - (estimated - self.variance[0, 0]), 0.0)
+        return np.asarray(np.maximum(draws - (estimated - self.variance[0, 0]), 0.0))
 
 
 def part_of(square: Numbers, cube: Numbers, n: Numbers, weight: Numbers, df: Numbers) -> Part:

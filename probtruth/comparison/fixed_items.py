@@ -38,8 +38,8 @@ def fixed_variance(
     shifted = expected + influence[a] - influence[b]
     rows = np.stack([shifted, expected])
     deviation = rows - (rows @ item_weights)[:, None]
-    with_weights, without = (deviation**2 @ item_weights**2).tolist()
-    return max(with_weights - without - within, 0.0)
+    with_weights, without = deviation**2 @ item_weights**2
+    return max(float(with_weights - without) - within, 0.0)
 
 
 def fixed_estimate(

@@ -89,7 +89,8 @@ class Margin:
 def hall[T: (float, np.ndarray)](t: T, skewness: T) -> T:
     """A t statistic corrected for the skewness of the mean (Hall 1992)."""
     g = skewness
-    return t + g * t**2 / 3 + g**2 * t**3 / 27 + g / 6
+    corrected: T = t + g * t**2 / 3 + g**2 * t**3 / 27 + g / 6
+    return corrected
 
 
 KNOTS = 401  # Points of the table that takes a t of one number of degrees of freedom to another

@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 
@@ -281,7 +282,7 @@ def _of_mixture(mixture: Mixture, pairs: Sequence[tuple[str, str]], rope: float 
     varies = mixture.sd.any(-1)
     rows: list[Pair] = []
     for at, (a, b) in enumerate(pairs):
-        numbers = {name: float(column[at]) for name, column in columns.items()}
+        numbers: dict[str, Any] = {name: float(column[at]) for name, column in columns.items()}
         row = Pair(a, b, **numbers)
         if not varies[at]:  # nothing certain without a spread
             row = replace(row, reason=TWINS) if row.difference == 0 else Pair(a, b, row.difference, reason=NO_SPREAD)
