@@ -11,7 +11,7 @@ from probtruth import check
 from probtruth.errors import InputError
 from probtruth.frames import as_series
 from probtruth.io.table import Table, joined
-from probtruth.kernels.arrays import widened
+from probtruth.kernels.arrays import to_host, widened
 from probtruth.line.inputs import Models, opened_models
 from probtruth.scoring.align import align
 from probtruth.scoring.rules import ScoringRule
@@ -68,7 +68,7 @@ class Cells:
         place[aligned.rows] = np.arange(len(aligned.rows))
         predicted = place[row]
         there = np.flatnonzero(predicted >= 0)
-        votes = widened(self.votes.astype(np.float64), there, aligned.columns, len(aligned.labels))
+        votes = to_host(widened(self.votes.astype(np.float64), there, aligned.columns, len(aligned.labels)))
         shares = votes / votes.sum(1, keepdims=True)
         found: dict[str, Float[np.ndarray, " cell"]] = {}
         for model, table in aligned.tables():
@@ -109,8 +109,8 @@ def score_each(
     scored = np.flatnonzero(~np.isnan(values).all(0))
     items, item_of = np.unique(cells.item[scored], return_inverse=True)
     annotators, annotator_of = np.unique(cells.annotator[scored], return_inverse=True)
-    names = tuple([index.annotators[at] for at in annotators.tolist()])
-    by_annotator = Replicates(item_of, annotator_of, values[:, scored], names, "annotator")
+    who = tuple([index.annotators[at] for at in annotators.tolist()])
+    by_annotator = Replicates(item_of, annotator_of, values[:, scored], who, "annotator")
     n_absent = len(cells.item) - len(scored)
     return Scores(
         by_annotator.means(len(items)),

@@ -13,7 +13,7 @@ from probtruth.line.informed_truth import score_on_evidence
 from probtruth.line.inputs import Models, Reference, opened_models, predictions_of, reference_of
 from probtruth.scoring.align import align
 from probtruth.scoring.rules import ScoringRule, get_rule
-from probtruth.types import Annotations, Index, Predictions, Scores, Truth
+from probtruth.types import Annotations, Index, Predictions, Scores
 from probtruth.types.arguments import ClassEvidence, RuleName, ScoredUnit
 
 
