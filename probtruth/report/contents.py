@@ -128,6 +128,7 @@ def contents(result: Result, extras: Extras | None = None) -> Contents:
     extras = Extras() if extras is None else extras
     said = verdict(result)
     parts = {
+        "Labels": iter([tables.labels(result)]),
         "Models": _models(result, said),
         "Pairs": _pairs(result),
         "By group": _groups(result, said),

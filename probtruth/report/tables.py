@@ -121,6 +121,25 @@ def other_estimand(result: Result) -> Table | None:
     return of_rows("The same models under the other estimand", rows, note)
 
 
+def labels(result: Result) -> Table | None:
+    """What each of several labels says of the pairs, a the better placed in the mean, and the mean in the last rows."""
+    if not result.by_label:
+        return None
+    compared = {mark(label): of_label.comparison for label, of_label in result.by_label.items()}
+    compared["mean of all"] = result.comparison
+    names = names_of(result)
+    rows = []
+    for label, comparison in compared.items():
+        shown = result.comparison.order_pairs(comparison.pairs)
+        if len(shown) > ALL_PAIRS:
+            shown = [pair for pair in shown if pair.a == shown[0].a]
+        places = places_of(shown)
+        for pair in shown:
+            cells = {"Label": label, "a": names[pair.a], "b": names[pair.b]}
+            rows.append(cells | _difference(pair, places))
+    return of_rows("Differences on each label, and on their mean", rows, left=("a", "b"))
+
+
 def pairs(result: Result, rows: Sequence[Pair] | None = None, caption: str = "Differences") -> Table | None:
     """The pairs, or where they are many those of the leading model: a minus b, a the better placed. None for one model.
 
