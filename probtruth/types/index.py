@@ -177,9 +177,9 @@ class Audit(Brief):
 
     `missing` are items of the reference that some model lacks (no model has, where missing scores are allowed), `extra`
     are items that some model has and the reference lacks. `different` are items whose question differs for some model.
-    All of these are dropped for all models. `by_model` counts for each model what it lacks, dropped or not, and `extra`.
-    `prompts` are items whose prompt differs for some model; they stay. `renormalised` are models of which rows were divided by their sums, as the caller wished: how many rows, and the
-    least and the largest of the sums.
+    All of these are dropped for all models. `by_model` counts for each model what it lacks, dropped or not, and its
+    extra ones. `prompts` are items whose prompt differs for some model; they stay. `renormalised` are models of which
+    rows were divided by their sums, as the caller wished: how many rows, and the least and the largest of the sums.
     """
 
     missing: tuple[str, ...] = ()
