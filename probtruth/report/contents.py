@@ -231,6 +231,14 @@ def _groups(result: Result, said: Verdict) -> Iterator[Block | None]:
         caption = "The two leading models in every group, with 95% intervals, partially pooled."
         yield Figure("by-group", words, partial(plot_groups, result.comparison), caption)
         yield tables.by_group(result)
+    by_people = result.comparison.leading_pair_by_people
+    if by_people:
+        a, b = map(plain, by_people[0].models)
+        words = f"{a} minus {b} by every group of annotators with 95% intervals."
+        caption = "The two leading models by every group of annotators, with 95% intervals."
+        draw = partial(plot_groups, result.comparison, people=True)
+        yield Figure("by-annotator-group", words, draw, caption)
+        yield tables.by_group(result, people=True)
 
 
 def _calibration(result: Result) -> Iterator[Block | None]:
@@ -299,6 +307,7 @@ def _annotators(result: Result) -> Iterator[Block | None]:
         words = "Skill of each annotator (kappa) with 95% intervals."
         yield Figure("annotators", words, partial(plot_annotators, known.truth), caption)
     yield data_tables.annotators(result)
+    yield data_tables.unlike_the_rest(result)
 
 
 def _checks(result: Result) -> Iterator[Block | None]:

@@ -278,10 +278,13 @@ def no_repeats(coded: Mapping[str, Coded], repeat: Int[np.ndarray, " row"], sour
     if len(rows):
         row = int(rows[0])
         cells = ", ".join(f"{what} {check.quote(names[codes[row]])}" for what, (codes, names) in coded.items())
+        hint = "Remove the repeats, or name a column that tells them apart: replicate=... (command line: --replicate)"
+        if "annotator" not in coded:
+            hint += " or annotator=... (--annotator)"
         raise InputError(
             f"{cells} twice ({check.count(len(rows), 'such row')})",
             f"every ({', '.join(coded)}) pair once",
-            "Remove the repeats, or name a column that tells them apart: replicate=... (command line: --replicate).",
+            f"{hint}.",
             source.at(row),
         )
 

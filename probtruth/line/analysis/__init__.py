@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from probtruth.line.analysis import annotators, calibration, items
+from probtruth.line.analysis import annotators, calibration, items, unlike
 from probtruth.line.analysis.most_accurate import MostAccurate, most_accurate
 from probtruth.line.labelled import Labelled
 from probtruth.scoring.calibration.decompositions import decompose
@@ -71,6 +71,10 @@ class Analysis(Brief):
     @cached_property
     def annotators(self) -> annotators.AnnotatorAnalysis:
         return annotators.annotators_of(self.labelled)
+
+    @cached_property
+    def unlike_the_rest(self) -> "unlike.Unlike | None":
+        return unlike.unlike_the_rest(self.scores, self.comparison)
 
     @cached_property
     def items(self) -> "polars.DataFrame | None":
