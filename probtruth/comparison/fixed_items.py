@@ -103,7 +103,7 @@ def _over_labels(scores: Scores, item_weights: ItemWeights, models: Sequence[int
             n_votes = behind.n_votes[rows].astype(np.float64)
             single = n_votes == 1
             if single.any() and behind.log_probs is not None:
-                predicted = np.exp(to_host(behind.log_probs[:, rows])).mean(0)
+                predicted = np.nanmean(np.exp(to_host(behind.log_probs[:, rows])), 0)
                 probs = np.where(single[:, None], predicted, probs)
         losses = np.where(probs > 0, to_host(behind.losses_of(np.array(models), rows)), 0.0)
         if not np.isfinite(losses).all():
