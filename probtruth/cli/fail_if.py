@@ -4,10 +4,13 @@ import operator
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from probtruth import check
 from probtruth.errors import InputError
+
+if TYPE_CHECKING:
+    from probtruth.types import Comparison
 
 # What a condition may speak of, always of a model against the baseline, and where it stands in the row of their pair.
 QUANTITIES = {
@@ -68,25 +71,20 @@ class Gate:
     inconclusive: bool
     baseline: str | None
 
-    def judged(self, pairs: Sequence[Mapping[str, Any]], models: Sequence[str], rope: float | None) -> dict[str, Any]:
+    def judged(self, compared: "Comparison", models: Sequence[str]) -> dict[str, Any]:
         """What is found, and the exit status; the baseline is the first model unless one is named."""
-        from probtruth.types.pairs import Pair  # with the types, which `--help` does not load
-
         base = models[0] if self.baseline is None else check.one_of(self.baseline, tuple(models), "--baseline")
-        pair_of = {frozenset((row["a"], row["b"])): row for row in pairs}
-        rows = {}
-        for model in models:
-            if model != base:
-                rows[model] = Pair.of(pair_of[frozenset((model, base))]).seen_from(model)
+        rows = {model: compared.pair(model, base) for model in models if model != base}
         found: list[dict[str, Any]] = []
         for condition in self.conditions:
             for model, row in rows.items():
                 value = getattr(row, QUANTITIES[condition.quantity])
                 judged = {"value": value, "fails": condition.holds(value), "condition": str(condition)}
                 found.append({"model": model, "baseline": base} | judged)
-        ends = {model: (row.low, row.high) for model, row in rows.items()}
-        unsure = [{"model": m, "low": low, "high": high} for m, (low, high) in ends.items() if is_open(low, high, rope)]
-        unsure = unsure if self.inconclusive else []
+        unsure = []
+        for model, row in rows.items():
+            if self.inconclusive and is_open(row.low, row.high, compared.rope):
+                unsure.append({"model": model, "low": row.low, "high": row.high})
         asked = [*map(str, self.conditions), *([INCONCLUSIVE] if self.inconclusive else [])]
         status = FAILED if any(one["fails"] for one in found) else NO_VERDICT if unsure else 0
         judgement = {"condition": "; ".join(asked), "models": found, INCONCLUSIVE: unsure}

@@ -83,13 +83,16 @@ class SequentialEvidence:
 
         items = summed(0, 1)
         ratio = summed(1, 0) / items
-        square = summed(2, 0)
-        square = square - 2 * ratio * summed(1, 1)
-        square = square + ratio**2 * summed(0, 2)
-        cube = summed(3, 0)
-        cube = cube - 3 * ratio * summed(2, 1)
-        cube = cube + 3 * ratio**2 * summed(1, 2)
-        cube = cube - ratio**3 * summed(0, 3)
+
+        def residual_power(power: int) -> Float[np.ndarray, " unit"]:
+            """The sum of a power of the residuals from the mean of the items so far."""
+            total = summed(power, 0)
+            for of_size in range(1, power + 1):
+                total = total + math.comb(power, of_size) * (-ratio) ** of_size * summed(power - of_size, of_size)
+            return total
+
+        square = residual_power(2)
+        cube = residual_power(3)
         variance = np.maximum(square, 0.0) / np.maximum(n - 1, 1)
         peak = np.maximum.accumulate(np.abs(total)) * ROUNDING
         known = (n >= START) & (variance > peak**2)

@@ -145,8 +145,7 @@ class Monitor(Brief):
             RuleFacts(range=self.bounds),
             clusters=None if self.clusters is None else Partition(self._unit, numbers[: self.n_units]),
         )
-        known: float | None = compare(scores, engine="exact").pairs[0]["p_a_better"]
-        return known
+        return compare(scores, engine="exact").pairs[0].p_a_better
 
     @property
     def warnings(self) -> tuple[str, ...]:

@@ -176,8 +176,8 @@ def pilot_of(value: object, a: str | None, b: str | None, groups: object, cluste
     )
     if grouping.unit is not None:
         pilot = _with_clusters(pilot, difference, grouping.unit)
-    if variance > 0:
-        pilot = replace(pilot, stretch=(row["high"] - row["low"]) / (2 * pilot.half_width(pilot.design)))
+    if row.low is not None and row.high is not None and variance > 0:
+        pilot = replace(pilot, stretch=(row.high - row.low) / (2 * pilot.half_width(pilot.design)))
     return _with_shared(_with_answers(pilot, scores), estimate)
 
 

@@ -234,9 +234,10 @@ def _study(pair: Scores, units: Units, picks: Int[np.ndarray, " drawn"]) -> tupl
         clusters = Partition(of_item, names[: len(picks)])
     study = replace(pair, values=pair.values[:, items], items=names, clusters=clusters, groups=groups)
     row = compare(study, engine="exact").pairs[0]
-    if row["low"] is None:
-        return row["difference"], -math.inf, math.inf
-    return row["difference"], row["low"], row["high"]
+    difference = row.difference or 0.0
+    if row.low is None or row.high is None:
+        return difference, -math.inf, math.inf
+    return difference, row.low, row.high
 
 
 def _measures(

@@ -25,7 +25,7 @@ def words(ax) -> list[str]:
 
 def drawn(*rows, rope=None):
     ax = Figure().add_subplot()
-    pairs = [Pair.of(row) for row in rows]
+    pairs = [Pair(**row) for row in rows]
     return comparison.intervals(ax, pairs, [("l", "r")] * len(rows), ("", ""), "nats", rope, (style.BLUE, style.RED))
 
 
