@@ -5,7 +5,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-
 type Row = Mapping[str, Any]
 
 LEAST_CHANCE = 0.001  # Below it, who is likelier to be the best hangs on a few draws
