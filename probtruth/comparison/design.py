@@ -12,10 +12,10 @@ from probtruth import check, check_arrays
 from probtruth.errors import InputError
 from probtruth.frame_numbers import no_frame
 from probtruth.frames import missing, name_text
+from probtruth.kernels.shapes import ItemFloats, ItemInts, UnitFloats
 from probtruth.types import Partition, Scores
 from probtruth.types.index import positions, sort_names
 
-OfItem = Int[np.ndarray, " item"]
 OfUnit = Int[np.ndarray, " unit"]
 OfGroup = Int[np.ndarray, " group"]
 ItemRows = Float[np.ndarray, "row item"]
@@ -30,8 +30,8 @@ class Design:
     """
 
     group_sizes: OfGroup
-    group: OfItem | None = None
-    unit: OfItem | None = None
+    group: ItemInts | None = None
+    unit: ItemInts | None = None
     unit_group: OfUnit | None = None
     cluster_sizes: OfUnit | None = None
     group_names: tuple[str, ...] = ("all",)
@@ -40,7 +40,7 @@ class Design:
     notes: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, groups: OfItem, clusters: OfItem | None = None, **facts: Any) -> "Design":
+    def of(cls, groups: ItemInts, clusters: ItemInts | None = None, **facts: Any) -> "Design":
         """From each item's group and cluster; a cluster's items lie in one group."""
         sizes = np.bincount(groups)
         if clusters is not None:
@@ -102,12 +102,12 @@ class Design:
         return self.group_sizes if self.unit_group is None else np.bincount(self.unit_group, minlength=self.n_groups)
 
     @property
-    def item_weights(self) -> Float[np.ndarray, " item"]:
+    def item_weights(self) -> ItemFloats:
         """What each item counts for in the stratified mean."""
         return np.asarray((self.weights / self.group_sizes)[self.of_item()])
 
     @cached_property
-    def leverage(self) -> Float[np.ndarray, " unit"]:
+    def leverage(self) -> UnitFloats:
         r"""What a unit's squared residual counts for, $(1 - 1/C)/(1 - n_c/n)$, 1 where all are of one size."""
         group = self.of_unit()
         count = self.group_units[group]
@@ -131,7 +131,7 @@ class Design:
         uneven = np.bincount(group, differs, self.n_groups) > 0
         return np.where(uneven & (plain > 0), freedom, plain)
 
-    def of_item(self) -> OfItem:
+    def of_item(self) -> ItemInts:
         """Each item's group."""
         return np.zeros(self.n_items, np.int64) if self.group is None else self.group
 
@@ -157,7 +157,7 @@ def effective(weights: Real[np.ndarray, "*batch unit"]) -> Float[np.ndarray, "*b
     return np.asarray(weights.sum(-1) ** 2 / np.square(weights).sum(-1))
 
 
-def totals(rows: ItemRows, codes: OfItem, size: int) -> np.ndarray:
+def totals(rows: ItemRows, codes: ItemInts, size: int) -> np.ndarray:
     return np.stack([np.bincount(codes, row, size) for row in rows]) if len(rows) else np.zeros((0, size))
 
 

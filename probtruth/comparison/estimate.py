@@ -26,6 +26,7 @@ from jaxtyping import Float, Int, Num
 from probtruth.comparison.design import Design, totals
 from probtruth.comparison.pairs import pair_rows_of, pairs_of
 from probtruth.comparison.unseen import Outcomes
+from probtruth.kernels.shapes import ModelFloats, ModelItem
 from probtruth.types import Audit, RuleFacts
 
 if TYPE_CHECKING:
@@ -105,7 +106,7 @@ class About:
     rule: str
     higher_is_better: bool
     models: tuple[str, ...] = ()
-    means: Float[np.ndarray, " model"] | None = None
+    means: ModelFloats | None = None
     over: str = "new items like these"  # what the estimand is about, in words
     known: RuleFacts = field(default_factory=RuleFacts)
     n_replicates: int = 1
@@ -115,7 +116,7 @@ class About:
     no_second_vote: bool = False  # every label is an opinion of which there is no second
     of_means: bool = True
     infinite: Mapping[str, tuple[int, Sequence[str]]] = field(default_factory=dict)  # how many items, and the first
-    values: Float[np.ndarray, "model item"] | None = None
+    values: ModelItem | None = None
     shared_items: Int[np.ndarray, "model model"] | None = None
     gold: "Rectified | None" = None
     notes: tuple[str, ...] = ()
@@ -163,7 +164,7 @@ class Estimate:
         return self.about.models or self.names
 
     @property
-    def means(self) -> Float[np.ndarray, " model"]:
+    def means(self) -> ModelFloats:
         """The mean loss of each of these."""
         if self.about.means is not None:
             return self.about.means
@@ -197,7 +198,7 @@ class Estimate:
     def of_influence(
         cls,
         names: Sequence[str],
-        level: Float[np.ndarray, " model"],
+        level: ModelFloats,
         influence: Float[np.ndarray, "model observation"],
         item: Int[np.ndarray, " observation"],
         design: Design,

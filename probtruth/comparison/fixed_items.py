@@ -9,18 +9,17 @@ from probtruth.comparison.estimate import MANY, Part
 from probtruth.comparison.pairs import rows_of
 from probtruth.errors import InputError, PosteriorError
 from probtruth.kernels.arrays import moments_around_mean, to_host
+from probtruth.kernels.shapes import ItemFloats, ModelItem
 from probtruth.types import LabelsBehind, Scores
 
 BLOCK = 1 << 12  # Items whose losses by label are in memory at once
 
-ItemWeights = Float[np.ndarray, " item"]
-Influence = Float[np.ndarray, "model item"]  # What each item does through fitted weights
 # Variance and third central moment of a mean, and the sum of its squared variances over their degrees of freedom
 MeanMoments = tuple[float, float, float]
 
 
 def fixed_variance(
-    scores: Scores, item_weights: ItemWeights, influence: Influence | None, a: int, b: int
+    scores: Scores, item_weights: ItemFloats, influence: ModelItem | None, a: int, b: int
 ) -> float | None:
     """The part of labels, or of answers, in the variance of a mean difference; None where not known, or infinite."""
     if scores.labels is None and scores.replicates is not None:
@@ -43,7 +42,7 @@ def fixed_variance(
 
 
 def fixed_estimate(
-    scores: Scores, item_weights: ItemWeights, correlation: float | None, order: Int[np.ndarray, " finite"]
+    scores: Scores, item_weights: ItemFloats, correlation: float | None, order: Int[np.ndarray, " finite"]
 ) -> tuple[Float[np.ndarray, "row group"], Part]:
     """The means of the models and pairs, in one column, and what their labels, or answers, leave unsure of them."""
     losses = scores.losses
@@ -65,9 +64,7 @@ def _difference(rows: np.ndarray) -> np.ndarray:
     return np.asarray(rows[0] if len(rows) == 1 else rows[0] - rows[1])
 
 
-def _moments(
-    scores: Scores, item_weights: ItemWeights, models: Sequence[int], correlation: float | None
-) -> MeanMoments:
+def _moments(scores: Scores, item_weights: ItemFloats, models: Sequence[int], correlation: float | None) -> MeanMoments:
     """Those of a model's mean loss, or of a difference of two, over the labels, or over answers given again."""
     if scores.labels is None and scores.replicates is not None:
         return _over_replicates(scores, item_weights, models, correlation)
@@ -83,7 +80,7 @@ def _is_known(behind: LabelsBehind | None) -> bool:
     return behind.log_probs is not None or not (behind.n_votes == 1).any()
 
 
-def _over_labels(scores: Scores, item_weights: ItemWeights, models: Sequence[int]) -> MeanMoments:
+def _over_labels(scores: Scores, item_weights: ItemFloats, models: Sequence[int]) -> MeanMoments:
     behind = scores.labels
     if behind is None or not _is_known(behind):
         raise InputError(
@@ -128,7 +125,7 @@ def _over_labels(scores: Scores, item_weights: ItemWeights, models: Sequence[int
 
 
 def _over_replicates(
-    scores: Scores, item_weights: ItemWeights, models: Sequence[int], correlation: float | None
+    scores: Scores, item_weights: ItemFloats, models: Sequence[int], correlation: float | None
 ) -> MeanMoments:
     repeated = scores.replicates
     assert repeated is not None

@@ -11,6 +11,7 @@ from probtruth.comparison.pairs import pairs_of
 from probtruth.comparison.shared_units import of_annotators
 from probtruth.comparison.unit_sums import UnitSums
 from probtruth.errors import InputError
+from probtruth.kernels.shapes import ModelFloats, ModelItem
 from probtruth.types import Annotations, RuleFacts, Scores
 from probtruth.types.arguments import Groups
 from probtruth.types.index import positions, sort_names
@@ -20,7 +21,7 @@ SMALLEST, LARGEST = 1e-75, 1e75
 BLOCK = 1 << 17  # Numbers worked on at once: they stay in the processor's cache
 
 
-def influence_of(scores: Scores, plan: Design) -> Float[np.ndarray, "model item"] | None:
+def influence_of(scores: Scores, plan: Design) -> ModelItem | None:
     """What each item moves through fitted weights, about the mean of its group: it counts in the spread alone."""
     behind = scores.labels
     if behind is None or behind.influence is None:
@@ -63,7 +64,7 @@ class Moments:
     ends: Float[np.ndarray, "end row group"]  # minus the least value, and the largest
     sizes: Float[np.ndarray, "size row group"]  # how many values are not 0, and the sum of their sizes
     infinite: Int[np.ndarray, "sign model group"]
-    largest: Float[np.ndarray, " model"]
+    largest: ModelFloats
     steps: tuple[int, int] | None  # the least and largest of losses (or 0) that are all -1, 0 or 1
     annotators: UnitSums | None = None
     cautions: tuple[str, ...] = ()  # of the scores
@@ -102,7 +103,7 @@ class Moments:
         return replace(made, annotators=units)
 
     @classmethod
-    def made(cls, scores: Scores, losses: Float[np.ndarray, "model item"], plan: Design) -> "Moments":
+    def made(cls, scores: Scores, losses: ModelItem, plan: Design) -> "Moments":
         """Those of losses under a design.
 
         Arguments:
@@ -178,7 +179,7 @@ class Moments:
         least, most = self.steps
         return float(least), float(max(most, least + 1))
 
-    def means(self, plan: Design) -> Float[np.ndarray, " model"]:
+    def means(self, plan: Design) -> ModelFloats:
         """Each model's mean loss: infinite where a score that counts is, NaN for both signs.
 
         Arguments:
@@ -254,11 +255,11 @@ class Moments:
         )
 
 
-def _are_steps(values: Float[np.ndarray, "model item"]) -> bool:
+def _are_steps(values: ModelItem) -> bool:
     return bool(((values == 0) | (np.abs(values) == 1)).all())
 
 
-def _summed(values: Float[np.ndarray, "model item"], plan: Design) -> tuple[np.ndarray, ...]:
+def _summed(values: ModelItem, plan: Design) -> tuple[np.ndarray, ...]:
     """Number of items, powers, ends and sizes of every model and of every pair, by the cells of a design."""
     group = plan.of_item()
     cell = group if plan.unit is None else plan.unit

@@ -3,6 +3,8 @@
 import numpy as np
 from jaxtyping import Float, Int
 
+from probtruth.kernels.shapes import ModelFloats
+
 # Models of which every pair is looked at by itself: tests without a model, draws, figures. Of more models, those of so
 # many lowest mean scores; every pair has its posterior.
 LEADING = 25
@@ -26,7 +28,7 @@ def pair_rows_of(pairs: Pairs, n_models: int) -> Int[np.ndarray, " row"]:
     return np.asarray(first * (2 * n_models - first - 1) // 2 + second - first - 1)
 
 
-def leading(means: Float[np.ndarray, " model"]) -> Int[np.ndarray, " leading"]:
+def leading(means: ModelFloats) -> Int[np.ndarray, " leading"]:
     return np.sort(np.argsort(means, kind="stable")[:LEADING])
 
 

@@ -12,6 +12,7 @@ from probtruth.comparison.pairs import pairs_of
 from probtruth.comparison.unit_sums import squares_apart
 from probtruth.errors import InputError
 from probtruth.kernels.arrays import to_host
+from probtruth.kernels.shapes import ItemFloats
 from probtruth.types import ExpertScores, Scores
 
 # Items with an expert's answer that carry an interval, in all and in each group, and how many chosen alike they must be
@@ -28,8 +29,6 @@ AGREEING = 5.0
 FEW_OF_LABEL, DOUBTED = 5, 0.1
 TINY = 1e-300
 
-PerItem = Float[np.ndarray, " item"]
-
 
 @dataclass(frozen=True, eq=False)
 class Rectified:
@@ -42,7 +41,7 @@ class Rectified:
     gold: ExpertScores
     design: Design
     values: ItemRows
-    weights: PerItem
+    weights: ItemFloats
     tuned: float
     seldom: tuple[str, ...]
     change: Float[np.ndarray, "model model"]
@@ -200,7 +199,7 @@ def _grown(n: np.ndarray) -> np.ndarray:
     return np.where(n > 1, n / np.maximum(n - 1, 1e-9), 1.0)
 
 
-def _weights(gold: ExpertScores, plan: Design) -> PerItem:
+def _weights(gold: ExpertScores, plan: Design) -> ItemFloats:
     """One over the probability of an item's choice; of a uniform sample, over its share in the item's group."""
     if len(gold.items) < FEWEST:
         raise InputError(
@@ -229,7 +228,7 @@ def _weights(gold: ExpertScores, plan: Design) -> PerItem:
     return weights
 
 
-def _hajek(rows: ItemRows, weights: PerItem, plan: Design) -> ItemRows:
+def _hajek(rows: ItemRows, weights: ItemFloats, plan: Design) -> ItemRows:
     """Each item's weighted mean over the answers of its group."""
     group = plan.of_item()
     total = totals(weights[None], group, plan.n_groups)
@@ -237,7 +236,7 @@ def _hajek(rows: ItemRows, weights: PerItem, plan: Design) -> ItemRows:
     return np.asarray((weighted / total)[:, group])
 
 
-def _weighted(rows: ItemRows, weights: PerItem, plan: Design) -> ItemRows:
+def _weighted(rows: ItemRows, weights: ItemFloats, plan: Design) -> ItemRows:
     """The weighted mean of the answered items, and on these their deviation from it times the weight."""
     mean = _hajek(rows, weights, plan)
     return np.where(weights == 1.0, rows, mean + weights * (rows - mean))

@@ -12,6 +12,7 @@ from jaxtyping import Bool, Float, Int
 
 from probtruth.comparison.design import Design
 from probtruth.comparison.estimate import About, Estimate, part_of, rows_from_models
+from probtruth.kernels.shapes import ModelFloats
 
 MOST_UNITS = 500  # More units than this are dealt into so many bundles, which are left out as wholes
 CELLS = 1 << 22  # Weights of items in memory at once (32 MiB)
@@ -25,7 +26,7 @@ Values = Callable[[Float[np.ndarray, "draw unit"]], Float[np.ndarray, "draw mode
 class Resampled:
     """The models' numbers, and those without each unit in turn."""
 
-    estimate: Float[np.ndarray, " model"]
+    estimate: ModelFloats
     left_out: Float[np.ndarray, "unit model"]
 
     @property

@@ -4,12 +4,12 @@ import math
 from operator import itemgetter
 
 import numpy as np
-from jaxtyping import Float, Int
 from scipy.special import ndtri
 
 from probtruth import check
 from probtruth.comparison.design import Design
 from probtruth.comparison.pairs import first_and_last
+from probtruth.kernels.shapes import ItemFloats, ItemInts, ModelFloats
 from probtruth.types import Scores
 
 FALSE_ALARMS = 0.005  # Nominal rate of false alarms of one comparison; simulated, it is below 0.01
@@ -19,7 +19,7 @@ FEWEST, MOST = 20, 20_000  # Items from which on, and up to which, the order is 
 EVEN, TAIL = 10, 20
 
 
-def serial_notes(scores: Scores, plan: Design, means: Float[np.ndarray, " model"]) -> tuple[str, ...]:
+def serial_notes(scores: Scores, plan: Design, means: ModelFloats) -> tuple[str, ...]:
     """A warning where differences of the best model from another follow each other; none where no order is known."""
     if not scores.item_order or plan.n_clusters is not None or plan.n_items < FEWEST or np.isnan(means).any():
         return ()
@@ -48,7 +48,7 @@ def serial_notes(scores: Scores, plan: Design, means: Float[np.ndarray, " model"
     )
 
 
-def lag_one(row: Float[np.ndarray, " item"], group: Int[np.ndarray, " item"]) -> tuple[float, float]:
+def lag_one(row: ItemFloats, group: ItemInts) -> tuple[float, float]:
     """The rank correlation of neighbours of one group, and its z score under exchangeable items."""
     ranks = np.zeros(len(row))
     bias = 0.0

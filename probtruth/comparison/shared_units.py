@@ -18,6 +18,7 @@ from probtruth.comparison.pairs import rows_of
 from probtruth.comparison.unit_sums import Excess, Models, PerRow, UnitSums
 from probtruth.errors import InputError
 from probtruth.kernels.arrays import to_host
+from probtruth.kernels.shapes import ItemLabel
 from probtruth.types import Annotations, Scores
 
 SAME = 1e-6  # Vote shares closer than this are the same (they may have passed through float32)
@@ -160,7 +161,7 @@ def of_annotators(scores: Scores, annotations: object, models: Models, plan: Des
 
 
 def _labels_in_shares(
-    label: Int[np.ndarray, " vote"], item: Int[np.ndarray, " vote"], shares: Float[np.ndarray, "item label"]
+    label: Int[np.ndarray, " vote"], item: Int[np.ndarray, " vote"], shares: ItemLabel
 ) -> Int[np.ndarray, " vote"]:
     """The votes' labels as columns of the shares, which may have labels of the predictions too; both must agree."""
     used = np.flatnonzero((shares > 0).any(0))

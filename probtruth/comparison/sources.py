@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Int
 
 from probtruth import check
 from probtruth.comparison.boards import filled, notes_on, shared_items
@@ -20,6 +20,7 @@ from probtruth.comparison.shared_units import Shared, of_annotators, of_replicat
 from probtruth.comparison.unseen import SEEN, Outcomes
 from probtruth.errors import InputError
 from probtruth.kernels.arrays import some_items, to_host
+from probtruth.kernels.shapes import ModelItem
 from probtruth.types import Scores
 from probtruth.types.scores import sampled_items
 
@@ -178,7 +179,7 @@ def _with_shared(estimate: Estimate, shared: Shared, models: Int[np.ndarray, " m
 def _within(
     scores: Scores,
     plan: Design,
-    influence: Float[np.ndarray, "model item"] | None,
+    influence: ModelItem | None,
     gold: Rectified | None,
     order: Int[np.ndarray, " finite"],
 ) -> Mapping[str, VarianceOf]:
@@ -199,7 +200,7 @@ def _about(
     scores: Scores,
     plan: Design,
     moments: Moments,
-    values: Float[np.ndarray, "model item"],
+    values: ModelItem,
     gold: Rectified | None,
     seed: int,
 ) -> About:

@@ -14,6 +14,7 @@ from scipy.special import bdtr, ndtr, stdtr
 
 from probtruth.comparison.design import Design, ItemRows
 from probtruth.comparison.pairs import pairs_of
+from probtruth.kernels.shapes import ItemFloats, ModelItem
 
 MOST = 200_000  # Items beyond which only the t-test is made: the others need every item by itself, and say the same
 EXPLICIT = 400  # The normal for the other units adds less than the Monte Carlo error
@@ -36,7 +37,7 @@ def paired_tests(
     mean: PerPair,
     variance: PerPair,
     df: PerPair,
-    values: Float[np.ndarray, "model item"] | None,
+    values: ModelItem | None,
     plan: Design,
     sign: float,
     seed: int,
@@ -153,7 +154,7 @@ def _split(units: Units) -> tuple[Float[np.ndarray, "pair largest"], PerPair, Pe
     return largest, others.sum(1), np.square(others).sum(1)
 
 
-def signed_rank_p(differences: Float[np.ndarray, " item"]) -> float | None:
+def signed_rank_p(differences: ItemFloats) -> float | None:
     """Two-sided p-value of Wilcoxon's test; zero differences are left out; ties share ranks; None if none remains."""
     values = differences[differences != 0]
     if not len(values):

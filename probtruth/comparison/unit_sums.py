@@ -23,6 +23,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from probtruth.comparison.design import Design, spread_out
+from probtruth.kernels.shapes import UnitFloats
 from probtruth.types.index import positions
 
 BLOCK = 1 << 16  # Cells worked on at once
@@ -33,7 +34,6 @@ SLOWLY = 1.5  # Power of the effective number less one by which the units' stand
 SKEWED_FROM = 3  # Effective units from which on a skewness starts to count; from one more on it counts in full
 
 PerRow = Float[np.ndarray, " row"]
-PerUnit = Float[np.ndarray, " unit"]
 PerGroup = Float[np.ndarray, " group"]
 Models = Int[np.ndarray, " model"]
 LossesOf = Callable[[slice], Float[np.ndarray, "model cell"]]
@@ -284,7 +284,7 @@ def squares_apart(parts: Float[np.ndarray, "model cell"]) -> Float[np.ndarray, "
     return np.asarray(square)
 
 
-def _signal(contrast: PerUnit) -> float:
+def _signal(contrast: UnitFloats) -> float:
     """What a unit's variance of 1 gives in the sum of the squared totals of all units."""
     square = contrast**2
     others = contrast.sum() - contrast

@@ -4,11 +4,11 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
-from jaxtyping import Float
 from scipy.optimize import brentq
 from scipy.special import log_ndtr
 
 from probtruth.comparison.margin import hall
+from probtruth.kernels.shapes import UnitFloats
 
 # Shares of the capital that are bet, one for each gambler; small ones are for small effects and long studies.
 STAKES = 0.95 * 2.0 ** -np.arange(12.0)
@@ -29,8 +29,8 @@ class SequentialEvidence:
     `largest` is the most items of a unit, `bound` the largest possible |difference| of an item (None without one).
     """
 
-    total: Float[np.ndarray, " unit"]
-    size: Float[np.ndarray, " unit"]
+    total: UnitFloats
+    size: UnitFloats
     largest: int
     bound: float | None
 
@@ -38,11 +38,11 @@ class SequentialEvidence:
         """The first units."""
         return replace(self, total=self.total[:n_units], size=self.size[:n_units])
 
-    def above(self, mean: float) -> Float[np.ndarray, " unit"]:
+    def above(self, mean: float) -> UnitFloats:
         """Log e-process against "the mean difference is at most `mean`", after each unit."""
         return self._log_capital(mean, self.bound) if self.bound is not None else self._log_ratio(mean)
 
-    def below(self, mean: float) -> Float[np.ndarray, " unit"]:
+    def below(self, mean: float) -> UnitFloats:
         """Log e-process against "the mean difference is at least `mean`", after each unit."""
         return replace(self, total=-self.total).above(-mean)
 
@@ -51,7 +51,7 @@ class SequentialEvidence:
         bar = math.log(2 / alpha)
         return self._largest_rejected(bar), -replace(self, total=-self.total)._largest_rejected(bar)
 
-    def _log_capital(self, mean: float, bound: float) -> Float[np.ndarray, " unit"]:
+    def _log_capital(self, mean: float, bound: float) -> UnitFloats:
         """The log-capital of gamblers who bet that the mean difference is above `mean`."""
         # If the mean is at most `mean` no bet gains on average, so that the capital exceeds 1/alpha at any time with
         # probability at most alpha (Ville), however often you look.
@@ -68,7 +68,7 @@ class SequentialEvidence:
         total = np.exp(logs, out=logs).sum(0)
         return np.asarray(top + np.log(total))
 
-    def _log_ratio(self, mean: float) -> Float[np.ndarray, " unit"]:
+    def _log_ratio(self, mean: float) -> UnitFloats:
         """The log of the mixture likelihood ratio for a mean difference above `mean`."""
         total = self.total
         size = self.size
@@ -78,13 +78,13 @@ class SequentialEvidence:
         shifted = total - anchor * size  # powers of what is near 0
         n = np.arange(1.0, len(total) + 1)
 
-        def summed(of_total: int, of_size: int) -> Float[np.ndarray, " unit"]:
+        def summed(of_total: int, of_size: int) -> UnitFloats:
             return np.cumsum(shifted**of_total * size**of_size)
 
         items = summed(0, 1)
         ratio = summed(1, 0) / items
 
-        def residual_power(power: int) -> Float[np.ndarray, " unit"]:
+        def residual_power(power: int) -> UnitFloats:
             """The sum of a power of the residuals from the mean of the items so far."""
             total = summed(power, 0)
             for of_size in range(1, power + 1):

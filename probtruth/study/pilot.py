@@ -4,7 +4,6 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
-from jaxtyping import Float, Int
 from scipy.special import stdtrit
 
 from probtruth import check
@@ -16,6 +15,7 @@ from probtruth.comparison.fixed_items import fixed_variance
 from probtruth.comparison.options import checked_options
 from probtruth.comparison.sources import of_scores
 from probtruth.errors import InputError, PosteriorError
+from probtruth.kernels.shapes import ItemFloats, ItemInts
 from probtruth.types import Comparison, Scores
 from probtruth.types.comparison import leading_pair
 
@@ -195,7 +195,7 @@ def _estimate(scores: Scores, comparison: Comparison | None, grouping: Grouping,
     return estimate
 
 
-def _with_clusters(pilot: Pilot, difference: Float[np.ndarray, " item"], unit: Int[np.ndarray, " item"]) -> Pilot:
+def _with_clusters(pilot: Pilot, difference: ItemFloats, unit: ItemInts) -> Pilot:
     """The pilot with the variance of clusters apart from that of items within them."""
     sizes = np.bincount(unit)
     n_items = len(difference)

@@ -13,6 +13,7 @@ from probtruth import check, frames
 from probtruth.comparison.compare import compare
 from probtruth.comparison.design import Design
 from probtruth.errors import InputError, PosteriorError
+from probtruth.kernels.shapes import ItemFloats, ItemInts, UnitFloats
 from probtruth.study.pilot import bare, scores_of
 from probtruth.types import Comparison, Partition, Scores
 from probtruth.types.arguments import Groups
@@ -169,34 +170,34 @@ def validate(
 class Units:
     """Items or clusters: the total difference, the number of items, the group and the items of each."""
 
-    total: Float[np.ndarray, " unit"]
+    total: UnitFloats
     size: Int[np.ndarray, " unit"]
     group: Int[np.ndarray, " unit"]
-    items: Sequence[Int[np.ndarray, " item"]]
+    items: Sequence[ItemInts]
 
     @classmethod
-    def of(cls, difference: Float[np.ndarray, " item"], within: Design) -> "Units":
+    def of(cls, difference: ItemFloats, within: Design) -> "Units":
         unit = np.arange(len(difference)) if within.unit is None else within.unit
         size = np.bincount(unit)
         order = np.argsort(unit, kind="stable")
         items = np.split(order, np.cumsum(size)[:-1])
         return cls(np.bincount(unit, difference), size, within.of_unit(), items)
 
-    def mean(self, chance: Float[np.ndarray, " unit"]) -> float:
+    def mean(self, chance: UnitFloats) -> float:
         """The mean difference if units are drawn with these chances, each group with its share of the items."""
         share = np.bincount(self.group, self.size) / self.size.sum()
         total = np.bincount(self.group, chance * self.total)
         size = np.bincount(self.group, chance * self.size)
         return float(share @ (total / size))
 
-    def chances(self, to: float, own: float) -> Float[np.ndarray, " unit"] | None:
+    def chances(self, to: float, own: float) -> UnitFloats | None:
         """Chances under which the mean difference is `to`; None if there are none that are not too unequal."""
         if to == own:
             return np.ones(len(self.total))
         residual = self.total - to * self.size
         residual = residual / np.sqrt(np.square(residual).mean())
 
-        def tilted(steepness: float) -> Float[np.ndarray, " unit"]:
+        def tilted(steepness: float) -> UnitFloats:
             power = steepness * residual
             top = np.full(self.group.max() + 1, -np.inf)
             np.maximum.at(top, self.group, power)
@@ -210,7 +211,7 @@ class Units:
         return tilted(float(brentq(excess, -STEEPEST, STEEPEST, xtol=1e-12)))
 
     def drawn(
-        self, chance: Float[np.ndarray, " unit"], counts: Int[np.ndarray, " group"], rng: np.random.Generator
+        self, chance: UnitFloats, counts: Int[np.ndarray, " group"], rng: np.random.Generator
     ) -> Int[np.ndarray, " drawn"]:
         """So many units of each group."""
         picked = []

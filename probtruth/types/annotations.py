@@ -11,6 +11,7 @@ from probtruth.check import Source
 from probtruth.errors import InputError
 from probtruth.frame_numbers import NamedNumbers, labelled
 from probtruth.kernels.arrays import reordered, to_host, widened
+from probtruth.kernels.shapes import ItemInts
 from probtruth.types.arguments import Frame, GivenNames, Numbers
 from probtruth.types.index import Index, as_names, no_repeats, positions, sort_names
 from probtruth.types.shown import Brief
@@ -143,7 +144,7 @@ class Annotations(Brief):
         excluded = sort_names({*self.excluded, *names})
         return replace(rest, annotator=(np.cumsum(stay) - 1)[rest.annotator], index=index, excluded=excluded)
 
-    def _of_rows(self, rows: Bool[np.ndarray, " annotation"], item: Int[np.ndarray, " item"]) -> "Annotations":
+    def _of_rows(self, rows: Bool[np.ndarray, " annotation"], item: ItemInts) -> "Annotations":
         """Some of the annotations, their items at new positions."""
         who = None if self.annotator is None else self.annotator[rows]
         of, label = item[self.item[rows]], self.label[rows]

@@ -13,6 +13,7 @@ from probtruth.check import Source
 from probtruth.errors import InputError
 from probtruth.kernels.arrays import Table
 from probtruth.kernels.host import empty_array
+from probtruth.kernels.shapes import ItemInts, ItemLabel, ModelItem
 from probtruth.types.annotations import Annotations
 from probtruth.types.arguments import Frame
 from probtruth.types.index import Audit, Coded, no_repeats, order_of, positions, ranks, rows_of, sort_names
@@ -75,9 +76,9 @@ class LabelsBehind(Brief):
     given: Float[Table, "model item label"] | LossesOf
     truth: Float[Table, "item label"]
     estimand: str
-    shares: Float[np.ndarray, "item label"] | None = None
-    n_votes: Int[np.ndarray, " item"] | None = None
-    influence: Float[np.ndarray, "model item"] | None = None
+    shares: ItemLabel | None = None
+    n_votes: ItemInts | None = None
+    influence: ModelItem | None = None
     log_probs: Float[Table, "model item label"] | None = None
     annotations: Annotations | None = None
 
@@ -143,7 +144,7 @@ class Scores(Brief):
     `cautions` say what the scores do not know, for every comparison of them to repeat.
     """
 
-    values: Float[np.ndarray, "model item"]
+    values: ModelItem
     models: tuple[str, ...]
     items: Sequence[Any]
     rule: str
@@ -155,7 +156,7 @@ class Scores(Brief):
     replicates: Replicates | None = None
     gold: ExpertScores | None = None
     audit: Audit = field(default_factory=Audit)
-    item_rows: Int[np.ndarray, " item"] | None = None
+    item_rows: ItemInts | None = None
     item_order: bool = True
     notes: tuple[str, ...] = ()
     cautions: tuple[str, ...] = ()
@@ -169,7 +170,7 @@ class Scores(Brief):
         return f"Scores: {check.quote(self.rule)}, {way}; {models} on {len(self.items):,} items{known}"
 
     @property
-    def losses(self) -> Float[np.ndarray, "model item"]:
+    def losses(self) -> ModelItem:
         """The scores as losses: lower is better."""
         return -self.values if self.higher_is_better else self.values
 
@@ -184,12 +185,12 @@ class Scores(Brief):
         return None if self.labels is None else self.labels.losses
 
     @property
-    def shares(self) -> Float[np.ndarray, "item label"] | None:
+    def shares(self) -> ItemLabel | None:
         """The unsmoothed vote shares behind the scores, where there are any."""
         return None if self.labels is None else self.labels.shares
 
     @property
-    def n_votes(self) -> Int[np.ndarray, " item"] | None:
+    def n_votes(self) -> ItemInts | None:
         """The votes behind each item's shares, where there are any."""
         return None if self.labels is None else self.labels.n_votes
 
@@ -442,7 +443,7 @@ def _columns(
 
 
 def _partition(
-    what: str, coded: Mapping[str, Coded], kept: Int[np.ndarray, " item"], source: Source, columns: Mapping[str, str]
+    what: str, coded: Mapping[str, Coded], kept: ItemInts, source: Source, columns: Mapping[str, str]
 ) -> Partition | None:
     """The groups or clusters of the items that stay, where there are any; the rows of an item must agree."""
     if what not in coded:

@@ -15,6 +15,7 @@ from probtruth import check, check_arrays, frames
 from probtruth.errors import InputError
 from probtruth.frame_numbers import NamedNumbers, labelled, row_names
 from probtruth.kernels.arrays import Table, on_device, reordered, to_host
+from probtruth.kernels.shapes import ItemInts, ItemLabel
 from probtruth.types.annotations import Annotations
 from probtruth.types.arguments import ESTIMANDS, Estimand, GivenNames, Numbers
 from probtruth.types.index import Index, as_names, one_hot
@@ -62,8 +63,8 @@ class Truth(Brief):
     index: Index
     estimand: str
     method: str
-    shares: Float[np.ndarray, "item label"] | None = None
-    n_votes: Int[np.ndarray, " item"] | None = None
+    shares: ItemLabel | None = None
+    n_votes: ItemInts | None = None
     draws: Float[np.ndarray, "draw item label"] | None = None
     marginals: Float[np.ndarray, " label"] | None = None
     confusion: Float[np.ndarray, "annotator label label"] | None = None
