@@ -96,9 +96,9 @@ def _decisions(estimate: Estimate, post: Posterior, ranks: Sequence[Rank], order
     if len(chances) == len(ranks):
         decisions = _credible_set(chances, [row.model for row in ranks])
     means = estimate.means
-    known = estimate.n_models > 1 and not np.isnan(means).any() and not np.isneginf(means).any()
-    decisions["chosen"] = ranks[0].model if known else None
-    decisions["score"] = ranks[0].score if known else None
+    finite_means = estimate.n_models > 1 and not np.isnan(means).any() and not np.isneginf(means).any()
+    decisions["chosen"] = ranks[0].model if finite_means else None
+    decisions["score"] = ranks[0].score if finite_means else None
     if ordered and post.decisions is not None and estimate.n_models == len(ranks):
         of_model = zip(estimate.names, post.decisions[0].tolist(), strict=True)
         decisions["rank_probability"] = [{"model": name, "probability": ranked} for name, ranked in of_model]
@@ -144,11 +144,11 @@ def _made_tests(estimate: Estimate, options: Options, chosen: Int[np.ndarray, " 
     values = None
     if not dependent and about.values is not None and about.gold is None and plan.n_items <= MOST:
         values = about.values[estimate.order[chosen]]
-    whole = estimate.over_groups()
+    over_groups = estimate.over_groups()
     return paired_tests(
-        whole.mean[of_pair, 0],
+        over_groups.mean[of_pair, 0],
         estimate.plain_variance()[of_pair],
-        whole.total().df[of_pair, 0],
+        over_groups.total().df[of_pair, 0],
         values,
         plan,
         -1.0 if about.higher_is_better else 1.0,

@@ -41,7 +41,7 @@ class Shared:
     weights: Float[np.ndarray, " group"]
     named: bool = True
 
-    def part(self, models: Models, known: float | None = None) -> Part:
+    def part(self, models: Models, counted: float | None = None) -> Part:
         """What they add to the means of these models and their pairs, or would if so much were known of new ones.
 
         One column, for all groups.
@@ -62,7 +62,7 @@ class Shared:
                 found = sums.excess(self.weights, place[first[rows]], place[second[rows]])
             else:
                 found = sums.apart(self.weights, place[first[rows]], self.sums[other][1], place[second[rows]])
-            counts = np.square(found.known if known is None else known)
+            counts = np.square(found.counted if counted is None else counted)
             if not self.named:
                 doubt = np.minimum(_by_chance(found) / UNLIKELY, 1.0)
                 counts = counts * (1 - doubt / (1 + ((found.df - 1) / ENOUGH) ** 2))

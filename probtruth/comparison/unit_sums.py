@@ -29,7 +29,7 @@ from probtruth.types.index import positions
 BLOCK = 1 << 16  # Cells worked on at once
 NEAR = 1e-4  # Below this part of the models' squares that of their difference is taken from the cells: rounding
 RESOLVED = 1e-9  # Coefficients below this part of the weights are rounding
-NOISY = 10.0  # Times the items' part of answers by which noise in the units' part halves what is known
+NOISY = 10.0  # Times the items' part of answers by which noise in the units' part halves what is counted
 SLOWLY = 1.5  # Power of the effective number less one by which the units' standard deviation comes in
 SKEWED_FROM = 3  # Effective units from which on a skewness starts to count; from one more on it counts in full
 
@@ -43,7 +43,7 @@ LossesOf = Callable[[slice], Float[np.ndarray, "model cell"]]
 class Excess:
     """What the units add to the variance of means: `raw` as their totals vary, `chance` what noise alone gives.
 
-    `effective` is the number of units of equal weight that would tell as much, and `known` the part of their standard
+    `effective` is the number of units of equal weight that would tell as much, and `counted` the part of their standard
     deviation that counts: 0 of one unit, of which nothing tells how others differ, 1 from two of equal weight on.
     """
 
@@ -52,7 +52,7 @@ class Excess:
     df: PerRow | float
     least_df: float
     effective: float
-    known: float
+    counted: float
 
     @property
     def raw(self) -> PerRow:
@@ -83,11 +83,11 @@ class _Spread:
     size: float
     df: float
     effective: float
-    known: float
+    counted: float
 
 
-OF_ROW = ("weight", "contrast", "alone", "total")
-OF_GROUP = ("inverse", "chance", "alone_total", "square", "alone_square")
+OF_ROW = ("weight", "contrast", "single", "total")
+OF_GROUP = ("inverse", "chance", "single_total", "square", "single_square")
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,13 +102,13 @@ class UnitSums:
     unit: Int[np.ndarray, " row"]
     weight: PerRow  # of 1/m
     contrast: PerRow  # of (1 - 1/m)/m, over items of several units
-    alone: PerRow  # of 1, over items of this unit alone
+    single: PerRow  # of 1, over items of this unit alone
     total: Float[np.ndarray, "row model"]
     inverse: PerGroup  # of 1/m
     chance: PerGroup  # of (1 - 1/m)/m^2 over the cells of items of several units
-    alone_total: Float[np.ndarray, "group model"]  # over the items of one unit
+    single_total: Float[np.ndarray, "group model"]  # over the items of one unit
     square: Float[np.ndarray, "group model model"]  # of differences of two models; of a model itself on the diagonal
-    alone_square: Float[np.ndarray, "group model model"]  # the same, over the items of one unit
+    single_square: Float[np.ndarray, "group model model"]  # the same, over the items of one unit
 
     @classmethod
     def of(
@@ -129,9 +129,9 @@ class UnitSums:
         share = np.repeat(1.0 / count, count)
         several = np.repeat(count > 1, count)
         total = np.zeros((n_models, len(rows)))
-        alone_total = np.zeros((n_groups, n_models))
+        single_total = np.zeros((n_groups, n_models))
         square = np.zeros((n_groups, n_models, n_models))
-        alone_square = np.zeros((n_groups, n_models, n_models))
+        single_square = np.zeros((n_groups, n_models, n_models))
         starts = np.searchsorted(first, np.arange(0, len(item), BLOCK))
         cuts = np.unique(np.append(first[starts[starts < len(first)]], len(item)))
         for start, stop in pairwise(cuts.tolist()):
@@ -147,8 +147,8 @@ class UnitSums:
                 here = group[cells] == at
                 square[at] += squares_apart(parts[:, here & several[cells]])
                 single = parts[:, here & ~several[cells]]
-                alone_square[at] += squares_apart(single)
-                alone_total[at] += single.sum(1)
+                single_square[at] += squares_apart(single)
+                single_total[at] += single.sum(1)
         contrast = np.where(several, share * (1 - share), 0.0)
         return cls(
             names=tuple(names),
@@ -156,13 +156,13 @@ class UnitSums:
             unit=rows % len(names),
             weight=np.bincount(row_of, share, len(rows)),
             contrast=np.bincount(row_of, contrast, len(rows)),
-            alone=np.bincount(row_of, ~several, len(rows)),
+            single=np.bincount(row_of, ~several, len(rows)),
             total=total.T,
             inverse=np.bincount(group, share**2, n_groups),
             chance=np.bincount(group, contrast * share, n_groups),
-            alone_total=alone_total,
+            single_total=single_total,
             square=square,
-            alone_square=alone_square,
+            single_square=single_square,
         )
 
     def __add__(self, other: "UnitSums") -> "UnitSums":
@@ -191,24 +191,24 @@ class UnitSums:
         return np.bincount(self.group, values, len(self.inverse))
 
     @cached_property
-    def alone_items(self) -> PerGroup:
+    def single_items(self) -> PerGroup:
         """The items of one unit alone in each group."""
-        return self._by_group(self.alone)
+        return self._by_group(self.single)
 
     @cached_property
-    def alone_contrast(self) -> PerRow:
+    def single_contrast(self) -> PerRow:
         """The contrast that each unit has through the items of one unit alone."""
-        return np.asarray(self.alone * (1 - self.alone / np.maximum(self.alone_items, 1)[self.group]))
+        return np.asarray(self.single * (1 - self.single / np.maximum(self.single_items, 1)[self.group]))
 
     @cached_property
-    def alone_mean(self) -> Float[np.ndarray, "group model"]:
+    def single_mean(self) -> Float[np.ndarray, "group model"]:
         """Each model's mean over the items of one unit alone."""
-        return np.asarray(self.alone_total / np.maximum(self.alone_items, 1)[:, None])
+        return np.asarray(self.single_total / np.maximum(self.single_items, 1)[:, None])
 
     @cached_property
-    def alone_chance(self) -> PerGroup:
+    def single_chance(self) -> PerGroup:
         """What the squares about the mean of the items of one unit alone count for, as chance moves the totals."""
-        return np.asarray(self._by_group(self.alone_contrast) / np.maximum(self.alone_items - 1, 1))
+        return np.asarray(self._by_group(self.single_contrast) / np.maximum(self.single_items - 1, 1))
 
     def spread(self, weights: PerGroup) -> _Spread:
         """How far the units tell how others like them differ."""
@@ -218,11 +218,11 @@ class UnitSums:
         square_scale = scale**2
         of_row = scale[self.group]
         weight = np.bincount(self.unit, of_row * self.weight, len(self.names))
-        contrast = np.bincount(self.unit, of_row * (self.contrast + self.alone_contrast), len(self.names))
+        contrast = np.bincount(self.unit, of_row * (self.contrast + self.single_contrast), len(self.names))
         total_square = float((weight**2).sum())
         effective = float(weight.sum()) ** 2 / total_square if total_square > 0 else 1.0
-        of_alone = self._by_group(self.alone_contrast)
-        signal = _signal(contrast) - float(square_scale @ (self.chance + self.alone_chance * of_alone))
+        of_single = self._by_group(self.single_contrast)
+        signal = _signal(contrast) - float(square_scale @ (self.chance + self.single_chance * of_single))
         if signal <= RESOLVED * total_square:
             return _Spread(scale, 0.0, 1.0, effective, 0.0)
         participating = float((contrast**2).sum()) ** 2 / float((contrast**4).sum())
@@ -232,7 +232,7 @@ class UnitSums:
         wanted = total_square - float(square_scale @ (self.inverse - even))
         size = max(wanted, 0.0) / signal
         # noise in the estimate averages out over units
-        noise = float(square_scale @ (self.chance + of_alone))
+        noise = float(square_scale @ (self.chance + of_single))
         resolved = signal / (signal + noise / math.sqrt(df))
         # and the estimate tells little where its noise is many times that of the mean over the items (1: all see all)
         noisy = size * noise / float(square_scale @ self.inverse)
@@ -242,21 +242,21 @@ class UnitSums:
 
     def excess(self, weights: PerGroup, first: Models, second: Models) -> Excess:
         """What the units add to the means of models' differences, or of a model by itself (-1 stands for none)."""
-        told = self.spread(weights)
-        residual = self.total - self.alone[:, None] * self.alone_mean[self.group]  # row, model
-        weighed = math.sqrt(told.size) * told.scale[self.group, None] * residual
+        spread = self.spread(weights)
+        residual = self.total - self.single[:, None] * self.single_mean[self.group]  # row, model
+        weighed = math.sqrt(spread.size) * spread.scale[self.group, None] * residual
         n_models = residual.shape[1]
         of_unit = np.zeros((len(self.names), n_models + 1))  # the last column is of no model
         np.add.at(of_unit[:, :n_models], self.unit, weighed)
         totals = (of_unit[:, first] - of_unit[:, second]).T
-        mean = np.pad(self.alone_mean, ((0, 0), (0, 1)))
+        mean = np.pad(self.single_mean, ((0, 0), (0, 1)))
         apart = mean[:, first] - mean[:, second]
         other = np.where(second < 0, first, second)
-        about_zero = self.alone_square[:, first, other]
-        about_mean = np.maximum(about_zero - self.alone_items[:, None] * apart**2, 0.0)
-        square = self.square[:, first, other] + self.alone_chance[:, None] * about_mean
-        chance = told.size * (told.scale**2 @ square)
-        return Excess(totals, chance, told.df, told.df, told.effective, told.known)
+        about_zero = self.single_square[:, first, other]
+        about_mean = np.maximum(about_zero - self.single_items[:, None] * apart**2, 0.0)
+        square = self.square[:, first, other] + self.single_chance[:, None] * about_mean
+        chance = spread.size * (spread.scale**2 @ square)
+        return Excess(totals, chance, spread.df, spread.df, spread.effective, spread.counted)
 
     def apart(self, weights: PerGroup, first: Models, other: "UnitSums", second: Models) -> Excess:
         """What the units, of the same names, add to the differences of models that have them on other items."""
@@ -267,8 +267,8 @@ class UnitSums:
         fewest = min(one.least_df, two.least_df)
         df = np.divide((one.raw + two.raw) ** 2, spread, out=np.full_like(spread, fewest), where=spread > 0)
         effective = min(one.effective, two.effective)
-        known = min(one.known, two.known)
-        return Excess(one.totals - two.totals, one.chance + two.chance, df, fewest, effective, known)
+        counted = min(one.counted, two.counted)
+        return Excess(one.totals - two.totals, one.chance + two.chance, df, fewest, effective, counted)
 
 
 def squares_apart(parts: Float[np.ndarray, "model cell"]) -> Float[np.ndarray, "model model"]:

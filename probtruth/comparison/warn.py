@@ -36,7 +36,7 @@ def warnings_of(
     about = estimate.about
     warnings = [*sampling(diagnostics), *plan.notes, *about.notes]
     audit = about.audit
-    known = about.known
+    facts = about.known
     if audit.dropped:
         warnings.append(f"{check.count(audit.dropped, 'item')} dropped for all models: {', '.join(audit.counts())}")
     if audit.prompts:
@@ -66,9 +66,9 @@ def warnings_of(
                 f"values of {about.rule!r} run from {low:g} to {high:g}, not from 0 to 1: check that {way} of it is "
                 "better"
             )
-    if known.floor is not None:
-        warnings.append(f"probabilities below {known.floor:g} were raised to it: a floored rule is not proper")
-    elif known.proper is False:
+    if facts.floor is not None:
+        warnings.append(f"probabilities below {facts.floor:g} were raised to it: a floored rule is not proper")
+    elif facts.proper is False:
         warnings.append(f"the rule {about.rule!r} is not proper: the true probabilities need not get the best score")
     if options.these_items and about.single_votes:
         warnings.append(

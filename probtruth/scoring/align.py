@@ -85,8 +85,8 @@ class Aligned(Brief):
         shares = self.shares
         truth = shares if shares is not None and self.by_votes else to_host(self.truth)
         log_probs = np.ascontiguousarray(to_host(self.log_probs))
-        wide = np.ascontiguousarray(truth, np.float64)  # running sums of float32 would lose their digits
-        return AlignedOnHost(**{**vars(self), "log_probs": log_probs, "truth": wide})
+        in_float64 = np.ascontiguousarray(truth, np.float64)  # running sums of float32 would lose their digits
+        return AlignedOnHost(**{**vars(self), "log_probs": log_probs, "truth": in_float64})
 
     def against(self, truth: Truth) -> "Aligned":
         """The same predictions against another truth about the same items and labels."""
@@ -182,14 +182,14 @@ def _written(*sides: tuple[Index, ItemInts]) -> ItemInts | None:
     return None
 
 
-def _audit(ours: Index, theirs: Index, models: Sequence[str], known: Audit) -> Audit:
+def _audit(ours: Index, theirs: Index, models: Sequence[str], audit: Audit) -> Audit:
     """The predictions' audit with what else one side has and the other lacks."""
     if ours.positional_items or theirs.positional_items or ours.items == theirs.items:
-        return known
-    counted = {*known.missing, *known.extra}
+        return audit
+    counted = {*audit.missing, *audit.extra}
     in_predictions = counted.union(theirs.items)
     in_truth = counted.union(ours.items)
     missing = tuple([name for name in ours.items if name not in in_predictions])
     extra = tuple([name for name in theirs.items if name not in in_truth])
     by_model = tuple([(model, len(missing), len(extra)) for model in models])
-    return known + Audit(missing, extra, by_model)
+    return audit + Audit(missing, extra, by_model)

@@ -98,13 +98,13 @@ def floored(log_probs: Float[np.ndarray, "*batch label"], floor: float | None) -
 
 def expectations(label_values: ItemLabel, weights: ItemLabel) -> ItemFloats:
     """Sum over the labels of weight times value, row by row; a weight of 0 takes nothing of an infinite value."""
-    wide = np.ascontiguousarray(weights, np.float64)
+    in_float64 = np.ascontiguousarray(weights, np.float64)
     label_values = np.ascontiguousarray(label_values)
     with np.errstate(invalid="ignore"):
-        means: np.ndarray = np.einsum("ij,ij->i", wide, label_values)
+        means: np.ndarray = np.einsum("ij,ij->i", in_float64, label_values)
     odd = ~np.isfinite(means)
     if odd.any():
-        weight = wide[odd]
+        weight = in_float64[odd]
         values = np.where(weight != 0, label_values[odd], 0.0)
         means[odd] = np.einsum("ij,ij->i", weight, values)
     return means

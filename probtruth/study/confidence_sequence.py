@@ -95,14 +95,14 @@ class SequentialEvidence:
         cube = residual_power(3)
         variance = np.maximum(square, 0.0) / np.maximum(n - 1, 1)
         peak = np.maximum.accumulate(np.abs(total)) * ROUNDING
-        known = (n >= START) & (variance > peak**2)
+        enough = (n >= START) & (variance > peak**2)
         with np.errstate(divide="ignore", invalid="ignore"):
             u = (summed(1, 0) - (mean - anchor) * items) / np.sqrt(variance * n)
             g = np.sqrt(n) / ((n - 1) * (n - 2)) * cube / variance**1.5
             grown = n * SPREAD**2
             v = SPREAD * np.sqrt(n / (1 + grown)) * np.minimum(u, hall(u, g))
             log = np.log(2) + log_ndtr(v) + v**2 / 2 - np.log1p(grown) / 2
-        return np.where(known, log, 0.0)
+        return np.where(enough, log, 0.0)
 
     def far_from_normal(self) -> float | None:
         """The skewness of the units where it is so large for their number that false alarms increase; None else."""

@@ -123,15 +123,15 @@ def validate(
     drawn = np.maximum(drawn, 1).astype(int)
     if len(units.total) == 1 or drawn.max() < 2:
         raise PosteriorError("got studies of one unit, expected at least two. Hint: ask for more items.")
-    own = units.mean(np.ones(len(units.total)))
-    apart = np.abs(units.total - own * units.size).max()
+    observed = units.mean(np.ones(len(units.total)))
+    apart = np.abs(units.total - observed * units.size).max()
     if not apart > 1e-12 * np.abs(pair.values).max():
         raise PosteriorError("got the same difference everywhere, expected some spread to draw from. Hint: add items.")
-    wanted = own if difference is None else check.number(difference, "difference", "Give a minus b.")
+    wanted = observed if difference is None else check.number(difference, "difference", "Give a minus b.")
     count = check.whole(replications, 2, "replications")
     rng = np.random.default_rng(check.whole(seed, 0, "seed"))
     targets = {"none": 0.0, "half": wanted / 2, "given": wanted}
-    chances = {name: units.chances(to, own) for name, to in targets.items()}
+    chances = {name: units.chances(to, observed) for name, to in targets.items()}
     if chances["given"] is None:
         problem = f"a true difference of {wanted:g}, which these scores cannot have"
         raise InputError(problem, "one between those of single items", "Name a smaller difference.")
@@ -190,9 +190,9 @@ class Units:
         size = np.bincount(self.group, chance * self.size)
         return float(share @ (total / size))
 
-    def chances(self, to: float, own: float) -> UnitFloats | None:
+    def chances(self, to: float, observed: float) -> UnitFloats | None:
         """Chances under which the mean difference is `to`; None if there are none that are not too unequal."""
-        if to == own:
+        if to == observed:
             return np.ones(len(self.total))
         residual = self.total - to * self.size
         residual = residual / np.sqrt(np.square(residual).mean())
