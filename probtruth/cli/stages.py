@@ -113,7 +113,7 @@ def score(
             console.note(note)
     for model, rows, low, high in scores.audit.renormalised:
         console.note(f"{rows} rows of {model!r} divided by their sums ({low:.6g} to {high:.6g}), as you chose")
-    means = {name: float(np.mean(row)) for name, row in zip(scores.models, scores.values, strict=True)}
+    means = {name: float(np.nanmean(row)) for name, row in zip(scores.models, scores.values, strict=True)}
     console.note(f"scores of {len(means)} models on {len(scores.items)} items written to {out}")
     name = chosen if isinstance(chosen, str) else chosen.name
     for model, mean in means.items():

@@ -11,7 +11,7 @@ from probtruth.io.formats import LabelReading
 from probtruth.line.each_annotation import score_each
 from probtruth.line.informed_truth import score_on_evidence
 from probtruth.line.inputs import Models, Reference, opened_models, predictions_of, reference_of
-from probtruth.scoring.align import align
+from probtruth.scoring.align import align_all
 from probtruth.scoring.rules import ScoringRule, get_rule
 from probtruth.types import Annotations, Index, Predictions, Scores
 from probtruth.types.arguments import ClassEvidence, RuleName, ScoredUnit
@@ -37,8 +37,8 @@ def score(
     there are votes (unbiased, whatever the number of votes), else the given probabilities; under `class` it is the
     posterior probability of each class, with the models' forecasts as evidence too where the truth was inferred from
     annotations and there are several models (see `evidence` in `evaluate`). `compare` of the scores then says what
-    `evaluate` says of the same annotations. Items are matched by name; items that one side lacks are dropped for all
-    models and stand in the audit.
+    `evaluate` says of the same annotations. Items are matched by name; the audit counts those that one side lacks. The
+    score of an item that a model lacks is NaN.
 
     Arguments:
         predictions: may be {model: array, dataframe or path}, and `truth` soft labels or labels in the same forms, as
@@ -90,6 +90,6 @@ def score(
             "against each annotator's label: each='annotation' (command line: --each annotation).",
             shown(truth) if isinstance(truth, str | Path) else None,
         )
-    aligned = align(predictions_of(predictions, item, labels, known.index, memory), known)
+    aligned = align_all(predictions_of(predictions, item, labels, known.index, memory), known)
     undrawn = replace(known, draws=None)  # which scores do not need
     return score_on_evidence(undrawn, aligned, evidence, get_rule(rule, order), floor, 0).scores

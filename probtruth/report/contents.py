@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from probtruth.check import count
 from probtruth.line.result import Result
 from probtruth.report import cite, data_tables, latex, tables
-from probtruth.report.about import MOST_WARNINGS, alignment, facts, warnings
+from probtruth.report.about import MOST_WARNINGS, alignment, facts, population, warnings
 from probtruth.report.names import marked, plain, unmarked
 from probtruth.report.numbers import decimals, fixed, probability
 from probtruth.report.plots.annotators import plot_annotators
@@ -144,7 +144,8 @@ def contents(result: Result, extras: Extras | None = None) -> Contents:
         if shown:
             sections.append(Fold(title, shown))
     note = None if result.note is None else plain(result.note)
-    return Contents(tuple(facts(result)), said, note, _behind(result), _warnings(result), tuple(sections))
+    first = (*facts(result), population(result))
+    return Contents(first, said, note, _behind(result), _warnings(result), tuple(sections))
 
 
 def _warnings(result: Result) -> tuple[Block, ...]:

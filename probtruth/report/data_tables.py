@@ -126,6 +126,9 @@ def _says(frame: "polars.DataFrame", model: str, labels: Mapping[str, str]) -> l
     """The most probable label of a model, its probability, and whether it is that of the item."""
     shown = []
     for label, p, true in zip(frame[f"label_{model}"], frame[f"p_{model}"], frame["label"], strict=True):
+        if label is None:
+            shown.append("")
+            continue
         sign = "✓" if label == true else "✗"
         shown.append(f"{labels[label]} {probability(p)} {sign}")
     return shown

@@ -175,11 +175,11 @@ def _in_order(size: int, names: Sequence[str] | None, what: str) -> tuple[Sequen
 class Audit(Brief):
     """The items that alignment by name left out.
 
-    `missing` are items of the reference that some model lacks, `extra` are items that some model has and the reference
-    lacks; `by_model` counts both for each model. `different` are items whose question differs for some model. All of
-    these are dropped for all models. `prompts` are items whose prompt differs for some model; they stay.
-    `renormalised` are models of which rows were divided by their sums, as the caller wished: how many rows, and the
-    least and the largest of the sums.
+    `missing` are items of the reference that some model lacks (no model has, where missing scores are allowed), `extra`
+    are items that some model has and the reference lacks. `different` are items whose question differs for some model.
+    All of these are dropped for all models. `by_model` counts for each model what it lacks, dropped or not, and its
+    extra ones. `prompts` are items whose prompt differs for some model; they stay. `renormalised` are models of which
+    rows were divided by their sums, as the caller wished: how many rows, and the least and the largest of the sums.
     """
 
     missing: tuple[str, ...] = ()

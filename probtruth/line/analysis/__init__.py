@@ -31,7 +31,10 @@ class Analysis(Brief):
 
     @property
     def _labelled_items(self) -> Labelled | None:
-        return self.labelled if self.scores.values.size else None
+        known = self.labelled
+        if known is None or not self.scores.values.size or known.aligned.lacking.any(0).all():
+            return None
+        return known
 
     @cached_property
     def calibration(self) -> calibration.CalibrationAnalysis | None:
@@ -51,7 +54,9 @@ class Analysis(Brief):
         """The most accurate model where it is not the leading one, and why its score is worse."""
         if self.accuracy is None or self.calibration is None or self.items is None or not self.scores.known.proper:
             return None
-        confidence = {model: float(self.items[f"p_{model}"].to_numpy().mean()) for model in self.accuracy}
+        confidence = {}
+        for model in self.accuracy:
+            confidence[model] = float(self.items[f"p_{model}"].drop_nulls().to_numpy().mean())
         return most_accurate(self.scores, self.comparison, self.accuracy, self.calibration, confidence)
 
     @cached_property
