@@ -1,12 +1,13 @@
 """Groups of people: coverage of the headline and of each group, and whether P(two groups disagree) is calibrated.
 
-The difference of two models on item i as annotator u of one of two groups sees it is m_g + a_i + b_u + e_iu: a and b are
-normal of sd 0.3, e of sd 0.5, and so are the groups' means m_g with sd 0.3, but for "opposing", where they are 0.3 and
--0.3. Each annotator labels the share of the 60 items in the second column, at least two; "dominant": the first one all,
-the others a twentieth of the share. `people` has the coverage of the mean over new items and new annotators by the
-headline, by the row of new annotators (where there is one, else the headline) and by each group; and, of eight groups
-of random means, by the population of groups and by one new group. `people-disagree` has, of the data sets with random
-means, the number in each range of P(disagree), its mean there, and how often the two groups disagree (8 minutes).
+The difference of two models on item i as annotator u, of one of two groups, has it, is m_g + a_i + b_u + e_iu: a and b
+are normal of sd 0.3, e of sd 0.5, and so are the groups' means m_g with sd 0.3, but for "opposing", where they are 0.3
+and -0.3. Each annotator labels the share of the 60 items in the second column, at least two; "dominant": the first one
+all, the others a twentieth of the share. `people` has the coverage of the mean over new items and new annotators by
+the headline, by the row of new annotators (where there is one, else the headline) and by each group; and, of eight
+groups of random means, by the population of groups and by one new group. `people-disagree` has, of the data sets with
+random means, the number in each range of P(disagree), its mean there, and how often the two groups disagree (8
+minutes).
 """
 
 from collections.abc import Iterator
