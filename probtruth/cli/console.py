@@ -99,7 +99,7 @@ def conclude(result: Any, out: str | None, show: str | None, item: str, console:
         with console.progress("writing the report"):
             write_report(result, out, command=console.command, texts=texts, images=images)
     compared = result.comparison
-    found = None if gate is None else gate.judged(compared, result.scores.models)
+    found = None if gate is None else gate.judged(compared.pairs, result.scores.models, compared.rope)
     if not console.json:
         from probtruth.report import terminal
 

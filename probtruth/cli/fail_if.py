@@ -10,7 +10,7 @@ from probtruth import check
 from probtruth.errors import InputError
 
 if TYPE_CHECKING:
-    from probtruth.types import Comparison
+    from probtruth.types.pairs import Pair
 
 # What a condition may speak of, always of a model against the baseline, and where it stands in the row of their pair.
 QUANTITIES = {
@@ -71,10 +71,11 @@ class Gate:
     inconclusive: bool
     baseline: str | None
 
-    def judged(self, compared: "Comparison", models: Sequence[str]) -> dict[str, Any]:
+    def judged(self, pairs: "Sequence[Pair]", models: Sequence[str], rope: float | None) -> dict[str, Any]:
         """What is found, and the exit status; the baseline is the first model unless one is named."""
         base = models[0] if self.baseline is None else check.one_of(self.baseline, tuple(models), "--baseline")
-        rows = {model: compared.pair(model, base) for model in models if model != base}
+        pair_of = {frozenset(pair.models): pair for pair in pairs}
+        rows = {model: pair_of[frozenset((model, base))].seen_from(model) for model in models if model != base}
         found: list[dict[str, Any]] = []
         for condition in self.conditions:
             for model, row in rows.items():
@@ -83,7 +84,7 @@ class Gate:
                 found.append({"model": model, "baseline": base} | judged)
         unsure = []
         for model, row in rows.items():
-            if self.inconclusive and is_open(row.low, row.high, compared.rope):
+            if self.inconclusive and is_open(row.low, row.high, rope):
                 unsure.append({"model": model, "low": row.low, "high": row.high})
         asked = [*map(str, self.conditions), *([INCONCLUSIVE] if self.inconclusive else [])]
         status = FAILED if any(one["fails"] for one in found) else NO_VERDICT if unsure else 0

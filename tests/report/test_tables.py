@@ -74,7 +74,7 @@ def test_regret_has_the_decimals_of_the_scores_and_is_never_a_power_of_ten(make)
 def test_infinite_losses_get_a_column(result):
     values = result.scores.values.copy()
     values[0, :3] = np.inf
-    ranks = [{**row, "score": np.inf, "low": np.inf, "high": np.inf} for row in result.comparison.ranks]
+    ranks = [replace(row, score=np.inf, low=np.inf, high=np.inf) for row in result.comparison.ranks]
     changed = replace(
         result, scores=replace(result.scores, values=values), comparison=replace(result.comparison, ranks=ranks)
     )
