@@ -10,6 +10,7 @@ from probtruth.report import data_tables, numbers, tables
 from probtruth.report.markdown import markdown
 from probtruth.report.names import unmarked
 from probtruth.report.terminal import summary
+from probtruth.types.pairs import Pair
 
 
 def shown(table):
@@ -136,7 +137,7 @@ def grouped(make):
                     {"group": group, "a": f"model-{a}", "b": f"model-{b}", "difference": loss, "n_items": 20, **ends}
                     | {"p_a_better": chance}
                 )
-        return make["rewrite"](result, of_groups=lambda: rows)
+        return make["rewrite"](result, of_groups=lambda: [Pair(**row) for row in rows])
 
     return made
 
