@@ -170,9 +170,9 @@ def _labels(labels: Any, kind: str) -> Checked:
 
 
 def _log(tool: str, files: Any) -> Checked:
-    from probtruth.io.loaders.readers import LISTED
+    from probtruth.io.loaders.readers import listed_in
 
-    log = LISTED[tool](files)
+    log = listed_in(tool, files)
     by_filter = {name for own in log.of_tasks.values() for name in own if name}
     lines = [f"tasks: {shortlist(log.tasks, 12)}"] if len(log.tasks) > 1 else []
     if len(log.tasks) > 1 and by_filter:  # lm-eval

@@ -1,7 +1,7 @@
 """Files as they are written on the command line: `[NAME=]FILE`, labels and predictions, and a pilot."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -57,30 +57,29 @@ def read(
     from probtruth.io.predictions import model_files, read_predictions
     from probtruth.line.inputs import opened_models, reference_of
 
-    others = {"--predictions": files.predictions, "--annotations": files.annotations, "--soft": files.soft}
-    beside = [name for name, value in others.items() if value]
-    item, reference, limit = files.reading.item, None, n_bytes(memory)
+    item = files.reading.item
+    limit = n_bytes(memory)
+    how = LabelReading(item, format="soft") if files.soft else files.reading
     strata: dict[str, Any] = {}
     models: dict[str, Any] = {}
+    known: Any = files.soft or files.annotations
     if table is not None:
+        beside = [name for name in ("predictions", "annotations", "soft") if getattr(files, name)]
         if beside:
-            raise InputError(f"the table {table!r} with {beside[0]}", "one table that holds all, or a file each", EACH)
-        block, models = joined_table(table, item=item or "item")
-        reference = reference_of(block, models, files.reading, estimand, memory=limit)
+            raise InputError(
+                f"the table {table!r} with --{beside[0]}", "one table that holds all, or a file each", EACH
+            )
+        known, models = joined_table(table, item=item or "item")
     elif not files.predictions:
         hint = "Write --predictions my_model=probs.csv, or one TABLE with columns truth.cat, ours.cat."
         raise InputError("no --predictions and no table", "one of the two", hint)
     elif files.annotations and files.soft:
         raise _no_labels("both --annotations and --soft")
-    elif len(beside) == 1:
-        reference, predictions, strata = _logged(files.predictions)
+    elif known is None:
+        known, predictions, strata = _logged(files.predictions)
     else:
         models = opened_models(model_files(files.predictions))
-        if files.soft:
-            how = LabelReading(item, format="soft")
-            reference = reference_of(files.soft, models, how, estimand, memory=limit)
-        else:
-            reference = reference_of(str(files.annotations), models, files.reading, estimand, memory=limit)
+    reference = reference_of(known, models, how, estimand, memory=limit)
     if models:
         cells = files.cells
         predictions = read_predictions(models, reference.index, item, cells.kind, cells.renormalise, memory=limit)
@@ -124,18 +123,14 @@ def read_pilot(pilot: Pilot, console: Console) -> tuple[Any, Any]:
     from probtruth.truth.infer import infer_truth
     from probtruth.types import Annotations
 
-    labels, predictions, _ = read(files_of(pilot))
+    reading = pilot.reading
+    how = LabelReading(reading.item, reading.annotator, pilot.label, reading.replicate, reading.format, reading.missing)
+    labels, predictions, _ = read(Files(how, pilot.cells, pilot.predictions, pilot.annotations))
     for note in (*getattr(labels, "notes", ()), *predictions.notes):
         console.note(note)
-    if not isinstance(labels, Annotations):
-        return score(predictions, labels, rule=chosen_rule(pilot.rule)), None
-    labels = labels.annotated()[0]
-    scores = score(predictions, infer_truth(labels, method="vote-share"), rule=chosen_rule(pilot.rule))
-    return scores, None if labels.annotator is None else labels
-
-
-def files_of(pilot: Pilot) -> Files:
-    """The annotations and predictions of a pilot."""
-    how = LabelReading(pilot.reading.item, pilot.reading.annotator, pilot.label, pilot.reading.replicate)
-    how = replace(how, format=pilot.reading.format, missing=pilot.reading.missing)
-    return Files(how, pilot.cells, pilot.predictions, pilot.annotations)
+    behind = None
+    if isinstance(labels, Annotations):
+        annotated = labels.annotated()[0]
+        behind = None if annotated.annotator is None else annotated
+        labels = infer_truth(annotated, method="vote-share")
+    return score(predictions, labels, rule=chosen_rule(pilot.rule)), behind

@@ -14,11 +14,31 @@ SCORE_FORMATS = ("auto", "table", "wide", *SCORE_TOOLS)  # What --format takes w
 ANNOTATION_FORMATS = ("auto", "table", "counts", "wide", *ANNOTATION_TOOLS)
 
 
+class Reading:
+    """How a table is read; what is None was not said."""
+
+    missing: Any
+
+    @property
+    def none(self) -> tuple[str, ...]:
+        """The answers or scores that are none."""
+        return listed(self.missing)
+
+    def column(self, role: str) -> str:
+        """The name of the column of this role, which it has itself unless another was said."""
+        said: str | None = getattr(self, role)
+        return role if said is None else said
+
+    def named(self, *roles: str) -> dict[str, str]:
+        """Of these roles those whose column was said."""
+        return {role: name for role in roles if (name := getattr(self, role)) is not None}
+
+
 @dataclass(frozen=True)
-class LabelReading:
+class LabelReading(Reading):
     """How labels are read: their columns (in exports, `label` is the question), and the format of the file.
 
-    What is None was not said. `missing` are answers that are none, in a list or separated by commas.
+    `missing` are answers that are none, in a list or separated by commas.
     """
 
     item: str | None = None
@@ -28,22 +48,12 @@ class LabelReading:
     format: str = "auto"
     missing: Any = None
 
-    @property
-    def none(self) -> tuple[str, ...]:
-        """The answers that are none."""
-        return listed(self.missing)
-
-    def column(self, role: str) -> str:
-        """The name of the column of the items, annotators, labels or replicates."""
-        said: str | None = getattr(self, role)
-        return role if said is None else said
-
 
 @dataclass(frozen=True)
-class ScoreReading:
+class ScoreReading(Reading):
     """How scores are read: their columns (in logs, `score` is the metric), the format, and what of lm-eval's logs.
 
-    What is None was not said. `transpose`: the table has a row for each model. `missing` are scores that are none.
+    `transpose`: the table has a row for each model. `missing` are scores that are none.
     """
 
     item: str | None = None
@@ -60,16 +70,6 @@ class ScoreReading:
     transpose: bool = False
     missing: Any = None
     annotator: str | None = None
-
-    @property
-    def none(self) -> tuple[str, ...]:
-        """The scores that are none."""
-        return listed(self.missing)
-
-    def column(self, role: str) -> str:
-        """The name of the column of the items, models or scores."""
-        said: str | None = getattr(self, role)
-        return role if said is None else said
 
 
 def listed(words: Any) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from probtruth.check import Source
 from probtruth.errors import InputError
 from probtruth.io.formats import LabelReading, ScoreReading, listed
 from probtruth.io.suggest import long_form_of
-from probtruth.io.table import Block, Table
+from probtruth.io.table import Table
 from probtruth.io.tables.columns import ENOUGH, MOST, by_name, item_column, labels_of, names_in, of_numbers, some_number
 from probtruth.io.tables.wide import REPEATED, items_of
 from probtruth.io.vote_columns import Votes, vote_columns
@@ -179,9 +179,6 @@ def _wide(table: Table, how: LabelReading) -> Wide:
 
 def _by_label(table: Table, how: LabelReading, beside: Beside, votes_only: bool) -> LabelKind:
     """Numbers by label: soft labels where rows sum to 1, counts of votes where something says that they are."""
-    if isinstance(table, Block):
-        labels = {label: label for label in table.labels}
-        return (Counts if table.counts else Soft)(table.item, labels)
     table = table.with_items(how.item)
     frame, source = table.head
     head = frame.head(ENOUGH)

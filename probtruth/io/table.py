@@ -38,7 +38,6 @@ class Table(ABC):
     index_columns: tuple[str, ...] = ()
     has_names: bool = True
     stored: bool = False  # whether it lies in files
-    is_block: bool = False  # whether each of its columns but that of items is a label's
     single: bool = False  # whether it was a Series
 
     @property
@@ -114,10 +113,11 @@ class FrameTable(Table):
     index_columns: tuple[str, ...] = ()
     has_names: bool = True
     single: bool = False
+    source: Source | None = None
 
     @property
     def head(self) -> Part:
-        return self.frame, Source(self.name)
+        return self.frame, self.source or Source(self.name)
 
     @property
     def size(self) -> float:
@@ -200,47 +200,6 @@ class FileTable(Table):
 
     def metadata(self) -> Mapping[bytes, bytes]:
         return self.binaries[0].metadata if len(self.binaries) == len(self.files) == 1 else {}
-
-
-@dataclass(frozen=True, eq=False)
-class Block(Table):
-    """Some columns of a table as a table of its own: that of the items, and one for each label."""
-
-    table: Table
-    item: str
-    labels: Mapping[str, str]  # the table's name of each label's column
-    counts: bool = False  # of votes
-    is_block: bool = field(default=True, init=False)
-
-    @property
-    def name(self) -> str:  # type: ignore[override]
-        return self.table.name
-
-    @property
-    def stored(self) -> bool:  # type: ignore[override]
-        return self.table.stored
-
-    @property
-    def head(self) -> Part:
-        return self._renamed(*self.table.head)
-
-    @property
-    def size(self) -> float:
-        return self.table.size * len(self.labels) / len(self.table.columns)
-
-    def rows(self, columns: Sequence[str] | None = None) -> Iterable[Part]:
-        wanted = [self.item, *(self.labels[name] for name in columns or self.labels if name != self.item)]
-        return (self._renamed(*part) for part in self.table.rows(wanted))
-
-    def in_batches(self) -> Table:
-        return replace(self, table=self.table.in_batches())
-
-    def _renamed(self, frame: polars.DataFrame, source: Source) -> Part:
-        """The columns of a frame under the names of the labels; messages name them as the table does."""
-        there = {**{self.item: self.item}, **self.labels}
-        present = set(frame.columns)
-        series = {label: frame.get_column(name) for label, name in there.items() if name in present}
-        return polars.DataFrame(series), replace(source, columns=self.labels)
 
 
 @dataclass(frozen=True, eq=False)

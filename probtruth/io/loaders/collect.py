@@ -15,7 +15,7 @@ from probtruth import check
 from probtruth.check import Source
 from probtruth.errors import InputError
 from probtruth.io.addresses import is_address, location, matching, shown
-from probtruth.io.loaders.json_values import as_name
+from probtruth.io.loaders.json_values import as_name, as_number
 from probtruth.io.tables.read import guarded
 from probtruth.redaction import redacted
 from probtruth.types import Audit, Scores
@@ -34,7 +34,7 @@ class LogSample:
     replicate: str = "0"
     filter: str = ""
     values: dict[str, Any] = field(default_factory=dict)
-    upward: Mapping[str, Any] = field(default_factory=dict)  # by task: which metrics count upwards, as the run says
+    upward: dict[str, Any] = field(default_factory=dict)  # which metrics count upwards, as the run says
     content: str | None = None
     prompt: str | None = None
 
@@ -45,8 +45,12 @@ class Listing:
 
     models: list[str]
     tasks: dict[str, int]
-    of_tasks: dict[str, dict[str, list[str]]]
-    metrics: tuple[str, ...]
+    of_tasks: Mapping[str, Mapping[str, Iterable[str]]]
+
+    @property
+    def metrics(self) -> list[str]:
+        """The metrics of all tasks."""
+        return sorted({name for filters in self.of_tasks.values() for names in filters.values() for name in names})
 
 
 def listing(
@@ -56,20 +60,14 @@ def listing(
     models: dict[str, None] = {}
     items: dict[str, set[str]] = {}
     metrics: dict[str, dict[str, dict[str, None]]] = {}
-    every: set[str] = set()
     for one in samples:
         models[one.model] = None
         items.setdefault(one.task, set()).add(one.item)
         of_filter = metrics.setdefault(one.task, {}).setdefault(one.filter, {})
-        for name in names(one):
-            of_filter[name] = None
-            every.add(name)
-    tasks: dict[str, int] = {}
-    of_tasks: dict[str, dict[str, list[str]]] = {}
-    for task in sort_names(items):
-        tasks[task] = len(items[task])
-        of_tasks[task] = {filter: list(listed) for filter, listed in metrics[task].items()}
-    return Listing(list(models), tasks, of_tasks, sort_names(every))
+        of_filter.update(dict.fromkeys(names(one)))
+    ordered = sort_names(items)
+    tasks = {task: len(items[task]) for task in ordered}
+    return Listing(list(models), tasks, {task: metrics[task] for task in ordered})
 
 
 def choose(
@@ -86,6 +84,15 @@ def choose(
     return known[0]
 
 
+def scores_by(samples: Iterable[LogSample], metric: str, higher_is_better: bool, repeated: str, what: str) -> Scores:
+    """The samples as scores by one of their metrics; those without it lack an answer."""
+    scored: list[tuple[LogSample, float]] = []
+    for one in samples:
+        if one.values.get(metric) is not None:
+            scored.append((one, as_number(one.values[metric], f"{one.where}, {check.quote(metric)}")))
+    return scores_of(scored, metric, higher_is_better, repeated, what)
+
+
 def scores_of(
     scored: Sequence[tuple[LogSample, float]], rule: str, higher_is_better: bool, repeated: str, what: str
 ) -> Scores:
@@ -94,12 +101,8 @@ def scores_of(
         raise InputError("no scores", "at least one", "Check that the run was finished.", what)
     audit = differences([sample for sample, _ in scored], repeated, what)
     different = set(audit.different)
-    columns: dict[str, list[Any]] = {name: [] for name in ("item", "model", "score", "group", "replicate")}
-    for sample, score in scored:
-        if sample.item not in different:
-            row = (sample.item, sample.model, score, sample.task, sample.replicate)
-            for column, cell in zip(columns.values(), row, strict=True):
-                column.append(cell)
+    same = [(one, score) for one, score in scored if one.item not in different]
+    columns = {name: [getattr(one, name) for one, _ in same] for name in ("item", "model", "task", "replicate")}
     notes: tuple[str, ...] = ()
     if different:
         left_out = f"{check.count(len(different), 'item')} left out ({check.shortlist(audit.different, 3)})"
@@ -108,8 +111,8 @@ def scores_of(
             hint = "Run every model on the same samples of the task, in the same order."
             raise InputError(notes[0], "the same question under an id, for two items at least", hint, what)
     table = Scores.from_frame(
-        columns,
-        group="group" if len(set(columns["group"])) > 1 else None,
+        columns | {"score": [score for _, score in same]},
+        group="task" if len(set(columns["task"])) > 1 else None,
         replicate="replicate",
         higher_is_better=higher_is_better,
         source=Source(what),
@@ -134,14 +137,8 @@ def differences(samples: Sequence[LogSample], repeated: str, what: str) -> Audit
         "every item of a model once",
         repeated,
     )
-    content: dict[str, str] = {}
-    prompt: dict[str, str] = {}
-    different: set[str] = set()
-    prompts: set[str] = set()
-    for sample in samples:
-        for value, first, others in ((sample.content, content, different), (sample.prompt, prompt, prompts)):
-            if value is not None and first.setdefault(sample.item, value) != value:
-                others.add(sample.item)
+    different = _varying((sample.item, sample.content) for sample in samples)
+    prompts = _varying((sample.item, sample.prompt) for sample in samples)
     if all(sample.item in different for sample in samples):
         raise InputError(
             f"items that are different questions under the same names ({check.shortlist(sort_names(different), 3)})",
@@ -150,6 +147,12 @@ def differences(samples: Sequence[LogSample], repeated: str, what: str) -> Audit
             what,
         )
     return Audit(different=sort_names(different), prompts=sort_names(prompts - different))
+
+
+def _varying(pairs: Iterable[tuple[str, str | None]]) -> set[str]:
+    """The items of which not all known values are one."""
+    first: dict[str, str] = {}
+    return {item for item, value in pairs if value is not None and first.setdefault(item, value) != value}
 
 
 def once[K: tuple[str, ...]](

@@ -128,8 +128,6 @@ def label_columns(table: Table, item: str, used: Sequence[str], kind: str = "pro
     frame = frame.head(ENOUGH)
     notes: tuple[str, ...] = ()
     columns = labels_of(frame, item, source)
-    if table.is_block:
-        return Chosen(item, by_name(columns))
     prefix = _prefix(columns, used)
     if prefix:
         notes += (f"{source.name}: took {prefix!r} off the names of the labels",)
