@@ -70,7 +70,7 @@ def test_each_address_is_fetched_once(tmp_path: Path, counted: Any) -> None:
 
 
 def test_each_frame_is_converted_once(counted: Any) -> None:
-    calls = counted(frames, "_of_pandas", lambda frame: str(id(frame)))
+    calls = counted(frames, "_of_library", lambda frame: str(id(frame)))
     models = {name: pd.DataFrame(by_label(probs, Q, WORDS, 5)) for name, probs in PROBS.items()}
     pt.evaluate(pd.DataFrame(long(Q, WORDS, 3)), models, engine="exact")
     assert sorted(calls.values()) == [1, 1, 1]

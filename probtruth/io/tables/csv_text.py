@@ -35,8 +35,7 @@ def separator_of(data: bytes, usual: str) -> str:
 def parse(data: bytes, separator: str, name: str, before: int = 0) -> tuple[polars.DataFrame, Source]:
     """The table of a text in UTF-8; so many lines come `before` its first one."""
     source = Source(name, before=before)
-    read = _quoted if b'"' in data else _plain
-    frame, lines = read(data.rstrip(b"\r\n"), separator, source) or _by_row(data, separator, source)
+    frame, lines = _by_column(data.rstrip(b"\r\n"), separator, source) or _by_row(data, separator, source)
     return _decimal_points(frame, replace(source, lines=lines), separator)
 
 
@@ -76,43 +75,42 @@ def first_row(data: bytes, separator: str) -> bytes:
     return data[:end]
 
 
-def _quoted(data: bytes, separator: str, source: Source) -> tuple[polars.DataFrame, Sequence[int]] | None:
-    """A text with quoted cells and without blank lines; None where something is odd in it."""
+def _by_column(data: bytes, separator: str, source: Source) -> tuple[polars.DataFrame, Sequence[int]] | None:
+    """A text without blank lines, of rows as long as the header; None where something is odd in it."""
     import pyarrow
     from pyarrow import csv as arrow_csv
 
     cell, begin = _patterns(separator)
-    bare = cell.sub(b"\0", data)  # there is no NUL in it
+    quoted = b'"' in data
+    bare = cell.sub(b"\0", data) if quoted else data  # there is no NUL in it
     if data.count(b"\r") > bare.count(b"\r\n"):
         return None
-    data, bare = data.replace(b"\r\n", b"\n"), bare.replace(b"\r\n", b"\n")
+    data = data.replace(b"\r\n", b"\n")
+    bare = bare.replace(b"\r\n", b"\n")
     after = re.compile(b"\0[^\n" + re.escape(separator.encode()) + b"]")
     n_rows = bare.count(b"\n")
-    if not n_rows or b"\n\n" in bare or begin.search(bare) or after.search(bare):
+    if not n_rows or b"\n\n" in bare or (quoted and (begin.search(bare) or after.search(bare))):
         return None
     header_text = first_row(data, separator)
     header = next(csv.reader(StringIO(header_text.decode(), newline=""), delimiter=separator, strict=True), [])
     if bare.count(separator.encode()) != (n_rows + 1) * (len(header) - 1):
         return None
     _check_header(header, source)
+    types = dict.fromkeys(header, pyarrow.string())
     try:
         table = arrow_csv.read_csv(
             BytesIO(data[len(header_text) :]),
             arrow_csv.ReadOptions(column_names=header, block_size=BLOCK),
-            arrow_csv.ParseOptions(delimiter=separator, newlines_in_values=True),
-            arrow_csv.ConvertOptions(
-                column_types=dict.fromkeys(header, pyarrow.string()), strings_can_be_null=True, null_values=[""]
-            ),
+            arrow_csv.ParseOptions(delimiter=separator, newlines_in_values=quoted),
+            arrow_csv.ConvertOptions(column_types=types, strings_can_be_null=True, null_values=[""]),
         )
     except pyarrow.ArrowInvalid:
         return None
     if table.num_rows != n_rows:
         return None
-    in_cells = data.count(b"\n") > n_rows
-    lines = _Lines(data, separator) if in_cells else range(2, n_rows + 2)
     frame = polars.DataFrame(table)
     frame.columns = header
-    return frame, lines
+    return frame, _Lines(data, separator) if data.count(b"\n") > n_rows else range(2, n_rows + 2)
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,30 +135,6 @@ class _Lines(Sequence[int]):
 
     def __len__(self) -> int:
         return len(self.all)
-
-
-def _plain(data: bytes, separator: str, source: Source) -> tuple[polars.DataFrame, Sequence[int]] | None:
-    """A text in which each line is a row, and none of them is blank; None for any other, or where rows differ."""
-    data = data.replace(b"\r\n", b"\n")
-    head, _, body = data.partition(b"\n")
-    if not head or not body or b"\r" in data or b"\n\n" in data:
-        return None
-    header, n_rows = head.decode().split(separator), body.count(b"\n") + 1
-    _check_header(header, source)
-    if body.count(separator.encode()) != n_rows * (len(header) - 1):
-        return None
-    try:
-        frame = polars.read_csv(
-            body,
-            has_header=False,
-            schema=dict.fromkeys(header, polars.String),
-            separator=separator,
-            quote_char=None,
-            infer_schema=False,
-        )
-    except polars.exceptions.PolarsError:
-        return None
-    return (frame, range(2, n_rows + 2)) if frame.height == n_rows else None
 
 
 def _by_row(data: bytes, separator: str, source: Source) -> tuple[polars.DataFrame, Sequence[int]]:
