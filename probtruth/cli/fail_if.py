@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from probtruth import check
+from probtruth.check import one_of
 from probtruth.errors import InputError
+from probtruth.io.formats import MaybeText
 
 # What a condition may speak of, always of a model against the baseline, and where it stands in the row of their pair.
 QUANTITIES = {
@@ -48,7 +50,7 @@ def parse(text: str, rope: object = None) -> Condition:
     if match is None:
         names = f"--fail-if {INCONCLUSIVE}; the names are {', '.join(QUANTITIES)}."
         raise InputError(what, "a name, one of > >= < <=, and a number", f"Write --fail-if 'p_worse > 0.9', or {names}")
-    quantity = check.one_of(match[1], tuple(QUANTITIES), "--fail-if")
+    quantity = one_of(match[1], tuple(QUANTITIES), "--fail-if")
     value = float(match[3])
     if quantity == "p_equivalent" and rope is None:
         raise InputError("p_equivalent without --rope", "a ROPE to be equivalent within", "Add --rope 0.01.")
@@ -64,13 +66,13 @@ class Gate:
 
     conditions: tuple[Condition, ...]
     inconclusive: bool
-    baseline: str | None
+    baseline: MaybeText
 
     def judged(self, pairs: Sequence[Mapping[str, Any]], models: Sequence[str], rope: float | None) -> dict[str, Any]:
         """What is found, and the exit status; the baseline is the first model unless one is named."""
         from probtruth.types.pairs import Pair  # with the types, which `--help` does not load
 
-        base = models[0] if self.baseline is None else check.one_of(self.baseline, tuple(models), "--baseline")
+        base = models[0] if self.baseline is None else one_of(self.baseline, tuple(models), "--baseline")
         pair_of = {frozenset((row["a"], row["b"])): row for row in pairs}
         others = [model for model in models if model != base]
         rows = {model: Pair.of(pair_of[frozenset((model, base))]).seen_from(model) for model in others}
@@ -110,7 +112,7 @@ class Gate:
         return lines
 
 
-def gate_of(conditions: Sequence[str] | None, baseline: str | None, rope: object) -> Gate | None:
+def gate_of(conditions: Sequence[str] | None, baseline: MaybeText, rope: object) -> Gate | None:
     """What the options ask for; None without `--fail-if`."""
     if not conditions:
         if baseline is not None:

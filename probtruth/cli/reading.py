@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from probtruth import check
+from probtruth.check import quote
 from probtruth.cli.console import Console
 from probtruth.cli.options import Cells, Pilot, chosen_rule, n_bytes
 from probtruth.errors import InputError
 from probtruth.io.addresses import is_address, named
-from probtruth.io.formats import LabelReading
+from probtruth.io.formats import LabelReading, MaybeText
 
 EACH = "Each file follows its option: --annotations FILE --predictions NAME=FILE --predictions NAME=FILE."
 
@@ -21,7 +21,7 @@ def named_file(word: str) -> tuple[str, str | Path]:
         return "", word if is_address(word) else Path(word)
     name, path = named(word)
     if not name.strip() or not path:
-        raise InputError(check.quote(word), "FILE or NAME=FILE", "Write my_model=logs/samples.jsonl.")
+        raise InputError(quote(word), "FILE or NAME=FILE", "Write my_model=logs/samples.jsonl.")
     return name, path if is_address(path) else Path(path)
 
 
@@ -31,7 +31,7 @@ def named_files(words: Sequence[str]) -> list[str | Path] | dict[str, list[str |
     if not any(name for name, _ in pairs):
         return [path for _, path in pairs]
     if not all(name for name, _ in pairs):
-        unnamed = check.quote(str(next(path for name, path in pairs if not name)))
+        unnamed = quote(str(next(path for name, path in pairs if not name)))
         raise InputError(f"{unnamed} without a name", "NAME=FILE for every file, or for none", "Name it.")
     return {name: [path for other, path in pairs if other == name] for name, _ in pairs}
 
@@ -43,13 +43,13 @@ class Files:
     reading: LabelReading
     cells: Cells
     predictions: list[str] | None = None
-    annotations: str | None = None
-    soft: str | None = None
-    groups: str | None = None
+    annotations: MaybeText = None
+    soft: MaybeText = None
+    groups: MaybeText = None
 
 
 def read(
-    files: Files, table: str | None = None, estimand: Any = None, clusters: str | None = None, memory: str | None = None
+    files: Files, table: MaybeText = None, estimand: Any = None, clusters: MaybeText = None, memory: MaybeText = None
 ) -> tuple[Any, Any, dict[str, Any]]:
     """The labels, the predictions, and the groups and clusters of their items."""
     from probtruth.io.groups import read_groups

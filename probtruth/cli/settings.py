@@ -10,16 +10,17 @@ from typing import Any
 
 import typer
 
-from probtruth import check
+from probtruth.check import did_you_mean, quote, shortlist
 from probtruth.errors import InputError
 from probtruth.io import addresses
+from probtruth.io.formats import MaybeText
 from probtruth.redaction import redacted
 
 FILE, PROJECT = "probtruth.toml", "pyproject.toml"
 OFF = "off"  # In place of a file: none is read
 
 
-def load(option: str | None, context: Any) -> str | None:
+def load(option: MaybeText, context: Any) -> MaybeText:
     """Gives the commands the defaults of the file that is named, or of the nearest; returns its name."""
     if option == OFF:
         return None
@@ -34,7 +35,7 @@ def load(option: str | None, context: Any) -> str | None:
     return None
 
 
-def command_line(file: str | None) -> str:
+def command_line(file: MaybeText) -> str:
     """The command as it was typed, with the file of settings that it took."""
     words = sys.argv[1:]
     if file is not None and not any(word.startswith("--config") for word in words):
@@ -90,10 +91,10 @@ def _defaults(table: Mapping[str, Any], name: str, folder: Path, context: Any) -
             having = [one for one in commands if word in options[one]]
             if not having:
                 names = {name for one in commands for name in options[one]}
-                hint = check.did_you_mean(word, sorted(names.union(options)))
+                hint = did_you_mean(word, sorted(names.union(options)))
                 if word in options:
                     hint = f"Write a table [{word}]."
-                raise InputError(check.quote(key), "an option, or a table of a command", hint, where)
+                raise InputError(quote(key), "an option, or a table of a command", hint, where)
             for one in having:
                 param = options[one][word]
                 made[one][param.name] = _value(param, word, value, folder, f"{where}, {key!r}", context)
@@ -120,7 +121,7 @@ def _value(param: Any, word: str, value: Any, folder: Path, where: str, context:
     try:
         param.process_value(context, typed)
     except typer.BadParameter as error:
-        raise InputError(check.shortlist(texts), "a value of that option", str(error.message), where) from None
+        raise InputError(shortlist(texts), "a value of that option", str(error.message), where) from None
     return typed
 
 
@@ -148,4 +149,4 @@ def _from_here(word: str, folder: Path) -> str:
 
 
 def _typed(value: Any) -> str:
-    return f"{type(value).__name__} {check.quote(value)}"
+    return f"{type(value).__name__} {quote(value)}"

@@ -6,7 +6,7 @@ from typing import Any
 from probtruth.check import count
 from probtruth.cli import options as opt
 from probtruth.cli.console import Console, cache_compiled_code
-from probtruth.io.formats import LabelReading
+from probtruth.io.formats import LabelReading, MaybeText
 
 CSV_LACKS = (
     "CSV holds the probabilities alone: method, estimand and votes, which `score` needs for unbiased scores of "
@@ -18,10 +18,10 @@ def truth(
     context: opt.Context,
     reading: LabelReading,
     file: str,
-    method: str | None = None,
-    estimand: str | None = None,
+    method: MaybeText = None,
+    estimand: MaybeText = None,
     exclude_annotator: list[str] | None = None,
-    out: str | None = None,
+    out: MaybeText = None,
     seed: int = 0,
     json: bool = False,
 ) -> None:
@@ -70,8 +70,8 @@ def score(
     out: str,
     rule: str = "log",
     floor: float | None = None,
-    item: str | None = None,
-    memory: str | None = None,
+    item: MaybeText = None,
+    memory: MaybeText = None,
     json: bool = False,
 ) -> None:
     """Score predictions against soft labels. The table has a row for each item and model."""

@@ -3,6 +3,9 @@
 from dataclasses import dataclass
 from typing import Any
 
+MaybeText = str | None  # A name or word; None where there is none
+Texts = tuple[str, ...]  # Names or words in order
+
 # The tools whose files hold scores, and those whose files hold annotations.
 SCORE_TOOLS = ("lm-eval", "inspect", "helm", "promptfoo", "alpaca-eval", "every-eval-ever")
 ANNOTATION_TOOLS = (
@@ -20,13 +23,13 @@ class Reading:
     missing: Any
 
     @property
-    def none(self) -> tuple[str, ...]:
+    def none(self) -> Texts:
         """The answers or scores that are none."""
         return listed(self.missing)
 
     def column(self, role: str) -> str:
         """The name of the column of this role, which it has itself unless another was said."""
-        said: str | None = getattr(self, role)
+        said: MaybeText = getattr(self, role)
         return role if said is None else said
 
     def named(self, *roles: str) -> dict[str, str]:
@@ -41,10 +44,10 @@ class LabelReading(Reading):
     `missing` are answers that are none, in a list or separated by commas.
     """
 
-    item: str | None = None
-    annotator: str | None = None
-    label: str | None = None
-    replicate: str | None = None
+    item: MaybeText = None
+    annotator: MaybeText = None
+    label: MaybeText = None
+    replicate: MaybeText = None
     format: str = "auto"
     missing: Any = None
 
@@ -56,12 +59,12 @@ class ScoreReading(Reading):
     `transpose`: the table has a row for each model. `missing` are scores that are none.
     """
 
-    item: str | None = None
-    model: str | None = None
-    score: str | None = None
-    group: str | None = None
-    cluster: str | None = None
-    replicate: str | None = None
+    item: MaybeText = None
+    model: MaybeText = None
+    score: MaybeText = None
+    group: MaybeText = None
+    cluster: MaybeText = None
+    replicate: MaybeText = None
     format: str = "auto"
     higher_is_better: bool | None = None
     task: list[str] | None = None
@@ -69,10 +72,10 @@ class ScoreReading(Reading):
     filter: list[str] | None = None
     transpose: bool = False
     missing: Any = None
-    annotator: str | None = None
+    annotator: MaybeText = None
 
 
-def listed(words: Any) -> tuple[str, ...]:
+def listed(words: Any) -> Texts:
     """Words in a list, or separated by commas."""
     if isinstance(words, str):
         return tuple(word.strip() for word in words.split(","))

@@ -7,12 +7,15 @@ from typing import Any
 
 import numpy as np
 import polars
+from polars import DataFrame, Series, String
 
 from probtruth import check, frames
+from probtruth.check import shortlist
 from probtruth.errors import InputError
 from probtruth.frame_numbers import is_array_with_names
+from probtruth.frames import name_text, need_columns
 from probtruth.io.addresses import fetched_once
-from probtruth.io.formats import ScoreReading
+from probtruth.io.formats import MaybeText, ScoreReading, Texts
 from probtruth.io.kinds import Board, LongScores, ScoreKind, score_kind, votes_on_pairs
 from probtruth.io.table import Part, Table, opened, too_large
 from probtruth.io.tables import parquet_notes
@@ -51,33 +54,33 @@ def _left_out(scores: Scores) -> list[str]:
     return [] if behind.named_annotations is None else [NO_ANNOTATORS]
 
 
-def as_table(scores: Scores) -> polars.DataFrame:
+def as_table(scores: Scores) -> DataFrame:
     """`item`, `model` and `score`, and `group` and `cluster` where there are any."""
     n_models, n_items = scores.values.shape
     columns = {
-        "item": polars.Series(list(scores.items) * n_models, dtype=polars.String),
-        "model": polars.Series(np.repeat(np.array(scores.models, object), n_items).tolist(), dtype=polars.String),
-        "score": polars.Series(scores.values.ravel()),
+        "item": Series(list(scores.items) * n_models, dtype=String),
+        "model": Series(np.repeat(np.array(scores.models, object), n_items).tolist(), dtype=String),
+        "score": Series(scores.values.ravel()),
     }
     for what, partition in (("group", scores.groups), ("cluster", scores.clusters)):
         if partition is not None:
             names = [partition.names[code] for code in partition.codes.tolist()]
-            columns[what] = polars.Series(names * n_models, dtype=polars.String)
-    return polars.DataFrame(columns).filter(~np.isnan(scores.values).ravel())
+            columns[what] = Series(names * n_models, dtype=String)
+    return DataFrame(columns).filter(~np.isnan(scores.values).ravel())
 
 
 @fetched_once()
 def read_scores(
     table: StrPath | Frame | Table | Mapping[str, StrPath],
     *,
-    item: str | None = None,
-    model: str | None = None,
-    score: str | None = None,
+    item: MaybeText = None,
+    model: MaybeText = None,
+    score: MaybeText = None,
     models: Sequence[str] | None = None,
-    group: str | None = None,
-    cluster: str | None = None,
-    replicate: str | None = None,
-    annotator: str | None = None,
+    group: MaybeText = None,
+    cluster: MaybeText = None,
+    replicate: MaybeText = None,
+    annotator: MaybeText = None,
     transpose: bool = False,
     missing: Sequence[object] = (),
     higher_is_better: bool | None = None,
@@ -116,7 +119,7 @@ def read_scores(
     >>> pt.read_scores(losses, models=["ours", "theirs"], score="loss").values.tolist()
     [[1.0, 0.0], [0.5, 0.5]]
     """
-    none = tuple(map(frames.name_text, check.listed(missing, "missing")))
+    none = tuple(map(name_text, check.listed(missing, "missing")))
     way: dict[str, Any] = {"higher_is_better": higher_is_better, "transpose": transpose, "missing": none}
     how = ScoreReading(item, model, score, group, cluster, replicate, annotator=annotator, **way)
     if isinstance(table, Mapping) and table and all(isinstance(path, str | Path) for path in table.values()):
@@ -144,7 +147,7 @@ def _of_board(table: Table, kind: Board, how: ScoreReading) -> Scores:
     table = table.with_items(kind.rows)
     others = how.named("group", "cluster")
     if kind.of_models and others:
-        problem = f"groups or clusters ({check.shortlist(others.values())}) of items that are columns"
+        problem = f"groups or clusters ({shortlist(others.values())}) of items that are columns"
         raise InputError(problem, "a row for each item", "Leave them out.", table.name)
     what = "item" if kind.of_models else "model"
     long, source = long_form(table, kind.rows, kind.columns, [*others.values()], what, how.none)
@@ -178,9 +181,9 @@ def of_runs(files: Mapping[str, StrPath], how: ScoreReading) -> Scores:
     names = list(dict.fromkeys((*columns.values(), score)))
     for model, path in files.items():
         frame, source = opened(path).with_items(how.item).whole
-        frames.need_columns(frame.columns, {**columns, "score": score}, source.name)
-        of_model = polars.lit(frames.name_text(model)).alias(NAME)
-        parts.append((polars.DataFrame([frame.get_column(name) for name in names]).with_columns(of_model), source))
+        need_columns(frame.columns, {**columns, "score": score}, source.name)
+        of_model = polars.lit(name_text(model)).alias(NAME)
+        parts.append((DataFrame([frame.get_column(name) for name in names]).with_columns(of_model), source))
     upward = orientation.upward(score, how.higher_is_better, parts[0][1].name)
     made = Scores.from_parts(parts, columns | {"model": NAME}, score, upward, missing=how.none)
     return replace(made, rule=score, notes=(*made.notes, *lone_negative(made)))
@@ -196,7 +199,7 @@ def _of_long(table: Table, kind: LongScores, how: ScoreReading, memory: float | 
     for role in ("group", "cluster"):
         if notes and role in table.columns:  # which probtruth itself wrote
             columns.setdefault(role, role)
-    frames.need_columns(table.columns, columns, table.name)
+    need_columns(table.columns, columns, table.name)
     upward, rule, facts = notes_in(notes, kind.score, how.higher_is_better, table.name)
     made = Scores.from_parts(
         table.rows([*columns.values(), kind.score]), columns, kind.score, upward, on_disk, how.none
@@ -207,7 +210,7 @@ def _of_long(table: Table, kind: LongScores, how: ScoreReading, memory: float | 
     return replace(made, rule=rule, known=facts, cautions=cautions, notes=said)
 
 
-def lone_negative(scores: Scores) -> tuple[str, ...]:
+def lone_negative(scores: Scores) -> Texts:
     """A note where -1 is the only negative score and lies below all that the others use."""
     values = scores.values if scores.replicates is None else scores.replicates.values
     negative = values < 0

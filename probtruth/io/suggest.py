@@ -3,9 +3,9 @@
 import re
 from collections.abc import Sequence
 
-import polars
+from polars import DataFrame, Series, String
 
-from probtruth.io.formats import LabelReading
+from probtruth.io.formats import LabelReading, Texts
 
 PEOPLE = ("worker", "annotator", "rater", "user", "coder", "judge", "participant", "respondent", "reviewer")
 # Words in the names of columns that say something of the annotator, or of when and how they answered.
@@ -23,7 +23,7 @@ DECIMAL = r"^\s*-?\d*[.,]\d*[1-9]\d*\s*$"  # 1.0 is an integer
 TIME = r"^\s*\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}|^\s*\d{1,2}:\d{2}"
 
 
-def long_form_of(frame: polars.DataFrame, how: LabelReading) -> tuple[str, ...]:
+def long_form_of(frame: DataFrame, how: LabelReading) -> Texts:
     """The options with which a table is in long form; none where no reading fits, or several do."""
     names = [column.name for column in frame if _may_be_meant(column)]
     people = [name for name in names if _has_word(name, PEOPLE) and not _has_word(name, TRAITS)]
@@ -50,11 +50,11 @@ def long_form_of(frame: polars.DataFrame, how: LabelReading) -> tuple[str, ...]:
     return tuple(words)
 
 
-def _may_be_meant(column: polars.Series) -> bool:
+def _may_be_meant(column: Series) -> bool:
     """Whether a column may hold names that stand in several rows; no decimals, and no times."""
     if not 1 < column.n_unique() < len(column) or not column.name.strip():
         return False
-    if column.dtype == polars.String:
+    if column.dtype == String:
         cells = column.alias("cells").str
         return not (cells.contains(DECIMAL).any() or cells.contains(TIME).any())
     return column.dtype.is_integer()
@@ -65,22 +65,22 @@ def _has_word(name: str, words: Sequence[str]) -> bool:
     return any(part == word or part == word + "s" for part in parts for word in words)
 
 
-def _pairs(frame: polars.DataFrame, names: Sequence[str]) -> int:
+def _pairs(frame: DataFrame, names: Sequence[str]) -> int:
     """How many rows differ in these columns."""
-    return polars.DataFrame([frame.get_column(name) for name in dict.fromkeys(names)]).n_unique()
+    return DataFrame([frame.get_column(name) for name in dict.fromkeys(names)]).n_unique()
 
 
-def _tells_apart(frame: polars.DataFrame, names: Sequence[str]) -> bool:
+def _tells_apart(frame: DataFrame, names: Sequence[str]) -> bool:
     return _pairs(frame, names) == frame.height
 
 
-def _varies(frame: polars.DataFrame, name: str, annotator: str, items: Sequence[str]) -> bool:
+def _varies(frame: DataFrame, name: str, annotator: str, items: Sequence[str]) -> bool:
     """Whether some annotator answers differently, and some item gets different answers."""
     groups = [annotator, *items[:1]]
     return all(_pairs(frame, (name, group)) > frame.get_column(group).n_unique() for group in groups)
 
 
-def _same_groups(frame: polars.DataFrame, one: str, other: str) -> bool:
+def _same_groups(frame: DataFrame, one: str, other: str) -> bool:
     """Whether two columns put the rows into the same groups, under other names."""
     sizes = {frame.get_column(one).n_unique(), frame.get_column(other).n_unique(), _pairs(frame, (one, other))}
     return len(sizes) == 1

@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from probtruth import check
-from probtruth.check import Source
+from probtruth.check import Source, one_of, quote, shortlist, unique
 from probtruth.errors import InputError
 from probtruth.io.addresses import is_address, location, matching, shown
+from probtruth.io.formats import MaybeText, Texts
 from probtruth.io.loaders.json_values import as_name, as_number
 from probtruth.io.tables.read import guarded
 from probtruth.redaction import redacted
@@ -35,8 +36,8 @@ class LogSample:
     filter: str = ""
     values: dict[str, Any] = field(default_factory=dict)
     upward: dict[str, Any] = field(default_factory=dict)  # which metrics count upwards, as the run says
-    content: str | None = None
-    prompt: str | None = None
+    content: MaybeText = None
+    prompt: MaybeText = None
 
 
 @dataclass(frozen=True)
@@ -71,15 +72,15 @@ def listing(
 
 
 def choose(
-    names: Collection[str], wanted: str | None, option: str, flag: str, where: str, none: str = "", hint: str = ""
+    names: Collection[str], wanted: MaybeText, option: str, flag: str, where: str, none: str = "", hint: str = ""
 ) -> str:
     known = sorted(names)
     if not known:
         raise InputError(none, f"one {option}", hint, where)
     if wanted is not None:
-        return check.one_of(wanted, known, option)
+        return one_of(wanted, known, option)
     if len(known) > 1:
-        listed = f"several {option}s: {check.shortlist(known, 20)}"
+        listed = f"several {option}s: {shortlist(known, 20)}"
         raise InputError(listed, f"one {option}", check.choose(option, known[0], flag), where)
     return known[0]
 
@@ -89,7 +90,7 @@ def scores_by(samples: Iterable[LogSample], metric: str, higher_is_better: bool,
     scored: list[tuple[LogSample, float]] = []
     for one in samples:
         if one.values.get(metric) is not None:
-            scored.append((one, as_number(one.values[metric], f"{one.where}, {check.quote(metric)}")))
+            scored.append((one, as_number(one.values[metric], f"{one.where}, {quote(metric)}")))
     return scores_of(scored, metric, higher_is_better, repeated, what)
 
 
@@ -103,9 +104,9 @@ def scores_of(
     different = set(audit.different)
     same = [(one, score) for one, score in scored if one.item not in different]
     columns = {name: [getattr(one, name) for one, _ in same] for name in ("item", "model", "task", "replicate")}
-    notes: tuple[str, ...] = ()
+    notes: Texts = ()
     if different:
-        left_out = f"{check.count(len(different), 'item')} left out ({check.shortlist(audit.different, 3)})"
+        left_out = f"{check.count(len(different), 'item')} left out ({shortlist(audit.different, 3)})"
         notes = (f"{left_out}: under the same id, models have different questions{_elsewhere(scored, different)}",)
         if len(set(columns["item"])) < 2:
             hint = "Run every model on the same samples of the task, in the same order."
@@ -122,7 +123,7 @@ def scores_of(
 
 def _elsewhere(scored: Sequence[tuple[LogSample, float]], different: Collection[str]) -> str:
     """What to know of items that were left out: whether their questions stand under other ids."""
-    ids: dict[str | None, set[str]] = {}
+    ids: dict[MaybeText, set[str]] = {}
     for sample, _ in scored:
         ids.setdefault(sample.content, set()).add(sample.item)
     moved = any(len(ids[sample.content]) > 1 for sample, _ in scored if sample.item in different)
@@ -133,7 +134,7 @@ def differences(samples: Sequence[LogSample], repeated: str, what: str) -> Audit
     """The items that are another question, or were asked in other words, in some of the samples."""
     once(
         (((sample.item, sample.model, sample.replicate), sample.where) for sample in samples),
-        lambda key: f"item {check.quote(key[0])} of model {check.quote(key[1])} again",
+        lambda key: f"item {quote(key[0])} of model {quote(key[1])} again",
         "every item of a model once",
         repeated,
     )
@@ -141,7 +142,7 @@ def differences(samples: Sequence[LogSample], repeated: str, what: str) -> Audit
     prompts = _varying((sample.item, sample.prompt) for sample in samples)
     if all(sample.item in different for sample in samples):
         raise InputError(
-            f"items that are different questions under the same names ({check.shortlist(sort_names(different), 3)})",
+            f"items that are different questions under the same names ({shortlist(sort_names(different), 3)})",
             "the same questions for every model",
             "Run every model on the same version of the task.",
             what,
@@ -149,15 +150,13 @@ def differences(samples: Sequence[LogSample], repeated: str, what: str) -> Audit
     return Audit(different=sort_names(different), prompts=sort_names(prompts - different))
 
 
-def _varying(pairs: Iterable[tuple[str, str | None]]) -> set[str]:
+def _varying(pairs: Iterable[tuple[str, MaybeText]]) -> set[str]:
     """The items of which not all known values are one."""
     first: dict[str, str] = {}
     return {item for item, value in pairs if value is not None and first.setdefault(item, value) != value}
 
 
-def once[K: tuple[str, ...]](
-    places: Iterable[tuple[K, str]], again: Callable[[K], str], expected: str, hint: str
-) -> None:
+def once[K: Texts](places: Iterable[tuple[K, str]], again: Callable[[K], str], expected: str, hint: str) -> None:
     """Raises at the second time that a key stands in the pairs of key and position; `again` puts it into words."""
     first: dict[K, str] = {}
     for key, where in places:
@@ -170,22 +169,22 @@ def digest(value: object) -> str:
     return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
 
 
-def log_files(files: Files, patterns: tuple[str, ...]) -> list[tuple[str | None, Path]]:
+def log_files(files: Files, patterns: Texts) -> list[tuple[MaybeText, Path]]:
     """The files, each with the name of its model (None: without one)."""
     named: list[tuple[Any, Any]] = [(None, files)]
     if isinstance(files, Mapping):
         named = [(as_name(model, "the names of models"), of_model) for model, of_model in files.items()]
-    check.unique([model or "" for model, _ in named], "model")
-    pairs: list[tuple[str | None, Path]] = []
+    unique([model or "" for model, _ in named], "model")
+    pairs: list[tuple[MaybeText, Path]] = []
     for model, of_model in named:
         pairs += [(model, path) for path in _paths(of_model, patterns)]
     if not pairs:
         raise InputError("no file", "at least one", "Give a path, a list of paths, or {'my model': path}.")
-    check.unique([shown(path) for _, path in pairs], "file")
+    unique([shown(path) for _, path in pairs], "file")
     return pairs
 
 
-def _paths(files: StrPath | Iterable[StrPath], patterns: tuple[str, ...]) -> list[Path]:
+def _paths(files: StrPath | Iterable[StrPath], patterns: Texts) -> list[Path]:
     """The files themselves, those that a pattern stands for, and those of a folder whose names fit."""
     paths: list[Path] = []
     listed: Iterable[Any] = [files]
@@ -205,7 +204,7 @@ def _paths(files: StrPath | Iterable[StrPath], patterns: tuple[str, ...]) -> lis
     return paths
 
 
-def _inside(folder: Path, patterns: tuple[str, ...]) -> list[Path]:
+def _inside(folder: Path, patterns: Texts) -> list[Path]:
     found: set[Path] = set()
     for pattern in patterns:
         found.update(log for log in folder.rglob(pattern) if log.is_file())

@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from probtruth import check
+from probtruth.check import one_of, quote
 from probtruth.errors import InputError
 from probtruth.io.addresses import shown
+from probtruth.io.formats import MaybeText
 from probtruth.io.loaders.collect import LogSample, choose, digest, log_files, scores_by
 from probtruth.io.loaders.json_values import Record, as_name, as_object, as_objects, read_json, read_objects
 from probtruth.types import Scores, orientation
@@ -23,10 +25,10 @@ REPEATED = "Give each run once; HELM keeps one folder for each run of a suite."
 
 def read_helm(
     files: Files,
-    metric: str | None = None,
-    perturbation: str | None = None,
+    metric: MaybeText = None,
+    perturbation: MaybeText = None,
     higher_is_better: bool | None = None,
-    split: str | None = None,
+    split: MaybeText = None,
 ) -> Scores:
     r"""Scores from HELM's statistics of each instance.
 
@@ -61,7 +63,7 @@ def read_helm(
     splits = Counter(one.filter for one in found)
     read = [*splits]
     if split is not None:
-        read = [check.one_of(split, sorted(splits), "split")]
+        read = [one_of(split, sorted(splits), "split")]
     elif TEST in splits:
         read = [TEST]
     found = [one for one in found if one.filter in read]
@@ -71,14 +73,14 @@ def read_helm(
     scores = scores_by(found, name, orientation.upward(name, higher_is_better, WHAT), REPEATED, WHAT)
     others: list[str] = []
     for other in sorted(set(splits).difference(read)):
-        others.append(f"{check.count(splits[other], 'instance')} of the split {check.quote(other)}")
+        others.append(f"{check.count(splits[other], 'instance')} of the split {quote(other)}")
     if split is not None or not others:
         return scores
     note = f"left out {' and '.join(others)}, read with split= (command line: --filter)"
     return replace(scores, notes=(*scores.notes, note))
 
 
-def instances(files: Files, perturbation: str | None = None) -> list[LogSample]:
+def instances(files: Files, perturbation: MaybeText = None) -> list[LogSample]:
     """The instances in files, as they are or under a perturbation."""
     found: list[LogSample] = []
     for model, path in log_files(files, PATTERNS):
@@ -114,7 +116,7 @@ def _stats(record: Record) -> tuple[dict[str, Any], str]:
         about = stat.at(as_object, "name")
         name = about.at(as_name, "name")
         if name in stats:
-            problem = f"the statistic {check.quote(name)} twice"
+            problem = f"the statistic {quote(name)} twice"
             raise InputError(problem, "every statistic once", "Check the run.", record.where)
         stats[name] = stat.get("mean")
         split = split or str(about.get("split") or "")

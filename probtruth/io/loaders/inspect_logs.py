@@ -5,9 +5,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from probtruth import check
+from probtruth.check import quote
 from probtruth.errors import InputError
 from probtruth.io.addresses import shown
+from probtruth.io.formats import MaybeText
 from probtruth.io.loaders.archive import Archive
 from probtruth.io.loaders.collect import LogSample, choose, digest, log_files, scores_of
 from probtruth.io.loaders.json_values import Record, as_list, as_name, as_number, as_object, described, parsed
@@ -25,7 +26,7 @@ REPEATED = "Leave out older runs of the task, or name the models: {'my model': p
 MERITS = ("match", "includes", "pattern", "answer", "choice", "math", "model_graded_qa", "model_graded_fact")
 
 
-def read_inspect(files: Files, scorer: str | None = None, higher_is_better: bool | None = None) -> Scores:
+def read_inspect(files: Files, scorer: MaybeText = None, higher_is_better: bool | None = None) -> Scores:
     r"""Scores from the logs of Inspect, `.eval` or `.json`.
 
     Items are samples (`TASK/id`), replicates are epochs, groups are tasks if there are several. Grades become
@@ -60,7 +61,7 @@ def read_inspect(files: Files, scorer: str | None = None, higher_is_better: bool
     graded = True  # whether every value is a grade or a word, which say how right an answer is
     for one in found:
         value = one.values.get(name)
-        grade = _grade(value, f"{one.where}, score {check.quote(name)}")
+        grade = _grade(value, f"{one.where}, score {quote(name)}")
         if grade is not None:
             scored.append((one, grade))
             graded = graded and isinstance(value, str) and _decimal(value) is None
@@ -75,7 +76,7 @@ def samples(files: Files) -> list[LogSample]:
     return [sample for model, path in log_files(files, PATTERNS) for sample in _of_file(model, path)]
 
 
-def _of_file(model: str | None, path: Path) -> Iterator[LogSample]:
+def _of_file(model: MaybeText, path: Path) -> Iterator[LogSample]:
     name = shown(path)
     data = read_bytes(path)
     if data.startswith(b"PK"):
@@ -85,7 +86,7 @@ def _of_file(model: str | None, path: Path) -> Iterator[LogSample]:
         listed = header.get("samples")
     if (status := header.get("status")) != "success":
         raise InputError(
-            f"a run with the status {check.quote(status)}",
+            f"a run with the status {quote(status)}",
             "'success', in a log of Inspect",
             "Finish it with `inspect eval-retry`; a broken run leaves out the items that are hard on it.",
             name,
@@ -119,7 +120,7 @@ def _values(scores: Record) -> dict[str, Any]:
     return values
 
 
-def _question(row: Record) -> str | None:
+def _question(row: Record) -> MaybeText:
     """What a sample asks, without the identifiers of messages, which differ from run to run."""
     words = row.get("input")
     if isinstance(words, list):

@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import polars
 
-from probtruth import check, frames
+from probtruth.check import did_you_mean, quote, shortlist
 from probtruth.errors import InputError
+from probtruth.frames import need_columns
 from probtruth.io.annotations import annotations_of
 from probtruth.io.kinds import Counts
 from probtruth.io.table import FrameTable, Table, opened
@@ -46,7 +47,7 @@ def joined_table(
     [[0.693, 0.288]]
     """
     frame, source = opened(table).with_items(item).whole
-    frames.need_columns(frame.columns, {"item": item}, source.name)
+    need_columns(frame.columns, {"item": item}, source.name)
     begins = dict(columns or {})
     sides = [name for name in (SOFT, VOTES) if name in begins] or [SOFT, VOTES]
     found = {name: _labels(begins.pop(name, name), frame.columns) for name in sides}
@@ -54,7 +55,7 @@ def joined_table(
     if len(present) != 1:
         got = f"both {SOFT!r} and {VOTES!r}" if present else "no columns of the reference"
         raise InputError(
-            f"{got} (columns: {check.shortlist(frame.columns, 12)})",
+            f"{got} (columns: {shortlist(frame.columns, 12)})",
             f"one block called {SOFT!r} (soft labels: {SOFT}.cat, {SOFT}.dog) or {VOTES!r} (counts of votes)",
             f"Rename them, or say how they begin: joined_table(path, columns={{{SOFT!r}: 'human'}}).",
             source.name,
@@ -69,8 +70,8 @@ def joined_table(
     def block(labels: Mapping[str, str]) -> FrameTable:
         absent = [name for name in labels.values() if name not in frame.columns]
         if absent:
-            hint = check.did_you_mean(absent[0], frame.columns)
-            raise InputError(f"no column {check.shortlist(absent)}", "every label of the reference", hint, source.name)
+            hint = did_you_mean(absent[0], frame.columns)
+            raise InputError(f"no column {shortlist(absent)}", "every label of the reference", hint, source.name)
         named = frame.select(item, **{label: polars.col(f"^{re.escape(name)}$") for label, name in labels.items()})
         return FrameTable(named, source.name, source=replace(source, columns=labels))
 
@@ -97,8 +98,8 @@ def _models(names: Sequence[str], labels: Sequence[str], mark: str, where: str) 
     for name in names:
         fits = [name.removesuffix(mark + label) for label in labels if name.endswith(mark + label)]
         if len(fits) != 1:
-            problem = f"the column {check.quote(name)} of {check.shortlist(fits) or 'no model'}"
-            raise InputError(problem, f"MODEL{mark}LABEL with one label of {check.shortlist(labels)}", hint, where)
+            problem = f"the column {quote(name)} of {shortlist(fits) or 'no model'}"
+            raise InputError(problem, f"MODEL{mark}LABEL with one label of {shortlist(labels)}", hint, where)
         models[fits[0]] = fits[0]
     if not models:
         raise InputError("no column of a model", f"columns such as ours{mark}{labels[0]}", hint, where)

@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from probtruth import check
+from probtruth.check import quote, shortlist
 from probtruth.errors import InputError
 from probtruth.frames import name_text
 from probtruth.io.addresses import shown
@@ -32,8 +32,8 @@ class Record(dict[str, Any]):
         if self.get(key) is None and absent is not None:
             return read(absent, self.where)
         if key not in self:
-            raise InputError(f"an object with the keys {check.shortlist(self)}", f"a key {key!r}", hint, self.where)
-        return read(self[key], f"{self.where}, {check.quote(key)}")
+            raise InputError(f"an object with the keys {shortlist(self)}", f"a key {key!r}", hint, self.where)
+        return read(self[key], f"{self.where}, {quote(key)}")
 
 
 def parsed(data: bytes, where: str) -> Any:
@@ -133,4 +133,4 @@ def described(value: Any) -> str:
         return json.dumps(value)
     if isinstance(value, int):
         return f"the number {value}" if abs(value) < 10**20 else "a large integer"
-    return check.quote(value)
+    return quote(value)

@@ -12,9 +12,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from probtruth import check
+from probtruth.check import did_you_mean, one_of, quote, shortlist
 from probtruth.errors import InputError
 from probtruth.io.addresses import shown
+from probtruth.io.formats import MaybeText, Texts
 from probtruth.io.loaders.collect import LogSample, log_files, scores_of
 from probtruth.io.loaders.json_values import Record, as_name, as_number, as_object, read_json, read_rows
 from probtruth.types import Scores, orientation
@@ -78,7 +79,7 @@ def read_lm_eval_samples(
         if isinstance(option, Mapping):
             for task in option:
                 if task != OTHERS:
-                    check.one_of(task, list(of_tasks), "task")
+                    one_of(task, list(of_tasks), "task")
     filters = _filters_of(of_tasks, filter)
     firsts = {task: of_filters[filters[task]] for task, of_filters in of_tasks.items()}
     metrics = _metrics_of(firsts, metric)
@@ -99,7 +100,7 @@ def _filters_of(of_tasks: Mapping[str, Mapping[str, LogSample]], filter: ByTask)
     """The filter of each task; one name is for the tasks that have several."""
     if isinstance(filter, str):
         names = {name for of_filters in of_tasks.values() for name in of_filters}
-        check.one_of(filter, sorted(names), "filter")
+        one_of(filter, sorted(names), "filter")
         filter = {task: filter for task, of_filters in of_tasks.items() if len(of_filters) > 1}
     return _by_task("filter", filter, of_tasks)
 
@@ -111,7 +112,7 @@ def _metrics_of(firsts: Mapping[str, LogSample], metric: ByTask) -> dict[str, st
         single = numbers(sample)
         if not single and not _named(metric, task):
             raise InputError(
-                f"no metric of the task {check.quote(task)} that is one number",
+                f"no metric of the task {quote(task)} that is one number",
                 "one metric",
                 "The harness computes the others over all samples at once: leave them out, tasks=[...] (command line: "
                 "--task NAME).",
@@ -154,16 +155,16 @@ def _by_task(what: str, option: ByTask, there: Mapping[str, Collection[str]]) ->
     task = next(iter(lacking))
     options = [word for other, name in lacking.items() for word in (f"--{what}", f"{other}={name}")]
     raise InputError(
-        f"no {what} {check.quote(chosen[task])} of the task {check.shortlist(lacking)}",
-        f"one of {check.shortlist(there[task], 20)}",
-        f"{check.did_you_mean(chosen[task], there[task])} Name one, {what}={lacking} (command line: "
+        f"no {what} {quote(chosen[task])} of the task {shortlist(lacking)}",
+        f"one of {shortlist(there[task], 20)}",
+        f"{did_you_mean(chosen[task], there[task])} Name one, {what}={lacking} (command line: "
         f"{shlex.join(options)}), or none: then each task counts by its first.",
         WHAT,
         tuple(options),
     )
 
 
-def _named(option: ByTask, task: str) -> str | None:
+def _named(option: ByTask, task: str) -> MaybeText:
     if isinstance(option, Mapping):
         return option.get(task, option.get(OTHERS))
     return option
@@ -190,7 +191,7 @@ def _upward(firsts: Mapping[str, LogSample], metrics: Mapping[str, str], stated:
         way = orientation.known(metric) if stated is None else stated
         if way is None:
             way = firsts[task].upward.get(metric)
-        upward[orientation.upward(metric, way, WHAT)] = f"{check.quote(metric)} of {check.quote(task)}"
+        upward[orientation.upward(metric, way, WHAT)] = f"{quote(metric)} of {quote(task)}"
     if len(upward) > 1:
         raise InputError(
             f"{upward[True]}, of which more is better, and {upward[False]}, of which less is",
@@ -234,11 +235,11 @@ def samples_in(files: Files, tasks: str | Sequence[str] | None = None) -> list[L
     if tasks is None:
         return samples
     names = sorted({sample.task for sample in samples})
-    chosen = {check.one_of(task, names, "task") for task in ([tasks] if isinstance(tasks, str) else tasks)}
+    chosen = {one_of(task, names, "task") for task in ([tasks] if isinstance(tasks, str) else tasks)}
     return [sample for sample in samples if sample.task in chosen]
 
 
-def _text(value: object) -> str | None:
+def _text(value: object) -> MaybeText:
     return value if isinstance(value, str) else None
 
 
@@ -262,7 +263,7 @@ class Run:
     """What the results beside samples say: the model, the tasks, and which metrics count upwards, by task."""
 
     model: str = ""
-    tasks: tuple[str, ...] = ()
+    tasks: Texts = ()
     upward: Any = None
 
     def task_of(self, stem: str) -> str:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from probtruth import check
+from probtruth.check import one_of, quote
 from probtruth.errors import InputError
 from probtruth.io import loaders
 from probtruth.io.addresses import location, shown
@@ -17,6 +17,7 @@ from probtruth.io.formats import (
     SCORE_FORMATS,
     SCORE_TOOLS,
     LabelReading,
+    MaybeText,
     ScoreReading,
     listed,
 )
@@ -122,7 +123,7 @@ def _is_list(path: StrPath) -> bool:
     return read_bytes(path).removeprefix(BOM).lstrip().startswith(b"[")
 
 
-def _of_value(value: Any) -> str | None:
+def _of_value(value: Any) -> MaybeText:
     """The tool that wrote an object, or the objects in it."""
     if not isinstance(value, Mapping):
         return None
@@ -163,7 +164,7 @@ def _of_folder(path: Path) -> str:
 
 
 def score_format(files: Sequence[StrPath], format: str = "auto") -> str:
-    if check.one_of(format, SCORE_FORMATS, "--format") != "auto":
+    if one_of(format, SCORE_FORMATS, "--format") != "auto":
         return format
     one = format_of(files[0])
     for path in files[1:]:
@@ -174,7 +175,7 @@ def score_format(files: Sequence[StrPath], format: str = "auto") -> str:
 
 
 def label_format(path: StrPath, format: str = "auto") -> str:
-    if check.one_of(format, ANNOTATION_FORMATS, "--format") != "auto":
+    if one_of(format, ANNOTATION_FORMATS, "--format") != "auto":
         return format
     where = location(path)
     return format_of(path) if where.is_dir() or where.suffix.lower() in JSON else "table"
@@ -226,7 +227,7 @@ def _one_file(model: str, files: StrPath | Sequence[StrPath]) -> StrPath:
     """The file of a model."""
     listed = [files] if isinstance(files, str | Path) else files
     if len(listed) > 1:
-        raise InputError(f"{len(listed)} tables of model {check.quote(model)}", "one", "Put them into one file.")
+        raise InputError(f"{len(listed)} tables of model {quote(model)}", "one", "Put them into one file.")
     return listed[0]
 
 
@@ -242,7 +243,7 @@ def read_label_file(
     return LABEL_READERS[format](path, how, labels, memory)
 
 
-def _by_task(words: Sequence[str] | None, every: str | None = None) -> str | dict[str, str] | None:
+def _by_task(words: Sequence[str] | None, every: MaybeText = None) -> str | dict[str, str] | None:
     """`TASK=NAME` words as {task: name}; a name without a task is for all that are not named."""
     named = {} if every is None else {lm_eval.OTHERS: every}
     for word in words or ():

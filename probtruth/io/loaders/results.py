@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from probtruth import check
+from probtruth.check import one_of, shortlist
 from probtruth.errors import InputError
+from probtruth.io.formats import MaybeText
 from probtruth.io.loaders.collect import LogSample, choose, digest, log_files, scores_by
 from probtruth.io.loaders.json_values import Record, as_name, as_number, as_object, as_objects, read_json, read_rows
 from probtruth.types import Scores, orientation
@@ -24,7 +26,7 @@ CORRECT = "is_correct"
 FAILED_CALL = 2  # promptfoo's `failureReason` where the model did not answer
 
 
-def read_promptfoo(files: Files, metric: str | None = None) -> Scores:
+def read_promptfoo(files: Files, metric: MaybeText = None) -> Scores:
     r"""Scores from the results of promptfoo (`promptfoo eval --output results.json`, or `.jsonl`).
 
     Models are providers, with the prompt's label where a file has several prompts; items are tests, and tests with the
@@ -46,7 +48,7 @@ def read_promptfoo(files: Files, metric: str | None = None) -> Scores:
     (('small',), ('0',), [[1.0]])
     """
     samples = promptfoo(files)
-    name = check.one_of(metric or SCORE, sorted({name for one in samples for name in one.values}), "metric")
+    name = one_of(metric or SCORE, sorted({name for one in samples for name in one.values}), "metric")
     return scores_by(samples, name, True, REPEATED, WHAT)
 
 
@@ -143,7 +145,7 @@ def alpaca_eval(files: Files) -> list[LogSample]:
             )
             samples.append(sample)
     if len(references) > 1:
-        problem = f"several reference models: {check.shortlist(sorted(references))}"
+        problem = f"several reference models: {shortlist(sorted(references))}"
         raise InputError(problem, "one, against which all models were judged", "Read the files of one reference.", WHAT)
     if len({sample.model for sample in samples}) == 1:
         (reference,) = references
@@ -167,7 +169,7 @@ def _win(row: Record) -> float | None:
     return number - 1
 
 
-def read_every_eval_ever(files: Files, metric: str | None = None, higher_is_better: bool | None = None) -> Scores:
+def read_every_eval_ever(files: Files, metric: MaybeText = None, higher_is_better: bool | None = None) -> Scores:
     r"""Scores from samples in the format Every Eval Ever (`*_samples.jsonl`, schema of the instance level).
 
     Items are samples (`evaluation_name/sample_id`), groups are evaluations if there are several. Samples whose hash

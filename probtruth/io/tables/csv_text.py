@@ -9,10 +9,9 @@ from functools import cache, cached_property
 from io import BytesIO, StringIO
 from typing import overload
 
-import polars
+from polars import DataFrame, Series, String
 
-from probtruth import check
-from probtruth.check import Source
+from probtruth.check import Source, shortlist
 from probtruth.errors import InputError
 
 SEPARATORS = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "bars"}
@@ -32,7 +31,7 @@ def separator_of(data: bytes, usual: str) -> str:
     return others[0] if not counts[usual] and len(others) == 1 else usual
 
 
-def parse(data: bytes, separator: str, name: str, before: int = 0) -> tuple[polars.DataFrame, Source]:
+def parse(data: bytes, separator: str, name: str, before: int = 0) -> tuple[DataFrame, Source]:
     """The table of a text in UTF-8; so many lines come `before` its first one."""
     source = Source(name, before=before)
     frame, lines = _by_column(data.rstrip(b"\r\n"), separator, source) or _by_row(data, separator, source)
@@ -75,7 +74,7 @@ def first_row(data: bytes, separator: str) -> bytes:
     return data[:end]
 
 
-def _by_column(data: bytes, separator: str, source: Source) -> tuple[polars.DataFrame, Sequence[int]] | None:
+def _by_column(data: bytes, separator: str, source: Source) -> tuple[DataFrame, Sequence[int]] | None:
     """A text without blank lines, of rows as long as the header; None where something is odd in it."""
     import pyarrow
     from pyarrow import csv as arrow_csv
@@ -108,7 +107,7 @@ def _by_column(data: bytes, separator: str, source: Source) -> tuple[polars.Data
         return None
     if table.num_rows != n_rows:
         return None
-    frame = polars.DataFrame(table)
+    frame = DataFrame(table)
     frame.columns = header
     return frame, _Lines(data, separator) if data.count(b"\n") > n_rows else range(2, n_rows + 2)
 
@@ -137,7 +136,7 @@ class _Lines(Sequence[int]):
         return len(self.all)
 
 
-def _by_row(data: bytes, separator: str, source: Source) -> tuple[polars.DataFrame, Sequence[int]]:
+def _by_row(data: bytes, separator: str, source: Source) -> tuple[DataFrame, Sequence[int]]:
     """Any text, as Python's own parser reads it: quotation marks, blank lines, rows of other lengths."""
     reader = csv.reader(StringIO(data.decode(), newline=""), delimiter=separator, strict=True)
     header: list[str] = []
@@ -174,18 +173,18 @@ def _by_row(data: bytes, separator: str, source: Source) -> tuple[polars.DataFra
         problem = "a header without rows" if header else "an empty file"
         raise InputError(problem, "a header and at least one row", "Check the file.", source.name)
     columns = zip(header, zip(*rows, strict=True), strict=True)
-    frame = {name: polars.Series([cell or None for cell in cells], dtype=polars.String) for name, cells in columns}
-    return polars.DataFrame(frame), lines
+    frame = {name: Series([cell or None for cell in cells], dtype=String) for name, cells in columns}
+    return DataFrame(frame), lines
 
 
 def _check_header(header: Sequence[str], source: Source) -> None:
     if len(set(header)) < len(header):
-        twice = check.shortlist(name for name, count in Counter(header).items() if count > 1)
+        twice = shortlist(name for name, count in Counter(header).items() if count > 1)
         hint = "Rename or remove the repeated column."
         raise InputError(f"column {twice} more than once", "every column name once", hint, f"{source.name}, header")
 
 
-def _decimal_points(frame: polars.DataFrame, source: Source, separator: str) -> tuple[polars.DataFrame, Source]:
+def _decimal_points(frame: DataFrame, source: Source, separator: str) -> tuple[DataFrame, Source]:
     """Numbers with decimal commas, which only a file separated by semicolons has, with points."""
     if separator != ";":
         return frame, source
@@ -195,5 +194,5 @@ def _decimal_points(frame: polars.DataFrame, source: Source, separator: str) -> 
             found.append(column.name)
             column = column.str.replace(",", ".", literal=True)
         made.append(column)
-    note = f"{source.name}: read {check.shortlist(found)} with decimal commas"
-    return polars.DataFrame(made), replace(source, notes=(*source.notes, note) if found else source.notes)
+    note = f"{source.name}: read {shortlist(found)} with decimal commas"
+    return DataFrame(made), replace(source, notes=(*source.notes, note) if found else source.notes)
