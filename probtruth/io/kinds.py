@@ -7,11 +7,10 @@ import numpy as np
 from jaxtyping import Float
 from polars import DataFrame, Series
 
-from probtruth import frame_numbers
 from probtruth.check import Source, did_you_mean, quote, shortlist
 from probtruth.check_arrays import surely_simplex
 from probtruth.errors import InputError
-from probtruth.frame_numbers import float_columns
+from probtruth.frame_numbers import float_columns, numbers
 from probtruth.frames import keys, need_columns, polars_names
 from probtruth.io.formats import LabelReading, MaybeText, ScoreReading, Texts, listed
 from probtruth.io.suggest import long_form_of
@@ -272,12 +271,10 @@ def _numbers(head: DataFrame, columns: Sequence[str]) -> Float[np.ndarray, "item
 
 def _role(head: DataFrame, name: str, values: Float[np.ndarray, "item label"]) -> MaybeText:
     """What a column is beside those of the labels: their sum, the most frequent of them, or a number of the row."""
-    own = float_columns(head, [name])
-    if own.unread is not None:
+    found = _numbers(head, [name])
+    if found is None or (found != np.floor(found)).any() or (found < 0).any():
         return "no number of votes"
-    column = own.rows()[:, 0]
-    if (column != np.floor(column)).any() or (column < 0).any():
-        return "no number of votes"
+    column = found[:, 0]
     if (column == values.sum(1)).all():
         return "the sum of the labels"
     if _is_majority(column, values):
@@ -291,7 +288,7 @@ def _is_majority(column: Float[np.ndarray, " item"], values: Float[np.ndarray, "
     """Whether a column says which of others is the largest, by its position from 0 or from 1."""
     for first in (0, 1):
         position = column - first
-        if ((position >= 0) & (position < values.shape[1])).all():
+        if position.min() >= 0 and position.max() < values.shape[1]:
             chosen = values[np.arange(len(values)), position.astype(int)]
             if (chosen == values.max(1)).all():
                 return True
@@ -348,10 +345,10 @@ def _first_odd(table: Table, kind: ByLabel) -> str:
     for frame, source in table.rows(kind.columns):
         for name in kind.labels.values():
             try:
-                numbers = frame_numbers.numbers(frame, name, source, "label")
+                values = numbers(frame, name, source, "label")
             except InputError as error:
                 return f"{error.got} in {error.where}"
-            odd = ~((numbers >= 0) & (numbers == np.floor(numbers)))
+            odd = (values < 0) | (values != np.floor(values))
             if odd.any():
                 row = int(odd.argmax())
                 return f"{quote(frame[name][row])} in {source.at(row, name)}"
@@ -376,7 +373,8 @@ def score_kind(table: Table, how: ScoreReading = ScoreReading(), models: Sequenc
     if rows is not None:
         return _board_of_models(table, rows, how)
     if models is not None:
-        return _board(table, how, models)
+        used = (item, how.group, how.cluster)
+        return Board(item, tuple(models or [name for name in table.columns if name not in used]))
     columns = table.columns
     if {item, model, score} <= set(columns):
         return LongScores(item, model, score)
@@ -394,50 +392,45 @@ def _models_in_rows(table: Table, how: ScoreReading, models: Sequence[str] | Non
     if how.transpose:
         frame, _ = table.with_items(how.model).head
         texts = [name for name in frame.columns if not some_number(frame, name)]
-        found = how.model or how.item or next((name for name in texts if name.lower() in MODELS), None)
-        found = found or next(iter(texts), how.column("item"))
+        called = [name for name in texts if name.lower() in MODELS]
+        found = how.model or how.item or next(iter(called + texts), how.column("item"))
         need_columns(frame.columns, {"model": found}, table.name)
         return found
     said = how.item if how.item is not None else how.model
     named = [name for name in frame.columns if name.strip().lower() in MODELS and said in (None, name)]
-    if len(named) != 1 or (how.column("score")) in frame.columns or (how.column("item")) in {*frame.columns} - {*named}:
+    others = [name for name in frame.columns if name not in named]
+    if len(named) != 1 or how.column("score") in frame.columns or how.column("item") in others:
         return None
-    others = [name for name in frame.columns if name != named[0]]
-    numbers = [name for name in others if some_number(frame, name)]
-    once = not frame.get_column(named[0]).is_duplicated().any() and not some_number(frame, named[0])
-    return named[0] if once and len(numbers) > 1 and not set(models or ()) & set(numbers) else None
+    numeric = of_numbers(frame, others)
+    names_rows = not frame.get_column(named[0]).is_duplicated().any() and not some_number(frame, named[0])
+    return named[0] if names_rows and numeric and not set(models or ()) & set(numeric) else None
 
 
 def _board_of_models(table: Table, rows: str, how: ScoreReading) -> Board:
     frame, source = table.with_items(rows).head
     others = [name for name in frame.columns if name != rows and name.strip()]
-    numbers = [name for name in others if some_number(frame, name)]
-    means = [name for name in numbers if _is_mean(frame, name, numbers)]
-    items = [name for name in numbers if name not in means]
+    numeric = of_numbers(frame, others)
+    means = [name for name in numeric if _is_mean(frame, name, numeric)]
+    items = [name for name in numeric if name not in means]
+    if len(items) < 2:
+        hint = "Give the scores of its items: one number for each model does not say how sure it is."
+        raise InputError(f"a row for each model and one benchmark, {shortlist(items)}", "several", hint, source.name)
     said = [f"{quote(name)} (the mean of the others)" for name in means]
-    said += [quote(name) for name in others if name not in numbers]
+    said += [quote(name) for name in others if name not in numeric]
     notes = [f"{source.name}: read rows as models ({quote(rows)}) and columns as items: {shortlist(items)}"]
     if said:
         notes.append(f"{source.name}: ignored {', '.join(said)}")
     return Board(rows, tuple(items), True, tuple(notes))
 
 
-def _is_mean(frame: DataFrame, name: str, numbers: Sequence[str]) -> bool:
+def _is_mean(frame: DataFrame, name: str, numeric: Sequence[str]) -> bool:
     """Whether a column is the mean of the others: up to two decimals where its name says so, else exactly."""
-    others = _numbers(frame, [other for other in numbers if other != name])
-    own = _numbers(frame, [name])
-    if others is None or own is None or others.shape[1] < 2:
+    values = _numbers(frame, [name, *(other for other in numeric if other != name)])
+    if values is None or values.shape[1] < 3:
         return False
     said = any(word in name.lower() for word in ("average", "avg", "mean", "overall"))
-    off = np.abs(others.mean(1) - own[:, 0])
+    off = np.abs(values[:, 1:].mean(1) - values[:, 0])
     return bool((off <= (0.0051 if said else 1e-9)).all())
-
-
-def _board(table: Table, how: ScoreReading, models: Sequence[str]) -> Board:
-    item = how.column("item")
-    kept = (item, how.group, how.cluster)
-    columns = table.with_items(how.item).columns
-    return Board(item, tuple(models or [name for name in columns if name not in kept]))
 
 
 def _refuse_wide(table: Table, how: ScoreReading) -> None:
@@ -462,17 +455,6 @@ def _refuse_wide(table: Table, how: ScoreReading) -> None:
         )
 
 
-def _of_nested(frame: DataFrame) -> str:
-    """Who reads a column that holds all votes on an item in one cell."""
-    nested = [column.name for column in frame if column.dtype.is_nested()]
-    if not nested:
-        return ""
-    return (
-        f" If {quote(nested[0])} holds all votes on an item: pt.loaders.read_chaosnli (command line: --format "
-        "chaosnli)."
-    )
-
-
 def neither(table: Table, how: LabelReading, odd: str = "") -> InputError:
     """The refusal of a table in none of the forms of labels."""
     frame, source = table.head
@@ -481,6 +463,9 @@ def neither(table: Table, how: LabelReading, odd: str = "") -> InputError:
     absent = next((name for name in names.values() if name not in columns), names["item"])
     known = f"For known answers add a column {names['annotator']!r}, with one name in all rows. "
     got = f"the columns {shortlist(columns, 12)}"
+    nested = next((column.name for column in frame if column.dtype.is_nested()), "")
+    if nested:
+        nested = f" If {quote(nested)} holds all votes on an item: pt.loaders.read_chaosnli (--format chaosnli)."
     return InputError(
         f"{got}, and {odd}" if odd else got,
         f"the long form (columns {names['item']!r}, {names['annotator']!r}, {names['label']!r}) or the counts form "
@@ -488,7 +473,7 @@ def neither(table: Table, how: LabelReading, odd: str = "") -> InputError:
         f"{known if {names['item'], names['label']} <= set(columns) else ''}"
         "Name the columns with item=, annotator=, label= (command line: --item, --annotator, --label); "
         "one column for each annotator is the wide form (format='wide'; --format wide). "
-        f"{did_you_mean(absent, columns)}{_of_nested(frame)}",
+        f"{did_you_mean(absent, columns)}{nested}",
         source.name,
         long_form_of(frame, how),
     )
