@@ -56,10 +56,8 @@ def _pieces(file: Path, usual: MaybeText) -> Iterator[bytes]:
 def table(data: bytes, suffix: str, name: str, before: int = 0) -> tuple[DataFrame, Source]:
     """The table of a text; so many lines come `before` it."""
     data = utf8(data, name, before)
-    if suffix == JSON:
-        return json_lines.parse_list(data, name)
     if suffix not in SEPARATED:
-        return json_lines.parse(data, name, before)
+        return json_lines.parse(data, name, suffix == JSON, before)
     usual = SEPARATED[suffix]
     separator = csv_text.separator_of(data, usual)
     frame, source = csv_text.parse(data, separator, name, before)
