@@ -465,7 +465,8 @@ def neither(table: Table, how: LabelReading, odd: str = "") -> InputError:
     got = f"the columns {shortlist(columns, 12)}"
     nested = next((column.name for column in frame if column.dtype.is_nested()), "")
     if nested:
-        nested = f" If {quote(nested)} holds all votes on an item: pt.loaders.read_chaosnli (command line: --format chaosnli)."
+        reader = "pt.loaders.read_chaosnli (command line: --format chaosnli)"
+        nested = f" If {quote(nested)} holds all votes on an item: {reader}."
     return InputError(
         f"{got}, and {odd}" if odd else got,
         f"the long form (columns {names['item']!r}, {names['annotator']!r}, {names['label']!r}) or the counts form "
