@@ -9,6 +9,10 @@ from probtruth.cli.reading import Files, read
 from probtruth.errors import InputError
 from probtruth.io.formats import MaybeText, Texts
 
+# What says something of one label at a time, or of how one file of it is read; and what stands beside it.
+OF_ONE = "soft table metric gold weights replicate format missing kind renormalise memory"
+OF_ONE_LABEL = (tuple(OF_ONE.split()), "several --label")
+
 
 def run(
     context: opt.Context,
@@ -30,6 +34,8 @@ def run(
 ) -> None:
     """Turn labels and predictions into P(A beats B) and a report."""
     labels = label or []
+    several = len(labels) > 1
+    opt.refuse_unused(context, *(OF_ONE_LABEL if several else _unused(files, table)))
     files = replace(files, reading=replace(files.reading, label=labels[0] if labels else None))
     if metric is not None and (rule, floor, gold, verdict.weights) != ("log", None, None, None):
         hint = "Leave one out."
@@ -38,20 +44,13 @@ def run(
     options = {"method": truth, "estimand": estimand, **verdict.options}
     if metric is None:
         options |= {"rule": opt.chosen_rule(rule), "floor": floor, "gold": _gold(gold, item)}
-    opt.refuse_unused(context, *_unused(files, table))
     console, gate = Console.of(context, json), verdict.gate
     check_output(out, show, item)
     cache_compiled_code()
-    if len(labels) > 1:
-        if metric is not None or table is not None:
-            raise InputError("several --label with --metric or a TABLE", "a scoring rule", "Leave it out.")
+    if several:
         with console.progress("inferring, scoring, sampling"):
-            several = _of_several_labels(labels, files, options, clusters)
-        if not json:
-            from probtruth.report import terminal
-
-            console.show(terminal.by_label(several))
-        conclude(several, out, None, item, console, gate)
+            result = _of_several_labels(labels, files, options, clusters)
+        conclude(result, out, show, item, console, gate)
         return
     with console.progress("reading"):
         reference, predictions, strata = read(files, table, estimand or ("class" if gold else None), clusters, memory)
@@ -68,8 +67,7 @@ def _of_several_labels(labels: list[str], files: Files, options: dict[str, Any],
     from probtruth.io.predictions import model_files
     from probtruth.line.several_labels import evaluate_labels
 
-    if options.pop("gold") is not None or options.pop("weights") is not None:
-        raise InputError("several --label with --gold or --weights", "neither", "Leave it out, or ask label by label.")
+    del options["gold"], options["weights"]
     if files.annotations is None or not files.predictions:
         raise InputError("several --label", "--annotations FILE and --predictions NAME=FILE", "Give both.")
     item = files.reading.item or "item"

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import polars
+from jaxtyping import Int
 from polars import DataFrame, Series, String
 
 from probtruth import check, frames
@@ -55,18 +56,31 @@ def _left_out(scores: Scores) -> list[str]:
 
 
 def as_table(scores: Scores) -> DataFrame:
-    """`item`, `model` and `score`, and `group` and `cluster` where there are any."""
-    n_models, n_items = scores.values.shape
+    """`item`, `model` and `score`, and `group`, `cluster` and `annotator` where there are any."""
+    values = scores.values
+    item = np.arange(len(scores.items))
+    repeated = scores.replicates
+    by_annotator = repeated is not None and repeated.what == "annotator"
+    if repeated is not None and by_annotator:
+        values = repeated.values
+        item = repeated.item
+    n_models = len(values)
     columns = {
-        "item": Series(list(scores.items) * n_models, dtype=String),
-        "model": Series(np.repeat(np.array(scores.models, object), n_items).tolist(), dtype=String),
-        "score": Series(scores.values.ravel()),
+        "item": _names(scores.items, item, n_models),
+        "model": _names(scores.models, np.repeat(np.arange(n_models), len(item))),
+        "score": Series(values.ravel()),
     }
     for what, partition in (("group", scores.groups), ("cluster", scores.clusters)):
         if partition is not None:
-            names = [partition.names[code] for code in partition.codes.tolist()]
-            columns[what] = Series(names * n_models, dtype=String)
-    return DataFrame(columns).filter(~np.isnan(scores.values).ravel())
+            columns[what] = _names(partition.names, partition.codes[item], n_models)
+    if repeated is not None and by_annotator:
+        columns["annotator"] = _names(repeated.names, repeated.replicate, n_models)
+    return DataFrame(columns).filter(~np.isnan(values).ravel())
+
+
+def _names(names: Sequence[str], codes: Int[np.ndarray, " row"], times: int = 1) -> Series:
+    """The names at these places, as a column, so many times one after the other."""
+    return Series(list(names), dtype=String)[np.tile(codes, times)]
 
 
 @fetched_once()
@@ -191,14 +205,14 @@ def of_runs(files: Mapping[str, StrPath], how: ScoreReading) -> Scores:
 
 def _of_long(table: Table, kind: LongScores, how: ScoreReading, memory: float | None) -> Scores:
     """Scores of a table with a row for each item and model."""
-    on_disk = too_large([table], memory) and table.stored and how.replicate is None and how.annotator is None
-    if on_disk:
-        table = table.in_batches()
     notes = parquet_notes.of(table)
     columns = {"item": kind.item, "model": kind.model} | how.named("replicate", "annotator", "group", "cluster")
-    for role in ("group", "cluster"):
+    for role in ("group", "cluster", "annotator"):
         if notes and role in table.columns:  # which probtruth itself wrote
             columns.setdefault(role, role)
+    on_disk = too_large([table], memory) and table.stored and columns.keys().isdisjoint(("replicate", "annotator"))
+    if on_disk:
+        table = table.in_batches()
     need_columns(table.columns, columns, table.name)
     upward, rule, facts = notes_in(notes, kind.score, how.higher_is_better, table.name)
     made = Scores.from_parts(

@@ -246,13 +246,16 @@ class Keyed(Table):
         return self.table.metadata()
 
     def _keyed(self, frame: DataFrame, source: Source) -> Part:
-        marked: dict[str, Series] = {}
-        for name in self.parts:
-            text = frames.cells(frame, name).cast(String)
-            # a slash in a name is marked, so that no two items get one name
-            marked[name] = text.str.replace_all("/", r"\/", literal=True)
-        key = DataFrame(marked).select(polars.concat_str(polars.all(), separator="/"))
-        return DataFrame([key.to_series().alias(self.item), *frame]), source
+        names = joined([frames.cells(frame, name) for name in self.parts])
+        return DataFrame([names.alias(self.item), *frame]), source
+
+
+def joined(columns: Sequence[Series]) -> Series:
+    """The names that several columns give together; a slash in one is marked, so that no two items get one name."""
+    marked: dict[str, Series] = {}
+    for at, column in enumerate(columns):
+        marked[str(at)] = column.cast(String).str.replace_all("/", r"\/", literal=True)
+    return DataFrame(marked).select(polars.concat_str(polars.all(), separator="/")).to_series()
 
 
 def opened(source: object, what: str = "the table") -> Table:

@@ -121,6 +121,25 @@ def other_estimand(result: Result) -> Table | None:
     return of_rows("The same models under the other estimand", rows, note)
 
 
+def labels(result: Result) -> Table | None:
+    """What each of several labels says of the pairs, a the better placed in the mean, and the mean in the last rows."""
+    if not result.by_label:
+        return None
+    compared = {mark(label): of_label.comparison for label, of_label in result.by_label.items()}
+    compared["mean of all"] = result.comparison
+    names = names_of(result)
+    rows = []
+    for label, comparison in compared.items():
+        shown = result.comparison.order_pairs(comparison.pairs)
+        if len(shown) > ALL_PAIRS:
+            shown = [pair for pair in shown if pair.a == shown[0].a]
+        places = places_of(shown)
+        for pair in shown:
+            cells = {"Label": label, "a": names[pair.a], "b": names[pair.b]}
+            rows.append(cells | _difference(pair, places))
+    return of_rows("Differences on each label, and on their mean", rows, left=("a", "b"))
+
+
 def pairs(result: Result, rows: Sequence[Pair] | None = None, caption: str = "Differences") -> Table | None:
     """The pairs, or where they are many those of the leading model: a minus b, a the better placed. None for one model.
 
@@ -177,8 +196,9 @@ def _difference(pair: Pair, places: int, a: str = "a") -> dict[str, str]:
     }
 
 
-def by_group(result: Result) -> Table | None:
-    shown = result.comparison.leading_pair_by_group
+def by_group(result: Result, people: bool = False) -> Table | None:
+    comparison = result.comparison
+    shown = comparison.leading_pair_by_people if people else comparison.leading_pair_by_group
     if not shown:
         return None
     groups = marked(pair.group for pair in shown)
@@ -190,10 +210,11 @@ def by_group(result: Result) -> Table | None:
         cells = {"Group": groups[str(pair.group)], "Items": fixed(pair.n_items, 0)}
         rows.append(cells | _difference(pair, places, a))
     favours = favouring_a(result.comparison.higher_is_better)
-    note = (
-        f"Difference = {a} minus {b}; {favours} favours the first. Groups are pooled partially: one with few items is "
-        "drawn towards the others."
-    )
+    note = f"Difference = {a} minus {b}; {favours} favours the first."
+    if people:
+        note += " Each row is the answer of that group's annotators by themselves, over new items and new annotators."
+        return of_rows("The two leading models by every group of annotators", rows, note)
+    note += " Groups are pooled partially: one with few items is drawn towards the others."
     return of_rows("The two leading models in every group", rows, note)
 
 
