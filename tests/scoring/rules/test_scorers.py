@@ -10,8 +10,7 @@ from sklearn.naive_bayes import GaussianNB
 import probtruth as pt
 from probtruth.errors import InputError
 
-TOLERANCE = 1e-9
-"""Round-off of means of float64 logarithms, and of scikit-learn's clipping at the dtype's epsilon."""
+TOLERANCE = 1e-9  # Round-off of means of float64 logarithms, and of scikit-learn's clipping at the dtype's epsilon
 
 
 SPECIES = np.array(["setosa", "versicolor", "virginica"])
