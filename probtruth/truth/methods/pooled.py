@@ -99,6 +99,9 @@ def with_shares(
     """The geometric mean of class probabilities and smoothed vote shares; what is known stays known."""
     votes = flat.votes()
     shares = (votes + 1 / flat.n_labels) / (votes.sum(1, keepdims=True) + 1)
-    logs = (1 - weight) * np.log(np.maximum(classes, LEAST)) + weight * np.log(shares) + flat.known
-    powers = np.exp(logs - logs.max(1, keepdims=True))
-    return np.asarray(powers / powers.sum(1, keepdims=True))
+    of_classes = np.log(np.maximum(classes, LEAST))
+    logs = (1 - weight) * of_classes + weight * np.log(shares) + flat.known
+    top = logs.max(1, keepdims=True)
+    powers = np.exp(logs - top)
+    total = powers.sum(1, keepdims=True)
+    return np.asarray(powers / total)
