@@ -157,7 +157,9 @@ def _scores(table: Any, how: ScoreReading) -> Checked:
     )
     missing = len(scores.audit.missing)
     facts = {"n_items": len(scores.items), "models": list(scores.models), "missing": missing}
-    lines = [f"{count(missing, 'item')} left out, which some model lacks"] if missing else []
+    lines = [f"{count(missing, 'item')} left out, without any score"] if missing else []
+    for model, lacks, _ in scores.audit.by_model:
+        lines += [f"{checks.quote(model)} lacks {count(lacks, 'item')}"] if lacks else []
     return "scores", {**facts, "higher_is_better": upward}, [*lines, way, *scores.notes]
 
 

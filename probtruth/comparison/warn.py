@@ -34,15 +34,7 @@ def warnings_of(
     """The warnings of one comparison; those that begin with `sampling:` fail it under `strict`."""
     plan = estimate.design
     about = estimate.about
-    warnings = []
-    rhat, ess, divergences = (diagnostics[name] for name in ("max_rhat", "min_ess", "divergences"))
-    if isinstance(rhat, float) and not rhat <= MAX_RHAT:
-        warnings.append(f"sampling: R-hat {rhat:.3f} is above {MAX_RHAT}: the chains have not mixed")
-    if isinstance(ess, float) and not ess >= MIN_ESS:
-        warnings.append(f"sampling: effective sample size {ess:.0f} is below {MIN_ESS:.0f}")
-    if divergences:
-        warnings.append(f"sampling: {divergences} divergent transitions")
-    warnings += [*plan.notes, *about.notes]
+    warnings = [*sampling(diagnostics), *plan.notes, *about.notes]
     audit = about.audit
     known = about.known
     if audit.dropped:
@@ -114,6 +106,19 @@ def warnings_of(
         more = f" and {len(constant) - 3} more pairs" if len(constant) > 3 else ""
         warnings.append(f"the same difference on every item: {names}{more}: no spread to judge by")
     return tuple(warnings)
+
+
+def sampling(diagnostics: Mapping[str, object]) -> list[str]:
+    """What is wrong with the draws."""
+    warnings: list[str] = []
+    rhat, ess, divergences = (diagnostics[name] for name in ("max_rhat", "min_ess", "divergences"))
+    if isinstance(rhat, float) and not rhat <= MAX_RHAT:
+        warnings.append(f"sampling: R-hat {rhat:.3f} is above {MAX_RHAT}: the chains have not mixed")
+    if isinstance(ess, float) and not ess >= MIN_ESS:
+        warnings.append(f"sampling: effective sample size {ess:.0f} is below {MIN_ESS:.0f}")
+    if divergences:
+        warnings.append(f"sampling: {divergences} divergent transitions")
+    return warnings
 
 
 def _few_units(estimate: Estimate) -> list[str]:

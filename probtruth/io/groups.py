@@ -1,6 +1,6 @@
 """The group or cluster of each item, from a column of a file.
 
-Tables of models side by side: the items that all have, and what was left out.
+Tables of models side by side: the items that some model has, and who lacks which.
 """
 
 from collections.abc import Iterable, Sequence
@@ -55,12 +55,12 @@ def one_each[V](
     return known
 
 
-# Items, their rows for each model, what was left out, and whether the items are those of the index.
-type Common = tuple[frames.Names, Sequence[Int[np.ndarray, " item"]], Audit, bool]
+# Items, their rows for each model (-1: none), what was left out, and whether the items are those of the index.
+type SideBySide = tuple[frames.Names, Sequence[Int[np.ndarray, " item"]], Audit, bool]
 
 
-def common(models: Sequence[str], items: Sequence[Sequence[str]], index: Index | None) -> Common:
-    """What all models (and the index, if there is one with names) have, in the order of the first."""
+def side_by_side(models: Sequence[str], items: Sequence[Sequence[str]], index: Index | None) -> SideBySide:
+    """The items that some model (and the index, if there is one with names) has, as they first appear."""
     if index is not None and index.positional_items:
         for model, names in zip(models, items, strict=True):
             check.length(len(names), len(index.items), f"items in model {check.quote(model)}")
@@ -77,36 +77,35 @@ def common(models: Sequence[str], items: Sequence[Sequence[str]], index: Index |
     if index is not None and named:
         for model, names in zip(models, items, strict=True):
             not_shifted(index.items, names, f"model {check.quote(model)}")
-    if not named:
-        reference = polars.concat(columns).unique(maintain_order=True)
-    rows = [frames.positions(reference, column) for column in columns]
-    shared = np.logical_and.reduce([own >= 0 for own in rows])
-    if not shared.any():
-        raise _nothing(models, items, index if named else None)
-    order, extra = np.argsort(rows[0][shared]), []
-    for own, column in zip(rows, columns, strict=True):
+    scored = polars.concat(columns).unique(maintain_order=True)
+    if named:
+        scored = scored.filter(frames.positions(scored, reference) >= 0)
+    rows = [frames.positions(scored, column) for column in columns]
+    wanted = reference if named else scored
+    unscored = wanted.filter(frames.positions(wanted, scored) < 0)
+    n_models = np.sum([own >= 0 for own in rows], axis=0)
+    extra: set[str] = set()
+    by_model: list[tuple[str, int, int]] = []
+    for at, (model, own, column) in enumerate(zip(models, rows, columns, strict=True)):
+        n_scored = int((own >= 0).sum())
+        if index is not None and named and n_scored == 0:
+            raise _nothing("the reference", index.items, model, items[at])
+        if not named and (n_models[own >= 0] < 2).all():
+            second = max(at, 1)
+            raise _nothing(f"model {check.quote(models[0])}", items[0], models[second], items[second])
         is_extra = np.ones(len(column), bool)
         is_extra[own[own >= 0]] = False
-        extra.append(column.filter(is_extra))
-    audit = Audit(
-        sort_names(frames.text(reference.filter(~shared)).to_list()),
-        sort_names({name for names in extra for name in frames.text(names).to_list()}),
-        tuple((model, int((own < 0).sum()), len(more)) for model, own, more in zip(models, rows, extra, strict=True)),
-    )
-    rows = [own[shared][order] for own in rows]
-    shared_items = columns[0].gather(rows[0])
-    return frames.Names(shared_items), rows, audit, named and frames.same(shared_items, reference)
+        extra.update(frames.text(column.filter(is_extra)).to_list())
+        by_model.append((model, len(wanted) - n_scored, len(column) - n_scored))
+    audit = Audit(sort_names(frames.text(unscored).to_list()), sort_names(extra), tuple(by_model))
+    return frames.Names(scored), rows, audit, named and frames.same(scored, reference)
 
 
-def _nothing(models: Sequence[str], items: Sequence[Sequence[str]], index: Index | None) -> InputError:
-    """The error for no item in common, with names from the two sides that share none (or the first two)."""
-    sides = [("the reference", index.items)] if index is not None else []
-    sides += [(f"model {check.quote(model)}", tuple(names)) for model, names in zip(models, items, strict=True)]
-    first = frozenset(sides[0][1])
-    other = next((side for side in sides[1:] if first.isdisjoint(side[1])), sides[-1])
+def _nothing(where: str, wanted: Sequence[str], model: str, names: Sequence[str]) -> InputError:
+    """The error for a model without any of the items wanted."""
     return InputError(
-        f"no item in common: {check.shortlist(sides[0][1], 3)} in {sides[0][0]}, {check.shortlist(other[1], 3)} in "
-        f"{other[0]}",
+        f"no item in common: {check.shortlist(wanted, 3)} in {where}, {check.shortlist(names, 3)} in model "
+        f"{check.quote(model)}",
         "the same item names in all",
         check.AS_TEXT,
     )

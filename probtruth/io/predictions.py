@@ -64,8 +64,8 @@ def read_predictions(
         labels: the names of the labels, in the order of columns without names.
         memory: bytes from which on probabilities lie in a temporary file instead of in memory.
 
-    Returns: the predictions on the items that all models (and the index) have; `audit` counts the others, and the rows
-    that were renormalised.
+    Returns: the predictions on the items that some model (and the index) has, NaN where a model lacks one; `audit`
+    counts what each lacks, and the rows that were renormalised.
 
     Errors: `InputError` names file, line and column of a cell that is not a number, NaN or negative, a row that does
     not sum to 1 (and says what the numbers look like), an item that stands twice, columns that are not labels, and
@@ -97,7 +97,7 @@ def read_predictions(
         _same_labels(own, tables[0])
         if index is not None:
             match_labels(index, Index.of_array((0, len(own.labels)), (), own.labels)[0], own.source.name)
-    items, rows_of, audit, as_known = groups.common(models, [table.items for table in tables], index)
+    items, rows_of, audit, as_known = groups.side_by_side(models, [table.items for table in tables], index)
     made, order = _index_of(items, own_labels, index if as_known else None)
     logs = empty_array((len(models), len(order), len(own_labels)), on_disk)
     divided, like_probs = [], []
@@ -105,7 +105,7 @@ def read_predictions(
         sums, plainly = own.write(array, rows[order], made.labels, kind, renormalise, used)
         divided += [(own.model, len(sums), float(sums.min()), float(sums.max()))] if len(sums) else []
         like_probs += [own.model] if plainly else []
-    in_one_order = all((np.diff(rows) > 0).all() for rows in rows_of)
+    in_one_order = all((np.diff(rows[rows >= 0]) > 0).all() for rows in rows_of)
     index = replace(
         made,
         positional_labels=all(table.chosen.positional for table in tables),
@@ -176,6 +176,7 @@ class _Table:
         columns = [self.chosen.item, *dict.fromkeys(self.chosen.labels.values())]
         parts: Iterable[Part] = (under_labels(*part, self.chosen, kind) for part in self.table.rows(columns))
         fill(logs, rows, len(self.items), parts, labels, convert, refuse)
+        logs[rows < 0] = np.nan
         return np.concatenate(divided), kind == "logits" and probable
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import polars
+from jaxtyping import Int
 
 from probtruth import check, frames
 from probtruth.errors import InputError
@@ -52,18 +53,31 @@ def _left_out(scores: Scores) -> list[str]:
 
 
 def as_table(scores: Scores) -> polars.DataFrame:
-    """`item`, `model` and `score`, and `group` and `cluster` where there are any."""
-    n_models, n_items = scores.values.shape
+    """`item`, `model` and `score`, and `group`, `cluster` and `annotator` where there are any."""
+    values = scores.values
+    item = np.arange(len(scores.items))
+    repeated = scores.replicates
+    by_annotator = repeated is not None and repeated.what == "annotator"
+    if repeated is not None and by_annotator:
+        values = repeated.values
+        item = repeated.item
+    n_models = len(values)
     columns = {
-        "item": polars.Series(list(scores.items) * n_models, dtype=polars.String),
-        "model": polars.Series(np.repeat(np.array(scores.models, object), n_items).tolist(), dtype=polars.String),
-        "score": polars.Series(scores.values.ravel()),
+        "item": _names(scores.items, item, n_models),
+        "model": _names(scores.models, np.repeat(np.arange(n_models), len(item))),
+        "score": polars.Series(values.ravel()),
     }
     for what, partition in (("group", scores.groups), ("cluster", scores.clusters)):
         if partition is not None:
-            names = [partition.names[code] for code in partition.codes.tolist()]
-            columns[what] = polars.Series(names * n_models, dtype=polars.String)
-    return polars.DataFrame(columns).filter(~np.isnan(scores.values).ravel())
+            columns[what] = _names(partition.names, partition.codes[item], n_models)
+    if repeated is not None and by_annotator:
+        columns["annotator"] = _names(repeated.names, repeated.replicate, n_models)
+    return polars.DataFrame(columns).filter(~np.isnan(values).ravel())
+
+
+def _names(names: Sequence[str], codes: Int[np.ndarray, " row"], times: int = 1) -> polars.Series:
+    """The names at these places, as a column, so many times one after the other."""
+    return polars.Series(list(names), dtype=polars.String)[np.tile(codes, times)]
 
 
 @fetched_once()
@@ -187,13 +201,16 @@ def _of_runs(files: Mapping[str, StrPath], how: ScoreReading) -> Scores:
 
 def _of_long(table: Table, kind: LongScores, how: ScoreReading, memory: float | None) -> Scores:
     """Scores of a table with a row for each item and model."""
-    on_disk = too_large([table], memory) and table.stored and how.replicate is None and how.annotator is None
+    notes = parquet_notes.of(table)
+    named = {"item": kind.item, "model": kind.model, "group": how.group, "cluster": how.cluster}
+    named |= {"replicate": how.replicate, "annotator": how.annotator}
+    for role in ("group", "cluster", "annotator"):
+        if named.get(role) is None and notes and role in table.columns:  # which probtruth itself wrote
+            named[role] = role
+    single = named["replicate"] is None and named["annotator"] is None
+    on_disk = too_large([table], memory) and table.stored and single
     if on_disk:
         table = table.in_batches()
-    notes = parquet_notes.of(table)
-    named = {"item": kind.item, "model": kind.model, "replicate": how.replicate, "annotator": how.annotator}
-    for role, name in (("group", how.group), ("cluster", how.cluster)):
-        named[role] = role if name is None and notes and role in table.columns else name  # which probtruth itself wrote
     frames.need_columns(table.columns, named, table.name)
     upward, rule, facts = notes_in(notes, kind.score, how.higher_is_better, table.name)
     columns = {role: name for role, name in named.items() if name is not None}

@@ -284,13 +284,16 @@ class Keyed(Table):
         return self.table.metadata()
 
     def _keyed(self, frame: polars.DataFrame, source: Source) -> Part:
-        marked: dict[str, polars.Series] = {}
-        for name in self.parts:
-            text = frames.cells(frame, name).cast(polars.String)
-            # a slash in a name is marked, so that no two items get one name
-            marked[name] = text.str.replace_all("/", r"\/", literal=True)
-        key = polars.DataFrame(marked).select(polars.concat_str(polars.all(), separator="/"))
-        return polars.DataFrame([key.to_series().alias(self.item), *frame]), source
+        names = joined([frames.cells(frame, name) for name in self.parts])
+        return polars.DataFrame([names.alias(self.item), *frame]), source
+
+
+def joined(columns: Sequence[polars.Series]) -> polars.Series:
+    """The names that several columns give together; a slash in one is marked, so that no two items get one name."""
+    marked: dict[str, polars.Series] = {}
+    for at, column in enumerate(columns):
+        marked[str(at)] = column.cast(polars.String).str.replace_all("/", r"\/", literal=True)
+    return polars.DataFrame(marked).select(polars.concat_str(polars.all(), separator="/")).to_series()
 
 
 def opened(source: object, what: str = "the table") -> Table:

@@ -17,7 +17,7 @@ from probtruth.line.labelled import SHARED_ERRORS, Labelled
 from probtruth.line.options import Options
 from probtruth.line.other_estimand import NO_ROOM, OtherVerdicts
 from probtruth.line.result import Result
-from probtruth.scoring.align import align
+from probtruth.scoring.align import align_all
 from probtruth.scoring.rules import ScoringRule, get_rule
 from probtruth.truth.infer import infer_truth
 from probtruth.types import Annotations, Predictions, Truth
@@ -153,7 +153,9 @@ def read_both(
 def concluded(reference: Annotations | Truth, predictions: Predictions, options: Options) -> Result:
     """The truth, the scores and the comparison; other verdicts are computed when they are read."""
     truth = truth_of(reference, options.method, options.estimand, options.seed)
-    aligned = align(predictions, truth)
+    aligned = align_all(predictions, truth)
+    if options.gold is not None:  # experts' answers correct scores of every model
+        aligned = aligned.common()
     scored = score_on_evidence(truth, aligned, options.evidence, options.rule, options.floor, options.seed)
     scores = scored.scores
     if options.gold is not None:

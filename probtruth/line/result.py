@@ -12,7 +12,7 @@ from probtruth.errors import InputError
 from probtruth.frames import from_rows
 from probtruth.kernels.host import versions
 from probtruth.line.letters import letters_of
-from probtruth.line.standing import GroupCount, Standing, group_count, standing_of
+from probtruth.line.standing import Standing, standing_of
 from probtruth.study.choose_gold import choose_gold
 from probtruth.types import Annotations, Audit, Comparison, Scores, Truth
 from probtruth.types.pairs import Pair, Rank
@@ -120,11 +120,6 @@ class Result(Reported):
         from probtruth.line.next_step import next_step
 
         return next_step(self)
-
-    @cached_property
-    def group_count(self) -> GroupCount | None:
-        """In how many of the groups the leading model is ahead of the next; None without groups."""
-        return group_count(self.comparison)
 
     @cached_property
     def letters(self) -> Mapping[str, str]:

@@ -196,8 +196,9 @@ def _difference(pair: Pair, places: int, a: str = "a") -> dict[str, str]:
     }
 
 
-def by_group(result: Result) -> Table | None:
-    shown = result.comparison.leading_pair_by_group
+def by_group(result: Result, people: bool = False) -> Table | None:
+    comparison = result.comparison
+    shown = comparison.leading_pair_by_people if people else comparison.leading_pair_by_group
     if not shown:
         return None
     groups = marked(pair.group for pair in shown)
@@ -209,10 +210,11 @@ def by_group(result: Result) -> Table | None:
         cells = {"Group": groups[str(pair.group)], "Items": fixed(pair.n_items, 0)}
         rows.append(cells | _difference(pair, places, a))
     favours = favouring_a(result.comparison.higher_is_better)
-    note = (
-        f"Difference = {a} minus {b}; {favours} favours the first. Groups are pooled partially: one with few items is "
-        "drawn towards the others."
-    )
+    note = f"Difference = {a} minus {b}; {favours} favours the first."
+    if people:
+        note += " Each row is the answer of that group's annotators by themselves, over new items and new annotators."
+        return of_rows("The two leading models by every group of annotators", rows, note)
+    note += " Groups are pooled partially: one with few items is drawn towards the others."
     return of_rows("The two leading models in every group", rows, note)
 
 

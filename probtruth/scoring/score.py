@@ -193,7 +193,9 @@ def _by_block(kernel: Callable[..., np.ndarray], *tables: Rows) -> np.ndarray:
 
 def _losses_here(rule: ScoringRule, floor: float | None, log_probs: Rows) -> Rows:
     logs = floored(log_probs, floor)
-    return -logs if rule is log else _padded(rule.per_label_from_log, logs)  # log needs nothing compiled
+    losses = -logs if rule is log else _padded(rule.per_label_from_log, logs)  # log needs nothing compiled
+    lacking = np.isnan(logs[:, :1])
+    return np.where(lacking, np.nan, losses) if lacking.any() else losses
 
 
 def _padded(kernel: Callable[..., Array], block: Rows) -> np.ndarray:

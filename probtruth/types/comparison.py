@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import polars
     import xarray
 
+PEOPLE = "groups of annotators"  # The rows of `group_results` by each group of people
 Tests = Callable[[Collection[str] | None], Sequence[Row]]  # The model-free tests of the pairs of some models
 
 
@@ -124,11 +125,18 @@ class Comparison(Reported):
     @cached_property
     def leading_pair_by_group(self) -> Sequence[Pair]:
         """The leading model minus the next one in every group; none without groups."""
-        if not self.groups:
+        return self._leading_pair(self.groups)
+
+    @cached_property
+    def leading_pair_by_people(self) -> Sequence[Pair]:
+        """The same by every group of annotators."""
+        return self._leading_pair(self.group_results.get(PEOPLE, ()))
+
+    def _leading_pair(self, rows: Sequence[Pair]) -> Sequence[Pair]:
+        if not rows:
             return []
         first, second = leading_pair(self.ranks)
-        rows = [row for row in self.groups if {row["a"], row["b"]} == {first, second}]
-        return [Pair.of(row).seen_from(first) for row in rows]
+        return [Pair.of(row).seen_from(first) for row in rows if {row["a"], row["b"]} == {first, second}]
 
     @cached_property
     def rank_chances(self) -> Mapping[str, Sequence[float]]:

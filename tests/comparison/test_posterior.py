@@ -45,7 +45,9 @@ def shown(comparison) -> Iterator[tuple[float, float, float]]:
         yield row["high"], END * (row["high"] - row["low"])
 
 
-@pytest.mark.parametrize("seed", [0, 1, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(2, 50))])
+@pytest.mark.parametrize(
+    "seed", [0, 11, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(1, 50) if seed != 11)]
+)
 def test_three_engines_agree(seed):
     values, groups, clusters = design(seed)
     exact, *others = (

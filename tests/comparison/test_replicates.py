@@ -134,7 +134,7 @@ def test_replicates_that_do_not_lean_cost_little(n_judges):
     """Where nobody says what they are; said to be crossed, two cost 2.2 times the width in every data set."""
     rng = np.random.default_rng(n_judges)
     wider = []
-    for _ in range(100):
+    for _ in range(60):
         scores = judged(rng, n_judges, 1.0, 0.0)
         rows = [compare(scores, replicates=kind, engine="exact").pairs[0] for kind in (None, "independent")]
         one, other = (row["high"] - row["low"] for row in rows)

@@ -167,7 +167,10 @@ CASES = {
     ),
     "annotations in place of soft labels": Case(
         f"score --truth labels.csv {MODELS} --out never.parquet",
-        {"--out soft.parquet": any_result},
+        {
+            "--out soft.parquet": any_result,
+            "--each annotation": lambda found: found["models"].keys() == {"sharp", "flat"},
+        },
         fill={"--out soft.parquet": "probtruth truth labels.csv --out again.parquet"},
     ),
     "expert labels under opinions": Case(

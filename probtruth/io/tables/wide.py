@@ -61,9 +61,10 @@ def fill(
     convert: Callable[[np.ndarray], tuple[np.ndarray, bool]],
     refuse: Callable[[np.ndarray, polars.DataFrame, Source], None],
 ) -> None:
-    """Writes what `convert` makes of the table's `rows` into `out`; parts in which it finds cells unfit are refused."""
+    """Writes what `convert` makes of the table's `rows` (-1: none) into `out`; cells found unfit are refused."""
     place = np.full(n_rows, -1)
-    place[rows] = np.arange(len(rows))
+    there = np.flatnonzero(rows >= 0)
+    place[rows[there]] = there
     before, size = 0, block_rows(len(columns))
     for frame, source in parts:
         numbers, fit = frame_numbers.float_columns(frame, columns, source), True

@@ -186,10 +186,8 @@ def test_audit(tmp_path: Path) -> None:
     for audit in (scores.audit, choices):
         assert audit.different == ("t/0",)
         assert audit.prompts == ("t/1",)
-    assert set(choices.missing) == {"t/3", "t/9"}
-    assert choices.dropped == 3
-    assert scores.audit.by_model == (("a", 1, 0), ("b", 1, 0))
-    assert scores.audit.dropped == 1
+        assert audit.by_model == (("a", 1, 0), ("b", 1, 0))
+        assert audit.dropped == 1
     comparison = pt.compare(read_lm_eval_samples({"a": first, "b": second}), engine="exact")
     assert any("1 that are another question for some model ('t/0')" in warning for warning in comparison.warnings)
     assert any("in other words of some models ('t/1')" in warning for warning in comparison.warnings)
