@@ -13,12 +13,9 @@ from probtruth.comparison.compare import compare
 from probtruth.errors import InputError, PosteriorError
 from probtruth.types import RuleFacts, Scores
 
-PUBLISHED = 5.1e-7
-"""Numbers printed to six digits."""
-ROUNDED = 1e-12
-"""Absolute, in probability: a few hundred additions in float64."""
-MONTE_CARLO = 0.03
-"""Absolute, in probability: at least five standard errors of 10,000 draws with an ESS above 7,000."""
+PUBLISHED = 5.1e-7  # Numbers printed to six digits
+ROUNDED = 1e-12  # Absolute, in probability: a few hundred additions in float64
+MONTE_CARLO = 0.03  # Absolute, in probability: at least five standard errors of 10,000 draws with an ESS above 7,000
 
 
 def row_of(comparison, a, b):

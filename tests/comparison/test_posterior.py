@@ -50,9 +50,9 @@ def shown(comparison) -> Iterator[tuple[float, float, float]]:
 )
 def test_three_engines_agree(seed):
     values, groups, clusters = design(seed)
-    exact, *others = (
-        compare(make(values), groups, clusters, engine=engine, rope=0.1) for engine in ("exact", "auto", "nuts")
-    )
+    # with groups, "auto" samples what "nuts" does, and its pairs are in closed form: once is enough
+    engines = ("exact", "nuts") if groups is not None and seed != 11 else ("exact", "auto", "nuts")
+    exact, *others = (compare(make(values), groups, clusters, engine=engine, rope=0.1) for engine in engines)
     for other in others:
         tables = other.diagnostics["tables"]
         assert (tables["pairwise"]["engine"] == "nuts") == (other.settings["engine"] == "nuts")

@@ -10,8 +10,7 @@ from probtruth.comparison.compare import compare
 from probtruth.errors import InputError
 from probtruth.types import Scores
 
-PRINTED = 5e-4
-"""Numbers printed to three decimals."""
+PRINTED = 5e-4  # Numbers printed to three decimals
 
 
 def test_folds_of_scikit_learns_grid(data):

@@ -12,7 +12,6 @@ from probtruth.errors import InputError
 
 # American League 1987, games won by the row's team against the column's: Agresti, Categorical Data Analysis (2002),
 # table 10.10. Strengths relative to Baltimore: the vignette of BradleyTerry2 (R), model without an effect of home.
-TEAMS = ("Milwaukee", "Detroit", "Toronto", "New York", "Boston", "Cleveland", "Baltimore")
 WINS = (
     (0, 7, 9, 7, 7, 9, 11),
     (6, 0, 7, 5, 11, 9, 9),
