@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -10,6 +11,7 @@ from probtruth import check
 from probtruth.comparison.assemble import assemble
 from probtruth.comparison.board_sets import by_set
 from probtruth.comparison.boards import connected
+from probtruth.comparison.costs import drawn_costs
 from probtruth.comparison.design import Design, design
 from probtruth.comparison.estimate import Estimate
 from probtruth.comparison.groups import Population
@@ -67,7 +69,7 @@ def compare(
 
         return by_set(scores, sets, of_set)
     found = conclude(of_scores(scores, plan, chosen, annotations), chosen)
-    return replace(found, scored=scores)
+    return replace(found, scored=scores, costs_drawn=partial(drawn_costs, scores, plan, chosen.seed))
 
 
 def conclude(estimate: Estimate, options: Options) -> Comparison:

@@ -42,6 +42,9 @@ SHORT = {
     "Divergence": "diverg.",
     "Infinite on": "inf.",
     "Expected rank": "rank",
+    "95% interval of the cost": "95% interval",
+    "P(on the frontier)": "P(frontier)",
+    "P(within the ROPE)": "P(ok)",
     "Regret": "regret",
 }  # Heads that leave room on 80 columns
 ON_PAGES = "P(a not worse)"  # The head of a column for which these have none
@@ -65,6 +68,9 @@ def summary(result: Result) -> tuple[RenderableType, ...]:
     by_people = tables.by_group(result, people=True)
     if by_people is not None:
         parts.append(titled(by_people, PAIR_NAME))
+    costs = tables.frontier(result)
+    if costs is not None:
+        parts += [titled(costs, PAIR_NAME), _text(tables.frontier_sentence(result))]
     lines = warnings(result)
     parts += [Text(f"! {line}", style="yellow") for line in lines[:MOST_WARNINGS]]
     more = len(lines) - MOST_WARNINGS
