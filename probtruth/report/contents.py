@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from probtruth.check import count
 from probtruth.line.result import Result
 from probtruth.report import cite, data_tables, latex, tables
-from probtruth.report.about import MOST_WARNINGS, alignment, facts, warnings
+from probtruth.report.about import MOST_WARNINGS, alignment, facts, population, warnings
 from probtruth.report.names import marked, plain, unmarked
 from probtruth.report.numbers import decimals, fixed, probability
 from probtruth.report.plots.annotators import plot_annotators
@@ -146,7 +146,8 @@ def contents(result: Result, extras: Extras | None = None) -> Contents:
         if shown:
             sections.append(Fold(title, shown))
     note = None if result.note is None else plain(result.note)
-    return Contents(tuple(facts(result)), said, note, _behind(result), _warnings(result), tuple(sections))
+    first = (*facts(result), population(result))
+    return Contents(first, said, note, _behind(result), _warnings(result), tuple(sections))
 
 
 def _warnings(result: Result) -> tuple[Block, ...]:
@@ -186,6 +187,7 @@ def _models(result: Result, said: Verdict) -> Iterator[Block | None]:
     chances = result.comparison.rank_chances
     if len(chances) > 2:
         yield _ranks(result, chances)
+    yield tables.proper_rule(result)
     yield tables.other_estimand(result)
 
 
@@ -229,7 +231,7 @@ def _costs(result: Result) -> Iterator[Block | None]:
     found = result.frontier
     if found is None:
         return
-    yield tables.frontier_sentence(result)
+    yield tables.frontier_sentence(found, result)
     words = "Mean score of each model against its cost."
     caption = "Mean score against cost, with 95% intervals; filled: probably on the frontier."
     yield Figure("frontier", words, partial(plot_frontier, result.comparison, found), caption)

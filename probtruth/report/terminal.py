@@ -65,12 +65,11 @@ def summary(result: Result) -> tuple[RenderableType, ...]:
     pairs = tables.pairs(result)
     if pairs is not None:
         parts.append(titled(pairs, PAIR_NAME))
-    by_people = tables.by_group(result, people=True)
-    if by_people is not None:
-        parts.append(titled(by_people, PAIR_NAME))
-    costs = tables.frontier(result)
-    if costs is not None:
-        parts += [titled(costs, PAIR_NAME), _text(tables.frontier_sentence(result))]
+    for table in (tables.proper_rule(result), tables.by_group(result, people=True), tables.frontier(result)):
+        if table is not None:
+            parts.append(titled(table, PAIR_NAME))
+    if result.frontier is not None:
+        parts.append(_text(tables.frontier_sentence(result.frontier, result)))
     lines = warnings(result)
     parts += [Text(f"! {line}", style="yellow") for line in lines[:MOST_WARNINGS]]
     more = len(lines) - MOST_WARNINGS

@@ -291,8 +291,7 @@ def typed(place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFi
     return call
 
 
-MESSAGES: dict[str, str] = {}
-"""What the command of each case said."""
+MESSAGES: dict[str, str] = {}  # What the command of each case said
 
 
 def split(command: str) -> list[str]:

@@ -15,10 +15,8 @@ from probtruth.types import Annotations, Index
 A = "item,cat,dog\nx,0.25,0.75\ny,0.5,0.5\nz,1,0\n"
 B = "dog,item,cat\n0.125,z,0.875\n1,w,0\n0.25,x,0.75\n"
 
-DECIMALS = 1e-5
-"""Of logarithms that a file writes with six digits."""
-EXP_ROUND_OFF = 1e-15
-"""A log and an exp in double precision, on probabilities of order one."""
+DECIMALS = 1e-5  # Of logarithms that a file writes with six digits
+EXP_ROUND_OFF = 1e-15  # A log and an exp in double precision, on probabilities of order one
 
 
 @pytest.fixture

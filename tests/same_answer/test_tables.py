@@ -56,8 +56,11 @@ def check(form: str, of_reference: str, of_models: tuple[str, ...], items: str, 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("way", WAYS)
 def test_every_way_of_labels_beside_every_way_of_models(way: str, form: str, tmp_path: Path) -> None:
+    """Every way of a reference meets every way of models, in every second form."""
     names = list(product(ITEMS, CLASSES))
     for place, other in enumerate(WAYS):
+        if (place + WAYS.index(way) + FORMS.index(form)) % 2:
+            continue
         items, classes = names[(place + 3 * WAYS.index(way)) % len(names)]
         folder = tmp_path / str(place)
         folder.mkdir()

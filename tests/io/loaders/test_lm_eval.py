@@ -10,8 +10,7 @@ import probtruth as pt
 from probtruth.errors import InputError
 from probtruth.io.loaders import read_lm_eval_choices, read_lm_eval_samples
 
-ROUND_OFF = 1e-12
-"""Of a softmax in float64."""
+ROUND_OFF = 1e-12  # Of a softmax in float64
 
 
 def logged(folder: Path, task: str) -> list[dict[str, object]]:
@@ -51,8 +50,7 @@ HARNESS = {
     "arc_easy": (("none",), ("acc", "acc_norm")),
     "hellaswag": (("none",), ("acc", "acc_norm")),
     "gsm8k": (("strict-match", "flexible-extract"), ("exact_match",)),
-}
-"""Tasks with their filters and metrics, both in the harness's order."""
+}  # Tasks with their filters and metrics, both in the harness's order
 DATE = "2025-07-01T09-30-12.345678"
 
 

@@ -13,8 +13,7 @@ import probtruth as pt
 from probtruth.errors import InputError
 from probtruth.io.loaders import read_cv_results
 
-TOLERANCE = 1e-9
-"""Round-off of means of float64 logarithms, and of scikit-learn's clipping at the dtype's epsilon."""
+TOLERANCE = 1e-9  # Round-off of means of float64 logarithms, and of scikit-learn's clipping at the dtype's epsilon
 
 
 @pytest.fixture(scope="module")
