@@ -3,6 +3,8 @@
 import math
 from collections.abc import Sequence
 
+import numpy as np
+
 from probtruth.kernels.host import versions
 from probtruth.line.result import Result
 from probtruth.report import about
@@ -72,7 +74,7 @@ def _accuracy(result: Result) -> dict[str, float]:
 def _note_on_models(result: Result, several: bool, entropy: str | None) -> str:
     comparison = result.comparison
     score = "the metric" if comparison.settings.get("metric") else "the plain mean over items"
-    if any(pair.shared_items is not None for pair in comparison.pairs):
+    if np.isnan(result.scores.values).any():
         score = "the mean over all items, also those that a model lacks, by what the other models say of them"
     better = "higher" if comparison.higher_is_better else "lower"
     note = f"The score is {score}; {better} is better."
