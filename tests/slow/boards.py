@@ -10,7 +10,8 @@ first pair, in brackets its median width relative to the first method's; a dash 
 - ours: every score, item effects free;
 - shared: the items that both models have, paired t;
 - complete: the items that all models have, paired t;
-- mixed: a random effect for each item, by maximum restricted likelihood (statsmodels, which the study needs besides the package), normal limits.
+- mixed: a random effect for each item, by maximum restricted likelihood (statsmodels, which the study needs besides the
+  package), normal limits.
 """
 
 import warnings
