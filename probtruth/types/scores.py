@@ -185,10 +185,13 @@ class Scores(Brief):
     def __repr__(self) -> str:
         """The models, the size and the rule."""
         way = "higher is better" if self.higher_is_better else "lower is better"
-        parts = {"groups": self.groups, "clusters": self.clusters}
-        partitions = "".join(f", {len(part.names):,} {what}" for what, part in parts.items() if part is not None)
         models = f"{len(self.models)} models ({check.shortlist(self.models, 4)})"
-        return f"Scores: {check.quote(self.rule)}, {way}; {models} on {len(self.items):,} items{partitions}"
+        text = f"Scores: {check.quote(self.rule)}, {way}; {models} on {len(self.items):,} items"
+        if self.groups is not None:
+            text += f", {len(self.groups.names):,} groups"
+        if self.clusters is not None:
+            text += f", {len(self.clusters.names):,} clusters"
+        return text
 
     @property
     def losses(self) -> ModelItem:
