@@ -105,9 +105,9 @@ def _counts(row: Record, key: str, labels: list[str] | None) -> Mapping[str, int
 def _by_position(cell: list[Any], labels: list[str] | None, where: str) -> dict[str, int]:
     known = labels or []
     if len(known) != len(cell):
+        named = f"{len(known)} labels" if known else "labels without names"
         hint = "Name them in the order of the counts: pt.loaders.read_chaosnli(path, labels=['e', 'n', 'c'])."
-        problem = f"{len(cell)} counts for {len(known) or 'unnamed'} labels"
-        raise InputError(problem, "one count for each label", hint, where)
+        raise InputError(f"{len(cell)} counts for {named}", "one count for each label", hint, where)
     return {label: _votes(count, where) for label, count in zip(known, cell, strict=True)}
 
 
