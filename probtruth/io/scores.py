@@ -48,6 +48,8 @@ def write_scores(scores: Scores, path: str | Path) -> None:
 def _left_out(scores: Scores) -> list[str]:
     """What a table of scores cannot hold."""
     behind = scores.labels
+    if scores.by_proper_rule is not None:
+        return [f"compare by {scores.by_proper_rule.rule!r}, the proper rule of its kind, too"]
     if behind is None:
         return []
     if behind.influence is not None:

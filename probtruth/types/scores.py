@@ -157,7 +157,8 @@ class Scores(Brief):
     experts' answers on a few items (`gold`), by which a comparison corrects the others.
     `item_rows` is the caller's row of each item (None: as `items` stand); without `item_order` the caller gave the
     items in none, and a list by item matches nothing. `notes` say how a file was read where that was not asked for;
-    `cautions` say what the scores do not know, for every comparison of them to repeat.
+    `cautions` say what the scores do not know, for every comparison of them to repeat. `by_proper_rule` are the scores
+    of the same predictions by the proper rule of the kind of an improper official score.
     """
 
     values: Float[np.ndarray, "model item"]
@@ -176,6 +177,7 @@ class Scores(Brief):
     item_order: bool = True
     notes: tuple[str, ...] = ()
     cautions: tuple[str, ...] = ()
+    by_proper_rule: "Scores | None" = None
 
     def __repr__(self) -> str:
         """The models, the size and the rule."""
@@ -264,6 +266,9 @@ class Scores(Brief):
         replicates = self.replicates
         if replicates is not None:
             replicates = replicates.part(models, items, len(self.items))
+        by_proper_rule = self.by_proper_rule
+        if by_proper_rule is not None:
+            by_proper_rule = by_proper_rule.part(models, items)
         return replace(
             self,
             values=self.values[np.ix_(models, items)],
@@ -271,6 +276,7 @@ class Scores(Brief):
             items=tuple([self.items[at] for at in items.tolist()]),
             labels=labels,
             replicates=replicates,
+            by_proper_rule=by_proper_rule,
             groups=None if self.groups is None else self.groups.part(items),
             clusters=None if self.clusters is None else self.clusters.part(items),
             item_rows=None if self.item_rows is None else ranks(self.item_rows[items]),
