@@ -249,6 +249,7 @@ def as_dict(result: Result) -> dict[str, Any]:
         "rope": comparison.rope,
         "decisions": dict(comparison.decisions),
         "higher_is_better": comparison.higher_is_better,
+        "proper_rule": None if comparison.proper is None else _of_proper_rule(comparison.proper),
         "other_estimand": None if result.other is None else result.other.to_dict(),
         "groups": {name: _rows(rows) for name, rows in groups.items()},
         "model_free_tests": _rows(comparison.model_free),
@@ -260,6 +261,10 @@ def as_dict(result: Result) -> dict[str, Any]:
         "seed": comparison.seed,
         "versions": versions(),
     }
+
+
+def _of_proper_rule(proper: Comparison) -> dict[str, Any]:
+    return {"rule": proper.rule, "models": _rows(proper.ranks), "pairwise": _rows(proper.pairs)}
 
 
 def _rows(rows: Sequence[Mapping[str, Any]] | Sequence[Pair] | Sequence[Rank]) -> list[dict[str, Any]]:

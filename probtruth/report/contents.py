@@ -185,6 +185,7 @@ def _models(result: Result, said: Verdict) -> Iterator[Block | None]:
     chances = result.comparison.rank_chances
     if len(chances) > 2:
         yield _ranks(result, chances)
+    yield tables.proper_rule(result)
     yield tables.other_estimand(result)
 
 

@@ -20,7 +20,7 @@ from probtruth.report.numbers import (
 from probtruth.report.table import Table, of_rows
 from probtruth.report.words import mean_of, with_unit
 from probtruth.types.arguments import QUESTIONS, method_in_words
-from probtruth.types.comparison import Row
+from probtruth.types.comparison import Comparison, Row
 from probtruth.types.pairs import Pair
 
 MOST_TESTED = 25  # Models whose pairs the model-free tests compare, those of the best means
@@ -96,21 +96,9 @@ def other_estimand(result: Result) -> Table | None:
     other, truth = result.other, result.truth
     if other is None or truth is None:
         return None
-    ranks, names = result.comparison.ranked, names_of(result)
-    theirs = {rank.model: rank for rank in other.comparison.ranked}
-    places = places_of(ranks)
+    ranks = result.comparison.ranked
     this, that = truth.estimand, other.truth.estimand
-    rows = []
-    for rank in ranks:
-        of_other = theirs[rank.model]
-        cells = {
-            "Model": names[rank.model],
-            f"Mean, {this}": fixed(rank.score, places),
-            f"P(best), {this}": probability(rank.p_best),
-            f"Mean, {that}": fixed(of_other.score, places),
-            f"P(best), {that}": probability(of_other.p_best),
-        }
-        rows.append(cells)
+    rows = _twice(result, this, other.comparison, that)
     note = (
         "Do you report opinions (distribution), or right answers (class)? "
         f"{this.capitalize()}, as requested: {QUESTIONS[this]}, by {method_in_words(truth.method)}. "
@@ -138,6 +126,37 @@ def labels(result: Result) -> Table | None:
             cells = {"Label": label, "a": names[pair.a], "b": names[pair.b]}
             rows.append(cells | _difference(pair, places))
     return of_rows("Differences on each label, and on their mean", rows, left=("a", "b"))
+
+
+def proper_rule(result: Result) -> Table | None:
+    """The models by the proper rule of the kind of an improper official score."""
+    comparison = result.comparison
+    proper = comparison.proper
+    if proper is None or len(comparison.ranks) < 2:
+        return None
+    rows = _twice(result, comparison.rule, proper, proper.rule)
+    note = f"{comparison.rule.capitalize()} rewards forecasts that are not true; {proper.rule} does not."
+    return of_rows(f"The same models by {proper.rule}, the proper rule of its kind", rows, note)
+
+
+def _twice(result: Result, this: str, other: Comparison, that: str) -> list[dict[str, str]]:
+    """The models of a result with what another comparison says of each."""
+    ranks = result.comparison.ranked
+    names = names_of(result)
+    theirs = {rank.model: rank for rank in other.ranked}
+    places = places_of(ranks)
+    rows: list[dict[str, str]] = []
+    for rank in ranks:
+        of_other = theirs[rank.model]
+        cells = {
+            "Model": names[rank.model],
+            f"Mean, {this}": fixed(rank.score, places),
+            f"P(best), {this}": probability(rank.p_best),
+            f"Mean, {that}": fixed(of_other.score, places),
+            f"P(best), {that}": probability(of_other.p_best),
+        }
+        rows.append(cells)
+    return rows
 
 
 def pairs(result: Result, rows: Sequence[Pair] | None = None, caption: str = "Differences") -> Table | None:

@@ -62,9 +62,9 @@ def summary(result: Result) -> tuple[RenderableType, ...]:
     pairs = tables.pairs(result)
     if pairs is not None:
         parts.append(titled(pairs, PAIR_NAME))
-    by_people = tables.by_group(result, people=True)
-    if by_people is not None:
-        parts.append(titled(by_people, PAIR_NAME))
+    for table in (tables.proper_rule(result), tables.by_group(result, people=True)):
+        if table is not None:
+            parts.append(titled(table, PAIR_NAME))
     lines = warnings(result)
     parts += [Text(f"! {line}", style="yellow") for line in lines[:MOST_WARNINGS]]
     more = len(lines) - MOST_WARNINGS

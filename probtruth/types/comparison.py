@@ -43,8 +43,9 @@ class Comparison(Reported):
     `datatree`, and `tests` the model-free tests of the pairs of some models. `unseen` is what the columns of that name
     rest on (`confidence`, independent `n_units`), or the `reason` why they are unknown. `gold` says on how many items
     experts' answers anchor the comparison, how these were chosen, and what weight the inferred scores have next
-    to them; None without such answers. `scored` are the scores that were compared, for the report; None where they are
-    not known.
+    to them; None without such answers. `proper` is the comparison by the proper rule of the kind of an improper
+    official score; None of other scores. `scored` are the scores that were compared, for the report; None where they
+    are not known.
     """
 
     models: tuple[str, ...]
@@ -67,6 +68,7 @@ class Comparison(Reported):
     part_intervals: Callable[[], Mapping[str, tuple[float, float] | None]] = field(default=dict, repr=False)
     unseen: Mapping[str, object] = field(default_factory=dict)
     gold: Mapping[str, object] | None = None
+    proper: "Comparison | None" = None
     scored: Any = field(default=None, repr=False)
 
     @cached_property

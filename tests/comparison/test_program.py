@@ -84,7 +84,7 @@ def test_other_data_give_other_draws():
     assert np.abs(drawn[0] - drawn[1]).min() > 0
 
 
-@pytest.mark.parametrize("groups", [None, np.arange(40) % 4])
+@pytest.mark.parametrize("groups", [None, pytest.param(np.arange(40) % 4, marks=pytest.mark.long)])
 def test_scores_of_another_scale_give_the_same_draws_scaled(groups):
     values = np.random.default_rng(1).normal([[0.0], [0.3]], 1.0, (2, 40))
     small, large = (compare(make(scale * values), groups, engine="nuts", draws=200) for scale in (1.0, 300.0))
