@@ -27,6 +27,7 @@ from probtruth.comparison.design import Design, totals
 from probtruth.comparison.pairs import pair_rows_of, pairs_of
 from probtruth.comparison.unseen import Outcomes
 from probtruth.types import Audit, RuleFacts
+from probtruth.types.pairs import Pair
 
 if TYPE_CHECKING:
     from probtruth.comparison.rectified import Rectified
@@ -66,6 +67,14 @@ def _of_units(sums: Float[np.ndarray, "row unit"], df: PerRow | None) -> Part:
     return Part(variance, np.where(n > 2, third, 0.0), n - 1)
 
 
+def _squares(cells: Float[np.ndarray, "model cell"]) -> PerRow:
+    """The sum of squares of each row; model by model, as the rows of many cells would fill the memory."""
+    sums = [np.square(cells).sum(1)]
+    for model, of_model in enumerate(cells):
+        sums.append(np.square(of_model - cells[model + 1 :]).sum(1))
+    return np.concatenate(sums)
+
+
 def rows_from_models(means: Float[np.ndarray, "model ..."]) -> Float[np.ndarray, "row ..."]:
     """The models' own numbers, then the differences of all pairs."""
     first, second = pairs_of(np.arange(len(means))).T
@@ -101,7 +110,7 @@ class About:
     unknown: str = "nothing in the data connects the two models"  # why a row is NaN
     outcomes: Outcomes | None = None
     range: tuple[float, float] | None = None
-    preference: Callable[[float], float] | None = None  # of votes: P(a preferred to b) at a minus b
+    preference: Callable[[Pair], tuple[float, float, float]] | None = None  # of votes: P(a preferred), its interval
 
     @property
     def bound(self) -> float:
@@ -192,15 +201,15 @@ class Estimate:
         Miller 2011, doi:10.1198/jbes.2010.07136). Degrees of freedom by row are one less than the units, unless given:
         with weights h they are (sum h)^2 / sum h^2 - 1.
         """
-        rows = rows_from_models(influence)
         unit = item if design.unit is None else design.unit[item]
-        parts = {"items": _of_units(totals(rows, unit, design.n_units), item_df)}
+        of_items = rows_from_models(totals(influence, unit, design.n_units))
+        parts = {"items": _of_units(of_items, item_df)}
         if annotator is not None:
-            of_annotators = totals(rows, annotator, int(annotator.max(initial=0)) + 1)
+            of_annotators = rows_from_models(totals(influence, annotator, int(annotator.max(initial=0)) + 1))
             _, cell = np.unique(unit * of_annotators.shape[1] + annotator, return_inverse=True)
-            of_cells = totals(rows, cell, int(cell.max(initial=0)) + 1)
+            of_cells = totals(influence, cell, int(cell.max(initial=0)) + 1)
             part = _of_units(of_annotators[:, of_annotators.any(0)], annotator_df)
-            chance = np.square(of_cells).sum(1)[:, None] * (part.df + 1) / part.df
+            chance = _squares(of_cells)[:, None] * (part.df + 1) / part.df
             extra = np.maximum(part.variance - chance, 0.0)
             with np.errstate(divide="ignore", invalid="ignore"):
                 third = np.where(extra > 0, part.third * (extra / part.variance) ** 1.5, 0.0)

@@ -24,8 +24,8 @@ def compare_votes(
     if points is None and rope is not None:
         hint = "In points of the probability of being preferred: 0.02, or '2%'."
         points = check.number(rope, "rope", hint, least=0, below=MOST_POINTS)
-    estimate, tie_weight = estimate_of_votes(votes)
-    limit = None if points is None else difference_at(points, tie_weight)
+    estimate, fit = estimate_of_votes(votes)
+    limit = None if points is None else difference_at(points, fit.tie_weight, fit.side)
     found = conclude(estimate, checked_options(engine=engine, rope=limit, seed=seed, strict=strict))
     settings = {"metric": "preference", "votes": len(votes.outcome), "rope_in_points": points}
     return replace(found, settings={**found.settings, **settings})
