@@ -13,6 +13,7 @@ from probtruth.check import count
 from probtruth.line.result import Result
 from probtruth.report import tables
 from probtruth.report.about import MOST_WARNINGS, alignment, facts, warnings
+from probtruth.report.data_tables import voters as voters_of
 from probtruth.report.names import MARKED, mark, marked, plain, short_names, unmarked
 from probtruth.report.numbers import fixed, interval, places_of, probability, setting
 from probtruth.report.table import Table, of_rows
@@ -62,6 +63,9 @@ def summary(result: Result) -> tuple[RenderableType, ...]:
     pairs = tables.pairs(result)
     if pairs is not None:
         parts.append(titled(pairs, PAIR_NAME))
+    voters = voters_of(result)
+    if voters is not None:
+        parts.append(titled(voters, MODEL_NAME, MOST_ANNOTATORS))
     lines = warnings(result)
     parts += [Text(f"! {line}", style="yellow") for line in lines[:MOST_WARNINGS]]
     more = len(lines) - MOST_WARNINGS
