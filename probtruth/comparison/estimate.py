@@ -58,21 +58,26 @@ class Part:
         return Part(self.variance[rows], self.third[rows], self.df[rows], raw)
 
 
-def _of_units(sums: Float[np.ndarray, "row unit"], df: PerRow | None) -> Part:
-    """The part of independent units, from what each adds to every row."""
-    n = np.full((len(sums), 1), float(sums.shape[1])) if df is None else df[:, None] + 1.0
+def _of_units(of_models: Float[np.ndarray, "model unit"], df: PerRow | None) -> Part:
+    """The part of independent units, from what each adds to every model."""
+    squares, cubes = _power_sums(of_models)
+    n = np.full_like(squares, of_models.shape[1]) if df is None else df + 1.0
     with np.errstate(divide="ignore", invalid="ignore"):
-        variance = n / (n - 1) * np.square(sums).sum(1, keepdims=True)
-        third = n**2 / ((n - 1) * (n - 2)) * (sums**3).sum(1, keepdims=True)
-    return Part(variance, np.where(n > 2, third, 0.0), n - 1)
+        variance = n / (n - 1) * squares
+        third = np.where(n > 2, n**2 / ((n - 1) * (n - 2)) * cubes, 0.0)
+    return Part(variance[:, None], third[:, None], n[:, None] - 1)
 
 
-def _squares(cells: Float[np.ndarray, "model cell"]) -> PerRow:
-    """The sum of squares of each row; model by model, as the rows of many cells would fill the memory."""
-    sums = [np.square(cells).sum(1)]
-    for model, of_model in enumerate(cells):
-        sums.append(np.square(of_model - cells[model + 1 :]).sum(1))
-    return np.concatenate(sums)
+def _power_sums(of_models: Float[np.ndarray, "model unit"]) -> tuple[PerRow, PerRow]:
+    """The sums of squares and of cubes of each row; model by model, as the rows of many units would fill the memory."""
+    squares = [np.square(of_models).sum(1)]
+    cubes = [(of_models * np.square(of_models)).sum(1)]
+    for model, of_model in enumerate(of_models):
+        difference = of_model - of_models[model + 1 :]
+        squared = np.square(difference)
+        squares.append(squared.sum(1))
+        cubes.append((squared * difference).sum(1))
+    return np.concatenate(squares), np.concatenate(cubes)
 
 
 def rows_from_models(means: Float[np.ndarray, "model ..."]) -> Float[np.ndarray, "row ..."]:
@@ -199,21 +204,24 @@ class Estimate:
 
         Influences are summed by item, or cluster, and by annotator less what single cells give (Cameron, Gelbach and
         Miller 2011, doi:10.1198/jbes.2010.07136). Degrees of freedom by row are one less than the units, unless given:
-        with weights h they are (sum h)^2 / sum h^2 - 1.
+        with weights h they are (sum h)^2 / sum h^2 - 1, which may be
+        less than 1 for annotators.
         """
         unit = item if design.unit is None else design.unit[item]
-        of_items = rows_from_models(totals(influence, unit, design.n_units))
-        parts = {"items": _of_units(of_items, item_df)}
+        parts = {"items": _of_units(totals(influence, unit, design.n_units), item_df)}
         if annotator is not None:
-            of_annotators = rows_from_models(totals(influence, annotator, int(annotator.max(initial=0)) + 1))
+            of_annotators = totals(influence, annotator, int(annotator.max(initial=0)) + 1)
             _, cell = np.unique(unit * of_annotators.shape[1] + annotator, return_inverse=True)
             of_cells = totals(influence, cell, int(cell.max(initial=0)) + 1)
-            part = _of_units(of_annotators[:, of_annotators.any(0)], annotator_df)
-            chance = _squares(of_cells)[:, None] * (part.df + 1) / part.df
-            extra = np.maximum(part.variance - chance, 0.0)
+            # of one annotator nothing is known of others, of two all that two can tell; between them by the number
+            known = 1.0 if annotator_df is None else np.clip(annotator_df, 0.0, 1.0)[:, None] ** 2
+            df = None if annotator_df is None else np.maximum(annotator_df, 1.0)
+            part = _of_units(of_annotators[:, of_annotators.any(0)], df)
+            chance = _power_sums(of_cells)[0][:, None] * (part.df + 1) / part.df
+            extra = known * np.maximum(part.variance - chance, 0.0)
             with np.errstate(divide="ignore", invalid="ignore"):
                 third = np.where(extra > 0, part.third * (extra / part.variance) ** 1.5, 0.0)
-            parts["annotators"] = Part(extra, third, part.df, raw=part.variance)
+            parts["annotators"] = Part(extra, third, part.df, raw=known * part.variance)
         return cls(tuple(names), rows_from_models(level)[:, None], parts, design, about)
 
     def over_groups(self) -> "Estimate":

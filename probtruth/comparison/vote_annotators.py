@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from scipy.special import betaincinv, ndtri
 
 from probtruth import check
@@ -13,7 +13,7 @@ from probtruth.types.comparison import Row
 
 RANDOM = 0.5  # An annotator whose attention is surely below this is said to vote at random, or nearly so
 ENDS = (0.025, 0.975)
-Triple = tuple[float, float, float]  # A value and its 95% interval
+Ends = Float[np.ndarray, "end annotator"]  # A value and its 95% interval
 
 
 def from_fit(votes: Votes, fit: Fit) -> list[Row]:
@@ -21,21 +21,22 @@ def from_fit(votes: Votes, fit: Fit) -> list[Row]:
     if votes.annotator is None:
         return []
     expected = Chances.of(fit.strength[votes.left] - fit.strength[votes.right], fit.tie_weight)
-    rows: list[Row] = []
-    for annotator, name in enumerate(votes.annotators):
-        chosen = np.flatnonzero(votes.annotator == annotator)
-        outcome = votes.outcome[chosen] / 2
-        centred = expected.mean[chosen] - expected.mean[chosen].mean()
-        square = float(np.square(centred).sum())
-        slope = (np.nan, np.nan, np.nan)
-        if square > 0:
-            value = float(centred @ outcome) / square
-            error = float(np.sqrt(np.square(centred) @ expected.variance[chosen])) / square
-            slope = (value, value + float(ndtri(ENDS[0])) * error, value + float(ndtri(ENDS[1])) * error)
-        ties = _share(float((outcome == 0).sum()), len(chosen))
-        left = _share(float((outcome + 0.5).sum()), len(chosen))
-        rows.append(_row(name, len(chosen), slope, ties, left))
-    return rows
+    outcome = votes.outcome / 2
+    annotator = votes.annotator
+    n_votes = np.bincount(annotator, minlength=len(votes.annotators))
+
+    def total(of_votes: np.ndarray) -> Float[np.ndarray, " annotator"]:
+        return np.bincount(annotator, of_votes, len(votes.annotators))
+
+    with np.errstate(invalid="ignore", divide="ignore"):
+        centred = expected.mean - (total(expected.mean) / n_votes)[annotator]
+        square = total(np.square(centred))
+        slope = total(centred * outcome) / square
+        error = np.sqrt(total(np.square(centred) * expected.variance)) / square
+        attention = slope + np.array([[0.0], ndtri(ENDS[:1]), ndtri(ENDS[1:])]) * error
+        ties = _shares(total(outcome == 0), n_votes)
+        left = _shares(total(outcome + 0.5), n_votes)
+    return _rows(votes, n_votes, attention, ties, left)
 
 
 def from_draws(votes: Votes, sites: Mapping[str, np.ndarray]) -> list[Row]:
@@ -49,10 +50,7 @@ def from_draws(votes: Votes, sites: Mapping[str, np.ndarray]) -> list[Row]:
     ties = np.exp(log_ties) / total
     left = 0.5 + np.sinh(side / 2) / total
     n_votes = np.bincount(votes.annotator, minlength=len(votes.annotators))
-    rows: list[Row] = []
-    for at, name in enumerate(votes.annotators):
-        rows.append(_row(name, int(n_votes[at]), _of(attention[:, at]), _of(ties[:, at]), _of(left[:, at])))
-    return rows
+    return _rows(votes, n_votes, _of(attention), _of(ties), _of(left))
 
 
 def sentences(rows: Sequence[Row]) -> list[str]:
@@ -67,21 +65,25 @@ def sentences(rows: Sequence[Row]) -> list[str]:
     ]
 
 
-def _row(name: str, n_votes: int, attention: Triple, ties: Triple, left: Triple) -> Row:
-    row: dict[str, object] = {"annotator": name, "n_votes": n_votes}
-    for what, values in (("attention", attention), ("ties", ties), ("left", left)):
-        for end, value in zip(("", "_low", "_high"), values, strict=True):
-            row[what + end] = None if np.isnan(value) else value
-    row["at_random"] = attention[2] < RANDOM
-    return row
+def _rows(votes: Votes, n_votes: Int[np.ndarray, " annotator"], attention: Ends, ties: Ends, left: Ends) -> list[Row]:
+    rows: list[Row] = []
+    for at, name in enumerate(votes.annotators):
+        if not n_votes[at]:
+            continue
+        row: dict[str, object] = {"annotator": name, "n_votes": int(n_votes[at])}
+        for what, values in (("attention", attention), ("ties", ties), ("left", left)):
+            for end, value in zip(("", "_low", "_high"), values[:, at].tolist(), strict=True):
+                row[what + end] = value if np.isfinite(value) else None
+        row["at_random"] = bool(attention[2, at] < RANDOM)
+        rows.append(row)
+    return rows
 
 
-def _share(number: float, of: int) -> Triple:
-    """A share with Jeffreys' interval."""
-    low, high = betaincinv(number + 0.5, of - number + 0.5, ENDS).tolist()
-    return number / of, low, high
+def _shares(number: Float[np.ndarray, " annotator"], of: Int[np.ndarray, " annotator"]) -> Ends:
+    """Shares with Jeffreys' intervals."""
+    low, high = betaincinv(number + 0.5, of - number + 0.5, np.array(ENDS)[:, None])
+    return np.stack([number / of, low, high])
 
 
-def _of(draws: Float[np.ndarray, " draw"]) -> Triple:
-    low, middle, high = np.quantile(draws, [ENDS[0], 0.5, ENDS[1]]).tolist()
-    return middle, low, high
+def _of(draws: Float[np.ndarray, "draw annotator"]) -> Ends:
+    return np.asarray(np.quantile(draws, [0.5, *ENDS], axis=0))

@@ -24,7 +24,7 @@ from probtruth.types.pairs import Pair
 
 DRAWS = 300  # Of each chain at first
 WARMUP = 300
-ACCEPT = 0.9  # Acceptance that NUTS aims at
+ACCEPT = 0.95  # Acceptance that NUTS aims at: at 0.8, one in a thousand draws diverged
 MOST = 4  # Times as many are made at most
 SIDES = 0.5  # Standard deviation of the prior of the left side's advantage, where all pairs stand both ways round
 LARGEST = 300.0  # Half a difference beyond which nothing changes, as far as float64 can say

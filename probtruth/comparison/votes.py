@@ -15,7 +15,7 @@ Bradley and Terry 1952, doi:10.2307/2334029; Davidson 1970, doi:10.1080/01621459
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -27,7 +27,7 @@ from scipy.special import stdtr
 from probtruth import check
 from probtruth.comparison.design import Design
 from probtruth.comparison.estimate import About, Estimate, rows_from_models
-from probtruth.comparison.pairs import pairs_of
+from probtruth.comparison.pairs import pair_rows_of, pairs_of
 from probtruth.errors import PosteriorError
 from probtruth.types import Votes
 from probtruth.types.pairs import Pair
@@ -40,9 +40,7 @@ FEW_ANNOTATORS = 5  # Effective annotators below which a note says so
 FEW_VOTES, FEW_PROMPTS = 10, 5  # A pair with fewer is not asked whether strengths explain it
 UNDECIDED = 16.0  # Votes, as it were, that say that the side does not matter, where every pair stands both ways round
 LEAST_EVEN = 1e-6  # Added to the squared balance of sides, by which these votes are divided
-# Effective units at least. As the second annotator's votes vanish, so does the part of annotators: with fewer, the
-# answer goes over into that for the one annotator.
-LEAST = 2.0
+AT_ONCE = 64  # Rows of which the units are in memory at once
 CHANCE = 0.01  # Probability, over all pairs, of a deviation from the strengths that is said without a reason
 RULE = "strength (log-odds)"
 UNKNOWN = "no chain of votes connects the two models"
@@ -199,7 +197,7 @@ def estimate_of_votes(votes: Votes) -> tuple[Estimate, Fit]:
     used, item = np.unique(cells // width, return_inverse=True)
     annotator = None if votes.annotator is None else cells % width
     information = Information.of(votes, toward, chances.variance)
-    item_df = information.effective(votes.item) - 1
+    item_df = np.maximum(information.effective(votes.item) - 1, 1.0)
     annotator_df = None
     if votes.annotator is not None:
         annotator_df = information.effective(votes.annotator) - 1
@@ -242,6 +240,13 @@ def estimate_of_votes(votes: Votes) -> tuple[Estimate, Fit]:
         item_df=item_df,
         annotator_df=None if annotator is None else annotator_df,
     )
+    of_chance = information.total()
+
+    def chance(a: int, b: int) -> float:
+        (place,) = pair_rows_of(np.array([[a, b]]), len(names))
+        return float(of_chance[len(names) + place])
+
+    estimate = replace(estimate, within={"votes": chance})
     apart = fit.of_set[by_name]
     if apart.any():
         first, second = pairs_of(np.arange(len(names))).T
@@ -272,14 +277,22 @@ class Information:
         of_pair = rows[:, pairs // n_models] - rows[:, pairs % n_models] + rows[:, -1:]
         return cls(np.square(of_pair), pair, variance)
 
+    def total(self) -> Float[np.ndarray, " row"]:
+        """The variance of each row by chance alone, as if prompts and annotators were all alike."""
+        of_pair: Float[np.ndarray, " row"] = self.of_pair @ np.bincount(self.pair, self.variance)
+        return of_pair
+
     def effective(self, unit: Int[np.ndarray, " vote"]) -> Float[np.ndarray, " row"]:
         """The number of units of like weight (Kish 1965), for each row."""
         size = (self.of_pair.shape[1], int(unit.max()) + 1)
-        of_unit = self.of_pair @ csr_matrix((self.variance, (self.pair, unit)), size)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            effective = of_unit.sum(1) ** 2 / np.square(of_unit).sum(1)
+        by_unit = csr_matrix((self.variance, (self.pair, unit)), size)
+        effective = np.empty(len(self.of_pair))
+        for start in range(0, len(effective), AT_ONCE):
+            of_unit = self.of_pair[start : start + AT_ONCE] @ by_unit
+            with np.errstate(divide="ignore", invalid="ignore"):
+                effective[start : start + AT_ONCE] = of_unit.sum(1) ** 2 / np.square(of_unit).sum(1)
         # NaN where nothing connects two models
-        return np.asarray(np.fmax(effective, LEAST))
+        return np.fmax(effective, 1.0)
 
 
 def _notes(votes: Votes, fit: Fit, residual: PerVote) -> list[str]:

@@ -218,6 +218,41 @@ def test_prompts_and_annotators_widen_the_interval() -> None:
     assert "annotators" in " ".join(independent.warnings)
 
 
+def test_uncertainty_says_what_to_get_more_of() -> None:
+    few_votes, _ = simulated(np.random.default_rng(8), 3, 500, 200, 500, 0.0, 0.5)
+    assert pt.compare(few_votes).uncertainty["votes"] > 0.7
+    few_prompts, _ = simulated(np.random.default_rng(8), 3, 10, 200, 5000, 1.0, 0.5)
+    comparison = pt.compare(few_prompts)
+    assert comparison.uncertainty["items"] > 0.6
+    low, high = comparison.uncertainty_intervals["votes"]
+    assert low <= comparison.uncertainty["votes"] <= high
+    with pytest.raises(InputError, match=r"a comparison of votes.*uncertainty"):
+        pt.plan(comparison, "m00", "m01")
+
+
+def test_as_the_second_annotator_goes_the_interval_becomes_that_of_one() -> None:
+    votes, _ = simulated(np.random.default_rng(9), 2, 60, 2, 600, 0.5, 0.5)
+    second = np.flatnonzero(votes.annotator == 1)
+    widths = []
+    for left_out in range(len(second) + 1):
+        chosen = np.delete(np.arange(600), second[:left_out])
+        part = replace(
+            votes,
+            item=votes.item[chosen],
+            left=votes.left[chosen],
+            right=votes.right[chosen],
+            outcome=votes.outcome[chosen],
+            annotator=votes.annotator[chosen],
+        )
+        if left_out == len(second):
+            part = replace(part, annotators=("u0",))
+        if left_out % 10 == 0 or left_out > len(second) - 10:
+            found = pt.compare(part)
+            widths.append(found.pairs[0].high - found.pairs[0].low)
+    assert found.uncertainty["annotators"] is None
+    assert max(abs(np.diff(widths))[-9:]) < widths[-1] / 10
+
+
 def test_a_rope_is_in_points_of_the_preference() -> None:
     votes, _ = simulated(np.random.default_rng(4), 3, 100, 20, 3000, 0.2, 0.5)
     found = pt.compare(votes, rope=0.02)
