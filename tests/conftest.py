@@ -26,11 +26,9 @@ QUICK_TO_COMPILE = " ".join(
         "--xla_llvm_disable_expensive_passes=true",
         "--xla_cpu_parallel_codegen_split_count=1",
     )
-)
-"""Flags of XLA. Nearly all time of the tests is compilation of programs that run once: code need not be quick."""
+)  # Flags of XLA. Nearly all time of the tests is compilation of programs that run once: code need not be quick.
 
-WORKER = os.environ.get("PYTEST_XDIST_WORKER", "gw0")
-"""Name of this process among those that run the tests: gw0, gw1, ..."""
+WORKER = os.environ.get("PYTEST_XDIST_WORKER", "gw0")  # Name of this process among those that run the tests: gw0, gw1,
 
 
 def modules() -> list[str]:

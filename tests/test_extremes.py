@@ -10,8 +10,7 @@ import probtruth as pt
 from probtruth.line.other_estimand import other_truth
 
 EXACT = {"engine": "exact"}
-SMOOTHED = 1e-12
-"""Rounding of a mean of a few numbers."""
+SMOOTHED = 1e-12  # Rounding of a mean of a few numbers
 
 
 def long(votes):

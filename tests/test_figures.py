@@ -8,8 +8,7 @@ from matplotlib.figure import Figure
 import probtruth as pt
 from probtruth.report.plots import axes as style
 
-SAME = 1e-9
-"""Rounding of float64 in a few operations."""
+SAME = 1e-9  # Rounding of float64 in a few operations
 
 TRUTH = pt.Truth.from_probs([[0.9, 0.1], [0.6, 0.4], [0.2, 0.8], [0.3, 0.7], [0.5, 0.5]])
 PRED = pt.Predictions.from_probs(

@@ -9,8 +9,7 @@ ROOT = Path(__file__).parents[1]
 FOLDERS = ("probtruth", "tests", "docs", "examples")
 REFUSED = re.compile(r'[<>:"\\|?*\x00-\x1f]|[ .]$')
 """What Windows refuses (Microsoft, "Naming Files, Paths, and Namespaces"); installers refuse a colon as well."""
-LONGEST = 150
-"""Characters of a path from the root: Windows has 260 for the whole."""
+LONGEST = 150  # Characters of a path from the root: Windows has 260 for the whole
 
 
 def paths() -> Iterator[Path]:

@@ -28,11 +28,9 @@ DATA = {
         f"probtruth/demo/predictions-{name}.parquet"
         for name in ("logistic", "nearest-neighbours", "neural-network", "support-vector")
     ),
-}
-"""Everything in the wheel that is no module."""
+}  # Everything in the wheel that is no module
 PYTHONS = {f"Programming Language :: Python :: 3.{minor}" for minor in (12, 13, 14)}
-LARGEST = 1_000_000
-"""Bytes of the wheel."""
+LARGEST = 1_000_000  # Bytes of the wheel
 
 SCRIPT = '''
 """What a user writes."""
@@ -58,8 +56,7 @@ WRONG = {
     'pt.compare(scores, engin="exact")': "Unexpected keyword argument",
     "pt.compare(scores).rankin()": 'has no attribute "rankin"',
     "number: int = result.warnings": "Incompatible types in assignment",
-}
-"""Lines that a checker must refuse, which it would not if it took the package for untyped."""
+}  # Lines that a checker must refuse, which it would not if it took the package for untyped
 SETTINGS = """
 [mypy]
 strict = true
@@ -67,8 +64,7 @@ strict = true
 follow_imports = skip
 [mypy-distributed.*,dask.*,typer.*,rich.*,pydantic.*,deltalake.*]
 follow_imports = skip
-"""
-"""Other packages are not looked into, which takes most of the time."""
+"""  # Other packages are not looked into, which takes most of the time
 
 
 @pytest.fixture(scope="module")
@@ -114,8 +110,7 @@ TOP = {
     "docs", "examples", "probtruth", "pyproject.toml", "tests",
 }  # fmt: skip
 """What the repository holds at its top, and so the source distribution. Hatchling adds two files of its making."""
-MADE = {"__pycache__", "_build", "reference"}
-"""Folders below that are made from the others."""
+MADE = {"__pycache__", "_build", "reference"}  # Folders below that are made from the others
 
 
 def test_the_source_distribution_is_complete(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

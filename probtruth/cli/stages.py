@@ -3,10 +3,10 @@
 from pathlib import Path
 from typing import Any
 
-from probtruth.check import count
+from probtruth.check import count, literal
 from probtruth.cli import options as opt
 from probtruth.cli.console import Console, cache_compiled_code
-from probtruth.io.formats import LabelReading
+from probtruth.io.formats import LabelReading, MaybeText
 
 CSV_LACKS = (
     "CSV holds the probabilities alone: method, estimand and votes, which `score` needs for unbiased scores of "
@@ -18,10 +18,10 @@ def truth(
     context: opt.Context,
     reading: LabelReading,
     file: str,
-    method: str | None = None,
-    estimand: str | None = None,
+    method: MaybeText = None,
+    estimand: MaybeText = None,
     exclude_annotator: list[str] | None = None,
-    out: str | None = None,
+    out: MaybeText = None,
     seed: int = 0,
     json: bool = False,
 ) -> None:
@@ -70,20 +70,24 @@ def score(
     out: str,
     rule: str = "log",
     floor: float | None = None,
-    item: str | None = None,
-    memory: str | None = None,
+    each: str = "item",
+    item: MaybeText = None,
+    memory: MaybeText = None,
     json: bool = False,
 ) -> None:
-    """Score predictions against soft labels. The table has a row for each item and model."""
+    """Score predictions against soft labels, or each annotator's. A row for each item (and annotator) and model."""
     cache_compiled_code()
     import numpy as np
 
     from probtruth.io.predictions import model_files, read_predictions
     from probtruth.io.scores import write_scores
     from probtruth.io.tables.parquet_notes import check_parquet_out
+    from probtruth.line.each_annotation import score_each
     from probtruth.line.inputs import reference_of
     from probtruth.line.score import score
-    from probtruth.types import Truth
+    from probtruth.scoring.rules import get_rule
+    from probtruth.types import Index, Predictions, Truth
+    from probtruth.types.arguments import ScoredUnit
 
     console, chosen = Console.of(context, json), opt.chosen_rule(rule)
     check_parquet_out(out)
@@ -91,15 +95,25 @@ def score(
     with console.progress("reading and scoring"):
         limit = opt.n_bytes(memory)
         known: Any = reference_of(truth, {}, LabelReading(item), memory=limit)
-        index = known.index if isinstance(known, Truth) else None
-        tables = read_predictions(files, index, item, cells.kind, cells.renormalise, memory=limit)
-        scores = score(tables, truth if index is None else known, chosen, floor, item=item)
+        read: list[Predictions] = []
+
+        def reader(tables: Any, column: MaybeText, index: Index | None) -> Predictions:
+            read.append(read_predictions(tables, index, column, cells.kind, cells.renormalise, memory=limit))
+            return read[-1]
+
+        if literal(each, ScoredUnit, "--each") == "annotation":
+            scores = score_each(files, known, get_rule(chosen), floor, reader, item)
+        else:
+            index = known.index if isinstance(known, Truth) else None
+            tables = reader(files, item, index)
+            scores = score(tables, truth if index is None else known, chosen, floor, item=item)
     write_scores(scores, out)
-    for note in (*tables.notes, *tables.warnings):
-        console.note(note)
+    for tables in read:
+        for note in (*tables.notes, *tables.warnings):
+            console.note(note)
     for model, rows, low, high in scores.audit.renormalised:
         console.note(f"{rows} rows of {model!r} divided by their sums ({low:.6g} to {high:.6g}), as you chose")
-    means = {name: float(np.mean(row)) for name, row in zip(scores.models, scores.values, strict=True)}
+    means = {name: float(np.nanmean(row)) for name, row in zip(scores.models, scores.values, strict=True)}
     console.note(f"scores of {len(means)} models on {len(scores.items)} items written to {out}")
     name = chosen if isinstance(chosen, str) else chosen.name
     for model, mean in means.items():

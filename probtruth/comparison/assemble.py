@@ -205,6 +205,8 @@ def _estimand(estimate: Estimate, options: Options, told_apart: bool) -> str:
         of_rule = "scores"
     elif orientation.known(about.rule) is None and not about.rule.startswith("score ("):
         of_rule = f"the score {check.quote(about.rule)}"  # a name that says nothing by itself
+    if estimate.shared == "annotators" and about.of_means and not about.from_labels:
+        of_rule += " against each annotator's own label"
     if len(estimate.models) == 1:
         return f"mean of {of_rule} over {over}"
     better = "positive" if about.higher_is_better else "negative"

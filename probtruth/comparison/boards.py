@@ -21,6 +21,8 @@ from probtruth.comparison.design import Design, totals
 from probtruth.comparison.estimate import Estimate, Part, rows_from_models
 from probtruth.comparison.pairs import leading, pairs_of
 from probtruth.errors import PosteriorError
+from probtruth.kernels.arrays import to_host
+from probtruth.types import Scores
 
 SHOWN = 3  # Models that a note names
 FEW_MISSING = 5  # Missing scores below which nobody asks whether they are failures
@@ -42,11 +44,11 @@ def connected(values: Values) -> Int[np.ndarray, " model"]:
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """The means of least squares of one group's board, and what each item adds to them."""
+    """The means of least squares of one group's board."""
 
     mean: Float[np.ndarray, " model"]
-    influence: Values
     seen: Bool[np.ndarray, "model item"]
+    contrast: Float[np.ndarray, " model"]  # the means, about a level that solves the equations
     solve: Float[np.ndarray, "model model"]  # from sums of residuals to means, each up to one constant
     share: Float[np.ndarray, " model"]  # what each model's mean has of an item's worth, averaged over items
     worth: float  # how much more items differ in worth than errors do, as a ratio of variances
@@ -55,32 +57,45 @@ class Fit:
     def of(cls, values: Values) -> "Fit":
         seen = ~np.isnan(values)
         n_models, n_items = values.shape
-        n_seen = np.maximum(seen.sum(0), 1)
-        average = seen / n_seen
-        there = np.where(seen, values, 0.0)
-        item_mean = there.sum(0) / n_seen
-        deviation = np.where(seen, values - item_mean, 0.0)
+        average = seen / np.maximum(seen.sum(0), 1)
+        item_mean, deviation = _about_items(values, seen)
         # the normal equations have the Laplacian of the graph of models that share items
         laplacian = np.diag(seen.sum(1).astype(np.float64)) - seen @ average.T
         constant = np.full((n_models, n_models), n_items / n_models**2)  # what the means have in common is free
         solve = np.asarray(cho_solve(cho_factor(laplacian + constant), np.eye(n_models)))
         contrast = solve @ deviation.sum(1)
-        expected = contrast @ average
-        residual = np.where(seen, deviation - contrast[:, None] + expected, 0.0)
         scored = seen.any(0)
-        worth = (item_mean - expected)[scored]
-        share = average[:, scored].mean(1)
-        influence = solve @ residual
-        influence -= share @ influence
-        influence[:, scored] += (worth - worth.mean()) / len(worth)
+        worth = (item_mean - contrast @ average)[scored]
+        fit = cls(contrast + worth.mean(), seen, contrast, solve, average[:, scored].mean(1), 0.0)
+        residual, _ = fit._residuals(values)
         free = max(int(seen.sum()) - len(worth) - n_models + 1, 1)
         error = float(np.square(residual).sum()) / free
-        ratio = float(worth.var()) / error if error > 0 else 0.0
-        return cls(contrast + worth.mean(), influence, seen, solve, share, ratio)
+        return replace(fit, worth=float(worth.var()) / error if error > 0 else 0.0)
+
+    def _residuals(self, values: Values) -> tuple[Values, Float[np.ndarray, " item"]]:
+        """What the means and the items' worth leave of scores with these holes, and this worth."""
+        item_mean, deviation = _about_items(values, self.seen)
+        expected = self.contrast @ (self.seen / np.maximum(self.seen.sum(0), 1))
+        residual = np.where(self.seen, deviation - self.contrast[:, None] + expected, 0.0)
+        return residual, item_mean - expected
+
+    def influence(self, values: Values) -> Values:
+        """What each item of scores with these holes adds to the means."""
+        residual, worth = self._residuals(values)
+        influence = self.solve @ residual
+        influence -= self.share @ influence
+        scored = self.seen.any(0)
+        level = self.mean[0] - self.contrast[0]
+        influence[:, scored] += (worth[scored] - level) / scored.sum()
+        return np.asarray(influence)
+
+    def filled(self, values: Values) -> Values:
+        """Scores without holes in place of scores with these: the means, and about them n times the influences."""
+        return np.asarray(self.mean[:, None] + values.shape[1] * self.influence(values))
 
     def weights(self, items: Int[np.ndarray, " chosen"]) -> Float[np.ndarray, "row chosen"]:
         """What each item's errors have of the variance of each row's mean, if all errors vary alike."""
-        n_models, n_items = self.influence.shape
+        n_models, n_items = self.seen.shape
         seen = self.seen[:, items].astype(np.float64)
         n_seen = np.maximum(seen.sum(0), 1)
         of_models = self.solve - self.share @ self.solve
@@ -90,12 +105,46 @@ class Fit:
         return square
 
 
+def _about_items(values: Values, seen: Bool[np.ndarray, "model item"]) -> tuple[np.ndarray, Values]:
+    """The mean of each item over the models that were scored on it, and the scores about it."""
+    there = np.where(seen, values, 0.0)
+    item_mean = there.sum(0) / np.maximum(seen.sum(0), 1)
+    return item_mean, np.where(seen, values - item_mean, 0.0)
+
+
 @dataclass(frozen=True, eq=False)
 class Filled:
-    """The board without holes, and what of the independent units each row effectively rests on, in each group."""
+    """The board without holes, and what of the independent units each row effectively rests on, in each group.
+
+    `parts` are the items and the fit of each group, whose models are those of finite scores, and `alike` the first one
+    that has the same scores.
+    """
 
     values: Values
     effective: Float[np.ndarray, "row group"]
+    finite: Int[np.ndarray, " finite"]
+    alike: Int[np.ndarray, " finite"]
+    parts: Sequence[tuple[Int[np.ndarray, " some"], Fit]]
+
+    def scores(self, scores: Scores) -> Scores:
+        """The scores without holes, and the losses under each label, which average to them."""
+        behind = scores.labels
+        if behind is not None:
+            losses = to_host(behind.losses)
+            possible = to_host(behind.truth) > 0
+            given = np.zeros(losses.shape)
+            for label in range(losses.shape[2]):
+                # what cannot be may cost infinitely much
+                board = np.where(possible[:, label], losses[self.finite, :, label], 0.0)
+                given[self.finite, :, label] = self._made(board)
+            behind = replace(behind, given=given)
+        return replace(scores, values=scores.sign * self.values, labels=behind)
+
+    def _made(self, board: Values) -> Values:
+        made = np.empty_like(board)
+        for items, fit in self.parts:
+            made[:, items] = fit.filled(board[:, items])
+        return np.asarray(made[self.alike])
 
     def corrected(self, estimate: Estimate) -> Estimate:
         """The estimate of the filled board, with the degrees of freedom that its scores have."""
@@ -121,19 +170,19 @@ def filled(values: Values, plan: Design, models: Sequence[str]) -> Filled:
     finite = by_name[~np.isinf(values[by_name]).any(1)]
     board = values[finite]
     names = [models[at] for at in finite]
-    n_rows = len(finite) * (len(finite) + 1) // 2
-    made = np.empty_like(board)
-    effective = np.empty((n_rows, plan.n_groups))
+    parts = []
+    effective = np.empty((len(finite) * (len(finite) + 1) // 2, plan.n_groups))
     of_item = plan.of_item()
     for group in range(plan.n_groups):
         items = np.flatnonzero(of_item == group)
         _need_connected(board[:, items], names, plan.group_names[group] if plan.grouped else None)
         fit = Fit.of(board[:, items])
-        made[:, items] = fit.mean[:, None] + len(items) * fit.influence
+        parts.append((items, fit))
         effective[:, group] = _effective(fit, items, plan)
     whole = np.where(np.isnan(values), 0.0, values)
-    whole[finite] = made[_first_equal(board)]
-    return Filled(whole, effective)
+    made = Filled(whole, effective, finite, _first_equal(board), parts)
+    whole[finite] = made._made(board)
+    return made
 
 
 def _first_equal(values: Values) -> Int[np.ndarray, " model"]:
@@ -211,6 +260,7 @@ def _otherwise(values: Values, models: Sequence[str], higher_is_better: bool) ->
     if len(finite) < 3 or connected(board).any():
         return ()
     fit = Fit.of(board)
+    of_items = fit.influence(board)
     pairs = pairs_of(np.arange(len(finite)))
     shared = shared_items(board)[pairs[:, 0], pairs[:, 1]]
     found: tuple[float, int, float, float] | None = None
@@ -220,7 +270,7 @@ def _otherwise(values: Values, models: Sequence[str], higher_is_better: bool) ->
         difference = board[a] - board[b]
         both = ~np.isnan(difference)
         direct = float(difference[both].mean())
-        influence = fit.influence[b] - fit.influence[a]
+        influence = of_items[b] - of_items[a]
         influence[both] += (difference[both] - direct) / shared[at]
         error = float(np.linalg.norm(influence))
         whole = float(fit.mean[a] - fit.mean[b])

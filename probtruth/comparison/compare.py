@@ -18,6 +18,7 @@ from probtruth.comparison.options import Options, checked_options
 from probtruth.comparison.pairs import LEADING
 from probtruth.comparison.posterior import CHAINS, Posterior, posterior_of
 from probtruth.comparison.sources import of_moments, of_scores
+from probtruth.comparison.warn import other_best
 from probtruth.errors import InputError, PosteriorError
 from probtruth.kernels.host import free_memory
 from probtruth.types import Comparison, Scores
@@ -66,8 +67,14 @@ def compare(
             return compare(part, replicates=replicates, annotations=annotations, weights=weights, **options)
 
         return by_set(scores, sets, of_set)
-    found = conclude(of_scores(scores, plan, chosen, annotations), chosen)
-    return replace(found, scored=scores)
+    found = replace(conclude(of_scores(scores, plan, chosen, annotations), chosen), scored=scores)
+    if scores.by_proper_rule is None:
+        return found
+    same = {**options, "rope": None, "strict": False}  # a ROPE is in units of the score
+    proper = compare(
+        scores.by_proper_rule, groups, clusters, replicates, annotations=annotations, weights=weights, **same
+    )
+    return replace(found, proper=proper, warnings=(*other_best(found, proper), *found.warnings))
 
 
 def conclude(estimate: Estimate, options: Options) -> Comparison:

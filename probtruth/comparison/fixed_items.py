@@ -94,7 +94,7 @@ def _over_labels(scores: Scores, item_weights: ItemWeights, models: Sequence[int
         else:
             own, votes = behind.shares[rows], behind.n_votes[rows]
             if (single := votes == 1).any() and behind.log_probs is not None:
-                own = np.where(single[:, None], np.exp(to_host(behind.log_probs[:, rows])).mean(0), own)
+                own = np.where(single[:, None], np.nanmean(np.exp(to_host(behind.log_probs[:, rows])), 0), own)
         loss = np.where(own > 0, to_host(behind.losses_of(np.array(models), rows)), 0.0)
         if not np.isfinite(loss).all():
             model, item, _ = np.argwhere(~np.isfinite(loss))[0]

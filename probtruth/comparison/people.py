@@ -1,170 +1,220 @@
-"""Groups of people: each pair of models by the cells of each group's annotators, and whether two groups disagree."""
+"""Groups of people: what `compare` says by each group's annotators, of the population of groups, and who disagrees."""
 
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 from scipy.special import ndtri
 
 from probtruth import check
+from probtruth.comparison.boards import connected, filled
 from probtruth.comparison.design import Design, design_of, totals
-from probtruth.comparison.estimate import About, Estimate
+from probtruth.comparison.estimate import Estimate, Part
+from probtruth.comparison.groups import Population
 from probtruth.comparison.margin import margins
-from probtruth.comparison.pairs import pairs_of
-from probtruth.comparison.rows import NO_SPREAD, ROUNDING, favours, in_own_units, of_margin
-from probtruth.errors import InputError
-from probtruth.types import Comparison, Scores
+from probtruth.comparison.options import Options
+from probtruth.comparison.pairs import pairs_of, rows_of
+from probtruth.comparison.posterior import Posterior, drawn_population, engine_of, summary
+from probtruth.comparison.rows import pair_rows, population_rows
+from probtruth.comparison.sources import of_scores
+from probtruth.comparison.warn import sampling
+from probtruth.errors import InputError, PosteriorError
+from probtruth.types import Comparison, Replicates, Scores
+from probtruth.types.comparison import PEOPLE
 from probtruth.types.pairs import Pair
 
-NAME = "groups of annotators"  # of the rows in `group_results`
 DISAGREE = 0.95  # Probability from which on a warning says that two groups disagree
 SHOWN = 3  # Such warnings at most
 FARTHEST = 38.0  # Standard deviations beyond which a normal probability is 0 in float64
+LEAST = 0.1  # Of a group's variance, what stays its own when that which all groups share is taken off
 _ROOTS, _WEIGHTS = np.polynomial.legendre.leggauss(64)
 PLACES, WEIGHTS = (1 + _ROOTS) / 2, _WEIGHTS / 2  # Nodes from 0 to 1
 
-Cells = Float[np.ndarray, " cell"]
 
-
-def by_people(comparison: Comparison, scores: Scores, groups: object) -> Comparison:
-    """The comparison with each group's own answers, and how surely two groups disagree about who is better."""
-    people = People.of(scores, groups)
-    sign = -1.0 if scores.higher_is_better else 1.0
-    about = About(rule=scores.rule, higher_is_better=scores.higher_is_better)
-    rows: list[Pair] = []
-    disagreements: list[dict[str, object]] = []
-    for a, b in combinations(sorted(scores.models), 2):
-        one, other = scores.models.index(a), scores.models.index(b)
-        differences = sign * (people.values[one] - people.values[other])
-        found, chances = people.answers((a, b), differences, about, comparison.rope)
-        rows += found
-        disagreements += chances
+def by_people(comparison: Comparison, scores: Scores, groups: object, options: Options) -> Comparison:
+    """The comparison with each group's own answers, their population, and how surely two groups disagree."""
+    people = People.of(scores, groups, options)
+    rows = people.rows(options.rope)
+    disagreements = people.disagreements(rows)
+    results = {**comparison.group_results, PEOPLE: rows}
+    tables = {**comparison.diagnostics["tables"], PEOPLE: engine_of(None)}
+    joined = people.joined()
+    population = Population.of(joined)
+    if population is not None:
+        # under "auto" by quadrature: divergences in a side table must not take the verdict over all annotators away
+        engine = options if options.engine == "nuts" else replace(options, engine="exact")
+        population, run = drawn_population(population, engine)
+        tables[f"population of {PEOPLE}"] = engine_of(run)
+        for name, found in population_rows(joined, population, options.rope).items():
+            results[f"{name} of annotators"] = found
+    diagnostics = summary(tables)
+    failing = [line for line in sampling(diagnostics) if line not in comparison.warnings]
+    if options.strict and failing:
+        raise PosteriorError(" ".join(failing))
     return replace(
         comparison,
-        group_results={**comparison.group_results, NAME: rows},
+        group_results=results,
+        diagnostics=diagnostics,
         decisions={**comparison.decisions, "group_disagreement": disagreements},
-        warnings=(*comparison.warnings, *_sentences(rows, disagreements)),
+        warnings=(*failing, *comparison.warnings, *_sentences(rows, disagreements)),
     )
 
 
 @dataclass(frozen=True, eq=False)
 class People:
-    """The cells (of an item, by an annotator) that all models have, and the group of each cell's annotator."""
+    """The estimate from the cells (of an item, by an annotator) of each group's annotators.
+
+    `units` is what each item, or cluster, adds to every mean: the groups have items in common.
+    """
 
     names: tuple[str, ...]
-    group: Int[np.ndarray, " cell"]
-    item: Int[np.ndarray, " cell"]
-    annotator: Int[np.ndarray, " cell"]
-    values: Float[np.ndarray, "model cell"]
-    design: Design
+    n_annotators: Int[np.ndarray, " group"]
+    estimates: Sequence[Estimate]
+    units: Float[np.ndarray, "group model unit"]
 
     @classmethod
-    def of(cls, scores: Scores, groups: object) -> "People":
+    def of(cls, scores: Scores, groups: object, options: Options) -> "People":
         """From scores by annotator; every annotator needs a group, and every group two annotators and two items."""
         cells = scores.replicates
         if cells is None or cells.what != "annotator":
-            hint = "Read the table with read_scores(..., annotator=COLUMN) (command line: --annotator COLUMN)."
-            raise InputError("groups of annotators with scores without annotators", "scores by annotator", hint)
-        if not isinstance(groups, Mapping):
-            got = f"groups of annotators of type {type(groups).__name__}"
-            raise InputError(got, "a mapping {annotator: group}", "Pass a dict.")
-        table = {str(name): str(group) for name, group in groups.items()}
-        absent = [name for name in cells.names if not table.get(name, "").strip()]
-        if absent:
-            problem = f"no group of annotator {check.shortlist(absent, 3)}"
-            raise InputError(
-                problem, "a group for every annotator", "Give 'unknown' to those whose group is not known."
+            hint = (
+                "Score each annotator's label by itself: score(..., each='annotation'), or read such scores with "
+                "read_scores(..., annotator=COLUMN) (command line: --annotator COLUMN)."
             )
-        of_annotator = [table[name] for name in cells.names]
-        names = tuple(sorted(set(of_annotator)))
-        if len(names) < 2:
-            raise InputError(f"one group of annotators ({check.shortlist(names)})", "at least two", "Leave it out.")
-        place = np.array([names.index(group) for group in of_annotator])
-        common = np.flatnonzero(~np.isnan(cells.values).any(0))
-        plan = design_of(scores.items, None, None, own_clusters=scores.clusters)
-        annotator = cells.replicate[common]
-        found = cls(names, place[annotator], cells.item[common], annotator, cells.values[:, common], plan)
-        found._check_sizes()
+            raise InputError("groups of annotators with scores without annotators", "scores by annotator", hint)
+        names, group_of = _groups_of(cells.names, groups)
+        estimates: list[Estimate] = []
+        units: list[Float[np.ndarray, "model unit"]] = []
+        sizes: list[int] = []
+        for group, name in enumerate(names):
+            inside = (group_of[cells.replicate] == group) & ~np.isnan(cells.values).all(0)
+            items, part = _of_cells(scores, cells, inside)
+            plan = design_of(part.items, None, None, own_clusters=part.clusters)
+            assert part.replicates is not None
+            sizes.append(len(part.replicates.names))
+            _check_group(name, part, plan, sizes[-1])
+            estimate = of_scores(part, plan, options)
+            estimates.append(estimate)
+            values = part.losses
+            if np.isnan(values).any():
+                values = filled(values, plan, scores.models).values
+            values = values[estimate.order]
+            added = (values - values.mean(1, keepdims=True)) / plan.n_items
+            n_units = len(scores.items)
+            if scores.clusters is not None:
+                items = scores.clusters.codes[items]
+                n_units = len(scores.clusters.names)
+            units.append(totals(added, items, n_units) * math.sqrt(plan.n_units / (plan.n_units - 1)))
+        return cls(names, np.array(sizes), estimates, np.stack(units))
+
+    def rows(self, rope: float | None) -> list[Pair]:
+        """Each pair by each group, as `compare` of the group's cells has it."""
+        by_group: list[list[Pair]] = []
+        for name, estimate in zip(self.names, self.estimates, strict=True):
+            post = Posterior(estimate.n_models, estimate, margins(estimate))
+            found = pair_rows(estimate, post, rope, False)
+            by_group.append([replace(row, group=name, n_items=estimate.design.n_items) for row in found])
+        rows: list[Pair] = []
+        for of_pair in zip(*by_group, strict=True):
+            rows += of_pair
+        return rows
+
+    def covariance(self, first: int, second: int) -> Float[np.ndarray, "group group"]:
+        """That of the groups' means of a model (second: -1) or of the difference of two, by the items they share."""
+        added = self.units[:, first]
+        if second >= 0:
+            added = added - self.units[:, second]
+        return np.asarray(added @ added.T)
+
+    def disagreements(self, rows: Sequence[Pair]) -> list[dict[str, object]]:
+        """P(one model is better by one group and the other by the other group) of each pair and two groups."""
+        n_groups = len(self.names)
+        n_models = self.estimates[0].n_models
+        variance = np.concatenate([one.total().variance for one in self.estimates], axis=1)
+        found: list[dict[str, object]] = []
+        for place, (first, second) in enumerate(pairs_of(np.arange(n_models)).tolist()):
+            covariance = self.covariance(first, second)
+            own = variance[n_models + place]
+            of_pair = rows[place * n_groups : (place + 1) * n_groups]
+            for one, other in pairs_of(np.arange(n_groups)).tolist():
+                row = of_pair[one]
+                chances = (row.p_a_better, of_pair[other].p_a_better)
+                p = _disagreement(*chances, float(covariance[one, other]), float(own[one] * own[other]))
+                groups = {"group": self.names[one], "other_group": self.names[other]}
+                found.append({"a": row.a, "b": row.b, **groups, "p_disagree": p})
         return found
 
-    @property
-    def unit(self) -> Int[np.ndarray, " cell"]:
-        """The item, or its cluster, of each cell."""
-        return self.item if self.design.unit is None else self.design.unit[self.item]
-
-    def _check_sizes(self) -> None:
-        if not np.isfinite(self.values).all():
-            raise InputError("an infinite score with groups of annotators", "finite scores", "Leave the groups out.")
-        unit_name = "item" if self.design.unit is None else "cluster"
-        for group, name in enumerate(self.names):
-            inside = self.group == group
-            for what, codes in (("annotator", self.annotator), (unit_name, self.unit)):
-                n_units = len(np.unique(codes[inside]))
-                if n_units < 2:
-                    got = f"group {name!r} with {check.count(n_units, what)} whom all models have scores of"
-                    hint = "Join it with another group, or leave its annotators out."
-                    raise InputError(got, f"at least two {what}s in every group", hint)
-
-    def answers(
-        self, pair: tuple[str, str], differences: Cells, about: About, rope: float | None
-    ) -> tuple[list[Pair], list[dict[str, object]]]:
-        """The rows of one pair of models by group, and P(disagree) of every two groups."""
-        estimate = self._estimate(differences, about)
-        variance = estimate.total().variance[:, 0]
-        n_groups = len(self.names)
-        rows: list[Pair] = []
-        chances: list[float | None] = []
-        for group, margin in enumerate(margins(estimate)[:n_groups]):
-            mean = float(estimate.mean[group, 0])
-            n_items = len(np.unique(self.item[self.group == group]))
-            row = Pair(*pair, mean, favours=favours(mean), reason=NO_SPREAD)
-            if margin.scale > ROUNDING * abs(mean):  # else the same difference on every cell
-                row = of_margin(*pair, mean, margin, rope)
-            chances.append(row.p_a_better)
-            rows.append(replace(in_own_units(row, about), group=self.names[group], n_items=n_items))
-        found: list[dict[str, object]] = []
-        for at, (one, other) in enumerate(pairs_of(np.arange(n_groups)).tolist()):
-            covariance = (variance[one] + variance[other] - variance[n_groups + at]) / 2
-            p = _disagreement(chances[one], chances[other], covariance, variance[one] * variance[other])
-            names = {"group": self.names[one], "other_group": self.names[other]}
-            found.append({"a": pair[0], "b": pair[1], **names, "p_disagree": p})
-        return rows, found
-
-    def _estimate(self, differences: Cells, about: About) -> Estimate:
-        """Each group's mean difference over its cells in the place of a model; their pairs give the covariances."""
-        groups = np.arange(len(self.names))[:, None]
-        member = self.group == groups
-        share = member / member.sum(1, keepdims=True)
-        level = share @ differences
-        influence = share * (differences - level[:, None])
-        first, second = pairs_of(groups[:, 0]).T
-        weights = np.concatenate([share, share[first] + share[second]])
-        return Estimate.of_influence(
-            self.names,
-            level,
-            influence,
-            self.item,
-            self.design,
-            about,
-            self.annotator,
-            item_df=_freedom(weights, self.unit),
-            annotator_df=_freedom(weights, self.annotator),
-        )
+    def joined(self) -> Estimate:
+        """The groups side by side: what each has by itself, and what all share because they share items."""
+        first = self.estimates[0]
+        totals_of = [one.total() for one in self.estimates]
+        variance = np.concatenate([part.variance for part in totals_of], axis=1)
+        df = np.concatenate([part.df for part in totals_of], axis=1)
+        shared = np.zeros((len(variance), 1))
+        apart = ~np.eye(len(self.names), dtype=bool)
+        for row, (one, other) in enumerate(rows_of(np.arange(first.n_models)).tolist()):
+            shared[row] = max(float(self.covariance(one, other)[apart].mean()), 0.0)
+        own = np.maximum(variance - shared, LEAST * variance)
+        nothing = np.zeros_like(variance)
+        parts = {
+            "annotators": Part(own, nothing, df),
+            "items": Part(shared, np.zeros_like(shared), np.full_like(shared, np.inf)),
+        }
+        plan = Design(self.n_annotators, group_names=self.names, weights=np.full(len(self.names), 1 / len(self.names)))
+        mean = np.concatenate([one.over_groups().mean for one in self.estimates], axis=1)
+        return Estimate(first.names, mean, parts, plan, first.about)
 
 
-def _freedom(weights: Float[np.ndarray, "row cell"], unit: Int[np.ndarray, " cell"]) -> Float[np.ndarray, " row"]:
-    """One less than the number of units of equal weight that would tell as much."""
-    of_unit = totals(weights, unit, int(unit.max()) + 1)
-    effective = of_unit.sum(1) ** 2 / np.square(of_unit).sum(1)
-    return np.asarray(effective - 1)
+def _groups_of(annotators: Sequence[str], groups: object) -> tuple[tuple[str, ...], Int[np.ndarray, " annotator"]]:
+    """The names of the groups, and the place of each annotator's among them."""
+    if not isinstance(groups, Mapping):
+        got = f"groups of annotators of type {type(groups).__name__}"
+        raise InputError(got, "a mapping {annotator: group}", "Pass a dict.")
+    table = {str(name): str(group) for name, group in groups.items()}
+    absent = [name for name in annotators if not table.get(name, "").strip()]
+    if absent:
+        problem = f"no group of annotator {check.shortlist(absent, 3)}"
+        hint = "Give 'unknown' to those whose group is not known."
+        raise InputError(problem, "a group for every annotator", hint)
+    of_annotator = [table[name] for name in annotators]
+    names = tuple(sorted(set(of_annotator)))
+    if len(names) < 2:
+        raise InputError(f"one group of annotators ({check.shortlist(names)})", "at least two", "Leave it out.")
+    return names, np.array([names.index(group) for group in of_annotator])
+
+
+def _of_cells(
+    scores: Scores, cells: Replicates, inside: Bool[np.ndarray, " cell"]
+) -> tuple[Int[np.ndarray, " item"], Scores]:
+    """The scores by some cells only, and the places of their items."""
+    items, item = np.unique(cells.item[inside], return_inverse=True)
+    annotators, annotator = np.unique(cells.replicate[inside], return_inverse=True)
+    names = tuple([cells.names[at] for at in annotators.tolist()])
+    chosen = Replicates(item, annotator, cells.values[:, inside], names, cells.what)
+    part = scores.part(np.arange(len(scores.models)), items)
+    return items, replace(part, values=chosen.means(len(items)), replicates=chosen, groups=None)
+
+
+def _check_group(name: str, part: Scores, plan: Design, n_annotators: int) -> None:
+    if np.isinf(part.values).any():
+        raise InputError("an infinite score with groups of annotators", "finite scores", "Leave the groups out.")
+    hint = "Join it with another group, or leave its annotators out."
+    if connected(part.values).any():
+        got = f"group {name!r} in which no chain of shared items connects the models"
+        raise InputError(got, "items that several models share in every group", hint)
+    unit = "item" if plan.unit is None else "cluster"
+    for what, n in (("annotator", n_annotators), (unit, plan.n_units)):
+        if n < 2:
+            raise InputError(
+                f"group {name!r} with {check.count(n, what)}", f"at least two {what}s in every group", hint
+            )
 
 
 def _disagreement(p: float | None, q: float | None, covariance: float, product: float) -> float | None:
     """P(a is better in one group and worse in the other), with normal dependence between their differences."""
-    if p is None or q is None:
+    if p is None or q is None or product == 0:
         return None
     correlation = float(np.clip(covariance / math.sqrt(product), -1.0, 1.0))
     h, k = np.clip(ndtri([p, q]), -FARTHEST, FARTHEST).tolist()

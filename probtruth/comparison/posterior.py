@@ -237,23 +237,38 @@ class Posterior:
 
     def diagnostics(self) -> dict[str, object]:
         """The figures of the draws that shown numbers come from, the worst of all and by table; None where none is."""
-        names = ("max_rhat", "min_ess", "divergences", "max_mcse", "end_mcse")
-        tables: dict[str, Mapping[str, object]] = {"pairwise": {"engine": "exact"}}
+        tables: dict[str, Mapping[str, object]] = {"pairwise": engine_of(self.run)}
         if self.population is not None:
-            tables["groups"] = {"engine": "exact"}
-        if self.run is not None:
-            tables["pairwise"] = self.run.diagnostics()
-        if self.of_groups is not None:
-            tables["groups"] = self.of_groups.diagnostics()
-        found: dict[str, object] = {"engine": tables["pairwise"]["engine"]}
-        found |= dict.fromkeys(("sampler", *names, "engines_agree"))
-        drawn = [run.diagnostics() for run in (self.run, self.of_groups) if run is not None]
-        if drawn:
-            found["sampler"] = drawn[0]["sampler"]
-            for name in names:
-                values: list[Any] = [table[name] for table in drawn]
-                found[name] = min(values) if name == "min_ess" else max(values)
-        return found | {"tables": tables}
+            tables["groups"] = engine_of(self.of_groups)
+        return summary(tables)
+
+
+def engine_of(run: "Run | None") -> Mapping[str, object]:
+    """The engine of a table, with the figures of its draws where there are any."""
+    return {"engine": "exact"} if run is None else run.diagnostics()
+
+
+def summary(tables: Mapping[str, Mapping[str, object]]) -> dict[str, object]:
+    """The figures of all tables' draws, the worst of each."""
+    names = ("max_rhat", "min_ess", "divergences", "max_mcse", "end_mcse")
+    found: dict[str, object] = {"engine": tables["pairwise"]["engine"]}
+    found |= dict.fromkeys(("sampler", *names, "engines_agree"))
+    drawn = [table for table in tables.values() if table["engine"] == "nuts"]
+    if drawn:
+        found["sampler"] = drawn[0]["sampler"]
+        for name in names:
+            values: list[Any] = [table[name] for table in drawn]
+            found[name] = min(values) if name == "min_ess" else max(values)
+    return found | {"tables": tables}
+
+
+def drawn_population(population: Population, options: Options) -> tuple[Population, "Run | None"]:
+    """The population of groups with its posterior, by the engine that is asked for."""
+    if options.engine == "exact":
+        return population.by_quadrature(), None
+    from probtruth.comparison.drawn import draw_population  # with JAX, which the closed form does without
+
+    return draw_population(population, options)
 
 
 def posterior_of(estimate: Estimate, population: Population | None, options: Options) -> Posterior:
@@ -275,12 +290,8 @@ def posterior_of(estimate: Estimate, population: Population | None, options: Opt
         )
     run: Run | None = None
     of_groups: Run | None = None
-    if population is not None and options.engine == "exact":
-        population = population.by_quadrature()
-    elif population is not None:
-        from probtruth.comparison.drawn import draw_population  # with JAX, which the closed form does without
-
-        population, of_groups = draw_population(population, options)
+    if population is not None:
+        population, of_groups = drawn_population(population, options)
     shift = np.zeros((0, 0))
     if options.engine == "nuts":
         from probtruth.comparison.drawn import headline  # with JAX and NumPyro

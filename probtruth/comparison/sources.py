@@ -21,7 +21,7 @@ from probtruth.comparison.unseen import SEEN, Outcomes
 from probtruth.errors import InputError
 from probtruth.kernels.arrays import some_items, to_host
 from probtruth.types import Scores
-from probtruth.types.scores import sampled_items
+from probtruth.types.scores import OF_FOLDS, sampled_items
 
 SHOWN = 3  # Items of infinite score that a warning names
 FROM_SUMS = "computed from sums: tests of single items, the labels' share and outcomes that were not seen are left out"
@@ -69,16 +69,18 @@ def of_scores(scores: Scores, plan: Design, options: Options, annotations: objec
         values = gold.values
     else:
         influence = influence_of(scores, plan)
-        if influence is not None:
-            values = values + influence
         if annotations is None and scores.labels is not None:
             annotations = scores.labels.named_annotations
     _refuse_replicates(scores, plan, options, annotations)
     board = None
+    whole = scores
     if np.isnan(values).any():
         _refuse_holes(scores, options)
         board = filled(values, plan, scores.models)
+        whole = board.scores(scores)
         values = board.values
+    if influence is not None:
+        values = values + influence
     moments = Moments.made(scores, values, plan)
     about = _about(scores, plan, moments, values, gold, options.seed)
     estimate = estimate_of(moments, plan, about)
@@ -93,19 +95,19 @@ def of_scores(scores: Scores, plan: Design, options: Options, annotations: objec
         estimate = gold.corrected(estimate, order)
     if options.fold_correlation is not None and scores.replicates is None:
         estimate = correlated_folds(estimate, options.fold_correlation)
-    within = _within(scores, plan, influence, gold, order)
+    within = _within(whole, plan, influence, gold, order)
     if about.no_second_vote:  # what labels have of the variance cannot be told
         within = {"labels": lambda a, b: None}
     estimate = replace(estimate, within=within)
     if options.these_items:
         if gold is not None:
             _refuse_fixed()
-        mean, part = fixed_estimate(scores, plan.item_weights, options.fold_correlation, order)
+        mean, part = fixed_estimate(whole, plan.item_weights, options.fold_correlation, order)
         name = "replicates" if scores.labels is None else "labels"
         estimate = replace(estimate, mean=mean, parts={name: part}, n_units=plan.n_items, centre=None, plain=None)
     shared: Shared | None = None
     if annotations is not None:
-        shared = of_annotators(scores, annotations, order, plan)
+        shared = of_annotators(whole, annotations, order, plan)
     elif options.replicates == "crossed" or (scores.replicates is not None and scores.replicates.what == "annotator"):
         shared = of_replicates(scores, order, plan)
     elif options.replicates is None and scores.replicates is not None:
@@ -113,10 +115,11 @@ def of_scores(scores: Scores, plan: Design, options: Options, annotations: objec
     if shared is not None:
         estimate = _with_shared(estimate, shared, order)
     notes = estimate.about.notes
-    if gold is None:
-        notes += scores.cautions
     repeated = scores.replicates
-    if options.replicates == "folds" and repeated is not None and not options.these_items:
+    folds = options.replicates == "folds"
+    if gold is None:
+        notes += tuple(one for one in scores.cautions if not (folds and one.startswith(OF_FOLDS)))
+    if folds and repeated is not None and not options.these_items:
         notes += (FIXED_FOLDS,)
     if shared is not None and not shared.named:
         notes += shared.beyond_chance(scores.models)
@@ -146,7 +149,8 @@ def _refuse_replicates(scores: Scores, plan: Design, options: Options, annotatio
 
 def _refuse_holes(scores: Scores, options: Options) -> None:
     """Raises for what is asked of scores that some models lack and needs all of them."""
-    asked = {"gold": scores.gold is not None, "population='these-items'": options.these_items}
+    again = options.these_items and scores.labels is None
+    asked = {"gold": scores.gold is not None, "population='these-items'": again}
     for what, needs_all in asked.items():
         if needs_all:
             lacks = [model for model, row in zip(scores.models, scores.values, strict=True) if np.isnan(row).any()]

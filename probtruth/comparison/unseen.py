@@ -41,7 +41,7 @@ class Outcomes:
         """The mean of the differences, lead minus other, that are larger than any observed."""
         with np.errstate(invalid="ignore"):
             difference = (self.losses[lead] - self.losses[other]).ravel()
-            largest = difference[self._places].max(initial=0.0)
+            largest = np.nanmax(difference[self._places], initial=0.0)
             unseen = np.flatnonzero(difference > largest)
         sizes = difference[unseen]
         probs = np.exp(self.log_probs[other].ravel()[unseen].astype(np.float64))

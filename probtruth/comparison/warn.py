@@ -13,7 +13,7 @@ from probtruth.comparison.groups import Population
 from probtruth.comparison.options import Options
 from probtruth.comparison.rectified import FEW_OF_LABEL
 from probtruth.inference.diagnostics import MAX_RHAT, MIN_ESS
-from probtruth.types import orientation
+from probtruth.types import Comparison, orientation
 from probtruth.types.pairs import Pair
 
 FEW_UNITS = 10
@@ -34,15 +34,7 @@ def warnings_of(
     """The warnings of one comparison; those that begin with `sampling:` fail it under `strict`."""
     plan = estimate.design
     about = estimate.about
-    warnings = []
-    rhat, ess, divergences = (diagnostics[name] for name in ("max_rhat", "min_ess", "divergences"))
-    if isinstance(rhat, float) and not rhat <= MAX_RHAT:
-        warnings.append(f"sampling: R-hat {rhat:.3f} is above {MAX_RHAT}: the chains have not mixed")
-    if isinstance(ess, float) and not ess >= MIN_ESS:
-        warnings.append(f"sampling: effective sample size {ess:.0f} is below {MIN_ESS:.0f}")
-    if divergences:
-        warnings.append(f"sampling: {divergences} divergent transitions")
-    warnings += [*plan.notes, *about.notes]
+    warnings = [*sampling(diagnostics), *plan.notes, *about.notes]
     audit = about.audit
     known = about.known
     if audit.dropped:
@@ -116,6 +108,19 @@ def warnings_of(
     return tuple(warnings)
 
 
+def sampling(diagnostics: Mapping[str, object]) -> list[str]:
+    """What is wrong with the draws."""
+    warnings: list[str] = []
+    rhat, ess, divergences = (diagnostics[name] for name in ("max_rhat", "min_ess", "divergences"))
+    if isinstance(rhat, float) and not rhat <= MAX_RHAT:
+        warnings.append(f"sampling: R-hat {rhat:.3f} is above {MAX_RHAT}: the chains have not mixed")
+    if isinstance(ess, float) and not ess >= MIN_ESS:
+        warnings.append(f"sampling: effective sample size {ess:.0f} is below {MIN_ESS:.0f}")
+    if divergences:
+        warnings.append(f"sampling: {divergences} divergent transitions")
+    return warnings
+
+
 def _few_units(estimate: Estimate) -> list[str]:
     """What few independent units, or clusters of very different sizes, leave open."""
     plan = estimate.design
@@ -157,6 +162,18 @@ def _size_goes_with_difference(estimate: Estimate) -> bool:
     correlation = float(np.corrcoef(size, mean)[0, 1])
     t = correlation * math.sqrt((n_units - 2) / max(1 - correlation**2, 1e-12))
     return bool(2 * stdtr(n_units - 2, -abs(t)) < BEYOND_CHANCE)
+
+
+def other_best(found: Comparison, proper: Comparison) -> tuple[str, ...]:
+    """A sentence where an improper score and the proper rule of its kind disagree about who is best."""
+    first = found.ranked[0]
+    other = proper.ranked[0]
+    if first.model == other.model or first.p_best is None or other.p_best is None:
+        return ()
+    return (
+        f"by {found.rule!r} {first.model!r} is best (P = {first.p_best:.3f}), by {proper.rule!r}, the proper rule of "
+        f"its kind, {other.model!r} (P = {other.p_best:.3f}): {found.rule!r} rewards forecasts that are not true",
+    )
 
 
 SENSITIVE = 0.05  # A probability that moves by more than this is said to depend on the prior

@@ -8,6 +8,7 @@ from probtruth import check
 from probtruth.comparison.compare import compare as compare_scores
 from probtruth.comparison.compare import need_two
 from probtruth.comparison.moments import Moments
+from probtruth.comparison.options import checked_options
 from probtruth.comparison.people import by_people
 from probtruth.errors import InputError
 from probtruth.frames import name_text
@@ -134,8 +135,9 @@ def compare(
     elif gold is not None:
         raise InputError("sums with gold", "scores of the items", "Compare the scores.")
     people = by_name(annotator_groups, (), "annotator_groups")
-    if people is not None and (not isinstance(known, Scores) or known.gold is not None or population != "new-items"):
-        got = "annotator_groups with sums, gold or the population 'these-items'"
+    unusual = not isinstance(known, Scores) or known.gold is not None or population != "new-items"
+    if people is not None and (unusual or weights is not None):
+        got = "annotator_groups with sums, gold, weights or the population 'these-items'"
         raise InputError(got, "scores by annotator of new items", "Leave one of them out.")
     found = compare_scores(
         known,
@@ -153,7 +155,8 @@ def compare(
     )
     if people is None or not isinstance(known, Scores):
         return found
-    return by_people(found, known if found.scored is None else found.scored, people)
+    chosen = checked_options(engine, rope=rope, seed=seed, strict=strict)
+    return by_people(found, known if found.scored is None else found.scored, people, chosen)
 
 
 def group_names(groups: object, scores: Scores | None = None) -> list[str]:

@@ -129,8 +129,12 @@ class PoolView:
     def influence(self, label_values: Float[np.ndarray, "model item label"]) -> Float[np.ndarray, "model item"]:
         """What each item, through the pool's weights, moves a model's mean score by, times the number of items."""
         losses = np.where(self.probs > 0, label_values, 0.0)
-        finite = np.isfinite(losses).all((1, 2))
-        moved = covariances(self.probs, np.where(finite[:, None, None], losses, 0.0), self.features)
+        lacking = np.isnan(losses)
+        finite = (np.isfinite(losses) | lacking).all((1, 2))
+        losses = np.where(finite[:, None, None] & ~lacking, losses, 0.0)
+        # a mean over the items that a model has stands for all
+        share = 1 - np.isnan(label_values[..., 0]).mean(1)
+        moved = covariances(self.probs, losses, self.features) / share[:, None]
         effect: np.ndarray = (self.slopes @ np.linalg.solve(self.pool.precision, moved.T)).T
         return effect - effect.mean(1, keepdims=True)
 
@@ -211,7 +215,7 @@ def _models_in_order(
 ) -> Int[np.ndarray, " model"]:
     """An order of the models that depends on what they predict, not on their names or on the order of the items."""
     totals = [np.sort((likelihood * np.exp(logs.astype(np.float64))).sum(1)) for logs in log_probs]
-    return np.argsort([row.sum() for row in totals], kind="stable")
+    return np.argsort([np.nansum(row) for row in totals], kind="stable")
 
 
 def _fitted_items(

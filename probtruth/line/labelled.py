@@ -85,6 +85,12 @@ class Labelled(Brief):
         lines += shared_errors(truth)
         if self.excluded:
             lines.append(f"{count(len(self.excluded), 'annotator')} left out as asked ({shortlist(self.excluded, 5)})")
+        lacking = self.aligned.lacking.any(0)
+        if lacking.all():
+            lines.append("no item that all models have: accuracy and calibration are left out")
+        elif lacking.any():
+            n = len(lacking) - int(lacking.sum())
+            lines.append(f"accuracy and calibration are those on the {count(n, 'item')} that all models have")
         return [*lines, *alike_labels(self.aligned.labels)]
 
 

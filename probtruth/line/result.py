@@ -1,7 +1,7 @@
 """The result of the line: scores, comparison and warnings, and what follows from them."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,7 @@ from probtruth.errors import InputError
 from probtruth.frames import from_rows
 from probtruth.kernels.host import versions
 from probtruth.line.letters import letters_of
-from probtruth.line.standing import GroupCount, Standing, group_count, standing_of
+from probtruth.line.standing import Standing, standing_of
 from probtruth.study.choose_gold import choose_gold
 from probtruth.types import Annotations, Audit, Comparison, Scores, Truth
 from probtruth.types.pairs import Pair, Rank
@@ -33,7 +33,8 @@ class Result(Reported):
 
     `warned` are the warnings that do not depend on verdicts under other questions; `warnings` are all. `labelled` is
     what is known because the items have labels; None for bare scores. Without scores of single items the `values` of
-    `scores` have no columns. `note` stands wherever the result is shown.
+    `scores` have no columns. `note` stands wherever the result is shown. `by_label` are the results of several labels,
+    of which this is the mean; empty for one.
     """
 
     scores: Scores
@@ -41,6 +42,7 @@ class Result(Reported):
     warned: tuple[str, ...]
     labelled: "Labelled | None" = None
     note: str | None = None
+    by_label: Mapping[str, "Result"] = field(default_factory=dict)
 
     @classmethod
     def of(cls, shown: "Result | Comparison") -> "Result":
@@ -118,11 +120,6 @@ class Result(Reported):
         from probtruth.line.next_step import next_step
 
         return next_step(self)
-
-    @cached_property
-    def group_count(self) -> GroupCount | None:
-        """In how many of the groups the leading model is ahead of the next; None without groups."""
-        return group_count(self.comparison)
 
     @cached_property
     def letters(self) -> Mapping[str, str]:
@@ -252,6 +249,7 @@ def as_dict(result: Result) -> dict[str, Any]:
         "rope": comparison.rope,
         "decisions": dict(comparison.decisions),
         "higher_is_better": comparison.higher_is_better,
+        "proper_rule": None if comparison.proper is None else _of_proper_rule(comparison.proper),
         "other_estimand": None if result.other is None else result.other.to_dict(),
         "groups": {name: _rows(rows) for name, rows in groups.items()},
         "model_free_tests": _rows(comparison.model_free),
@@ -263,6 +261,10 @@ def as_dict(result: Result) -> dict[str, Any]:
         "seed": comparison.seed,
         "versions": versions(),
     }
+
+
+def _of_proper_rule(proper: Comparison) -> dict[str, Any]:
+    return {"rule": proper.rule, "models": _rows(proper.ranks), "pairwise": _rows(proper.pairs)}
 
 
 def _rows(rows: Sequence[Mapping[str, Any]] | Sequence[Pair] | Sequence[Rank]) -> list[dict[str, Any]]:

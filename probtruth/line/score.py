@@ -8,12 +8,13 @@ from probtruth import check
 from probtruth.errors import InputError
 from probtruth.io.addresses import fetched_once, shown
 from probtruth.io.formats import LabelReading
+from probtruth.line.each_annotation import score_each
 from probtruth.line.informed_truth import score_on_evidence
 from probtruth.line.inputs import Models, Reference, opened_models, predictions_of, reference_of
-from probtruth.scoring.align import align
+from probtruth.scoring.align import align_all
 from probtruth.scoring.rules import ScoringRule, get_rule
-from probtruth.types import Annotations, Scores
-from probtruth.types.arguments import ClassEvidence, RuleName
+from probtruth.types import Annotations, Index, Predictions, Scores
+from probtruth.types.arguments import ClassEvidence, RuleName, ScoredUnit
 
 
 @fetched_once()
@@ -24,6 +25,7 @@ def score(
     floor: float | None = None,
     order: Sequence[object] | None = None,
     *,
+    each: ScoredUnit = "item",
     evidence: ClassEvidence = "auto",
     item: str | None = None,
     labels: Sequence[object] | None = None,
@@ -35,8 +37,8 @@ def score(
     there are votes (unbiased, whatever the number of votes), else the given probabilities; under `class` it is the
     posterior probability of each class, with the models' forecasts as evidence too where the truth was inferred from
     annotations and there are several models (see `evidence` in `evaluate`). `compare` of the scores then says what
-    `evaluate` says of the same annotations. Items are matched by name; items that one side lacks are dropped for all
-    models and stand in the audit.
+    `evaluate` says of the same annotations. Items are matched by name; the audit counts those that one side lacks. The
+    score of an item that a model lacks is NaN.
 
     Arguments:
         predictions: may be {model: array, dataframe or path}, and `truth` soft labels or labels in the same forms, as
@@ -46,6 +48,9 @@ def score(
         floor: replaces every probability below it, which makes infinite losses finite and the rule improper: the result
             then says `proper=False`.
         order: lists the labels from low to high for "ranked-probability" (numbers are ordered by value).
+        each: "item", or "annotation": every model's loss on the label that each annotator gave each item, where `truth`
+            is annotations. A model's table may have a column `annotator` beside `item`, and so a row for each of both.
+            `compare` then answers for new items and new annotators, and takes `annotator_groups`.
         evidence: as in `evaluate`.
         item: the column of items.
         labels: the names of the labels, in the order of the columns.
@@ -69,13 +74,22 @@ def score(
     check.own_threads()
     predictions = opened_models(predictions)
     known = reference_of(truth, predictions, LabelReading(item), None, labels, memory)
+    if check.literal(each, ScoredUnit, "each") == "annotation":
+        if evidence != "auto":
+            raise InputError(f"evidence={evidence!r} with each='annotation'", "one of the two", "Leave evidence out.")
+
+        def read(tables: Models, column: str | None, index: Index) -> Predictions:
+            return predictions_of(tables, column, labels, index, memory)
+
+        return score_each(predictions, known, get_rule(rule, order), floor, read, item)
     if isinstance(known, Annotations):
         raise InputError(
             "annotations as the truth",
             "soft labels, or a probtruth.Truth",
-            "Make it with infer_truth(annotations) (command line: probtruth truth FILE --out soft.parquet).",
+            "Make it with infer_truth(annotations) (command line: probtruth truth FILE --out soft.parquet), or score "
+            "against each annotator's label: each='annotation' (command line: --each annotation).",
             shown(truth) if isinstance(truth, str | Path) else None,
         )
-    aligned = align(predictions_of(predictions, item, labels, known.index, memory), known)
+    aligned = align_all(predictions_of(predictions, item, labels, known.index, memory), known)
     undrawn = replace(known, draws=None)  # which scores do not need
     return score_on_evidence(undrawn, aligned, evidence, get_rule(rule, order), floor, 0).scores

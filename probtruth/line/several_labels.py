@@ -1,7 +1,7 @@
 """Several labels of an item, each of which applies or not: what each says of the models, and all together."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -37,8 +37,6 @@ class LabelsResult(Result):
     Each of `by_label` is what `evaluate` gives for one label, whose labels are "no" and "yes". In the mean every label
     counts the same; an item's loss is the mean over its labels, so that labels of one item are not taken for new items.
     """
-
-    by_label: Mapping[str, Result] = field(default_factory=dict)
 
     def pairwise(self) -> "polars.DataFrame":
         """The rows of `Comparison.pairwise` for each label, then for their mean, with the label in a first column."""

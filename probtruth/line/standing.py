@@ -230,18 +230,23 @@ def _turned(comparison: Comparison, lead: str) -> Iterator[Unseen]:
 
 @dataclass(frozen=True)
 class GroupCount:
-    """In how many of the groups the leading model is ahead of the next one, and in which it is not."""
+    """In how many of the groups the leading model is ahead of the next one, and in which it is not.
+
+    `disagree` is of groups of people: the two that most surely disagree about the two models, with the probability.
+    """
 
     n_groups: int
     ahead: int
     sure: int  # with a probability of 0.95 or more
     behind: tuple[tuple[str, float], ...]  # the other groups with P(the leading model is better), the least first
+    disagree: tuple[str, str, float] | None = None
 
 
-def group_count(comparison: Comparison) -> GroupCount | None:
-    """None without groups, or where nothing is known of any."""
+def group_count(comparison: Comparison, people: bool = False) -> GroupCount | None:
+    """None without groups (of people), or where nothing is known of any."""
     chances: dict[str, float] = {}
-    for pair in comparison.leading_pair_by_group:
+    pairs = comparison.leading_pair_by_people if people else comparison.leading_pair_by_group
+    for pair in pairs:
         if pair.p_a_better is not None:
             chances[str(pair.group)] = pair.p_a_better
     if not chances:
@@ -249,4 +254,16 @@ def group_count(comparison: Comparison) -> GroupCount | None:
     behind = [(group, p) for group, p in chances.items() if p <= 0.5]
     behind.sort(key=lambda entry: (entry[1], entry[0]))
     sure = [p for p in chances.values() if p >= SURE - ROUNDING]
-    return GroupCount(len(chances), len(chances) - len(behind), len(sure), tuple(behind))
+    disagree = _disagree(comparison, pairs[0]) if people else None
+    return GroupCount(len(chances), len(chances) - len(behind), len(sure), tuple(behind), disagree)
+
+
+def _disagree(comparison: Comparison, pair: Pair) -> tuple[str, str, float] | None:
+    """The two groups of people that most surely disagree about a pair."""
+    found: tuple[str, str, float] | None = None
+    rows: Any = comparison.decisions["group_disagreement"]
+    for row in rows:
+        p = row["p_disagree"]
+        if {row["a"], row["b"]} == {*pair.models} and p is not None and (found is None or p > found[2]):
+            found = (row["group"], row["other_group"], p)
+    return found

@@ -71,6 +71,11 @@ def facts(result: Result) -> list[str]:
     return said
 
 
+def population(result: Result) -> str:
+    """Over which items, annotators and groups the answer is: new ones like these, or these."""
+    return f"about {result.comparison.estimand.rpartition(' over ')[2]}"
+
+
 def alignment(result: Result) -> str:
     """The items that were compared, and what became of the others, in one line."""
     audit = result.audit

@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from probtruth.check import count
 from probtruth.line.result import Result
 from probtruth.report import cite, data_tables, latex, tables
-from probtruth.report.about import MOST_WARNINGS, alignment, facts, warnings
+from probtruth.report.about import MOST_WARNINGS, alignment, facts, population, warnings
 from probtruth.report.names import marked, plain, unmarked
 from probtruth.report.numbers import decimals, fixed, probability
 from probtruth.report.plots.annotators import plot_annotators
@@ -128,6 +128,7 @@ def contents(result: Result, extras: Extras | None = None) -> Contents:
     extras = Extras() if extras is None else extras
     said = verdict(result)
     parts = {
+        "Labels": iter([tables.labels(result)]),
         "Models": _models(result, said),
         "Pairs": _pairs(result),
         "By group": _groups(result, said),
@@ -143,7 +144,8 @@ def contents(result: Result, extras: Extras | None = None) -> Contents:
         if shown:
             sections.append(Fold(title, shown))
     note = None if result.note is None else plain(result.note)
-    return Contents(tuple(facts(result)), said, note, _behind(result), _warnings(result), tuple(sections))
+    first = (*facts(result), population(result))
+    return Contents(first, said, note, _behind(result), _warnings(result), tuple(sections))
 
 
 def _warnings(result: Result) -> tuple[Block, ...]:
@@ -183,6 +185,7 @@ def _models(result: Result, said: Verdict) -> Iterator[Block | None]:
     chances = result.comparison.rank_chances
     if len(chances) > 2:
         yield _ranks(result, chances)
+    yield tables.proper_rule(result)
     yield tables.other_estimand(result)
 
 
@@ -230,6 +233,14 @@ def _groups(result: Result, said: Verdict) -> Iterator[Block | None]:
         caption = "The two leading models in every group, with 95% intervals, partially pooled."
         yield Figure("by-group", words, partial(plot_groups, result.comparison), caption)
         yield tables.by_group(result)
+    by_people = result.comparison.leading_pair_by_people
+    if by_people:
+        a, b = map(plain, by_people[0].models)
+        words = f"{a} minus {b} by every group of annotators with 95% intervals."
+        caption = "The two leading models by every group of annotators, with 95% intervals."
+        draw = partial(plot_groups, result.comparison, people=True)
+        yield Figure("by-annotator-group", words, draw, caption)
+        yield tables.by_group(result, people=True)
 
 
 def _calibration(result: Result) -> Iterator[Block | None]:
@@ -299,6 +310,7 @@ def _annotators(result: Result) -> Iterator[Block | None]:
         yield Figure("annotators", words, partial(plot_annotators, known.truth), caption)
     yield data_tables.annotators(result)
     yield data_tables.voters(result)
+    yield data_tables.unlike_the_rest(result)
 
 
 def _checks(result: Result) -> Iterator[Block | None]:

@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from probtruth.line.result import Result
 from probtruth.report.names import mark, marked, plain
 from probtruth.report.numbers import decimals, fixed, interval, percent, probability, significant
@@ -19,6 +21,7 @@ if TYPE_CHECKING:  # with JAX, which bare scores do without
     from probtruth.line.analysis.calibration import CalibrationAnalysis
 
 MOST_ANNOTATORS = 20  # The best and the worst half of them, and all that are flagged, up to so many again
+MOST_UNLIKE = 10  # Annotators who differ most from the rest
 NO_CONTENT: Mapping[str, str] = {}
 
 
@@ -123,6 +126,9 @@ def _says(frame: "polars.DataFrame", model: str, labels: Mapping[str, str]) -> l
     """The most probable label of a model, its probability, and whether it is that of the item."""
     shown = []
     for label, p, true in zip(frame[f"label_{model}"], frame[f"p_{model}"], frame["label"], strict=True):
+        if label is None:
+            shown.append("")
+            continue
         sign = "✓" if label == true else "✗"
         shown.append(f"{labels[label]} {probability(p)} {sign}")
     return shown
@@ -164,6 +170,34 @@ def voters(result: Result) -> Table | None:
     if len(cells) < len(rows):
         note += f" {len(cells)} of {len(rows):,} annotators."
     return of_rows("Annotators, the least attentive first", cells, note)
+
+
+def unlike_the_rest(result: Result) -> Table | None:
+    """The annotators who differ most from the rest."""
+    found = result.analysis.unlike_the_rest
+    if found is None or not found.apart.any():
+        return None
+    order = np.argsort(-np.abs(found.apart), kind="stable")[:MOST_UNLIKE].tolist()
+    annotators = marked(found.names[at] for at in order)
+    models = marked(found.models)
+    places = decimals(found.sd[order].tolist())
+    rows: list[dict[str, str]] = []
+    for at in order:
+        apart = float(found.apart[at])
+        end = 1.96 * float(found.sd[at])
+        cells = {
+            "Annotator": annotators[found.names[at]],
+            "Labels": fixed(int(found.n_labels[at]), 0),
+            "From the rest": fixed(apart, places, sign=True),
+            "95% interval": interval(apart - end, apart + end, places),
+        }
+        rows.append(cells)
+    a, b = (models[name] for name in found.models)
+    note = (
+        f"How far {a} minus {b} by this annotator's labels lies from that by the others' on the same items, drawn "
+        f"towards 0 the more the fewer labels there are. {len(rows)} of {len(found.names):,} annotators."
+    )
+    return of_rows("Annotators who differ most from the rest", rows, note)
 
 
 def _best_worst_and_flagged(rows: Sequence[Row]) -> list[Row]:

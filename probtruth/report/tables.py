@@ -20,7 +20,7 @@ from probtruth.report.numbers import (
 from probtruth.report.table import Table, of_rows
 from probtruth.report.words import mean_of, with_unit
 from probtruth.types.arguments import QUESTIONS, method_in_words
-from probtruth.types.comparison import Row
+from probtruth.types.comparison import Comparison, Row
 from probtruth.types.pairs import Pair
 
 MOST_TESTED = 25  # Models whose pairs the model-free tests compare, those of the best means
@@ -96,11 +96,56 @@ def other_estimand(result: Result) -> Table | None:
     other, truth = result.other, result.truth
     if other is None or truth is None:
         return None
-    ranks, names = result.comparison.ranked, names_of(result)
-    theirs = {rank.model: rank for rank in other.comparison.ranked}
-    places = places_of(ranks)
+    ranks = result.comparison.ranked
     this, that = truth.estimand, other.truth.estimand
+    rows = _twice(result, this, other.comparison, that)
+    note = (
+        "Do you report opinions (distribution), or right answers (class)? "
+        f"{this.capitalize()}, as requested: {QUESTIONS[this]}, by {method_in_words(truth.method)}. "
+        f"{that.capitalize()}: {QUESTIONS[that]}, by {method_in_words(other.truth.method)}. "
+        f"Means of {with_unit(result.comparison.rule)}. "
+    )
+    note += "Compare the orders under the two, not the means." if len(ranks) > 1 else "Do not compare the two means."
+    return of_rows("The same models under the other estimand", rows, note)
+
+
+def labels(result: Result) -> Table | None:
+    """What each of several labels says of the pairs, a the better placed in the mean, and the mean in the last rows."""
+    if not result.by_label:
+        return None
+    compared = {mark(label): of_label.comparison for label, of_label in result.by_label.items()}
+    compared["mean of all"] = result.comparison
+    names = names_of(result)
     rows = []
+    for label, comparison in compared.items():
+        shown = result.comparison.order_pairs(comparison.pairs)
+        if len(shown) > ALL_PAIRS:
+            shown = [pair for pair in shown if pair.a == shown[0].a]
+        places = places_of(shown)
+        for pair in shown:
+            cells = {"Label": label, "a": names[pair.a], "b": names[pair.b]}
+            rows.append(cells | _difference(pair, places))
+    return of_rows("Differences on each label, and on their mean", rows, left=("a", "b"))
+
+
+def proper_rule(result: Result) -> Table | None:
+    """The models by the proper rule of the kind of an improper official score."""
+    comparison = result.comparison
+    proper = comparison.proper
+    if proper is None or len(comparison.ranks) < 2:
+        return None
+    rows = _twice(result, comparison.rule, proper, proper.rule)
+    note = f"{comparison.rule.capitalize()} rewards forecasts that are not true; {proper.rule} does not."
+    return of_rows(f"The same models by {proper.rule}, the proper rule of its kind", rows, note)
+
+
+def _twice(result: Result, this: str, other: Comparison, that: str) -> list[dict[str, str]]:
+    """The models of a result with what another comparison says of each."""
+    ranks = result.comparison.ranked
+    names = names_of(result)
+    theirs = {rank.model: rank for rank in other.ranked}
+    places = places_of(ranks)
+    rows: list[dict[str, str]] = []
     for rank in ranks:
         of_other = theirs[rank.model]
         cells = {
@@ -111,14 +156,7 @@ def other_estimand(result: Result) -> Table | None:
             f"P(best), {that}": probability(of_other.p_best),
         }
         rows.append(cells)
-    note = (
-        "Do you report opinions (distribution), or right answers (class)? "
-        f"{this.capitalize()}, as requested: {QUESTIONS[this]}, by {method_in_words(truth.method)}. "
-        f"{that.capitalize()}: {QUESTIONS[that]}, by {method_in_words(other.truth.method)}. "
-        f"Means of {with_unit(result.comparison.rule)}. "
-    )
-    note += "Compare the orders under the two, not the means." if len(ranks) > 1 else "Do not compare the two means."
-    return of_rows("The same models under the other estimand", rows, note)
+    return rows
 
 
 def pairs(result: Result, rows: Sequence[Pair] | None = None, caption: str = "Differences") -> Table | None:
@@ -177,8 +215,9 @@ def _difference(pair: Pair, places: int, a: str = "a") -> dict[str, str]:
     }
 
 
-def by_group(result: Result) -> Table | None:
-    shown = result.comparison.leading_pair_by_group
+def by_group(result: Result, people: bool = False) -> Table | None:
+    comparison = result.comparison
+    shown = comparison.leading_pair_by_people if people else comparison.leading_pair_by_group
     if not shown:
         return None
     groups = marked(pair.group for pair in shown)
@@ -190,10 +229,11 @@ def by_group(result: Result) -> Table | None:
         cells = {"Group": groups[str(pair.group)], "Items": fixed(pair.n_items, 0)}
         rows.append(cells | _difference(pair, places, a))
     favours = favouring_a(result.comparison.higher_is_better)
-    note = (
-        f"Difference = {a} minus {b}; {favours} favours the first. Groups are pooled partially: one with few items is "
-        "drawn towards the others."
-    )
+    note = f"Difference = {a} minus {b}; {favours} favours the first."
+    if people:
+        note += " Each row is the answer of that group's annotators by themselves, over new items and new annotators."
+        return of_rows("The two leading models by every group of annotators", rows, note)
+    note += " Groups are pooled partially: one with few items is drawn towards the others."
     return of_rows("The two leading models in every group", rows, note)
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rich.console import Group, RenderableType
 from rich.padding import Padding
@@ -13,15 +13,12 @@ from probtruth.check import count
 from probtruth.line.result import Result
 from probtruth.report import tables
 from probtruth.report.about import MOST_WARNINGS, alignment, facts, warnings
-from probtruth.report.data_tables import voters as voters_of
-from probtruth.report.names import MARKED, mark, marked, plain, short_names, unmarked
-from probtruth.report.numbers import fixed, interval, places_of, probability, setting
+from probtruth.report.data_tables import voters
+from probtruth.report.names import MARKED, marked, plain, short_names, unmarked
+from probtruth.report.numbers import fixed, setting
 from probtruth.report.table import Table, of_rows
 from probtruth.report.verdict import verdict
 from probtruth.types.arguments import method_in_words
-
-if TYPE_CHECKING:
-    from probtruth.line.several_labels import LabelsResult  # with JAX
 
 MOST_ROWS = 20  # Rows of a table; the files have all
 MOST_ANNOTATORS = 10  # Annotators whose confusion is printed; `--json` has all
@@ -59,13 +56,16 @@ def summary(result: Result) -> tuple[RenderableType, ...]:
     sentences = [*said.accuracy, *said.details, *said.groups]
     sentences += [f"{', '.join(facts(result))}.", alignment(result)]
     parts += map(_text, sentences)
+    labels = tables.labels(result)
+    if labels is not None:
+        parts.append(titled(labels, PAIR_NAME))
     parts.append(titled(tables.models(result), MODEL_NAME))
     pairs = tables.pairs(result)
     if pairs is not None:
         parts.append(titled(pairs, PAIR_NAME))
-    voters = voters_of(result)
-    if voters is not None:
-        parts.append(titled(voters, MODEL_NAME, MOST_ANNOTATORS))
+    for table in (tables.proper_rule(result), tables.by_group(result, people=True), voters(result)):
+        if table is not None:
+            parts.append(titled(table, PAIR_NAME))
     lines = warnings(result)
     parts += [Text(f"! {line}", style="yellow") for line in lines[:MOST_WARNINGS]]
     more = len(lines) - MOST_WARNINGS
@@ -74,20 +74,6 @@ def summary(result: Result) -> tuple[RenderableType, ...]:
     if result.note:
         parts.append(Text(plain(result.note), style="dim"))
     return tuple(parts)
-
-
-def by_label(result: "LabelsResult") -> RenderableType:
-    """What each label says of all pairs."""
-    rows: list[dict[str, str]] = []
-    for label, one in result.by_label.items():
-        places = places_of(one.comparison.ranked)
-        for pair in one.comparison.ordered_pairs:
-            cells = {"Label": mark(label), "a": mark(pair.a), "b": mark(pair.b)}
-            cells["Difference"] = fixed(pair.difference, places)
-            cells["95% interval"] = interval(pair.low, pair.high, places)
-            cells["P(a better)"] = probability(pair.p_a_better)
-            rows.append(cells)
-    return titled(of_rows("Each label by itself; what follows is the mean of all", rows, left=("a", "b")), PAIR_NAME)
 
 
 def titled(shown: Table, longest: int, most: int = MOST_ROWS) -> RenderableType:

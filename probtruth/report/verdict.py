@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from probtruth.check import count
 from probtruth.line.result import Result
-from probtruth.line.standing import SURE, Standing
+from probtruth.line.standing import SURE, GroupCount, Standing, group_count
 from probtruth.report.about import assumptions, gate_words
 from probtruth.report.headline import MOST_NAMED, headline, names_in_sentences
 from probtruth.report.names import joined, marked
@@ -271,12 +271,16 @@ def _accuracy(result: Result) -> Iterator[str]:
 
 def _groups(result: Result) -> Iterator[str]:
     """In how many groups the leading model is ahead, and where the other is; nothing without groups."""
-    found, standing = result.group_count, result.standing
-    if found is None or standing is None:
-        return
+    for title, people in (("By group", False), ("By group of annotators", True)):
+        found = group_count(result.comparison, people)
+        if found is not None and result.standing is not None:
+            yield _group_count(result, title, found, result.standing)
+
+
+def _group_count(result: Result, title: str, found: GroupCount, standing: Standing) -> str:
     names = names_in_sentences(result)
     said = (
-        f"By group: {names[standing.lead]} is ahead of {names[standing.next]} in {found.ahead} of {found.n_groups} "
+        f"{title}: {names[standing.lead]} is ahead of {names[standing.next]} in {found.ahead} of {found.n_groups} "
         f"groups, with P ≥ {SURE} in {found.sure or 'none'}"
     )
     if found.behind:
@@ -284,4 +288,7 @@ def _groups(result: Result) -> Iterator[str]:
         more = len(found.behind) - MOST_GROUPS
         rest = f" and {more} more" if more > 0 else ""
         said += f"; not ahead in {joined(list(groups.values()))}{rest} (least: P {equals(found.behind[0][1])})"
-    yield f"{said}."
+    if found.disagree is not None:
+        *two, p = found.disagree
+        said += f". P({joined(list(marked(two).values()))} disagree about who is better) {equals(p)}"
+    return f"{said}."

@@ -5,9 +5,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 
 from probtruth import check
+from probtruth.errors import InputError
 from probtruth.kernels.arrays import Table, on_device, reordered, some_items, to_host, together, widened
 from probtruth.types.annotations import Annotations
 from probtruth.types.index import Audit, Index, match_items, match_labels, ranks
@@ -27,6 +28,7 @@ class Aligned(Brief):
     `annotations` are those that the truth was inferred from, under its own names.
 
     `log_probs` and `truth` lie where the predictions do (`on_host` has them on the host); all else is on the host.
+    Where a model lacks an item its log-probabilities are NaN; `common` has the items that all models have.
     """
 
     log_probs: Float[Table, "model item label"]
@@ -47,6 +49,27 @@ class Aligned(Brief):
         """Each model's name and log-probabilities, which come to the host one at a time."""
         for model, table in zip(self.models, self.log_probs, strict=True):
             yield model, to_host(table)
+
+    @property
+    def lacking(self) -> Bool[np.ndarray, "model item"]:
+        """Where a model has no forecast."""
+        if on_device(self.log_probs) or not any(missing for _, missing, _ in self.audit.by_model):
+            return np.zeros(self.log_probs.shape[:2], bool)
+        return np.isnan(self.log_probs[..., 0])
+
+    def common(self) -> "Aligned":
+        """The items that all models have."""
+        lacking = self.lacking.any(0)
+        if not lacking.any():
+            return self
+        if lacking.all():
+            raise InputError(
+                "no item that all models have", "some items in common", "Compare by a scoring rule, or fewer models."
+            )
+        there = np.flatnonzero(~lacking)
+        dropped = tuple([self.items[item] for item in np.flatnonzero(lacking).tolist()])
+        rows = None if self.item_rows is None else ranks(self.item_rows[there])
+        return replace(self.subset(there, self.models), item_rows=rows, audit=self.audit + Audit(missing=dropped))
 
     @property
     def by_votes(self) -> bool:
@@ -97,6 +120,11 @@ class AlignedOnHost(Aligned):
 
 
 def align(predictions: object, truth: object) -> Aligned:
+    """`align_all` on the items that all models have."""
+    return align_all(predictions, truth).common()
+
+
+def align_all(predictions: object, truth: object) -> Aligned:
     """Both sides on the items that both have and the labels that the predictions have; these where they are aligned."""
     if isinstance(predictions, Aligned):
         return predictions
@@ -108,7 +136,7 @@ def align(predictions: object, truth: object) -> Aligned:
     items, rows, their_rows = match_items(ours, theirs, "the predictions")
     labels, columns, their_columns = match_labels(ours, theirs, "the predictions")
     log_probs = reordered(predictions.log_probs, their_rows, their_columns)
-    return Aligned(
+    aligned = Aligned(
         log_probs=log_probs,
         models=predictions.models,
         items=items,
@@ -119,6 +147,11 @@ def align(predictions: object, truth: object) -> Aligned:
         item_rows=_written((ours, rows), (theirs, their_rows)),
         **_reference(truth, log_probs, rows, columns),
     )
+    for model, lacking in zip(aligned.models, aligned.lacking, strict=True):
+        if lacking.all():
+            problem = f"model {check.quote(model)} without any of the items that have labels"
+            raise InputError(problem, "the same item names in both", check.AS_TEXT)
+    return aligned
 
 
 def _reference(truth: Truth, log_probs: Table, rows: np.ndarray, columns: np.ndarray) -> dict[str, Any]:

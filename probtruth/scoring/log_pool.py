@@ -34,6 +34,10 @@ def pooled(features: Features, weights: Float[np.ndarray, " feature"]) -> Rows:
 def features_of(log_probs: Float[np.ndarray, "model item label"], marginals: Float[np.ndarray, " label"]) -> Features:
     """The models' log-probabilities and the labels' log-frequencies, each centred over the labels."""
     logs = np.maximum(log_probs.astype(np.float64), LOWEST)
+    lacking = np.isnan(logs[..., 0])
+    if lacking.any():  # whoever has a forecast speaks for who has none
+        average = np.nanmean(logs, 0)
+        logs = np.where(lacking[..., None], average, logs)
     positive = np.maximum(marginals, 1e-300)
     log_marginals = np.maximum(np.log(positive), LOWEST)
     of_all_items = np.broadcast_to(log_marginals, (1, *logs.shape[1:]))

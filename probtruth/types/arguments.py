@@ -44,6 +44,7 @@ type RuleName = Literal[
     "manhattan",
     "wasserstein",
 ]
+type ScoredUnit = Literal["item", "annotation"]  # What has a score
 # What a truth is about: how annotators would answer, those of them who read the item, or which label is true
 type Estimand = Literal["distribution", "class"]
 ESTIMANDS: tuple[Estimand, ...] = ("distribution", "class")  # Every estimand

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import polars
     import xarray
 
+PEOPLE = "groups of annotators"  # The rows of `group_results` by each group of people
 Tests = Callable[[Collection[str] | None], Sequence[Row]]  # The model-free tests of the pairs of some models
 
 
@@ -42,8 +43,9 @@ class Comparison(Reported):
     `datatree`, and `tests` the model-free tests of the pairs of some models. `unseen` is what the columns of that name
     rest on (`confidence`, independent `n_units`), or the `reason` why they are unknown. `gold` says on how many items
     experts' answers anchor the comparison, how these were chosen, and what weight the inferred scores have next
-    to them; None without such answers. `scored` are the scores that were compared, for the report; None where they are
-    not known.
+    to them; None without such answers. `proper` is the comparison by the proper rule of the kind of an improper
+    official score; None of other scores. `scored` are the scores that were compared, for the report; None where they
+    are not known.
     """
 
     models: tuple[str, ...]
@@ -66,6 +68,7 @@ class Comparison(Reported):
     part_intervals: Callable[[], Mapping[str, tuple[float, float] | None]] = field(default=dict, repr=False)
     unseen: Mapping[str, object] = field(default_factory=dict)
     gold: Mapping[str, object] | None = None
+    proper: "Comparison | None" = None
     scored: Any = field(default=None, repr=False)
 
     @cached_property
@@ -124,11 +127,18 @@ class Comparison(Reported):
     @cached_property
     def leading_pair_by_group(self) -> Sequence[Pair]:
         """The leading model minus the next one in every group; none without groups."""
-        if not self.groups:
+        return self._leading_pair(self.groups)
+
+    @cached_property
+    def leading_pair_by_people(self) -> Sequence[Pair]:
+        """The same by every group of annotators."""
+        return self._leading_pair(self.group_results.get(PEOPLE, ()))
+
+    def _leading_pair(self, rows: Sequence[Pair]) -> Sequence[Pair]:
+        if not rows:
             return []
         first, second = leading_pair(self.ranks)
-        rows = [row for row in self.groups if {row["a"], row["b"]} == {first, second}]
-        return [Pair.of(row).seen_from(first) for row in rows]
+        return [Pair.of(row).seen_from(first) for row in rows if {row["a"], row["b"]} == {first, second}]
 
     @cached_property
     def rank_chances(self) -> Mapping[str, Sequence[float]]:

@@ -175,11 +175,11 @@ def _in_order(size: int, names: Sequence[str] | None, what: str) -> tuple[Sequen
 class Audit(Brief):
     """The items that alignment by name left out.
 
-    `missing` are items of the reference that some model lacks, `extra` are items that some model has and the reference
-    lacks; `by_model` counts both for each model. `different` are items whose question differs for some model. All of
-    these are dropped for all models. `prompts` are items whose prompt differs for some model; they stay.
-    `renormalised` are models of which rows were divided by their sums, as the caller wished: how many rows, and the
-    least and the largest of the sums.
+    `missing` are items of the reference that some model lacks (no model has, where missing scores are allowed), `extra`
+    are items that some model has and the reference lacks. `different` are items whose question differs for some model.
+    All of these are dropped for all models. `by_model` counts for each model what it lacks, dropped or not, and its
+    extra ones. `prompts` are items whose prompt differs for some model; they stay. `renormalised` are models of which
+    rows were divided by their sums, as the caller wished: how many rows, and the least and the largest of the sums.
     """
 
     missing: tuple[str, ...] = ()
@@ -278,10 +278,13 @@ def no_repeats(coded: Mapping[str, Coded], repeat: Int[np.ndarray, " row"], sour
     if len(rows):
         row = int(rows[0])
         cells = ", ".join(f"{what} {check.quote(names[codes[row]])}" for what, (codes, names) in coded.items())
+        hint = "Remove the repeats, or name a column that tells them apart: replicate=... (command line: --replicate)"
+        if "annotator" not in coded:
+            hint += " or annotator=... (--annotator)"
         raise InputError(
             f"{cells} twice ({check.count(len(rows), 'such row')})",
             f"every ({', '.join(coded)}) pair once",
-            "Remove the repeats, or name a column that tells them apart: replicate=... (command line: --replicate).",
+            f"{hint}.",
             source.at(row),
         )
 

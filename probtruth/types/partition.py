@@ -39,6 +39,16 @@ class Replicates(Brief):
         counted = [np.bincount(self.item[~np.isnan(row)], minlength=n_items) for row in self.values]
         return np.array(counted, np.int64)
 
+    def means(self, n_items: int) -> Float[np.ndarray, "model item"]:
+        """Each model's mean over the replicates of each item; NaN where it has none."""
+        found = np.full((len(self.values), n_items), np.nan)
+        for row, values in zip(found, self.values, strict=True):
+            there = ~np.isnan(values)
+            n = np.bincount(self.item[there], minlength=n_items)
+            total = np.bincount(self.item[there], values[there], n_items)
+            np.divide(total, n, out=row, where=n > 0)
+        return found
+
     def part(self, models: Int[np.ndarray, " chosen"], items: Int[np.ndarray, " these"], n_items: int) -> "Replicates":
         """The cells of some models on some of the `n_items` items, which are in ascending order."""
         place = np.full(n_items, -1)

@@ -10,7 +10,6 @@ import re
 import sys
 import tempfile
 import time
-from collections.abc import Iterable
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
@@ -98,11 +97,11 @@ def kernel(items: int, labels: int) -> Subject:
                 compiled = whole(lambda p, t, function=function: function(p, t).mean())
                 works[f"{shown}, {what}"] = lambda f=compiled, p=given: f(p, truth)
                 rivals[f"{shown}, {what}"] = f"{rival}, {what}"
-    wide = {"**log_score_from_logits**, gradient": ("1.49", "1.2")} if labels > 10 else {}
-    asked = {"**log_score**, value": ("1.35", "1.35"), **wide}
+    wide = {"**log_score_from_logits**, gradient": "1.2"} if labels > 10 else {}
+    wanted = {"**log_score**, value": "1.35", **wide}
     text = "Mean over items, float32; each against the line of JAX above it. By the clock."
     return Subject(
-        f"Log score under jit, {items:,} x {labels:,}", works, asked, text, rivals, 15, clock=time.perf_counter
+        f"Log score under jit, {items:,} x {labels:,}", works, wanted, text, rivals, 15, clock=time.perf_counter
     )
 
 
@@ -113,9 +112,9 @@ def several_rules() -> Subject:
         "mean_scores, log": lambda: pt.mean_scores(probs, truth, "log") and None,
         "**mean_scores**, log, brier, spherical": lambda: pt.mean_scores(probs, truth) and None,
     }
-    asked = {"**mean_scores**, log, brier, spherical": ("2.5", "1.6")}
+    wanted = {"**mean_scores**, log, brier, spherical": "1.6"}
     text = "Against the log score alone. By the clock."
-    return Subject("Several rules in one pass, 1,000,000 x 10", works, asked, text, rounds=9, clock=time.perf_counter)
+    return Subject("Several rules in one pass, 1,000,000 x 10", works, wanted, text, rounds=9, clock=time.perf_counter)
 
 
 def run_on_parquet(counts: bool) -> Subject:
@@ -132,10 +131,10 @@ def run_on_parquet(counts: bool) -> Subject:
         "**evaluate**, in memory": evaluate,
         "**evaluate**, from disk": lambda: evaluate(1e6),
     }
-    asked = {"**evaluate**, in memory": ("23.9", "6") if counts else ("5.2 to 5.6", "2.5")}
-    asked |= {} if counts else {"**evaluate**, from disk": ("5.2 to 5.6", "4")}
+    wanted = {"**evaluate**, in memory": "6" if counts else "2.5"}
+    wanted |= {} if counts else {"**evaluate**, from disk": "4"}
     title = f"{'Counts of votes' if counts else 'Soft labels'} in Parquet, 1,000,000 x 10 x 5 models"
-    return Subject(title, works, asked, "Imports not included.", rounds=3)
+    return Subject(title, works, wanted, "Imports not included.", rounds=3)
 
 
 def first_table() -> Subject:
@@ -152,10 +151,10 @@ def first_table() -> Subject:
         "import probtruth": process("-c", "import probtruth"),
         "**probtruth --help**": process("-m", "probtruth", "--help"),
     }
-    asked = {"**probtruth compare**, --json": ("3.1", "1.5")}
-    asked |= dict.fromkeys(("import probtruth", "**probtruth --help**"), ("0.5 s", "0.2 s"))
+    wanted = {"**probtruth compare**, --json": "1.5"}
+    wanted |= dict.fromkeys(("import probtruth", "**probtruth --help**"), "0.2 s")
     text = "1,000 items, 3 models. New processes."
-    return Subject("A first table of scores", works, asked, text, clock=of_processes)
+    return Subject("A first table of scores", works, wanted, text, clock=of_processes)
 
 
 def first_answer() -> Subject:
@@ -167,9 +166,9 @@ def first_answer() -> Subject:
         "**probtruth run**, 20 groups": process(*words, *groups),
         "**probtruth run**, 20 groups, compiled before": process(*words, *groups, cache=f"{PLACE.name}/cache"),
     }
-    asked = dict(zip(list(works)[1:], (("1.28", "1.1"), ("1.94", "1.9"), ("1.44", "1.3")), strict=True))
+    wanted = dict(zip(list(works)[1:], ("1.1", "1.9", "1.3"), strict=True))
     text = "1,200 items, 3 models. New processes."
-    return Subject("A first answer", works, asked, text, rounds=3, clock=of_processes)
+    return Subject("A first answer", works, wanted, text, rounds=3, clock=of_processes)
 
 
 def annotations() -> Subject:
@@ -189,9 +188,9 @@ def annotations() -> Subject:
         )
         for estimand in ("distribution", "class")
     }
-    asked = {"**evaluate**, distribution": ("4.2 s", "1.5 s"), "**evaluate**, class": ("9.3 to 13.8 s", "4 s")}
+    wanted = {"**evaluate**, distribution": "1.5 s", "**evaluate**, class": "4 s"}
     text = "20,000 items x 4 labels, 100,000 annotations, two models."
-    return Subject("From annotations", works, asked, text, rounds=2)
+    return Subject("From annotations", works, wanted, text, rounds=2)
 
 
 def posterior() -> Subject:
@@ -204,8 +203,8 @@ def posterior() -> Subject:
         for engine in ("nuts", "exact")
         for n in made
     }
-    asked = {"**compare**, 1,000,000 items, exact": ("1.3 to 2.6 s", "0.5 s")}
-    return Subject("Posterior of 5 models in 20 groups, warm", works, asked, rounds=3)
+    wanted = {"**compare**, 1,000,000 items, exact": "0.5 s"}
+    return Subject("Posterior of 5 models in 20 groups, warm", works, wanted, rounds=3)
 
 
 def crowd() -> Subject:
@@ -223,19 +222,19 @@ def crowd() -> Subject:
         em: lambda: pt.infer_truth(votes, method="dawid-skene-em") and None,
         mace: lambda: pt.infer_truth(some, method="mace") and None,
     }
-    asked = {em: ("88 s", "15 s")}
+    wanted = {em: "15 s"}
     try:
         import pandas
         from crowdkit.aggregation.classification.mace import MACE
 
         frame = pandas.DataFrame({"task": item[:20_000], "worker": annotator[:20_000] % 500, "label": label[:20_000]})
         works[rival] = lambda: MACE(random_state=0).fit(frame) and None
-        asked[mace] = "1.2", "0.5"
+        wanted[mace] = "0.5"
     except ImportError:
         pass
     rivals = {mace: rival if rival in works else mace, rival: rival}
     text = "A million annotations for Dawid-Skene; second calls."
-    return Subject("Truth from annotators", works, asked, text, rivals, 1)
+    return Subject("Truth from annotators", works, wanted, text, rivals, 1)
 
 
 def report() -> Subject:
@@ -284,9 +283,9 @@ def workers() -> Subject:
         pt.compare(sum(sums[1:], sums[0]))
 
     works = {"one worker": lambda: merged(one), "**two workers**": lambda: merged(two)}
-    asked = {"**two workers**": ("0.69", "0.6")}
+    wanted = {"**two workers**": "0.6"}
     text = "Counts of ten labels and four models of 2,000,000 items in Parquet, in eight parts. By the clock."
-    return Subject("Workers of Dask, 10,000,000 rows", works, asked, text, rounds=3, clock=time.perf_counter)
+    return Subject("Workers of Dask, 10,000,000 rows", works, wanted, text, rounds=3, clock=time.perf_counter)
 
 
 ON_DISK = """
@@ -314,8 +313,8 @@ def larger_than_memory(counts: bool, items: int = 10_000_000) -> list[tuple[str,
     rows = []
     for name, code in (("polars.read_parquet, a file at a time", READ), ("**evaluate**, from disk", ON_DISK)):
         seconds, peak = anonymous_peak(code, str(reference.parent))
-        asked = ("not bounded", "2 GB") if code is ON_DISK else ("", "")
-        rows.append((name, f"{peak:.2f} GB", f"in {seconds:.0f} s", *asked))
+        wanted = "2 GB" if code is ON_DISK else ""
+        rows.append((name, f"{peak:.2f} GB", f"in {seconds:.0f} s", wanted))
     return rows
 
 
@@ -345,22 +344,9 @@ SUBJECTS = {
 def table(subject: Subject) -> str:
     """A subject as Markdown."""
     lines = [f"## {subject.title}", "", *([subject.text, ""] if subject.text else [])]
-    lines += ["| work | taken | ratio (quartiles) | before | asked |", "|---|---|---|---|---|"]
+    lines += ["| work | taken | ratio (quartiles) | wanted |", "|---|---|---|---|"]
     rows = measured(subject) if subject.works else larger_than_memory("counts" in subject.title)
     return "\n".join([*lines, *("| " + " | ".join(row) + " |" for row in rows)]) + "\n"
-
-
-def summary(parts: Iterable[str]) -> str:
-    """All that was asked, from the tables: the time where seconds were asked, else the ratio."""
-    lines = ["## What was asked", "", "| work | before | asked | today |", "|---|---|---|---|"]
-    for part in parts:
-        title = part.split("\n", 1)[0].removeprefix("## ")
-        for line in re.findall(r"(?m)^\| (.*) \|$", part):
-            work, taken, ratio, before, asked, *_ = [*line.split(" | "), "", "", "", ""]
-            if asked.strip() and asked != "asked":
-                today = taken if asked.endswith("s") or asked.endswith("GB") else ratio.split(" ")[0]
-                lines.append(f"| {title}: {work} | {before} | {asked} | {today} |")
-    return "\n".join(lines) + "\n"
 
 
 def main() -> int:
@@ -371,7 +357,6 @@ def main() -> int:
         return 2
     head, _, earlier = PAGE.read_text(encoding="utf-8").partition(BEGIN)
     parts = {part.split("\n", 1)[0]: part.rstrip() + "\n" for part in re.split(r"(?m)^(?=## )", earlier)[1:]}
-    parts.pop("## What was asked", None)
     packages = ", ".join(f"{name} {version(name)}" for name in ("numpy", "jax", "numpyro", "polars"))
     machine = (
         f"{os.cpu_count()} cores, Python {platform.python_version()}, {packages}; load {os.getloadavg()[0]:.1f}.\n"
@@ -380,7 +365,7 @@ def main() -> int:
         part = table(SUBJECTS[name]())
         print(part, flush=True)
         parts[part.split("\n", 1)[0]] = part.rstrip() + "\n"
-        pages = "\n".join([summary(parts.values()), *parts.values()])
+        pages = "\n".join(parts.values())
         PAGE.write_text(f"{head}{BEGIN}\nMachine of the last run: {machine}\n{pages}", encoding="utf-8")
     return 0
 

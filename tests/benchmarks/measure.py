@@ -23,7 +23,7 @@ class Subject:
 
     title: str
     works: dict[str, Work]
-    asked: dict[str, tuple[str, str]]  # by work: what it took before and what was asked, a ratio or seconds
+    wanted: dict[str, str]  # by work: a ratio or seconds
     text: str = ""
     rivals: dict[str, str] = field(default_factory=dict)
     rounds: int = 5
@@ -66,7 +66,7 @@ def anonymous_peak(code: str, *words: str) -> tuple[float, float]:
 
 
 def measured(subject: Subject) -> list[Sequence[str]]:
-    """The rows of the subject's table: work, time, ratio to its rival with quartiles, before, asked."""
+    """The rows of the subject's table: work, time, ratio to its rival with quartiles, what is wanted."""
     import jax
 
     taken: dict[str, list[float]] = {name: [] for name in subject.works}
@@ -83,7 +83,9 @@ def measured(subject: Subject) -> list[Sequence[str]]:
         ratios = sorted(own / other for own, other in zip(seconds, rival, strict=True))
         low, middle, high = statistics.quantiles(ratios, n=4) if len(ratios) > 1 else (ratios[0],) * 3
         spread = f"{middle:.2f} ({low:.2f} to {high:.2f}{', noisy' if high - low > NOISY * middle else ''})"
+        if rival is seconds:
+            spread = "1"
         time_taken = statistics.median(seconds)
         shown = f"{1e3 * time_taken:.3g} ms" if time_taken < 1 else f"{time_taken:.2f} s"
-        rows.append((name, shown, spread, *subject.asked.get(name, ("", ""))))
+        rows.append((name, shown, spread, subject.wanted.get(name, "")))
     return rows

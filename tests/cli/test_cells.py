@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import polars
+import pytest
 
 import probtruth as pt
 
@@ -37,6 +38,30 @@ def test_groups_of_people_come_from_a_file(run, tmp_path) -> None:
     run("compare", tmp_path / "cells.csv", *options, "--out", tmp_path / "result")
     page = (tmp_path / "result" / "report.md").read_text()
     assert "| Group | a | b |" in page
-    assert "| young |" in page
+    assert "The two leading models by every group of annotators" in page
+    assert "P(old and young disagree about who is better)" in page
+    assert (tmp_path / "result" / "figures" / "by-annotator-group.svg").exists()
+    said = " ".join(run("compare", tmp_path / "cells.csv", *options).out.split())
+    assert "By group of annotators: " in said
+    assert "The two leading models by every group of annotators" in said
     assert rows_of_groups[0]["low"] == found.group_results["groups of annotators"][0].low
     assert written["decisions"]["group_disagreement"] == found.decisions["group_disagreement"]
+
+
+def test_each_annotation_is_scored(run, tmp_path) -> None:
+    rng = np.random.default_rng(5)
+    votes = [(f"q{item}", f"u{(item + at) % 8}", "ny"[rng.integers(2)]) for item in range(40) for at in range(3)]
+    votes = polars.DataFrame(votes, schema=["item", "annotator", "label"], orient="row")
+    votes.write_csv(tmp_path / "votes.csv")
+    tables = {"by-item": votes.select("item").unique(maintain_order=True), "by-both": votes.select("item", "annotator")}
+    options = []
+    for model, rows in tables.items():
+        yes = rng.uniform(0.05, 0.95, rows.height)
+        tables[model] = rows.with_columns(n=polars.Series(1 - yes), y=polars.Series(yes))
+        tables[model].write_csv(tmp_path / f"{model}.csv")
+        options += ["--predictions", f"{model}={tmp_path / model}.csv"]
+    out = tmp_path / "cells.parquet"
+    assert run("score", "--truth", tmp_path / "votes.csv", *options, "--each", "annotation", "--out", out).status == 0
+    expected = pt.compare(pt.score(tables, tmp_path / "votes.csv", each="annotation"), engine="exact").pairs[0]
+    found = json.loads(run("compare", out, "--engine", "exact", "--json").out)["pairwise"][0]
+    assert (found["low"], found["p_a_better"]) == pytest.approx((expected.low, expected.p_a_better), rel=1e-9)

@@ -108,13 +108,23 @@ def test_several_labels_of_a_column_each(run, tmp_path):
     differences = [one["pairwise"][0]["difference"] for one in result["labels"]]
     assert [one["label"] for one in result["labels"]] == ["toxic", "insult"]
     assert result["pairwise"][0]["difference"] == pytest.approx(sum(differences) / 2)
-    shown = run(*words, "--out", tmp_path / "out")
+    polars.DataFrame({"item": table["item"], "text": ["so it goes"] * 24}).write_csv(tmp_path / "texts.csv")
+    shown = run(*words, "--out", tmp_path / "out", "--show", f"{tmp_path / 'texts.csv'}:text")
     assert shown.status == 0
-    assert "Each label by itself" in shown.out
+    assert "Differences on each label" in shown.out
     assert json.loads((tmp_path / "out" / "result.json").read_text())["labels"][1]["label"] == "insult"
-    refused = run(*words, "--metric", "f1")
-    assert refused.status == 2
-    assert "several --label" in refused.err
+    report = (tmp_path / "out" / "report.md").read_text()
+    of_labels = report[report.index("### Labels") : report.index("### Models")]
+    assert of_labels.index("| toxic |") < of_labels.index("| insult |") < of_labels.index("| mean of all |")
+    assert "so it goes" in (tmp_path / "out" / "report.html").read_text()
+    unused = ["metric=f1", "gold=gold.csv", "weights=equal", "soft=soft.csv", "memory=2GB", "kind=percent"]
+    unused += ["format=wide", "missing=NA", "replicate=run"]
+    for option in unused:
+        name, _, value = option.partition("=")
+        refused = run(*words, f"--{name}", value)
+        assert refused.status == 2
+        assert f"--{name} with several --label" in refused.err
+    assert "--renormalise with several --label" in run(*words, "--renormalise").err
 
 
 def test_a_table_of_scores_says_what_it_leaves_out(run, files, models, tmp_path):
@@ -237,8 +247,7 @@ def test_renormalised_rows_are_counted_on_the_first_screen(run, files, tmp_path)
     assert (row["model"], row["rows"], row["lowest_sum"]) == ("rounded", n_rows, pytest.approx(0.99))
     said = f"rows of predictions divided by their sums, as you chose: {n_rows} of 'rounded' (sums 0.99 to 0.99)"
     assert said in done.json["warnings"]
-    run(*words, "--renormalise", "--out", tmp_path / "out")
-    assert "divided by their sums, as you chose" in (tmp_path / "out" / "report.html").read_text()
+    assert "divided by their sums, as you chose" in " ".join(run(*words, "--renormalise").out.split())
 
 
 @pytest.mark.long

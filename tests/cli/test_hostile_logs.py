@@ -11,8 +11,7 @@ from typing import Any
 
 import pytest
 
-LONGEST_MESSAGE = 9000
-"""Characters: four parts of bounded length."""
+LONGEST_MESSAGE = 9000  # Characters: four parts of bounded length
 BIG = 10_000_000
 Content = Callable[[], bytes]
 HEADER = {"status": "success", "eval": {"task": "quiz", "model": "m"}}

@@ -52,7 +52,7 @@ def test_the_report_names_the_file_beside_what_was_typed(run, here):
 
 def test_tables_lists_flags_and_underscores(run, here, files):
     (here / "probtruth.toml").write_text(
-        'json = true\n[run]\nannotations = "labels.csv"\nout = "result"\nengine = "exact"\n'
+        'json = true\n[run]\nannotations = "labels.csv"\nengine = "exact"\n'
         '[run.predictions]\nsharp = "sharp.csv"\nflat = "flat.csv"\n'
         '[compare]\nhigher_is_better = true\nengine = "exact"\n'
     )

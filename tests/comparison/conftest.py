@@ -32,4 +32,4 @@ def five_compared(five: Scores) -> Comparison:
 
 @pytest.fixture(scope="session")
 def grouped(five: Scores) -> Comparison:
-    return compare(five, groups=np.arange(80) % 8, rope=0.05)
+    return compare(make(five.values[:3], "abc"), groups=np.arange(80) % 8, rope=0.05)

@@ -9,7 +9,7 @@ import probtruth as pt
 from probtruth.comparison.pooled import spread_between
 
 SMALL = 1e-3  # Ratios below which models of one base have no part in which base is the best
-N, DRAWS = 60, 400_000
+N, DRAWS = 60, 100_000
 RATIOS = [0.0, *(10.0**power for power in range(-16, 1))]
 MONTE_CARLO = 5 * np.sqrt(0.25 / 10_000)  # five standard errors of a probability from 10,000 draws
 GROUPS = [[0, 0, 1], [0, 0, 1, 1, 1, 2, 2, 3]]  # which base each model is a slight change of

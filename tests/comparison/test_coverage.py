@@ -7,8 +7,7 @@ from coverage_study import GENERATORS, calibration, coverage
 
 REPLICATIONS = 500
 BY_NAME = {generator.name: generator for generator in GENERATORS}
-ERRORS = 3.0
-"""Standard errors of the simulated share that a bound gives way by."""
+ERRORS = 3.0  # Standard errors of the simulated share that a bound gives way by
 
 
 @pytest.mark.parametrize("name", ["normal", "exponential", "log loss, 3 annotators", "right or wrong, 60% ties"])

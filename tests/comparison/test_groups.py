@@ -13,16 +13,12 @@ from probtruth.comparison.design import Design
 from probtruth.comparison.estimate import MANY
 from probtruth.comparison.groups import Groups, Hierarchy, Population, Prior, quadrature, variance_nodes
 
-QUADRATURE = 2e-4
-"""Absolute, in probability: a grid of 400 points against adaptive quadrature."""
-TAIL = 2e-3
-"""Relative, in the width of an interval: the prior ends at 10,000 spreads, the integral does not."""
-NODES_ERROR = 0.02
-"""Relative: six nodes for the variance of a group."""
+QUADRATURE = 2e-4  # Absolute, in probability: a grid of 400 points against adaptive quadrature
+TAIL = 2e-3  # Relative, in the width of an interval: the prior ends at 10,000 spreads, the integral does not
+NODES_ERROR = 0.02  # Relative: six nodes for the variance of a group
 VECTORS_ERROR = 2e-3
 """In probability, and in the width of an interval: four vectors of the groups' variances a cell against 64."""
-ROUNDED = 1e-9
-"""Relative: scaling and shifting the input rounds it."""
+ROUNDED = 1e-9  # Relative: scaling and shifting the input rounds it
 
 
 @pytest.fixture(scope="module")

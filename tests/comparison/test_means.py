@@ -12,8 +12,7 @@ from probtruth.comparison.design import Design
 from probtruth.comparison.pairs import pairs_of
 from probtruth.types import Partition
 
-ROUND_OFF = 1e-12
-"""Relative: a few hundred additions in float64."""
+ROUND_OFF = 1e-12  # Relative: a few hundred additions in float64
 
 
 @pytest.fixture(scope="module")

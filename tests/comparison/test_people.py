@@ -6,7 +6,8 @@ import pytest
 from scipy.stats import multivariate_normal, norm
 
 import probtruth as pt
-from probtruth.comparison.people import NAME, _disagreement
+from probtruth.comparison.people import _disagreement
+from probtruth.types.comparison import PEOPLE
 
 TRUE = {"g0": -0.3, "g1": 0.3}  # The difference of the models by the annotators of each group
 
@@ -35,7 +36,7 @@ def cells(
 def compared(seed: int, of_groups: tuple[float, float], **sizes: int) -> pt.Comparison:
     frame, groups = cells(seed, of_groups, **sizes)
     scores = pt.read_scores(frame, annotator="annotator", higher_is_better=False)
-    return pt.compare(scores, annotator_groups=groups)
+    return by_groups(scores, groups)
 
 
 def p_disagree(found: pt.Comparison) -> float:
@@ -43,38 +44,81 @@ def p_disagree(found: pt.Comparison) -> float:
     return row["p_disagree"]
 
 
-def test_each_group_has_the_mean_of_its_cells() -> None:
+def by_groups(scores: pt.Scores, groups: dict[str, str]) -> pt.Comparison:
+    return pt.compare(scores, annotator_groups=groups, engine="exact")
+
+
+@pytest.mark.parametrize("clustered", [False, True])
+def test_a_group_has_the_answer_of_its_cells_alone(clustered: bool) -> None:
     frame, groups = cells(0, (-0.3, 0.3))
-    found = compared(0, (-0.3, 0.3))
-    rows = found.group_results[NAME]
-    assert [(row.a, row.b, row.group) for row in rows] == [("a", "b", "g0"), ("a", "b", "g1")]
-    wide = frame.pivot(on="model", index=["item", "annotator"], values="score")
-    for row in rows:
-        inside = wide.filter(polars.col("annotator").replace_strict(groups) == row.group)
-        assert row.difference == pytest.approx((inside["a"] - inside["b"]).mean(), rel=1e-12)
+    frame = frame.filter(~((polars.col("annotator") == "u3") & (polars.col("model") == "a")))  # whom one model lacks
+    names = {"annotator": "annotator", "higher_is_better": False}
+    if clustered:
+        frame = frame.with_columns(passage=polars.col("item").str.slice(0, 2))
+        names["cluster"] = "passage"
+    found = by_groups(pt.read_scores(frame, **names), groups).group_results[PEOPLE]
+    assert [(row.a, row.b, row.group) for row in found] == [("a", "b", "g0"), ("a", "b", "g1")]
+    for row in found:
+        inside = frame.filter(polars.col("annotator").replace_strict(groups) == row.group)
+        alone = pt.compare(pt.read_scores(inside, **names), engine="exact").pairs[0]
+        for name in ("difference", "low", "high", "p_a_better"):
+            assert row[name] == pytest.approx(alone[name], rel=1e-9), name
         assert row.n_items == inside["item"].n_unique()
+
+
+def test_annotators_who_all_say_the_same_are_one_answer() -> None:
+    # each annotator answers twice, under two names in two groups: both groups are the headline, and cannot disagree
+    frame, _ = cells(0, (-0.3, -0.3))
+    twin = frame.with_columns(annotator=polars.col("annotator") + "'")
+    scores = pt.read_scores(polars.concat([frame, twin]), annotator="annotator", higher_is_better=False)
+    groups = {name: "twin" if name.endswith("'") else "first" for name in scores.replicates.names}
+    found = by_groups(scores, groups)
+    headline = pt.compare(pt.read_scores(frame, annotator="annotator", higher_is_better=False), engine="exact").pairs[0]
+    for row in found.group_results[PEOPLE]:
+        assert row.difference == pytest.approx(found.pairs[0].difference, rel=1e-9)
+        assert (row.low, row.high) == pytest.approx((headline.low, headline.high), rel=1e-9)
+
+
+def test_their_population_and_a_new_group() -> None:
+    rng = np.random.default_rng(5)
+    frame, _ = cells(3, (-0.3, -0.3), n_annotators=40)
+    groups = {f"u{at}": f"g{at % 8}" for at in range(40)}
+    shift = dict(zip(sorted(set(groups.values())), rng.normal(0, 0.5, 8).tolist(), strict=True))
+    moved = polars.col("annotator").replace_strict(groups).replace_strict(shift, return_dtype=polars.Float64)
+    first = polars.col("model") == "a"
+    frame = frame.with_columns(score=polars.when(first).then(polars.col("score") + moved).otherwise("score"))
+    scores = pt.read_scores(frame, annotator="annotator", higher_is_better=False)
+    found = by_groups(scores, groups)
+    (population,) = found.group_results[f"population of {PEOPLE}"]
+    (new,) = found.group_results["one new group of annotators"]
+    by_group = [row.difference for row in found.group_results[PEOPLE]]
+    assert min(by_group) < population.difference < max(by_group)
+    # eight groups that differ by 0.5: no narrower than their spread alone leaves it, and a new group differs as they do
+    assert population.high - population.low > 2 * 1.96 * np.std(by_group, ddof=1) / np.sqrt(8)
+    assert new.high - new.low > 2 * (population.high - population.low)
+    assert found.diagnostics["tables"][f"population of {PEOPLE}"] == {"engine": "exact"}
 
 
 def test_opposing_groups_are_covered_and_disagree() -> None:
     covered = 0
     certain = 0
-    for seed in range(100):
+    for seed in range(40):
         found = compared(seed, (-0.3, 0.3))
-        for row in found.group_results[NAME]:
+        for row in found.group_results[PEOPLE]:
             covered += row.low <= TRUE[row.group] <= row.high
         certain += p_disagree(found) > 0.9
-    assert covered >= 186  # of 200: 0.93
-    assert certain >= 60
+    assert covered >= 72  # of 80: three standard errors below 0.95 is 70
+    assert certain >= 24
 
 
 def test_groups_that_agree_are_seldom_said_to_disagree() -> None:
-    chances = [p_disagree(compared(seed, (-0.3, -0.3))) for seed in range(60)]
+    chances = [p_disagree(compared(seed, (-0.3, -0.3))) for seed in range(30)]
     assert np.median(chances) < 0.1
     assert max(chances) < 0.95
 
 
 def test_where_neither_group_has_a_better_model_disagreement_is_open() -> None:
-    chances = [p_disagree(compared(seed, (0.0, 0.0))) for seed in range(60)]
+    chances = [p_disagree(compared(seed, (0.0, 0.0))) for seed in range(30)]
     assert 0.3 < np.mean(chances) < 0.6
     assert np.mean(np.array(chances) > 0.95) <= 0.1
 
@@ -92,9 +136,9 @@ def test_a_warning_says_who_prefers_which() -> None:
 def test_scores_of_which_more_is_better_turn_the_side() -> None:
     frame, groups = cells(0, (-0.3, 0.3))
     scores = pt.read_scores(frame, annotator="annotator", higher_is_better=True)
-    turned = pt.compare(scores, annotator_groups=groups)
+    turned = by_groups(scores, groups)
     found = compared(0, (-0.3, 0.3))
-    for row, other in zip(turned.group_results[NAME], found.group_results[NAME], strict=True):
+    for row, other in zip(turned.group_results[PEOPLE], found.group_results[PEOPLE], strict=True):
         assert row.difference == pytest.approx(other.difference, rel=1e-12)
         assert row.p_a_better == pytest.approx(other.p_b_better, rel=1e-9)
     assert p_disagree(turned) == pytest.approx(p_disagree(found), abs=1e-6)
@@ -105,8 +149,8 @@ def test_the_same_difference_on_every_cell_has_no_spread() -> None:
     first = frame.filter(polars.col("model") == "a")
     shifted = first.with_columns(model=polars.lit("b"), score=polars.col("score") + 0.1)
     scores = pt.read_scores(polars.concat([first, shifted]), annotator="annotator", higher_is_better=False)
-    found = pt.compare(scores, annotator_groups=groups)
-    for row in found.group_results[NAME]:
+    found = by_groups(scores, groups)
+    for row in found.group_results[PEOPLE]:
         assert row.difference == pytest.approx(-0.1)
         assert row.p_a_better is None
         assert "spread" in row.reason

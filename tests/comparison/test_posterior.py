@@ -45,12 +45,14 @@ def shown(comparison) -> Iterator[tuple[float, float, float]]:
         yield row["high"], END * (row["high"] - row["low"])
 
 
-@pytest.mark.parametrize("seed", [0, 1, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(2, 50))])
+@pytest.mark.parametrize(
+    "seed", [0, 11, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(1, 50) if seed != 11)]
+)
 def test_three_engines_agree(seed):
     values, groups, clusters = design(seed)
-    exact, *others = (
-        compare(make(values), groups, clusters, engine=engine, rope=0.1) for engine in ("exact", "auto", "nuts")
-    )
+    # with groups, "auto" samples what "nuts" does, and its pairs are in closed form: once is enough
+    engines = ("exact", "nuts") if groups is not None and seed != 11 else ("exact", "auto", "nuts")
+    exact, *others = (compare(make(values), groups, clusters, engine=engine, rope=0.1) for engine in engines)
     for other in others:
         tables = other.diagnostics["tables"]
         assert (tables["pairwise"]["engine"] == "nuts") == (other.settings["engine"] == "nuts")
@@ -65,6 +67,7 @@ def test_three_engines_agree(seed):
             assert abs(one - two) <= ERRORS * error * scale
 
 
+@pytest.mark.long
 def test_draws_of_own_means_have_the_freedom_of_the_program():
     """What a few items of one group share hardly matters to differences, and makes the models' own means uncertain."""
     rng, groups = np.random.default_rng(1), np.repeat([0, 1], [3, 200])

@@ -10,8 +10,7 @@ from probtruth.comparison.compare import compare
 from probtruth.errors import InputError
 from probtruth.types import Scores
 
-PRINTED = 5e-4
-"""Numbers printed to three decimals."""
+PRINTED = 5e-4  # Numbers printed to three decimals
 
 
 def test_folds_of_scikit_learns_grid(data):
@@ -134,7 +133,7 @@ def test_replicates_that_do_not_lean_cost_little(n_judges):
     """Where nobody says what they are; said to be crossed, two cost 2.2 times the width in every data set."""
     rng = np.random.default_rng(n_judges)
     wider = []
-    for _ in range(100):
+    for _ in range(60):
         scores = judged(rng, n_judges, 1.0, 0.0)
         rows = [compare(scores, replicates=kind, engine="exact").pairs[0] for kind in (None, "independent")]
         one, other = (row["high"] - row["low"] for row in rows)

@@ -68,7 +68,7 @@ def biased(rng, n_items, n_annotators, seen=1.0):
 def test_the_bias_of_any_number_of_annotators_is_part_of_the_answer(n_annotators, seen):
     """Items alone covered 0.17 with 31 annotators, 0.30 with 20 on 45% of the items."""
     rng, covered = np.random.default_rng(3), []
-    for _ in range(80):
+    for _ in range(50):
         annotations, predictions = biased(rng, 200, n_annotators, seen)
         scores = pt.score(predictions, pt.infer_truth(annotations, method="vote-share"))
         row = compare(scores, annotations=annotations, engine="exact").pairs[0]

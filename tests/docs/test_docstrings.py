@@ -12,8 +12,7 @@ NAMES = [
     ".".join(path.relative_to(pages.REPOSITORY).with_suffix("").parts).removesuffix(".__init__")
     for path in SOURCES
     if ">>> " in path.read_text(encoding="utf-8")
-]
-"""Modules with an example."""
+]  # Modules with an example
 
 
 @pytest.mark.page

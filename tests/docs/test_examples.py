@@ -11,10 +11,8 @@ import pytest
 FOLDER = pages.REPOSITORY / "examples"
 SCRIPTS = sorted(path for path in FOLDER.glob("*.py") if not path.stem.startswith("nelson"))
 """The remade figures have tests of their own, which also check the numbers: `tests/scoring/test_nelson_examples.py`."""
-LONGEST = 120
-"""Lines of an example."""
-NEEDS: dict[str, str] = {}
-"""What an example needs beyond the package; it is skipped where that is not installed."""
+LONGEST = 120  # Lines of an example
+NEEDS: dict[str, str] = {}  # What an example needs beyond the package; it is skipped where that is not installed
 PATIENCE = 300
 """Seconds that an example may take on a machine that is busy with other things; alone it takes less than 20."""
 

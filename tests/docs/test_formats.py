@@ -15,8 +15,7 @@ FREE = {
     "audit.by_model[]",
     "other_estimand.changes[]",
     "diagnostics.tables",
-}
-"""Keys whose contents the page describes in words."""
+}  # Keys whose contents the page describes in words
 
 
 def keys(value: object, path: str = "") -> Iterator[str]:

@@ -12,8 +12,7 @@ import probtruth as pt
 
 public_names = pages.extension("public_names")
 
-PARTS = ("Formula", "Arguments", "Returns", "Errors", "Source")
-"""The parts of a docstring, in their order."""
+PARTS = ("Formula", "Arguments", "Returns", "Errors", "Source")  # The parts of a docstring, in their order
 NAMES = sorted(name for name in pt.__all__ if not name.startswith("_"))
 FUNCTIONS = [name for name in NAMES if inspect.isfunction(getattr(pt, name))]
 CLASSES = [name for name in NAMES if inspect.isclass(getattr(pt, name))]

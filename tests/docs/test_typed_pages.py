@@ -20,8 +20,7 @@ follow_imports = skip
 [mypy-dask.*,narwhals.*,typer.*,rich.*,pydantic.*,deltalake.*]
 ignore_missing_imports = true
 follow_imports = skip
-"""
-"""Other packages are not looked into, which takes most of the time."""
+"""  # Other packages are not looked into, which takes most of the time
 MISSPELT = 'pt.infer_truth(annotations, method="dawid-skene-emm")'
 
 

@@ -11,8 +11,7 @@ import golden_tables as tables
 import polars
 from golden_entries import Result
 
-N_SMALL, N_LARGE = 240, 2500
-"""Items of the tables."""
+N_SMALL, N_LARGE = 240, 2500  # Items of the tables
 
 
 @dataclass(frozen=True)

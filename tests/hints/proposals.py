@@ -1,9 +1,7 @@
 """What the text of a message proposes to type: options with their values, whole commands, arguments of a call."""
 
-import ast
 import re
 import shlex
-from collections.abc import Iterator
 from typing import Any
 
 import typer
@@ -14,7 +12,6 @@ COMMANDS: dict[str, Any] = {command.name: command for command in typer.main.get_
 WORD = re.compile(r"'(?:[^']|'\\'')*'|\"[^\"]*\"|[^\s,;)]+(?:,[^\s,;)]+)*")
 PROSE = {"or", "and", "to", "with", "of", "is", "for", "says", "in", "go"}  # What follows an option that is only named
 RUN = re.compile(r"Run: (probtruth .+)$")
-KEYWORD = re.compile(r"(?<![\w.-])([a-z_][a-z_0-9]*)=('[^']*'|\[[^\]]*\]|\{[^}]*\}|\([^)]*\)|True|False|-?[\d.]+\d)")
 
 
 def values_of(command: str) -> dict[str, int]:
@@ -55,19 +52,6 @@ def options_in(message: str, command: str) -> list[tuple[str, ...]]:
             found.append(words)
         end = match.end() + len(value[0])  # type: ignore[index]
     return list(dict.fromkeys(found))
-
-
-def keywords_in(message: str) -> list[dict[str, Any]]:
-    """The arguments with literal values that a hint proposes."""
-    return list(_literals(RUN.sub("", hint_of(message))))
-
-
-def _literals(text: str) -> Iterator[dict[str, Any]]:
-    for name, value in dict.fromkeys(KEYWORD.findall(text)):
-        try:
-            yield {name: ast.literal_eval(value)}
-        except (ValueError, SyntaxError):
-            continue
 
 
 def with_options(words: list[str], options: tuple[str, ...], repeated: frozenset[str] = frozenset()) -> list[str]:

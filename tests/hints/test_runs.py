@@ -16,6 +16,7 @@ from probtruth.cli import main
 
 Json = dict[str, Any]
 MODELS = "--predictions sharp=sharp.csv --predictions flat=flat.csv"
+FOLDS = "compare folds.csv --item fold --score accuracy --engine exact"
 RUN = f"run --annotations labels.csv {MODELS} --engine exact"
 
 
@@ -41,6 +42,12 @@ def counts_upwards(found: Json) -> bool:
 
 def counts_downwards(found: Json) -> bool:
     return found["higher_is_better"] is False
+
+
+def not_of_folds(found: Json) -> bool:
+    """No warning of folds is left, and P is that of Nadeau and Bengio's t-test (0.9801, by hand) instead of 0.988."""
+    assert not any("folds" in warning for warning in found["warnings"])
+    return 0.97 < found["pairwise"][0]["p_a_better"] < 0.985
 
 
 def rule_is(name: str) -> Callable[[Json], bool]:
@@ -167,7 +174,10 @@ CASES = {
     ),
     "annotations in place of soft labels": Case(
         f"score --truth labels.csv {MODELS} --out never.parquet",
-        {"--out soft.parquet": any_result},
+        {
+            "--out soft.parquet": any_result,
+            "--each annotation": lambda found: found["models"].keys() == {"sharp", "flat"},
+        },
         fill={"--out soft.parquet": "probtruth truth labels.csv --out again.parquet"},
     ),
     "expert labels under opinions": Case(
@@ -246,6 +256,15 @@ CASES = {
         fill={"--gold chosen.csv": f"probtruth {RUN} --gold gold.csv"},  # filled in
         is_note=True,
     ),
+    "folds as items": Case(
+        FOLDS,
+        {
+            "--replicates folds --fold-correlation 0.1": not_of_folds,
+            "--replicates folds": not_of_folds,
+        },
+        fill={"--replicates folds": f"probtruth {FOLDS} --replicates folds --fold-correlation 0.1"},
+        is_note=True,
+    ),
     "a table that holds all, and another file": Case(
         "run together.csv --annotations labels.csv",
         {"--annotations FILE --predictions NAME=FILE --predictions NAME=FILE": any_result},
@@ -288,8 +307,7 @@ def typed(place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFi
     return call
 
 
-MESSAGES: dict[str, str] = {}
-"""What the command of each case said."""
+MESSAGES: dict[str, str] = {}  # What the command of each case said
 
 
 def split(command: str) -> list[str]:

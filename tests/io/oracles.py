@@ -8,8 +8,7 @@ from pathlib import Path
 
 from probtruth.io.table import opened
 
-LONGEST_MESSAGE = 9000
-"""Characters: four parts of bounded length."""
+LONGEST_MESSAGE = 9000  # Characters: four parts of bounded length
 PANICS = re.compile(r"panicked|unwrap\(\)|JoinError|PanicException|RUST_BACKTRACE|called `|thread '")
 """Words of Rust when it gives up."""
 SEPARATORS = {".csv": ",", ".tsv": "\t"}

@@ -10,8 +10,7 @@ from probtruth.io.item_content import read_content
 
 PNG = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
-)
-"""One pixel."""
+)  # One pixel
 
 
 @pytest.fixture

@@ -15,10 +15,8 @@ from probtruth.types import Annotations, Index
 A = "item,cat,dog\nx,0.25,0.75\ny,0.5,0.5\nz,1,0\n"
 B = "dog,item,cat\n0.125,z,0.875\n1,w,0\n0.25,x,0.75\n"
 
-DECIMALS = 1e-5
-"""Of logarithms that a file writes with six digits."""
-EXP_ROUND_OFF = 1e-15
-"""A log and an exp in double precision, on probabilities of order one."""
+DECIMALS = 1e-5  # Of logarithms that a file writes with six digits
+EXP_ROUND_OFF = 1e-15  # A log and an exp in double precision, on probabilities of order one
 
 
 @pytest.fixture
@@ -35,21 +33,22 @@ def write(folder: Path, text: str, name: str = "m.csv") -> Path:
 
 
 class TestAlignment:
-    def test_without_an_index_items_in_all_files(self, files: dict[str, Path]) -> None:
+    def test_without_an_index_items_in_some_file(self, files: dict[str, Path]) -> None:
         pred = pt.read_predictions(files)
         assert pred.models == ("a", "b")
-        assert pred.index == Index(("x", "z"), ("cat", "dog"))
-        np.testing.assert_allclose(
-            pred.probs, [[[0.25, 0.75], [1, 0]], [[0.75, 0.25], [0.875, 0.125]]], rtol=EXP_ROUND_OFF
+        assert pred.index == Index(("w", "x", "y", "z"), ("cat", "dog"))
+        both = pred.probs[:, [1, 3]]
+        np.testing.assert_allclose(both, [[[0.25, 0.75], [1, 0]], [[0.75, 0.25], [0.875, 0.125]]], rtol=EXP_ROUND_OFF)
+        np.testing.assert_array_equal(
+            np.isnan(pred.probs).all(2), [[True, False, False, False], [False, False, True, False]]
         )
-        assert (pred.audit.missing, pred.audit.extra) == (("w", "y"), ())
         assert pred.audit.by_model == (("a", 1, 0), ("b", 1, 0))
-        assert pred.audit.dropped == 2
+        assert pred.audit.dropped == 0
 
     def test_with_an_index_the_reference_counts(self, files: dict[str, Path]) -> None:
         pred = read_predictions(files, Index(("x", "y", "z", "u"), ("cat",)))
-        assert pred.index.items == ("x", "z")
-        assert (pred.audit.missing, pred.audit.extra) == (("u", "y"), ("w",))
+        assert pred.index.items == ("x", "y", "z")
+        assert (pred.audit.missing, pred.audit.extra) == (("u",), ("w",))
         assert pred.audit.by_model == (("a", 1, 0), ("b", 2, 1))
 
     @pytest.mark.parametrize("items", [("x", "y", "z"), ("2", "10", "11"), ("9" * 20, "1" + "0" * 20, "1" + "1" * 20)])

@@ -11,8 +11,7 @@ from probtruth.kernels.power_mean import log1p_ratio
 
 POWERS = (-1e6, -100, -3, -1, -2 / 3, -0.1, -1e-3, -1e-8, -1e-30, 0, 1e-30, 1e-8, 1e-3, 0.1, 2 / 3, 1, 2, 10, 1e4)
 
-ROUNDING = 16
-"""Rounding errors, in units of eps times the largest |log p|: the value passes through its logarithm."""
+ROUNDING = 16  # Rounding errors, in units of eps times the largest |log p|: the value passes through its logarithm
 
 
 def decimal_mean(values, power, weights=None):

@@ -12,8 +12,7 @@ from probtruth.kernels import simplex
 PROBS = np.array([[0.5, 0.3, 0.2], [1.0, 0.0, 0.0], [0.0, 0.6, 0.4], [1e-40, 0.5, 0.5]], np.float32)
 TRUTH = np.array([[0.3, 0.7, 0.0], [1.0, 0.0, 0.0], [0.5, 0.5, 0.0], [0.0, 0.0, 1.0]], np.float32)
 ROUNDING = 1e-6
-LOG_OF_TINY = 40 * np.log(10)
-"""-log 1e-40, which XLA on CPU would take for -log 0."""
+LOG_OF_TINY = 40 * np.log(10)  # -log 1e-40, which XLA on CPU would take for -log 0
 
 
 def wanted(truth: np.ndarray, probs: np.ndarray) -> np.ndarray:

@@ -10,14 +10,14 @@ from probtruth import demo
 
 @pytest.fixture
 def calls(monkeypatch):
-    """How often predictions and truth were aligned: every module of the package that imports `align` counts."""
+    """How often predictions and truth were aligned: every module of the package that imports `align_all` counts."""
     import sys
 
     from probtruth.scoring import align as module
 
     for name in pt.__all__:
         getattr(pt, name)  # a module that is loaded later would keep the counter
-    aligned, real = [], module.align
+    aligned, real = [], module.align_all
 
     def count(predictions, truth):
         if not isinstance(predictions, module.Aligned):
@@ -25,8 +25,8 @@ def calls(monkeypatch):
         return real(predictions, truth)
 
     for name, loaded in list(sys.modules.items()):
-        if name.startswith("probtruth.") and getattr(loaded, "align", None) is real:
-            monkeypatch.setattr(loaded, "align", count)
+        if name.startswith("probtruth.") and getattr(loaded, "align_all", None) is real:
+            monkeypatch.setattr(loaded, "align_all", count)
     return aligned
 
 

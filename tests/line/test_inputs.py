@@ -181,8 +181,9 @@ def test_read_predictions_of_dataframes_aligns_by_name() -> None:
     rows = [ITEMS.index(name) for name in read.index.items]
     columns = [LABELS.index(label) for label in read.index.labels]
     np.testing.assert_allclose(read.probs[0], PROBS["ours"][rows][:, columns], rtol=1e-12)
-    assert len(read.index.items) == N - 1
-    assert len(read.audit.missing) == 1
+    assert np.isnan(read.probs[1]).all(1).sum() == 1
+    assert len(read.index.items) == N
+    assert read.audit.by_model[1] == ("theirs", 1, 0)
 
 
 def test_read_predictions_says_what_to_call_for_arrays() -> None:

@@ -37,6 +37,12 @@ def page(text, read_page):
     return read_page(text)
 
 
+def test_the_first_screen_says_about_which_items_and_annotators(make):
+    for over in ("new items like these, these annotators", "these very items, scored again, new annotators like these"):
+        made = make["rewrite"](make["demo"](), estimand=f"mean paired difference of log scores over {over}")
+        assert f"<span>about {over}</span>" in undrawn(made).split("<h1>")[0]
+
+
 def test_every_element_is_closed(page):
     assert page.open == []
 

@@ -37,6 +37,24 @@ def test_models_in_their_order_with_divergence_and_accuracy(result):
     assert "Divergence" in titles(table)
 
 
+def test_each_label_stands_next_to_the_mean_with_the_same_model_first():
+    """The model that is better in the mean is a in every row, also of the label on which it is worse."""
+    votes = {"item": [1, 2, 3, 4], "annotator": ["p"] * 4, "toxic": [1, 0, 1, 0], "insult": [0, 1, 0, 1]}
+    better = {"item": [1, 2, 3, 4], "toxic": [0.9, 0.2, 0.7, 0.1], "insult": [0.5, 0.4, 0.5, 0.4]}
+    other = {"item": [1, 2, 3, 4], "toxic": [0.4, 0.5, 0.6, 0.4], "insult": [0.4, 0.6, 0.5, 0.5]}
+    result = pt.evaluate_labels(votes, {"x": other, "y": better}, ["toxic", "insult"], rule="brier", engine="exact")
+    table = tables.labels(result)
+    assert [row[:3] for row in shown(table)] == [[label, "y", "x"] for label in ("toxic", "insult", "mean of all")]
+    of_labels = [one.comparison.pair("y", "x") for one in result.by_label.values()]
+    cells = shown(table)
+    for row, pair in zip(cells, [*of_labels, result.comparison.pair("y", "x")], strict=True):
+        places = numbers.places_of([pair])
+        assert row[3] == numbers.fixed(pair.difference, places, sign=True)
+        assert row[5] == numbers.probability(pair.p_a_better)
+    assert of_labels[1].p_a_better < 0.5
+    assert tables.labels(pt.Result.of(result.comparison)) is None
+
+
 def test_accuracy_under_class_is_that_of_the_inferred_classes(result, make):
     """Votes say 0.6, the method is sure: a model that names its class is right."""
     shares = np.tile([0.6, 0.4], (40, 1))

@@ -9,8 +9,7 @@ from scipy.special import gammainc, gammaincinv, gammaln
 
 WIDEST = 1_000.0
 MEAN_NU = 29.0
-STEP = 1.0
-"""Standard deviation of a proposal for log(nu - 1)."""
+STEP = 1.0  # Standard deviation of a proposal for log(nu - 1)
 
 
 def highest_density(draws: np.ndarray, level: float = 0.95) -> np.ndarray:

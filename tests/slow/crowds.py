@@ -190,5 +190,4 @@ CROWDS: Mapping[str, Callable[[Random], Crowd]] = {
     "grades, many annotators": lambda random: ordinal(random, 800, 170, 6, 5),
     "grades, 8 an item, long tail": lambda random: ordinal(random, 500, 260, 8, 4),
     "10 classes, 4 an item": lambda random: distractors(random, 700, 44, 4, 10),
-}
-"""The crowds of the study by name."""
+}  # The crowds of the study by name

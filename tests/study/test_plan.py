@@ -221,7 +221,7 @@ def test_width_and_chance_with_few_seeds_are_those_of_studies(n_units, bias, tru
         values += (bias * (unit - unit.mean()) / unit.std(ddof=1)) - (unit - unit.mean())
     study = rows(pt.plan(by_seed(values), n_items=200, n_replicates=n_units, difference=truth))["study"]
     pairs = [
-        by_seed(crossed_table(rng, 200, n_units, bias, truth)).comparison.pairs[0] for _ in range(120)
+        by_seed(crossed_table(rng, 200, n_units, bias, truth)).comparison.pairs[0] for _ in range(80)
     ]  # fmt: skip
     width = np.mean([pair["high"] - pair["low"] for pair in pairs])
     decides = np.mean([max(pair["p_a_better"], pair["p_b_better"]) > 0.95 for pair in pairs])

@@ -50,10 +50,10 @@ def test_clusters_and_groups_are_drawn_as_they_are():
     sound = pt.validate(of_differences(values), clusters=names, replications=60)
     assert (sound.n_units, sound.n_items) == (40, 200)
     assert by_truth(sound)["given"]["coverage"] > 0.85
-    blind = pt.validate(of_differences(values), replications=60)
+    blind = pt.validate(of_differences(values), replications=10)
     assert by_truth(blind)["given"]["width"] < 0.6 * by_truth(sound)["given"]["width"]
     apart = of_differences(np.r_[normal_scores(30), 50 + normal_scores(30)])
-    grouped = pt.validate(apart, groups=["x"] * 30 + ["y"] * 30, difference=25.1, replications=40)
+    grouped = pt.validate(apart, groups=["x"] * 30 + ["y"] * 30, difference=25.1, replications=10)
     assert by_truth(grouped)["given"]["width"] < 2  # the groups' means, 50 apart, are no spread of items
 
 
@@ -67,16 +67,16 @@ def test_rare_outcomes_are_not_covered_and_what_is_unseen_is_said():
 
 def test_another_difference_sizes_seed_and_progress():
     scores, heard = of_differences(normal_scores(40)), []
-    few = pt.validate(scores, n_items=20, difference=-0.4, replications=40, on_progress=lambda *at: heard.append(at))
-    many = pt.validate(scores, n_items=80, difference=-0.4, replications=40)
-    assert heard[-1] == (120, 120)
+    few = pt.validate(scores, n_items=20, difference=-0.4, replications=20, on_progress=lambda *at: heard.append(at))
+    many = pt.validate(scores, n_items=80, difference=-0.4, replications=20)
+    assert heard[-1] == (60, 60)
     assert (few.n_items, many.n_items) == (20, 80)
     assert few.rows[2]["width"] > 1.7 * many.rows[2]["width"]
     assert [row["difference"] for row in few.rows] == [0.0, -0.2, -0.4]
-    again = pt.validate(scores, n_items=20, difference=-0.4, replications=40)
-    assert few.to_dict() == again.to_dict() != pt.validate(scores, n_items=20, replications=40).to_dict()
+    again = pt.validate(scores, n_items=20, difference=-0.4, replications=20)
+    assert few.to_dict() == again.to_dict() != pt.validate(scores, n_items=20, replications=20).to_dict()
     turned = pt.validate(
-        make([0 * scores.values[0], scores.values[0]], "ba"), "b", "a", difference=0.4, replications=40
+        make([0 * scores.values[0], scores.values[0]], "ba"), "b", "a", difference=0.4, replications=20
     )
     assert turned.difference == 0.4
     assert few.table().columns == turned.table().columns

@@ -7,8 +7,7 @@ from probtruth import Annotations
 TWELVE = Annotations.from_long(
     {"item": list("aaabbbcccdde"), "annotator": list("pqrpqrpqrpqp"), "label": list("xxyxyyyyxxyx")}
 )
-SAMPLED = {"samples": 400, "warmup": 200, "chains": 4}
-"""Options of a sampler on the twelve: all tests have one program."""
+SAMPLED = {"samples": 400, "warmup": 200, "chains": 4}  # Options of a sampler on the twelve: all tests have one program
 
 
 def answered(label: np.ndarray, annotator: np.ndarray | None = None) -> Annotations:

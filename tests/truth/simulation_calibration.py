@@ -17,8 +17,7 @@ from probtruth.truth.annotators import quality
 from probtruth.truth.sampled import NEAR
 
 N_ITEMS, N_ANNOTATORS, N_LABELS = 12, 4, 3
-THINNED, BINS = 99, 20
-"""Draws that a parameter is ranked among, so that the 100 ranks fall evenly into the bins."""
+THINNED, BINS = 99, 20  # Draws that a parameter is ranked among, so that the 100 ranks fall evenly into the bins
 
 ITEM = np.repeat(np.arange(N_ITEMS), N_ANNOTATORS)
 ANNOTATOR = np.tile(np.arange(N_ANNOTATORS), N_ITEMS)

@@ -9,8 +9,7 @@ from probtruth.errors import InputError
 from probtruth.truth.annotators import annotators, information, quality
 from probtruth.types import Annotations
 
-ROUNDING = 1e-9
-"""Sums in another order."""
+ROUNDING = 1e-9  # Sums in another order
 
 
 def test_quality_by_hand() -> None:

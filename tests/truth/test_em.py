@@ -8,8 +8,7 @@ from probtruth.truth import em
 from probtruth.truth.fit import MethodRequest
 from probtruth.truth.flat import FlatAnnotations, flatten
 
-ROUNDING = 1e-9
-"""Sums of some hundred logs in another order."""
+ROUNDING = 1e-9  # Sums of some hundred logs in another order
 
 CONFUSED = ["dawid-skene-em", "one-coin", "mace"]
 """Methods whose likelihood is that of their confusion matrices and marginals."""

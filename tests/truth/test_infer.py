@@ -10,16 +10,13 @@ import probtruth as pt
 from probtruth.truth import fit, infer
 from probtruth.truth.infer import DEFAULTS, METHODS, infer_truth
 
-ROUNDING = 1e-9
-"""Sums in another order differ by rounding, which iterative methods stop within 1e-9 of."""
+ROUNDING = 1e-9  # Sums in another order differ by rounding, which iterative methods stop within 1e-9 of
 
 COUNTS = pt.Annotations.from_counts([[3, 0, 1], [1, 2, 0], [0, 0, 2]], items=["a", "b", "c"], labels=["x", "y", "z"])
-CROWD, _, _ = simulate(30, 9, 5, 3, seed=1)
-"""One crowd for all methods and tests: a method's kernels are compiled once."""
+CROWD, _, _ = simulate(30, 9, 5, 3, seed=1)  # One crowd for all methods and tests: a method's kernels are compiled once
 
 
-NUTS = ("dawid-skene", "hierarchical-dawid-skene")
-"""Methods that sample by NUTS."""
+NUTS = ("dawid-skene", "hierarchical-dawid-skene")  # Methods that sample by NUTS
 SLOW = (*NUTS, "glad")
 EACH = [pytest.param(method, marks=[pytest.mark.long] * (method in SLOW)) for method in METHODS]
 """All methods; the programs of some take long to compile, and these methods have tests of their own."""

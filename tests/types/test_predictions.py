@@ -14,8 +14,7 @@ from probtruth.types import Index, Predictions
 
 PROBS = [[0.25, 0.75], [1.0, 0.0]]
 
-ROUND_OFF = 1e-15
-"""One exp after one log in double precision, on numbers up to 1."""
+ROUND_OFF = 1e-15  # One exp after one log in double precision, on numbers up to 1
 
 
 class TestValues:

@@ -6,12 +6,13 @@ from typing import Any, Literal
 
 import numpy as np
 
-from probtruth import check
+from probtruth.check import one_of, quote
 from probtruth.errors import InputError
 from probtruth.io import groups
 from probtruth.io.loaders.collect import LogSample, differences
 from probtruth.io.loaders.json_values import Record, as_list, as_name, described
 from probtruth.io.loaders.lm_eval import REPEATED, WHAT, first_samples, samples_in
+from probtruth.kernels.arrays import to_host
 from probtruth.types import Predictions, Truth
 from probtruth.types.arguments import Files
 from probtruth.types.index import sort_names
@@ -45,7 +46,7 @@ def read_lm_eval_choices(
     >>> predictions.probs.round(3).tolist(), truth.probs.tolist()
     ([[[0.269, 0.731]]], [[0.0, 1.0]])
     """
-    check.one_of(normalise, ("none", "characters"), "normalise")
+    one_of(normalise, ("none", "characters"), "normalise")
     samples = samples_in(files, tasks)
     first = {task: next(iter(own)) for task, own in first_samples(samples).items()}
     return _together([_choice(one, normalise) for one in samples if one.filter == first[one.task]])
@@ -125,7 +126,7 @@ def _chosen(text: str, words: list[str], n_choices: int, where: str) -> int:
     if words.count(text) == 1:
         return words.index(text)
     raise InputError(
-        f"the target {check.quote(text)}",
+        f"the target {quote(text)}",
         f"one of the {n_choices} choices, by position or text",
         "Items with several right choices, or none, have no single label: read their metric with read_lm_eval_samples.",
         where,
@@ -140,20 +141,28 @@ def _together(choices: Sequence[LogSample]) -> tuple[Predictions, Truth]:
     for one in choices:
         if one.item not in different:
             of_model.setdefault(one.model, {})[one.item] = one
-    shared, _, left_out, _ = groups.common(list(of_model), [tuple(own) for own in of_model.values()], None)
-    items = sort_names(shared)
-    reference = next(iter(of_model.values()))
+    scored, _, lacks, _ = groups.side_by_side(list(of_model), [tuple(own) for own in of_model.values()], None)
+    items = sort_names(scored)
+    reference: dict[str, LogSample] = {}
+    for own in of_model.values():
+        reference = {**own, **reference}
     gold = [reference[item].values["gold"] for item in items]
     # as many for all models, or the question is another
     n_labels = max(len(reference[item].values["logs"]) for item in items)
+    missing = np.zeros((len(of_model), len(items), 1), bool)
     arrays: dict[str, Any] = {}
-    for model, own in of_model.items():
+    for at, (model, own) in enumerate(of_model.items()):
         logs = np.full((len(items), n_labels), -np.inf)
+        logs[:, 0] = 0.0
         for row, item in enumerate(items):
-            listed = own[item].values["logs"]
-            logs[row, : len(listed)] = listed
+            if item in own:
+                listed = own[item].values["logs"]
+                logs[row, : len(listed)] = listed
+            else:
+                missing[at, row] = True
         arrays[model] = logs
     labels = range(n_labels)
     predictions = Predictions.from_logits(arrays, items=items, labels=labels)
+    log_probs = np.where(missing, np.nan, to_host(predictions.log_probs))
     truth = Truth.from_probs(np.eye(n_labels)[gold], items=items, labels=labels, estimand="class")
-    return replace(predictions, audit=left_out + audit), truth
+    return replace(predictions, log_probs=log_probs, audit=lacks + audit), truth

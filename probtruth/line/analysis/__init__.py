@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from probtruth.line.analysis import annotators, calibration, items
+from probtruth.line.analysis import annotators, calibration, items, unlike
 from probtruth.line.analysis.most_accurate import MostAccurate, most_accurate
 from probtruth.line.labelled import Labelled
 from probtruth.scoring.calibration.decompositions import decompose
@@ -31,7 +31,10 @@ class Analysis(Brief):
 
     @property
     def _labelled_items(self) -> Labelled | None:
-        return self.labelled if self.scores.values.size else None
+        known = self.labelled
+        if known is None or not self.scores.values.size or known.aligned.lacking.any(0).all():
+            return None
+        return known
 
     @cached_property
     def calibration(self) -> calibration.CalibrationAnalysis | None:
@@ -51,7 +54,9 @@ class Analysis(Brief):
         """The most accurate model where it is not the leading one, and why its score is worse."""
         if self.accuracy is None or self.calibration is None or self.items is None or not self.scores.known.proper:
             return None
-        confidence = {model: float(self.items[f"p_{model}"].to_numpy().mean()) for model in self.accuracy}
+        confidence = {}
+        for model in self.accuracy:
+            confidence[model] = float(self.items[f"p_{model}"].drop_nulls().to_numpy().mean())
         return most_accurate(self.scores, self.comparison, self.accuracy, self.calibration, confidence)
 
     @cached_property
@@ -66,6 +71,10 @@ class Analysis(Brief):
     @cached_property
     def annotators(self) -> annotators.AnnotatorAnalysis:
         return annotators.annotators_of(self.labelled)
+
+    @cached_property
+    def unlike_the_rest(self) -> "unlike.Unlike | None":
+        return unlike.unlike_the_rest(self.scores, self.comparison)
 
     @cached_property
     def items(self) -> "polars.DataFrame | None":

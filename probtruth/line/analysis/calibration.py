@@ -39,13 +39,17 @@ class CalibrationAnalysis:
     n_all: int
 
 
-def calibration_of(labelled: Labelled, scores: Scores, comparison: Comparison) -> CalibrationAnalysis:
-    """The calibration of the best models, on all items or, where there are many, a random sample of them."""
+def calibration_of(labelled: Labelled, scores: Scores, comparison: Comparison) -> CalibrationAnalysis | None:
+    """The calibration of the best models, on all items that they have or, of many, a random sample; None for none."""
     ranked = tuple(str(row["model"]) for row in leaders(comparison.ranks))
     models = ranked[:MOST_MODELS]
     known = labelled.aligned
     seed = comparison.seed
-    aligned = known.subset(sampled_items(len(known.items), len(known.labels), seed), models)
+    lacking = known.lacking[[known.models.index(model) for model in models]]
+    there = np.flatnonzero(~lacking.any(0))
+    if not len(there):
+        return None
+    aligned = known.subset(there[sampled_items(len(there), len(known.labels), seed)], models)
     two = len(aligned.labels) == 2
     way: JudgedBy = "label" if two else "top-label"
     sides: tuple[Any, Any] = (aligned, None)  # what stands side by side takes the place of both

@@ -37,7 +37,10 @@ def items_frame(scores: Scores, comparison: Comparison, labelled: Labelled | Non
         columns["label"] = labels[to_host(aligned.truth).argmax(1)]
         with np.errstate(divide="ignore", invalid="ignore"):
             columns["entropy"] = -np.where(votes > 0, votes * np.log(votes), 0.0).sum(1)
-        said = {name: (labels[logs.argmax(1)], np.exp(logs.max(1))) for name, logs in aligned.tables()}
+        for (name, logs), lacking in zip(aligned.tables(), aligned.lacking, strict=True):
+            answers = labels[logs.argmax(1)]
+            answers[lacking] = None
+            said[name] = (answers.tolist(), np.exp(logs.max(1)))
     for model in models:
         columns[f"score_{model}"] = scores.values[scores.models.index(model)]
         if model in said:
@@ -75,7 +78,7 @@ def named_shares(aligned: Aligned, rows: Sequence[int]) -> list[list[tuple[str, 
 
 def expected_accuracy(labelled: Labelled) -> dict[str, float]:
     """How often each model's most probable label is right, expected under the reference; ties share the choice."""
-    aligned = labelled.aligned
+    aligned = labelled.aligned.common()
     accuracy = {}
     for model, logs in aligned.tables():
         ((_, _, right),) = events(logs, aligned.truth, aligned.labels, "top-label")

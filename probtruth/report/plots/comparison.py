@@ -87,12 +87,13 @@ def favouring(comparison: Comparison) -> tuple[str, str]:
     return (RED, BLUE) if comparison.higher_is_better else (BLUE, RED)
 
 
-def plot_groups(comparison: Comparison, ax: Axes | None = None) -> Axes:
+def plot_groups(comparison: Comparison, ax: Axes | None = None, *, people: bool = False) -> Axes:
     """The difference of the two leading models in every group with 95 per cent intervals, partially pooled.
 
     Arguments:
         comparison: what `compare` returned, with groups.
         ax: the axes to draw on.
+        people: draws groups of annotators, each by itself.
 
     Returns: the axes, in units of the score; the ROPE is shaded, and P(the first model is better) stands on the
     right. Of many groups the first 60 are drawn.
@@ -106,9 +107,10 @@ def plot_groups(comparison: Comparison, ax: Axes | None = None) -> Axes:
     ['u', '>0.999']
     """
     known = comparison_in(comparison)
-    pairs = known.leading_pair_by_group[:MOST_GROUPS]
+    pairs = (known.leading_pair_by_people if people else known.leading_pair_by_group)[:MOST_GROUPS]
     if not pairs:
-        raise InputError("a comparison without groups", "one with groups", "Pass groups= to compare.")
+        option = "annotator_groups" if people else "groups"
+        raise InputError("a comparison without groups", "one with groups", f"Pass {option}= to compare.")
     a, b = short_names((pairs[0].a, pairs[0].b), 16).values()
     names = short_names(str(pair.group) for pair in pairs)
     words = [(names[str(pair.group)], probability(pair.p_a_better)) for pair in pairs]

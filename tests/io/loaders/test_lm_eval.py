@@ -10,8 +10,7 @@ import probtruth as pt
 from probtruth.errors import InputError
 from probtruth.io.loaders import read_lm_eval_choices, read_lm_eval_samples
 
-ROUND_OFF = 1e-12
-"""Of a softmax in float64."""
+ROUND_OFF = 1e-12  # Of a softmax in float64
 
 
 def logged(folder: Path, task: str) -> list[dict[str, object]]:
@@ -51,8 +50,7 @@ HARNESS = {
     "arc_easy": (("none",), ("acc", "acc_norm")),
     "hellaswag": (("none",), ("acc", "acc_norm")),
     "gsm8k": (("strict-match", "flexible-extract"), ("exact_match",)),
-}
-"""Tasks with their filters and metrics, both in the harness's order."""
+}  # Tasks with their filters and metrics, both in the harness's order
 DATE = "2025-07-01T09-30-12.345678"
 
 
@@ -186,10 +184,8 @@ def test_audit(tmp_path: Path) -> None:
     for audit in (scores.audit, choices):
         assert audit.different == ("t/0",)
         assert audit.prompts == ("t/1",)
-    assert set(choices.missing) == {"t/3", "t/9"}
-    assert choices.dropped == 3
-    assert scores.audit.by_model == (("a", 1, 0), ("b", 1, 0))
-    assert scores.audit.dropped == 1
+        assert audit.by_model == (("a", 1, 0), ("b", 1, 0))
+        assert audit.dropped == 1
     comparison = pt.compare(read_lm_eval_samples({"a": first, "b": second}), engine="exact")
     assert any("1 that are another question for some model ('t/0')" in warning for warning in comparison.warnings)
     assert any("in other words of some models ('t/1')" in warning for warning in comparison.warnings)

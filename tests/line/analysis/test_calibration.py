@@ -15,8 +15,7 @@ from probtruth.scoring.align import align
 from probtruth.scoring.rules import get_rule
 from probtruth.types import scores
 
-ROUND_OFF = 1e-12
-"""Sums of about a thousand numbers near 1 in float64."""
+ROUND_OFF = 1e-12  # Sums of about a thousand numbers near 1 in float64
 
 SINGLE = 1e-7
 """The demo's probabilities are float32: their logarithms, and the logarithms of their means, differ by as much."""

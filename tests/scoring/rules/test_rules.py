@@ -22,11 +22,10 @@ QUICK = [
     *pt.rules.RULES.values(),
     pt.rules.power(0.4),
     pt.rules.pseudospherical(1.5),
-    pt.rules.beta(-0.9, 5),
     GENERATED,
 ]
 LONG = [pt.rules.power(b) for b in (1, 1.5, 3, 10)] + [pt.rules.pseudospherical(b) for b in (0.4, 1, 3)]
-LONG += [pt.rules.beta(a, b) for a, b in ((-0.5, -0.5), (0.5, 2), (3, 0.1))]
+LONG += [pt.rules.beta(a, b) for a, b in ((-0.5, -0.5), (-0.9, 5), (3, 0.1))]
 METHODS = ("per_label", "expected", "entropy", "divergence")
 
 
@@ -113,13 +112,17 @@ def test_float32_agrees_with_float64_on_edges(rule, n_labels):
         assert_same(low, high, rtol=FLOAT32, atol=ABSOLUTE32)
 
 
+def subtracted(rule):
+    return lambda probs, truth: (rule.expected(probs, truth), rule.divergence(probs, truth), rule.entropy(truth))
+
+
 @every([rule for rule in QUICK if rule.strictly_proper])
 def test_divergence_of_close_distributions_keeps_its_digits_in_float32(rule):
     truth = np.array([0.5, 0.5] if rule.n_labels else [0.5, 0.25, 0.25], np.float32)
     step = np.float32(2.0**-14) * np.array([1, -1, 0][: len(truth)], np.float32)
     # in float64 a quarter of the step gives a sixteenth: it is the second-order term
     exact, quarter = x64(rule.divergence, np.float64([truth + step, truth + step / 4]), np.float64([truth, truth]))
-    expected, _, ours, _, entropy, _ = by_rows(parts_of(rule), truth + step, truth)
+    expected, ours, entropy = by_rows(subtracted(rule), truth + step, truth)
     np.testing.assert_allclose(ours, exact, rtol=2e-5)  # some tens of float32 roundings
     np.testing.assert_allclose(16 * quarter, exact, rtol=5e-3)
     assert abs(expected - entropy - exact) > 0.01 * exact, "subtraction was expected to lose the digits"

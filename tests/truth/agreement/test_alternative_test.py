@@ -25,10 +25,8 @@ PUBLISHED = {
         "gpt-4o-mini": (0.9, 0.89),
         "mistral-v03": (0.5, 0.83),
     },
-}
-"""Winning rate and advantage probability, to two decimals (Calderon et al. 2025, doi:10.18653/v1/2025.acl-long.782)."""
-AS_PRINTED = 0.005
-"""Half a unit of the last printed decimal."""
+}  # Winning rate and advantage probability, to two decimals (Calderon et al. 2025, doi:10.18653/v1/2025.acl-long.782).
+AS_PRINTED = 0.005  # Half a unit of the last printed decimal
 
 
 @pytest.mark.parametrize("case", PUBLISHED, ids=lambda case: case[0])

@@ -7,8 +7,7 @@ import pytest
 
 import probtruth as pt
 
-THREE_DIGITS = 5e-4
-"""The published values have three digits."""
+THREE_DIGITS = 5e-4  # The published values have three digits
 
 ROUNDING = 1e-12
 

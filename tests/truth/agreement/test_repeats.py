@@ -8,8 +8,7 @@ from simulated_annotations import simulate
 
 import probtruth as pt
 
-ROUNDING = 1e-12
-"""Of sums of a few hundred terms."""
+ROUNDING = 1e-12  # Of sums of a few hundred terms
 
 Row = tuple[str, str, str]
 

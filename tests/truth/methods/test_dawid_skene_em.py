@@ -8,8 +8,7 @@ import probtruth as pt
 from probtruth.truth.fit import MethodRequest
 from probtruth.truth.flat import flatten
 
-TWO_DIGITS = 0.005
-"""The published tables have two digits."""
+TWO_DIGITS = 0.005  # The published tables have two digits
 
 
 def test_anesthesia(anesthesia) -> None:
