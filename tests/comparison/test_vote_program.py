@@ -92,6 +92,7 @@ def test_averages_are_those_over_simulated_prompts_and_annotators() -> None:
     assert averages.log_odds_at(middle) == pytest.approx(averages.at(averages.log_odds, np.array([[0.37]]))[0, 0], 1e-3)
 
 
+@pytest.mark.long
 def test_the_shown_numbers_are_those_of_the_draws() -> None:
     found = compared("nuts")
     draws = found.datatree["posterior"]["difference"].to_numpy().reshape(-1, 3)
@@ -105,6 +106,7 @@ def test_the_shown_numbers_are_those_of_the_draws() -> None:
     assert found.diagnostics["max_rhat"] < 1.01
 
 
+@pytest.mark.long
 def test_both_engines_say_the_same_of_prompts_and_annotators_like_these() -> None:
     for one, other in zip(compared("auto").pairs, compared("nuts").pairs, strict=True):
         error = (one.p_a_preferred_high - one.p_a_preferred_low) / 4
@@ -113,7 +115,7 @@ def test_both_engines_say_the_same_of_prompts_and_annotators_like_these() -> Non
     assert compared("auto").rope == pytest.approx(compared("nuts").rope, rel=0.05)
 
 
-@pytest.mark.parametrize("engine", ["auto", "nuts"])
+@pytest.mark.parametrize("engine", ["auto", pytest.param("nuts", marks=pytest.mark.long)])
 def test_annotators_who_answer_at_random_are_named(engine: str) -> None:
     found = compared(engine)
     table = found.annotators()
@@ -130,6 +132,7 @@ def test_annotators_who_answer_at_random_are_named(engine: str) -> None:
     assert any("at random, or nearly so" in said and named[0] in said for said in found.warnings)
 
 
+@pytest.mark.long
 def test_other_votes_change_the_draws_and_the_order_of_models_does_not() -> None:
     votes = made(0)
     turned = replace(votes, left=2 - votes.left, right=2 - votes.right, models=("z", "y", "x"))
