@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -10,6 +11,7 @@ from probtruth import check
 from probtruth.comparison.assemble import assemble
 from probtruth.comparison.board_sets import by_set
 from probtruth.comparison.boards import connected
+from probtruth.comparison.costs import drawn_costs
 from probtruth.comparison.design import Design, design
 from probtruth.comparison.estimate import Estimate
 from probtruth.comparison.groups import Population
@@ -67,7 +69,8 @@ def compare(
             return compare(part, replicates=replicates, annotations=annotations, weights=weights, **options)
 
         return by_set(scores, sets, of_set)
-    found = replace(conclude(of_scores(scores, plan, chosen, annotations), chosen), scored=scores)
+    found = conclude(of_scores(scores, plan, chosen, annotations), chosen)
+    found = replace(found, scored=scores, costs_drawn=partial(drawn_costs, scores, plan, chosen.seed))
     if scores.by_proper_rule is None:
         return found
     same = {**options, "rope": None, "strict": False}  # a ROPE is in units of the score

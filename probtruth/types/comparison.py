@@ -10,10 +10,11 @@ import numpy as np
 
 from probtruth import check, frames
 from probtruth.errors import InputError
-from probtruth.types.frontier import Frontier
+from probtruth.types.frontier import Frontier, prices
 from probtruth.types.pairs import Pair, Rank, from_the_leader
 from probtruth.types.pairs import Row as Row
 from probtruth.types.pairs import leaders as leaders
+from probtruth.types.scores import Scores
 from probtruth.types.shown import Reported
 
 if TYPE_CHECKING:
@@ -70,6 +71,7 @@ class Comparison(Reported):
     gold: Mapping[str, object] | None = None
     proper: "Comparison | None" = None
     scored: Any = field(default=None, repr=False)
+    costs_drawn: Callable[..., Any] | None = field(default=None, repr=False)  # of scores that are costs
 
     @cached_property
     def datatree(self) -> "xarray.DataTree":
@@ -211,11 +213,12 @@ class Comparison(Reported):
             return frames.from_rows(self.model_free)
         return frames.from_rows(self.tests([check.one_of(model, self.models, "model") for model in models]))
 
-    def frontier(self, costs: Mapping[str, float], rope: float | None = None) -> Frontier:
+    def frontier(self, costs: Mapping[str, float] | Scores, rope: float | None = None) -> Frontier:
         """What quality costs: P(no model beats it in both score and cost) of each model, from the joint draws.
 
         Arguments:
-            costs: a number for each model, in any unit; less is better.
+            costs: a number for each model, in any unit; less is better. Or `Scores` that are costs of the same models
+                and items: their means are unsure too, together with those of the scores.
             rope: the largest difference from the best mean score that does not matter; default: the comparison's.
 
         Returns: a `Frontier`, whose `table()` has the models by cost and whose `cheapest` is the cheapest model whose
@@ -239,7 +242,14 @@ class Comparison(Reported):
         score_of = {rank.model: rank.score for rank in self.ranks}
         scores = np.array([score_of[model] for model in models], np.float64)
         limit = self.rope if rope is None else check.number(rope, "rope", least=0)
-        return Frontier.of(models, scores, losses, costs, limit)
+        if isinstance(costs, Scores):
+            if self.costs_drawn is None:
+                hint = "Compare scores of items, or give each model a price."
+                raise InputError("costs by item beside a comparison of sums, or metrics", "scores of items", hint)
+            drawn = self.costs_drawn(costs, models, losses)
+        else:
+            drawn = np.broadcast_to(prices(costs, models), losses.shape)
+        return Frontier.of(models, scores, losses, drawn, limit)
 
     def save(self, path: str | Path) -> None:
         """Writes the DataTree as netCDF, which `arviz.from_netcdf` reads.
