@@ -27,8 +27,8 @@ Tests = Callable[[Collection[str] | None], Sequence[Row]]  # The model-free test
 
 def leading_pair(ranks: Sequence[Rank]) -> tuple[str, str]:
     """The two models of highest P(best), the first one first."""
-    first, second = (str(row["model"]) for row in leaders(ranks)[:2])
-    return first, second
+    first, second, *_ = leaders(ranks)
+    return first.model, second.model
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -101,7 +101,7 @@ class Comparison(Reported):
     @cached_property
     def ranked(self) -> Sequence[Rank]:
         """The models, the likeliest to be the best first."""
-        return [Rank.of(row) for row in leaders(self.ranks)]
+        return leaders(self.ranks)
 
     @cached_property
     def ordered_pairs(self) -> Sequence[Pair]:
@@ -123,7 +123,7 @@ class Comparison(Reported):
             a: the model that comes first.
             b: the model that is subtracted.
         """
-        found = next(pair for pair in self.ordered_pairs if {pair.a, pair.b} == {a, b})
+        found = next(pair for pair in self.pairs if {*pair.models} == {a, b})
         return found.seen_from(a)
 
     @cached_property
@@ -140,7 +140,7 @@ class Comparison(Reported):
         if not rows:
             return []
         first, second = leading_pair(self.ranks)
-        return [Pair.of(row).seen_from(first) for row in rows if {row["a"], row["b"]} == {first, second}]
+        return [row.seen_from(first) for row in rows if {*row.models} == {first, second}]
 
     @cached_property
     def rank_chances(self) -> Mapping[str, Sequence[float]]:

@@ -274,7 +274,7 @@ def test_failing_diagnostics_leave_no_verdict(make, diagnostics, words):
 def test_unknown_difference_leaves_no_verdict(make):
     inf = float("inf")
     result = make["bare"](2)
-    pair = {"a": "model-00", "b": "model-01", "difference": float("nan"), "low": None, "high": None}
+    pair = {"a": "model-00", "b": "model-01", "difference": None, "low": None, "high": None}
     pair |= dict.fromkeys(("p_a_better", "p_equivalent", "p_b_better"))
     ranks = [{**row, "score": inf, "p_best": None, "expected_rank": None} for row in result.comparison.ranks]
     unknown = make["rewrite"](result, pairs=[pair], ranks=ranks)
