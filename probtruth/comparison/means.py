@@ -63,11 +63,11 @@ def estimate_of(moments: Moments, plan: Design, about: About) -> Estimate:
 def _typical_size(
     squares: PerGroup, total: PerGroup, constant: Bool[np.ndarray, "row group"], bound: float
 ) -> PerGroup:
-    """How large a difference is, by what it adds to the sum: of a group without spread, that of all, or the bound."""
+    """How large a difference is, by what it adds to the sum: of a constant group, that of all; of ties, the bound."""
     of_group = np.divide(squares, total, out=np.zeros_like(total), where=total > 0)
     of_all = total.sum(1, keepdims=True)
     overall = np.divide(squares.sum(1, keepdims=True), of_all, out=np.zeros_like(of_all), where=of_all > 0)
-    overall[constant.all(1)] = bound
+    overall[of_all == 0] = bound
     return np.asarray(np.where(constant, overall, of_group))
 
 

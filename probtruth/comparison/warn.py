@@ -20,6 +20,8 @@ FEW_UNITS = 10
 # With fewer items that have an expert's answer, or fewer that they count as if drawn at random, intervals did not
 # hold their coverage in every simulation setting.
 FEW_ANSWERS, FEW_EFFECTIVE = 40, 20
+FEW_UNEVEN = 20  # Clusters of very different sizes that count as fewer are few: simulated intervals cover 0.4 to 0.9
+BY_SIZE = "size of a cluster"  # What the warnings of such clusters say
 EVEN = 0.9  # Clusters that count as fewer than this part of their number, were they of equal size, are uneven
 BEYOND_CHANCE = 0.01  # Level at which the size of clusters goes with their difference
 ENOUGH_BY_CHANCE = 100  # Expert labels from which on a uniform sample holds as well as one that was chosen
@@ -150,11 +152,11 @@ def _few_units(estimate: Estimate) -> list[str]:
         said.append(f"only {count}: the answer relies on {spread} being roughly normal")
     if goes:
         said.append(
-            f"{count}: the larger a cluster, the more (or the less) the models differ in it, so that the mean hangs on "
-            "clusters larger than any of these: the 95% interval may hold it much less often than that"
+            f"{count}: the {BY_SIZE} goes with its difference, so that the mean hangs on clusters larger than any of "
+            "these: the 95% interval may hold it much less often than that"
         )
-    elif uneven and effective < FEW_UNITS:
-        said[0] += "; where the size of a cluster goes with its difference, the interval may be too narrow"
+    elif uneven and effective < FEW_UNEVEN:
+        said.append(f"{count}: if the {BY_SIZE} goes with its difference, the 95% interval may hold much less often")
     return said
 
 
