@@ -189,6 +189,17 @@ class Comparison(Reported):
         """
         return frames.from_rows([dict(row) for row in self.ranks])
 
+    def annotators(self) -> "polars.DataFrame":
+        """Of votes, one row for each annotator; no rows of other comparisons.
+
+        `attention` is 1 where votes go with the strengths as those of all do, 0 at random; `ties` is the share of ties
+        and `left` that of votes for the left answer, ties counted half: of all votes, and under `engine="nuts"` between
+        equal answers, by the program. Each has its 95% interval (`_low`, `_high`). `at_random`: the attention is surely
+        below 0.5.
+        """
+        rows = self.decisions.get("annotators")
+        return frames.from_rows(rows if isinstance(rows, Sequence) else [])
+
     def model_free_tests(self, models: Collection[str] | None = None) -> "polars.DataFrame":
         """The model-free tests of each pair, with p-values adjusted after Holm over all pairs of the comparison.
 
