@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -10,6 +11,7 @@ from probtruth import check
 from probtruth.comparison.assemble import assemble
 from probtruth.comparison.board_sets import by_set
 from probtruth.comparison.boards import connected
+from probtruth.comparison.costs import drawn_costs
 from probtruth.comparison.design import Design, design
 from probtruth.comparison.estimate import Estimate
 from probtruth.comparison.groups import Population
@@ -18,6 +20,7 @@ from probtruth.comparison.options import Options, checked_options
 from probtruth.comparison.pairs import LEADING
 from probtruth.comparison.posterior import CHAINS, Posterior, posterior_of
 from probtruth.comparison.sources import of_moments, of_scores
+from probtruth.comparison.warn import other_best
 from probtruth.errors import InputError, PosteriorError
 from probtruth.kernels.host import free_memory
 from probtruth.types import Comparison, Scores
@@ -67,7 +70,14 @@ def compare(
 
         return by_set(scores, sets, of_set)
     found = conclude(of_scores(scores, plan, chosen, annotations), chosen)
-    return replace(found, scored=scores)
+    found = replace(found, scored=scores, costs_drawn=partial(drawn_costs, scores, plan, chosen.seed))
+    if scores.by_proper_rule is None:
+        return found
+    same = {**options, "rope": None, "strict": False}  # a ROPE is in units of the score
+    proper = compare(
+        scores.by_proper_rule, groups, clusters, replicates, annotations=annotations, weights=weights, **same
+    )
+    return replace(found, proper=proper, warnings=(*other_best(found, proper), *found.warnings))
 
 
 def conclude(estimate: Estimate, options: Options) -> Comparison:

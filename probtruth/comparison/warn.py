@@ -13,7 +13,7 @@ from probtruth.comparison.groups import Population
 from probtruth.comparison.options import Options
 from probtruth.comparison.rectified import FEW_OF_LABEL
 from probtruth.inference.diagnostics import MAX_RHAT, MIN_ESS
-from probtruth.types import orientation
+from probtruth.types import Comparison, orientation
 from probtruth.types.pairs import Pair
 
 FEW_UNITS = 10
@@ -162,6 +162,18 @@ def _size_goes_with_difference(estimate: Estimate) -> bool:
     correlation = float(np.corrcoef(size, mean)[0, 1])
     t = correlation * math.sqrt((n_units - 2) / max(1 - correlation**2, 1e-12))
     return bool(2 * stdtr(n_units - 2, -abs(t)) < BEYOND_CHANCE)
+
+
+def other_best(found: Comparison, proper: Comparison) -> tuple[str, ...]:
+    """A sentence where an improper score and the proper rule of its kind disagree about who is best."""
+    first = found.ranked[0]
+    other = proper.ranked[0]
+    if first.model == other.model or first.p_best is None or other.p_best is None:
+        return ()
+    return (
+        f"by {found.rule!r} {first.model!r} is best (P = {first.p_best:.3f}), by {proper.rule!r}, the proper rule of "
+        f"its kind, {other.model!r} (P = {other.p_best:.3f}): {found.rule!r} rewards forecasts that are not true",
+    )
 
 
 SENSITIVE = 0.05  # A probability that moves by more than this is said to depend on the prior

@@ -1,7 +1,7 @@
 """Scores by item and annotator: predictions against each annotator's own label."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from probtruth.io.table import Table, joined
 from probtruth.kernels.arrays import to_host, widened
 from probtruth.line.inputs import Models, opened_models
 from probtruth.scoring.align import align
-from probtruth.scoring.rules import ScoringRule
+from probtruth.scoring.rules import ScoringRule, get_rule
 from probtruth.scoring.score import expected_losses, rule_and_floor
 from probtruth.truth.infer import infer_truth
 from probtruth.types import Annotations, Index, Predictions, Replicates, RuleFacts, Scores, Truth
@@ -24,6 +24,8 @@ ANNOTATOR = "annotator"  # The column of a model's table that says whose label e
 
 # Reads tables whose items stand in this column (None: found by its values) and are those of the index.
 Reader = Callable[[Any, str | None, Index], Predictions]
+# Predictions, the annotations whose items are theirs, and the row of each cell among these.
+Predicted = tuple[Predictions, Annotations, Int[np.ndarray, " cell"]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,6 +78,31 @@ class Cells:
             found[model][there] = expected_losses(chosen, least, table[predicted[there]], shares)
         return found
 
+    def scores(
+        self, predicted: Sequence[Predicted], models: tuple[str, ...], rule: ScoringRule, floor: float | None
+    ) -> Scores:
+        """Those of all models, which were read in one or two parts."""
+        losses: dict[str, Float[np.ndarray, " cell"]] = {}
+        for part in predicted:
+            losses |= self.losses(*part, rule, floor)
+        values = np.stack([losses[model] for model in models])
+        scored = np.flatnonzero(~np.isnan(values).all(0))
+        items, item_of = np.unique(self.item[scored], return_inverse=True)
+        annotators, annotator_of = np.unique(self.annotator[scored], return_inverse=True)
+        who = tuple([self.index.annotators[at] for at in annotators.tolist()])
+        by_annotator = Replicates(item_of, annotator_of, values[:, scored], who, "annotator")
+        n_absent = len(self.item) - len(scored)
+        return Scores(
+            by_annotator.means(len(items)),
+            models,
+            tuple([self.index.items[at] for at in items.tolist()]),
+            rule.name,
+            known=RuleFacts(floor=floor, label_order=rule.order, proper=rule.proper and floor is None),
+            replicates=by_annotator,
+            item_order=False,
+            cautions=(f"{check.count(n_absent, 'annotation')} without a prediction left out",) if n_absent else (),
+        )
+
 
 def score_each(
     predictions: Models,
@@ -97,31 +124,19 @@ def score_each(
     if not isinstance(tables, Predictions):
         by_annotation = {model: table for model, table in tables.items() if _names_annotators(table)}
         by_item = {model: table for model, table in tables.items() if model not in by_annotation}
-    losses: dict[str, Float[np.ndarray, " cell"]] = {}
+    predicted: list[Predicted] = []
     if by_item:
-        losses |= cells.losses(read(by_item, item, index), annotations, cells.item, rule, floor)
+        predicted.append((read(by_item, item, index), annotations, cells.item))
     if by_annotation:
         names = cells.names()
         source = Annotations.from_counts(cells.votes, names, index.labels)
-        predicted = read(by_annotation, f"{item or 'item'},{ANNOTATOR}", source.index)
-        losses |= cells.losses(predicted, source, positions(source.index.items, names), rule, floor)
-    values = np.stack([losses[model] for model in models])
-    scored = np.flatnonzero(~np.isnan(values).all(0))
-    items, item_of = np.unique(cells.item[scored], return_inverse=True)
-    annotators, annotator_of = np.unique(cells.annotator[scored], return_inverse=True)
-    who = tuple([index.annotators[at] for at in annotators.tolist()])
-    by_annotator = Replicates(item_of, annotator_of, values[:, scored], who, "annotator")
-    n_absent = len(cells.item) - len(scored)
-    return Scores(
-        by_annotator.means(len(items)),
-        tuple(models),
-        tuple([index.items[at] for at in items.tolist()]),
-        rule.name,
-        known=RuleFacts(floor=floor, label_order=rule.order, proper=rule.proper and floor is None),
-        replicates=by_annotator,
-        item_order=False,
-        cautions=(f"{check.count(n_absent, 'annotation')} without a prediction left out",) if n_absent else (),
-    )
+        of_both = read(by_annotation, f"{item or 'item'},{ANNOTATOR}", source.index)
+        predicted.append((of_both, source, positions(source.index.items, names)))
+    scores = cells.scores(predicted, models, rule, floor)
+    if not rule.of_shares:
+        return scores
+    kin = get_rule(rule.proper_kin, rule.order)
+    return replace(scores, by_proper_rule=cells.scores(predicted, models, kin, floor))
 
 
 def _names_annotators(table: object) -> bool:

@@ -3,11 +3,14 @@
 import math
 from collections.abc import Sequence
 
+import numpy as np
+
 from probtruth.kernels.host import versions
 from probtruth.line.result import Result
 from probtruth.report import about
 from probtruth.report.names import mark, marked
 from probtruth.report.numbers import (
+    UNKNOWN,
     at_least_shown,
     exact,
     favouring_a,
@@ -16,11 +19,13 @@ from probtruth.report.numbers import (
     places_of,
     probability,
     setting,
+    significant,
 )
 from probtruth.report.table import Table, of_rows
 from probtruth.report.words import mean_of, with_unit
 from probtruth.types.arguments import QUESTIONS, method_in_words
-from probtruth.types.comparison import Row
+from probtruth.types.comparison import Comparison, Row
+from probtruth.types.frontier import SURE, Frontier
 from probtruth.types.pairs import Pair
 
 MOST_TESTED = 25  # Models whose pairs the model-free tests compare, those of the best means
@@ -69,6 +74,8 @@ def _accuracy(result: Result) -> dict[str, float]:
 def _note_on_models(result: Result, several: bool, entropy: str | None) -> str:
     comparison = result.comparison
     score = "the metric" if comparison.settings.get("metric") else "the plain mean over items"
+    if np.isnan(result.scores.values).any():
+        score = "the mean over all items, also those that a model lacks, by what the other models say of them"
     better = "higher" if comparison.higher_is_better else "lower"
     note = f"The score is {score}; {better} is better."
     if entropy is not None:
@@ -96,21 +103,9 @@ def other_estimand(result: Result) -> Table | None:
     other, truth = result.other, result.truth
     if other is None or truth is None:
         return None
-    ranks, names = result.comparison.ranked, names_of(result)
-    theirs = {rank.model: rank for rank in other.comparison.ranked}
-    places = places_of(ranks)
+    ranks = result.comparison.ranked
     this, that = truth.estimand, other.truth.estimand
-    rows = []
-    for rank in ranks:
-        of_other = theirs[rank.model]
-        cells = {
-            "Model": names[rank.model],
-            f"Mean, {this}": fixed(rank.score, places),
-            f"P(best), {this}": probability(rank.p_best),
-            f"Mean, {that}": fixed(of_other.score, places),
-            f"P(best), {that}": probability(of_other.p_best),
-        }
-        rows.append(cells)
+    rows = _twice(result, this, other.comparison, that)
     note = (
         "Do you report opinions (distribution), or right answers (class)? "
         f"{this.capitalize()}, as requested: {QUESTIONS[this]}, by {method_in_words(truth.method)}. "
@@ -119,6 +114,44 @@ def other_estimand(result: Result) -> Table | None:
     )
     note += "Compare the orders under the two, not the means." if len(ranks) > 1 else "Do not compare the two means."
     return of_rows("The same models under the other estimand", rows, note)
+
+
+def frontier(result: Result) -> Table | None:
+    """The models by cost, and how probable it is that no other one beats them."""
+    found = result.frontier
+    if found is None:
+        return None
+    names = names_of(result)
+    places = places_of(result.comparison.ranked)
+    rows = []
+    for offer in found.offers:
+        spread = UNKNOWN
+        if offer.cost_low is not None:
+            spread = f"{significant(offer.cost_low, 3)} to {significant(offer.cost_high, 3)}"
+        cells = {
+            "Model": names[offer.model],
+            "Cost": significant(offer.cost, 3),
+            "95% interval of the cost": spread,
+            mean_of(result.comparison, with_units=True).capitalize(): fixed(offer.score, places),
+            "P(on the frontier)": probability(offer.p_frontier),
+            "P(within the ROPE)": probability(offer.p_good_enough),
+        }
+        rows.append(cells)
+    note = (
+        "On the frontier no other model is both at least as good and cheaper, or better and no dearer. "
+        "Within the ROPE: the mean is at most that far from the best one."
+    )
+    return of_rows("What quality costs, the cheapest model first", rows, note)
+
+
+def frontier_sentence(found: Frontier, result: Result) -> str:
+    """The cheapest model that is good enough."""
+    if found.rope is None:
+        return "Say which difference does not matter (--rope), and the cheapest model that is good enough is named."
+    within = f"with a mean within {exact(found.rope)} of the best (P at least {SURE:g})"
+    if found.cheapest is None:
+        return f"No model is {within}: more items may tell."
+    return f"The cheapest model {within} is {names_of(result)[found.cheapest]}."
 
 
 def labels(result: Result) -> Table | None:
@@ -138,6 +171,37 @@ def labels(result: Result) -> Table | None:
             cells = {"Label": label, "a": names[pair.a], "b": names[pair.b]}
             rows.append(cells | _difference(pair, places))
     return of_rows("Differences on each label, and on their mean", rows, left=("a", "b"))
+
+
+def proper_rule(result: Result) -> Table | None:
+    """The models by the proper rule of the kind of an improper official score."""
+    comparison = result.comparison
+    proper = comparison.proper
+    if proper is None or len(comparison.ranks) < 2:
+        return None
+    rows = _twice(result, comparison.rule, proper, proper.rule)
+    note = f"{comparison.rule.capitalize()} rewards forecasts that are not true; {proper.rule} does not."
+    return of_rows(f"The same models by {proper.rule}, the proper rule of its kind", rows, note)
+
+
+def _twice(result: Result, this: str, other: Comparison, that: str) -> list[dict[str, str]]:
+    """The models of a result with what another comparison says of each."""
+    ranks = result.comparison.ranked
+    names = names_of(result)
+    theirs = {rank.model: rank for rank in other.ranked}
+    places = places_of(ranks)
+    rows: list[dict[str, str]] = []
+    for rank in ranks:
+        of_other = theirs[rank.model]
+        cells = {
+            "Model": names[rank.model],
+            f"Mean, {this}": fixed(rank.score, places),
+            f"P(best), {this}": probability(rank.p_best),
+            f"Mean, {that}": fixed(of_other.score, places),
+            f"P(best), {that}": probability(of_other.p_best),
+        }
+        rows.append(cells)
+    return rows
 
 
 def pairs(result: Result, rows: Sequence[Pair] | None = None, caption: str = "Differences") -> Table | None:

@@ -42,6 +42,9 @@ SHORT = {
     "Divergence": "diverg.",
     "Infinite on": "inf.",
     "Expected rank": "rank",
+    "95% interval of the cost": "95% interval",
+    "P(on the frontier)": "P(frontier)",
+    "P(within the ROPE)": "P(ok)",
     "Regret": "regret",
 }  # Heads that leave room on 80 columns
 ON_PAGES = "P(a not worse)"  # The head of a column for which these have none
@@ -62,9 +65,11 @@ def summary(result: Result) -> tuple[RenderableType, ...]:
     pairs = tables.pairs(result)
     if pairs is not None:
         parts.append(titled(pairs, PAIR_NAME))
-    by_people = tables.by_group(result, people=True)
-    if by_people is not None:
-        parts.append(titled(by_people, PAIR_NAME))
+    for table in (tables.proper_rule(result), tables.by_group(result, people=True), tables.frontier(result)):
+        if table is not None:
+            parts.append(titled(table, PAIR_NAME))
+    if result.frontier is not None:
+        parts.append(_text(tables.frontier_sentence(result.frontier, result)))
     lines = warnings(result)
     parts += [Text(f"! {line}", style="yellow") for line in lines[:MOST_WARNINGS]]
     more = len(lines) - MOST_WARNINGS

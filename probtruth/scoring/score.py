@@ -41,7 +41,10 @@ def score_aligned(
         for row, table in zip(values, logs, strict=True):
             row[:] = expected_losses(chosen, least, table, weights)
     behind = None
-    if not chosen.of_shares:
+    by_proper_rule = None
+    if chosen.of_shares:
+        by_proper_rule = score_aligned(aligned, get_rule(chosen.proper_kin, chosen.order), floor)
+    else:
         behind = LabelsBehind(
             given=partial(_losses, chosen, least),
             truth=truth,
@@ -62,6 +65,7 @@ def score_aligned(
         item_rows=aligned.item_rows,
         item_order=aligned.item_rows is not None,
         cautions=(_of_distance(chosen),) if chosen.of_shares else (),
+        by_proper_rule=by_proper_rule,
     )
 
 
@@ -69,8 +73,7 @@ def _of_distance(rule: ScoringRule) -> str:
     """What every comparison by a distance to vote shares says."""
     return (
         f"{rule.name!r} is a distance to the shares of the votes: with few votes an item, other reports than the true "
-        f"shares get the best score, and what the choice of annotators adds to the uncertainty is left out; compare by "
-        f"{rule.proper_kin!r}, the proper rule of its kind, too"
+        "shares get the best score, and what the choice of annotators adds to the uncertainty is left out"
     )
 
 

@@ -10,10 +10,11 @@ import numpy as np
 
 from probtruth import check, frames
 from probtruth.errors import InputError
-from probtruth.types.frontier import Frontier
+from probtruth.types.frontier import Frontier, prices
 from probtruth.types.pairs import Pair, Rank, from_the_leader
 from probtruth.types.pairs import Row as Row
 from probtruth.types.pairs import leaders as leaders
+from probtruth.types.scores import Scores
 from probtruth.types.shown import Reported
 
 if TYPE_CHECKING:
@@ -43,8 +44,9 @@ class Comparison(Reported):
     `datatree`, and `tests` the model-free tests of the pairs of some models. `unseen` is what the columns of that name
     rest on (`confidence`, independent `n_units`), or the `reason` why they are unknown. `gold` says on how many items
     experts' answers anchor the comparison, how these were chosen, and what weight the inferred scores have next
-    to them; None without such answers. `scored` are the scores that were compared, for the report; None where they are
-    not known.
+    to them; None without such answers. `proper` is the comparison by the proper rule of the kind of an improper
+    official score; None of other scores. `scored` are the scores that were compared, for the report; None where they
+    are not known.
     """
 
     models: tuple[str, ...]
@@ -67,7 +69,9 @@ class Comparison(Reported):
     part_intervals: Callable[[], Mapping[str, tuple[float, float] | None]] = field(default=dict, repr=False)
     unseen: Mapping[str, object] = field(default_factory=dict)
     gold: Mapping[str, object] | None = None
+    proper: "Comparison | None" = None
     scored: Any = field(default=None, repr=False)
+    costs_drawn: Callable[..., Any] | None = field(default=None, repr=False)  # of scores that are costs
 
     @cached_property
     def datatree(self) -> "xarray.DataTree":
@@ -198,11 +202,12 @@ class Comparison(Reported):
             return frames.from_rows(self.model_free)
         return frames.from_rows(self.tests([check.one_of(model, self.models, "model") for model in models]))
 
-    def frontier(self, costs: Mapping[str, float], rope: float | None = None) -> Frontier:
+    def frontier(self, costs: Mapping[str, float] | Scores, rope: float | None = None) -> Frontier:
         """What quality costs: P(no model beats it in both score and cost) of each model, from the joint draws.
 
         Arguments:
-            costs: a number for each model, in any unit; less is better.
+            costs: a number for each model, in any unit; less is better. Or `Scores` that are costs of the same models
+                and items: their means are unsure too, together with those of the scores.
             rope: the largest difference from the best mean score that does not matter; default: the comparison's.
 
         Returns: a `Frontier`, whose `table()` has the models by cost and whose `cheapest` is the cheapest model whose
@@ -226,7 +231,14 @@ class Comparison(Reported):
         score_of = {rank.model: rank.score for rank in self.ranks}
         scores = np.array([score_of[model] for model in models], np.float64)
         limit = self.rope if rope is None else check.number(rope, "rope", least=0)
-        return Frontier.of(models, scores, losses, costs, limit)
+        if isinstance(costs, Scores):
+            if self.costs_drawn is None:
+                hint = "Compare scores of items, or give each model a price."
+                raise InputError("costs by item beside a comparison of sums, or metrics", "scores of items", hint)
+            drawn = self.costs_drawn(costs, models, losses)
+        else:
+            drawn = np.broadcast_to(prices(costs, models), losses.shape)
+        return Frontier.of(models, scores, losses, drawn, limit)
 
     def save(self, path: str | Path) -> None:
         """Writes the DataTree as netCDF, which `arviz.from_netcdf` reads.

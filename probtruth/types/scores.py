@@ -1,5 +1,6 @@
 """Scores: one number for each model and item, as given, with its orientation."""
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -48,6 +49,22 @@ MOST_ITEMS = 10_000  # Items up to which all are looked at one by one, and
 MOST_CELLS = 1_000_000  # the same for items times labels
 
 LossesOf = Callable[[Table], Table]  # The loss if the label were k, from log-probabilities
+
+FOLD = re.compile(r"(cv[ _-]?)?folds?([ _-]?(id|no|nr|number|index|\d+))?", re.IGNORECASE)  # What folds are called
+OF_FOLDS = "folds of cross-validation share training data"  # How a caution begins that replicates="folds" answers
+
+
+def _of_folds(coded: Mapping[str, Coded], columns: Mapping[str, str]) -> tuple[str, ...]:
+    """A caution where the items, or the repeats of an item, are called folds."""
+    for role in ("item", "replicate"):
+        names = coded[role][1] if role in coded else []
+        if len(names) > 1 and any(FOLD.fullmatch(name) for name in (columns[role], names[0])):
+            share = f"{1 / len(names):.3g}"
+            return (
+                f"{OF_FOLDS}, and count here as if they did not: replicates='folds', fold_correlation={share} (command "
+                f"line: --replicates folds --fold-correlation {share}) mends that",
+            )
+    return ()
 
 
 def sampled_items(n_items: int, n_labels: int, seed: int) -> Int[np.ndarray, " sampled"]:
@@ -140,7 +157,8 @@ class Scores(Brief):
     experts' answers on a few items (`gold`), by which a comparison corrects the others.
     `item_rows` is the caller's row of each item (None: as `items` stand); without `item_order` the caller gave the
     items in none, and a list by item matches nothing. `notes` say how a file was read where that was not asked for;
-    `cautions` say what the scores do not know, for every comparison of them to repeat.
+    `cautions` say what the scores do not know, for every comparison of them to repeat. `by_proper_rule` are the scores
+    of the same predictions by the proper rule of the kind of an improper official score.
     """
 
     values: Float[np.ndarray, "model item"]
@@ -159,6 +177,7 @@ class Scores(Brief):
     item_order: bool = True
     notes: tuple[str, ...] = ()
     cautions: tuple[str, ...] = ()
+    by_proper_rule: "Scores | None" = None
 
     def __repr__(self) -> str:
         """The models, the size and the rule."""
@@ -247,6 +266,9 @@ class Scores(Brief):
         replicates = self.replicates
         if replicates is not None:
             replicates = replicates.part(models, items, len(self.items))
+        by_proper_rule = self.by_proper_rule
+        if by_proper_rule is not None:
+            by_proper_rule = by_proper_rule.part(models, items)
         return replace(
             self,
             values=self.values[np.ix_(models, items)],
@@ -254,6 +276,7 @@ class Scores(Brief):
             items=tuple([self.items[at] for at in items.tolist()]),
             labels=labels,
             replicates=replicates,
+            by_proper_rule=by_proper_rule,
             groups=None if self.groups is None else self.groups.part(items),
             clusters=None if self.clusters is None else self.clusters.part(items),
             item_rows=None if self.item_rows is None else ranks(self.item_rows[items]),
@@ -402,6 +425,7 @@ class Scores(Brief):
             item_rows=ranks(kept) if in_order else None,
             item_order=in_order,
             notes=notes,
+            cautions=_of_folds(coded, columns),
         )
 
 

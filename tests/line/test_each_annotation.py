@@ -100,6 +100,8 @@ def test_distances_are_to_the_annotators_label() -> None:
     for rule, expected in (("zero-one", [1, 1, 0]), ("ranked-probability", [1, 2, 0]), ("wasserstein", [1, 2, 0])):
         scores = pt.score({"m": certain}, annotations, rule=rule, each="annotation")
         assert scores.replicates.values[0].tolist() == expected, rule
+    assert scores.by_proper_rule.rule == "ranked-probability"
+    assert scores.by_proper_rule.values.tolist() == scores.values.tolist()
 
 
 def test_errors(made) -> None:

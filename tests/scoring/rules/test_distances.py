@@ -1,6 +1,7 @@
 """Distances to the shares of the votes, the official scores of shared tasks, beside the proper rules of their kind."""
 
 import re
+from pathlib import Path
 
 import jax.numpy as jnp
 import numpy as np
@@ -10,6 +11,8 @@ from scipy.spatial.distance import cityblock
 from scipy.stats import wasserstein_distance
 
 import probtruth as pt
+from probtruth.io.scores import write_scores
+from probtruth.report import tables as tables_of
 from probtruth.scoring.rules import DISTANCES
 
 ROUNDING = 1e-12  # Relative error of sums of a few terms in float64
@@ -102,11 +105,23 @@ def test_manhattan_prefers_the_extreme_forecast_and_proper_rules_the_base_rate()
         assert pair.p_a_better > 0.975
 
 
-def test_comparisons_name_the_proper_rule_of_the_kind() -> None:
+def test_the_proper_rule_of_the_kind_stands_in_every_result(tmp_path: Path) -> None:
     annotations, predictions = annotated()
     result = pt.evaluate(annotations, predictions, rule="manhattan")
-    assert any("compare by 'brier', the proper rule of its kind" in line for line in result.warnings)
+    (said,) = [line for line in result.warnings if "the proper rule of its kind" in line]
+    assert said.startswith("by 'manhattan' 'extreme' is best (P = 1.000), by 'brier'")
+    brier = pt.evaluate(annotations, predictions, rule="brier")
+    written = result.to_dict()["proper_rule"]
+    assert (written["rule"], written["pairwise"]) == ("brier", brier.to_dict()["pairwise"])
+    assert brier.to_dict()["proper_rule"] is None
+    table = tables_of.proper_rule(result)
+    assert table.columns["P(best), brier"] == ["<0.001", ">0.999"]
     assert any("not proper" in line for line in result.warnings)
+    scores = pt.score(predictions, pt.infer_truth(annotations), rule="manhattan")
+    write_scores(scores, tmp_path / "scores.parquet")
+    assert any("compare by 'brier'" in line for line in pt.compare(tmp_path / "scores.parquet").warnings)
+    half = scores.part(np.arange(2), np.arange(0, 300, 2))
+    assert half.by_proper_rule.values.tolist() == scores.by_proper_rule.values[:, ::2].tolist()
     assert result.analysis.decomposition is not None
     assert not any("distance" in line for line in pt.evaluate(annotations, predictions, rule="brier").warnings)
 
