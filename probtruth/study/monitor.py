@@ -88,8 +88,8 @@ def monitor(
         return check.instance(earlier, Monitor, "monitor")
     if isinstance(batch, Scores):
         higher_is_better = batch.higher_is_better if higher_is_better is None else higher_is_better
-        known = batch.known.range if earlier is None and method is None else None
-        bounds = known if bounds is None and known is not None and all(map(math.isfinite, known)) else bounds
+        of_rule = batch.known.range if earlier is None and method is None else None
+        bounds = of_rule if bounds is None and of_rule is not None and all(map(math.isfinite, of_rule)) else bounds
         item, model, score, cluster = "item", "model", "score", None if batch.clusters is None else "cluster"
         batch = as_table(batch)
     table = frames.with_index(batch)
@@ -151,7 +151,7 @@ def _new(named: dict[str, Any], models: tuple[str, ...], score: str, source: Sou
 def _fed(watch: Monitor, rows: Iterable[tuple[str, str, float, str | None]], source: Source) -> Monitor:
     """The monitor with the new items of rows (item, model, score, cluster), each from its second score on."""
     low, high = watch.bounds or (-LARGEST, LARGEST)
-    known, skipped = dict(zip(watch.items, watch.differences, strict=True)), 0
+    difference_of, skipped = dict(zip(watch.items, watch.differences, strict=True)), 0
     items, differences, clusters = [*watch.items], [*watch.differences], [*(watch.clusters or ())]
     sizes, last = Counter(clusters), None if watch.closed or not clusters else clusters[-1]
     seen: dict[str, dict[str, float]] = {watch.a: {}, watch.b: {}}
@@ -174,8 +174,8 @@ def _fed(watch: Monitor, rows: Iterable[tuple[str, str, float, str | None]], sou
         if not all(item in side for side in seen.values()):
             continue
         difference = seen[watch.a][item] - seen[watch.b][item]
-        if item in known:
-            if known[item] != difference:
+        if item in difference_of:
+            if difference_of[item] != difference:
                 hint = "Start a new monitor, or give the item a name of its own."
                 raise InputError(f"{name} again, with another difference", "each item as it was", hint, where)
             skipped += 1

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from jaxtyping import Float
 from scipy.special import ndtri
 
 from probtruth import frames
@@ -20,6 +19,7 @@ from probtruth.errors import InputError
 from probtruth.io.addresses import shown
 from probtruth.io.output.folder import whole
 from probtruth.io.tables.read import read_bytes
+from probtruth.kernels.shapes import UnitFloats
 from probtruth.study.confidence_sequence import SequentialEvidence
 from probtruth.types import Partition, RuleFacts, Scores
 from probtruth.types.arguments import StrPath
@@ -145,8 +145,7 @@ class Monitor(Brief):
             RuleFacts(range=self.bounds),
             clusters=None if self.clusters is None else Partition(self._unit, numbers[: self.n_units]),
         )
-        known: float | None = compare(scores, engine="exact").pairs[0]["p_a_better"]
-        return known
+        return compare(scores, engine="exact").pairs[0].p_a_better
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -262,5 +261,5 @@ def _digest(state: dict[str, object]) -> str:
     return blake2b(json.dumps(state).encode(), digest_size=16).hexdigest()
 
 
-def _last(path: Float[np.ndarray, " unit"]) -> float:
+def _last(path: UnitFloats) -> float:
     return math.exp(min(float(path[-1]), 700.0)) if len(path) else 1.0

@@ -11,6 +11,7 @@ from probtruth.check import Source
 from probtruth.errors import InputError
 from probtruth.frame_numbers import NamedNumbers, labelled
 from probtruth.kernels.arrays import reordered, to_host, widened
+from probtruth.kernels.shapes import ItemInts
 from probtruth.types.arguments import Frame, GivenNames, Numbers
 from probtruth.types.index import Index, as_names, no_repeats, positions, sort_names
 from probtruth.types.shown import Brief
@@ -108,8 +109,8 @@ class Annotations(Brief):
         """The annotations of the items at these positions, in this order, each label at its place in the index."""
         place = np.full(self.n_items, -1)
         place[rows] = np.arange(len(rows))
-        kept = self._of_rows(place[self.item] >= 0, place)
-        return replace(kept, label=labels[kept.label], index=index)
+        rest = self._of_rows(place[self.item] >= 0, place)
+        return replace(rest, label=labels[rest.label], index=index)
 
     def without_annotators(self, annotators: Iterable[object]) -> "Annotations":
         """The annotations of all other annotators; items that nobody else annotated stay, without annotations.
@@ -131,19 +132,19 @@ class Annotations(Brief):
                 "annotations that name their annotators",
                 "Give the long form (item, annotator, label).",
             )
-        known = self.index.annotators
+        annotated_by = self.index.annotators
         for name in names:
-            check.one_of(name, known, "annotator")
-        stay = np.array([name not in names for name in known])
+            check.one_of(name, annotated_by, "annotator")
+        stay = np.array([name not in names for name in annotated_by])
         if not stay.any():
-            raise InputError(f"all {len(known)} annotators to leave out", "fewer", "Somebody has to stay.")
+            raise InputError(f"all {len(annotated_by)} annotators to leave out", "fewer", "Somebody has to stay.")
         rest = self._of_rows(stay[self.annotator], np.arange(self.n_items))
         assert rest.annotator is not None
-        index = replace(self.index, annotators=tuple([name for name in known if name not in names]))
+        index = replace(self.index, annotators=tuple([name for name in annotated_by if name not in names]))
         excluded = sort_names({*self.excluded, *names})
         return replace(rest, annotator=(np.cumsum(stay) - 1)[rest.annotator], index=index, excluded=excluded)
 
-    def _of_rows(self, rows: Bool[np.ndarray, " annotation"], item: Int[np.ndarray, " item"]) -> "Annotations":
+    def _of_rows(self, rows: Bool[np.ndarray, " annotation"], item: ItemInts) -> "Annotations":
         """Some of the annotations, their items at new positions."""
         who = None if self.annotator is None else self.annotator[rows]
         of, label = item[self.item[rows]], self.label[rows]
@@ -204,8 +205,8 @@ class Annotations(Brief):
         Errors: `InputError` for negative, fractional or non-numeric counts, repeated names, and wrong lengths.
         """
         source = source or Source("counts")
-        given = NamedNumbers(None, as_names(items, "items"), as_names(labels, "labels"))
-        table = labelled(counts).in_order_of(given, "counts")
+        passed = NamedNumbers(None, as_names(items, "items"), as_names(labels, "labels"))
+        table = labelled(counts).in_order_of(passed, "counts")
         array = check_arrays.as_floats(table.values, "item label", "counts").astype(np.float64)
         items, names = table.items, table.labels
         if array.size == 0:
