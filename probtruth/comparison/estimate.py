@@ -33,6 +33,8 @@ from probtruth.types.pairs import Pair
 if TYPE_CHECKING:
     from probtruth.comparison.rectified import Rectified
 
+Batch = Float[np.ndarray, "*batch"]
+
 PerRow = Float[np.ndarray, " row"]
 PerGroup = Float[np.ndarray, "row group"]
 Draws = Float[np.ndarray, " draw"]
@@ -361,11 +363,11 @@ class Estimate:
 
 
 def joined_df(
-    variance: Float[np.ndarray, "*batch"],
-    df: Float[np.ndarray, "*batch"],
-    raw: Float[np.ndarray, "*batch"],
-    unit_df: Float[np.ndarray, "*batch"],
-) -> Float[np.ndarray, "*batch"]:
+    variance: Batch,
+    df: Batch,
+    raw: Batch,
+    unit_df: Batch,
+) -> Batch:
     """Degrees of freedom of a mean whose variance has a part from many items and one from few units."""
     # Satterthwaite's rule has squared shares; a share estimated from two or three units is often small by chance
     with np.errstate(invalid="ignore", divide="ignore"):

@@ -16,6 +16,9 @@ from probtruth.types import Annotations, RuleFacts, Scores
 from probtruth.types.arguments import Groups
 from probtruth.types.index import positions, sort_names
 
+CellInts = Int[np.ndarray, " cell"]
+PowerSums = Float[np.ndarray, "power row cell"]
+
 # Powers of scores that are all below this in size would be lost, and those of scores beyond this overflow.
 SMALLEST, LARGEST = 1e-75, 1e75
 BLOCK = 1 << 17  # Numbers worked on at once: they stay in the processor's cache
@@ -56,11 +59,11 @@ class Moments:
     known: RuleFacts
     groups: tuple[str, ...]
     cells: tuple[str, ...]  # groups, or the clusters in them
-    cell_group: Int[np.ndarray, " cell"]
-    n: Int[np.ndarray, " cell"]
+    cell_group: CellInts
+    n: CellInts
     # Rows are the models, then their pairs. The mean; where cells are groups also the sums of squared and of cubed
     # residuals.
-    powers: Float[np.ndarray, "power row cell"]
+    powers: PowerSums
     ends: Float[np.ndarray, "end row group"]  # minus the least value, and the largest
     sizes: Float[np.ndarray, "size row group"]  # how many values are not 0, and the sum of their sizes
     infinite: Int[np.ndarray, "sign model group"]
@@ -304,11 +307,11 @@ def _summed(values: ModelItem, plan: Design) -> tuple[np.ndarray, ...]:
 
 
 def _merged(
-    n: Int[np.ndarray, " cell"],
-    one: Float[np.ndarray, "power row cell"],
-    m: Int[np.ndarray, " cell"],
-    two: Float[np.ndarray, "power row cell"],
-) -> Float[np.ndarray, "power row cell"]:
+    n: CellInts,
+    one: PowerSums,
+    m: CellInts,
+    two: PowerSums,
+) -> PowerSums:
     """The mean and the sums of powers of residuals of n items and of m others."""
     # Chan, Golub and LeVeque 1983, doi:10.2307/2683386; an empty cell has the other's numbers
     total = np.maximum(n + m, 1).astype(np.float64)

@@ -38,10 +38,8 @@ def of_moments(moments: Moments, weights: object, options: Options) -> Estimate:
         plan = replace(plan, weights=group_weights(weights, moments.groups, plan.group_sizes))
     elif weights is not None:
         raise InputError("weights without groups", "groups to weight", "Leave weights out.")
-    infinite: dict[str, tuple[int, Sequence[str]]] = {}
-    for model, n in zip(moments.models, moments.infinite.sum((0, 2)).tolist(), strict=True):
-        if n:
-            infinite[model] = (n, ())
+    n_infinite = moments.infinite.sum((0, 2)).tolist()
+    infinite = {model: (n, ()) for model, n in zip(moments.models, n_infinite, strict=True) if n}
     about = About(
         rule=moments.rule,
         higher_is_better=moments.higher_is_better,
@@ -207,10 +205,10 @@ def _about(
 ) -> About:
     back = np.argsort(np.argsort(np.array(scores.models), kind="stable"))  # from names in order to the caller's order
     infinite: dict[str, tuple[int, Sequence[str]]] = {}
-    for model, n, row in zip(scores.models, moments.infinite.sum((0, 2))[back].tolist(), values, strict=True):
-        if n:
-            first = np.flatnonzero(np.isinf(row))[:SHOWN]
-            infinite[model] = (n, [scores.items[item] for item in first])
+    for model, row in zip(scores.models, values, strict=True):
+        items = np.flatnonzero(np.isinf(row))
+        if len(items):
+            infinite[model] = (len(items), [scores.items[item] for item in items[:SHOWN]])
     behind = scores.labels
     votes = scores.n_votes
     single = np.zeros(0, bool) if votes is None else np.asarray(votes == 1)
