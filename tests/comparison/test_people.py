@@ -1,6 +1,7 @@
 """Groups of people in scores by annotator: each group's own answer, and P(two groups disagree)."""
 
 import numpy as np
+import pandas
 import polars
 import pytest
 from scipy.stats import multivariate_normal, norm
@@ -179,10 +180,19 @@ def test_errors() -> None:
         ({"u0": "x"}, "no group of annotator"),
         (dict.fromkeys(groups, "x"), "one group of annotators"),
         (groups | {"u0": "lonely"}, "group 'lonely' with 1 annotator"),
+        (groups | {"u0": None}, "no group of annotator 'u0'"),
         (["x"], "expected a mapping"),
+        (polars.DataFrame({"annotator": list(groups), "group": list(groups.values())}), "dict.zip.table"),
     ):
         with pytest.raises(pt.InputError, match=message):
             pt.compare(scores, annotator_groups=wrong)
+    with pytest.raises(pt.InputError, match="annotations with scores by annotator"):
+        pt.compare(scores, annotations=pt.Annotations.from_long({"item": ["q"], "annotator": ["u"], "label": ["x"]}))
+    series = pandas.Series(groups)
+    assert (
+        pt.compare(scores, annotator_groups=series, engine="exact").group_results
+        == by_groups(scores, groups).group_results
+    )
     plain = pt.read_scores(frame.unique(["item", "model"]).drop("annotator"), higher_is_better=False)
     with pytest.raises(pt.InputError, match="scores without annotators"):
         pt.compare(plain, annotator_groups=groups)
