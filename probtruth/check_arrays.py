@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from jaxtyping import Float
 
-from probtruth import check
+from probtruth.check import quote
 from probtruth.errors import InputError
 from probtruth.kernels.arrays import Table, exponential, first_faults, log_softmax, on_device, some_items, to_host
 
@@ -132,7 +132,7 @@ def distributions(
     if fault and kind == "probs" and bool((to_host(cells) > 1).any()):
         hint += " If these are logits, write pt.Predictions.from_logits(models)."
     raise InputError(
-        f"{what} {own[column]} for label {check.quote(labels[column] if labels is not None else column)}",
+        f"{what} {own[column]} for label {quote(labels[column] if labels is not None else column)}",
         "a probability between 0 and 1" if fault else "a finite number",
         hint,
         where(row),

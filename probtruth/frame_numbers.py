@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from jaxtyping import Float
 
-from probtruth import check
-from probtruth.check import Source
+from probtruth.check import Source, quote, shortlist
 from probtruth.errors import InputError
 from probtruth.frames import EXACT, as_array, as_polars, by_value, flat, missing, name_text, names, polars_names
 from probtruth.kernels.arrays import on_device
@@ -30,7 +29,7 @@ def numbers(frame: "polars.DataFrame", column: str, source: Source, option: str 
     bad = values.is_null()
     if bad.any():
         row = int(bad.arg_max() or 0)
-        problem = "a blank cell" if series[row] is None else check.quote(series[row])
+        problem = "a blank cell" if series[row] is None else quote(series[row])
         hint = "Check that cell." if series[row] is not None else "Fill it in or remove the row."
         raise InputError(problem, "a number", hint, source.at(row, column))
     lost = values.abs() >= EXACT  # where float64 rounds integers, or makes digits infinite
@@ -40,7 +39,7 @@ def numbers(frame: "polars.DataFrame", column: str, source: Source, option: str 
         if lost.any():
             row = int(lost.arg_max() or 0)
             raise InputError(
-                check.quote(series[row]),
+                quote(series[row]),
                 "a number that float64 holds: integers below 2^53, others up to 1.8e308",
                 "Check that cell; nothing is rounded or made infinite.",
                 source.at(row, column),
@@ -119,8 +118,8 @@ class NamedNumbers:
             if sorted(own) != sorted(wanted):
                 odd = sorted({*own} ^ {*wanted})
                 raise InputError(
-                    f"{what} with the {side} {check.shortlist(own, 4)} (others: {check.shortlist(odd, 4)})",
-                    f"those of the first table or of {side}=: {check.shortlist(wanted, 4)}",
+                    f"{what} with the {side} {shortlist(own, 4)} (others: {shortlist(odd, 4)})",
+                    f"those of the first table or of {side}=: {shortlist(wanted, 4)}",
                     f"Names go before positions: rename them, leave {side}= out, or keep what all tables have, as "
                     "`read_predictions` does.",
                 )

@@ -78,18 +78,10 @@ def as_polars(frame: object) -> "polars.DataFrame":
         return frame
     try:
         frame = _native(frame)
-        if type(frame).__module__.startswith("pandas") and hasattr(frame, "columns"):
-            return _of_pandas(frame)
-        if not isinstance(frame, polars.DataFrame | Mapping):
-            import narwhals
-
-            native: Any = narwhals.from_native(frame)
-            table = native.collect() if isinstance(native, narwhals.LazyFrame) else native
-            try:
-                frame = table.to_polars()
-            except (TypeError, ValueError, ImportError, polars.exceptions.PolarsError):
-                # pandas without pyarrow, or a column of several types
-                frame = {name: table[name].to_list() for name in table.columns}
+        if isinstance(frame, polars.DataFrame):
+            return frame
+        if not isinstance(frame, Mapping):
+            frame = _of_library(frame)
         if isinstance(frame, polars.DataFrame):
             return frame
         named = {name_text(name): column for name, column in frame.items()}
@@ -104,29 +96,22 @@ def as_polars(frame: object) -> "polars.DataFrame":
         ) from None
 
 
-def _of_pandas(frame: Any) -> "polars.DataFrame":
-    """A frame of pandas; columns of numbers without the detour by other libraries, which takes a millisecond each."""
-    import narwhals
+def _of_library(frame: Any) -> "polars.DataFrame | dict[str, list[object]]":
+    """A dataframe of another library; as lists where a column holds several types."""
     import polars
 
-    made: dict[str, polars.Series] = {}
-    others: list[int] = []
-    for position, (name, column) in enumerate(frame.items()):
-        if isinstance(column.dtype, np.dtype) and column.dtype.kind in "fiub":
-            made[name] = polars.Series(name, column.to_numpy(), nan_to_null=True)
-        else:
-            made[name] = polars.Series(name, [])
-            others.append(position)
-    if len(made) < frame.shape[1]:
+    of_pandas = type(frame).__module__.startswith("pandas") and hasattr(frame, "columns")
+    if of_pandas:
         check.unique([*frame.columns], "column")
-    if others:
-        table = narwhals.from_native(frame.iloc[:, others])
-        try:
-            made |= {column.name: column for column in table.to_polars()}
-        except (TypeError, ValueError, ImportError, polars.exceptions.PolarsError):
-            # pandas without pyarrow, or a column of several types
-            made |= {name: _series(name, table[name].to_list()) for name in table.columns}
-    return polars.DataFrame(list(made.values()))
+    else:
+        import narwhals
+
+        frame = narwhals.from_native(frame)
+        frame = frame.collect() if isinstance(frame, narwhals.LazyFrame) else frame
+    try:
+        return polars.from_pandas(frame, nan_to_null=True) if of_pandas else frame.to_polars()
+    except (TypeError, ValueError, ImportError, polars.exceptions.PolarsError):
+        return {name: frame[name].to_list() for name in frame.columns}
 
 
 def with_index(frame: Any) -> "polars.DataFrame":

@@ -25,6 +25,7 @@ from probtruth.cli.stages import score, truth
 from probtruth.cli.study import choose_gold, monitor, plan, validate
 from probtruth.errors import InputError, MissingExtraError, PosteriorError
 from probtruth.io.addresses import fetched_once
+from probtruth.io.formats import Texts
 from probtruth.redaction import redacted
 from probtruth.version import __version__
 
@@ -120,7 +121,7 @@ def _in_plain(error: UnicodeError) -> tuple[str, int]:
     return "".join(PLAIN.get(character, "?") for character in error.object[error.start : error.end]), error.end
 
 
-def _command_with(options: tuple[str, ...]) -> str:
+def _command_with(options: Texts) -> str:
     """The command line with other options, to paste; nothing where an error proposes none."""
     if not options:
         return ""

@@ -11,7 +11,7 @@ from probtruth.cli import options as opt
 from probtruth.cli.console import Console
 from probtruth.cli.reading import named_file
 from probtruth.errors import InputError
-from probtruth.io.formats import SCORE_TOOLS, LabelReading, ScoreReading
+from probtruth.io.formats import SCORE_TOOLS, LabelReading, MaybeText, ScoreReading
 from probtruth.redaction import redacted
 
 SHOWN = {"probabilities": "probabilities (predictions or soft labels)"}
@@ -36,8 +36,8 @@ def check(
     reading: LabelReading,
     cells: opt.Cells,
     files: list[str],
-    model: str | None = None,
-    score: str | None = None,
+    model: MaybeText = None,
+    score: MaybeText = None,
     json: bool = False,
 ) -> None:
     """Validate files and print what would be used of them."""
@@ -65,7 +65,7 @@ def check(
         raise faults[-1]
 
 
-def _checked(file: str, reading: LabelReading, cells: opt.Cells, columns: tuple[str | None, str | None]) -> Checked:
+def _checked(file: str, reading: LabelReading, cells: opt.Cells, columns: tuple[MaybeText, MaybeText]) -> Checked:
     """What a file or folder is; `columns` are those of the models and scores of a table."""
     from probtruth.io.loaders.readers import format_of, read_label_file
 
@@ -88,7 +88,7 @@ def _votes(votes: Any) -> Checked:
     return "votes on pairs of models", facts, list(votes.notes)
 
 
-def _table(path: Any, reading: LabelReading, cells: opt.Cells, of_scores: tuple[str | None, str | None]) -> Checked:
+def _table(path: Any, reading: LabelReading, cells: opt.Cells, of_scores: tuple[MaybeText, MaybeText]) -> Checked:
     """What a table holds, by its kind."""
     from probtruth.io.kinds import Hard, LongScores, Soft, kind_of, score_kind
     from probtruth.io.predictions import read_predictions
@@ -172,9 +172,9 @@ def _labels(labels: Any, kind: str) -> Checked:
 
 
 def _log(tool: str, files: Any) -> Checked:
-    from probtruth.io.loaders.readers import LISTED
+    from probtruth.io.loaders.readers import listed_in
 
-    log = LISTED[tool](files)
+    log = listed_in(tool, files)
     by_filter = {name for own in log.of_tasks.values() for name in own if name}
     lines = [f"tasks: {shortlist(log.tasks, 12)}"] if len(log.tasks) > 1 else []
     if len(log.tasks) > 1 and by_filter:  # lm-eval

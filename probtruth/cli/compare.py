@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from probtruth import check
+from probtruth.check import one_of
 from probtruth.cli import options as opt
 from probtruth.cli.console import Console, cache_compiled_code, check_output, conclude
 from probtruth.cli.reading import named_files
-from probtruth.io.formats import ScoreReading
+from probtruth.io.formats import MaybeText, ScoreReading
 
 
 def compare(
@@ -14,13 +14,13 @@ def compare(
     reading: ScoreReading,
     verdict: opt.Verdict,
     scores: list[str],
-    gold: str | None = None,
-    replicates: str | None = None,
-    annotator_groups: str | None = None,
+    gold: MaybeText = None,
+    replicates: MaybeText = None,
+    annotator_groups: MaybeText = None,
     fold_correlation: float | None = None,
-    memory: str | None = None,
-    show: str | None = None,
-    out: str | None = None,
+    memory: MaybeText = None,
+    show: MaybeText = None,
+    out: MaybeText = None,
     json: bool = False,
 ) -> None:
     """Compare models by any per-item score."""
@@ -37,7 +37,7 @@ def compare(
     for note in read.notes:
         console.note(note)
     if verdict.baseline is not None:
-        check.one_of(verdict.baseline, read.models, "--baseline")
+        one_of(verdict.baseline, read.models, "--baseline")
     if gold is not None:
         from probtruth.io.gold import gold_file, gold_table
 

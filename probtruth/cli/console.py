@@ -11,6 +11,7 @@ from typing import Any
 from probtruth.cli import settings
 from probtruth.cli.fail_if import Gate
 from probtruth.errors import InputError
+from probtruth.io.formats import MaybeText
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,7 @@ class Console:
             yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
-def check_output(out: str | None, show: str | None = None, item: str = "item") -> None:
+def check_output(out: MaybeText, show: MaybeText = None, item: str = "item") -> None:
     """Raises before long work for an output that could not be written."""
     if out is not None:
         from probtruth.io.output.folder import check_out
@@ -82,7 +83,7 @@ def check_output(out: str | None, show: str | None = None, item: str = "item") -
         read_content(show, None, item)
 
 
-def conclude(result: Any, out: str | None, show: str | None, item: str, console: Console, gate: Gate | None) -> None:
+def conclude(result: Any, out: MaybeText, show: MaybeText, item: str, console: Console, gate: Gate | None) -> None:
     """Writes the report if there is a folder for it, shows the verdict, and ends with the status of the gate."""
     texts: dict[str, str] = {}
     images: dict[str, str] = {}

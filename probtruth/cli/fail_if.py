@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from probtruth import check
+from probtruth.check import one_of
 from probtruth.errors import InputError
+from probtruth.io.formats import MaybeText
 
 # What a condition may speak of, always of a model against the baseline, and where it stands in the row of their pair.
 QUANTITIES = {
@@ -44,20 +46,18 @@ class Condition:
 def parse(text: str, rope: object = None) -> Condition:
     """The condition that is written, `NAME SIGN NUMBER`; nothing else is understood, and nothing is evaluated."""
     match = _FORM.fullmatch(text)
+    what = f"--fail-if {text!r}"
     if match is None:
-        raise InputError(
-            f"--fail-if {text!r}",
-            "a name, one of > >= < <=, and a number",
-            f"Write --fail-if 'p_worse > 0.9', or --fail-if {INCONCLUSIVE}; the names are {', '.join(QUANTITIES)}.",
-        )
-    quantity, value = check.one_of(match[1], tuple(QUANTITIES), "--fail-if"), float(match[3])
+        names = f"--fail-if {INCONCLUSIVE}; the names are {', '.join(QUANTITIES)}."
+        raise InputError(what, "a name, one of > >= < <=, and a number", f"Write --fail-if 'p_worse > 0.9', or {names}")
+    quantity = one_of(match[1], tuple(QUANTITIES), "--fail-if")
+    value = float(match[3])
     if quantity == "p_equivalent" and rope is None:
         raise InputError("p_equivalent without --rope", "a ROPE to be equivalent within", "Add --rope 0.01.")
-    hint = f"For {value:g} per cent write {value / 100:g}." if 1 < value <= 100 else EXAMPLE
-    limits: dict[str, Any] = (
-        {"above": 0, "below": 1} if quantity.startswith("p_") else {}
-    )  # beyond them it holds always or never
-    return Condition(quantity, match[2], check.number(value, f"--fail-if {text!r} with", hint, **limits))
+    if quantity.startswith("p_"):  # beyond 0 and 1 it holds always or never
+        hint = f"For {value:g} per cent write {value / 100:g}." if 1 < value <= 100 else EXAMPLE
+        check.number(value, f"{what} with", hint, above=0, below=1)
+    return Condition(quantity, match[2], check.number(value, f"{what} with", EXAMPLE))
 
 
 @dataclass(frozen=True)
@@ -66,50 +66,53 @@ class Gate:
 
     conditions: tuple[Condition, ...]
     inconclusive: bool
-    baseline: str | None
+    baseline: MaybeText
 
     def judged(self, pairs: Sequence[Mapping[str, Any]], models: Sequence[str], rope: float | None) -> dict[str, Any]:
         """What is found, and the exit status; the baseline is the first model unless one is named."""
         from probtruth.types.pairs import Pair  # with the types, which `--help` does not load
 
-        base = models[0] if self.baseline is None else check.one_of(self.baseline, tuple(models), "--baseline")
+        base = models[0] if self.baseline is None else one_of(self.baseline, tuple(models), "--baseline")
         pair_of = {frozenset((row["a"], row["b"])): row for row in pairs}
-        rows = {}
-        for model in models:
-            if model != base:
-                rows[model] = Pair.of(pair_of[frozenset((model, base))]).seen_from(model)
+        others = [model for model in models if model != base]
+        rows = {model: Pair.of(pair_of[frozenset((model, base))]).seen_from(model) for model in others}
         found: list[dict[str, Any]] = []
         for condition in self.conditions:
             for model, row in rows.items():
                 value = getattr(row, QUANTITIES[condition.quantity])
                 judged = {"value": value, "fails": condition.holds(value), "condition": str(condition)}
                 found.append({"model": model, "baseline": base} | judged)
-        ends = {model: (row.low, row.high) for model, row in rows.items()}
-        unsure = [{"model": m, "low": low, "high": high} for m, (low, high) in ends.items() if is_open(low, high, rope)]
-        unsure = unsure if self.inconclusive else []
+        unsure: list[dict[str, Any]] = []
+        for model, row in rows.items():
+            if self.inconclusive and is_open(row.low, row.high, rope):
+                unsure.append({"model": model, "low": row.low, "high": row.high})
+        status = NO_VERDICT if unsure else 0
+        if any(one["fails"] for one in found):
+            status = FAILED
         asked = [*map(str, self.conditions), *([INCONCLUSIVE] if self.inconclusive else [])]
-        status = FAILED if any(one["fails"] for one in found) else NO_VERDICT if unsure else 0
         judgement = {"condition": "; ".join(asked), "models": found, INCONCLUSIVE: unsure}
         return judgement | {"status": status, "baseline": base}
 
     def in_words(self, judged: Mapping[str, Any], rope: float | None) -> list[str]:
         """What was found, a line for each model and condition."""
-        base, lines = judged["baseline"], []
+        against = f"against {judged['baseline']!r}"
+        lines = []
         for one in judged["models"]:
             value = "not known" if one["value"] is None else f"{one['value']:.4g}"
-            what = f"{one['condition'].split()[0]} of {one['model']!r} against {base!r}"
+            what = f"{one['condition'].split()[0]} of {one['model']!r} {against}"
             lines.append(f"{'fails' if one['fails'] else 'passes'}: {what} is {value} ({one['condition']})")
-        held = "0" if rope is None else f"an edge of the ROPE ({rope:g})"
+        edge = "0" if rope is None else f"an edge of the ROPE ({rope:g})"
         for one in judged[INCONCLUSIVE]:
-            low, high = one["low"], one["high"]
-            ends = "is not known" if low is None or high is None else f"({low:.4g} to {high:.4g}) holds {held}"
-            lines.append(f"{INCONCLUSIVE}: the interval of {one['model']!r} against {base!r} {ends}")
+            ends = "is not known"
+            if one["low"] is not None and one["high"] is not None:
+                ends = f"({one['low']:.4g} to {one['high']:.4g}) holds {edge}"
+            lines.append(f"{INCONCLUSIVE}: the interval of {one['model']!r} {against} {ends}")
         if self.inconclusive and not judged[INCONCLUSIVE]:
-            lines.append(f"passes: there is a verdict on every model against {base!r}")
+            lines.append(f"passes: there is a verdict on every model {against}")
         return lines
 
 
-def gate_of(conditions: Sequence[str] | None, baseline: str | None, rope: object) -> Gate | None:
+def gate_of(conditions: Sequence[str] | None, baseline: MaybeText, rope: object) -> Gate | None:
     """What the options ask for; None without `--fail-if`."""
     if not conditions:
         if baseline is not None:

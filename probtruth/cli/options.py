@@ -13,7 +13,7 @@ from typer import Context as Context
 
 from probtruth.cli.fail_if import Gate, gate_of
 from probtruth.errors import InputError
-from probtruth.io.formats import ScoreReading
+from probtruth.io.formats import MaybeText, ScoreReading, Texts
 
 # The panels of the help in order: what is read, what is asked of it, where the answer goes, and what few need.
 PANELS = ("Input", "Question", "Output", "Advanced")
@@ -24,9 +24,9 @@ class Option(NamedTuple):
     """`flags`: where the option is not called as its parameter."""
 
     panel: str
-    metavar: str | None
+    metavar: MaybeText
     help: str
-    flags: tuple[str, ...] = ()
+    flags: Texts = ()
 
 
 # Positional; by the name of the command where a parameter of another has the same name.
@@ -131,13 +131,13 @@ class Cells:
 class Verdict:
     """How models are compared, and what of it makes the command fail."""
 
-    rope: str | None = None
+    rope: MaybeText = None
     engine: str = "auto"
     strict: bool = False
     seed: int = 0
-    weights: str | None = None
+    weights: MaybeText = None
     fail_if: list[str] | None = None
-    baseline: str | None = None
+    baseline: MaybeText = None
 
     @property
     def options(self) -> dict[str, Any]:
@@ -157,15 +157,15 @@ class Pilot:
     reading: ScoreReading
     cells: Cells
     scores: list[str] | None = None
-    annotations: str | None = None
+    annotations: MaybeText = None
     predictions: list[str] | None = None
-    label: str | None = None
+    label: MaybeText = None
     rule: str = "log"
-    a: str | None = None
-    b: str | None = None
+    a: MaybeText = None
+    b: MaybeText = None
 
     @property
-    def unused(self) -> tuple[tuple[str, ...], str]:
+    def unused(self) -> tuple[Texts, str]:
         """The options that do nothing for this kind of pilot, and what kind it is."""
         if self.scores:
             return ("label", "rule", "kind", "renormalise", "predictions"), "a table of scores"
@@ -196,12 +196,12 @@ class Watching:
     alpha: float | None = None
     rope: float | None = None
     higher_is_better: bool | None = None
-    a: str | None = None
-    b: str | None = None
+    a: MaybeText = None
+    b: MaybeText = None
     item: str = "item"
     model: str = "model"
     score: str = "score"
-    cluster: str | None = None
+    cluster: MaybeText = None
     largest_cluster: int | None = None
     close: bool = False
 
@@ -224,7 +224,7 @@ def chosen_rule(word: str) -> Any:
     return get_rule(name, [label.strip() for label in order.split(",")])
 
 
-def n_bytes(size: str | None) -> float | None:
+def n_bytes(size: MaybeText) -> float | None:
     """`--memory` as a number of bytes."""
     if size is None:
         return None

@@ -1,16 +1,16 @@
 """Files as they are written on the command line: `[NAME=]FILE`, labels and predictions, and a pilot."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from probtruth import check
+from probtruth.check import quote
 from probtruth.cli.console import Console
 from probtruth.cli.options import Cells, Pilot, chosen_rule, n_bytes
 from probtruth.errors import InputError
 from probtruth.io.addresses import is_address, named
-from probtruth.io.formats import LabelReading
+from probtruth.io.formats import LabelReading, MaybeText
 
 EACH = "Each file follows its option: --annotations FILE --predictions NAME=FILE --predictions NAME=FILE."
 
@@ -21,7 +21,7 @@ def named_file(word: str) -> tuple[str, str | Path]:
         return "", word if is_address(word) else Path(word)
     name, path = named(word)
     if not name.strip() or not path:
-        raise InputError(check.quote(word), "FILE or NAME=FILE", "Write my_model=logs/samples.jsonl.")
+        raise InputError(quote(word), "FILE or NAME=FILE", "Write my_model=logs/samples.jsonl.")
     return name, path if is_address(path) else Path(path)
 
 
@@ -31,7 +31,7 @@ def named_files(words: Sequence[str]) -> list[str | Path] | dict[str, list[str |
     if not any(name for name, _ in pairs):
         return [path for _, path in pairs]
     if not all(name for name, _ in pairs):
-        unnamed = check.quote(str(next(path for name, path in pairs if not name)))
+        unnamed = quote(str(next(path for name, path in pairs if not name)))
         raise InputError(f"{unnamed} without a name", "NAME=FILE for every file, or for none", "Name it.")
     return {name: [path for other, path in pairs if other == name] for name, _ in pairs}
 
@@ -43,13 +43,13 @@ class Files:
     reading: LabelReading
     cells: Cells
     predictions: list[str] | None = None
-    annotations: str | None = None
-    soft: str | None = None
-    groups: str | None = None
+    annotations: MaybeText = None
+    soft: MaybeText = None
+    groups: MaybeText = None
 
 
 def read(
-    files: Files, table: str | None = None, estimand: Any = None, clusters: str | None = None, memory: str | None = None
+    files: Files, table: MaybeText = None, estimand: Any = None, clusters: MaybeText = None, memory: MaybeText = None
 ) -> tuple[Any, Any, dict[str, Any]]:
     """The labels, the predictions, and the groups and clusters of their items."""
     from probtruth.io.groups import read_groups
@@ -57,30 +57,29 @@ def read(
     from probtruth.io.predictions import model_files, read_predictions
     from probtruth.line.inputs import opened_models, reference_of
 
-    others = {"--predictions": files.predictions, "--annotations": files.annotations, "--soft": files.soft}
-    beside = [name for name, value in others.items() if value]
-    item, reference, limit = files.reading.item, None, n_bytes(memory)
+    item = files.reading.item
+    limit = n_bytes(memory)
+    how = LabelReading(item, format="soft") if files.soft else files.reading
     strata: dict[str, Any] = {}
     models: dict[str, Any] = {}
+    known: Any = files.soft or files.annotations
     if table is not None:
+        beside = [name for name in ("predictions", "annotations", "soft") if getattr(files, name)]
         if beside:
-            raise InputError(f"the table {table!r} with {beside[0]}", "one table that holds all, or a file each", EACH)
-        block, models = joined_table(table, item=item or "item")
-        reference = reference_of(block, models, files.reading, estimand, memory=limit)
+            raise InputError(
+                f"the table {table!r} with --{beside[0]}", "one table that holds all, or a file each", EACH
+            )
+        known, models = joined_table(table, item=item or "item")
     elif not files.predictions:
         hint = "Write --predictions my_model=probs.csv, or one TABLE with columns truth.cat, ours.cat."
         raise InputError("no --predictions and no table", "one of the two", hint)
     elif files.annotations and files.soft:
         raise _no_labels("both --annotations and --soft")
-    elif len(beside) == 1:
-        reference, predictions, strata = _logged(files.predictions)
+    elif known is None:
+        known, predictions, strata = _logged(files.predictions)
     else:
         models = opened_models(model_files(files.predictions))
-        if files.soft:
-            how = LabelReading(item, format="soft")
-            reference = reference_of(files.soft, models, how, estimand, memory=limit)
-        else:
-            reference = reference_of(str(files.annotations), models, files.reading, estimand, memory=limit)
+    reference = reference_of(known, models, how, estimand, memory=limit)
     if models:
         cells = files.cells
         predictions = read_predictions(models, reference.index, item, cells.kind, cells.renormalise, memory=limit)
@@ -124,18 +123,14 @@ def read_pilot(pilot: Pilot, console: Console) -> tuple[Any, Any]:
     from probtruth.truth.infer import infer_truth
     from probtruth.types import Annotations
 
-    labels, predictions, _ = read(files_of(pilot))
+    reading = pilot.reading
+    how = LabelReading(reading.item, reading.annotator, pilot.label, reading.replicate, reading.format, reading.missing)
+    labels, predictions, _ = read(Files(how, pilot.cells, pilot.predictions, pilot.annotations))
     for note in (*getattr(labels, "notes", ()), *predictions.notes):
         console.note(note)
-    if not isinstance(labels, Annotations):
-        return score(predictions, labels, rule=chosen_rule(pilot.rule)), None
-    labels = labels.annotated()[0]
-    scores = score(predictions, infer_truth(labels, method="vote-share"), rule=chosen_rule(pilot.rule))
-    return scores, None if labels.annotator is None else labels
-
-
-def files_of(pilot: Pilot) -> Files:
-    """The annotations and predictions of a pilot."""
-    how = LabelReading(pilot.reading.item, pilot.reading.annotator, pilot.label, pilot.reading.replicate)
-    how = replace(how, format=pilot.reading.format, missing=pilot.reading.missing)
-    return Files(how, pilot.cells, pilot.predictions, pilot.annotations)
+    behind = None
+    if isinstance(labels, Annotations):
+        annotated = labels.annotated()[0]
+        behind = None if annotated.annotator is None else annotated
+        labels = infer_truth(annotated, method="vote-share")
+    return score(predictions, labels, rule=chosen_rule(pilot.rule)), behind

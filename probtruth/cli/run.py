@@ -7,6 +7,7 @@ from probtruth.cli import options as opt
 from probtruth.cli.console import Console, cache_compiled_code, check_output, conclude
 from probtruth.cli.reading import Files, read
 from probtruth.errors import InputError
+from probtruth.io.formats import MaybeText, Texts
 
 # What says something of one label at a time, or of how one file of it is read; and what stands beside it.
 OF_ONE = "soft table metric gold weights replicate format missing kind renormalise memory"
@@ -17,18 +18,18 @@ def run(
     context: opt.Context,
     files: Files,
     verdict: opt.Verdict,
-    table: str | None = None,
+    table: MaybeText = None,
     label: list[str] | None = None,
-    gold: str | None = None,
-    clusters: str | None = None,
-    truth: str | None = None,
-    estimand: str | None = None,
+    gold: MaybeText = None,
+    clusters: MaybeText = None,
+    truth: MaybeText = None,
+    estimand: MaybeText = None,
     rule: str = "log",
     floor: float | None = None,
-    metric: str | None = None,
-    memory: str | None = None,
-    show: str | None = None,
-    out: str | None = None,
+    metric: MaybeText = None,
+    memory: MaybeText = None,
+    show: MaybeText = None,
+    out: MaybeText = None,
     json: bool = False,
 ) -> None:
     """Turn labels and predictions into P(A beats B) and a report."""
@@ -60,7 +61,7 @@ def run(
     conclude(result, out, show, item, console, gate)
 
 
-def _of_several_labels(labels: list[str], files: Files, options: dict[str, Any], clusters: str | None) -> Any:
+def _of_several_labels(labels: list[str], files: Files, options: dict[str, Any], clusters: MaybeText) -> Any:
     """The result of labels that have a column each."""
     from probtruth.io.groups import read_groups
     from probtruth.io.predictions import model_files
@@ -76,7 +77,7 @@ def _of_several_labels(labels: list[str], files: Files, options: dict[str, Any],
     return evaluate_labels(files.annotations, model_files(files.predictions), labels, **options)
 
 
-def _unused(files: Files, table: str | None) -> tuple[tuple[str, ...], str]:
+def _unused(files: Files, table: MaybeText) -> tuple[Texts, str]:
     """The options that do nothing beside the files, and what these are."""
     of_votes = ("annotator", "label", "replicate", "format", "missing")
     if table is not None:
@@ -103,7 +104,7 @@ def demo(context: opt.Context, out: str = "probtruth-demo", seed: int = 0, json:
     conclude(replace(result, note=data.NOTE), out, None, "item", console, None)
 
 
-def evaluated(reference: Any, predictions: Any, options: dict[str, Any], metric: str | None = None) -> Any:
+def evaluated(reference: Any, predictions: Any, options: dict[str, Any], metric: MaybeText = None) -> Any:
     """The result by a rule, or by a metric (`NAME` or `NAME:LABEL`)."""
     if metric is None:
         from probtruth.line.evaluate import evaluate
@@ -118,7 +119,7 @@ def evaluated(reference: Any, predictions: Any, options: dict[str, Any], metric:
     return Result.of(compare_metric(predictions, reference, known, label=label if colon else None, **options))
 
 
-def _gold(spec: str | None, item: str) -> Any:
+def _gold(spec: MaybeText, item: str) -> Any:
     """The experts' answers, where there are any."""
     if spec is None:
         return None

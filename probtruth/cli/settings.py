@@ -4,22 +4,23 @@ import os
 import shlex
 import sys
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import typer
 
-from probtruth import check
+from probtruth.check import did_you_mean, quote, shortlist
 from probtruth.errors import InputError
 from probtruth.io import addresses
+from probtruth.io.formats import MaybeText
 from probtruth.redaction import redacted
 
 FILE, PROJECT = "probtruth.toml", "pyproject.toml"
 OFF = "off"  # In place of a file: none is read
 
 
-def load(option: str | None, context: Any) -> str | None:
+def load(option: MaybeText, context: Any) -> MaybeText:
     """Gives the commands the defaults of the file that is named, or of the nearest; returns its name."""
     if option == OFF:
         return None
@@ -27,14 +28,14 @@ def load(option: str | None, context: Any) -> str | None:
         table = _table(path)
         if table is not None:
             name = os.path.relpath(path) if option is None else option
-            context.default_map = Defaults(context, path.parent).of_file(table, name)
+            context.default_map = _defaults(table, name, path.parent, context)
             return name
     if option is not None:
         raise InputError("no table [tool.probtruth]", "one", f"Add it, or write {FILE}.", option)
     return None
 
 
-def command_line(file: str | None) -> str:
+def command_line(file: MaybeText) -> str:
     """The command as it was typed, with the file of settings that it took."""
     words = sys.argv[1:]
     if file is not None and not any(word.startswith("--config") for word in words):
@@ -72,64 +73,56 @@ def _table(path: Path) -> dict[str, Any] | None:
     return table
 
 
-class Defaults:
-    """The values that a file of settings in a folder gives to the parameters of the commands."""
+def _defaults(table: Mapping[str, Any], name: str, folder: Path, context: Any) -> dict[str, dict[str, Any]]:
+    """The values of parameters by command: what stands above the tables is for every command that has the option."""
+    options = {command: _options(parsed) for command, parsed in context.command.commands.items()}
+    made: dict[str, dict[str, Any]] = {command: {} for command in options}
+    tables: dict[str, dict[str, Any]] = {"": {}}
+    for key, value in table.items():
+        if _word(key) in options and isinstance(value, dict):
+            tables[_word(key)] = value
+        else:
+            tables[""][key] = value
+    for command, values in tables.items():
+        where = f"{name}, [{command}]" if command else name
+        commands = [command] if command else [*options]
+        for key, value in values.items():
+            word = _word(key)
+            having = [one for one in commands if word in options[one]]
+            if not having:
+                names = {name for one in commands for name in options[one]}
+                hint = did_you_mean(word, sorted(names.union(options)))
+                if word in options:
+                    hint = f"Write a table [{word}]."
+                raise InputError(quote(key), "an option, or a table of a command", hint, where)
+            for one in having:
+                param = options[one][word]
+                made[one][param.name] = _value(param, word, value, folder, f"{where}, {key!r}", context)
+    return made
 
-    def __init__(self, context: Any, folder: Path) -> None:
-        self.context = context
-        self.folder = folder
-        self.options = {name: _options(command) for name, command in context.command.commands.items()}
-        self.made: dict[str, dict[str, Any]] = {name: {} for name in self.options}
 
-    def of_file(self, table: Mapping[str, Any], name: str) -> dict[str, dict[str, Any]]:
-        """By command: what stands above the tables is for every command that has the option."""
-        tables: dict[str, Any] = {}
-        for key, value in table.items():
-            command = _word(key)
-            if command in self.options and isinstance(value, dict):
-                tables[command] = value
-            else:
-                self._add(key, value, list(self.options), name)
-        for command, own in tables.items():
-            for key, value in own.items():
-                self._add(key, value, [command], f"{name}, [{command}]")
-        return self.made
-
-    def _add(self, key: str, value: Any, commands: Sequence[str], where: str) -> None:
-        """The value for each of these commands that has the option."""
-        word = _word(key)
-        having = [command for command in commands if word in self.options[command]]
-        if not having:
-            names = {name for command in commands for name in self.options[command]}
-            hint = check.did_you_mean(word, sorted(names.union(self.options)))
-            if word in self.options:
-                hint = f"Write a table [{word}]."
-            raise InputError(check.quote(key), "an option, or a table of a command", hint, where)
-        for command in having:
-            param = self.options[command][word]
-            self.made[command][param.name] = self._value(param, word, value, f"{where}, {key!r}")
-
-    def _value(self, param: Any, word: str, value: Any, where: str) -> Any:
-        """The value of a parameter; paths are seen from the file."""
-        if getattr(param, "is_flag", False):
-            if not isinstance(value, bool):
-                raise InputError(_typed(value), "true or false", "Write it without quotation marks.", where)
-            return value == (f"--{word}" in param.opts)
-        several = getattr(param, "multiple", False) or param.nargs != 1
-        listed = [value]
-        if several and isinstance(value, dict):
-            listed = [f"{name}={_text(one, where)}" for name, one in value.items()]
-        elif several and isinstance(value, list):
-            listed = value
-        values = [_text(one, where) for one in listed]
-        if any(name in (param.metavar or "") for name in ("FILE", "DIR", "SCORES", "TABLE")):
-            values = [_from_here(one, self.folder) for one in values]
-        typed = values if several else values[0]
-        try:
-            param.process_value(self.context, typed)
-        except typer.BadParameter as error:
-            raise InputError(check.shortlist(values), "a value of that option", str(error.message), where) from None
-        return typed
+def _value(param: Any, word: str, value: Any, folder: Path, where: str, context: Any) -> Any:
+    """The value of a parameter; paths are seen from the folder of the file."""
+    if getattr(param, "is_flag", False):
+        if not isinstance(value, bool):
+            raise InputError(_typed(value), "true or false", "Write it without quotation marks.", where)
+        return value == (f"--{word}" in param.opts)
+    several = getattr(param, "multiple", False) or param.nargs != 1
+    listed = value if several and isinstance(value, list) else [value]
+    if several and isinstance(value, dict):
+        listed = [f"{name}={one}" for name, one in value.items()]
+    texts: list[str] = []
+    for one in listed:
+        if isinstance(one, bool) or not isinstance(one, (str, int, float)):
+            raise InputError(_typed(one), "text or a number", "See `probtruth COMMAND --help`.", where)
+        is_path = any(name in (param.metavar or "") for name in ("FILE", "DIR", "SCORES", "TABLE"))
+        texts.append(_from_here(str(one), folder) if is_path else str(one))
+    typed = texts if several else texts[0]
+    try:
+        param.process_value(context, typed)
+    except typer.BadParameter as error:
+        raise InputError(shortlist(texts), "a value of that option", str(error.message), where) from None
+    return typed
 
 
 def _word(key: str) -> str:
@@ -140,9 +133,6 @@ def _options(command: Any) -> dict[str, Any]:
     """The parameters of a command by the words that name them."""
     words: dict[str, Any] = {}
     for param in command.params:
-        if param.param_type_name == "argument":
-            words[param.name] = param
-            continue
         for flag in (*param.opts, *param.secondary_opts):
             words[flag.removeprefix("--")] = param
     words.pop("help", None)
@@ -152,17 +142,11 @@ def _options(command: Any) -> dict[str, Any]:
 def _from_here(word: str, folder: Path) -> str:
     """A path, or that in `NAME=FILE`, as seen from the current folder."""
     name, path = addresses.named(word)
-    relative = os.path.relpath(folder)
-    if relative == os.curdir or addresses.is_address(path or word):
+    if addresses.is_address(path or word):
         return word
-    return f"{name}={os.path.join(relative, path)}" if name else os.path.join(relative, word)
-
-
-def _text(value: Any, where: str) -> str:
-    if isinstance(value, bool) or not isinstance(value, (str, int, float)):
-        raise InputError(_typed(value), "text or a number", "See `probtruth COMMAND --help`.", where)
-    return str(value)
+    path = os.path.normpath(os.path.join(os.path.relpath(folder), path))
+    return f"{name}={path}" if name else path
 
 
 def _typed(value: Any) -> str:
-    return f"{type(value).__name__} {check.quote(value)}"
+    return f"{type(value).__name__} {quote(value)}"

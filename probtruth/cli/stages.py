@@ -6,7 +6,7 @@ from typing import Any
 from probtruth.check import count, literal
 from probtruth.cli import options as opt
 from probtruth.cli.console import Console, cache_compiled_code
-from probtruth.io.formats import LabelReading
+from probtruth.io.formats import LabelReading, MaybeText
 
 CSV_LACKS = (
     "CSV holds the probabilities alone: method, estimand and votes, which `score` needs for unbiased scores of "
@@ -18,10 +18,10 @@ def truth(
     context: opt.Context,
     reading: LabelReading,
     file: str,
-    method: str | None = None,
-    estimand: str | None = None,
+    method: MaybeText = None,
+    estimand: MaybeText = None,
     exclude_annotator: list[str] | None = None,
-    out: str | None = None,
+    out: MaybeText = None,
     seed: int = 0,
     json: bool = False,
 ) -> None:
@@ -71,8 +71,8 @@ def score(
     rule: str = "log",
     floor: float | None = None,
     each: str = "item",
-    item: str | None = None,
-    memory: str | None = None,
+    item: MaybeText = None,
+    memory: MaybeText = None,
     json: bool = False,
 ) -> None:
     """Score predictions against soft labels, or each annotator's. A row for each item (and annotator) and model."""
@@ -97,7 +97,7 @@ def score(
         known: Any = reference_of(truth, {}, LabelReading(item), memory=limit)
         read: list[Predictions] = []
 
-        def reader(tables: Any, column: str | None, index: Index | None) -> Predictions:
+        def reader(tables: Any, column: MaybeText, index: Index | None) -> Predictions:
             read.append(read_predictions(tables, index, column, cells.kind, cells.renormalise, memory=limit))
             return read[-1]
 

@@ -9,7 +9,7 @@ from probtruth.cli.console import Console, cache_compiled_code
 from probtruth.cli.reading import Files, read, read_pilot
 from probtruth.cli.run import evaluated
 from probtruth.errors import InputError
-from probtruth.io.formats import LabelReading
+from probtruth.io.formats import LabelReading, MaybeText
 
 
 def plan(
@@ -53,11 +53,11 @@ def choose_gold(
     predictions: list[str],
     n_items: int,
     out: str,
-    groups: str | None = None,
-    truth: str | None = None,
+    groups: MaybeText = None,
+    truth: MaybeText = None,
     rule: str = "log",
-    a: str | None = None,
-    b: str | None = None,
+    a: MaybeText = None,
+    b: MaybeText = None,
     seed: int = 0,
     json: bool = False,
 ) -> None:

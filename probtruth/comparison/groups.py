@@ -22,6 +22,9 @@ END = 1e4  # Where that prior ends, in units of the spread of the groups' means
 LEAST = 1e-6  # Its least scale, in the same units
 POINTS = 100  # Values of the between-group sd on a grid
 VECTORS = 4  # Vectors of the groups' variances at each of these
+SDS = 3  # Values of the between-group sd for each draw of the rest
+CELLS = 40  # Values of it at which its density is computed for that
+GOLDEN = 0.6180339887498949  # The ratio whose multiples fill 0 to 1 most evenly
 NEGLIGIBLE = 40.0  # Log densities this far below the largest are left out
 ROUNDING = 1e-12  # Groups' means whose spread is below this, relative to their size, are one constant
 TINY = 1e-6  # Variance of an item that a group without spread is given, in units of the pooled one
@@ -211,21 +214,66 @@ def _of_variances(
     return nodes, log_weights + of_cell / len(seen)
 
 
-def from_draws(groups: Groups, sites: Mapping[str, np.ndarray], pair: int, seed: int) -> Hierarchy:
-    """The draws of one pair, the groups' variances drawn from what they are given the others."""
+def from_draws(groups: Groups, prior: Prior, sites: Mapping[str, np.ndarray], pair: int, seed: int) -> Hierarchy:
+    """The draws of one pair, the groups' variances and the sds between groups drawn anew from what they are given them.
+
+    Of the latter each draw has several, at even quantiles: interval ends, which the largest decide, have less error.
+    """
     flat = {name: sites[name].reshape(-1) for name in ("difference", "between", "typical", "spread")}
+    mean = groups.mean[:, pair]
     seen = groups.seen[:, pair, None]
-    mean = groups.mean[:, pair, None]
     nodes, log_weights = variance_nodes(flat["typical"], flat["spread"], groups.df[:, pair, None], seen)
     variance = np.exp(nodes) / groups.n_items[:, None]
     total = variance + flat["between"] ** 2
-    log = log_weights - 0.5 * ((mean - flat["difference"]) ** 2 / total + np.log(total))
+    log = log_weights - 0.5 * ((mean[:, None] - flat["difference"]) ** 2 / total + np.log(total))
     cumulative = np.cumsum(np.exp(log - log.max(0)), axis=0)
     uniform = np.random.default_rng(seed).random(cumulative.shape[1:])
     index = (cumulative[:-1] < uniform * cumulative[-1]).sum(0)
     chosen = np.take_along_axis(variance, index[None], 0)[0]
-    n = len(flat["between"])
-    return Hierarchy(groups.mean[:, pair], flat["between"], chosen, np.full(n, 1 / n))
+    scale = prior.scale[pair]
+    log_range = prior.log_range[pair]
+    quantile = np.log1p(flat["between"] / scale) / log_range
+    beyond = np.ptp(quantile) / 2
+    low = max(0.0, quantile.min() - beyond)
+    high = min(1.0, quantile.max() + beyond)
+    edges = np.linspace(low, high, CELLS + 1)
+    middle = (edges[1:] + edges[:-1]) / 2
+    log_density = _log_density(mean, chosen, scale * np.expm1(middle * log_range))
+    even = _even_quantiles(edges, log_density).ravel()
+    between = scale * np.expm1(even * log_range)
+    weight = np.full(len(even), 1 / len(even))
+    return Hierarchy(mean, between, np.repeat(chosen, SDS, axis=1), weight)
+
+
+def _log_density(
+    mean: Float[np.ndarray, " group"], variance: Float[np.ndarray, "group draw"], between: Float[np.ndarray, " cell"]
+) -> Float[np.ndarray, "draw cell"]:
+    """Of the groups' means, their variances given, at values of the sd between groups; their centre integrated out."""
+    log = np.zeros((variance.shape[1], len(between)))
+    total = np.zeros_like(log)
+    along = np.zeros_like(log)
+    for group_mean, group_variance in zip(mean.tolist(), variance, strict=True):
+        precision = 1 / (group_variance[:, None] + between**2)
+        total += precision
+        along += precision * group_mean
+        log += np.log(precision) - precision * group_mean**2
+    return np.asarray((log + along**2 / total - np.log(total)) / 2)
+
+
+def _even_quantiles(
+    edges: Float[np.ndarray, " edge"], log_density: Float[np.ndarray, "draw cell"]
+) -> Float[np.ndarray, "draw value"]:
+    """Values at evenly spread quantiles of each draw's density, which is constant in a cell."""
+    draw = np.arange(len(log_density))[:, None]
+    density = np.exp(log_density - log_density.max(1, keepdims=True))
+    cumulative = np.cumsum(density, axis=1)
+    cumulative /= cumulative[:, -1:]
+    cumulative = np.pad(cumulative, ((0, 0), (1, 0)))
+    # a Kronecker sequence: neighbouring draws fill what each leaves between its values
+    wanted = (draw * GOLDEN % 1.0 + np.arange(SDS)) / SDS
+    # all draws in one table: that of each lies between its number and the next
+    table = (draw + cumulative).ravel()
+    return np.asarray(np.interp(draw + wanted, table, np.tile(edges, len(draw))))
 
 
 @dataclass(frozen=True, eq=False)
@@ -265,7 +313,7 @@ class Population:
         scaled.append(np.broadcast_to(np.maximum(items.df, 0.0), means.shape))
         rounded = [significant(part[varies].T) for part in scaled]
         mean, seen, df_of = rounded
-        groups = Groups(mean, seen, df_of, sizes, (pooled / unit**2)[varies])
+        groups = Groups(mean, seen, df_of, sizes, significant((pooled / unit**2)[varies]))
         shared = np.zeros(len(unit))
         for part in [*estimate.parts.values()][1:]:  # what all groups share
             shared += part.variance[pairs, 0]

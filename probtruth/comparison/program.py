@@ -6,14 +6,13 @@ import jax.numpy as jnp
 import numpyro
 import numpyro.distributions as dist
 from jax import Array
-from jax.scipy.special import gammaln, logsumexp
+from jax.scipy.special import gammaln, logsumexp, ndtr, ndtri
 from jaxtyping import Float
 
 from probtruth.comparison.groups import SPREAD, variance_nodes
 
-# Standard deviations of the priors of a difference (in units of the data's own spread) and of the logarithm of a
-# variance (about the observed one): as good as flat.
-WIDE = 1e3
+# Standard deviations of priors that are as good as flat: of what is in units of its standard error, and of a logarithm.
+WIDE = 100.0
 WIDE_LOG = 30.0
 
 
@@ -52,19 +51,16 @@ def program(
     >>> seeded = numpyro.handlers.seed(pt.program, jax.random.key(0))
     >>> sites = numpyro.handlers.trace(seeded).get_trace(**one)
     >>> [name for name, site in sites.items() if site["type"] == "sample" and site["is_observed"]]
-    ['observed_variance', 'observed_mean']
+    ['flat_difference', 'observed_variance', 'observed_mean']
     """
     n_groups, n_pairs = mean.shape
     pairs = numpyro.plate("pair", n_pairs, dim=-1)
     groups = numpyro.plate("group", n_groups, dim=-2)
-    centre = mean.mean(0)
-    unit = jnp.sqrt(mean.var(0) + variance.mean(0))
     if n_groups == 1:
         assert root is not None
-        with pairs:
-            standardised = numpyro.sample("standardised", dist.Normal(0.0, WIDE))
-            difference = numpyro.deterministic("difference", centre + unit * standardised)
         factor = jnp.exp(numpyro.sample("log_factor", dist.Normal(0.0, WIDE_LOG)))
+        with pairs:
+            difference = flat("difference", mean, 1 / (factor * variance))
         freedom = df.mean()
         of_all = variance.mean()
         rate = freedom / 2 / (factor * of_all)
@@ -78,17 +74,17 @@ def program(
     known = df > 0
     freedom = jnp.where(known, df, 0.0)
     of_items = variance * n_items[:, None]
-    pooled = jnp.log((freedom * of_items).sum(0) / freedom.sum(0))
+    log_seen = jnp.log(of_items)
     with pairs:
-        quantile = numpyro.sample("quantile", dist.Uniform(0.0, 1.0))
-        between = numpyro.deterministic("between", prior_scale * jnp.expm1(quantile * log_range))
-        # the sampler moves in units that grow with the spread between groups; the prior of the difference stays flat
-        reach = jnp.sqrt(unit**2 + between**2)
-        standardised = numpyro.sample("standardised", dist.Normal(0.0, WIDE))
-        difference = numpyro.deterministic("difference", centre + reach * standardised)
-        numpyro.factor("flat", jnp.log(reach))
-        typical = numpyro.deterministic("typical", pooled + numpyro.sample("apart", dist.Normal(0.0, WIDE_LOG)))
-        spread = numpyro.sample("spread", dist.HalfNormal(SPREAD))
+        # normal scores of what is bounded: under them NUTS meets no end
+        between_score = numpyro.sample("between_score", dist.Normal(0.0, 1.0))
+        between = numpyro.deterministic("between", prior_scale * jnp.expm1(ndtr(between_score) * log_range))
+        spread_score = numpyro.sample("spread_score", dist.Normal(0.0, 1.0))
+        spread = numpyro.deterministic("spread", SPREAD * ndtri(0.5 + ndtr(spread_score) / 2))
+        of_log = jnp.where(known, 1 / (spread**2 + 2 / jnp.where(known, df, 1.0)), 0.0)
+        typical = flat("typical", log_seen, of_log)
+        near = (typical / spread**2 + freedom / 2 * log_seen) / (1 / spread**2 + freedom / 2)
+        difference = flat("difference", mean, 1 / (between**2 + jnp.exp(near) / n_items[:, None]))
         with groups:
             if integrated:
                 group = Group(difference, between, typical, spread, freedom, n_items[:, None])
@@ -102,6 +98,16 @@ def program(
             of_variance = dist.Gamma(shape, shape / jnp.exp(log_variance)).mask(known)
             numpyro.sample("observed_variance", of_variance, obs=of_items)
             numpyro.sample("observed_mean", dist.Normal(theta, jnp.sqrt(true)), obs=mean)
+
+
+def flat(name: str, seen: Array, precision: Array) -> Array:
+    """A quantity with a flat prior, of which each group shows a value, in units of what all groups say of it."""
+    sd = 1 / jnp.sqrt(precision.sum(0))
+    centre = (precision * seen).sum(0) * sd**2
+    standardised = numpyro.sample(f"standardised_{name}", dist.Normal(0.0, WIDE))
+    numpyro.factor(f"flat_{name}", jnp.log(sd))
+    value: Array = numpyro.deterministic(name, centre + sd * standardised)
+    return value
 
 
 def integrated(**data: Array) -> None:

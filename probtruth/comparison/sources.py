@@ -21,7 +21,7 @@ from probtruth.comparison.unseen import SEEN, Outcomes
 from probtruth.errors import InputError
 from probtruth.kernels.arrays import some_items, to_host
 from probtruth.types import Scores
-from probtruth.types.scores import sampled_items
+from probtruth.types.scores import OF_FOLDS, sampled_items
 
 SHOWN = 3  # Items of infinite score that a warning names
 FROM_SUMS = "computed from sums: tests of single items, the labels' share and outcomes that were not seen are left out"
@@ -115,10 +115,11 @@ def of_scores(scores: Scores, plan: Design, options: Options, annotations: objec
     if shared is not None:
         estimate = _with_shared(estimate, shared, order)
     notes = estimate.about.notes
-    if gold is None:
-        notes += scores.cautions
     repeated = scores.replicates
-    if options.replicates == "folds" and repeated is not None and not options.these_items:
+    folds = options.replicates == "folds"
+    if gold is None:
+        notes += tuple(one for one in scores.cautions if not (folds and one.startswith(OF_FOLDS)))
+    if folds and repeated is not None and not options.these_items:
         notes += (FIXED_FOLDS,)
     if shared is not None and not shared.named:
         notes += shared.beyond_chance(scores.models)

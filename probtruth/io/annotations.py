@@ -6,14 +6,15 @@ from functools import partial
 from typing import Literal
 
 import numpy as np
-import polars
 from jaxtyping import Float
+from polars import DataFrame, Series
 
-from probtruth import check, frames
-from probtruth.check import Source
+from probtruth import check
+from probtruth.check import Source, quote, shortlist
 from probtruth.errors import InputError
+from probtruth.frames import blank, flat, name_text
 from probtruth.io.addresses import fetched_once
-from probtruth.io.formats import LabelReading
+from probtruth.io.formats import LabelReading, MaybeText, Texts
 from probtruth.io.kinds import Beside, Counts, LabelKind, Long, Wide, kind_of
 from probtruth.io.table import ROWS, Table, opened, too_large
 from probtruth.io.tables.wide import NAME, VALUE, fill, items_of, long_form
@@ -36,13 +37,13 @@ ONE_ROW = "Add its counts up; for one row an annotation, name the columns (--ite
 @fetched_once()
 def read_annotations(
     table: StrPath | Frame | Table,
-    item: str | None = None,
-    annotator: str | None = None,
-    label: str | None = None,
-    replicate: str | None = None,
+    item: MaybeText = None,
+    annotator: MaybeText = None,
+    label: MaybeText = None,
+    replicate: MaybeText = None,
     labels: Iterable[str | int] | None = None,
     format: Literal["auto", "counts", "wide"] = "auto",
-    like: Sequence[polars.Series] = (),
+    like: Sequence[Series] = (),
     *,
     annotators: Sequence[str] = (),
     missing: Sequence[object] = (),
@@ -83,7 +84,7 @@ def read_annotations(
     """
     check.literal(format, Form, "format")
     names = None if labels is None else index_of_labels(labels)
-    none = tuple(frames.name_text(word) for word in check.listed(missing, "missing"))
+    none = tuple(name_text(word) for word in check.listed(missing, "missing"))
     how = LabelReading(item, annotator, label, replicate, format, none)
     made = opened(table)
     on_disk = too_large([made], memory)
@@ -129,17 +130,15 @@ def _of_long(table: Table, kind: Long, how: LabelReading, labels: Sequence[str] 
     return replace(made, notes=notes)
 
 
-def answered(
-    frame: polars.DataFrame, source: Source, label: str, missing: Sequence[str]
-) -> tuple[polars.DataFrame, Source, tuple[str, ...]]:
+def answered(frame: DataFrame, source: Source, label: str, missing: Sequence[str]) -> tuple[DataFrame, Source, Texts]:
     """The rows of a table whose answer is one, and how many were left out."""
     if not missing:
         return frame, source, ()
-    cells = frames.flat(frame, label, source, "label")
-    none = frames.blank(cells, missing) & cells.is_not_null()
+    cells = flat(frame, label, source, "label")
+    none = blank(cells, missing) & cells.is_not_null()
     rows = (~none).arg_true().to_list()
     if len(rows) == frame.height:
-        return frame, source, (f"{source.name}: no answer is {check.shortlist(missing)}",)
+        return frame, source, (f"{source.name}: no answer is {shortlist(missing)}",)
     note = f"{source.name}: {check.count(frame.height - len(rows), 'answer')} left out as missing"
     return frame[rows], source.of_rows(rows), (note,)
 
@@ -152,8 +151,8 @@ def _of_wide(table: Table, kind: Wide, how: LabelReading, labels: Sequence[str] 
         item = ROWS
     long, source = long_form(table, item, kind.annotators, [], "annotator", how.none)
     made = Annotations.from_long(long, item, NAME, VALUE, "", labels=labels, source=source)
-    columns = [frames.flat(table.whole[0], name, source, "annotator") for name in kind.annotators if how.none]
-    gone = sum(int((frames.blank(own, how.none) & ~frames.blank(own)).sum()) for own in columns)
+    columns = [flat(table.whole[0], name, source, "annotator") for name in kind.annotators if how.none]
+    gone = sum(int((blank(own, how.none) & ~blank(own)).sum()) for own in columns)
     if gone:
         made = replace(made, notes=(f"{table.name}: {check.count(gone, 'answer')} left out as missing",))
     if kind.item is not None:
@@ -175,7 +174,7 @@ def _of_counts(table: Table, kind: Counts, how: LabelReading, on_disk: bool) -> 
     items = None
     if kind.item is not None:
         items, source = items_of(table.rows([kind.item]), kind.item, "one row of counts for each item", ONE_ROW)
-    notes: tuple[str, ...] = (f"{table.name}: read as counts of votes: {check.shortlist(kind.labels)}",)
+    notes: Texts = (f"{table.name}: read as counts of votes: {shortlist(kind.labels)}",)
     if left:
         stay = [name not in left for name in columns]
         gone = int(counts[:, np.logical_not(stay)].sum())
@@ -186,7 +185,7 @@ def _of_counts(table: Table, kind: Counts, how: LabelReading, on_disk: bool) -> 
     return replace(made, notes=notes)
 
 
-def placeholders(made: Annotations, labels: Sequence[str] | None) -> tuple[str, ...]:
+def placeholders(made: Annotations, labels: Sequence[str] | None) -> Texts:
     """A note on each label that may mean that there is no answer, where the other side does not name it."""
     notes = []
     names = made.index.labels
@@ -197,7 +196,7 @@ def placeholders(made: Annotations, labels: Sequence[str] | None) -> tuple[str, 
             continue  # one of several negative numbers
         votes = int(made.counts()[:, names.index(name)].sum())
         notes.append(
-            f"the label {check.quote(name)} ({check.count(votes, 'annotation')}) may mean that there is no answer: "
+            f"the label {quote(name)} ({check.count(votes, 'annotation')}) may mean that there is no answer: "
             f"missing=[{name!r}] (command line: --missing={name}) leaves it out"
         )
     return tuple(notes)
@@ -208,8 +207,8 @@ def _whole(cells: Float[np.ndarray, "some label"]) -> tuple[np.ndarray, bool]:
     return cells, bool(((cells >= 0) & (cells == np.floor(cells)) & (cells < LARGEST)).all())
 
 
-def _no_count(names: Sequence[str], cells: np.ndarray, frame: polars.DataFrame, source: Source) -> None:
+def _no_count(names: Sequence[str], cells: np.ndarray, frame: DataFrame, source: Source) -> None:
     """Raises at the first cell that is no number of votes."""
     row, column = np.argwhere(~((cells >= 0) & (cells == np.floor(cells)) & (cells < LARGEST)))[0].tolist()
     got = frame[names[column]][row]
-    raise InputError(check.quote(got), "a non-negative integer", "Check it.", source.at(row, names[column]))
+    raise InputError(quote(got), "a non-negative integer", "Check it.", source.at(row, names[column]))

@@ -3,6 +3,9 @@
 from dataclasses import dataclass
 from typing import Any
 
+MaybeText = str | None  # A name or word; None where there is none
+Texts = tuple[str, ...]  # Names or words in order
+
 # The tools whose files hold scores, and those whose files hold annotations.
 SCORE_TOOLS = ("lm-eval", "inspect", "helm", "promptfoo", "alpaca-eval", "every-eval-ever")
 ANNOTATION_TOOLS = (
@@ -14,44 +17,54 @@ SCORE_FORMATS = ("auto", "table", "wide", *SCORE_TOOLS)  # What --format takes w
 ANNOTATION_FORMATS = ("auto", "table", "counts", "wide", *ANNOTATION_TOOLS)
 
 
-@dataclass(frozen=True)
-class LabelReading:
-    """How labels are read: their columns (in exports, `label` is the question), and the format of the file.
+class Reading:
+    """How a table is read; what is None was not said."""
 
-    What is None was not said. `missing` are answers that are none, in a list or separated by commas.
-    """
-
-    item: str | None = None
-    annotator: str | None = None
-    label: str | None = None
-    replicate: str | None = None
-    format: str = "auto"
-    missing: Any = None
+    missing: Any
 
     @property
-    def none(self) -> tuple[str, ...]:
-        """The answers that are none."""
+    def none(self) -> Texts:
+        """The answers or scores that are none."""
         return listed(self.missing)
 
     def column(self, role: str) -> str:
-        """The name of the column of the items, annotators, labels or replicates."""
-        said: str | None = getattr(self, role)
+        """The name of the column of this role, which it has itself unless another was said."""
+        said: MaybeText = getattr(self, role)
         return role if said is None else said
+
+    def named(self, *roles: str) -> dict[str, str]:
+        """Of these roles those whose column was said."""
+        return {role: name for role in roles if (name := getattr(self, role)) is not None}
 
 
 @dataclass(frozen=True)
-class ScoreReading:
-    """How scores are read: their columns (in logs, `score` is the metric), the format, and what of lm-eval's logs.
+class LabelReading(Reading):
+    """How labels are read: their columns (in exports, `label` is the question), and the format of the file.
 
-    What is None was not said. `transpose`: the table has a row for each model. `missing` are scores that are none.
+    `missing` are answers that are none, in a list or separated by commas.
     """
 
-    item: str | None = None
-    model: str | None = None
-    score: str | None = None
-    group: str | None = None
-    cluster: str | None = None
-    replicate: str | None = None
+    item: MaybeText = None
+    annotator: MaybeText = None
+    label: MaybeText = None
+    replicate: MaybeText = None
+    format: str = "auto"
+    missing: Any = None
+
+
+@dataclass(frozen=True)
+class ScoreReading(Reading):
+    """How scores are read: their columns (in logs, `score` is the metric), the format, and what of lm-eval's logs.
+
+    `transpose`: the table has a row for each model. `missing` are scores that are none.
+    """
+
+    item: MaybeText = None
+    model: MaybeText = None
+    score: MaybeText = None
+    group: MaybeText = None
+    cluster: MaybeText = None
+    replicate: MaybeText = None
     format: str = "auto"
     higher_is_better: bool | None = None
     task: list[str] | None = None
@@ -59,20 +72,10 @@ class ScoreReading:
     filter: list[str] | None = None
     transpose: bool = False
     missing: Any = None
-    annotator: str | None = None
-
-    @property
-    def none(self) -> tuple[str, ...]:
-        """The scores that are none."""
-        return listed(self.missing)
-
-    def column(self, role: str) -> str:
-        """The name of the column of the items, models or scores."""
-        said: str | None = getattr(self, role)
-        return role if said is None else said
+    annotator: MaybeText = None
 
 
-def listed(words: Any) -> tuple[str, ...]:
+def listed(words: Any) -> Texts:
     """Words in a list, or separated by commas."""
     if isinstance(words, str):
         return tuple(word.strip() for word in words.split(","))

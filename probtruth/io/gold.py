@@ -7,13 +7,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import polars
 from jaxtyping import Float
+from polars import DataFrame
 
 from probtruth import check, frame_numbers, frames
-from probtruth.check import Source
+from probtruth.check import Source, quote
 from probtruth.errors import InputError
+from probtruth.frames import name_text, need_columns
 from probtruth.io.addresses import with_column
+from probtruth.io.formats import MaybeText, Texts
 from probtruth.io.groups import one_each
 from probtruth.io.table import opened
 from probtruth.types.arguments import ExpertLabels
@@ -26,38 +28,36 @@ EXPERT, PROBABILITY = "annotator", "probability"
 class ExpertAnswers:
     """The share of an item's experts that gave each label, for each item with an answer; `n_answers` in all."""
 
-    items: tuple[str, ...]
+    items: Texts
     shares: tuple[Mapping[str, float], ...]
     probability: Float[np.ndarray, " answered"] | None
     n_answers: int
 
 
-def gold_file(spec: str) -> tuple[str, str | None]:
+def gold_file(spec: str) -> tuple[str, MaybeText]:
     """The path and the column of probabilities of `FILE` or `FILE:COLUMN`; what exists is a file."""
     path, column = with_column(spec)
     return (spec, None) if not column or Path(spec).exists() else (path, column)
 
 
-def gold_table(table: ExpertLabels, probability: str | None = None) -> tuple[polars.DataFrame, Source]:
+def gold_table(table: ExpertLabels, probability: MaybeText = None) -> tuple[DataFrame, Source]:
     """A file or dataframe of answers, its column of probabilities under the name `probability`."""
     frame, source = opened(table, "gold").whole
     if probability is not None and probability != PROBABILITY:
-        frames.need_columns(frame.columns, {"gold": probability}, source.name)
+        need_columns(frame.columns, {"gold": probability}, source.name)
         frame = frame.drop(PROBABILITY, strict=False).rename({probability: PROBABILITY})
     return frame, source
 
 
-def expert_answers(gold: ExpertLabels, item: str = "item", probability: str | None = None) -> ExpertAnswers:
+def expert_answers(gold: ExpertLabels, item: str = "item", probability: MaybeText = None) -> ExpertAnswers:
     """The answers of a mapping or pandas Series {item: label}, or of a table with the columns `item` and `label`."""
     as_dict: Any = getattr(gold, "to_dict", None)
     if as_dict is not None and getattr(gold, "ndim", 0) == 1:
         gold = as_dict()
     if isinstance(gold, Mapping) and all(map(np.isscalar, gold.values())):
-        gold = polars.DataFrame(
-            {item: [*map(frames.name_text, gold)], "label": [*map(frames.name_text, gold.values())]}
-        )
+        gold = DataFrame({item: [*map(name_text, gold)], "label": [*map(name_text, gold.values())]})
     table, source = gold_table(gold, probability)
-    frames.need_columns(table.columns, {"item": item, "label": "label"}, source.name)
+    need_columns(table.columns, {"item": item, "label": "label"}, source.name)
     blank = [row for row, label in enumerate(table["label"].to_list()) if label is None or not str(label).strip()]
     if blank:
         raise InputError(
@@ -68,12 +68,12 @@ def expert_answers(gold: ExpertLabels, item: str = "item", probability: str | No
         )
     names = [item, "label", *([EXPERT] if EXPERT in table.columns else [])]
     columns = [frames.names(table, name, source, name) for name in names]
-    answers: dict[tuple[str, ...], str] = {}
+    answers: dict[Texts, str] = {}
     counts: dict[str, Counter[str]] = {}
     for row, (name, label, *expert) in enumerate(zip(*columns, strict=True)):
         if answers.setdefault((name, *expert), label) != label:
             raise InputError(
-                f"two labels for item {check.quote(name)}",
+                f"two labels for item {quote(name)}",
                 "one answer of an expert for each item",
                 "Remove one of them, or name the experts in a column 'annotator' if there are several.",
                 source.at(row, "label"),
@@ -86,7 +86,7 @@ def expert_answers(gold: ExpertLabels, item: str = "item", probability: str | No
     return ExpertAnswers(tuple(counts), shares, chosen, len(answers))
 
 
-def probabilities(table: polars.DataFrame, item: str, source: Source) -> Mapping[str, float] | None:
+def probabilities(table: DataFrame, item: str, source: Source) -> Mapping[str, float] | None:
     """The probability with which each item was chosen; None where no column says it."""
     if PROBABILITY not in table.columns:
         return None

@@ -8,10 +8,12 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import polars
 from jaxtyping import Int
+from polars import DataFrame
 
 from probtruth import check, frames
-from probtruth.check import Source
+from probtruth.check import Source, quote, shortlist
 from probtruth.errors import InputError
+from probtruth.frames import as_series, need_columns
 from probtruth.io.addresses import with_column
 from probtruth.io.table import opened
 from probtruth.types import Audit, Index
@@ -25,7 +27,7 @@ def read_groups(spec: str, items: Sequence[str] | None, item: str = "item", what
     absent = [name for name in items or () if name not in known]
     if absent:
         raise InputError(
-            f"no {what} for {len(absent)} of {len(items or ())} items ({check.shortlist(absent, 3)})",
+            f"no {what} for {len(absent)} of {len(items or ())} items ({shortlist(absent, 3)})",
             f"a {what} for every item",
             f"Add them. {check.AS_TEXT}",
             source.at(column=column),
@@ -33,24 +35,24 @@ def read_groups(spec: str, items: Sequence[str] | None, item: str = "item", what
     return known if items is None else {name: known[name] for name in items}
 
 
-def file_and_column(spec: str, option: str, item: str = "item") -> tuple[polars.DataFrame, Source, str]:
+def file_and_column(spec: str, option: str, item: str = "item") -> tuple[DataFrame, Source, str]:
     """The table and the column that are named as `FILE:COLUMN`."""
     path, column = with_column(spec)
     if not (path and column):
-        raise InputError(check.quote(spec), "FILE:COLUMN", f"Write {option} table.csv:column.")
+        raise InputError(quote(spec), "FILE:COLUMN", f"Write {option} table.csv:column.")
     table, source = opened(path).with_items(item).whole
-    frames.need_columns(table.columns, {option.strip("-"): column}, source.name)
+    need_columns(table.columns, {option.strip("-"): column}, source.name)
     return table, source, column
 
 
 def one_each[V](
-    table: polars.DataFrame, item: str, column: str, values: Iterable[V], source: Source, what: str
+    table: DataFrame, item: str, column: str, values: Iterable[V], source: Source, what: str
 ) -> dict[str, V]:
     """The value of each item that has one; the rows of an item must agree."""
     known: dict[str, V] = {}
     for row, (name, value) in enumerate(zip(frames.names(table, item, source, "item"), values, strict=True)):
         if value is not None and known.setdefault(name, value) != value:
-            problem, where = f"a second {what} of item {check.quote(name)}", source.at(row, column)
+            problem, where = f"a second {what} of item {quote(name)}", source.at(row, column)
             raise InputError(problem, f"one {what} for each item", "Make its rows agree.", where)
     return known
 
@@ -63,11 +65,11 @@ def side_by_side(models: Sequence[str], items: Sequence[Sequence[str]], index: I
     """The items that some model (and the index, if there is one with names) has, as they first appear."""
     if index is not None and index.positional_items:
         for model, names in zip(models, items, strict=True):
-            check.length(len(names), len(index.items), f"items in model {check.quote(model)}")
+            check.length(len(names), len(index.items), f"items in model {quote(model)}")
     named = index is not None and not index.positional_items
-    listed = [frames.as_series(names) for names in items]
+    listed = [as_series(names) for names in items]
     if index is not None and named:
-        known = frames.as_series(index.items)
+        known = as_series(index.items)
         listed.append(frames.compact(known) if listed[0].dtype.is_integer() else known)
     columns = [column.alias("item") for column in frames.alike(listed)]
     reference = columns.pop() if named else columns[0]
@@ -76,7 +78,7 @@ def side_by_side(models: Sequence[str], items: Sequence[Sequence[str]], index: I
         return frames.Names(reference), [np.arange(len(reference))] * len(models), Audit((), (), none), named
     if index is not None and named:
         for model, names in zip(models, items, strict=True):
-            not_shifted(index.items, names, f"model {check.quote(model)}")
+            not_shifted(index.items, names, f"model {quote(model)}")
     scored = polars.concat(columns).unique(maintain_order=True)
     if named:
         scored = scored.filter(frames.positions(scored, reference) >= 0)
@@ -92,7 +94,7 @@ def side_by_side(models: Sequence[str], items: Sequence[Sequence[str]], index: I
             raise _nothing("the reference", index.items, model, items[at])
         if not named and (n_models[own >= 0] < 2).all():
             second = max(at, 1)
-            raise _nothing(f"model {check.quote(models[0])}", items[0], models[second], items[second])
+            raise _nothing(f"model {quote(models[0])}", items[0], models[second], items[second])
         is_extra = np.ones(len(column), bool)
         is_extra[own[own >= 0]] = False
         extra.update(frames.text(column.filter(is_extra)).to_list())
@@ -104,8 +106,7 @@ def side_by_side(models: Sequence[str], items: Sequence[Sequence[str]], index: I
 def _nothing(where: str, wanted: Sequence[str], model: str, names: Sequence[str]) -> InputError:
     """The error for a model without any of the items wanted."""
     return InputError(
-        f"no item in common: {check.shortlist(wanted, 3)} in {where}, {check.shortlist(names, 3)} in model "
-        f"{check.quote(model)}",
+        f"no item in common: {shortlist(wanted, 3)} in {where}, {shortlist(names, 3)} in model {quote(model)}",
         "the same item names in all",
         check.AS_TEXT,
     )

@@ -7,7 +7,7 @@ import base64
 from collections.abc import Collection
 from pathlib import Path
 
-from probtruth import check
+from probtruth.check import quote
 from probtruth.errors import InputError
 from probtruth.io.addresses import is_address, with_column
 from probtruth.io.groups import file_and_column, one_each
@@ -50,18 +50,18 @@ def read_content(spec: str, items: Collection[str] | None, item: str = "item") -
 
 def _image(folder: Path, path: str, where: str) -> str:
     if "://" in path or path.startswith("data:"):
-        raise InputError(check.quote(path), "the path of a local file", "Fetch the images first.", where)
+        raise InputError(quote(path), "the path of a local file", "Fetch the images first.", where)
     # a page is passed on: a table from elsewhere must not put any image of this disk into it
     place = guarded(folder / path, (folder / path).resolve)
     if not place.is_relative_to(guarded(folder, folder.resolve)):
         expected = "an image in the folder of the table, or in a folder in it"
-        raise InputError(check.quote(path), expected, "Copy the images beside the table.", where)
+        raise InputError(quote(path), expected, "Copy the images beside the table.", where)
     regular(folder / path)
     if (folder / path).stat().st_size > LARGEST_IMAGE:
         limit = f"at most {LARGEST_IMAGE >> 20} MiB an image"
-        raise InputError(f"{check.quote(path)}, which is larger", limit, "Make it smaller.", where)
+        raise InputError(f"{quote(path)}, which is larger", limit, "Make it smaller.", where)
     content = guarded(folder / path, (folder / path).read_bytes)
     kind = next((kind for start, kind in KINDS.items() if content.startswith(start)), None)
     if kind is None:
-        raise InputError(f"{check.quote(path)}, which is no image", "PNG, JPEG, GIF or WebP", "Convert it.", where)
+        raise InputError(f"{quote(path)}, which is no image", "PNG, JPEG, GIF or WebP", "Convert it.", where)
     return f"data:image/{kind};base64,{base64.b64encode(content).decode()}"

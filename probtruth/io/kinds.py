@@ -4,15 +4,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import polars
 from jaxtyping import Float
+from polars import DataFrame, Series
 
-from probtruth import check, check_arrays, frame_numbers, frames
-from probtruth.check import Source
+from probtruth.check import Source, did_you_mean, quote, shortlist
+from probtruth.check_arrays import surely_simplex
 from probtruth.errors import InputError
-from probtruth.io.formats import LabelReading, ScoreReading, listed
+from probtruth.frame_numbers import float_columns, numbers
+from probtruth.frames import keys, need_columns, polars_names
+from probtruth.io.formats import LabelReading, MaybeText, ScoreReading, Texts, listed
 from probtruth.io.suggest import long_form_of
-from probtruth.io.table import Block, Table
+from probtruth.io.table import Table
 from probtruth.io.tables.columns import ENOUGH, MOST, by_name, item_column, labels_of, names_in, of_numbers, some_number
 from probtruth.io.tables.wide import REPEATED, items_of
 from probtruth.io.vote_columns import Votes, vote_columns
@@ -29,8 +31,8 @@ class Long:
     item: str
     annotator: str
     label: str
-    replicate: str | None
-    notes: tuple[str, ...] = ()
+    replicate: MaybeText
+    notes: Texts = ()
 
 
 @dataclass(frozen=True)
@@ -39,25 +41,25 @@ class Hard:
 
     item: str
     label: str
-    notes: tuple[str, ...] = ()
+    notes: Texts = ()
 
 
 @dataclass(frozen=True)
 class Wide:
     """A row for each item, and a column for each annotator."""
 
-    item: str | None
-    annotators: tuple[str, ...]
-    notes: tuple[str, ...] = ()
+    item: MaybeText
+    annotators: Texts
+    notes: Texts = ()
 
 
 @dataclass(frozen=True)
 class ByLabel:
     """A row for each item, and a column for each label; without a column of items rows have positions."""
 
-    item: str | None
+    item: MaybeText
     labels: dict[str, str]  # the column of each label
-    notes: tuple[str, ...] = ()
+    notes: Texts = ()
     positional: bool = False  # whether the labels are positions without names
 
     @property
@@ -92,9 +94,9 @@ class Board:
     """A row for each item and a column for each model or, if it is one `of_models`, the other way round."""
 
     rows: str  # the column that names what the rows are
-    columns: tuple[str, ...]
+    columns: Texts
     of_models: bool = False
-    notes: tuple[str, ...] = ()
+    notes: Texts = ()
 
 
 type ScoreKind = LongScores | Board | Votes
@@ -104,7 +106,7 @@ type ScoreKind = LongScores | Board | Votes
 class Beside:
     """What the other side says: columns of which one names the items, and the names, or the number, of the labels."""
 
-    items: Sequence[polars.Series] = ()
+    items: Sequence[Series] = ()
     labels: Sequence[str] | None = None
     n_labels: int | None = None
 
@@ -138,7 +140,7 @@ def _long(table: Table, how: LabelReading, beside: Beside) -> Long:
     item, notes = item_column(frame.head(ENOUGH), how.item, beside.items, source, others)
     replicate = how.column("replicate")
     if how.replicate is not None:
-        frames.need_columns(frame.columns, {"replicate": replicate}, source.name)
+        need_columns(frame.columns, {"replicate": replicate}, source.name)
     return Long(item, others[0], others[1], replicate if replicate in frame.columns else None, notes)
 
 
@@ -146,7 +148,7 @@ def _rows_are_items(table: Table, how: LabelReading, beside: Beside) -> bool:
     """Whether the index of a table in long form names the items, because the other side has its names."""
     if how.item is not None or table.row_names is None or "item" in table.columns:
         return False
-    own = frames.polars_names(table.row_names).unique()
+    own = polars_names(table.row_names).unique()
     return any(own.is_in(names.implode()).to_numpy().mean() >= MOST for names in beside.items)
 
 
@@ -166,33 +168,30 @@ def _hard(table: Table, how: LabelReading, beside: Beside) -> Hard:
 def _wide(table: Table, how: LabelReading) -> Wide:
     table = table.with_items(how.item)
     columns = table.columns
-    item: str | None = how.column("item")
+    item: MaybeText = how.column("item")
     if item not in columns and how.item is None and not table.stored:
         rows = table.whole[0]
         if not any(rows[name].is_unique().all() for name in columns):  # else it may name the items
             item = None
     if item is not None:
-        frames.need_columns(columns, {"item": item}, table.name)
+        need_columns(columns, {"item": item}, table.name)
     named = [] if how.annotator is None else [*listed(how.annotator)]
     return Wide(item, tuple(named or [name for name in columns if name != item]))
 
 
 def _by_label(table: Table, how: LabelReading, beside: Beside, votes_only: bool) -> LabelKind:
     """Numbers by label: soft labels where rows sum to 1, counts of votes where something says that they are."""
-    if isinstance(table, Block):
-        labels = {label: label for label in table.labels}
-        return (Counts if table.counts else Soft)(table.item, labels)
     table = table.with_items(how.item)
     frame, source = table.head
     head = frame.head(ENOUGH)
-    item: str | None = None
-    notes: tuple[str, ...] = ()
+    item: MaybeText = None
+    notes: Texts = ()
     texts = len(of_numbers(head, head.columns)) < head.width
     if table.stored or how.item is not None or "item" in head.columns or texts:
         if how.column("item") not in head.columns and not beside.items:
             raise neither(table, how)
         item, notes = item_column(head, how.item, beside.items, source)
-        names = frames.keys(head, item, source, "item")
+        names = keys(head, item, source, "item")
         if names.n_unique() < len(names):  # a row for each annotation, under other names
             guessed = how.item is None and item != "item"
             if how.format == "auto" and (guessed or long_form_of(frame, how)):
@@ -205,7 +204,7 @@ def _by_label(table: Table, how: LabelReading, beside: Beside, votes_only: bool)
         raise neither(table, how)
     made = (item, chosen, notes + aside, not table.has_names)
     values = _numbers(head, [*chosen.values()])
-    sums = values is not None and check_arrays.surely_simplex(values)
+    sums = values is not None and surely_simplex(values)
     whole = values is not None and bool((values == np.floor(values)).all())
     if how.format == "soft" or (sums and how.format != "counts" and not votes_only):
         return Soft(*made)
@@ -224,8 +223,8 @@ def _by_label(table: Table, how: LabelReading, beside: Beside, votes_only: bool)
 
 
 def _label_columns(
-    head: polars.DataFrame, item: str | None, how: LabelReading, beside: Beside, source: Source
-) -> tuple[dict[str, str], tuple[str, ...], bool]:
+    head: DataFrame, item: MaybeText, how: LabelReading, beside: Beside, source: Source
+) -> tuple[dict[str, str], Texts, bool]:
     """The columns of labels: those that are named, or that the other side names, or all.
 
     With what was ignored, and whether something says that they are labels.
@@ -234,7 +233,7 @@ def _label_columns(
     if how.label is not None:
         named = listed(how.label)
         for name in named:
-            frames.need_columns(head.columns, {"label": name}, source.name)
+            need_columns(head.columns, {"label": name}, source.name)
         return by_name(named), (), True
     numeric = of_numbers(head, [name for name in candidates if name.strip()])
     if not numeric:
@@ -259,25 +258,23 @@ def _label_columns(
     strange = [name for name in derived if not derived[name]]
     if strange:  # a label that the other side lacks: what matches labels says so
         return {label: name for label, name in labels.items() if name not in derived or name in strange}, (), known
-    said = [f"{check.quote(name)} ({word})" for name, word in derived.items()]
-    said += [check.quote(name) for name in left if name not in derived]
+    said = [f"{quote(name)} ({word})" for name, word in derived.items()]
+    said += [quote(name) for name in left if name not in derived]
     notes = (f"{source.name}: ignored {', '.join(said)}",) if said else ()
     return hits, notes, known
 
 
-def _numbers(head: polars.DataFrame, columns: Sequence[str]) -> Float[np.ndarray, "item label"] | None:
-    floats = frame_numbers.float_columns(head, columns)
+def _numbers(head: DataFrame, columns: Sequence[str]) -> Float[np.ndarray, "item label"] | None:
+    floats = float_columns(head, columns)
     return floats.rows() if floats.unread is None else None
 
 
-def _role(head: polars.DataFrame, name: str, values: Float[np.ndarray, "item label"]) -> str | None:
+def _role(head: DataFrame, name: str, values: Float[np.ndarray, "item label"]) -> MaybeText:
     """What a column is beside those of the labels: their sum, the most frequent of them, or a number of the row."""
-    own = frame_numbers.float_columns(head, [name])
-    if own.unread is not None:
+    found = _numbers(head, [name])
+    if found is None or (found != np.floor(found)).any() or (found < 0).any():
         return "no number of votes"
-    column = own.rows()[:, 0]
-    if (column != np.floor(column)).any() or (column < 0).any():
-        return "no number of votes"
+    column = found[:, 0]
     if (column == values.sum(1)).all():
         return "the sum of the labels"
     if _is_majority(column, values):
@@ -291,7 +288,7 @@ def _is_majority(column: Float[np.ndarray, " item"], values: Float[np.ndarray, "
     """Whether a column says which of others is the largest, by its position from 0 or from 1."""
     for first in (0, 1):
         position = column - first
-        if ((position >= 0) & (position < values.shape[1])).all():
+        if position.min() >= 0 and position.max() < values.shape[1]:
             chosen = values[np.arange(len(values)), position.astype(int)]
             if (chosen == values.max(1)).all():
                 return True
@@ -324,19 +321,17 @@ def may_be_codes(values: Float[np.ndarray, "item column"], n_labels: int) -> boo
     return bool(high < n_labels or (low >= 1 and high <= n_labels))
 
 
-def _either(
-    head: polars.DataFrame, item: str | None, names: Sequence[str], source: Source, beside: Beside
-) -> InputError:
+def _either(head: DataFrame, item: MaybeText, names: Sequence[str], source: Source, beside: Beside) -> InputError:
     """The refusal of whole numbers that may count votes or be answers."""
-    row = "the first row" if item is None else f"item {check.quote(head[item][0])}"
-    cells = [f"{head[name][0]} for {check.quote(name)}" for name in names[:4]]
+    row = "the first row" if item is None else f"item {quote(head[item][0])}"
+    cells = [f"{head[name][0]} for {quote(name)}" for name in names[:4]]
     more = " ..." if len(names) > 4 else ""
     others = ""
     if beside.labels is not None:
-        near = next((check.did_you_mean(name, beside.labels) for name in names if name not in beside.labels), "")
-        others = f" The labels that are named are {check.shortlist(beside.labels, 6)}. {near}"
+        near = next((did_you_mean(name, beside.labels) for name in names if name not in beside.labels), "")
+        others = f" The labels that are named are {shortlist(beside.labels, 6)}. {near}"
     return InputError(
-        f"whole numbers in the columns {check.shortlist(names)}, which may count votes or be the answers of annotators",
+        f"whole numbers in the columns {shortlist(names)}, which may count votes or be the answers of annotators",
         f"to know which; as counts, {row} has {', '.join(cells)}{more}",
         "If each column counts the votes for a label: read_annotations(table, format='counts') (command line: --format "
         "counts). If each column is an annotator: read_annotations(table, format='wide') (--format wide). For a row "
@@ -350,13 +345,13 @@ def _first_odd(table: Table, kind: ByLabel) -> str:
     for frame, source in table.rows(kind.columns):
         for name in kind.labels.values():
             try:
-                numbers = frame_numbers.numbers(frame, name, source, "label")
+                values = numbers(frame, name, source, "label")
             except InputError as error:
                 return f"{error.got} in {error.where}"
-            odd = ~((numbers >= 0) & (numbers == np.floor(numbers)))
+            odd = (values < 0) | (values != np.floor(values))
             if odd.any():
                 row = int(odd.argmax())
-                return f"{check.quote(frame[name][row])} in {source.at(row, name)}"
+                return f"{quote(frame[name][row])} in {source.at(row, name)}"
     return ""
 
 
@@ -378,7 +373,8 @@ def score_kind(table: Table, how: ScoreReading = ScoreReading(), models: Sequenc
     if rows is not None:
         return _board_of_models(table, rows, how)
     if models is not None:
-        return _board(table, how, models)
+        used = (item, how.group, how.cluster)
+        return Board(item, tuple(models or [name for name in table.columns if name not in used]))
     columns = table.columns
     if {item, model, score} <= set(columns):
         return LongScores(item, model, score)
@@ -386,60 +382,55 @@ def score_kind(table: Table, how: ScoreReading = ScoreReading(), models: Sequenc
     if votes is not None:
         return votes
     _refuse_wide(table, how)
-    frames.need_columns(columns, {"item": item, "model": model, "score": score}, table.name)
+    need_columns(columns, {"item": item, "model": model, "score": score}, table.name)
     return LongScores(item, model, score)
 
 
-def _models_in_rows(table: Table, how: ScoreReading, models: Sequence[str] | None) -> str | None:
+def _models_in_rows(table: Table, how: ScoreReading, models: Sequence[str] | None) -> MaybeText:
     """The column that names models where a table has a row for each of them; None for any other table."""
     frame, _ = table.head
     if how.transpose:
         frame, _ = table.with_items(how.model).head
         texts = [name for name in frame.columns if not some_number(frame, name)]
-        found = how.model or how.item or next((name for name in texts if name.lower() in MODELS), None)
-        found = found or next(iter(texts), how.column("item"))
-        frames.need_columns(frame.columns, {"model": found}, table.name)
+        called = [name for name in texts if name.lower() in MODELS]
+        found = how.model or how.item or next(iter(called + texts), how.column("item"))
+        need_columns(frame.columns, {"model": found}, table.name)
         return found
     said = how.item if how.item is not None else how.model
     named = [name for name in frame.columns if name.strip().lower() in MODELS and said in (None, name)]
-    if len(named) != 1 or (how.column("score")) in frame.columns or (how.column("item")) in {*frame.columns} - {*named}:
+    others = [name for name in frame.columns if name not in named]
+    if len(named) != 1 or how.column("score") in frame.columns or how.column("item") in others:
         return None
-    others = [name for name in frame.columns if name != named[0]]
-    numbers = [name for name in others if some_number(frame, name)]
-    once = not frame.get_column(named[0]).is_duplicated().any() and not some_number(frame, named[0])
-    return named[0] if once and len(numbers) > 1 and not set(models or ()) & set(numbers) else None
+    numeric = of_numbers(frame, others)
+    names_rows = not frame.get_column(named[0]).is_duplicated().any() and not some_number(frame, named[0])
+    return named[0] if names_rows and numeric and not set(models or ()) & set(numeric) else None
 
 
 def _board_of_models(table: Table, rows: str, how: ScoreReading) -> Board:
     frame, source = table.with_items(rows).head
     others = [name for name in frame.columns if name != rows and name.strip()]
-    numbers = [name for name in others if some_number(frame, name)]
-    means = [name for name in numbers if _is_mean(frame, name, numbers)]
-    items = [name for name in numbers if name not in means]
-    said = [f"{check.quote(name)} (the mean of the others)" for name in means]
-    said += [check.quote(name) for name in others if name not in numbers]
-    notes = [f"{source.name}: read rows as models ({check.quote(rows)}) and columns as items: {check.shortlist(items)}"]
+    numeric = of_numbers(frame, others)
+    means = [name for name in numeric if _is_mean(frame, name, numeric)]
+    items = [name for name in numeric if name not in means]
+    if len(items) < 2:
+        hint = "Give the scores of its items: one number for each model does not say how sure it is."
+        raise InputError(f"a row for each model and one benchmark, {shortlist(items)}", "several", hint, source.name)
+    said = [f"{quote(name)} (the mean of the others)" for name in means]
+    said += [quote(name) for name in others if name not in numeric]
+    notes = [f"{source.name}: read rows as models ({quote(rows)}) and columns as items: {shortlist(items)}"]
     if said:
         notes.append(f"{source.name}: ignored {', '.join(said)}")
     return Board(rows, tuple(items), True, tuple(notes))
 
 
-def _is_mean(frame: polars.DataFrame, name: str, numbers: Sequence[str]) -> bool:
+def _is_mean(frame: DataFrame, name: str, numeric: Sequence[str]) -> bool:
     """Whether a column is the mean of the others: up to two decimals where its name says so, else exactly."""
-    others = _numbers(frame, [other for other in numbers if other != name])
-    own = _numbers(frame, [name])
-    if others is None or own is None or others.shape[1] < 2:
+    values = _numbers(frame, [name, *(other for other in numeric if other != name)])
+    if values is None or values.shape[1] < 3:
         return False
     said = any(word in name.lower() for word in ("average", "avg", "mean", "overall"))
-    off = np.abs(others.mean(1) - own[:, 0])
+    off = np.abs(values[:, 1:].mean(1) - values[:, 0])
     return bool((off <= (0.0051 if said else 1e-9)).all())
-
-
-def _board(table: Table, how: ScoreReading, models: Sequence[str]) -> Board:
-    item = how.column("item")
-    kept = (item, how.group, how.cluster)
-    columns = table.with_items(how.item).columns
-    return Board(item, tuple(models or [name for name in columns if name not in kept]))
 
 
 def _refuse_wide(table: Table, how: ScoreReading) -> None:
@@ -455,25 +446,13 @@ def _refuse_wide(table: Table, how: ScoreReading) -> None:
     option = ("--format", "wide", *(("--model", ",".join(models)) if some else ()))
     if len(models) > 1:
         raise InputError(
-            f"no columns {check.quote(model)} and {check.quote(score)}, but one column of numbers for each of "
-            f"{check.shortlist(models)}",
+            f"no columns {quote(model)} and {quote(score)}, but one column of numbers for each of {shortlist(models)}",
             "one row for each item and model, or the names of the models' columns",
             f"If these are models, pass models={models if some else []!r} (command line: {' '.join(option)}); if they "
             "are items, and rows are models, transpose=True (--transpose).",
             source.name,
             option,
         )
-
-
-def _of_nested(frame: polars.DataFrame) -> str:
-    """Who reads a column that holds all votes on an item in one cell."""
-    nested = [column.name for column in frame if column.dtype.is_nested()]
-    if not nested:
-        return ""
-    return (
-        f" If {check.quote(nested[0])} holds all votes on an item: pt.loaders.read_chaosnli (command line: --format "
-        "chaosnli)."
-    )
 
 
 def neither(table: Table, how: LabelReading, odd: str = "") -> InputError:
@@ -483,7 +462,11 @@ def neither(table: Table, how: LabelReading, odd: str = "") -> InputError:
     names = {role: how.column(role) for role in ("item", "annotator", "label")}
     absent = next((name for name in names.values() if name not in columns), names["item"])
     known = f"For known answers add a column {names['annotator']!r}, with one name in all rows. "
-    got = f"the columns {check.shortlist(columns, 12)}"
+    got = f"the columns {shortlist(columns, 12)}"
+    nested = next((column.name for column in frame if column.dtype.is_nested()), "")
+    if nested:
+        reader = "pt.loaders.read_chaosnli (command line: --format chaosnli)"
+        nested = f" If {quote(nested)} holds all votes on an item: {reader}."
     return InputError(
         f"{got}, and {odd}" if odd else got,
         f"the long form (columns {names['item']!r}, {names['annotator']!r}, {names['label']!r}) or the counts form "
@@ -491,7 +474,7 @@ def neither(table: Table, how: LabelReading, odd: str = "") -> InputError:
         f"{known if {names['item'], names['label']} <= set(columns) else ''}"
         "Name the columns with item=, annotator=, label= (command line: --item, --annotator, --label); "
         "one column for each annotator is the wide form (format='wide'; --format wide). "
-        f"{check.did_you_mean(absent, columns)}{_of_nested(frame)}",
+        f"{did_you_mean(absent, columns)}{nested}",
         source.name,
         long_form_of(frame, how),
     )

@@ -5,14 +5,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
-import polars
 from jaxtyping import Float, Int
+from polars import DataFrame
 
-from probtruth import check, check_arrays, frames
-from probtruth.check import Source
+from probtruth import frames
+from probtruth.check import Source, quote, shortlist, unique
+from probtruth.check_arrays import surely_simplex
 from probtruth.errors import InputError
 from probtruth.io import groups
 from probtruth.io.addresses import fetched_once, named
+from probtruth.io.formats import MaybeText, Texts
 from probtruth.io.table import Part, Table, is_named, opened, too_large
 from probtruth.io.tables.columns import Chosen, choose, under_labels
 from probtruth.io.tables.wide import (
@@ -38,7 +40,7 @@ from probtruth.types.predictions import as_logs, by_model, of_logits
 def read_predictions(
     files: Mapping[str, StrPath | Frame | Table],
     index: Index | None = None,
-    item: str | None = None,
+    item: MaybeText = None,
     kind: CellKind = "probs",
     renormalise: bool = False,
     *,
@@ -123,11 +125,11 @@ def opened_by_model(files: object) -> dict[str, Table]:
     for model, table in by_model(files, "path or dataframe").items():
         if not is_named(table):
             raise InputError(
-                f"{type(table).__name__} for model {check.quote(model)}",
+                f"{type(table).__name__} for model {quote(model)}",
                 "a path, or a dataframe with a column of item names",
                 "Without item names, use Predictions.from_probs({model: table}).",
             )
-        made[model] = opened(table, f"the table of model {check.quote(model)}")
+        made[model] = opened(table, f"the table of model {quote(model)}")
     return made
 
 
@@ -142,7 +144,7 @@ class _Table:
     table: Table
 
     @property
-    def labels(self) -> tuple[str, ...]:
+    def labels(self) -> Texts:
         return tuple(self.chosen.labels)
 
     def write(
@@ -164,11 +166,11 @@ class _Table:
                 cells, sums = renormalised(cells, kind)
                 divided.append(sums)
             cells = in_probs(cells, kind)
-            sound = kind != "log-probs" and check_arrays.surely_simplex(cells)
+            sound = kind != "log-probs" and surely_simplex(cells)
             probable = probable and sound
             return to_host(as_logs(kind, cells)), sound
 
-        def refuse(cells: np.ndarray, frame: polars.DataFrame, source: Source) -> None:
+        def refuse(cells: np.ndarray, frame: DataFrame, source: Source) -> None:
             cells = renormalised(cells, kind)[0] if renormalise else cells
             hint = " ".join((suspects(labels, used, self.chosen.item), *self.chosen.notes))
             check_rows(cells, labels, source, kind, hint)
@@ -180,9 +182,7 @@ class _Table:
         return np.concatenate(divided), kind == "logits" and probable
 
 
-def _index_of(
-    items: frames.Names, labels: tuple[str, ...], known: Index | None
-) -> tuple[Index, Int[np.ndarray, " item"]]:
+def _index_of(items: frames.Names, labels: Texts, known: Index | None) -> tuple[Index, Int[np.ndarray, " item"]]:
     """The sorted index of the items, and their order; names that are those of a known index are not made anew."""
     if known is not None:
         order = order_of(frames.compact(items.column)).astype(np.int64)
@@ -196,12 +196,12 @@ def _index_of(
 def _same_labels(table: _Table, first: _Table) -> None:
     absent, more = (sorted({*one.labels} - {*other.labels}) for one, other in ((first, table), (table, first)))
     if absent or more:
-        words = [f"no column {check.shortlist(absent)}"] * bool(absent) + [f"also {check.shortlist(more)}"] * bool(more)
+        words = [f"no column {shortlist(absent)}"] * bool(absent) + [f"also {shortlist(more)}"] * bool(more)
         raise InputError(
             " and ".join(words),
-            f"the labels of model {check.quote(first.model)}: {check.shortlist(first.labels)}",
+            f"the labels of model {quote(first.model)}: {shortlist(first.labels)}",
             "Give every model the same labels; drop columns that are none.",
-            f"{table.source.name} (model {check.quote(table.model)})",
+            f"{table.source.name} (model {quote(table.model)})",
         )
 
 
@@ -211,6 +211,6 @@ def model_files(pairs: Sequence[str], example: str = "--predictions my_model=pro
     for pair, (name, path) in zip(pairs, split, strict=True):
         if not name or not path:
             hint = f"--predictions {Path(pair).stem}={pair}" if Path(pair).is_file() else example
-            raise InputError(check.quote(pair), "NAME=FILE", f"Write {hint}.")
-    check.unique([name for name, _ in split], "model")
+            raise InputError(quote(pair), "NAME=FILE", f"Write {hint}.")
+    unique([name for name, _ in split], "model")
     return dict(split)

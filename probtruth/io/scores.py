@@ -8,14 +8,17 @@ from typing import Any
 import numpy as np
 import polars
 from jaxtyping import Int
+from polars import DataFrame, Series, String
 
 from probtruth import check, frames
+from probtruth.check import shortlist
 from probtruth.errors import InputError
 from probtruth.frame_numbers import is_array_with_names
+from probtruth.frames import name_text, need_columns
 from probtruth.io.addresses import fetched_once
-from probtruth.io.formats import ScoreReading
-from probtruth.io.kinds import Board, LongScores, score_kind, votes_on_pairs
-from probtruth.io.table import Table, opened, too_large
+from probtruth.io.formats import MaybeText, ScoreReading, Texts
+from probtruth.io.kinds import Board, LongScores, ScoreKind, score_kind, votes_on_pairs
+from probtruth.io.table import Part, Table, opened, too_large
 from probtruth.io.tables import parquet_notes
 from probtruth.io.tables.wide import NAME, VALUE, long_form
 from probtruth.io.vote_columns import Votes
@@ -54,7 +57,7 @@ def _left_out(scores: Scores) -> list[str]:
     return [] if behind.named_annotations is None else [NO_ANNOTATORS]
 
 
-def as_table(scores: Scores) -> polars.DataFrame:
+def as_table(scores: Scores) -> DataFrame:
     """`item`, `model` and `score`, and `group`, `cluster` and `annotator` where there are any."""
     values = scores.values
     item = np.arange(len(scores.items))
@@ -67,33 +70,33 @@ def as_table(scores: Scores) -> polars.DataFrame:
     columns = {
         "item": _names(scores.items, item, n_models),
         "model": _names(scores.models, np.repeat(np.arange(n_models), len(item))),
-        "score": polars.Series(values.ravel()),
+        "score": Series(values.ravel()),
     }
     for what, partition in (("group", scores.groups), ("cluster", scores.clusters)):
         if partition is not None:
             columns[what] = _names(partition.names, partition.codes[item], n_models)
     if repeated is not None and by_annotator:
         columns["annotator"] = _names(repeated.names, repeated.replicate, n_models)
-    return polars.DataFrame(columns).filter(~np.isnan(values).ravel())
+    return DataFrame(columns).filter(~np.isnan(values).ravel())
 
 
-def _names(names: Sequence[str], codes: Int[np.ndarray, " row"], times: int = 1) -> polars.Series:
+def _names(names: Sequence[str], codes: Int[np.ndarray, " row"], times: int = 1) -> Series:
     """The names at these places, as a column, so many times one after the other."""
-    return polars.Series(list(names), dtype=polars.String)[np.tile(codes, times)]
+    return Series(list(names), dtype=String)[np.tile(codes, times)]
 
 
 @fetched_once()
 def read_scores(
     table: StrPath | Frame | Table | Mapping[str, StrPath],
     *,
-    item: str | None = None,
-    model: str | None = None,
-    score: str | None = None,
+    item: MaybeText = None,
+    model: MaybeText = None,
+    score: MaybeText = None,
     models: Sequence[str] | None = None,
-    group: str | None = None,
-    cluster: str | None = None,
-    replicate: str | None = None,
-    annotator: str | None = None,
+    group: MaybeText = None,
+    cluster: MaybeText = None,
+    replicate: MaybeText = None,
+    annotator: MaybeText = None,
     transpose: bool = False,
     missing: Sequence[object] = (),
     higher_is_better: bool | None = None,
@@ -132,40 +135,42 @@ def read_scores(
     >>> pt.read_scores(losses, models=["ours", "theirs"], score="loss").values.tolist()
     [[1.0, 0.0], [0.5, 0.5]]
     """
-    how = ScoreReading(item, model, score, group, cluster, replicate, higher_is_better=higher_is_better)
-    how = replace(how, annotator=annotator)
-    how = replace(how, transpose=transpose, missing=tuple(map(frames.name_text, check.listed(missing, "missing"))))
+    none = tuple(map(name_text, check.listed(missing, "missing")))
+    way: dict[str, Any] = {"higher_is_better": higher_is_better, "transpose": transpose, "missing": none}
+    how = ScoreReading(item, model, score, group, cluster, replicate, annotator=annotator, **way)
     if isinstance(table, Mapping) and table and all(isinstance(path, str | Path) for path in table.values()):
-        return _of_runs(table, how)  # type: ignore[arg-type]
+        return of_runs(table, how)  # type: ignore[arg-type]
     if is_array_with_names(table):
         table = frames.as_polars(table)
-    opened_table = opened(table)
-    kind = score_kind(opened_table, how, models)
+    made = opened(table)
+    return scores_of(made, score_kind(made, how, models), how, memory)
+
+
+def scores_of(table: Table, kind: ScoreKind, how: ScoreReading, memory: float | None = None) -> Scores:
+    """The scores in a table of this kind."""
     if isinstance(kind, Votes):
-        raise votes_on_pairs(opened_table.name)
+        raise votes_on_pairs(table.name)
     if isinstance(kind, Board):
-        return _of_board(opened_table, kind, how)
-    return _of_long(opened_table.with_items(how.item), kind, how, memory)
+        return _of_board(table, kind, how)
+    return _of_long(table.with_items(how.item), kind, how, memory)
 
 
 def _of_board(table: Table, kind: Board, how: ScoreReading) -> Scores:
     """Scores of a table with a column for each model, or with a row for each."""
-    if how.replicate is not None or how.annotator is not None:
-        said = "replicate=" if how.annotator is None else "annotator="
+    for option in how.named("replicate", "annotator"):
         hint = "Give the table in long form."
-        raise InputError(f"{said} with a column for each model", "one row for each item", hint)
+        raise InputError(f"{option}= with a column for each model", "one row for each item", hint)
     table = table.with_items(kind.rows)
-    kept = [name for name in (how.group, how.cluster) if name is not None]
-    if kind.of_models and kept:
-        problem = f"groups or clusters ({check.shortlist(kept)}) of items that are columns"
+    others = how.named("group", "cluster")
+    if kind.of_models and others:
+        problem = f"groups or clusters ({shortlist(others.values())}) of items that are columns"
         raise InputError(problem, "a row for each item", "Leave them out.", table.name)
     what = "item" if kind.of_models else "model"
-    long, source = long_form(table, kind.rows, kind.columns, kept, what, how.none)
+    long, source = long_form(table, kind.rows, kind.columns, [*others.values()], what, how.none)
     columns = {"item": NAME, "model": kind.rows} if kind.of_models else {"item": kind.rows, "model": NAME}
-    columns |= {role: name for role, name in (("group", how.group), ("cluster", how.cluster)) if name is not None}
     score = how.column("score")
     upward = orientation.upward(score, how.higher_is_better, source.name)
-    made = Scores.from_parts([(long, source)], columns, VALUE, upward)
+    made = Scores.from_parts([(long, source)], columns | others, VALUE, upward)
     notes = (*made.notes, *kind.notes, *lone_negative(made))
     return replace(_with_all_items(made, table, kind), rule=score, notes=notes)
 
@@ -184,18 +189,17 @@ def _with_all_items(made: Scores, table: Table, kind: Board) -> Scores:
     return replace(made, audit=audit)
 
 
-def _of_runs(files: Mapping[str, StrPath], how: ScoreReading) -> Scores:
+def of_runs(files: Mapping[str, StrPath], how: ScoreReading) -> Scores:
     """Scores of a file for each model, all with the same columns."""
-    parts = []
-    roles = {"item": how.column("item"), "group": how.group, "cluster": how.cluster, "replicate": how.replicate}
-    roles["annotator"] = how.annotator
-    columns = {role: name for role, name in roles.items() if name is not None}
+    parts: list[Part] = []
+    columns = {"item": how.column("item")} | how.named("group", "cluster", "replicate", "annotator")
     score = how.column("score")
+    names = list(dict.fromkeys((*columns.values(), score)))
     for model, path in files.items():
         frame, source = opened(path).with_items(how.item).whole
-        frames.need_columns(frame.columns, {**columns, "score": score}, source.name)
-        own = polars.DataFrame([frame.get_column(name) for name in dict.fromkeys((*columns.values(), score))])
-        parts.append((own.with_columns(polars.lit(frames.name_text(model)).alias(NAME)), source))
+        need_columns(frame.columns, {**columns, "score": score}, source.name)
+        of_model = polars.lit(name_text(model)).alias(NAME)
+        parts.append((DataFrame([frame.get_column(name) for name in names]).with_columns(of_model), source))
     upward = orientation.upward(score, how.higher_is_better, parts[0][1].name)
     made = Scores.from_parts(parts, columns | {"model": NAME}, score, upward, missing=how.none)
     return replace(made, rule=score, notes=(*made.notes, *lone_negative(made)))
@@ -204,25 +208,25 @@ def _of_runs(files: Mapping[str, StrPath], how: ScoreReading) -> Scores:
 def _of_long(table: Table, kind: LongScores, how: ScoreReading, memory: float | None) -> Scores:
     """Scores of a table with a row for each item and model."""
     notes = parquet_notes.of(table)
-    named = {"item": kind.item, "model": kind.model, "group": how.group, "cluster": how.cluster}
-    named |= {"replicate": how.replicate, "annotator": how.annotator}
+    columns = {"item": kind.item, "model": kind.model} | how.named("replicate", "annotator", "group", "cluster")
     for role in ("group", "cluster", "annotator"):
-        if named.get(role) is None and notes and role in table.columns:  # which probtruth itself wrote
-            named[role] = role
-    single = named["replicate"] is None and named["annotator"] is None
-    on_disk = too_large([table], memory) and table.stored and single
+        if notes and role in table.columns:  # which probtruth itself wrote
+            columns.setdefault(role, role)
+    on_disk = too_large([table], memory) and table.stored and columns.keys().isdisjoint(("replicate", "annotator"))
     if on_disk:
         table = table.in_batches()
-    frames.need_columns(table.columns, named, table.name)
+    need_columns(table.columns, columns, table.name)
     upward, rule, facts = notes_in(notes, kind.score, how.higher_is_better, table.name)
-    columns = {role: name for role, name in named.items() if name is not None}
-    parts = table.rows([*columns.values(), kind.score])
-    made = Scores.from_parts(parts, columns, kind.score, upward, on_disk, how.none)
+    made = Scores.from_parts(
+        table.rows([*columns.values(), kind.score]), columns, kind.score, upward, on_disk, how.none
+    )
+    lines = notes.get("cautions", ())
+    cautions = made.cautions + (tuple(map(str, lines)) if isinstance(lines, list) else ())
     said = (*made.notes, *lone_negative(made))
-    return replace(made, rule=rule, known=facts, cautions=cautions_in(notes), notes=said)
+    return replace(made, rule=rule, known=facts, cautions=cautions, notes=said)
 
 
-def lone_negative(scores: Scores) -> tuple[str, ...]:
+def lone_negative(scores: Scores) -> Texts:
     """A note where -1 is the only negative score and lies below all that the others use."""
     values = scores.values if scores.replicates is None else scores.replicates.values
     negative = values < 0
@@ -236,12 +240,6 @@ def lone_negative(scores: Scores) -> tuple[str, ...]:
         f"{count} of -1 among others from {others.min():g} to {others.max():g}: if it means that there is none, "
         "missing=[-1] (command line: --missing=-1) leaves it out",
     )
-
-
-def cautions_in(notes: Mapping[str, object]) -> tuple[str, ...]:
-    """What the scores of a file that probtruth wrote do not know."""
-    lines = notes.get("cautions", ())
-    return tuple(map(str, lines)) if isinstance(lines, list) else ()
 
 
 def notes_in(

@@ -3,9 +3,9 @@
 import re
 from collections.abc import Sequence
 
-import polars
+from polars import DataFrame, Series, String
 
-from probtruth.io.formats import LabelReading
+from probtruth.io.formats import LabelReading, Texts
 
 PEOPLE = ("worker", "annotator", "rater", "user", "coder", "judge", "participant", "respondent", "reviewer")
 # Words in the names of columns that say something of the annotator, or of when and how they answered.
@@ -23,7 +23,7 @@ DECIMAL = r"^\s*-?\d*[.,]\d*[1-9]\d*\s*$"  # 1.0 is an integer
 TIME = r"^\s*\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}|^\s*\d{1,2}:\d{2}"
 
 
-def long_form_of(frame: polars.DataFrame, how: LabelReading) -> tuple[str, ...]:
+def long_form_of(frame: DataFrame, how: LabelReading) -> Texts:
     """The options with which a table is in long form; none where no reading fits, or several do."""
     names = [column.name for column in frame if _may_be_meant(column)]
     people = [name for name in names if _has_word(name, PEOPLE) and not _has_word(name, TRAITS)]
@@ -33,28 +33,29 @@ def long_form_of(frame: polars.DataFrame, how: LabelReading) -> tuple[str, ...]:
         return ()
     (annotator,) = people
     others = [name for name in names if name != annotator and not _has_word(name, (*TRAITS, *PEOPLE))]
-    answers = [name for name in others if _has_word(name, ANSWERS)]
-    items = [name for name in others if name not in answers and _tells_apart(frame, (name, annotator))]
+    items = [name for name in others if not _has_word(name, ANSWERS) and _n(frame, name, annotator) == frame.height]
     if how.column("item") in items:
         items = [how.column("item")]
-    labels = [name for name in others if name not in items and _varies(frame, name, annotator, items)]
+    labels = [name for name in others if name not in items and _varies(frame, name, (annotator, *items[:1]))]
     if how.column("label") in labels:
         labels = [how.column("label")]
-    if len(labels) != 1 or not items or not all(_same_groups(frame, items[0], name) for name in items):
+    # several columns may name the items, if all of them put the rows into the same groups
+    if len(labels) != 1 or not items or any(_n(frame, *items[:1], name) != _n(frame, name) for name in items):
         return ()
-    found = {"--item": ("item", items[0]), "--annotator": ("annotator", annotator), "--label": ("label", labels[0])}
+    if len({_n(frame, name) for name in items}) > 1:
+        return ()
     words: list[str] = []
-    for option, (role, name) in found.items():
+    for role, name in {"item": items[0], "annotator": annotator, "label": labels[0]}.items():
         if how.column(role) != name:
-            words += [option, name]
+            words += [f"--{role}", name]
     return tuple(words)
 
 
-def _may_be_meant(column: polars.Series) -> bool:
+def _may_be_meant(column: Series) -> bool:
     """Whether a column may hold names that stand in several rows; no decimals, and no times."""
     if not 1 < column.n_unique() < len(column) or not column.name.strip():
         return False
-    if column.dtype == polars.String:
+    if column.dtype == String:
         cells = column.alias("cells").str
         return not (cells.contains(DECIMAL).any() or cells.contains(TIME).any())
     return column.dtype.is_integer()
@@ -65,22 +66,11 @@ def _has_word(name: str, words: Sequence[str]) -> bool:
     return any(part == word or part == word + "s" for part in parts for word in words)
 
 
-def _pairs(frame: polars.DataFrame, names: Sequence[str]) -> int:
+def _n(frame: DataFrame, *names: str) -> int:
     """How many rows differ in these columns."""
-    return polars.DataFrame([frame.get_column(name) for name in dict.fromkeys(names)]).n_unique()
+    return frame[list(dict.fromkeys(names))].n_unique()
 
 
-def _tells_apart(frame: polars.DataFrame, names: Sequence[str]) -> bool:
-    return _pairs(frame, names) == frame.height
-
-
-def _varies(frame: polars.DataFrame, name: str, annotator: str, items: Sequence[str]) -> bool:
-    """Whether some annotator answers differently, and some item gets different answers."""
-    groups = [annotator, *items[:1]]
-    return all(_pairs(frame, (name, group)) > frame.get_column(group).n_unique() for group in groups)
-
-
-def _same_groups(frame: polars.DataFrame, one: str, other: str) -> bool:
-    """Whether two columns put the rows into the same groups, under other names."""
-    sizes = {frame.get_column(one).n_unique(), frame.get_column(other).n_unique(), _pairs(frame, (one, other))}
-    return len(sizes) == 1
+def _varies(frame: DataFrame, name: str, groups: Sequence[str]) -> bool:
+    """Whether some of each group differ in a column: an annotator answers differently, an item gets other answers."""
+    return all(_n(frame, name, group) > _n(frame, group) for group in groups)

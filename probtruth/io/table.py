@@ -9,11 +9,14 @@ from typing import Any
 
 import numpy as np
 import polars
+from polars import DataFrame, Series, String
 
-from probtruth import check, frame_numbers, frames
-from probtruth.check import Source
+from probtruth import frame_numbers, frames
+from probtruth.check import Source, quote, shortlist
 from probtruth.errors import InputError
+from probtruth.frames import by_value, polars_names
 from probtruth.io.addresses import location, shown
+from probtruth.io.formats import MaybeText, Texts
 from probtruth.io.tables import binary, text
 from probtruth.io.tables.read import files_of
 from probtruth.kernels.host import free_memory
@@ -21,7 +24,7 @@ from probtruth.kernels.host import free_memory
 SHARE = 0.5  # of the memory that is free, what a reader's tables take unless it is said
 COPIES = 3  # of the numbers of tables that are in memory at once while they are read and worked on
 
-type Part = tuple[polars.DataFrame, Source]
+type Part = tuple[DataFrame, Source]
 """Some rows of a table, and where they stand."""
 
 
@@ -35,10 +38,9 @@ class Table(ABC):
 
     name: str
     row_names: Sequence[str] | None = None
-    index_columns: tuple[str, ...] = ()
+    index_columns: Texts = ()
     has_names: bool = True
     stored: bool = False  # whether it lies in files
-    is_block: bool = False  # whether each of its columns but that of items is a label's
     single: bool = False  # whether it was a Series
 
     @property
@@ -69,7 +71,7 @@ class Table(ABC):
             for name in first.columns:
                 if frame[name].dtype != first[name].dtype:
                     raise InputError(
-                        f"{frame[name].dtype} in column {check.quote(name)}",
+                        f"{frame[name].dtype} in column {quote(name)}",
                         f"{first[name].dtype}, as in {source.name}",
                         "Write all files alike.",
                         own.name,
@@ -84,7 +86,7 @@ class Table(ABC):
         """The same table, of which no more than a part is in memory at once."""
         return self
 
-    def with_items(self, item: str | None) -> "Table":
+    def with_items(self, item: MaybeText) -> "Table":
         """The same table, with a column of the names of its items where they stand in none, or in several."""
         if item is None or "," not in item or item in self.columns:
             return self
@@ -94,7 +96,7 @@ class Table(ABC):
     def with_row_numbers(self) -> "Table":
         """The same table, with a column ROWS of the numbers of its rows."""
         frame, _ = self.whole
-        return FrameTable(frame.with_columns(polars.Series(ROWS, np.arange(frame.height))), self.name)
+        return FrameTable(frame.with_columns(Series(ROWS, np.arange(frame.height))), self.name)
 
     def metadata(self) -> Mapping[bytes, bytes]:
         """What a Parquet file says of itself."""
@@ -108,16 +110,17 @@ ROWS = "row number "  # A name that no column of a file has
 class FrameTable(Table):
     """A dataframe, or what is like one, as a frame of polars."""
 
-    frame: polars.DataFrame
+    frame: DataFrame
     name: str
     row_names: Sequence[str] | None = None
-    index_columns: tuple[str, ...] = ()
+    index_columns: Texts = ()
     has_names: bool = True
     single: bool = False
+    source: Source | None = None
 
     @property
     def head(self) -> Part:
-        return self.frame, Source(self.name)
+        return self.frame, self.source or Source(self.name)
 
     @property
     def size(self) -> float:
@@ -129,15 +132,15 @@ class FrameTable(Table):
     @property
     def label_names(self) -> list[str] | None:
         """The names of its columns, as labels; None where they have positions only."""
-        return frames.by_value(frames.polars_names(self.columns)).to_list() if self.has_names else None
+        return by_value(polars_names(self.columns)).to_list() if self.has_names else None
 
-    def with_items(self, item: str | None) -> Table:
+    def with_items(self, item: MaybeText) -> Table:
         name = "item" if item is None else item
         if self.row_names is None or name in self.frame.columns:
             return super().with_items(item)
-        names = frames.polars_names(self.row_names).alias(name)
+        names = polars_names(self.row_names).alias(name)
         rest = [column for column in self.frame if column.name not in self.index_columns]
-        return replace(self, frame=polars.DataFrame([names, *rest]), row_names=None, index_columns=())
+        return replace(self, frame=DataFrame([names, *rest]), row_names=None, index_columns=())
 
 
 @dataclass(frozen=True, eq=False)
@@ -203,53 +206,12 @@ class FileTable(Table):
 
 
 @dataclass(frozen=True, eq=False)
-class Block(Table):
-    """Some columns of a table as a table of its own: that of the items, and one for each label."""
-
-    table: Table
-    item: str
-    labels: Mapping[str, str]  # the table's name of each label's column
-    counts: bool = False  # of votes
-    is_block: bool = field(default=True, init=False)
-
-    @property
-    def name(self) -> str:  # type: ignore[override]
-        return self.table.name
-
-    @property
-    def stored(self) -> bool:  # type: ignore[override]
-        return self.table.stored
-
-    @property
-    def head(self) -> Part:
-        return self._renamed(*self.table.head)
-
-    @property
-    def size(self) -> float:
-        return self.table.size * len(self.labels) / len(self.table.columns)
-
-    def rows(self, columns: Sequence[str] | None = None) -> Iterable[Part]:
-        wanted = [self.item, *(self.labels[name] for name in columns or self.labels if name != self.item)]
-        return (self._renamed(*part) for part in self.table.rows(wanted))
-
-    def in_batches(self) -> Table:
-        return replace(self, table=self.table.in_batches())
-
-    def _renamed(self, frame: polars.DataFrame, source: Source) -> Part:
-        """The columns of a frame under the names of the labels; messages name them as the table does."""
-        there = {**{self.item: self.item}, **self.labels}
-        present = set(frame.columns)
-        series = {label: frame.get_column(name) for label, name in there.items() if name in present}
-        return polars.DataFrame(series), replace(source, columns=self.labels)
-
-
-@dataclass(frozen=True, eq=False)
 class Keyed(Table):
     """A table whose items are named by several columns together: `chapter,verse` has the item `3/16`."""
 
     table: Table
     item: str
-    parts: tuple[str, ...]
+    parts: Texts
 
     @property
     def name(self) -> str:  # type: ignore[override]
@@ -283,17 +245,17 @@ class Keyed(Table):
     def metadata(self) -> Mapping[bytes, bytes]:
         return self.table.metadata()
 
-    def _keyed(self, frame: polars.DataFrame, source: Source) -> Part:
+    def _keyed(self, frame: DataFrame, source: Source) -> Part:
         names = joined([frames.cells(frame, name) for name in self.parts])
-        return polars.DataFrame([names.alias(self.item), *frame]), source
+        return DataFrame([names.alias(self.item), *frame]), source
 
 
-def joined(columns: Sequence[polars.Series]) -> polars.Series:
+def joined(columns: Sequence[Series]) -> Series:
     """The names that several columns give together; a slash in one is marked, so that no two items get one name."""
-    marked: dict[str, polars.Series] = {}
+    marked: dict[str, Series] = {}
     for at, column in enumerate(columns):
-        marked[str(at)] = column.cast(polars.String).str.replace_all("/", r"\/", literal=True)
-    return polars.DataFrame(marked).select(polars.concat_str(polars.all(), separator="/")).to_series()
+        marked[str(at)] = column.cast(String).str.replace_all("/", r"\/", literal=True)
+    return DataFrame(marked).select(polars.concat_str(polars.all(), separator="/")).to_series()
 
 
 def opened(source: object, what: str = "the table") -> Table:
@@ -306,7 +268,7 @@ def opened(source: object, what: str = "the table") -> Table:
         return _of_array(source, what)
     frame = frames.with_index(source)
     rows = frame_numbers.row_names(source)
-    index: tuple[str, ...] = ()
+    index: Texts = ()
     if rows is not None:
         index = tuple(name for name in source.index.names if name in frame.columns)  # type: ignore[attr-defined]
     has_names = frame_numbers.column_names(source, frame.columns) is not None
@@ -348,8 +310,8 @@ def too_large(tables: Iterable[Table], memory: float | None) -> bool:
 def _same_columns(columns: Sequence[str], first: Sequence[str], name: str, first_name: str) -> None:
     if columns is not first and sorted(columns) != sorted(first):
         raise InputError(
-            f"the columns {check.shortlist(columns)}",
-            f"those of {first_name}: {check.shortlist(first)}",
+            f"the columns {shortlist(columns)}",
+            f"those of {first_name}: {shortlist(first)}",
             "Give all files of a folder or pattern the same columns.",
             name,
         )

@@ -7,11 +7,13 @@ from typing import Any
 
 import numpy as np
 import polars
+from polars import DataFrame, Series, String
 
-from probtruth import check, check_arrays
-from probtruth.check import Source
+from probtruth import check
+from probtruth.check import Source, one_of
+from probtruth.check_arrays import as_floats, distributions, surely_simplex
 from probtruth.errors import InputError
-from probtruth.io.formats import LabelReading
+from probtruth.io.formats import LabelReading, MaybeText
 from probtruth.io.kinds import Soft, kind_of
 from probtruth.io.output.csv_safe import check_new_csv, write_new_csv
 from probtruth.io.table import Table, opened, too_large
@@ -53,14 +55,14 @@ def write_soft(truth: Truth, path: str | Path) -> None:
         "annotations": _kind_of(truth.annotations),
         "annotators": list(truth.index.annotators),
     }
-    frame = polars.DataFrame({"item": polars.Series(list(truth.index.items), dtype=polars.String), **columns})
+    frame = DataFrame({"item": Series(list(truth.index.items), dtype=String), **columns})
     if truth.shares is not None:
-        frame = frame.with_columns(*(polars.Series(OWN + one, truth.shares[:, at]) for at, one in enumerate(columns)))
+        frame = frame.with_columns(*(Series(OWN + one, truth.shares[:, at]) for at, one in enumerate(columns)))
     if truth.n_votes is not None:
-        frame = frame.with_columns(polars.Series(VOTES, truth.n_votes))
+        frame = frame.with_columns(Series(VOTES, truth.n_votes))
     for name, table in truth.evidence.items():
         for position, label in enumerate(columns):
-            frame = frame.with_columns(polars.Series(_evidence_column(name, label), table[:, position]))
+            frame = frame.with_columns(Series(_evidence_column(name, label), table[:, position]))
     if truth.annotations is not None and truth.annotations.annotator is not None:
         frame = _with_answers(frame, truth.annotations)
     if Path(path).suffix.lower() == ".csv":
@@ -79,7 +81,7 @@ def check_soft_out(path: str | Path) -> None:
 
 
 def read_soft(
-    table: StrPath | Table, item: str | None = None, estimand: Estimand | None = None, memory: float | None = None
+    table: StrPath | Table, item: MaybeText = None, estimand: Estimand | None = None, memory: float | None = None
 ) -> Truth:
     """Soft labels in a file: a column of item names, and one of probability for each label."""
     made = opened(table)
@@ -107,7 +109,7 @@ def soft_of(table: Table, kind: Soft, estimand: Estimand | None = None, on_disk:
     index, rows, _ = Index.of_array((n_rows, len(labels)), items, None if kind.positional else labels)
     ordered = labels if kind.positional else index.labels
 
-    def refuse(cells: np.ndarray, frame: polars.DataFrame, source: Source) -> None:
+    def refuse(cells: np.ndarray, frame: DataFrame, source: Source) -> None:
         check_rows(cells, ordered, source, "probs", suspects(labels, None, item or ""), "soft labels")
 
     def numbers(start: str, convert: Callable[[np.ndarray], tuple[np.ndarray, bool]]) -> np.ndarray:
@@ -118,12 +120,12 @@ def soft_of(table: Table, kind: Soft, estimand: Estimand | None = None, on_disk:
         fill(values, rows, len(rows), table.rows(wanted), columns, convert, refuse)
         return values
 
-    probs = numbers("", lambda cells: (cells, check_arrays.surely_simplex(cells)))
+    probs = numbers("", lambda cells: (cells, surely_simplex(cells)))
     notes = parquet_notes.of(table)
     own = notes.get("estimand")
     if estimand is not None and own not in (None, estimand):
         raise InputError(f"the estimand {estimand!r}", f"{own!r}, as the file says", "Leave it out.", source.name)
-    known = check.one_of(estimand or str(own or "distribution"), ESTIMANDS, "estimand")
+    known = one_of(estimand or str(own or "distribution"), ESTIMANDS, "estimand")
     truth = Truth(probs, index, known, "given")
     if not notes:
         return truth
@@ -143,19 +145,17 @@ def soft_of(table: Table, kind: Soft, estimand: Estimand | None = None, on_disk:
         raise parquet_notes.damaged(str(error), source.name) from None
 
 
-def _restored(
-    truth: Truth, notes: Mapping[str, object], shares: np.ndarray | None, n_votes: Sequence[polars.Series]
-) -> Truth:
+def _restored(truth: Truth, notes: Mapping[str, object], shares: np.ndarray | None, n_votes: Sequence[Series]) -> Truth:
     votes = np.concatenate([some.cast(polars.Int64).to_numpy() for some in n_votes]) if n_votes else None
     if votes is not None and (votes < 0).any():
         raise ValueError("a negative number of votes")
     if shares is not None:
         voted = shares if votes is None or votes.all() else shares[votes > 0]
         if len(voted):
-            check_arrays.distributions(voted, lambda row: f"row {row + 1}", "vote shares")
+            distributions(voted, lambda row: f"row {row + 1}", "vote shares")
     marginals = None
     if notes["marginals"] is not None:
-        marginals = check_arrays.as_floats(notes["marginals"], "label", "marginals")
+        marginals = as_floats(notes["marginals"], "label", "marginals")
         check.length(len(marginals), len(truth.index.labels), "marginals")
     known: dict[str, Any] = {name: notes[name] is True for name in ("positional_items", "positional_labels")}
     annotators: Any = notes.get("annotators", ())
@@ -186,23 +186,23 @@ def _plain(diagnostics: Mapping[str, object]) -> dict[str, object]:
     return plain
 
 
-def _kind_of(annotations: Annotations | None) -> str | None:
+def _kind_of(annotations: Annotations | None) -> MaybeText:
     """What is known of the annotations that a truth was inferred from."""
     if annotations is None:
         return None
     return "counts" if annotations.annotator is None else "long"
 
 
-def _with_answers(frame: polars.DataFrame, annotations: Annotations) -> polars.DataFrame:
+def _with_answers(frame: DataFrame, annotations: Annotations) -> DataFrame:
     """The table with the annotations of every item, as lists."""
     columns = {"row": annotations.item, ANSWERS: annotations.label, ANNOTATORS: annotations.annotator}
-    rows = polars.DataFrame(columns).cast(polars.UInt32).sort("row", maintain_order=True)
+    rows = DataFrame(columns).cast(polars.UInt32).sort("row", maintain_order=True)
     lists = rows.group_by("row", maintain_order=True).agg(polars.all())
     numbered = frame.with_row_index("row")
     return numbered.join(lists, on="row", how="left", maintain_order="left").drop("row")
 
 
-def _annotations(truth: Truth, notes: Mapping[str, object], parts: Sequence[polars.DataFrame]) -> Annotations:
+def _annotations(truth: Truth, notes: Mapping[str, object], parts: Sequence[DataFrame]) -> Annotations:
     """The annotations that a truth was inferred from; of counts by the shares of the votes."""
     n_labels, n_annotators = len(truth.index.labels), len(truth.index.annotators)
     if notes["annotations"] == "counts":

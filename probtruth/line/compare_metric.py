@@ -16,6 +16,7 @@ from probtruth.comparison.resampled import Resampled, bundled, estimate_of_metri
 from probtruth.comparison.rows import favours, in_own_units
 from probtruth.errors import PosteriorError
 from probtruth.io.addresses import fetched_once
+from probtruth.io.formats import LabelReading
 from probtruth.line.evaluate import matched, read_both, truth_of
 from probtruth.line.informed_truth import on_evidence
 from probtruth.line.inputs import Models, Reference, by_item
@@ -103,7 +104,7 @@ def compare_metric(
     if metric != "kappa" and points_of(rope) is not None:  # the others are proportions
         rope = points_of(rope)
     options = checked_options(engine, "new-items", rope, DRAWS, seed, strict)
-    known, models, left = read_both(truth, predictions, item, labels, estimand)
+    known, models, left = read_both(truth, predictions, LabelReading(item), labels, estimand)
     need_two(models.models)
     group_of, cluster_of = (
         by_item(listed, known.index, models.index, what)

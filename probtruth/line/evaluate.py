@@ -6,6 +6,7 @@ from dataclasses import replace
 from probtruth import check
 from probtruth.comparison.compare import compare
 from probtruth.errors import InputError
+from probtruth.frames import name_text
 from probtruth.io.addresses import fetched_once
 from probtruth.io.formats import LabelReading
 from probtruth.io.gold import ExpertAnswers, expert_answers
@@ -54,6 +55,7 @@ def evaluate(
     strict: bool = False,
     item: str | None = None,
     labels: Sequence[object] | None = None,
+    missing: Sequence[object] = (),
     memory: float | None = None,
 ) -> Result:
     """From annotations (or soft labels) and predictions to the comparison of the models; of one model, to its score.
@@ -82,6 +84,7 @@ def evaluate(
         seed: of everything random: the same seed gives the same numbers.
         item: the column of items.
         labels: the names of the labels, in the order of the columns.
+        missing: answers in a table of labels that are none ("NA", -1, "cannot say"): they are left out and counted.
         memory: bytes from which on tables lie in temporary files instead of in memory (see below).
 
     `gold` are experts' answers on a few items, {item: label} or a table with the columns `item` and `label`: the
@@ -115,7 +118,8 @@ def evaluate(
     answers = gold if gold is None or isinstance(gold, ExpertAnswers) else expert_answers(gold, item or "item")
     if answers is not None and method is None and not isinstance(reference, Truth):
         estimand = estimand or "class"
-    known, models, estimand = read_both(reference, predictions, item, labels, estimand, memory)
+    how = LabelReading(item, missing=tuple(map(name_text, check.listed(missing, "missing"))))
+    known, models, estimand = read_both(reference, predictions, how, labels, estimand, memory)
     grouped = by_item(groups, known.index, models.index, "groups")
     options = Options(
         rule=get_rule(rule, order),
@@ -138,16 +142,16 @@ def evaluate(
 def read_both(
     reference: Reference,
     predictions: Models,
-    item: str | None,
+    how: LabelReading,
     labels: Sequence[object] | None,
     estimand: Estimand | None,
     memory: float | None = None,
 ) -> tuple[Annotations | Truth, Predictions, Estimand | None]:
     """Both sides as types, and the estimand that is left to be inferred: soft labels take it where they are read."""
     predictions = opened_models(predictions)
-    known = reference_of(reference, predictions, LabelReading(item), estimand, labels, memory)
+    known = reference_of(reference, predictions, how, estimand, labels, memory)
     left = estimand if known is reference or isinstance(known, Annotations) else None
-    return known, predictions_of(predictions, item, labels, known.index, memory), left
+    return known, predictions_of(predictions, how.item, labels, known.index, memory), left
 
 
 def concluded(reference: Annotations | Truth, predictions: Predictions, options: Options) -> Result:

@@ -110,6 +110,10 @@ def reference_of(
     memory: float | None = None,
 ) -> Annotations | Truth:
     """What the models are judged by, as annotations or a truth; `estimand` says which of the two soft labels are."""
+    is_table = isinstance(reference, Table | str | Path) or is_frame(reference)
+    if how.none and (not is_table or isinstance(reference, Annotations | Truth)):
+        hint = "Give a table with columns of items and labels, or leave those items out."
+        raise InputError(f"missing= with {type(reference).__name__}", "a table of answers", hint)
     if isinstance(reference, Annotations | Truth):
         return reference
     if isinstance(reference, Predictions):
@@ -151,6 +155,8 @@ def _of_table(
         used = table.head[0].get_column(how.column("label")).drop_nulls().unique().to_list()
     beside = _beside(predictions, how, labels, used)
     kind = kind_of(table, how, beside)
+    if isinstance(kind, Soft) and how.none:
+        raise InputError("missing= with soft labels", "a table of answers", "Leave it out.", table.name)
     if isinstance(kind, Soft):
         return soft_of(table, kind, estimand, on_disk)
     if isinstance(kind, Hard):

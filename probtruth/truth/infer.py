@@ -165,10 +165,13 @@ def _drifted(
     """The labels that the truth holds of far more, or far fewer, items than most votes say: both shares, by label."""
     counts = annotations.counts()
     open_items = (counts.sum(1) > 0) & (known < 0)
-    expected, voted = probs[open_items].sum(0), plurality(counts[open_items]).sum(0)
     n_items = max(int(open_items.sum()), 1)
-    far = np.abs(expected - voted) > 0.25 * voted + 3 * np.sqrt(voted + 1)
-    return {
-        annotations.index.labels[label]: (float(expected[label] / n_items), float(voted[label] / n_items))
-        for label in np.flatnonzero(far).tolist()
-    }
+    expected = probs[open_items].sum(0)
+    voted = plurality(counts[open_items]).sum(0)
+    allowed = 0.25 * voted + 3 * np.sqrt(voted + 1)
+    far = np.abs(expected - voted) > allowed
+    drifted = {}
+    for label in np.flatnonzero(far).tolist():
+        shares = (float(expected[label] / n_items), float(voted[label] / n_items))
+        drifted[annotations.index.labels[label]] = shares
+    return drifted

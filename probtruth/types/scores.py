@@ -1,5 +1,6 @@
 """Scores: one number for each model and item, as given, with its orientation."""
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -48,6 +49,22 @@ MOST_ITEMS = 10_000  # Items up to which all are looked at one by one, and
 MOST_CELLS = 1_000_000  # the same for items times labels
 
 LossesOf = Callable[[Table], Table]  # The loss if the label were k, from log-probabilities
+
+FOLD = re.compile(r"(cv[ _-]?)?folds?([ _-]?(id|no|nr|number|index|\d+))?", re.IGNORECASE)  # What folds are called
+OF_FOLDS = "folds of cross-validation share training data"  # How a caution begins that replicates="folds" answers
+
+
+def _of_folds(coded: Mapping[str, Coded], columns: Mapping[str, str]) -> tuple[str, ...]:
+    """A caution where the items, or the repeats of an item, are called folds."""
+    for role in ("item", "replicate"):
+        names = coded[role][1] if role in coded else []
+        if len(names) > 1 and any(FOLD.fullmatch(name) for name in (columns[role], names[0])):
+            share = f"{1 / len(names):.3g}"
+            return (
+                f"{OF_FOLDS}, and count here as if they did not: replicates='folds', fold_correlation={share} (command "
+                f"line: --replicates folds --fold-correlation {share}) mends that",
+            )
+    return ()
 
 
 def sampled_items(n_items: int, n_labels: int, seed: int) -> Int[np.ndarray, " sampled"]:
@@ -408,6 +425,7 @@ class Scores(Brief):
             item_rows=ranks(kept) if in_order else None,
             item_order=in_order,
             notes=notes,
+            cautions=_of_folds(coded, columns),
         )
 
 

@@ -83,6 +83,8 @@ def measured(subject: Subject) -> list[Sequence[str]]:
         ratios = sorted(own / other for own, other in zip(seconds, rival, strict=True))
         low, middle, high = statistics.quantiles(ratios, n=4) if len(ratios) > 1 else (ratios[0],) * 3
         spread = f"{middle:.2f} ({low:.2f} to {high:.2f}{', noisy' if high - low > NOISY * middle else ''})"
+        if rival is seconds:
+            spread = "1"
         time_taken = statistics.median(seconds)
         shown = f"{1e3 * time_taken:.3g} ms" if time_taken < 1 else f"{time_taken:.2f} s"
         rows.append((name, shown, spread, subject.wanted.get(name, "")))

@@ -152,7 +152,7 @@ def assert_no_nan(comparison):
         assert not any(isinstance(value, float) and math.isnan(value) for value in row.values())
 
 
-@pytest.mark.parametrize("engine", ["nuts", "exact"])
+@pytest.mark.parametrize("engine", ["exact", pytest.param("nuts", marks=pytest.mark.long)])
 def test_identical_models_are_even(engine):
     row = np.random.default_rng(1).normal(size=30)
     comparison = compare(make([row, row], "ab"), engine=engine, rope=0.1)

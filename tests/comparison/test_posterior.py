@@ -67,6 +67,7 @@ def test_three_engines_agree(seed):
             assert abs(one - two) <= ERRORS * error * scale
 
 
+@pytest.mark.long
 def test_draws_of_own_means_have_the_freedom_of_the_program():
     """What a few items of one group share hardly matters to differences, and makes the models' own means uncertain."""
     rng, groups = np.random.default_rng(1), np.repeat([0, 1], [3, 200])

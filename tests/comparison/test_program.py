@@ -13,6 +13,7 @@ from scipy import integrate, stats
 
 import probtruth as pt
 from probtruth.comparison.compare import compare
+from probtruth.comparison.drawn import SITES
 from probtruth.comparison.groups import Groups, Prior, from_draws, quadrature
 from probtruth.comparison.program import integrated, program
 from probtruth.inference import nuts
@@ -65,14 +66,14 @@ def traced(data, **options):
 def test_the_program_observes_the_mean_and_the_variance_of_every_group():
     groups = simulated(np.random.default_rng(0))[1]
     observed, samples, sites = traced(data_of(groups, Prior.of(groups)))
-    assert observed == {"observed_mean", "observed_variance", "flat"}
+    assert observed == {"observed_mean", "observed_variance", "flat_difference", "flat_typical"}
     plates = {frame.name: frame.size for frame in samples["observed_mean"]["cond_indep_stack"]}
     assert plates == {"group": 4, "pair": 1}
     np.testing.assert_allclose(samples["observed_mean"]["value"], groups.mean)
     np.testing.assert_allclose(samples["observed_variance"]["value"], groups.seen, rtol=1e-6)
     assert {"difference", "between", "typical", "spread", "variance", "group_mean"} <= set(sites)
     observed, samples, _ = traced(one_group([0.4], [0.04], 19.0))
-    assert observed == {"observed_mean", "observed_variance"}
+    assert observed == {"observed_mean", "observed_variance", "flat_difference"}
     np.testing.assert_allclose(samples["observed_variance"]["value"], 0.04, rtol=1e-6)
 
 
@@ -83,7 +84,7 @@ def test_other_data_give_other_draws():
     assert np.abs(drawn[0] - drawn[1]).min() > 0
 
 
-@pytest.mark.parametrize("groups", [None, np.arange(40) % 4])
+@pytest.mark.parametrize("groups", [None, pytest.param(np.arange(40) % 4, marks=pytest.mark.long)])
 def test_scores_of_another_scale_give_the_same_draws_scaled(groups):
     values = np.random.default_rng(1).normal([[0.0], [0.3]], 1.0, (2, 40))
     small, large = (compare(make(scale * values), groups, engine="nuts", draws=200) for scale in (1.0, 300.0))
@@ -107,16 +108,17 @@ def test_what_is_integrated_out_changes_no_density():
     groups = simulated(np.random.default_rng(2), sizes=(4, 30))[1]
     data = data_of(groups, Prior.of(groups))
     found, wanted = [], []
-    for quantile, apart, spread, standardised in ((0.3, 0.1, 0.4, 0.2), (0.7, -0.2, 1.0, -0.5), (0.5, 0.0, 0.8, 0.0)):
-        latent = {"quantile": [quantile], "apart": [apart], "spread": [spread], "standardised": [standardised]}
-        latent = {name: np.array(value) for name, value in latent.items()}
+    names = ("between_score", "spread_score", "standardised_typical", "standardised_difference")
+    for values in ((-0.5, -0.6, 0.1, 0.2), (0.5, 0.5, -0.2, -0.5), (0.0, 0.3, 0.0, 0.0)):
+        latent = {name: np.array([value]) for name, value in zip(names, values, strict=True)}
         with jax.enable_x64(True):
             found.append(float(log_density(integrated, (), data, latent)[0]))
             seeded = handlers.seed(integrated, jax.random.key(0))
             sites = handlers.trace(handlers.substitute(seeded, latent)).get_trace(**data)
             parts = [site["fn"].log_prob(site["value"]).sum() for name, site in sites.items() if name in latent]
-            rest = float(sum(parts) + sites["flat"]["fn"].log_factor.sum())
-            mu, tau, typical = (float(sites[name]["value"][0]) for name in ("difference", "between", "typical"))
+            flat = [site["fn"].log_factor.sum() for name, site in sites.items() if name.startswith("flat")]
+            rest = float(sum(parts) + sum(flat))
+            mu, tau, typical, spread = (float(sites[name]["value"][0]) for name in SITES[:4])
         for g in range(2):
 
             def density_of(log, g=g, mu=mu, tau=tau, typical=typical, spread=spread):
@@ -135,8 +137,8 @@ def test_the_sampler_and_the_quadrature_agree():
     for seed, sizes in ((3, (4, 4, 8, 30, 100)), (4, (12, 12, 12)), (5, (5,) * 10)):
         groups = simulated(np.random.default_rng(seed), sizes=sizes)[1]
         prior = Prior.of(groups)
-        sites = nuts.sample(integrated, data_of(groups, prior), 0, draws=2500, target_accept=0.9).sites
-        drawn, exact = from_draws(groups, sites, 0, 0), quadrature(groups, prior, 0)
+        sites = nuts.sample(integrated, data_of(groups, prior), 0, draws=1000).sites
+        drawn, exact = from_draws(groups, prior, sites, 0, 0), quadrature(groups, prior, 0)
         for one, other in ((drawn.mixture(), exact.mixture()), (drawn.mixture(True), exact.mixture(True))):
             width = other.quantile(0.975) - other.quantile(0.025)
             assert one.below(0.0) == pytest.approx(float(other.below(0.0)), abs=0.01)

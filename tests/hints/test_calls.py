@@ -16,6 +16,7 @@ from sklearn.metrics import make_scorer
 
 import probtruth as pt
 from probtruth.errors import InputError, PosteriorError
+from probtruth.io.truth import read_soft
 
 
 @dataclass(frozen=True)
@@ -72,13 +73,6 @@ EVENT = {"m": {"item": ["x", "y"], "yes": [2.0, -1.0]}}
 
 PREDICTED = pt.Predictions.from_probs(PROBS)
 TRUTH = pt.Truth.from_labels([0, 1], n_labels=2)
-BLOCKS = {
-    "item": ITEMS,
-    **{f"truth.{label}": [1, 2] * 12 for label in LABELS},
-    **{f"m.{label}": [0.5] * 24 for label in LABELS},
-}
-
-
 SEVERAL = {
     "item": [item for item in ITEMS for _ in "ab"],
     "annotator": ["a", "b"] * 24,
@@ -327,12 +321,6 @@ CALLS = {
         lambda: pt.loaders.read_lm_eval_choices("logs", normalise="none", tasks="arc"),
         lambda both: both[0].models == ("large", "small"),
     ),
-    "candidates without parameters": Call(
-        lambda: pt.loaders.read_cv_results({"split0_test_score": [0.1, 0.2], "params": []}),
-        "Give names=[...].",
-        lambda: pt.loaders.read_cv_results({"split0_test_score": [0.1, 0.2], "params": []}, names=["a", "b"]),
-        lambda read: read.models == ("a", "b"),
-    ),
     "a column without a name": Call(
         lambda: pt.read_predictions({"m": written_with_index(True)}),
         "index=False",
@@ -340,7 +328,7 @@ CALLS = {
         lambda read: read.index.labels == ("no", "yes"),
     ),
     "whole numbers as soft labels": Call(
-        lambda: pt.evaluate(pt.loaders.joined_table(BLOCKS)[0], models()),
+        lambda: read_soft("whole.csv"),
         "read_annotations(path, format='counts')",
         lambda: pt.read_annotations("whole.csv", format="counts"),
         lambda read: read.index.labels == ("no", "yes"),

@@ -16,6 +16,7 @@ from probtruth.cli import main
 
 Json = dict[str, Any]
 MODELS = "--predictions sharp=sharp.csv --predictions flat=flat.csv"
+FOLDS = "compare folds.csv --item fold --score accuracy --engine exact"
 RUN = f"run --annotations labels.csv {MODELS} --engine exact"
 
 
@@ -41,6 +42,12 @@ def counts_upwards(found: Json) -> bool:
 
 def counts_downwards(found: Json) -> bool:
     return found["higher_is_better"] is False
+
+
+def not_of_folds(found: Json) -> bool:
+    """No warning of folds is left, and P is that of Nadeau and Bengio's t-test (0.9801, by hand) instead of 0.988."""
+    assert not any("folds" in warning for warning in found["warnings"])
+    return 0.97 < found["pairwise"][0]["p_a_better"] < 0.985
 
 
 def rule_is(name: str) -> Callable[[Json], bool]:
@@ -247,6 +254,15 @@ CASES = {
         f"choose-gold --annotations labels.csv {MODELS} --items 12 --out chosen.csv",
         {"--gold chosen.csv": lambda found: found["gold"]["n_items"] == 16},
         fill={"--gold chosen.csv": f"probtruth {RUN} --gold gold.csv"},  # filled in
+        is_note=True,
+    ),
+    "folds as items": Case(
+        FOLDS,
+        {
+            "--replicates folds --fold-correlation 0.1": not_of_folds,
+            "--replicates folds": not_of_folds,
+        },
+        fill={"--replicates folds": f"probtruth {FOLDS} --replicates folds --fold-correlation 0.1"},
         is_note=True,
     ),
     "a table that holds all, and another file": Case(

@@ -242,3 +242,35 @@ def test_one_value_in_several_spellings(tmp_path: Path) -> None:
         assert pt.read_annotations(tmp_path / "t.csv").index.labels == ("false", "true")
     (tmp_path / "t.csv").write_text("item,annotator,label\n1.1,a,x\n1.10,a,x\n007,a,y\n")
     assert pt.read_annotations(tmp_path / "t.csv").index.items == ("007", "1.1", "1.10")
+
+
+class TestMissingAnswers:
+    MODELS: ClassVar[dict[str, Any]] = {
+        "a": {"item": ["p", "q", "r"], "no": [0.8, 0.3, 0.6], "yes": [0.2, 0.7, 0.4]},
+        "b": {"item": ["p", "q", "r"], "no": [0.6, 0.4, 0.5], "yes": [0.4, 0.6, 0.5]},
+    }
+    VOTES: ClassVar[dict[str, list[Any]]] = {
+        "item": ["p", "p", "q", "q", "r", "r"],
+        "annotator": ["x", "y"] * 3,
+        "label": ["no", "no", "yes", "NA", "no", "yes"],
+    }
+
+    def test_evaluate_as_the_reader(self) -> None:
+        read = pt.evaluate(pt.read_annotations(self.VOTES, missing=["NA"]), self.MODELS, engine="exact")
+        asked = pt.evaluate(self.VOTES, self.MODELS, missing=["NA"], engine="exact")
+        assert asked.to_dict() == read.to_dict()
+        assert asked.truth.index.labels == ("no", "yes")
+        codes = {**self.VOTES, "label": [0, 0, 1, -1, 0, 1]}
+        models = {name: {"item": own["item"], "0": own["no"], "1": own["yes"]} for name, own in self.MODELS.items()}
+        pairs = [
+            pt.evaluate(codes, models, missing=[-1], engine="exact").comparison.pairwise(),
+            read.comparison.pairwise(),
+        ]
+        assert pairs[0].equals(pairs[1])
+
+    @pytest.mark.parametrize(
+        "reference", [["no", "NA", "no"], {"item": ["p", "q", "r"], "no": [0.5] * 3, "yes": [0.5] * 3}]
+    )
+    def test_what_holds_no_answers_is_refused(self, reference: Any) -> None:
+        with pytest.raises(pt.InputError, match="missing= with"):
+            pt.evaluate(reference, self.MODELS, missing=["NA"])

@@ -12,6 +12,7 @@ from ways import CLASSES, COUNTS, HARD, ITEMS, LABELS, PROBS, SOFT, WAYS, by_lab
 from ways import given as in_way
 
 import probtruth as pt
+from probtruth.io.formats import LabelReading
 from probtruth.line.evaluate import matched, read_both
 
 FORMS = ("soft", "hard", "long", "counts")
@@ -35,7 +36,7 @@ def brier(form: str) -> dict[str, float]:
 
 def scored(reference: Any, models: Any, labels: Any = None) -> dict[str, float]:
     """The mean Brier score of each model, as `evaluate` reads the two sides."""
-    known, predictions, _ = read_both(reference, models, None, labels, None)
+    known, predictions, _ = read_both(reference, models, LabelReading(), labels, None)
     known, predictions = matched(known, predictions)
     if isinstance(known, pt.Annotations):
         known = pt.infer_truth(known, "vote-share", draws=0)

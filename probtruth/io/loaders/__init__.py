@@ -14,14 +14,12 @@ from probtruth.io.loaders.joined import joined_table
 from probtruth.io.loaders.lm_eval import read_lm_eval_samples
 from probtruth.io.loaders.lm_eval_choices import read_lm_eval_choices
 from probtruth.io.loaders.results import read_alpaca_eval, read_every_eval_ever, read_promptfoo
-from probtruth.io.loaders.sklearn_results import read_cv_results
 
 __all__ = (
     "joined_table",
     "read_alpaca_eval",
     "read_argilla",
     "read_chaosnli",
-    "read_cv_results",
     "read_doccano",
     "read_every_eval_ever",
     "read_helm",

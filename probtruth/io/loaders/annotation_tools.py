@@ -3,8 +3,10 @@
 from collections.abc import Iterable, Iterator
 
 from probtruth import check
+from probtruth.check import quote, shortlist
 from probtruth.errors import InputError
 from probtruth.io.addresses import shown
+from probtruth.io.formats import MaybeText
 from probtruth.io.loaders.json_values import (
     Record,
     as_list,
@@ -20,7 +22,7 @@ from probtruth.types import Annotations
 from probtruth.types.arguments import StrPath
 
 
-def read_argilla(path: StrPath, question: str | None = None, labels: Iterable[str | int] | None = None) -> Annotations:
+def read_argilla(path: StrPath, question: MaybeText = None, labels: Iterable[str | int] | None = None) -> Annotations:
     r"""Annotations from an export of Argilla (JSON), by `dataset.records.to_json` (version 2) or of version 1.
 
     Responses are labels, but for drafts and discarded ones, where the export tells them apart (that of version 2 does
@@ -71,8 +73,8 @@ SESSIONS = "Give annotators sessions of their own: `?session=name` in Prodigy's 
 
 def read_label_studio(
     path: StrPath,
-    question: str | None = None,
-    item: str | None = None,
+    question: MaybeText = None,
+    item: MaybeText = None,
     labels: Iterable[str | int] | None = None,
 ) -> Annotations:
     r"""Annotations from an export of Label Studio: JSON, or JSON-MIN.
@@ -105,7 +107,7 @@ def read_label_studio(
     return annotations_of(votes, question, labels, "question", path)
 
 
-def _of_task(task: Record, item: str | None) -> Iterator[Vote]:
+def _of_task(task: Record, item: MaybeText) -> Iterator[Vote]:
     name = task.at(as_name, "id") if item is None else task.at(as_object, "data", {}).at(as_name, item)
     for annotation in task.at(as_objects, "annotations" if "annotations" in task else "completions"):
         if annotation.get("was_cancelled") or annotation.get("skipped"):
@@ -122,13 +124,13 @@ def _annotator(answer: Record, key: str) -> str:
     value = answer.get(key)
     if isinstance(value, dict):
         value = value.get("email") or value.get("id")
-    return as_name(value, f"{answer.where}, {check.quote(key)}")
+    return as_name(value, f"{answer.where}, {quote(key)}")
 
 
-def _of_minimal_task(task: Record, item: str | None, question: str | None) -> Iterator[Vote]:
+def _of_minimal_task(task: Record, item: MaybeText, question: MaybeText) -> Iterator[Vote]:
     if "annotator" not in task:
         raise InputError(
-            f"a task with the keys {check.shortlist(task)}",
+            f"a task with the keys {shortlist(task)}",
             "annotations, or an annotator",
             "Export the project from Label Studio as JSON or JSON-MIN.",
             task.where,
@@ -136,7 +138,7 @@ def _of_minimal_task(task: Record, item: str | None, question: str | None) -> It
     if question is None:
         options = sorted(key for key in task if key not in OWN)
         raise InputError(
-            f"a JSON-MIN export with the keys {check.shortlist(options)}",
+            f"a JSON-MIN export with the keys {shortlist(options)}",
             "to know which of them is the answer",
             check.choose("question", options[0], "--label") if options else "Export it as JSON.",
             task.where,

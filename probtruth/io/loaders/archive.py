@@ -5,7 +5,7 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-from probtruth import check
+from probtruth.check import quote
 from probtruth.errors import InputError, MissingExtraError
 from probtruth.io.loaders.json_values import parsed
 
@@ -24,7 +24,7 @@ class Archive:
             raise InputError(f"an archive that grows from {len(data)} to {size} bytes", f"at most {most}", hint, name)
 
     def read(self, member: str) -> bytes:
-        where = f"{self.name}, member {check.quote(member)}"
+        where = f"{self.name}, member {quote(member)}"
         info, known = self.members.get(member), getattr(_zipfile(), "ZIP_ZSTANDARD", None)
         if info is not None and info.compress_type not in (*PLAIN, known):
             raise MissingExtraError(
@@ -35,7 +35,7 @@ class Archive:
         return content
 
     def parsed(self, member: str) -> Any:
-        return parsed(self.read(member), f"{self.name}, member {check.quote(member)}")
+        return parsed(self.read(member), f"{self.name}, member {quote(member)}")
 
 
 def _zipfile() -> Any:

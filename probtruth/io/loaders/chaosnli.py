@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from probtruth import check
+from probtruth.check import one_of, quote, shortlist
 from probtruth.errors import InputError
 from probtruth.io.addresses import shown
+from probtruth.io.formats import MaybeText, Texts
 from probtruth.io.loaders.json_values import Record, as_name, described, read_rows
 from probtruth.types import Annotations
 from probtruth.types.arguments import StrPath
@@ -20,7 +21,7 @@ LARGEST = 2**31  # More votes than an item can have
 
 
 def read_chaosnli(
-    path: StrPath, labels: Iterable[str | int] | None = None, item: str | None = None, votes: str | None = None
+    path: StrPath, labels: Iterable[str | int] | None = None, item: MaybeText = None, votes: MaybeText = None
 ) -> Annotations:
     r"""Annotations from JSON lines in which one cell holds all votes on an item.
 
@@ -51,7 +52,7 @@ def read_chaosnli(
         key = votes or _first(row, VOTES, "votes")
         name = row.at(as_name, item or _first(row, ITEMS, "item"))
         if name in counts:
-            raise InputError(f"item {check.quote(name)} again", "every item once", "Remove the repetition.", row.where)
+            raise InputError(f"item {quote(name)} again", "every item once", "Remove the repetition.", row.where)
         counts[name] = _counts(row, key, named)
     if not counts:
         raise InputError("an empty file", "one object an item", "Check the file.", shown(path))
@@ -70,23 +71,23 @@ def _annotators(listed: Any) -> set[str]:
     return {str(name).strip() for name in names}
 
 
-def _first(row: Record, keys: tuple[str, ...], option: str) -> str:
+def _first(row: Record, keys: Texts, option: str) -> str:
     for key in keys:
         if key in row:
             return key
     flag = "--item" if option == "item" else "--label"
     hint = f"Name the key: {option}=... (command line: {flag})."
-    wanted = f"one of {check.shortlist(keys)}"
-    raise InputError(f"an object with the keys {check.shortlist(row)}", wanted, hint, row.where)
+    wanted = f"one of {shortlist(keys)}"
+    raise InputError(f"an object with the keys {shortlist(row)}", wanted, hint, row.where)
 
 
 def _counts(row: Record, key: str, labels: list[str] | None) -> Mapping[str, int]:
     """The votes on an item by label: from an object of counts, a list of labels, or a list of counts."""
-    where = f"{row.where}, {check.quote(key)}"
+    where = f"{row.where}, {quote(key)}"
     cell = row.at(lambda value, where: value, key)
     if isinstance(cell, dict):
         if _annotators(row.get("annotators")) & cell.keys():
-            problem = f"an object of annotators, since 'annotators' has the same names ({check.shortlist(cell, 3)})"
+            problem = f"an object of annotators, since 'annotators' has the same names ({shortlist(cell, 3)})"
             hint = "Read it as LeWiDi's: pt.loaders.read_lewidi(path) (command line: --format lewidi)."
             raise InputError(problem, "an object of counts by label", hint, where)
         counts = {as_name(label, where): _votes(count, where) for label, count in cell.items()}
@@ -97,7 +98,7 @@ def _counts(row: Record, key: str, labels: list[str] | None) -> Mapping[str, int
     else:
         counts = _by_position(cell, labels, where)
     for label in counts:
-        check.one_of(label, labels or list(counts), f"{where}: label")
+        one_of(label, labels or list(counts), f"{where}: label")
     return counts
 
 

@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from probtruth import check
-from probtruth.check import Source
+from probtruth.check import Source, one_of, quote, shortlist, unique
 from probtruth.errors import InputError
 from probtruth.io.addresses import is_address, location, matching, shown
-from probtruth.io.loaders.json_values import as_name
+from probtruth.io.formats import MaybeText, Texts
+from probtruth.io.loaders.json_values import as_name, as_number
 from probtruth.io.tables.read import guarded
 from probtruth.redaction import redacted
 from probtruth.types import Audit, Scores
@@ -34,9 +35,9 @@ class LogSample:
     replicate: str = "0"
     filter: str = ""
     values: dict[str, Any] = field(default_factory=dict)
-    upward: Mapping[str, Any] = field(default_factory=dict)  # by task: which metrics count upwards, as the run says
-    content: str | None = None
-    prompt: str | None = None
+    upward: dict[str, Any] = field(default_factory=dict)  # which metrics count upwards, as the run says
+    content: MaybeText = None
+    prompt: MaybeText = None
 
 
 @dataclass(frozen=True)
@@ -45,8 +46,12 @@ class Listing:
 
     models: list[str]
     tasks: dict[str, int]
-    of_tasks: dict[str, dict[str, list[str]]]
-    metrics: tuple[str, ...]
+    of_tasks: Mapping[str, Mapping[str, Iterable[str]]]
+
+    @property
+    def metrics(self) -> list[str]:
+        """The metrics of all tasks."""
+        return sorted({name for filters in self.of_tasks.values() for names in filters.values() for name in names})
 
 
 def listing(
@@ -56,34 +61,37 @@ def listing(
     models: dict[str, None] = {}
     items: dict[str, set[str]] = {}
     metrics: dict[str, dict[str, dict[str, None]]] = {}
-    every: set[str] = set()
     for one in samples:
         models[one.model] = None
         items.setdefault(one.task, set()).add(one.item)
         of_filter = metrics.setdefault(one.task, {}).setdefault(one.filter, {})
-        for name in names(one):
-            of_filter[name] = None
-            every.add(name)
-    tasks: dict[str, int] = {}
-    of_tasks: dict[str, dict[str, list[str]]] = {}
-    for task in sort_names(items):
-        tasks[task] = len(items[task])
-        of_tasks[task] = {filter: list(listed) for filter, listed in metrics[task].items()}
-    return Listing(list(models), tasks, of_tasks, sort_names(every))
+        of_filter.update(dict.fromkeys(names(one)))
+    ordered = sort_names(items)
+    tasks = {task: len(items[task]) for task in ordered}
+    return Listing(list(models), tasks, {task: metrics[task] for task in ordered})
 
 
 def choose(
-    names: Collection[str], wanted: str | None, option: str, flag: str, where: str, none: str = "", hint: str = ""
+    names: Collection[str], wanted: MaybeText, option: str, flag: str, where: str, none: str = "", hint: str = ""
 ) -> str:
     known = sorted(names)
     if not known:
         raise InputError(none, f"one {option}", hint, where)
     if wanted is not None:
-        return check.one_of(wanted, known, option)
+        return one_of(wanted, known, option)
     if len(known) > 1:
-        listed = f"several {option}s: {check.shortlist(known, 20)}"
+        listed = f"several {option}s: {shortlist(known, 20)}"
         raise InputError(listed, f"one {option}", check.choose(option, known[0], flag), where)
     return known[0]
+
+
+def scores_by(samples: Iterable[LogSample], metric: str, higher_is_better: bool, repeated: str, what: str) -> Scores:
+    """The samples as scores by one of their metrics; those without it lack an answer."""
+    scored: list[tuple[LogSample, float]] = []
+    for one in samples:
+        if one.values.get(metric) is not None:
+            scored.append((one, as_number(one.values[metric], f"{one.where}, {quote(metric)}")))
+    return scores_of(scored, metric, higher_is_better, repeated, what)
 
 
 def scores_of(
@@ -94,22 +102,18 @@ def scores_of(
         raise InputError("no scores", "at least one", "Check that the run was finished.", what)
     audit = differences([sample for sample, _ in scored], repeated, what)
     different = set(audit.different)
-    columns: dict[str, list[Any]] = {name: [] for name in ("item", "model", "score", "group", "replicate")}
-    for sample, score in scored:
-        if sample.item not in different:
-            row = (sample.item, sample.model, score, sample.task, sample.replicate)
-            for column, cell in zip(columns.values(), row, strict=True):
-                column.append(cell)
-    notes: tuple[str, ...] = ()
+    same = [(one, score) for one, score in scored if one.item not in different]
+    columns = {name: [getattr(one, name) for one, _ in same] for name in ("item", "model", "task", "replicate")}
+    notes: Texts = ()
     if different:
-        left_out = f"{check.count(len(different), 'item')} left out ({check.shortlist(audit.different, 3)})"
+        left_out = f"{check.count(len(different), 'item')} left out ({shortlist(audit.different, 3)})"
         notes = (f"{left_out}: under the same id, models have different questions{_elsewhere(scored, different)}",)
         if len(set(columns["item"])) < 2:
             hint = "Run every model on the same samples of the task, in the same order."
             raise InputError(notes[0], "the same question under an id, for two items at least", hint, what)
     table = Scores.from_frame(
-        columns,
-        group="group" if len(set(columns["group"])) > 1 else None,
+        columns | {"score": [score for _, score in same]},
+        group="task" if len(set(columns["task"])) > 1 else None,
         replicate="replicate",
         higher_is_better=higher_is_better,
         source=Source(what),
@@ -119,7 +123,7 @@ def scores_of(
 
 def _elsewhere(scored: Sequence[tuple[LogSample, float]], different: Collection[str]) -> str:
     """What to know of items that were left out: whether their questions stand under other ids."""
-    ids: dict[str | None, set[str]] = {}
+    ids: dict[MaybeText, set[str]] = {}
     for sample, _ in scored:
         ids.setdefault(sample.content, set()).add(sample.item)
     moved = any(len(ids[sample.content]) > 1 for sample, _ in scored if sample.item in different)
@@ -130,21 +134,15 @@ def differences(samples: Sequence[LogSample], repeated: str, what: str) -> Audit
     """The items that are another question, or were asked in other words, in some of the samples."""
     once(
         (((sample.item, sample.model, sample.replicate), sample.where) for sample in samples),
-        lambda key: f"item {check.quote(key[0])} of model {check.quote(key[1])} again",
+        lambda key: f"item {quote(key[0])} of model {quote(key[1])} again",
         "every item of a model once",
         repeated,
     )
-    content: dict[str, str] = {}
-    prompt: dict[str, str] = {}
-    different: set[str] = set()
-    prompts: set[str] = set()
-    for sample in samples:
-        for value, first, others in ((sample.content, content, different), (sample.prompt, prompt, prompts)):
-            if value is not None and first.setdefault(sample.item, value) != value:
-                others.add(sample.item)
+    different = _varying((sample.item, sample.content) for sample in samples)
+    prompts = _varying((sample.item, sample.prompt) for sample in samples)
     if all(sample.item in different for sample in samples):
         raise InputError(
-            f"items that are different questions under the same names ({check.shortlist(sort_names(different), 3)})",
+            f"items that are different questions under the same names ({shortlist(sort_names(different), 3)})",
             "the same questions for every model",
             "Run every model on the same version of the task.",
             what,
@@ -152,9 +150,13 @@ def differences(samples: Sequence[LogSample], repeated: str, what: str) -> Audit
     return Audit(different=sort_names(different), prompts=sort_names(prompts - different))
 
 
-def once[K: tuple[str, ...]](
-    places: Iterable[tuple[K, str]], again: Callable[[K], str], expected: str, hint: str
-) -> None:
+def _varying(pairs: Iterable[tuple[str, MaybeText]]) -> set[str]:
+    """The items of which not all known values are one."""
+    first: dict[str, str] = {}
+    return {item for item, value in pairs if value is not None and first.setdefault(item, value) != value}
+
+
+def once[K: Texts](places: Iterable[tuple[K, str]], again: Callable[[K], str], expected: str, hint: str) -> None:
     """Raises at the second time that a key stands in the pairs of key and position; `again` puts it into words."""
     first: dict[K, str] = {}
     for key, where in places:
@@ -167,22 +169,22 @@ def digest(value: object) -> str:
     return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
 
 
-def log_files(files: Files, patterns: tuple[str, ...]) -> list[tuple[str | None, Path]]:
+def log_files(files: Files, patterns: Texts) -> list[tuple[MaybeText, Path]]:
     """The files, each with the name of its model (None: without one)."""
     named: list[tuple[Any, Any]] = [(None, files)]
     if isinstance(files, Mapping):
         named = [(as_name(model, "the names of models"), of_model) for model, of_model in files.items()]
-    check.unique([model or "" for model, _ in named], "model")
-    pairs: list[tuple[str | None, Path]] = []
+    unique([model or "" for model, _ in named], "model")
+    pairs: list[tuple[MaybeText, Path]] = []
     for model, of_model in named:
         pairs += [(model, path) for path in _paths(of_model, patterns)]
     if not pairs:
         raise InputError("no file", "at least one", "Give a path, a list of paths, or {'my model': path}.")
-    check.unique([shown(path) for _, path in pairs], "file")
+    unique([shown(path) for _, path in pairs], "file")
     return pairs
 
 
-def _paths(files: StrPath | Iterable[StrPath], patterns: tuple[str, ...]) -> list[Path]:
+def _paths(files: StrPath | Iterable[StrPath], patterns: Texts) -> list[Path]:
     """The files themselves, those that a pattern stands for, and those of a folder whose names fit."""
     paths: list[Path] = []
     listed: Iterable[Any] = [files]
@@ -202,7 +204,7 @@ def _paths(files: StrPath | Iterable[StrPath], patterns: tuple[str, ...]) -> lis
     return paths
 
 
-def _inside(folder: Path, patterns: tuple[str, ...]) -> list[Path]:
+def _inside(folder: Path, patterns: Texts) -> list[Path]:
     found: set[Path] = set()
     for pattern in patterns:
         found.update(log for log in folder.rglob(pattern) if log.is_file())

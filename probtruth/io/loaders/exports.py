@@ -6,9 +6,10 @@ These are doccano, Potato, Labelbox and the data sets of the shared tasks Learni
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from probtruth import check
+from probtruth.check import quote
 from probtruth.errors import InputError
 from probtruth.io.addresses import shown
+from probtruth.io.formats import MaybeText
 from probtruth.io.loaders.collect import log_files
 from probtruth.io.loaders.json_values import (
     Record,
@@ -59,7 +60,7 @@ def read_doccano(files: Files, labels: Iterable[str | int] | None = None) -> Ann
     return annotations_of(votes, None, labels, "question", listed[0][1])
 
 
-def read_potato(files: Files, question: str | None = None, labels: Iterable[str | int] | None = None) -> Annotations:
+def read_potato(files: Files, question: MaybeText = None, labels: Iterable[str | int] | None = None) -> Annotations:
     r"""Annotations from Potato: `USER/annotated_instances.jsonl` in its folder of output.
 
     Single choices and Likert scales are labels. Spans and text fields are not read, nor are several choices at once.
@@ -103,7 +104,7 @@ def _of_scheme(answers: Record) -> list[Any]:
 
 
 def read_labelbox(
-    path: StrPath, question: str | None = None, item: str | None = None, labels: Iterable[str | int] | None = None
+    path: StrPath, question: MaybeText = None, item: MaybeText = None, labels: Iterable[str | int] | None = None
 ) -> Annotations:
     r"""Annotations from an export of Labelbox (NDJSON): its classifications with a radio answer or a checklist.
 
@@ -197,7 +198,7 @@ def _lewidi_items(path: StrPath) -> Iterator[tuple[str, Record]]:
     value, name = read_json(path)
     items = as_object(value, name)
     for item in items:
-        yield as_name(item, name), as_object(items[item], f"{name}, item {check.quote(item)}")
+        yield as_name(item, name), as_object(items[item], f"{name}, item {quote(item)}")
 
 
 def _split(value: Any, where: str) -> list[Any]:

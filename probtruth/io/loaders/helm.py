@@ -4,12 +4,15 @@ import re
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from probtruth import check
+from probtruth.check import one_of, quote
 from probtruth.errors import InputError
 from probtruth.io.addresses import shown
-from probtruth.io.loaders.collect import Listing, LogSample, choose, digest, listing, log_files, scores_of
-from probtruth.io.loaders.json_values import Record, as_name, as_number, as_object, as_objects, read_json, read_objects
+from probtruth.io.formats import MaybeText
+from probtruth.io.loaders.collect import LogSample, choose, digest, log_files, scores_by
+from probtruth.io.loaders.json_values import Record, as_name, as_object, as_objects, read_json, read_objects
 from probtruth.types import Scores, orientation
 from probtruth.types.arguments import Files
 
@@ -22,10 +25,10 @@ REPEATED = "Give each run once; HELM keeps one folder for each run of a suite."
 
 def read_helm(
     files: Files,
-    metric: str | None = None,
-    perturbation: str | None = None,
+    metric: MaybeText = None,
+    perturbation: MaybeText = None,
     higher_is_better: bool | None = None,
-    split: str | None = None,
+    split: MaybeText = None,
 ) -> Scores:
     r"""Scores from HELM's statistics of each instance.
 
@@ -54,35 +57,32 @@ def read_helm(
     >>> scores.models, scores.items, scores.values.tolist()
     (('small',), ('quiz:subject=birds/id1',), [[1.0]])
     """
-    instances = _instances(files, perturbation)
-    if not instances:
+    found = instances(files, perturbation)
+    if not found:
         raise InputError("no instance", "at least one", "Check `perturbation`, and that the run ended.", WHAT)
-    splits = Counter(one.filter for one in instances)
-    chosen = check.one_of(split, sorted(splits), "split") if split else TEST if TEST in splits else None
-    instances = [one for one in instances if chosen in (None, one.filter)]
-    names = {name for one in instances for name in one.values}
-    name = choose(
-        names, metric, "metric", "--score", WHAT, "no statistic that was counted", "Check that the run ended."
-    )
-    scored = [(one, one.values[name]) for one in instances if name in one.values]
-    scores = scores_of(scored, name, orientation.upward(name, higher_is_better, WHAT), REPEATED, WHAT)
-    others = [
-        f"{check.count(n, 'instance')} of the split {check.quote(other)}"
-        for other, n in sorted(splits.items())
-        if other != chosen
-    ]
-    if split or chosen is None or not others:
+    splits = Counter(one.filter for one in found)
+    read = [*splits]
+    if split is not None:
+        read = [one_of(split, sorted(splits), "split")]
+    elif TEST in splits:
+        read = [TEST]
+    found = [one for one in found if one.filter in read]
+    names = {name for one in found for name in one.values}
+    none = "no statistic that was counted"
+    name = choose(names, metric, "metric", "--score", WHAT, none, "Check that the run ended.")
+    scores = scores_by(found, name, orientation.upward(name, higher_is_better, WHAT), REPEATED, WHAT)
+    others: list[str] = []
+    for other in sorted(set(splits).difference(read)):
+        others.append(f"{check.count(splits[other], 'instance')} of the split {quote(other)}")
+    if split is not None or not others:
         return scores
     note = f"left out {' and '.join(others)}, read with split= (command line: --filter)"
     return replace(scores, notes=(*scores.notes, note))
 
 
-def listed(files: Files) -> Listing:
-    return listing(_instances(files, None))
-
-
-def _instances(files: Files, perturbation: str | None) -> list[LogSample]:
-    instances = []
+def instances(files: Files, perturbation: MaybeText = None) -> list[LogSample]:
+    """The instances in files, as they are or under a perturbation."""
+    found: list[LogSample] = []
     for model, path in log_files(files, PATTERNS):
         run = path.resolve().parent.name
         group = MODEL.sub("", run).rstrip(",:") if "model=" in run else ""
@@ -93,39 +93,34 @@ def _instances(files: Files, perturbation: str | None) -> list[LogSample]:
             if (own.at(as_name, "name") if own else None) != perturbation:
                 continue
             item = record.at(as_name, "instance_id")
+            values, split = _stats(record)
             one = LogSample(
                 item=f"{group}/{item}" if group else item,
                 model=name,
                 task=group,
                 where=record.where,
                 replicate=record.at(as_name, "train_trial_index", 0),
-                values=_stats(record),
+                values=values,
                 content=content.get(item),
-                filter=_split(record),
+                filter=split,
             )
-            instances.append(one)
-    return instances
+            found.append(one)
+    return found
 
 
-def _split(record: Record) -> str:
-    """The split of an instance, which its statistics name; empty where they do not."""
+def _stats(record: Record) -> tuple[dict[str, Any], str]:
+    """The statistics of an instance by name, and the split that they name (empty where they name none)."""
+    stats: dict[str, Any] = {}
+    split = ""
     for stat in record.at(as_objects, "stats"):
-        split = stat.at(as_object, "name").get("split")
-        if isinstance(split, str):
-            return split
-    return ""
-
-
-def _stats(record: Record) -> dict[str, float]:
-    stats: dict[str, float | None] = {}
-    for stat in record.at(as_objects, "stats"):
-        name = stat.at(as_object, "name").at(as_name, "name")
+        about = stat.at(as_object, "name")
+        name = about.at(as_name, "name")
         if name in stats:
-            problem = f"the statistic {check.quote(name)} twice"
+            problem = f"the statistic {quote(name)} twice"
             raise InputError(problem, "every statistic once", "Check the run.", record.where)
-        mean = stat.get("mean")
-        stats[name] = None if mean is None else as_number(mean, f"{record.where}, {check.quote(name)}")
-    return {name: mean for name, mean in stats.items() if mean is not None}
+        stats[name] = stat.get("mean")
+        split = split or str(about.get("split") or "")
+    return {name: mean for name, mean in stats.items() if mean is not None}, split
 
 
 def _model(path: Path, run: str) -> str:
@@ -146,10 +141,8 @@ def _model(path: Path, run: str) -> str:
 
 def _inputs(path: Path) -> dict[str, str]:
     """Digests of the instances' inputs, if the run has them."""
-    if not path.is_file():
-        return {}
-    return {
-        str(instance["id"]): digest([instance.get("input"), instance.get("references")])
-        for instance in read_objects(path, "instance")
-        if instance.get("perturbation") is None and isinstance(instance.get("id"), (str, int))
-    }
+    inputs: dict[str, str] = {}
+    for instance in read_objects(path, "instance") if path.is_file() else ():
+        if instance.get("perturbation") is None:
+            inputs[str(instance.get("id"))] = digest([instance.get("input"), instance.get("references")])
+    return inputs

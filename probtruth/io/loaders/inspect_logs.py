@@ -5,11 +5,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from probtruth import check
+from probtruth.check import quote
 from probtruth.errors import InputError
 from probtruth.io.addresses import shown
+from probtruth.io.formats import MaybeText
 from probtruth.io.loaders.archive import Archive
-from probtruth.io.loaders.collect import Listing, LogSample, choose, digest, listing, log_files, scores_of
+from probtruth.io.loaders.collect import LogSample, choose, digest, log_files, scores_of
 from probtruth.io.loaders.json_values import Record, as_list, as_name, as_number, as_object, described, parsed
 from probtruth.io.tables.read import read_bytes
 from probtruth.types import Scores, orientation
@@ -25,7 +26,7 @@ REPEATED = "Leave out older runs of the task, or name the models: {'my model': p
 MERITS = ("match", "includes", "pattern", "answer", "choice", "math", "model_graded_qa", "model_graded_fact")
 
 
-def read_inspect(files: Files, scorer: str | None = None, higher_is_better: bool | None = None) -> Scores:
+def read_inspect(files: Files, scorer: MaybeText = None, higher_is_better: bool | None = None) -> Scores:
     r"""Scores from the logs of Inspect, `.eval` or `.json`.
 
     Items are samples (`TASK/id`), replicates are epochs, groups are tasks if there are several. Grades become
@@ -52,40 +53,40 @@ def read_inspect(files: Files, scorer: str | None = None, higher_is_better: bool
     >>> scores.models, scores.items, scores.values.tolist()
     (('mockllm/small',), ('sums/q1',), [[1.0]])
     """
-    samples = _samples(files)
-    scorers = {name for sample in samples for name in sample.values}
-    name = choose(
-        scorers, scorer, "scorer", "--score", WHAT, "no sample with a score", "Score the log first: `inspect score`."
-    )
-    grades = ((one, _grade(one.values.get(name), f"{one.where}, score {check.quote(name)}")) for one in samples)
-    scored = [(one, grade) for one, grade in grades if grade is not None]
-    given = [one.values.get(name) for one in samples]
-    graded = all(value is None or (isinstance(value, str) and _decimal(value) is None) for value in given)
-    if higher_is_better is None and (graded or name.split(".")[0] in MERITS):  # how right an answer is
+    found = samples(files)
+    scorers = {name for one in found for name in one.values}
+    none = "no sample with a score"
+    name = choose(scorers, scorer, "scorer", "--score", WHAT, none, "Score the log first: `inspect score`.")
+    scored: list[tuple[LogSample, float]] = []
+    graded = True  # whether every value is a grade or a word, which say how right an answer is
+    for one in found:
+        value = one.values.get(name)
+        grade = _grade(value, f"{one.where}, score {quote(name)}")
+        if grade is not None:
+            scored.append((one, grade))
+            graded = graded and isinstance(value, str) and _decimal(value) is None
+    if higher_is_better is None and (graded or name.split(".")[0] in MERITS):
         higher_is_better = True
     upward = orientation.upward(name.rpartition(".")[2], higher_is_better, WHAT)
     return scores_of(scored, name, upward, REPEATED, WHAT)
 
 
-def listed(files: Files) -> Listing:
-    return listing(_samples(files))
-
-
-def _samples(files: Files) -> list[LogSample]:
+def samples(files: Files) -> list[LogSample]:
+    """The samples in logs, of runs that succeeded."""
     return [sample for model, path in log_files(files, PATTERNS) for sample in _of_file(model, path)]
 
 
-def _of_file(model: str | None, path: Path) -> Iterator[LogSample]:
+def _of_file(model: MaybeText, path: Path) -> Iterator[LogSample]:
     name = shown(path)
     data = read_bytes(path)
     if data.startswith(b"PK"):
-        header, samples = _archived(Archive(data, name))
+        header, listed = _archived(Archive(data, name))
     else:
         header = as_object(parsed(data, name), name)
-        samples = header.get("samples")
+        listed = header.get("samples")
     if (status := header.get("status")) != "success":
         raise InputError(
-            f"a run with the status {check.quote(status)}",
+            f"a run with the status {quote(status)}",
             "'success', in a log of Inspect",
             "Finish it with `inspect eval-retry`; a broken run leaves out the items that are hard on it.",
             name,
@@ -93,29 +94,38 @@ def _of_file(model: str | None, path: Path) -> Iterator[LogSample]:
     run = header.at(as_object, "eval")
     task = run.at(as_name, "task")
     model = model or run.at(as_name, "model")
-    for number, sample in enumerate(as_list(samples, f"{name}, 'samples'"), 1):
+    for number, sample in enumerate(as_list(listed, f"{name}, 'samples'"), 1):
         row = as_object(sample, f"{name}, sample {number}")
-        values: dict[str, Any] = {}
-        scores = row.at(as_object, "scores", {})
-        for scorer in scores:
-            value = scores.at(as_object, scorer).get("value")
-            if isinstance(value, dict):
-                values |= {f"{scorer}.{part}": one for part, one in value.items()}
-            else:
-                values[scorer] = value
-        words = row.get("input")
-        if isinstance(words, list):  # without the identifiers of messages, which differ from run to run
-            words = [[one.get("role"), one.get("content")] if isinstance(one, dict) else one for one in words]
         yield LogSample(
             item=f"{task}/{row.at(as_name, 'id')}",
             model=model,
             task=task,
             where=row.where,
             replicate=row.at(as_name, "epoch", 1),
-            values=values,
-            content=digest(words) if "input" in row else None,
+            values=_values(row.at(as_object, "scores", {})),
+            content=_question(row),
             prompt=digest([row.get("target"), row.get("choices")]),
         )
+
+
+def _values(scores: Record) -> dict[str, Any]:
+    """The value of each scorer, and of each part of a score of several."""
+    values: dict[str, Any] = {}
+    for scorer in scores:
+        value = scores.at(as_object, scorer).get("value")
+        if isinstance(value, dict):
+            values |= {f"{scorer}.{part}": one for part, one in value.items()}
+        else:
+            values[scorer] = value
+    return values
+
+
+def _question(row: Record) -> MaybeText:
+    """What a sample asks, without the identifiers of messages, which differ from run to run."""
+    words = row.get("input")
+    if isinstance(words, list):
+        words = [[one.get("role"), one.get("content")] if isinstance(one, dict) else one for one in words]
+    return digest(words) if "input" in row else None
 
 
 def _archived(log: Archive) -> tuple[Record, Any]:

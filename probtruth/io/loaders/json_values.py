@@ -4,15 +4,15 @@ import json
 import math
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
-from probtruth import check
+from probtruth.check import quote, shortlist
 from probtruth.errors import InputError
 from probtruth.frames import name_text
 from probtruth.io.addresses import shown
-from probtruth.io.tables.json_lines import strict
+from probtruth.io.tables.json_lines import strict, values_in
 from probtruth.io.tables.read import read_bytes, utf8
+from probtruth.types.arguments import StrPath
 
 CHECK = "Check that the file is what it should be."
 FIRST_LINE = 1 << 24  # Bytes in which the end of the first line is looked for
@@ -32,45 +32,38 @@ class Record(dict[str, Any]):
         if self.get(key) is None and absent is not None:
             return read(absent, self.where)
         if key not in self:
-            raise InputError(f"an object with the keys {check.shortlist(self)}", f"a key {key!r}", hint, self.where)
-        return read(self[key], f"{self.where}, {check.quote(key)}")
+            raise InputError(f"an object with the keys {shortlist(self)}", f"a key {key!r}", hint, self.where)
+        return read(self[key], f"{self.where}, {quote(key)}")
 
 
 def parsed(data: bytes, where: str) -> Any:
     return strict(utf8(data, where), where)
 
 
-def read_json(path: str | Path) -> tuple[Any, str]:
+def read_json(path: StrPath) -> tuple[Any, str]:
     name = shown(path)
     return parsed(read_bytes(path), name), name
 
 
-def read_objects(path: str | Path, what: str) -> Iterator[Record]:
+def read_objects(path: StrPath, what: str) -> Iterator[Record]:
     """The objects in the list of a JSON file; each stands at `FILE, WHAT 3`."""
     value, name = read_json(path)
     return (as_object(one, f"{name}, {what} {number}") for number, one in enumerate(as_list(value, name), 1))
 
 
-def read_rows(path: str | Path, what: str) -> Iterator[Record]:
+def read_rows(path: StrPath, what: str) -> Iterator[Record]:
     """The objects of a file, one a line or in a list, whatever the file's extension."""
     name = shown(path)
     data = utf8(read_bytes(path), name)
-    if data.lstrip().startswith(b"["):
-        for number, one in enumerate(as_list(strict(data, name), name), 1):
-            yield as_object(one, f"{name}, {what} {number}")
-        return
-    for number, line in enumerate(data.split(b"\n"), 1):
-        if line.strip():
-            where = f"{name}, line {number}"
-            yield as_object(strict(line, where), where)
+    for _, where, value in values_in(data, name, what, data.lstrip().startswith(b"[")):
+        yield as_object(value, where)
 
 
-def first_object(path: str | Path) -> Any:
+def first_object(path: StrPath) -> Any:
     """The first object of a file: on its first line, in its list, or the one that it is; None where none is read."""
     name = shown(path)
     data = utf8(read_bytes(path), name)
-    line = data.lstrip()[:FIRST_LINE].split(b"\n", 1)[0]
-    for text in (line, data):
+    for text in (data.lstrip()[:FIRST_LINE].split(b"\n", 1)[0], data):
         with suppress(InputError):
             value = strict(text, name)
             return value[0] if isinstance(value, list) and value else value
@@ -127,10 +120,11 @@ def as_number(value: Any, where: str) -> float:
 def described(value: Any) -> str:
     if value is None:
         return "null"
-    if isinstance(value, (dict, list)):
-        return f"{'an object' if isinstance(value, dict) else 'a list'} of {len(value)}"
-    if isinstance(value, (bool, float)):
-        return json.dumps(value)
-    if isinstance(value, int):
-        return f"the number {value}" if abs(value) < 10**20 else "a large integer"
-    return check.quote(value)
+    if isinstance(value, dict):
+        return f"an object of {len(value)}"
+    if isinstance(value, list):
+        return f"a list of {len(value)}"
+    if isinstance(value, str):
+        return quote(value)
+    text = json.dumps(value)
+    return text if isinstance(value, (bool, float)) else f"the number {text:.20}"

@@ -7,15 +7,16 @@ before 0.4.1 called the files `MODEL_ARGS_TASK.jsonl`, beside one `results.json`
 import re
 import shlex
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from probtruth import check
+from probtruth.check import did_you_mean, one_of, quote, shortlist
 from probtruth.errors import InputError
 from probtruth.io.addresses import shown
-from probtruth.io.loaders.collect import Listing, LogSample, listing, log_files, scores_of
+from probtruth.io.formats import MaybeText, Texts
+from probtruth.io.loaders.collect import LogSample, log_files, scores_of
 from probtruth.io.loaders.json_values import Record, as_name, as_number, as_object, read_json, read_rows
 from probtruth.types import Scores, orientation
 from probtruth.types.arguments import Files
@@ -78,7 +79,7 @@ def read_lm_eval_samples(
         if isinstance(option, Mapping):
             for task in option:
                 if task != OTHERS:
-                    check.one_of(task, list(of_tasks), "task")
+                    one_of(task, list(of_tasks), "task")
     filters = _filters_of(of_tasks, filter)
     firsts = {task: of_filters[filters[task]] for task, of_filters in of_tasks.items()}
     metrics = _metrics_of(firsts, metric)
@@ -99,7 +100,7 @@ def _filters_of(of_tasks: Mapping[str, Mapping[str, LogSample]], filter: ByTask)
     """The filter of each task; one name is for the tasks that have several."""
     if isinstance(filter, str):
         names = {name for of_filters in of_tasks.values() for name in of_filters}
-        check.one_of(filter, sorted(names), "filter")
+        one_of(filter, sorted(names), "filter")
         filter = {task: filter for task, of_filters in of_tasks.items() if len(of_filters) > 1}
     return _by_task("filter", filter, of_tasks)
 
@@ -108,35 +109,28 @@ def _metrics_of(firsts: Mapping[str, LogSample], metric: ByTask) -> dict[str, st
     """The metric of each task, of which one sample tells what there is: what is one number stands first."""
     there: dict[str, list[str]] = {}
     for task, sample in firsts.items():
-        numbers = _numbers(sample)
-        named = _named(metric, task)
-        if not numbers and not named:
+        single = numbers(sample)
+        if not single and not _named(metric, task):
             raise InputError(
-                f"no metric of the task {check.quote(task)} that is one number",
+                f"no metric of the task {quote(task)} that is one number",
                 "one metric",
                 "The harness computes the others over all samples at once: leave them out, tasks=[...] (command line: "
                 "--task NAME).",
                 WHAT,
             )
-        there[task] = [*numbers, *(sample.values.keys() - OWN)]
+        there[task] = [*single, *(sample.values.keys() - OWN)]
     return _by_task("metric", metric, there)
 
 
-def listed(files: Files) -> Listing:
-    """What there is to compare: models, tasks, filters, and the metrics that are one number a sample."""
-    return listing(samples_in(files, None), _numbers)
-
-
-def _numbers(sample: LogSample) -> list[str]:
+def numbers(sample: LogSample) -> list[str]:
     """The metrics that are one number, in the harness's order."""
     listed = sample.values.get("metrics")
-    if not isinstance(listed, list):
-        listed = []
-    found: list[str] = []
-    for key in (*listed, *sample.values):
+    first = listed if isinstance(listed, list) else []
+    found: dict[str, None] = {}
+    for key in (*first, *sample.values):
         if isinstance(key, str) and key not in OWN and isinstance(sample.values.get(key), (int, float)):
-            found.append(key)
-    return list(dict.fromkeys(found))
+            found[key] = None
+    return list(found)
 
 
 def first_samples(samples: Sequence[LogSample]) -> dict[str, dict[str, LogSample]]:
@@ -159,20 +153,18 @@ def _by_task(what: str, option: ByTask, there: Mapping[str, Collection[str]]) ->
     if not lacking:
         return chosen
     task = next(iter(lacking))
-    options: list[str] = []
-    for other, name in lacking.items():
-        options += [f"--{what}", f"{other}={name}"]
+    options = [word for other, name in lacking.items() for word in (f"--{what}", f"{other}={name}")]
     raise InputError(
-        f"no {what} {check.quote(chosen[task])} of the task {check.shortlist(lacking)}",
-        f"one of {check.shortlist(there[task], 20)}",
-        f"{check.did_you_mean(chosen[task], there[task])} Name one, {what}={lacking} (command line: "
+        f"no {what} {quote(chosen[task])} of the task {shortlist(lacking)}",
+        f"one of {shortlist(there[task], 20)}",
+        f"{did_you_mean(chosen[task], there[task])} Name one, {what}={lacking} (command line: "
         f"{shlex.join(options)}), or none: then each task counts by its first.",
         WHAT,
         tuple(options),
     )
 
 
-def _named(option: ByTask, task: str) -> str | None:
+def _named(option: ByTask, task: str) -> MaybeText:
     if isinstance(option, Mapping):
         return option.get(task, option.get(OTHERS))
     return option
@@ -197,11 +189,9 @@ def _upward(firsts: Mapping[str, LogSample], metrics: Mapping[str, str], stated:
     upward: dict[bool, str] = {}
     for task, metric in metrics.items():
         way = orientation.known(metric) if stated is None else stated
-        run = firsts[task].upward.get(task)
-        declared = run.get(metric) if isinstance(run, dict) else None
-        if way is None and isinstance(declared, bool):
-            way = declared
-        upward[orientation.upward(metric, way, WHAT)] = f"{check.quote(metric)} of {check.quote(task)}"
+        if way is None:
+            way = firsts[task].upward.get(metric)
+        upward[orientation.upward(metric, way, WHAT)] = f"{quote(metric)} of {quote(task)}"
     if len(upward) > 1:
         raise InputError(
             f"{upward[True]}, of which more is better, and {upward[False]}, of which less is",
@@ -213,16 +203,16 @@ def _upward(firsts: Mapping[str, LogSample], metrics: Mapping[str, str], stated:
     return next(iter(upward))
 
 
-def samples_in(files: Files, tasks: str | Sequence[str] | None) -> Sequence[LogSample]:
+def samples_in(files: Files, tasks: str | Sequence[str] | None = None) -> list[LogSample]:
     """The samples of the tasks that are wanted (None: of all) in the files."""
     samples: list[LogSample] = []
     run_of = cache(_run)
-    for model, path in log_files(files, PATTERNS):
+    for given, path in log_files(files, PATTERNS):
         match = TASK.fullmatch(path.name)
         run = run_of(path.parent, (match["date"] or "") if match else "")
         task = match["task"] if match else run.task_of(path.stem)
-        name = model or run.model or path.resolve().parent.name
-        if not name.isprintable() or not name.strip():
+        model = given or run.model or path.resolve().parent.name
+        if not model.isprintable() or not model.strip():
             raise InputError("files without models", "{model name: file}", "Name the models.", shown(path))
         rows = [*read_rows(path, "sample")]
         for row, filter in zip(rows, _filters(rows), strict=True):
@@ -230,14 +220,14 @@ def samples_in(files: Files, tasks: str | Sequence[str] | None) -> Sequence[LogS
             samples.append(
                 LogSample(
                     item=f"{task}/{item}" if task else item,
-                    model=name,
+                    model=model,
                     task=task,
                     where=row.where,
                     values=row,
                     content=_text(row.get("doc_hash")),
                     prompt=_text(row.get("prompt_hash")),
                     filter=filter,
-                    upward=run.upward,
+                    upward=run.upward_of(task),
                 )
             )
     if not samples:
@@ -245,11 +235,11 @@ def samples_in(files: Files, tasks: str | Sequence[str] | None) -> Sequence[LogS
     if tasks is None:
         return samples
     names = sorted({sample.task for sample in samples})
-    chosen = {check.one_of(task, names, "task") for task in ([tasks] if isinstance(tasks, str) else tasks)}
+    chosen = {one_of(task, names, "task") for task in ([tasks] if isinstance(tasks, str) else tasks)}
     return [sample for sample in samples if sample.task in chosen]
 
 
-def _text(value: object) -> str | None:
+def _text(value: object) -> MaybeText:
     return value if isinstance(value, str) else None
 
 
@@ -273,13 +263,18 @@ class Run:
     """What the results beside samples say: the model, the tasks, and which metrics count upwards, by task."""
 
     model: str = ""
-    tasks: tuple[str, ...] = ()
-    upward: Mapping[str, Any] = field(default_factory=dict)
+    tasks: Texts = ()
+    upward: Any = None
 
     def task_of(self, stem: str) -> str:
         """The task whose name ends the name of a file of an old version."""
-        fits = [task for task in self.tasks if stem.endswith(f"_{task}")]
-        return max(fits, key=len, default="")
+        return max((task for task in self.tasks if stem.endswith(f"_{task}")), key=len, default="")
+
+    def upward_of(self, task: str) -> dict[str, bool]:
+        """Which metrics of a task count upwards."""
+        said = self.upward.get(task) if isinstance(self.upward, dict) else None
+        metrics = said if isinstance(said, dict) else {}
+        return {metric: way for metric, way in metrics.items() if isinstance(way, bool)}
 
 
 def _run(folder: Path, date: str) -> Run:
@@ -289,9 +284,8 @@ def _run(folder: Path, date: str) -> Run:
     models = {_model_of(run) for run in runs}
     if len(models) != 1 and not dated:
         return Run()
-    upward, results = runs[0].get("higher_is_better"), runs[0].get("results")
-    tasks = tuple(results) if isinstance(results, dict) else ()
-    return Run(models.pop(), tasks, upward if isinstance(upward, dict) else {})
+    results = runs[0].get("results")
+    return Run(models.pop(), tuple(results) if isinstance(results, dict) else (), runs[0].get("higher_is_better"))
 
 
 def _model_of(run: Record) -> str:

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from probtruth import check
+from probtruth.check import one_of, quote
 from probtruth.errors import InputError
 from probtruth.io import groups
 from probtruth.io.loaders.collect import LogSample, differences
@@ -46,7 +46,7 @@ def read_lm_eval_choices(
     >>> predictions.probs.round(3).tolist(), truth.probs.tolist()
     ([[[0.269, 0.731]]], [[0.0, 1.0]])
     """
-    check.one_of(normalise, ("none", "characters"), "normalise")
+    one_of(normalise, ("none", "characters"), "normalise")
     samples = samples_in(files, tasks)
     first = {task: next(iter(own)) for task, own in first_samples(samples).items()}
     return _together([_choice(one, normalise) for one in samples if one.filter == first[one.task]])
@@ -126,7 +126,7 @@ def _chosen(text: str, words: list[str], n_choices: int, where: str) -> int:
     if words.count(text) == 1:
         return words.index(text)
     raise InputError(
-        f"the target {check.quote(text)}",
+        f"the target {quote(text)}",
         f"one of the {n_choices} choices, by position or text",
         "Items with several right choices, or none, have no single label: read their metric with read_lm_eval_samples.",
         where,

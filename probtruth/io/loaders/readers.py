@@ -2,10 +2,11 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from probtruth import check
+from probtruth.check import one_of, quote
 from probtruth.errors import InputError
 from probtruth.io import loaders
 from probtruth.io.addresses import location, shown
@@ -16,12 +17,14 @@ from probtruth.io.formats import (
     SCORE_FORMATS,
     SCORE_TOOLS,
     LabelReading,
+    MaybeText,
     ScoreReading,
     listed,
 )
 from probtruth.io.kinds import score_kind
 from probtruth.io.loaders import helm, inspect_logs, json_values, lm_eval, results
-from probtruth.io.scores import read_scores
+from probtruth.io.loaders.collect import Listing, LogSample, listing
+from probtruth.io.scores import of_runs, scores_of
 from probtruth.io.table import opened
 from probtruth.io.tables.read import BINARIES, BOM, has_several, read_bytes
 from probtruth.io.vote_columns import Votes as VoteKind
@@ -29,16 +32,25 @@ from probtruth.io.votes import votes_of
 from probtruth.types import Annotations, Scores, Votes
 from probtruth.types.arguments import Files, StrPath
 
-# For each of the tools whose files hold scores: what there is to compare in files.
-LISTED = {
-    "lm-eval": lm_eval.listed,
-    "inspect": inspect_logs.listed,
-    "helm": helm.listed,
-    "promptfoo": results.listed_promptfoo,
-    "alpaca-eval": results.listed_alpaca_eval,
-    "every-eval-ever": results.listed_every_eval_ever,
+# What reads the samples of each of the tools whose files hold scores.
+SAMPLES: Mapping[str, Callable[[Files], Sequence[LogSample]]] = {
+    "lm-eval": lm_eval.samples_in,
+    "inspect": inspect_logs.samples,
+    "helm": helm.instances,
+    "promptfoo": results.promptfoo,
+    "alpaca-eval": results.alpaca_eval,
+    "every-eval-ever": results.every_eval_ever,
 }
+
+
+def listed_in(tool: str, files: Files) -> Listing:
+    """What there is to compare in the logs of a tool."""
+    samples = SAMPLES[tool](files)
+    return listing(samples, lm_eval.numbers) if tool == "lm-eval" else listing(samples)
+
+
 AGGREGATE = {"evaluation_results", "higher_is_better"}  # Keys of results without samples: Every Eval Ever's, lm-eval's
+JSON = (".json", ".jsonl", ".ndjson")
 MOST_LOOKED_AT = 20  # How many files of a folder are looked at for the tool that wrote them
 SIGNS: dict[str, tuple[set[str], ...]] = {
     "inspect": ({"status", "eval"},),
@@ -87,34 +99,31 @@ def format_of(path: StrPath) -> str:
         return _of_folder(where) if where.is_dir() else "table"
     if suffix == ".eval":
         return "inspect"
-    if suffix == ".json":
-        value = json_values.first_object(path)
-        if value is None:
-            json_values.read_json(path)  # says what is wrong with it
-        tool = _of_value(value)
-        if isinstance(value, Mapping) and not AGGREGATE.isdisjoint(value) and tool is None:
-            hint = "Give the file of its samples: *_samples.jsonl, or samples_*.jsonl."
-            raise InputError("the results of a whole evaluation", "scores of its samples", hint, shown(path))
-        if tool is None and isinstance(value, Mapping) and _is_list(path):
-            return "table"
-        if tool is None:
-            raise InputError(
-                "JSON of no tool that is known",
-                f"what {', '.join((*SCORE_TOOLS, *ANNOTATION_TOOLS))} write",
-                "A table goes into CSV, JSONL (.jsonl), a list of objects (.json) or Parquet.",
-                shown(path),
-            )
-        return tool
-    if suffix not in (".jsonl", ".ndjson"):
+    if suffix not in JSON:
         return "table"
-    return _of_value(json_values.first_object(path)) or "table"
+    value = json_values.first_object(path)
+    tool = _of_value(value)
+    if tool is not None or suffix != ".json":
+        return tool or "table"
+    whole = json_values.read_json(path)[0] if value is None else value  # says what is wrong with it
+    if isinstance(value, Mapping) and not AGGREGATE.isdisjoint(value):
+        hint = "Give the file of its samples: *_samples.jsonl, or samples_*.jsonl."
+        raise InputError("the results of a whole evaluation", "scores of its samples", hint, shown(path))
+    if not isinstance(whole, Mapping) or not _is_list(path):
+        raise InputError(
+            "JSON of no tool that is known",
+            f"what {', '.join((*SCORE_TOOLS, *ANNOTATION_TOOLS))} write",
+            "A table goes into CSV, JSONL (.jsonl), a list of objects (.json) or Parquet.",
+            shown(path),
+        )
+    return "table"
 
 
 def _is_list(path: StrPath) -> bool:
     return read_bytes(path).removeprefix(BOM).lstrip().startswith(b"[")
 
 
-def _of_value(value: Any) -> str | None:
+def _of_value(value: Any) -> MaybeText:
     """The tool that wrote an object, or the objects in it."""
     if not isinstance(value, Mapping):
         return None
@@ -130,15 +139,13 @@ def _of_value(value: Any) -> str | None:
     if isinstance(inner, list) and inner:
         return _of_value(inner[0])
     first = next(iter(value.values()), None)
-    if isinstance(first, Mapping) and _of_value(first) == "lewidi":
-        return "lewidi"
-    return None
+    return "lewidi" if isinstance(first, Mapping) and SIGNS["lewidi"][0] <= set(first) else None
 
 
 def _of_folder(path: Path) -> str:
-    patterns = [("lm-eval", pattern) for pattern in lm_eval.PATTERNS]
-    for tool, pattern in (*patterns, ("helm", helm.PATTERNS[0]), ("inspect", "*.eval")):
-        if next(path.rglob(pattern), None) is not None:
+    patterns = {"helm": helm.PATTERNS, "inspect": ("*.eval",), "lm-eval": lm_eval.PATTERNS}
+    for tool, names in patterns.items():
+        if any(next(path.rglob(name), None) is not None for name in names):
             return tool
     for pattern in ("*.json", "*.jsonl"):
         for file in sorted(path.rglob(pattern))[:MOST_LOOKED_AT]:
@@ -157,21 +164,21 @@ def _of_folder(path: Path) -> str:
 
 
 def score_format(files: Sequence[StrPath], format: str = "auto") -> str:
-    if check.one_of(format, SCORE_FORMATS, "--format") != "auto":
+    if one_of(format, SCORE_FORMATS, "--format") != "auto":
         return format
-    formats = {path: format_of(path) for path in files}
-    one, *_ = formats.values()
-    for path, other in formats.items():
+    one = format_of(files[0])
+    for path in files[1:]:
+        other = format_of(path)
         if other != one:
             raise InputError(f"files of {one} and of {other} ({path})", "files of one tool", "Read one tool at a time.")
     return one
 
 
 def label_format(path: StrPath, format: str = "auto") -> str:
-    if check.one_of(format, ANNOTATION_FORMATS, "--format") != "auto":
+    if one_of(format, ANNOTATION_FORMATS, "--format") != "auto":
         return format
     where = location(path)
-    return format_of(path) if where.is_dir() or where.suffix.lower() in (".json", ".jsonl", ".ndjson") else "table"
+    return format_of(path) if where.is_dir() or where.suffix.lower() in JSON else "table"
 
 
 def read_score_files(files: Files, how: ScoreReading, memory: float | None = None) -> Scores | Votes:
@@ -183,42 +190,22 @@ def read_score_files(files: Files, how: ScoreReading, memory: float | None = Non
         hint = "Give it as --annotations of `probtruth run`."
         raise InputError(f"an export of {format}", "scores", hint, str(paths[0]))
     _refuse_unused(how, format, OPTIONS, paths[0])
-    if memory is not None and format in SCORE_TOOLS:
-        raise InputError(f"--memory with files of {format}", "a table", "Leave it out.", str(paths[0]))
-    metric, upward = how.score, how.higher_is_better
-    if format == "inspect":
-        return loaders.read_inspect(files, metric, upward)
-    if format == "helm":
-        split = how.filter[0] if how.filter else None
-        return loaders.read_helm(files, metric, higher_is_better=upward, split=split)
-    if format == "promptfoo":
-        return loaders.read_promptfoo(files, metric)
-    if format == "every-eval-ever":
-        return loaders.read_every_eval_ever(files, metric, upward)
-    if format == "alpaca-eval":
-        return loaders.read_alpaca_eval(files)
-    if format == "lm-eval":
-        metrics = _by_task(how.metric, metric)
-        return loaders.read_lm_eval_samples(files, metrics, _by_task(how.filter), upward, how.task)
-    table: Any = paths[0]
+    if format in SCORE_READERS:
+        if memory is not None:
+            raise InputError(f"--memory with files of {format}", "a table", "Leave it out.", str(paths[0]))
+        return SCORE_READERS[format](files, how)
     if isinstance(files, Mapping):
-        table = {model: _one_file(model, own) for model, own in files.items()}
-    elif len(paths) > 1:
+        return of_runs({model: _one_file(model, own) for model, own in files.items()}, how)
+    if len(paths) > 1:
         hint = "Name the model of each: MODEL=FILE MODEL=FILE."
         raise InputError(f"{len(paths)} tables", "one table of scores, or a file for each model", hint)
-    else:
-        whole = opened(table)
-        kind = score_kind(whole, how, listed(how.model) if format == "wide" else None)
-        if isinstance(kind, VoteKind):
-            return votes_of(whole, kind)
-        table = whole
     models = None
-    own = {name: getattr(how, name) for name in ("item", "model", "score", "group", "cluster", "replicate")}
-    own["annotator"] = how.annotator
     if format == "wide":
-        models = listed(own.pop("model"))
-    options: dict[str, Any] = {"transpose": how.transpose, "missing": how.none, "memory": memory}
-    return read_scores(table, **own, models=models, higher_is_better=upward, **options)
+        models = listed(how.model)
+        how = replace(how, model=None)
+    table = opened(paths[0])
+    kind = score_kind(table, how, models)
+    return votes_of(table, kind) if isinstance(kind, VoteKind) else scores_of(table, kind, how, memory)
 
 
 def _refuse_unused(
@@ -238,9 +225,9 @@ def _refuse_unused(
 
 def _one_file(model: str, files: StrPath | Sequence[StrPath]) -> StrPath:
     """The file of a model."""
-    listed = [files] if isinstance(files, str | Path) else [*files]
+    listed = [files] if isinstance(files, str | Path) else files
     if len(listed) > 1:
-        raise InputError(f"{len(listed)} tables of model {check.quote(model)}", "one", "Put them into one file.")
+        raise InputError(f"{len(listed)} tables of model {quote(model)}", "one", "Put them into one file.")
     return listed[0]
 
 
@@ -256,18 +243,27 @@ def read_label_file(
     return LABEL_READERS[format](path, how, labels, memory)
 
 
-def _by_task(words: Sequence[str] | None, every: str | None = None) -> str | dict[str, str] | None:
+def _by_task(words: Sequence[str] | None, every: MaybeText = None) -> str | dict[str, str] | None:
     """`TASK=NAME` words as {task: name}; a name without a task is for all that are not named."""
-    named: dict[str, str] = {}
+    named = {} if every is None else {lm_eval.OTHERS: every}
     for word in words or ():
         task, _, name = word.rpartition("=")
-        if task:
-            named[task] = name
-        else:
-            every = name
-    if named and every is not None:
-        named[lm_eval.OTHERS] = every
-    return named or every
+        named[task or lm_eval.OTHERS] = name
+    return named.get(lm_eval.OTHERS) if named.keys() <= {lm_eval.OTHERS} else named
+
+
+SCORE_READERS: Mapping[str, Callable[[Files, ScoreReading], Scores]] = {
+    "inspect": lambda files, how: loaders.read_inspect(files, how.score, how.higher_is_better),
+    "helm": lambda files, how: loaders.read_helm(
+        files, how.score, higher_is_better=how.higher_is_better, split=how.filter[0] if how.filter else None
+    ),
+    "promptfoo": lambda files, how: loaders.read_promptfoo(files, how.score),
+    "every-eval-ever": lambda files, how: loaders.read_every_eval_ever(files, how.score, how.higher_is_better),
+    "alpaca-eval": lambda files, how: loaders.read_alpaca_eval(files),
+    "lm-eval": lambda files, how: loaders.read_lm_eval_samples(
+        files, _by_task(how.metric, how.score), _by_task(how.filter), how.higher_is_better, how.task
+    ),
+}
 
 
 # How each format of annotations is read.

@@ -1,13 +1,16 @@
 """Results of evaluations that are one object a sample: promptfoo, AlpacaEval, and the format Every Eval Ever."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from probtruth import check
+from probtruth.check import one_of, shortlist
 from probtruth.errors import InputError
-from probtruth.io.loaders.collect import Listing, LogSample, digest, listing, log_files, scores_of
+from probtruth.io.formats import MaybeText
+from probtruth.io.loaders.collect import LogSample, choose, digest, log_files, scores_by
 from probtruth.io.loaders.json_values import Record, as_name, as_number, as_object, as_objects, read_json, read_rows
 from probtruth.types import Scores, orientation
 from probtruth.types.arguments import Files
@@ -16,14 +19,14 @@ PROMPTFOO = ("*.json", "*.jsonl")
 ALPACA = ("annotations.json",)
 EVERY_EVAL = ("*.jsonl",)
 WHAT = "the results"  # The files in messages
-REPEATED = "Give each run once; of a sample with several results, keep one."
+REPEATED = "Give each run once."
 SCORE = "score"  # The metric that counts in results of promptfoo, unless another is named
 WIN_RATE = "win_rate"
-EVALUATION = ("score", "is_correct")  # The metrics of a sample of Every Eval Ever
+CORRECT = "is_correct"
 FAILED_CALL = 2  # promptfoo's `failureReason` where the model did not answer
 
 
-def read_promptfoo(files: Files, metric: str | None = None) -> Scores:
+def read_promptfoo(files: Files, metric: MaybeText = None) -> Scores:
     r"""Scores from the results of promptfoo (`promptfoo eval --output results.json`, or `.jsonl`).
 
     Models are providers, with the prompt's label where a file has several prompts; items are tests, and tests with the
@@ -44,39 +47,44 @@ def read_promptfoo(files: Files, metric: str | None = None) -> Scores:
     >>> scores.models, scores.items, scores.values.tolist()
     (('small',), ('0',), [[1.0]])
     """
-    samples = _promptfoo(files)
-    name = check.one_of(metric or SCORE, sorted({name for one in samples for name in one.values}), "metric")
-    scored = [(one, as_number(one.values[name], one.where)) for one in samples if name in one.values]
-    return scores_of(scored, name, True, REPEATED, WHAT)
+    samples = promptfoo(files)
+    name = one_of(metric or SCORE, sorted({name for one in samples for name in one.values}), "metric")
+    return scores_by(samples, name, True, REPEATED, WHAT)
 
 
-def _promptfoo(files: Files) -> Sequence[LogSample]:
+def promptfoo(files: Files) -> list[LogSample]:
+    """The results in files, those with one content as replicates of one item."""
     samples: list[LogSample] = []
     times: Counter[tuple[str, str]] = Counter()
     first: dict[str, str] = {}  # the first test with the same content
-    for model, path in log_files(files, PROMPTFOO):
+    for given, path in log_files(files, PROMPTFOO):
         results = [*_promptfoo_results(path)]
-        prompts = {_prompt(one) for one in results}
+        several = len({_prompt(one) for one in results}) > 1
         for one in results:
-            provider = one.get("provider")
-            name = provider if isinstance(provider, str) else one.at(as_object, "provider")
-            if isinstance(name, Record):
-                name = name.get("label") or name.at(as_name, "id")
-            name = as_name(model or name, one.where)
-            if len(prompts) > 1:
-                name = f"{name}, {_prompt(one)}"
+            model = given or _provider(one)
+            if several:
+                model = f"{model}, {_prompt(one)}"
             content = digest([one.get("vars"), one.at(as_object, "testCase", {}).get("assert")])
             item = first.setdefault(content, one.at(as_name, "testIdx", hint="Write the results with promptfoo 0.100."))
-            replicate = times[name, item]
-            times[name, item] += 1
-            values = {**one.at(as_object, "namedScores", {}), "score": one.get("score"), "success": one.get("success")}
-            if one.get("failureReason") == FAILED_CALL:
-                values = {}
-            known = {key: value for key, value in values.items() if value is not None}
+            values: dict[str, Any] = {}
+            if one.get("failureReason") != FAILED_CALL:
+                values = {
+                    **one.at(as_object, "namedScores", {}),
+                    **{name: one.get(name) for name in (SCORE, "success")},
+                }
+            replicate = str(times[model, item])
+            times[model, item] += 1
             samples.append(
-                LogSample(item=item, model=name, task="", where=one.where, replicate=str(replicate), values=known)
+                LogSample(item=item, model=model, task="", where=one.where, replicate=replicate, values=values)
             )
     return samples
+
+
+def _provider(result: Record) -> str:
+    provider = result.get("provider")
+    if isinstance(provider, dict):
+        provider = provider.get("label") or provider.get("id")
+    return as_name(provider, f"{result.where}, 'provider'")
 
 
 def _prompt(result: Record) -> str:
@@ -115,17 +123,17 @@ def read_alpaca_eval(files: Files) -> Scores:
     >>> scores.models, scores.values.tolist()
     (('ours', 'base'), [[1.0], [0.0]])
     """
-    return scores_of(_won(files), WIN_RATE, True, REPEATED, WHAT)
+    return scores_by(alpaca_eval(files), WIN_RATE, True, REPEATED, WHAT)
 
 
-def _won(files: Files) -> Sequence[tuple[LogSample, float]]:
+def alpaca_eval(files: Files) -> list[LogSample]:
     """How often each model wins against the reference model; of one model, also how often that wins."""
-    won: list[tuple[LogSample, float]] = []
+    samples: list[LogSample] = []
     references: set[str] = set()
     for model, path in log_files(files, ALPACA):
         for row in read_rows(path, "record"):
-            win = _win(row)
-            instruction, task = row.at(as_name, "instruction"), row.at(as_name, "dataset", "all")
+            instruction = row.at(as_name, "instruction")
+            task = row.at(as_name, "dataset", "all")
             references.add(row.at(as_name, "generator_1"))
             sample = LogSample(
                 item=f"{task}/{digest(instruction)[:12]}",
@@ -133,16 +141,19 @@ def _won(files: Files) -> Sequence[tuple[LogSample, float]]:
                 task=task,
                 where=row.where,
                 replicate=row.at(as_name, "annotator", "judge"),
+                values={WIN_RATE: _win(row)},
             )
-            if win is not None:
-                won.append((sample, win))
+            samples.append(sample)
     if len(references) > 1:
-        problem = f"several reference models: {check.shortlist(sorted(references))}"
+        problem = f"several reference models: {shortlist(sorted(references))}"
         raise InputError(problem, "one, against which all models were judged", "Read the files of one reference.", WHAT)
-    if len({sample.model for sample, _ in won}) == 1:
+    if len({sample.model for sample in samples}) == 1:
         (reference,) = references
-        won += [(replace(sample, model=reference), 1 - win) for sample, win in won]
-    return won
+        for sample in samples.copy():
+            win = sample.values[WIN_RATE]
+            values = {WIN_RATE: None if win is None else 1 - win}
+            samples.append(replace(sample, model=reference, values=values))
+    return samples
 
 
 def _win(row: Record) -> float | None:
@@ -158,18 +169,18 @@ def _win(row: Record) -> float | None:
     return number - 1
 
 
-def read_every_eval_ever(files: Files, metric: str | None = None, higher_is_better: bool | None = None) -> Scores:
+def read_every_eval_ever(files: Files, metric: MaybeText = None, higher_is_better: bool | None = None) -> Scores:
     r"""Scores from samples in the format Every Eval Ever (`*_samples.jsonl`, schema of the instance level).
 
     Items are samples (`evaluation_name/sample_id`), groups are evaluations if there are several. Samples whose hash
     (or input) differs between models are dropped for all models and counted in `audit`; those with an error count as
-    missing. The aggregate files (`eval.schema.json`) hold no samples and are not read, nor are several results of a
-    sample.
+    missing. The aggregate beside them (`NAME.json` of `NAME_samples.jsonl`) says what several results of a sample are
+    called, and which way a metric counts.
 
     Arguments:
         files: a path, a folder, a list of them, or {model name: path}.
-        metric: `score` (the default) or `is_correct`.
-        higher_is_better: needed for scores other than correct or not.
+        metric: `score` (the default), `is_correct` or, of samples with several results, the name of one.
+        higher_is_better: needed for scores other than correct or not of which the aggregate does not say it.
 
     Errors: `InputError` names file and line of what cannot be used.
 
@@ -181,41 +192,66 @@ def read_every_eval_ever(files: Files, metric: str | None = None, higher_is_bett
     >>> scores.models, scores.items, scores.values.tolist()
     (('lab/small',), ('quiz/q1',), [[1.0]])
     """
-    samples = _every_eval(files)
-    name = check.one_of(metric or SCORE, EVALUATION, "metric")
+    samples = every_eval_ever(files)
+    names = {name for one in samples for name in one.values}
+    if metric is None and SCORE in names:
+        metric = SCORE
+    name = choose(names, metric, "metric", "--score", WHAT, "no score", "Check that the run was finished.")
     found = [one for one in samples if one.values.get(name) is not None]
-    scored = [(one, as_number(one.values[name], one.where)) for one in found]
-    correct = all(score == one.values.get("is_correct") for one, score in scored)
-    upward = True if correct and higher_is_better is None else orientation.upward(name, higher_is_better, WHAT)
-    return scores_of(scored, name, upward, REPEATED, WHAT)
+    ways = {one.upward.get(name) for one in found}
+    if all(one.values[name] == one.values.get(CORRECT) for one in found):
+        ways = {True}
+    if higher_is_better is None and len(ways) == 1:
+        higher_is_better = ways.pop()
+    return scores_by(found, name, orientation.upward(name, higher_is_better, WHAT), REPEATED, WHAT)
 
 
-def _every_eval(files: Files) -> Sequence[LogSample]:
+def every_eval_ever(files: Files) -> list[LogSample]:
+    """The samples in files; several results of a sample are its scores by the names of their metrics."""
     samples: list[LogSample] = []
-    for model, path in log_files(files, EVERY_EVAL):
-        for row in read_rows(path, "sample"):
-            task = row.at(as_name, "evaluation_name")
+    for given, path in log_files(files, EVERY_EVAL):
+        of_results = _aggregate(path)
+        rows = [*read_rows(path, "sample")]
+        keys = [(given or row.at(as_name, "model_id"), _item(row)) for row in rows]
+        several = len(set(keys)) < len(keys)
+        found: dict[tuple[str, str], LogSample] = {}
+        for (model, item), row in zip(keys, rows, strict=True):
             evaluation = row.at(as_object, "evaluation")
+            result = str(row.get("evaluation_result_id"))
+            about = of_results.get(result) or of_results.get(row["evaluation_name"], Record({}, row.where))
+            values = {SCORE: evaluation.get(SCORE), CORRECT: evaluation.get(CORRECT)}
+            if several:
+                values = {str(about.get("metric_name") or result): evaluation.get(SCORE)}
+            lower = about.get("lower_is_better")
             sample = LogSample(
-                item=f"{task}/{row.at(as_name, 'sample_id')}",
-                model=model or row.at(as_name, "model_id"),
-                task=task,
+                item=item,
+                model=model,
+                task=row["evaluation_name"],
                 where=row.where,
-                values={} if row.get("error") else {name: evaluation.get(name) for name in EVALUATION},
+                values={} if row.get("error") else values,
+                upward={name: not lower for name in values if isinstance(lower, bool)},
                 content=row.get("sample_hash") or digest(row.get("input")),
             )
-            samples.append(sample)
+            first = found.setdefault((model, item), sample)
+            if first is sample or not first.values.keys().isdisjoint(values):
+                samples.append(sample)
+            else:
+                first.values.update(sample.values)
+                first.upward.update(sample.upward)
     return samples
 
 
-def listed_promptfoo(files: Files) -> Listing:
-    return listing(_promptfoo(files))
+def _item(row: Record) -> str:
+    return f"{row.at(as_name, 'evaluation_name')}/{row.at(as_name, 'sample_id')}"
 
 
-def listed_alpaca_eval(files: Files) -> Listing:
-    won = _won(files)
-    return listing((sample for sample, _ in won), lambda sample: [WIN_RATE])
-
-
-def listed_every_eval_ever(files: Files) -> Listing:
-    return listing(_every_eval(files))
+def _aggregate(path: Path) -> dict[str, Record]:
+    """What the aggregate beside samples says of each metric, by the id of its result and the name of its evaluation."""
+    file = path.with_name(path.name.replace("_samples.jsonl", ".json"))
+    found: dict[str, Record] = {}
+    if file != path and file.is_file():
+        for result in as_object(*read_json(file)).at(as_objects, "evaluation_results", []):
+            about = result.at(as_object, "metric_config", {})
+            for key in ("evaluation_name", "evaluation_result_id"):
+                found[str(result.get(key))] = about
+    return found

@@ -7,6 +7,7 @@ from probtruth import check
 from probtruth.check import Source
 from probtruth.errors import InputError
 from probtruth.io.addresses import shown
+from probtruth.io.formats import MaybeText
 from probtruth.io.loaders.collect import choose, once
 from probtruth.io.loaders.json_values import as_name, as_number
 from probtruth.types import Annotations
@@ -24,7 +25,7 @@ class Vote(NamedTuple):
 
 
 def annotations_of(
-    votes: Sequence[Vote], question: str | None, labels: Iterable[object] | None, option: str, path: StrPath
+    votes: Sequence[Vote], question: MaybeText, labels: Iterable[object] | None, option: str, path: StrPath
 ) -> Annotations:
     """The votes on one question as annotations; `option` names the argument that chooses the question."""
     name = shown(path)

@@ -7,8 +7,9 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import polars
+from polars import DataFrame, String
 
-from probtruth import check
+from probtruth.check import shortlist
 from probtruth.errors import InputError
 from probtruth.io.output.folder import check_out, whole
 from probtruth.redaction import CONTROLS
@@ -19,9 +20,9 @@ ANY_CONTROL = f"[{''.join(f'\\x{{{ord(character):x}}}' for character in ESCAPES)
 FORMULA = r"\A[=+\-@\t\r]"  # What a spreadsheet takes as the start of a formula, or skips before one
 
 
-def safe(frame: polars.DataFrame) -> polars.DataFrame:
+def safe(frame: DataFrame) -> DataFrame:
     """Text with an apostrophe before a start that a spreadsheet would evaluate, and without control characters."""
-    text = polars.col(polars.String)
+    text = polars.col(String)
     escaped = text.str.replace_many([*ESCAPES], [*ESCAPES.values()])
     shown = polars.when(text.str.contains(ANY_CONTROL)).then(escaped).otherwise(text)
     risky = text.str.contains(FORMULA)
@@ -42,25 +43,25 @@ def check_new_csv(path: str | Path) -> None:
     check_out(path, lambda _: False)
 
 
-def csv_text(frame: polars.DataFrame) -> str:
+def csv_text(frame: DataFrame) -> str:
     """The frame as CSV: numbers in the shortest form that reads back the same, unknown ones blank, text safe."""
-    names = safe(polars.DataFrame({"name": frame.columns}))["name"].to_list()
+    names = safe(DataFrame({"name": frame.columns}))["name"].to_list()
     made = safe(frame)
     made.columns = names
     return made.fill_nan(None).write_csv()
 
 
-def write_csv(frame: polars.DataFrame, path: str | Path) -> None:
+def write_csv(frame: DataFrame, path: str | Path) -> None:
     Path(path).write_bytes(csv_text(frame).encode())
 
 
-def write_new_csv(frame: polars.DataFrame, path: str | Path, names: Iterable[str], hint: str) -> None:
+def write_new_csv(frame: DataFrame, path: str | Path, names: Iterable[str], hint: str) -> None:
     """Writes a CSV that is read again, never over a file that is there."""
     check_new_csv(path)
-    given = polars.DataFrame({"name": list(names)})
+    given = DataFrame({"name": list(names)})
     risky = given.filter(given["name"] != safe(given)["name"])["name"].to_list()
     if risky:
-        problem = f"names that a spreadsheet would take for formulas: {check.shortlist(risky, 3)}"
+        problem = f"names that a spreadsheet would take for formulas: {shortlist(risky, 3)}"
         raise InputError(problem, "other names in CSV", hint)
     with whole(path, lambda _: False) as work:
         write_csv(frame, work)

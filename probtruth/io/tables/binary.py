@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import polars
+from polars import DataFrame
 
-from probtruth import check
-from probtruth.check import Source
+from probtruth.check import Source, unique
 from probtruth.errors import InputError
 from probtruth.io.addresses import shown
 from probtruth.io.tables.read import BINARIES
@@ -29,7 +29,7 @@ class Binary:
     metadata: dict[bytes, bytes]
     read: Callable[[list[str]], Iterable[Any]]
 
-    def parts(self, columns: Sequence[str] | None) -> Iterator[tuple[polars.DataFrame, Source]]:
+    def parts(self, columns: Sequence[str] | None) -> Iterator[tuple[DataFrame, Source]]:
         """Some rows at a time, with the columns that are needed, and where they stand."""
         wanted = self.columns
         if columns is not None:
@@ -42,7 +42,7 @@ class Binary:
                 if not part.num_rows:
                     continue
                 made = polars.from_arrow(part)
-                frame = made if isinstance(made, polars.DataFrame) else made.to_frame()
+                frame = made if isinstance(made, DataFrame) else made.to_frame()
                 frame.columns = part.schema.names  # polars makes up one for a column without a name
                 yield frame, Source(shown(self.path), before=before)
                 before += frame.height
@@ -96,7 +96,7 @@ def _of_arrow(path: Path) -> Binary:
 
 
 def _need_rows(names: list[str], n_rows: int, path: Path) -> None:
-    check.unique(names, "column")
+    unique(names, "column")
     if not names or not n_rows:
         raise InputError("a table without rows", "at least one row", "Check the file.", shown(path))
 

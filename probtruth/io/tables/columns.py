@@ -6,10 +6,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import polars
+from polars import DataFrame, Series, String
 
 from probtruth import check, check_arrays, frame_numbers, frames
-from probtruth.check import Source
+from probtruth.check import Source, quote, shortlist, unique
+from probtruth.check_arrays import surely_simplex
 from probtruth.errors import InputError
+from probtruth.frame_numbers import float_columns
+from probtruth.frames import as_series, by_value, flat, need_columns, polars_names
+from probtruth.io.formats import MaybeText, Texts
 from probtruth.io.table import Table
 from probtruth.io.tables.wide import all_named
 from probtruth.types import Index
@@ -25,12 +30,12 @@ EVENTS = (("0", "1"), ("no", "yes"), ("false", "true"), ("negative", "positive")
 class Chosen:
     item: str  # the column of items
     labels: dict[str, str]  # each label's column, in the order of the table
-    event: str | None = None  # the label whose probability the one column holds, where there is only one
-    notes: tuple[str, ...] = ()  # what was guessed, in words
+    event: MaybeText = None  # the label whose probability the one column holds, where there is only one
+    notes: Texts = ()  # what was guessed, in words
     positional: bool = False  # whether the labels are positions without names
 
 
-def names_in(frame: polars.DataFrame, item: str | None) -> list[polars.Series]:
+def names_in(frame: DataFrame, item: MaybeText) -> list[Series]:
     """The column of items; without one, every column whose cells differ, since any of them may be it."""
     name_of_item = "item" if item is None else item
     if name_of_item in frame.columns:
@@ -39,16 +44,16 @@ def names_in(frame: polars.DataFrame, item: str | None) -> list[polars.Series]:
 
 
 def item_column(
-    frame: polars.DataFrame,
-    item: str | None,
-    known: Sequence[polars.Series],
+    frame: DataFrame,
+    item: MaybeText,
+    known: Sequence[Series],
     source: Source,
     others: Sequence[str] = (),
-) -> tuple[str, tuple[str, ...]]:
+) -> tuple[str, Texts]:
     """The column of items: the one of this name, else the one whose names the other side has; and what was guessed."""
     name_of_item = "item" if item is None else item
     if item is not None or name_of_item in frame.columns:
-        frames.need_columns(frame.columns, {"item": name_of_item}, source.name)
+        need_columns(frame.columns, {"item": name_of_item}, source.name)
         return name_of_item, ()
     fits = []
     for name in frame.columns:
@@ -60,16 +65,16 @@ def item_column(
         return fits[0], (f"{source.name}: took the column {fits[0]!r} as the items, whose names match",)
     if fits:
         raise InputError(
-            f"no column 'item', and items in each of {check.shortlist(fits)}",
+            f"no column 'item', and items in each of {shortlist(fits)}",
             "one column of item names",
             f"Call the right one 'item' or, if all files have it, name it: item={fits[0]!r} (command line: --item "
             f"{fits[0]}).",
             source.name,
         )
     if any(_may_name(frame, name) and frame[name].is_unique().all() for name in frame.columns):
-        frames.need_columns(frame.columns, {"item": "item"}, source.name)
+        need_columns(frame.columns, {"item": "item"}, source.name)
     raise InputError(
-        f"no column 'item', and none that could name the rows (columns: {check.shortlist(frame.columns, 12)})",
+        f"no column 'item', and none that could name the rows (columns: {shortlist(frame.columns, 12)})",
         "a column of item names",
         "If the rows of all files stand in one order, add the number of the row to each as a column 'item'.",
         source.name,
@@ -77,13 +82,13 @@ def item_column(
 
 
 def choose(
-    table: Table, item: str | None, index: Index | None, kind: str, labels: Sequence[str] | None = None
+    table: Table, item: MaybeText, index: Index | None, kind: str, labels: Sequence[str] | None = None
 ) -> Chosen:
     """The columns of a table of predictions, by its first rows; `labels` are the names that the caller gives."""
     frame, source = table.head
-    known: list[polars.Series] = []
+    known: list[Series] = []
     if index is not None and not index.positional_items:
-        known = [frames.text(frames.as_series(index.items))]
+        known = [frames.text(as_series(index.items))]
     # a name that was given for the reference's column is another one here, perhaps
     item, notes = item_column(frame.head(ENOUGH), item if item in frame.columns else None, known, source)
     used: Sequence[str] = ()
@@ -111,7 +116,7 @@ def _by_position(columns: list[str], item: str, used: Sequence[str], source: Sou
     return Chosen(item, dict(zip(used, columns, strict=True)))
 
 
-def labels_of(frame: polars.DataFrame, item: str | None, source: Source, must_be_named: bool = True) -> list[str]:
+def labels_of(frame: DataFrame, item: MaybeText, source: Source, must_be_named: bool = True) -> list[str]:
     """All columns but that of the items, and those that probtruth writes beside the labels'."""
     parts = [] if item is None else [name.strip() for name in item.split(",")]  # of a name in several columns
     labels = [name for name in frame.columns if name not in (item, *parts) and not name.startswith(OWN)]
@@ -126,10 +131,8 @@ def label_columns(table: Table, item: str, used: Sequence[str], kind: str = "pro
     """The columns of the labels, of which a reference uses some, perhaps `in_order` of the caller."""
     frame, source = table.head
     frame = frame.head(ENOUGH)
-    notes: tuple[str, ...] = ()
+    notes: Texts = ()
     columns = labels_of(frame, item, source)
-    if table.is_block:
-        return Chosen(item, by_name(columns))
     prefix = _prefix(columns, used)
     if prefix:
         notes += (f"{source.name}: took {prefix!r} off the names of the labels",)
@@ -144,7 +147,7 @@ def label_columns(table: Table, item: str, used: Sequence[str], kind: str = "pro
     taken = set(labels.values())
     aside = [name for name in columns if name not in taken]
     if aside:
-        notes += (f"{source.name}: ignored {check.shortlist(aside, 12)}, which are no probabilities of a label",)
+        notes += (f"{source.name}: ignored {shortlist(aside, 12)}, which are no probabilities of a label",)
     if len(labels) == 1 and kind != "log-probs":
         return _event(Chosen(item, labels, notes=notes), used, table, in_order)
     return Chosen(item, labels, notes=notes)
@@ -155,8 +158,8 @@ def by_name(columns: Sequence[str], prefix: str = "") -> dict[str, str]:
     labels = {name: name.removeprefix(prefix) for name in columns}
     for values in (frames.NUMBER, "(?i)^(true|false)$"):
         own = [name for name, label in labels.items() if re.match(values, label)]
-        labels |= zip(own, frames.by_value(frames.polars_names([labels[name] for name in own])), strict=True)
-    check.unique([*labels.values()], "label")
+        labels |= zip(own, by_value(polars_names([labels[name] for name in own])), strict=True)
+    unique([*labels.values()], "label")
     return {label: name for name, label in labels.items()}
 
 
@@ -169,7 +172,7 @@ def _prefix(columns: Sequence[str], used: Sequence[str]) -> str:
     return fits[0] if len(fits) == 1 else ""
 
 
-def _not_labels(frame: polars.DataFrame, labels: dict[str, str], used: Sequence[str]) -> list[str]:
+def _not_labels(frame: DataFrame, labels: dict[str, str], used: Sequence[str]) -> list[str]:
     """Columns of numbers without which the rows sum to 1: none of the reference's labels, or positions of labels."""
     named = set(used)
     strange = [label for label in labels if label not in named]
@@ -177,7 +180,7 @@ def _not_labels(frame: polars.DataFrame, labels: dict[str, str], used: Sequence[
         return []
     if used and _sums_to_one(frame, [name for label, name in labels.items() if label in named]):
         return strange
-    floats = frame_numbers.float_columns(frame, [*labels.values()])
+    floats = float_columns(frame, [*labels.values()])
     if floats.unread is not None or len(labels) < 3:
         return []
     values = floats.rows()
@@ -191,9 +194,9 @@ def _not_labels(frame: polars.DataFrame, labels: dict[str, str], used: Sequence[
     return []
 
 
-def _sums_to_one(frame: polars.DataFrame, names: list[str]) -> bool:
-    floats = frame_numbers.float_columns(frame, names) if names else None
-    return floats is not None and floats.unread is None and check_arrays.surely_simplex(floats.rows())
+def _sums_to_one(frame: DataFrame, names: list[str]) -> bool:
+    floats = float_columns(frame, names) if names else None
+    return floats is not None and floats.unread is None and surely_simplex(floats.rows())
 
 
 def _event(chosen: Chosen, used: Sequence[str], table: Table, in_order: bool) -> Chosen:
@@ -208,8 +211,8 @@ def _event(chosen: Chosen, used: Sequence[str], table: Table, in_order: bool) ->
         event = event or pair[1]
     if event is None:
         raise InputError(
-            f"one column of probabilities, {check.quote(column)}",
-            f"the name of the label that it is about ({check.shortlist(pair)})",
+            f"one column of probabilities, {quote(column)}",
+            f"the name of the label that it is about ({shortlist(pair)})",
             f"Rename it, for instance to {pair[1]!r}, or give one column for each label.",
             source.name,
         )
@@ -218,7 +221,7 @@ def _event(chosen: Chosen, used: Sequence[str], table: Table, in_order: bool) ->
     return Chosen(chosen.item, {other: column, event: column}, event, (*chosen.notes, said))
 
 
-def under_labels(frame: polars.DataFrame, source: Source, chosen: Chosen, kind: str) -> tuple[polars.DataFrame, Source]:
+def under_labels(frame: DataFrame, source: Source, chosen: Chosen, kind: str) -> tuple[DataFrame, Source]:
     """The columns under the names of the labels; that of an event's probability as two."""
     own = {label: frame.get_column(name) for label, name in chosen.labels.items()}
     if chosen.event is not None:
@@ -229,33 +232,33 @@ def under_labels(frame: polars.DataFrame, source: Source, chosen: Chosen, kind: 
             row = int(bad.argmax())
             hint = "For the logit of the event: kind='logits' (command line: --kind logits). Nothing is clipped."
             raise InputError(f"{values[row]}", f"a probability from 0 to {top:g}", hint, source.at(row, column))
-        other = polars.Series(np.zeros_like(values) if top is None else top - values)
-        own = {label: polars.Series(values) if label == chosen.event else other for label in own}
+        other = Series(np.zeros_like(values) if top is None else top - values)
+        own = {label: Series(values) if label == chosen.event else other for label in own}
     elif all(label == name for label, name in chosen.labels.items()):
         return frame, source
-    named = polars.DataFrame({chosen.item: frame.get_column(chosen.item), **own})
+    named = DataFrame({chosen.item: frame.get_column(chosen.item), **own})
     return named, replace(source, columns=chosen.labels)
 
 
-def _may_name(frame: polars.DataFrame, name: str) -> bool:
+def _may_name(frame: DataFrame, name: str) -> bool:
     """Whether a column may name rows: text or integers, but no decimals in a text."""
     cells = frame.get_column(name)
-    if cells.dtype == polars.String:
+    if cells.dtype == String:
         return not cells.str.contains(r"^\s*-?\d*[.]\d+([eE][-+]?\d+)?\s*$").any()
     return cells.dtype in (polars.Categorical, polars.Enum) or cells.dtype.is_integer()
 
 
-def _text(frame: polars.DataFrame, name: str) -> polars.Series:
-    return frames.by_value(frames.text(frames.flat(frame, name, Source(), "item")))
+def _text(frame: DataFrame, name: str) -> Series:
+    return by_value(frames.text(flat(frame, name, Source(), "item")))
 
 
-def of_numbers(frame: polars.DataFrame, names: Sequence[str]) -> list[str]:
+def of_numbers(frame: DataFrame, names: Sequence[str]) -> list[str]:
     """The columns, of these, of which at least half of the cells that say anything are numbers."""
     return [name for name in names if _is_number(frame.get_column(name))]
 
 
-def _is_number(column: polars.Series) -> bool:
-    if not isinstance(column.dtype, polars.String):
+def _is_number(column: Series) -> bool:
+    if not isinstance(column.dtype, String):
         return column.dtype.is_numeric() or column.dtype in (polars.Boolean, polars.Duration)
     numbers = column.cast(polars.Float64, strict=False)
     if numbers.null_count() == 0:  # the quick way
@@ -265,5 +268,5 @@ def _is_number(column: polars.Series) -> bool:
     return n_numbers >= MOST * len(column)
 
 
-def some_number(frame: polars.DataFrame, name: str) -> bool:
+def some_number(frame: DataFrame, name: str) -> bool:
     return bool(of_numbers(frame, [name]))

@@ -9,10 +9,9 @@ from functools import cache, cached_property
 from io import BytesIO, StringIO
 from typing import overload
 
-import polars
+from polars import DataFrame, Series, String
 
-from probtruth import check
-from probtruth.check import Source
+from probtruth.check import Source, shortlist
 from probtruth.errors import InputError
 
 SEPARATORS = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "bars"}
@@ -32,11 +31,10 @@ def separator_of(data: bytes, usual: str) -> str:
     return others[0] if not counts[usual] and len(others) == 1 else usual
 
 
-def parse(data: bytes, separator: str, name: str, before: int = 0) -> tuple[polars.DataFrame, Source]:
+def parse(data: bytes, separator: str, name: str, before: int = 0) -> tuple[DataFrame, Source]:
     """The table of a text in UTF-8; so many lines come `before` its first one."""
     source = Source(name, before=before)
-    read = _quoted if b'"' in data else _plain
-    frame, lines = read(data.rstrip(b"\r\n"), separator, source) or _by_row(data, separator, source)
+    frame, lines = _by_column(data.rstrip(b"\r\n"), separator, source) or _by_row(data, separator, source)
     return _decimal_points(frame, replace(source, lines=lines), separator)
 
 
@@ -76,43 +74,42 @@ def first_row(data: bytes, separator: str) -> bytes:
     return data[:end]
 
 
-def _quoted(data: bytes, separator: str, source: Source) -> tuple[polars.DataFrame, Sequence[int]] | None:
-    """A text with quoted cells and without blank lines; None where something is odd in it."""
+def _by_column(data: bytes, separator: str, source: Source) -> tuple[DataFrame, Sequence[int]] | None:
+    """A text without blank lines, of rows as long as the header; None where something is odd in it."""
     import pyarrow
     from pyarrow import csv as arrow_csv
 
     cell, begin = _patterns(separator)
-    bare = cell.sub(b"\0", data)  # there is no NUL in it
+    quoted = b'"' in data
+    bare = cell.sub(b"\0", data) if quoted else data  # there is no NUL in it
     if data.count(b"\r") > bare.count(b"\r\n"):
         return None
-    data, bare = data.replace(b"\r\n", b"\n"), bare.replace(b"\r\n", b"\n")
+    data = data.replace(b"\r\n", b"\n")
+    bare = bare.replace(b"\r\n", b"\n")
     after = re.compile(b"\0[^\n" + re.escape(separator.encode()) + b"]")
     n_rows = bare.count(b"\n")
-    if not n_rows or b"\n\n" in bare or begin.search(bare) or after.search(bare):
+    if not n_rows or b"\n\n" in bare or (quoted and (begin.search(bare) or after.search(bare))):
         return None
     header_text = first_row(data, separator)
     header = next(csv.reader(StringIO(header_text.decode(), newline=""), delimiter=separator, strict=True), [])
     if bare.count(separator.encode()) != (n_rows + 1) * (len(header) - 1):
         return None
     _check_header(header, source)
+    types = dict.fromkeys(header, pyarrow.string())
     try:
         table = arrow_csv.read_csv(
             BytesIO(data[len(header_text) :]),
             arrow_csv.ReadOptions(column_names=header, block_size=BLOCK),
-            arrow_csv.ParseOptions(delimiter=separator, newlines_in_values=True),
-            arrow_csv.ConvertOptions(
-                column_types=dict.fromkeys(header, pyarrow.string()), strings_can_be_null=True, null_values=[""]
-            ),
+            arrow_csv.ParseOptions(delimiter=separator, newlines_in_values=quoted),
+            arrow_csv.ConvertOptions(column_types=types, strings_can_be_null=True, null_values=[""]),
         )
     except pyarrow.ArrowInvalid:
         return None
     if table.num_rows != n_rows:
         return None
-    in_cells = data.count(b"\n") > n_rows
-    lines = _Lines(data, separator) if in_cells else range(2, n_rows + 2)
-    frame = polars.DataFrame(table)
+    frame = DataFrame(table)
     frame.columns = header
-    return frame, lines
+    return frame, _Lines(data, separator) if data.count(b"\n") > n_rows else range(2, n_rows + 2)
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,31 +136,7 @@ class _Lines(Sequence[int]):
         return len(self.all)
 
 
-def _plain(data: bytes, separator: str, source: Source) -> tuple[polars.DataFrame, Sequence[int]] | None:
-    """A text in which each line is a row, and none of them is blank; None for any other, or where rows differ."""
-    data = data.replace(b"\r\n", b"\n")
-    head, _, body = data.partition(b"\n")
-    if not head or not body or b"\r" in data or b"\n\n" in data:
-        return None
-    header, n_rows = head.decode().split(separator), body.count(b"\n") + 1
-    _check_header(header, source)
-    if body.count(separator.encode()) != n_rows * (len(header) - 1):
-        return None
-    try:
-        frame = polars.read_csv(
-            body,
-            has_header=False,
-            schema=dict.fromkeys(header, polars.String),
-            separator=separator,
-            quote_char=None,
-            infer_schema=False,
-        )
-    except polars.exceptions.PolarsError:
-        return None
-    return (frame, range(2, n_rows + 2)) if frame.height == n_rows else None
-
-
-def _by_row(data: bytes, separator: str, source: Source) -> tuple[polars.DataFrame, Sequence[int]]:
+def _by_row(data: bytes, separator: str, source: Source) -> tuple[DataFrame, Sequence[int]]:
     """Any text, as Python's own parser reads it: quotation marks, blank lines, rows of other lengths."""
     reader = csv.reader(StringIO(data.decode(), newline=""), delimiter=separator, strict=True)
     header: list[str] = []
@@ -200,18 +173,18 @@ def _by_row(data: bytes, separator: str, source: Source) -> tuple[polars.DataFra
         problem = "a header without rows" if header else "an empty file"
         raise InputError(problem, "a header and at least one row", "Check the file.", source.name)
     columns = zip(header, zip(*rows, strict=True), strict=True)
-    frame = {name: polars.Series([cell or None for cell in cells], dtype=polars.String) for name, cells in columns}
-    return polars.DataFrame(frame), lines
+    frame = {name: Series([cell or None for cell in cells], dtype=String) for name, cells in columns}
+    return DataFrame(frame), lines
 
 
 def _check_header(header: Sequence[str], source: Source) -> None:
     if len(set(header)) < len(header):
-        twice = check.shortlist(name for name, count in Counter(header).items() if count > 1)
+        twice = shortlist(name for name, count in Counter(header).items() if count > 1)
         hint = "Rename or remove the repeated column."
         raise InputError(f"column {twice} more than once", "every column name once", hint, f"{source.name}, header")
 
 
-def _decimal_points(frame: polars.DataFrame, source: Source, separator: str) -> tuple[polars.DataFrame, Source]:
+def _decimal_points(frame: DataFrame, source: Source, separator: str) -> tuple[DataFrame, Source]:
     """Numbers with decimal commas, which only a file separated by semicolons has, with points."""
     if separator != ";":
         return frame, source
@@ -221,5 +194,5 @@ def _decimal_points(frame: polars.DataFrame, source: Source, separator: str) -> 
             found.append(column.name)
             column = column.str.replace(",", ".", literal=True)
         made.append(column)
-    note = f"{source.name}: read {check.shortlist(found)} with decimal commas"
-    return polars.DataFrame(made), replace(source, notes=(*source.notes, note) if found else source.notes)
+    note = f"{source.name}: read {shortlist(found)} with decimal commas"
+    return DataFrame(made), replace(source, notes=(*source.notes, note) if found else source.notes)

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-import polars
+from polars import DataFrame
 
 from probtruth.errors import InputError
 from probtruth.io.output.folder import check_out, whole
@@ -15,7 +15,7 @@ from probtruth.types.arguments import StrPath
 KEY = "probtruth"
 
 
-def write(frame: polars.DataFrame, path: str | Path, notes: Mapping[str, object]) -> None:
+def write(frame: DataFrame, path: str | Path, notes: Mapping[str, object]) -> None:
     """Writes a Parquet file with notes (as JSON) in its metadata, whole or not at all."""
     check_parquet_out(path)
     with whole(path, _ours) as work:

@@ -4,10 +4,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-import polars
+from polars import DataFrame
 
 from probtruth.check import Source
 from probtruth.io.addresses import shown
+from probtruth.io.formats import MaybeText
 from probtruth.io.tables import csv_text, json_lines
 from probtruth.io.tables.read import guarded, read_bytes, utf8
 
@@ -16,7 +17,7 @@ SEPARATED = {".csv": ",", ".tsv": "\t"}
 CHUNK = 1 << 24  # bytes of a text that become a piece
 
 
-def parts(file: Path, whole: bool) -> Iterator[tuple[polars.DataFrame, Source]]:
+def parts(file: Path, whole: bool) -> Iterator[tuple[DataFrame, Source]]:
     """The rows of a file, all at once or some at a time; every piece of CSV begins with the header."""
     suffix = file.suffix.lower()
     name = shown(file)
@@ -34,7 +35,7 @@ def parts(file: Path, whole: bool) -> Iterator[tuple[polars.DataFrame, Source]]:
         before += piece.count(b"\n")
 
 
-def _pieces(file: Path, usual: str | None) -> Iterator[bytes]:
+def _pieces(file: Path, usual: MaybeText) -> Iterator[bytes]:
     """The bytes of a file in pieces that end where a line does, outside the quoted cells of CSV."""
     rest = b""
     separator = None
@@ -52,13 +53,11 @@ def _pieces(file: Path, usual: str | None) -> Iterator[bytes]:
     yield rest
 
 
-def table(data: bytes, suffix: str, name: str, before: int = 0) -> tuple[polars.DataFrame, Source]:
+def table(data: bytes, suffix: str, name: str, before: int = 0) -> tuple[DataFrame, Source]:
     """The table of a text; so many lines come `before` it."""
     data = utf8(data, name, before)
-    if suffix == JSON:
-        return json_lines.parse_list(data, name)
     if suffix not in SEPARATED:
-        return json_lines.parse(data, name, before)
+        return json_lines.parse(data, name, suffix == JSON, before)
     usual = SEPARATED[suffix]
     separator = csv_text.separator_of(data, usual)
     frame, source = csv_text.parse(data, separator, name, before)

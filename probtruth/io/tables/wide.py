@@ -7,10 +7,15 @@ from typing import Literal, get_args
 import numpy as np
 import polars
 from jaxtyping import Float, Int, Shaped
+from polars import DataFrame, Series
 
-from probtruth import check, check_arrays, frame_numbers, frames
-from probtruth.check import Source
+from probtruth import check_arrays, frame_numbers, frames
+from probtruth.check import Source, one_of, quote, shortlist, unique
+from probtruth.check_arrays import distributions
 from probtruth.errors import InputError
+from probtruth.frame_numbers import float_columns
+from probtruth.frames import blank, flat, keys, need_columns
+from probtruth.io.formats import Texts
 from probtruth.io.table import Part, Table
 from probtruth.kernels.host import block_rows
 
@@ -21,7 +26,7 @@ REPEATED = "Remove one of its rows; if the table has a row for each item and lab
 
 
 def known_kind(kind: str) -> CellKind:
-    known: CellKind = check.one_of("log-probs" if kind == "log_probs" else kind, KINDS, "kind")
+    known: CellKind = one_of("log-probs" if kind == "log_probs" else kind, KINDS, "kind")
     return known
 
 
@@ -38,7 +43,7 @@ def items_of(
     columns = []
     sources = []
     for frame, source in parts:
-        columns.append(frames.keys(frame, item, source, "item"))
+        columns.append(keys(frame, item, source, "item"))
         sources.append((source, frame.height))
     source = sources[0][0]
     if len(sources) > 1:
@@ -48,7 +53,7 @@ def items_of(
         return like, source
     if not frames.rising(names) and names.n_unique() < len(names):
         row = int((~names.is_first_distinct()).arg_max() or 0)
-        raise InputError(f"item {check.quote(names[row])} a second time", expected, hint, source.at(row, item))
+        raise InputError(f"item {quote(names[row])} a second time", expected, hint, source.at(row, item))
     return frames.Names(names), source
 
 
@@ -59,7 +64,7 @@ def fill(
     parts: Iterable[Part],
     columns: Sequence[str],
     convert: Callable[[np.ndarray], tuple[np.ndarray, bool]],
-    refuse: Callable[[np.ndarray, polars.DataFrame, Source], None],
+    refuse: Callable[[np.ndarray, DataFrame, Source], None],
 ) -> None:
     """Writes what `convert` makes of the table's `rows` (-1: none) into `out`; cells found unfit are refused."""
     place = np.full(n_rows, -1)
@@ -67,7 +72,7 @@ def fill(
     place[rows[there]] = there
     before, size = 0, block_rows(len(columns))
     for frame, source in parts:
-        numbers, fit = frame_numbers.float_columns(frame, columns, source), True
+        numbers, fit = float_columns(frame, columns, source), True
         for start in range(0, frame.height, size):
             stop = min(start + size, frame.height)
             with np.errstate(all="ignore"):  # of what is refused below
@@ -93,7 +98,7 @@ def check_rows(
     """Raises at the first cell or row that cannot be used, with its line, and what the numbers look like."""
     names, plain = [source.columns.get(label, label) for label in labels], "probs" if kind == "percent" else kind
     try:
-        check_arrays.distributions(in_probs(values, kind), source.at, what, plain, names)
+        distributions(in_probs(values, kind), source.at, what, plain, names)
     except InputError as error:
         words, options = _looks_like(values, kind, what)
         raise InputError(error.got, error.expected, f"{words or error.hint} {more}", error.where, options) from None
@@ -122,7 +127,7 @@ def renormalised(
 NEAR = 0.02  # How far from 1 the sums of rows may be, relatively, that are to look like distributions
 
 
-def _looks_like(values: Float[np.ndarray, "item label"], kind: str, what: str) -> tuple[str, tuple[str, ...]]:
+def _looks_like(values: Float[np.ndarray, "item label"], kind: str, what: str) -> tuple[str, Texts]:
     """What the numbers look like, and the options that read them so; empty where they look like nothing."""
     if kind == "logits" or not values.size or np.isnan(values).any() or (values == np.inf).any():
         return "", ()
@@ -160,8 +165,8 @@ def suspects(labels: Sequence[str], used: Collection[str] | None, item: str) -> 
     """The columns that may not be labels, for a hint; `used` are the labels of the reference, where they are known."""
     strange = [] if used is None else [label for label in labels if label not in used]
     if strange:
-        return f"No annotator used column {check.shortlist(strange)}: drop it if it is no label."
-    return f"Every column but {check.quote(item)} is read as a label: {check.shortlist(labels)}."
+        return f"No annotator used column {shortlist(strange)}: drop it if it is no label."
+    return f"Every column but {quote(item)} is read as a label: {shortlist(labels)}."
 
 
 NAME, VALUE = "name ", "value "  # Names that columns of a file do not have
@@ -169,30 +174,30 @@ NAME, VALUE = "name ", "value "  # Names that columns of a file do not have
 
 def long_form(
     table: Table, item: str, columns: Sequence[str], others: Sequence[str], what: str, missing: Sequence[str] = ()
-) -> tuple[polars.DataFrame, Source]:
+) -> tuple[DataFrame, Source]:
     """A row for each cell that is not blank: its item, what the `others` say, NAME and VALUE; and where it stands."""
     frame, source = table.whole
     kept = [item, *others]
     hint = f"Read a row for each item and {what} in long form."
     items_of([(frame, source)], item, "one row for each item", hint)
     for name in (*kept, *columns):
-        frames.need_columns(frame.columns, {what: name}, source.name)
+        need_columns(frame.columns, {what: name}, source.name)
     if not columns or not {*columns}.isdisjoint(kept):
         hint = f"Name them: {what}s=[...] (command line: --{what} x,y)."
         raise InputError(f"no column of a {what}", f"one for each {what}", hint, source.name)
-    check.unique(columns, f"{what} column")
+    unique(columns, f"{what} column")
     all_named(columns, what, source)
     parts = []
     sources = []
     for name in columns:
-        cells = frames.flat(frame, name, source, what)
-        full = ~frames.blank(cells, missing)
+        cells = flat(frame, name, source, what)
+        full = ~blank(cells, missing)
         here = full.arg_true().to_list()
         where = replace(source.of_rows(here), columns={VALUE: name})
         own = cells.filter(full).to_frame(VALUE)
         read = frames.names if what == "annotator" else frame_numbers.numbers
         values = read(own, VALUE, where, what)
-        rows = polars.DataFrame([frame.get_column(one).filter(full) for one in kept])
-        parts.append(rows.with_columns(polars.Series(VALUE, values), polars.lit(name).alias(NAME)))
+        rows = DataFrame([frame.get_column(one).filter(full) for one in kept])
+        parts.append(rows.with_columns(Series(VALUE, values), polars.lit(name).alias(NAME)))
         sources.append((where, len(here)))
     return polars.concat(parts), Source(source.name, parts=sources, notes=source.notes)

@@ -101,19 +101,24 @@ def alternative_annotator_test(
     by_model: list[tuple[object, ...]] = []
     by_annotator: list[tuple[object, ...]] = []
     for model, answers in zip(predictions.models, _answers(annotations, predictions), strict=True):
-        nearer = shared.gap(answers[shared.item], values) - shared.gap(shared.label, values)
-        wins, loses = shared.by_answer(nearer >= 0), shared.by_answer(nearer <= 0)
-        rows = [np.flatnonzero(shared.whose == annotator) for annotator in tested]
-        p_values = np.array([_p_value(loses[own] - wins[own], epsilon) for own in rows])
-        beaten = _benjamini_yekutieli(p_values, level)
-        as_near = np.array([wins[own].mean() for own in rows])
+        of_model = shared.gap(answers[shared.item], values)
+        nearer = of_model - shared.gap(shared.label, values)
+        wins = shared.by_answer(nearer >= 0)
+        loses = shared.by_answer(nearer <= 0)
+        compared = []
+        p_values = []
+        for annotator in tested.tolist():
+            rows = np.flatnonzero(shared.whose == annotator)
+            as_near = float(wins[rows].mean())
+            theirs = float(loses[rows].mean())
+            compared.append((annotations.index.annotators[annotator], len(rows), as_near, theirs))
+            p_values.append(_p_value(loses[rows] - wins[rows], epsilon))
+        beaten = _benjamini_yekutieli(np.array(p_values), level)
         rate = float(beaten.mean())
-        by_model.append((model, len(tested), rate, float(as_near.mean()), rate >= 0.5))
-        for at, annotator in enumerate(tested.tolist()):
-            name, theirs = annotations.index.annotators[annotator], float(loses[rows[at]].mean())
-            by_annotator.append(
-                (model, name, len(rows[at]), float(as_near[at]), theirs, float(p_values[at]), bool(beaten[at]))
-            )
+        advantage = float(np.mean([as_near for _, _, as_near, _ in compared]))
+        by_model.append((model, len(tested), rate, advantage, rate >= 0.5))
+        for row, p_value, replaceable in zip(compared, p_values, beaten.tolist(), strict=True):
+            by_annotator.append((model, *row, p_value, replaceable))
     first = ("model", "n_annotators", "winning_rate", "advantage_probability", "passes")
     second = ("model", "annotator", "n_items", "model_as_near", "annotator_as_near", "p_value", "replaceable")
     return AlternativeTest(_table(first, by_model), _table(second, by_annotator))
@@ -143,10 +148,12 @@ class _BesideOthers:
         """How near an answer is to those of the others, up to a factor of the annotation: larger is nearer."""
         if values is None:
             return np.asarray(self.others[np.arange(len(answer)), answer], float)
-        squares = (values[answer][:, None] - values) ** 2
-        errors: np.ndarray = (self.others * squares).sum(1)
-        scale = (self.others.sum(1) * np.ptp(values) ** 2).clip(np.finfo(float).tiny)
-        return np.asarray(-np.round(errors / scale / SAME) * SAME)
+        gaps = values[answer][:, None] - values
+        errors: np.ndarray = (self.others * gaps**2).sum(1)
+        largest = self.others.sum(1) * np.ptp(values) ** 2
+        scale = largest.clip(np.finfo(float).tiny)
+        steps = np.round(errors / scale / SAME)
+        return np.asarray(-steps * SAME)
 
 
 def _shared(annotations: Annotations) -> _BesideOthers:
@@ -205,6 +212,11 @@ def _benjamini_yekutieli(p_values: Float[np.ndarray, " test"], level: float) -> 
     """Which tests are rejected at the false discovery rate under any dependence between them."""
     n_tests = len(p_values)
     ranks = np.arange(1, n_tests + 1)
+    dependence = (1 / ranks).sum()
+    limits = ranks * level / (n_tests * dependence)
     ordered = np.sort(p_values)
-    below = np.flatnonzero(ordered <= ranks * level / (n_tests * (1 / ranks).sum()))
-    return np.asarray(p_values <= ordered[below[-1]]) if below.size else np.zeros(n_tests, bool)
+    below = np.flatnonzero(ordered <= limits)
+    if not below.size:
+        return np.zeros(n_tests, bool)
+    last = ordered[below[-1]]
+    return np.asarray(p_values <= last)

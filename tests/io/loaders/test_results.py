@@ -12,7 +12,7 @@ import pytest
 from probtruth.errors import InputError
 from probtruth.io.formats import ScoreReading
 from probtruth.io.loaders import read_alpaca_eval, read_every_eval_ever, read_promptfoo
-from probtruth.io.loaders.readers import LISTED, format_of, read_score_files
+from probtruth.io.loaders.readers import format_of, listed_in, read_score_files
 
 
 def written(path: Path, value: object) -> Path:
@@ -57,7 +57,7 @@ class TestPromptfoo:
         assert scores.higher_is_better
         assert read_promptfoo(path, "polite").values.tolist() == [[1.0, 0.25], [0.0, 0.75]]
         assert read_promptfoo(path, "success").values.tolist() == [[0, 1], [1, 0]]
-        assert LISTED["promptfoo"](path).metrics == ("polite", "score", "success")
+        assert listed_in("promptfoo", path).metrics == ["polite", "score", "success"]
 
     def test_repeats_are_replicates_and_no_items(self, tmp_path: Path) -> None:
         again = [{**one, "testIdx": one["testIdx"] + 2, "score": 0.5} for one in PROMPTFOO]  # type: ignore[operator]
@@ -101,7 +101,7 @@ class TestAlpacaEval:
         assert (scores.models, scores.rule, scores.higher_is_better) == (("x", "y"), "win_rate", True)
         assert sorted(zip(*scores.common().values.tolist(), strict=True)) == [(0.25, 0.5), (1.0, 0.0)]
         assert scores.audit.by_model == (("x", 0, 0), ("y", 1, 0))
-        assert LISTED["alpaca-eval"](tmp_path).metrics == ("win_rate",)
+        assert listed_in("alpaca-eval", tmp_path).metrics == ["win_rate"]
 
     def test_one_model_against_the_reference(self, tmp_path: Path) -> None:
         rows = [battle("x", "Sing.", 2), battle("x", "Say.", 0)]  # 0 was a tie in the first version
@@ -167,10 +167,38 @@ class TestEveryEvalEver:
         assert scores.items == ("quiz/q0", "quiz/q2", "quiz/q3", "quiz/q4")
         assert (scores.audit.by_model, scores.audit.different) == ((("lab/a", 1, 0), ("lab/b", 0, 0)), ("quiz/q1",))
 
-    def test_several_results_of_a_sample(self, tmp_path: Path) -> None:
-        rows = [instance("a", "q0", 1.0, evaluation_result_id=name) for name in ("r1", "r2")]
-        with pytest.raises(InputError, match=r"again .*of a sample with several results, keep one"):
-            read_every_eval_ever(written(tmp_path / "s.jsonl", rows))
+    def test_several_results_of_a_sample_are_metrics(self, tmp_path: Path) -> None:
+        """The aggregate names them, and says which way each counts."""
+        for model, marks in (("a", (1.0, 4.0)), ("b", (0.0, 2.0))):
+            results = zip(("r1", "r2"), marks, strict=True)
+            rows = [instance(model, "q0", mark, evaluation_result_id=name) for name, mark in results]
+            path = written(tmp_path / model / f"{model}_samples.jsonl", rows)
+            with pytest.raises(InputError, match="several metrics: 'r1', 'r2'"):
+                read_every_eval_ever(path)
+            about = {"r1": ("accuracy", False), "r2": ("edits", True)}
+            of_metrics = [
+                {
+                    "evaluation_name": "quiz",
+                    "evaluation_result_id": name,
+                    "metric_config": {"metric_name": metric, "lower_is_better": lower},
+                }
+                for name, (metric, lower) in about.items()
+            ]
+            written(path.with_name(f"{model}.json"), {"evaluation_id": "e", "evaluation_results": of_metrics})
+        scores = read_every_eval_ever(tmp_path, "edits")
+        assert (scores.values.tolist(), scores.higher_is_better) == ([[4.0], [2.0]], False)
+        assert read_every_eval_ever(tmp_path, "accuracy").higher_is_better
+
+    def test_a_result_that_stands_twice(self, tmp_path: Path) -> None:
+        rows = [instance("a", "q0", 1.0, evaluation_result_id="r1")] * 2
+        with pytest.raises(InputError, match="again"):
+            read_every_eval_ever(written(tmp_path / "s.jsonl", rows), "r1", True)
+
+    def test_the_aggregate_says_which_way_a_score_counts(self, tmp_path: Path) -> None:
+        path = written(tmp_path / "s_samples.jsonl", [instance("a", "q0", 0.5), instance("b", "q0", 0.25)])
+        result = {"evaluation_name": "quiz", "metric_config": {"lower_is_better": True}}
+        written(tmp_path / "s.json", {"evaluation_id": "e", "evaluation_results": [result]})
+        assert not read_every_eval_ever(path).higher_is_better
 
     def test_the_aggregate_alone_is_said_to_hold_no_samples(self, tmp_path: Path) -> None:
         path = written(tmp_path / "a.json", {"evaluation_id": "e", "evaluation_results": []})

@@ -1,67 +1,16 @@
-"""scikit-learn itself makes what is read here."""
+"""The losses of rules as scorers of scikit-learn, which runs them."""
 
 import numpy as np
-import pandas
 import pytest
 from sklearn.datasets import load_iris
 from sklearn.metrics import make_scorer
-from sklearn.model_selection import GridSearchCV, cross_validate
+from sklearn.model_selection import cross_validate
 from sklearn.naive_bayes import GaussianNB
-from sklearn.tree import DecisionTreeClassifier
 
 import probtruth as pt
 from probtruth.errors import InputError
-from probtruth.io.loaders import read_cv_results
 
 TOLERANCE = 1e-9  # Round-off of means of float64 logarithms, and of scikit-learn's clipping at the dtype's epsilon
-
-
-@pytest.fixture(scope="module")
-def search() -> GridSearchCV:
-    data, target = load_iris(return_X_y=True)
-    grid = {"max_depth": [1, 2, 3], "criterion": ["gini"]}
-    scoring = {"acc": "accuracy", "loss": "neg_log_loss"}
-    return GridSearchCV(DecisionTreeClassifier(random_state=0), grid, scoring=scoring, refit=False, cv=4).fit(
-        data, target
-    )
-
-
-@pytest.mark.parametrize("kind", [dict, pandas.DataFrame])
-def test_folds_of_one_data_set_are_items(search: GridSearchCV, kind: type) -> None:
-    scores = read_cv_results(kind(search.cv_results_), "acc")
-    assert scores.models == tuple(f"criterion=gini, max_depth={depth}" for depth in (1, 2, 3))
-    assert scores.items == ("0", "1", "2", "3")
-    np.testing.assert_array_equal(scores.values.mean(1), search.cv_results_["mean_test_acc"])
-
-
-def test_folds_of_several_data_sets_are_replicates(search: GridSearchCV) -> None:
-    results = {"iris": search.cv_results_, "copy": search.cv_results_}
-    scores = read_cv_results(results, "acc", names=["one", "two", "three"])
-    assert (scores.models, scores.items, scores.n_replicates) == (("one", "two", "three"), ("copy", "iris"), 4)
-
-
-def results(**changes: object) -> dict[str, object]:
-    return {"params": [{"C": 1}, {"C": 2}], "split0_test_score": [1.0, 2.0], "split1_test_score": [0.0, 1.0]} | changes
-
-
-ERRORS = {
-    "metric": (results(), {"metric": "acc"}, "no column split0_test_acc"),
-    "misspelt": (results(), {"metric": "scor"}, "Did you mean 'score'"),
-    "nan": (results(split1_test_score=[0, float("nan")]), {}, "NaN for 'C=2' in fold 1.*error_score"),
-    "ragged": (results(split1_test_score=[0]), {}, "1 scores of a fold, expected 2"),
-    "text": (results(split1_test_score=["a", "b"]), {}, "not numbers"),
-    "params": (results(params=[{"C": 1}]), {}, "results without params"),
-    "same names": (results(params=[{"C": 1}, {"C": 1}]), {}, "candidate 'C=1' more than once"),
-    "names": (results(), {"names": ["a"]}, "1 names, expected 2"),
-    "list": ([1], {}, "got list, expected cv_results_"),
-    "empty": ({}, {}, "no column split0_test_score"),
-}
-
-
-@pytest.mark.parametrize(("given", "options", "message"), ERRORS.values(), ids=ERRORS)
-def test_errors(given: object, options: dict[str, object], message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        read_cv_results(given, **options)  # type: ignore[arg-type]
 
 
 SPECIES = np.array(["setosa", "versicolor", "virginica"])
