@@ -98,6 +98,8 @@ class People:
             sizes.append(len(part.replicates.names))
             _check_group(name, part, plan, sizes[-1])
             estimate = of_scores(part, plan, options)
+            # of new annotators in full, also where one gave nearly all labels: a group is not its members here
+            estimate = replace(estimate, parts={**estimate.parts, **estimate.of_new})
             estimates.append(estimate)
             values = part.losses
             if np.isnan(values).any():

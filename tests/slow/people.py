@@ -19,9 +19,9 @@ import probtruth as pt
 from probtruth.types.comparison import PEOPLE
 from probtruth.types.partition import Replicates
 
-RUNS = 80
+RUNS = 60
 ITEMS = 60
-ANNOTATORS, FILLED, KINDS = (20, 100, 500), (0.05, 0.3, 1.0), ("random", "opposing", "dominant")
+ANNOTATORS, FILLED, KINDS = (20, 100, 500), (0.05, 1.0), ("random", "opposing", "dominant")
 EFFECT = 0.3
 EDGES = (0.0, 0.02, 0.1, 0.3, 0.7, 0.9, 0.98, 1.0)
 
