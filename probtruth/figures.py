@@ -9,6 +9,7 @@ from probtruth.report.plots.annotators import plot_annotators
 from probtruth.report.plots.calibration import plot_curves, plot_reliability
 from probtruth.report.plots.comparison import plot_forest, plot_groups, plot_ranks
 from probtruth.report.plots.differences import plot_differences
+from probtruth.report.plots.frontier import plot_frontier
 from probtruth.report.plots.nelson import plot_divergence, plot_nelson
 from probtruth.report.plots.rules import plot_rule, plot_rules
 from probtruth.report.plots.study import plot_monitor, plot_plan
@@ -20,6 +21,7 @@ __all__ = (
     "plot_differences",
     "plot_divergence",
     "plot_forest",
+    "plot_frontier",
     "plot_groups",
     "plot_monitor",
     "plot_nelson",

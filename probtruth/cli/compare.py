@@ -1,8 +1,10 @@
 """`probtruth compare`: models by any per-item score."""
 
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
-from probtruth.check import one_of
+from probtruth.check import one_of, unique
 from probtruth.cli import options as opt
 from probtruth.cli.console import Console, cache_compiled_code, check_output, conclude
 from probtruth.cli.reading import named_files
@@ -17,6 +19,7 @@ def compare(
     gold: MaybeText = None,
     replicates: MaybeText = None,
     annotator_groups: MaybeText = None,
+    cost: MaybeText = None,
     fold_correlation: float | None = None,
     memory: MaybeText = None,
     show: MaybeText = None,
@@ -51,6 +54,22 @@ def compare(
 
         annotator = reading.annotator or "annotator"
         options["annotator_groups"] = read_groups(annotator_groups, None, annotator, "annotator-group")
+    costs = None if cost is None else _costs(cost, scores, reading)
     with console.progress("sampling"):
-        result = Result.of(compare_scores(read, **options))
+        result = Result.of(compare_scores(read, **options), costs)
     conclude(result, out, show, reading.item or "item", console, gate)
+
+
+def _costs(cost: str, scores: list[str], reading: ScoreReading) -> Any:
+    """A price of each model, from a file with the columns `model` and `cost`, or costs by item, from a column."""
+    from probtruth import frame_numbers, frames
+    from probtruth.io.loaders.readers import read_score_files
+    from probtruth.io.table import opened
+
+    if not Path(cost).is_file():
+        return read_score_files(named_files(scores), replace(reading, score=cost, higher_is_better=False))
+    table, source = opened(cost).whole
+    frames.need_columns(table.columns, {"model": "model", "cost": "cost"}, source.name)
+    models = frames.names(table, "model", source, "model").to_list()
+    unique(models, "model")
+    return dict(zip(models, frame_numbers.numbers(table, "cost", source, "cost").tolist(), strict=True))

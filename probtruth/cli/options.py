@@ -87,6 +87,9 @@ OPTIONS = {
     "power": Option(QUESTION, "X", "Probability of it that --cost looks for."),
     "width": Option(QUESTION, "X", "Width of the interval, in place of --power."),
     "cost": Option(QUESTION, "WHAT=PRICE", "item, annotation, cluster or replicate: what may vary. Repeat."),
+    "compare.cost": Option(
+        QUESTION, "FILE|COL", "Cost of each model, or the column of costs by item: what quality costs."
+    ),
     "keep": Option(QUESTION, None, "The items of the study include the pilot's."),
     "choose_gold.n_items": Option(QUESTION, "N", "How many items the expert labels.", ("--items",)),
     "choose_gold.out": Option(OUTPUT, "FILE", "The CSV for the expert to fill in."),

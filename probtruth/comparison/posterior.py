@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from jaxtyping import Float, Int
 
+from probtruth import check
 from probtruth.comparison.estimate import Estimate, Part
 from probtruth.comparison.groups import Population
 from probtruth.comparison.margin import Margin, margins, other_df
@@ -279,15 +280,17 @@ def posterior_of(estimate: Estimate, population: Population | None, options: Opt
     plain = found[n_models:]
     total = whole.total()
     pairs = total.of(slice(n_models, None))
-    tree = None
-    if n_models > 1 and np.isfinite(whole.mean[n_models:]).all():
-        tree = Tree.of(plain, n_models, total_df(pairs))
-    df = total_df(total.of(slice(n_models)) if tree is None else pairs)
-    if not df > 0:
+    connected = n_models > 1 and bool(np.isfinite(whole.mean[n_models:]).all())
+    part = pairs if connected else total.of(slice(n_models))
+    for row in np.flatnonzero(~(part.df[:, 0] > 0))[:1]:
+        among = pairs_of(np.arange(n_models)) if connected else np.arange(n_models)[:, None]
+        models = check.shortlist([estimate.names[at] for at in among[row]])
         raise PosteriorError(
-            "got too few scores in common (no degree of freedom is left for the spread between items), expected at "
-            "least two items that models share. Hint: add items that all models have."
+            f"got too few scores of {models} in common (no degree of freedom is left for the spread between items), "
+            "expected at least two items that models share. Hint: add items that all models have."
         )
+    df = total_df(part)
+    tree = Tree.of(plain, n_models, df) if connected else None
     run: Run | None = None
     of_groups: Run | None = None
     if population is not None:

@@ -117,7 +117,9 @@ def votes_of(table: Table, kind: VoteKind) -> Votes:
         annotator, annotators = _codes(frame, kind.annotator, source, "annotator")
     found = [name for name in (kind.item, kind.left, kind.right, kind.winner, kind.annotator) if name is not None]
     notes += (f"read as votes, from the columns {', '.join(found)}",)
-    return Votes(item, left, right, outcome, models, items, annotator, annotators, kind.item is not None, notes)
+    named = kind.item is not None
+    placed = kind.winner is not None
+    return Votes(item, left, right, outcome, models, items, annotator, annotators, named, placed, notes)
 
 
 def _codes(frame: polars.DataFrame, column: str, source: Source, what: str) -> tuple[np.ndarray, tuple[str, ...]]:

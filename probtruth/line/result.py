@@ -1,7 +1,7 @@
 """The result of the line: scores, comparison and warnings, and what follows from them."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,7 @@ from probtruth.line.letters import letters_of
 from probtruth.line.standing import Standing, standing_of
 from probtruth.study.choose_gold import choose_gold
 from probtruth.types import Annotations, Audit, Comparison, Scores, Truth
+from probtruth.types.frontier import Frontier
 from probtruth.types.pairs import Pair, Rank
 from probtruth.types.shown import Reported
 
@@ -34,7 +35,7 @@ class Result(Reported):
     `warned` are the warnings that do not depend on verdicts under other questions; `warnings` are all. `labelled` is
     what is known because the items have labels; None for bare scores. Without scores of single items the `values` of
     `scores` have no columns. `note` stands wherever the result is shown. `by_label` are the results of several labels,
-    of which this is the mean; empty for one.
+    of which this is the mean; empty for one. `frontier` is what quality costs, where costs are known.
     """
 
     scores: Scores
@@ -43,14 +44,19 @@ class Result(Reported):
     labelled: "Labelled | None" = None
     note: str | None = None
     by_label: Mapping[str, "Result"] = field(default_factory=dict)
+    frontier: Frontier | None = None
 
     @classmethod
-    def of(cls, shown: "Result | Comparison") -> "Result":
+    def of(cls, shown: "Result | Comparison", costs: Mapping[str, float] | Scores | None = None) -> "Result":
         """A comparison as a result, without what it does not know: labels, and scores that were not kept.
 
         Arguments:
             shown: what `compare` or `evaluate` returned.
+            costs: as in `Comparison.frontier`, for the report to say what quality costs.
         """
+        if costs is not None:
+            made = cls.of(shown)
+            return replace(made, frontier=made.comparison.frontier(costs))
         if isinstance(shown, Result):
             return shown
         if not isinstance(shown, Comparison):
@@ -252,6 +258,7 @@ def as_dict(result: Result) -> dict[str, Any]:
         "proper_rule": None if comparison.proper is None else _of_proper_rule(comparison.proper),
         "other_estimand": None if result.other is None else result.other.to_dict(),
         "groups": {name: _rows(rows) for name, rows in groups.items()},
+        "frontier": None if result.frontier is None else result.frontier.to_dict(),
         "model_free_tests": _rows(comparison.model_free),
         "audit": _audit(result.audit, () if labelled is None else labelled.excluded),
         "engine": comparison.diagnostics.get("engine"),

@@ -25,6 +25,7 @@ from probtruth.report.plots.comparison import (
     plot_ranks,
 )
 from probtruth.report.plots.differences import can_differ, plot_differences
+from probtruth.report.plots.frontier import plot_frontier
 from probtruth.report.plots.nelson import plot_nelson
 from probtruth.report.plots.svg import inline, pdf, plain_style
 from probtruth.report.table import Table
@@ -131,6 +132,7 @@ def contents(result: Result, extras: Extras | None = None) -> Contents:
         "Labels": iter([tables.labels(result)]),
         "Models": _models(result, said),
         "Pairs": _pairs(result),
+        "Costs": _costs(result),
         "By group": _groups(result, said),
         "Calibration": _calibration(result),
         "Items": iter([data_tables.items(result, extras.texts, extras.images)]),
@@ -225,6 +227,17 @@ def _pairs(result: Result) -> Iterator[Block | None]:
             yield Fold(of_groups.caption, (of_groups,))
 
 
+def _costs(result: Result) -> Iterator[Block | None]:
+    found = result.frontier
+    if found is None:
+        return
+    yield tables.frontier_sentence(found, result)
+    words = "Mean score of each model against its cost."
+    caption = "Mean score against cost, with 95% intervals; filled: probably on the frontier."
+    yield Figure("frontier", words, partial(plot_frontier, result.comparison, found), caption)
+    yield tables.frontier(result)
+
+
 def _groups(result: Result, said: Verdict) -> Iterator[Block | None]:
     yield from said.groups
     pairs = result.comparison.leading_pair_by_group
@@ -309,6 +322,7 @@ def _annotators(result: Result) -> Iterator[Block | None]:
         words = "Skill of each annotator (kappa) with 95% intervals."
         yield Figure("annotators", words, partial(plot_annotators, known.truth), caption)
     yield data_tables.annotators(result)
+    yield data_tables.voters(result)
     yield data_tables.unlike_the_rest(result)
 
 

@@ -4,11 +4,14 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from probtruth.kernels.host import versions
 from probtruth.line.result import Result
 from probtruth.report import about
 from probtruth.report.names import mark, marked
 from probtruth.report.numbers import (
+    UNKNOWN,
     at_least_shown,
     exact,
     favouring_a,
@@ -17,11 +20,13 @@ from probtruth.report.numbers import (
     places_of,
     probability,
     setting,
+    significant,
 )
 from probtruth.report.table import Table, of_rows
 from probtruth.report.words import mean_of, with_unit
 from probtruth.types.arguments import QUESTIONS, method_in_words
 from probtruth.types.comparison import Comparison, Row
+from probtruth.types.frontier import SURE, Frontier
 from probtruth.types.pairs import Pair
 
 MOST_TESTED = 25  # Models whose pairs the model-free tests compare, those of the best means
@@ -70,6 +75,8 @@ def _accuracy(result: Result) -> dict[str, float]:
 def _note_on_models(result: Result, several: bool, entropy: str | None) -> str:
     comparison = result.comparison
     score = "the metric" if comparison.settings.get("metric") else "the plain mean over items"
+    if np.isnan(result.scores.values).any():
+        score = "the mean over all items, also those that a model lacks, by what the other models say of them"
     better = "higher" if comparison.higher_is_better else "lower"
     note = f"The score is {score}; {better} is better."
     if entropy is not None:
@@ -108,6 +115,44 @@ def other_estimand(result: Result) -> Table | None:
     )
     note += "Compare the orders under the two, not the means." if len(ranks) > 1 else "Do not compare the two means."
     return of_rows("The same models under the other estimand", rows, note)
+
+
+def frontier(result: Result) -> Table | None:
+    """The models by cost, and how probable it is that no other one beats them."""
+    found = result.frontier
+    if found is None:
+        return None
+    names = names_of(result)
+    places = places_of(result.comparison.ranked)
+    rows = []
+    for offer in found.offers:
+        spread = UNKNOWN
+        if offer.cost_low is not None:
+            spread = f"{significant(offer.cost_low, 3)} to {significant(offer.cost_high, 3)}"
+        cells = {
+            "Model": names[offer.model],
+            "Cost": significant(offer.cost, 3),
+            "95% interval of the cost": spread,
+            mean_of(result.comparison, with_units=True).capitalize(): fixed(offer.score, places),
+            "P(on the frontier)": probability(offer.p_frontier),
+            "P(within the ROPE)": probability(offer.p_good_enough),
+        }
+        rows.append(cells)
+    note = (
+        "On the frontier no other model is both at least as good and cheaper, or better and no dearer. "
+        "Within the ROPE: the mean is at most that far from the best one."
+    )
+    return of_rows("What quality costs, the cheapest model first", rows, note)
+
+
+def frontier_sentence(found: Frontier, result: Result) -> str:
+    """The cheapest model that is good enough."""
+    if found.rope is None:
+        return "Say which difference does not matter (--rope), and the cheapest model that is good enough is named."
+    within = f"with a mean within {exact(found.rope)} of the best (P at least {SURE:g})"
+    if found.cheapest is None:
+        return f"No model is {within}: more items may tell."
+    return f"The cheapest model {within} is {names_of(result)[found.cheapest]}."
 
 
 def labels(result: Result) -> Table | None:

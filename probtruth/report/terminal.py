@@ -13,6 +13,7 @@ from probtruth.check import count
 from probtruth.line.result import Result
 from probtruth.report import tables
 from probtruth.report.about import MOST_WARNINGS, alignment, facts, warnings
+from probtruth.report.data_tables import voters
 from probtruth.report.names import MARKED, marked, plain, short_names, unmarked
 from probtruth.report.numbers import fixed, setting
 from probtruth.report.table import Table, of_rows
@@ -42,6 +43,9 @@ SHORT = {
     "Divergence": "diverg.",
     "Infinite on": "inf.",
     "Expected rank": "rank",
+    "95% interval of the cost": "95% interval",
+    "P(on the frontier)": "P(frontier)",
+    "P(within the ROPE)": "P(ok)",
     "Regret": "regret",
 }  # Heads that leave room on 80 columns
 ON_PAGES = "P(a not worse)"  # The head of a column for which these have none
@@ -62,9 +66,13 @@ def summary(result: Result) -> tuple[RenderableType, ...]:
     pairs = tables.pairs(result)
     if pairs is not None:
         parts.append(titled(pairs, PAIR_NAME))
-    for table in (tables.proper_rule(result), tables.by_group(result, people=True)):
+    more_tables = [tables.proper_rule(result), tables.by_group(result, people=True)]
+    more_tables += [tables.frontier(result), voters(result)]
+    for table in more_tables:
         if table is not None:
             parts.append(titled(table, PAIR_NAME))
+    if result.frontier is not None:
+        parts.append(_text(tables.frontier_sentence(result.frontier, result)))
     lines = warnings(result)
     parts += [Text(f"! {line}", style="yellow") for line in lines[:MOST_WARNINGS]]
     more = len(lines) - MOST_WARNINGS

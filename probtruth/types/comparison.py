@@ -10,10 +10,11 @@ import numpy as np
 
 from probtruth import check, frames
 from probtruth.errors import InputError
-from probtruth.types.frontier import Frontier
+from probtruth.types.frontier import Frontier, prices
 from probtruth.types.pairs import Pair, Rank, from_the_leader
 from probtruth.types.pairs import Row as Row
 from probtruth.types.pairs import leaders as leaders
+from probtruth.types.scores import Scores
 from probtruth.types.shown import Reported
 
 if TYPE_CHECKING:
@@ -26,8 +27,8 @@ Tests = Callable[[Collection[str] | None], Sequence[Row]]  # The model-free test
 
 def leading_pair(ranks: Sequence[Rank]) -> tuple[str, str]:
     """The two models of highest P(best), the first one first."""
-    first, second = (str(row["model"]) for row in leaders(ranks)[:2])
-    return first, second
+    first, second, *_ = leaders(ranks)
+    return first.model, second.model
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -70,6 +71,7 @@ class Comparison(Reported):
     gold: Mapping[str, object] | None = None
     proper: "Comparison | None" = None
     scored: Any = field(default=None, repr=False)
+    costs_drawn: Callable[..., Any] | None = field(default=None, repr=False)  # of scores that are costs
 
     @cached_property
     def datatree(self) -> "xarray.DataTree":
@@ -99,7 +101,7 @@ class Comparison(Reported):
     @cached_property
     def ranked(self) -> Sequence[Rank]:
         """The models, the likeliest to be the best first."""
-        return [Rank.of(row) for row in leaders(self.ranks)]
+        return leaders(self.ranks)
 
     @cached_property
     def ordered_pairs(self) -> Sequence[Pair]:
@@ -121,7 +123,7 @@ class Comparison(Reported):
             a: the model that comes first.
             b: the model that is subtracted.
         """
-        found = next(pair for pair in self.ordered_pairs if {pair.a, pair.b} == {a, b})
+        found = next(pair for pair in self.pairs if {*pair.models} == {a, b})
         return found.seen_from(a)
 
     @cached_property
@@ -138,7 +140,7 @@ class Comparison(Reported):
         if not rows:
             return []
         first, second = leading_pair(self.ranks)
-        return [Pair.of(row).seen_from(first) for row in rows if {row["a"], row["b"]} == {first, second}]
+        return [row.seen_from(first) for row in rows if {*row.models} == {first, second}]
 
     @cached_property
     def rank_chances(self) -> Mapping[str, Sequence[float]]:
@@ -187,6 +189,17 @@ class Comparison(Reported):
         """
         return frames.from_rows([dict(row) for row in self.ranks])
 
+    def annotators(self) -> "polars.DataFrame":
+        """Of votes, one row for each annotator; no rows of other comparisons.
+
+        `attention` is 1 where votes go with the strengths as those of all do, 0 at random; `ties` is the share of ties
+        and `left` that of votes for the left answer, ties counted half: of all votes, and under `engine="nuts"` between
+        equal answers, by the program. Each has its 95% interval (`_low`, `_high`). `at_random`: the attention is surely
+        below 0.5.
+        """
+        rows = self.decisions.get("annotators")
+        return frames.from_rows(rows if isinstance(rows, Sequence) else [])
+
     def model_free_tests(self, models: Collection[str] | None = None) -> "polars.DataFrame":
         """The model-free tests of each pair, with p-values adjusted after Holm over all pairs of the comparison.
 
@@ -200,11 +213,12 @@ class Comparison(Reported):
             return frames.from_rows(self.model_free)
         return frames.from_rows(self.tests([check.one_of(model, self.models, "model") for model in models]))
 
-    def frontier(self, costs: Mapping[str, float], rope: float | None = None) -> Frontier:
+    def frontier(self, costs: Mapping[str, float] | Scores, rope: float | None = None) -> Frontier:
         """What quality costs: P(no model beats it in both score and cost) of each model, from the joint draws.
 
         Arguments:
-            costs: a number for each model, in any unit; less is better.
+            costs: a number for each model, in any unit; less is better. Or `Scores` that are costs of the same models
+                and items: their means are unsure too, together with those of the scores.
             rope: the largest difference from the best mean score that does not matter; default: the comparison's.
 
         Returns: a `Frontier`, whose `table()` has the models by cost and whose `cheapest` is the cheapest model whose
@@ -228,7 +242,14 @@ class Comparison(Reported):
         score_of = {rank.model: rank.score for rank in self.ranks}
         scores = np.array([score_of[model] for model in models], np.float64)
         limit = self.rope if rope is None else check.number(rope, "rope", least=0)
-        return Frontier.of(models, scores, losses, costs, limit)
+        if isinstance(costs, Scores):
+            if self.costs_drawn is None:
+                hint = "Compare scores of items, or give each model a price."
+                raise InputError("costs by item beside a comparison of sums, or metrics", "scores of items", hint)
+            drawn = self.costs_drawn(costs, models, losses)
+        else:
+            drawn = np.broadcast_to(prices(costs, models), losses.shape)
+        return Frontier.of(models, scores, losses, drawn, limit)
 
     def save(self, path: str | Path) -> None:
         """Writes the DataTree as netCDF, which `arviz.from_netcdf` reads.

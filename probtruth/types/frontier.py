@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 
 from probtruth import check, frames
 from probtruth.errors import InputError
@@ -17,15 +17,20 @@ if TYPE_CHECKING:
 SURE = 0.95  # Probability with which the regret of the cheapest model that is good enough lies within the ROPE
 AT_ONCE = 1 << 20  # Numbers worked on at once
 
+Drawn = Float[np.ndarray, "draw model"]
+
 
 @dataclass(frozen=True)
 class Offer:
     """A model with its cost: `p_frontier` is the probability that no model is both at least as good and cheaper, or
     better and no dearer; `p_good_enough` that its mean is within the ROPE of the best one; None without a ROPE.
+    `cost_low` to `cost_high` is the 95% interval of a mean cost; None of a price.
     """
 
     model: str
     cost: float
+    cost_low: float | None
+    cost_high: float | None
     score: float
     p_frontier: float
     expected_regret: float
@@ -41,56 +46,69 @@ class Frontier(Brief):
     cheapest: str | None
 
     def table(self) -> "polars.DataFrame":
-        """A row for each model: `cost`, `score`, `p_frontier`, `expected_regret` and `p_good_enough`."""
+        """A row for each model, with the columns of `Offer`."""
         return frames.from_rows([vars(offer) for offer in self.offers])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for `result.json`."""
+        return {"rope": self.rope, "cheapest": self.cheapest, "models": [dict(vars(offer)) for offer in self.offers]}
 
     @classmethod
     def of(
-        cls,
-        models: Sequence[str],
-        scores: Float[np.ndarray, " model"],
-        losses: Float[np.ndarray, "draw model"],
-        costs: Mapping[str, float],
-        rope: float | None,
+        cls, models: Sequence[str], scores: Float[np.ndarray, " model"], losses: Drawn, costs: Drawn, rope: float | None
     ) -> "Frontier":
-        """From draws of the models' mean losses, which may have one constant more or less in each draw."""
-        cost = _checked(costs, models)
+        """From draws of the models' mean losses, which may have one constant more or less, and of their mean costs."""
         on_frontier = np.zeros(len(models))
         regret = np.zeros(len(models))
         good = np.zeros(len(models))
         step = max(1, AT_ONCE // len(models))
         for start in range(0, len(losses), step):
             drawn = losses[start : start + step]
-            on_frontier += _unbeaten(drawn, cost).sum(0)
+            on_frontier += unbeaten(drawn, costs[start : start + step]).sum(0)
             behind = drawn - drawn.min(1, keepdims=True)
             regret += behind.sum(0)
             if rope is not None:
                 good += (behind <= rope).sum(0)
         n_draws = len(losses)
+        mean = costs.mean(0)
+        low, high = np.quantile(costs, [0.025, 0.975], axis=0)
         offers = []
-        for at in np.lexsort((np.array(models), cost)).tolist():
-            p_good = None if rope is None else float(good[at] / n_draws)
-            chance = float(on_frontier[at] / n_draws)
-            offers.append(Offer(models[at], float(cost[at]), float(scores[at]), chance, regret[at] / n_draws, p_good))
+        for at in np.lexsort((np.array(models), mean)).tolist():
+            known = low[at] == high[at]
+            offer = Offer(
+                model=models[at],
+                cost=float(low[at] if known else mean[at]),
+                cost_low=None if known else float(low[at]),
+                cost_high=None if known else float(high[at]),
+                score=float(scores[at]),
+                p_frontier=float(on_frontier[at] / n_draws),
+                expected_regret=float(regret[at] / n_draws),
+                p_good_enough=None if rope is None else float(good[at] / n_draws),
+            )
+            offers.append(offer)
         good_enough = [one.model for one in offers if one.p_good_enough is not None and one.p_good_enough >= SURE]
         return cls(offers, rope, good_enough[0] if good_enough else None)
 
 
-def _unbeaten(losses: Float[np.ndarray, "draw model"], cost: Float[np.ndarray, " model"]) -> np.ndarray:
+def unbeaten(losses: Drawn, costs: Drawn) -> Bool[np.ndarray, "draw model"]:
     """Of each draw, the models that no other beats: none is cheaper and as good, or as cheap and better."""
-    order = np.argsort(cost, kind="stable")
-    unbeaten = np.empty(losses.shape, bool)
-    least = np.full(len(losses), np.inf)  # the least loss of all cheaper models
-    for price in np.unique(cost):
-        alike = order[cost[order] == price]
-        best = losses[:, alike].min(1)
-        for model in alike:
-            unbeaten[:, model] = (losses[:, model] < least) & (losses[:, model] <= best)
-        least = np.minimum(least, best)
-    return unbeaten
+    order = np.argsort(losses, axis=1, kind="stable")
+    by_cost = np.argsort(np.take_along_axis(costs, order, 1), axis=1, kind="stable")
+    order = np.take_along_axis(order, by_cost, 1)  # by cost, models of one cost by loss
+    loss = np.take_along_axis(losses, order, 1)
+    cost = np.take_along_axis(costs, order, 1)
+    better = np.ones(losses.shape, bool)
+    better[:, 1:] = loss[:, 1:] < np.minimum.accumulate(loss, axis=1)[:, :-1]
+    another = np.ones(losses.shape, bool)
+    another[:, 1:] = (loss[:, 1:] != loss[:, :-1]) | (cost[:, 1:] != cost[:, :-1])
+    first_alike = np.maximum.accumulate(np.where(another, np.arange(losses.shape[1]), 0), axis=1)
+    found = np.empty(losses.shape, bool)
+    np.put_along_axis(found, order, np.take_along_axis(better, first_alike, 1), 1)
+    return found
 
 
-def _checked(costs: Mapping[str, float], models: Sequence[str]) -> Float[np.ndarray, " model"]:
+def prices(costs: Mapping[str, float], models: Sequence[str]) -> Float[np.ndarray, " model"]:
+    """The price of each model."""
     for model in costs:
         check.one_of(model, tuple(models), "model")
     lacking = [model for model in models if model not in costs]

@@ -5,6 +5,7 @@ import subprocess
 import sys
 from dataclasses import replace
 
+import numpy as np
 import polars
 import pytest
 
@@ -361,6 +362,33 @@ def test_better_scores_of_some_items(run, tmp_path) -> None:
     moved = anchored.json["pairwise"][0]["difference"] - plain.json["pairwise"][0]["difference"]
     assert abs(moved - 1) < 0.5
     assert run(*words, "--gold", tmp_path / "none.csv").status == 2
+
+
+def test_what_quality_costs(run, tmp_path) -> None:
+    rng = np.random.default_rng(0)
+    score = rng.random((2, 50)) + np.array([[0.5], [0.0]])
+    rows = {"item": [*range(50)] * 2, "model": ["cheap"] * 50 + ["dear"] * 50, "loss": score.ravel()}
+    rows["tokens"] = np.concatenate([rng.random(50), 10 + rng.random(50)])
+    table, prices = tmp_path / "scores.csv", tmp_path / "prices.csv"
+    polars.DataFrame(rows).write_csv(table)
+    prices.write_text("model,cost\ndear,10.5\ncheap,0.5\n")
+    asked = ("compare", table, "--score", "loss", "--engine", "exact", "--rope", 0.1)
+    found = [json.loads(run(*asked, "--cost", cost, "--json").out)["frontier"] for cost in (prices, "tokens")]
+    for one in found:
+        assert [row["model"] for row in one["models"]] == ["cheap", "dear"]
+        assert one["cheapest"] == "dear"
+    assert found[0]["models"][0]["cost_low"] is None
+    costs = pt.Scores.from_frame({**rows, "loss": rows["tokens"]}, score="loss", higher_is_better=False)
+    comparison = pt.compare(pt.Scores.from_frame(rows, score="loss", higher_is_better=False), engine="exact", rope=0.1)
+    assert found[1] == json.loads(json.dumps(comparison.frontier(costs).to_dict()))
+    out = tmp_path / "out"
+    outcome = run(*asked, "--cost", prices, "--out", out)
+    assert "The cheapest model with a mean within 0.1 of the best" in outcome.out
+    assert (out / "figures" / "frontier.svg").exists()
+    prices.write_text("model,cost\ndear,10.5\n")
+    refused = run(*asked, "--cost", prices)
+    assert refused.status == 2
+    assert "no cost of 'cheap'" in refused.err
 
 
 def test_score_takes_no_annotations(run, files, tmp_path):

@@ -5,7 +5,7 @@ import pytest
 
 import probtruth as pt
 from probtruth.errors import InputError
-from probtruth.types.frontier import Frontier, _unbeaten
+from probtruth.types.frontier import Frontier, prices, unbeaten
 
 
 def by_hand(losses: np.ndarray, cost: np.ndarray) -> np.ndarray:
@@ -19,24 +19,30 @@ def by_hand(losses: np.ndarray, cost: np.ndarray) -> np.ndarray:
     return unbeaten
 
 
+def frontier(losses: np.ndarray, costs: dict[str, float], rope: float | None) -> Frontier:
+    drawn = np.broadcast_to(prices(costs, list(costs)), losses.shape)
+    return Frontier.of(list(costs), np.zeros(len(costs)), losses, drawn, rope)
+
+
 def test_no_model_that_is_beaten_is_on_the_frontier() -> None:
     rng = np.random.default_rng(0)
     losses = rng.integers(0, 4, (200, 6)).astype(float)  # with ties
     cost = np.array([1.0, 1.0, 2.0, 3.0, 3.0, 5.0])
-    np.testing.assert_array_equal(_unbeaten(losses, cost), by_hand(losses, cost))
+    costs = np.broadcast_to(cost, losses.shape)
+    np.testing.assert_array_equal(unbeaten(losses, costs), by_hand(losses, cost))
 
 
 def test_the_best_model_is_always_on_it_and_the_cheapest_within_the_rope_is_named() -> None:
     losses = np.array([[0.0, 0.05, 1.0], [0.0, 0.08, 1.0]])
     costs = {"best": 10.0, "near": 1.0, "poor": 0.1}
-    found = Frontier.of(list(costs), np.zeros(3), losses, costs, 0.1)
+    found = frontier(losses, costs, 0.1)
     assert [offer.model for offer in found.offers] == ["poor", "near", "best"]
     assert [offer.p_frontier for offer in found.offers] == [1.0, 1.0, 1.0]
     assert [offer.p_good_enough for offer in found.offers] == [0.0, 1.0, 1.0]
     assert found.cheapest == "near"
     assert found.offers[1].expected_regret == pytest.approx(0.065)
-    assert Frontier.of(list(costs), np.zeros(3), losses, costs, None).cheapest is None
-    dear = Frontier.of(list(costs), np.zeros(3), losses, costs | {"poor": 20.0}, 0.01)
+    assert frontier(losses, costs, None).cheapest is None
+    dear = frontier(losses, costs | {"poor": 20.0}, 0.01)
     assert dear.offers[-1].p_frontier == 0.0
     assert dear.cheapest == "best"
 
@@ -63,3 +69,32 @@ def test_a_comparison_knows_its_frontier(higher_is_better: bool) -> None:
         comparison.frontier({"a": 2.0, "b": 1.0})
     with pytest.raises(InputError, match="cost of 'a'"):
         comparison.frontier({"a": -2.0, "b": 1.0, "c": 1})
+
+
+def test_costs_by_item_are_drawn_together_with_the_scores() -> None:
+    """Against the covariance of the means by hand: as items are dearer, so they are harder."""
+    rng = np.random.default_rng(2)
+    n = 4000
+    score = rng.standard_normal((3, n)) + np.array([[0.0], [0.01], [0.02]])
+    cost = 5.0 + 0.8 * score + 0.6 * rng.standard_normal((3, n))
+    cost[0] += 1.0
+    comparison = pt.compare(made(score))
+    draws = comparison.datatree["posterior"]["contrast"].to_numpy().reshape(-1, 3)
+    drawn = comparison.costs_drawn(made(cost), ("a", "b", "c"), draws)
+    np.testing.assert_allclose(drawn.mean(0), cost.mean(1), atol=5 / np.sqrt(n * len(draws)))
+    centred = np.concatenate([draws - draws.mean(0), drawn - drawn.mean(0)], axis=1)
+    contrast = score - score.mean(0)
+    expected = np.cov(np.concatenate([contrast, cost])) / n
+    # Monte Carlo: a covariance of so many draws is off by sqrt(2/draws) of its variances
+    np.testing.assert_allclose(np.cov(centred.T), expected, atol=5 * np.sqrt(2 / len(draws)) / n)
+    found = {offer.model: offer for offer in comparison.frontier(made(cost)).offers}
+    assert found["a"].cost_low < cost[0].mean() < found["a"].cost_high
+    assert found["a"].cost_high - found["a"].cost_low == pytest.approx(2 * 1.96 / np.sqrt(n), rel=0.1)
+    with pytest.raises(InputError, match="no cost of item '3999'"):
+        comparison.frontier(made(cost[:, :-1]))
+
+
+def made(values: np.ndarray) -> pt.Scores:
+    n = values.shape[1]
+    table = {"item": [*range(n)] * 3, "model": np.repeat([*"abc"], n).tolist(), "score": values.ravel()}
+    return pt.Scores.from_frame(table, higher_is_better=False)
