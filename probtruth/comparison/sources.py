@@ -134,12 +134,15 @@ def _refuse_fixed() -> None:
 
 def _refuse_replicates(scores: Scores, plan: Design, options: Options, annotations: object) -> None:
     kind = options.replicates
+    by_annotator = scores.replicates is not None and scores.replicates.what == "annotator"
+    if annotations is not None and by_annotator:
+        raise InputError("annotations with scores by annotator", "one of the two", "Leave annotations out.")
     if annotations is not None and kind is not None:
         hint = "Scores against annotators' labels have no replicates."
         raise InputError(f"annotations with replicates={kind!r}", "one of the two", hint)
     if kind == "folds" and plan.n_clusters is not None:
         raise InputError("replicates='folds' with clusters", "folds that are not clustered", "Leave clusters out.")
-    if kind is not None and scores.replicates is not None and scores.replicates.what == "annotator":
+    if kind is not None and by_annotator:
         hint = "Annotators' part of the variance always counts. Name other repeats by replicate."
         raise InputError(f"replicates={kind!r} with scores by annotator", "one of the two", hint)
     if kind == "independent" and scores.replicates is None:
