@@ -81,12 +81,14 @@ def alignment(result: Result) -> str:
     audit = result.audit
     counts = audit.counts()
     said = f"Items compared: {len(result.scores.items):,}; "
-    if counts:
-        said += f"left out for all models: {audit.dropped:,} ({', '.join(counts)})"
-    else:
-        said += "none missing, extra or twice"
     names = marked(model for model, _, _ in audit.by_model)
     lacks = [f"{names[model]} lacks {missing:,}" for model, missing, _ in audit.by_model if missing]
+    if counts:
+        said += f"left out for all models: {audit.dropped:,} ({', '.join(counts)})"
+    elif lacks:
+        said += "none left out"
+    else:
+        said += "none missing, extra or twice"
     if lacks:
         said += f"; {', '.join(lacks)}"
     if audit.prompts:
