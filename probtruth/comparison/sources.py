@@ -208,10 +208,9 @@ def _about(
 ) -> About:
     back = np.argsort(np.argsort(np.array(scores.models), kind="stable"))  # from names in order to the caller's order
     infinite: dict[str, tuple[int, Sequence[str]]] = {}
-    for model, row in zip(scores.models, values, strict=True):
-        items = np.flatnonzero(np.isinf(row))
-        if len(items):
-            infinite[model] = (len(items), [scores.items[item] for item in items[:SHOWN]])
+    for at in np.flatnonzero(~moments.finite[back]):
+        items = np.flatnonzero(np.isinf(values[at]))
+        infinite[scores.models[at]] = (len(items), [scores.items[item] for item in items[:SHOWN]])
     behind = scores.labels
     votes = scores.n_votes
     single = np.zeros(0, bool) if votes is None else np.asarray(votes == 1)
