@@ -225,7 +225,7 @@ def _kish(weights: Float[np.ndarray, "row unit"]) -> Float[np.ndarray, " row"]:
     return np.asarray(weights.sum(1) ** 2 / np.square(weights).sum(1))
 
 
-def notes_on(values: Values, models: Sequence[str], higher_is_better: bool) -> tuple[str, ...]:
+def notes_on(values: Values, models: Sequence[str], higher_is_better: bool, made: Filled) -> tuple[str, ...]:
     """Who lacks what, whether that looks like failures, and where models differ otherwise on the items they share."""
     n_items = values.shape[1]
     lacks = np.isnan(values).sum(1)
@@ -244,7 +244,7 @@ def notes_on(values: Values, models: Sequence[str], higher_is_better: bool) -> t
             f"{check.quote(models[most])} lacks far more scores than the others: if it failed on these items, give "
             "them the score of a failure; a missing score says nothing about the model"
         )
-    return (*notes, *_otherwise(values, models, higher_is_better))
+    return (*notes, *_otherwise(values, models, higher_is_better, made))
 
 
 def shared_items(values: Values) -> Int[np.ndarray, "model model"]:
@@ -253,18 +253,18 @@ def shared_items(values: Values) -> Int[np.ndarray, "model model"]:
     return np.asarray(seen @ seen.T).astype(np.int64)
 
 
-def _otherwise(values: Values, models: Sequence[str], higher_is_better: bool) -> tuple[str, ...]:
+def _otherwise(values: Values, models: Sequence[str], higher_is_better: bool, made: Filled) -> tuple[str, ...]:
     """A sentence on the pair whose difference on shared items is least like that of the whole board."""
-    finite = np.flatnonzero(~np.isinf(values).any(1))
+    finite = made.finite
     board = values[finite]
-    if len(finite) < 3 or connected(board).any():
+    if len(finite) < 3:
         return ()
-    fit = Fit.of(board)
-    of_items = fit.influence(board)
+    mean = made.values[finite].mean(1)
+    of_items = (made.values[finite] - mean[:, None]) / board.shape[1]
     pairs = pairs_of(np.arange(len(finite)))
     shared = shared_items(board)[pairs[:, 0], pairs[:, 1]]
     found: tuple[float, int, float, float] | None = None
-    looked_at = np.isin(pairs, leading(fit.mean)).all(1) & (shared >= ENOUGH_SHARED) & (shared < board.shape[1])
+    looked_at = np.isin(pairs, leading(mean)).all(1) & (shared >= ENOUGH_SHARED) & (shared < board.shape[1])
     for at in np.flatnonzero(looked_at).tolist():
         a, b = pairs[at]
         difference = board[a] - board[b]
@@ -273,7 +273,7 @@ def _otherwise(values: Values, models: Sequence[str], higher_is_better: bool) ->
         influence = of_items[b] - of_items[a]
         influence[both] += (difference[both] - direct) / shared[at]
         error = float(np.linalg.norm(influence))
-        whole = float(fit.mean[a] - fit.mean[b])
+        whole = float(mean[a] - mean[b])
         if error <= ROUNDING * float(np.abs(difference[both]).max()):
             continue
         p = 2 * float(stdtr(shared[at] - 1, -abs(direct - whole) / error))

@@ -87,7 +87,7 @@ def of_scores(scores: Scores, plan: Design, options: Options, annotations: objec
     order = estimate.order
     if board is not None:
         estimate = board.corrected(estimate)
-        notes = notes_on(scores.losses, scores.models, scores.higher_is_better)
+        notes = notes_on(scores.losses, scores.models, scores.higher_is_better, board)
         on_both = shared_items(scores.losses)[np.ix_(order, order)]
         about = replace(estimate.about, values=None, notes=(*about.notes, *notes), shared_items=on_both)
         estimate = replace(estimate, about=about)
