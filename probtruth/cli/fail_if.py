@@ -4,12 +4,15 @@ import operator
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from probtruth import check
 from probtruth.check import one_of
 from probtruth.errors import InputError
 from probtruth.io.formats import MaybeText
+
+if TYPE_CHECKING:
+    from probtruth.types.pairs import Pair
 
 # What a condition may speak of, always of a model against the baseline, and where it stands in the row of their pair.
 QUANTITIES = {
@@ -68,14 +71,12 @@ class Gate:
     inconclusive: bool
     baseline: MaybeText
 
-    def judged(self, pairs: Sequence[Mapping[str, Any]], models: Sequence[str], rope: float | None) -> dict[str, Any]:
+    def judged(self, pairs: "Sequence[Pair]", models: Sequence[str], rope: float | None) -> dict[str, Any]:
         """What is found, and the exit status; the baseline is the first model unless one is named."""
-        from probtruth.types.pairs import Pair  # with the types, which `--help` does not load
-
         base = models[0] if self.baseline is None else one_of(self.baseline, tuple(models), "--baseline")
-        pair_of = {frozenset((row["a"], row["b"])): row for row in pairs}
+        pair_of = {frozenset(pair.models): pair for pair in pairs}
         others = [model for model in models if model != base]
-        rows = {model: Pair.of(pair_of[frozenset((model, base))]).seen_from(model) for model in others}
+        rows = {model: pair_of[frozenset((model, base))].seen_from(model) for model in others}
         found: list[dict[str, Any]] = []
         for condition in self.conditions:
             for model, row in rows.items():

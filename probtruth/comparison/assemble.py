@@ -1,8 +1,9 @@
 """From the computed posterior to the `Comparison` that a reader gets: tables, diagnostics, warnings and DataTree."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 from jaxtyping import Int
@@ -21,6 +22,8 @@ from probtruth.errors import PosteriorError
 from probtruth.types import Comparison, orientation
 from probtruth.types.comparison import leading_pair
 from probtruth.types.pairs import Rank
+
+Shares = dict[str, Any]  # by source, or None
 
 LEVEL_OF_SET = 0.95  # Probability that the credible set holds the best model
 
@@ -58,8 +61,8 @@ def assemble(estimate: Estimate, post: Posterior, options: Options) -> Compariso
         rope=rope,
         seed=options.seed,
         diagnostics=diagnostics,
-        parts=partial(_uncertainty, estimate, ranks),
-        part_intervals=partial(_uncertainty_intervals, estimate, ranks, options.seed),
+        parts=partial(_of_leaders, estimate, ranks, estimate.shares),
+        part_intervals=partial(_of_leaders, estimate, ranks, partial(estimate.share_intervals, seed=options.seed)),
         tree=partial(tree_of, estimate, post, options.seed),
         settings={
             "engine": options.engine,
@@ -93,9 +96,9 @@ def _decisions(estimate: Estimate, post: Posterior, ranks: Sequence[Rank], order
     if len(chances) == len(ranks):
         decisions = _credible_set(chances, [row.model for row in ranks])
     means = estimate.means
-    known = estimate.n_models > 1 and not np.isnan(means).any() and not np.isneginf(means).any()
-    decisions["chosen"] = ranks[0].model if known else None
-    decisions["score"] = ranks[0].score if known else None
+    finite_means = estimate.n_models > 1 and not np.isnan(means).any() and not np.isneginf(means).any()
+    decisions["chosen"] = ranks[0].model if finite_means else None
+    decisions["score"] = ranks[0].score if finite_means else None
     if ordered and post.decisions is not None and estimate.n_models == len(ranks):
         of_model = zip(estimate.names, post.decisions[0].tolist(), strict=True)
         decisions["rank_probability"] = [{"model": name, "probability": ranked} for name, ranked in of_model]
@@ -141,11 +144,11 @@ def _made_tests(estimate: Estimate, options: Options, chosen: Int[np.ndarray, " 
     values = None
     if not dependent and about.values is not None and about.gold is None and plan.n_items <= MOST:
         values = about.values[estimate.order[chosen]]
-    whole = estimate.over_groups()
+    over_groups = estimate.over_groups()
     return paired_tests(
-        whole.mean[of_pair, 0],
+        over_groups.mean[of_pair, 0],
         estimate.plain_variance()[of_pair],
-        whole.total().df[of_pair, 0],
+        over_groups.total().df[of_pair, 0],
         values,
         plan,
         -1.0 if about.higher_is_better else 1.0,
@@ -153,32 +156,14 @@ def _made_tests(estimate: Estimate, options: Options, chosen: Int[np.ndarray, " 
     )
 
 
-def _uncertainty(estimate: Estimate, ranks: Sequence[Rank]) -> dict[str, float | None]:
-    """Shares of the variance of the difference between the two models of highest P(best), by what it comes from."""
-    pair = _leaders(estimate, ranks)
-    if pair is None:
-        return dict.fromkeys(("items", "annotators", "labels"))
-    return estimate.shares(*pair)
-
-
-def _uncertainty_intervals(
-    estimate: Estimate, ranks: Sequence[Rank], seed: int
-) -> dict[str, tuple[float, float] | None]:
-    """The 95% interval of each of these shares."""
-    pair = _leaders(estimate, ranks)
-    if pair is None:
-        return dict.fromkeys(("items", "annotators", "labels"))
-    return estimate.share_intervals(*pair, seed)
-
-
-def _leaders(estimate: Estimate, ranks: Sequence[Rank]) -> tuple[int, int] | None:
-    """The places of the two models of highest P(best), by name."""
+def _of_leaders(estimate: Estimate, ranks: Sequence[Rank], of_pair: Callable[[int, int], Shares]) -> Shares:
+    """The shares of the variance of the difference between the two models of highest P(best), by name."""
     names = estimate.names
     finite = [row for row in ranks if row.model in names]
     if len(finite) < 2 or any(row.p_best is None for row in finite):
-        return None
+        return dict.fromkeys(("items", "annotators", "labels"))
     first, second = sorted(leading_pair(finite))
-    return names.index(first), names.index(second)
+    return of_pair(names.index(first), names.index(second))
 
 
 def _estimand(estimate: Estimate, options: Options, told_apart: bool) -> str:

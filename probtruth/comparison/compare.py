@@ -44,8 +44,8 @@ def compare(
     """
     check.unique(scores.models, "model")
     if isinstance(scores, Moments):
-        given = {"groups": groups, "clusters": clusters, "replicates": replicates, "annotations": annotations}
-        _refuse(given, "sums", "Pass it to Moments.of, or compare the scores.")
+        extras = {"groups": groups, "clusters": clusters, "replicates": replicates, "annotations": annotations}
+        _refuse(extras, "sums", "Pass it to Moments.of, or compare the scores.")
     chosen = checked_options(replicates=replicates, **options)
     n_models, n_pairs, n_draws = len(scores.models), math.comb(len(scores.models), 2), CHAINS * chosen.draws
     need = 8 * (8 * n_draws * n_models + n_pairs * (n_draws if chosen.engine == "nuts" else OF_PAIR))
@@ -93,8 +93,8 @@ def conclude(estimate: Estimate, options: Options) -> Comparison:
     return assemble(estimate, posterior_of(estimate, population, options), options)
 
 
-def _refuse(given: Mapping[str, object], what: str, hint: str) -> None:
-    for name, value in given.items():
+def _refuse(extras: Mapping[str, object], what: str, hint: str) -> None:
+    for name, value in extras.items():
         if value is not None:
             raise InputError(f"{what} with {name}", "one of the two", hint)
 
@@ -112,7 +112,7 @@ def need_two(models: Sequence[str]) -> None:
 def need_spread(plan: Design, left_out: Sequence[str] = ()) -> None:
     """Raises where no group has two units, whose difference shows how much they vary; `left_out` says what went."""
     if (plan.group_units < 2).all():
-        unit = "item" if plan.n_clusters is None else "cluster"
+        unit = plan.unit_name
         where = f"in each of the {plan.n_groups} groups" if plan.grouped else "in all"
         dropped = f" (left out for all models: {', '.join(left_out)})" if left_out else ""
         raise PosteriorError(

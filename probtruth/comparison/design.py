@@ -6,53 +6,47 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float, Int, Shaped
+from jaxtyping import Float, Int, Real, Shaped
 
 from probtruth import check, check_arrays
 from probtruth.errors import InputError
 from probtruth.frame_numbers import no_frame
 from probtruth.frames import missing, name_text
+from probtruth.kernels.shapes import ItemFloats, ItemInts, UnitFloats
 from probtruth.types import Partition, Scores
 from probtruth.types.index import positions, sort_names
+
+OfUnit = Int[np.ndarray, " unit"]
+OfGroup = Int[np.ndarray, " group"]
+ItemRows = Float[np.ndarray, "row item"]
+UnitRows = Float[np.ndarray, "row unit"]
 
 
 @dataclass(frozen=True, eq=False)
 class Design:
-    """Each item's group (None: all in one) and unit (None: it is one itself), each unit's group and size.
+    """Each item's group (None: all in one) and unit (None: it is one itself), each cluster's group and size.
 
     `weights` are those of the groups in the stratified mean.
     """
 
-    group_sizes: Int[np.ndarray, " group"]
-    group: Int[np.ndarray, " item"] | None = None
-    unit: Int[np.ndarray, " item"] | None = None
-    unit_group: Int[np.ndarray, " unit"] | None = None
-    unit_sizes: Int[np.ndarray, " unit"] | None = None
+    group_sizes: OfGroup
+    group: ItemInts | None = None
+    unit: ItemInts | None = None
+    unit_group: OfUnit | None = None
+    cluster_sizes: OfUnit | None = None
     group_names: tuple[str, ...] = ("all",)
     cluster_names: tuple[str, ...] | None = None
     weights: Float[np.ndarray, " group"] = field(default_factory=lambda: np.ones(1))
     notes: tuple[str, ...] = ()
 
     @classmethod
-    def of(
-        cls, groups: Int[np.ndarray, " item"], clusters: Int[np.ndarray, " item"] | None = None, **known: Any
-    ) -> "Design":
+    def of(cls, groups: ItemInts, clusters: ItemInts | None = None, **facts: Any) -> "Design":
         """From each item's group and cluster; a cluster's items lie in one group."""
-        if clusters is None:
-            return cls.of_units(None, groups, **known)
-        _, first, unit = np.unique(clusters, return_index=True, return_inverse=True)
-        return cls.of_units(unit, groups[first], **known)
-
-    @classmethod
-    def of_units(cls, unit: Int[np.ndarray, " item"] | None, group: Int[np.ndarray, " unit"], **known: Any) -> "Design":
-        of_item = group if unit is None else group[unit]
-        sizes = np.bincount(of_item)
-        return cls(
-            sizes,
-            of_item if len(sizes) > 1 else None,
-            *(() if unit is None else (unit, group, np.bincount(unit))),
-            **known,
-        )
+        sizes = np.bincount(groups)
+        if clusters is not None:
+            _, first, unit = np.unique(clusters, return_index=True, return_inverse=True)
+            facts |= {"unit": unit, "unit_group": groups[first], "cluster_sizes": np.bincount(unit)}
+        return cls(sizes, groups if len(sizes) > 1 else None, **facts)
 
     @property
     def n_items(self) -> int:
@@ -64,12 +58,17 @@ class Design:
 
     @property
     def grouped(self) -> bool:
-        return len(self.group_sizes) > 1
+        return self.n_groups > 1
 
     @property
     def n_clusters(self) -> int | None:
         """Number of clusters; None where every item stands for itself."""
         return None if self.unit_group is None else len(self.unit_group)
+
+    @property
+    def unit_name(self) -> str:
+        """What one independent unit is."""
+        return "item" if self.unit_group is None else "cluster"
 
     @property
     def groups(self) -> Partition | None:
@@ -79,37 +78,40 @@ class Design:
     @property
     def clusters(self) -> Partition | None:
         """Each item's cluster; None without any."""
-        unit, names = self.unit, self.cluster_names
-        return None if unit is None or names is None else Partition(unit, names)
+        if self.unit is None or self.cluster_names is None:
+            return None
+        return Partition(self.unit, self.cluster_names)
 
     @property
     def n_units(self) -> int:
         return self.n_items if self.unit_group is None else len(self.unit_group)
 
     @property
-    def effective_units(self) -> float:
-        """How many units of equal size would tell as much."""
-        if self.unit_sizes is None:
-            return float(self.n_items)
-        sizes = self.unit_sizes.astype(np.float64)
-        return float(sizes.sum() ** 2 / (sizes**2).sum())
+    def unit_sizes(self) -> OfUnit:
+        """How many items each unit has."""
+        return np.ones(self.n_items, np.int64) if self.cluster_sizes is None else self.cluster_sizes
 
     @property
-    def group_units(self) -> Int[np.ndarray, " group"]:
+    def effective_units(self) -> float:
+        """How many units of equal size would tell as much."""
+        return float(effective(self.unit_sizes))
+
+    @property
+    def group_units(self) -> OfGroup:
         """Units of each group."""
         return self.group_sizes if self.unit_group is None else np.bincount(self.unit_group, minlength=self.n_groups)
 
     @property
-    def item_weights(self) -> Float[np.ndarray, " item"]:
+    def item_weights(self) -> ItemFloats:
         """What each item counts for in the stratified mean."""
         return np.asarray((self.weights / self.group_sizes)[self.of_item()])
 
     @cached_property
-    def leverage(self) -> Float[np.ndarray, " unit"] | float:
-        r"""What a cluster's squared residual counts for, $(1 - 1/C)/(1 - n_c/n)$, 1 where all are of one size."""
-        if self.unit_sizes is None:
-            return 1.0
-        count, items = self.group_units[self.of_unit()], self.group_sizes[self.of_unit()]
+    def leverage(self) -> UnitFloats:
+        r"""What a unit's squared residual counts for, $(1 - 1/C)/(1 - n_c/n)$, 1 where all are of one size."""
+        group = self.of_unit()
+        count = self.group_units[group]
+        items = self.group_sizes[group]
         rest = count * (items - self.unit_sizes)
         return np.asarray((count - 1) * items / np.where(rest > 0, rest, 1))
 
@@ -117,32 +119,45 @@ class Design:
     def df(self) -> Float[np.ndarray, " group"]:
         """Degrees of freedom of the variance of each group's mean: C - 1, fewer where clusters differ in size."""
         plain = self.group_units - 1.0
-        if self.unit_sizes is None:
+        if self.cluster_sizes is None:
             return plain
         # Bell and McCaffrey 2002: the freedom of the variance under which this one has no bias
         group = self.of_unit()
-        share = self.unit_sizes / self.group_sizes[group]
+        share = self.cluster_sizes / self.group_sizes[group]
         leverage = share**2 / np.where(share < 1, 1 - share, 1.0)
-        square, one, two = (np.bincount(group, values, self.n_groups) for values in (share**2, leverage, leverage**2))
-        even = np.full(self.n_groups, True)
-        even[group[self.unit_sizes * self.group_units[group] != self.group_sizes[group]]] = False
-        return np.asarray(np.where(even | (plain <= 0), plain, 1 / np.where(square > 0, square + one**2 - two, 1.0)))
+        square, one, two = self.group_totals(np.stack([share**2, leverage, leverage**2]))
+        freedom = 1 / np.where(square > 0, square + one**2 - two, 1.0)
+        differs = self.cluster_sizes * self.group_units[group] != self.group_sizes[group]
+        uneven = np.bincount(group, differs, self.n_groups) > 0
+        return np.where(uneven & (plain > 0), freedom, plain)
 
-    def of_item(self) -> Int[np.ndarray, " item"]:
+    def of_item(self) -> ItemInts:
         """Each item's group."""
         return np.zeros(self.n_items, np.int64) if self.group is None else self.group
 
-    def of_unit(self) -> Int[np.ndarray, " unit"]:
+    def of_unit(self) -> OfUnit:
         return self.of_item() if self.unit_group is None else self.unit_group
 
-    def unit_totals(self, rows: Float[np.ndarray, "row item"]) -> Float[np.ndarray, "row unit"]:
-        return rows if self.unit is None or self.unit_group is None else totals(rows, self.unit, len(self.unit_group))
+    def residuals(self, rows: ItemRows) -> ItemRows:
+        """The items' numbers less the means of their groups."""
+        group = self.of_item()
+        means = totals(rows, group, self.n_groups) / self.group_sizes
+        return np.asarray(rows - means[:, group])
 
-    def group_totals(self, rows: Float[np.ndarray, "row unit"]) -> Float[np.ndarray, "row group"]:
+    def unit_totals(self, rows: ItemRows) -> UnitRows:
+        return rows if self.unit is None else totals(rows, self.unit, self.n_units)
+
+    def group_totals(self, rows: UnitRows) -> Float[np.ndarray, "row group"]:
         return totals(rows, self.of_unit(), self.n_groups) if self.grouped else rows.sum(1)[:, None]
 
 
-def totals(rows: Float[np.ndarray, "row item"], codes: Int[np.ndarray, " item"], size: int) -> np.ndarray:
+def effective(weights: Real[np.ndarray, "*batch unit"]) -> Float[np.ndarray, "*batch"]:
+    """How many units of equal weight would tell as much (Kish 1965)."""
+    weights = weights.astype(np.float64)
+    return np.asarray(weights.sum(-1) ** 2 / np.square(weights).sum(-1))
+
+
+def totals(rows: ItemRows, codes: ItemInts, size: int) -> np.ndarray:
     return np.stack([np.bincount(codes, row, size) for row in rows]) if len(rows) else np.zeros((0, size))
 
 
@@ -150,20 +165,20 @@ def spread_out(
     part: Shaped[np.ndarray, "*rows part"], places: Int[np.ndarray, " part"], size: int, empty: float = 0
 ) -> np.ndarray:
     """The same columns among more, which are empty."""
-    whole = np.full((*part.shape[:-1], size), empty, part.dtype)
-    whole[..., places] = part
-    return whole
+    columns = np.full((*part.shape[:-1], size), empty, part.dtype)
+    columns[..., places] = part
+    return columns
 
 
 def design(scores: Scores, groups: object, clusters: object, weights: object) -> Design:
     """The design from what the caller gives, a list in the caller's order of the items, or what the scores carry."""
-    given = {"groups": groups, "clusters": clusters}
-    for what, listed in given.items():
+    by_item = {"groups": groups, "clusters": clusters}
+    for what, listed in by_item.items():
         if listed is not None and not isinstance(listed, Mapping):
             no_frame(listed, what)
-            listed = list(np.asarray(listed).ravel()) if not isinstance(listed, list | tuple) else listed
-            given[what] = scores.in_order(listed, what)
-    return design_of(scores.items, **given, weights=weights, own_groups=scores.groups, own_clusters=scores.clusters)
+            in_caller_order = listed if isinstance(listed, list | tuple) else list(np.asarray(listed).ravel())
+            by_item[what] = scores.in_order(in_caller_order, what)
+    return design_of(scores.items, **by_item, weights=weights, own_groups=scores.groups, own_clusters=scores.clusters)
 
 
 def design_of(
@@ -177,28 +192,30 @@ def design_of(
     """The design of items (their names; positions will do where nothing is given): what is given, else their own."""
     grouped = own_groups if groups is None else _partition(groups, items, "group")
     clustered = own_clusters if clusters is None else _partition(clusters, items, "cluster")
-    units, known = None, dict[str, Any]()
+    facts: dict[str, Any] = {}
+    units = None
     if clustered is not None:
         units = clustered.codes
-        known["cluster_names"] = tuple(clustered.names[code] for code in np.unique(units))
+        facts["cluster_names"] = tuple(clustered.names[code] for code in np.unique(units))
     if grouped is not None and (np.bincount(grouped.codes) == 1).all() and len(grouped.names) > 1:
-        known["notes"] = (f"all {len(grouped.names)} groups hold one item each: answered without groups",)
+        facts["notes"] = (f"all {len(grouped.names)} groups hold one item each: answered without groups",)
         grouped = None
     if grouped is None:
         if weights is not None:
             raise InputError("weights without groups", "groups to weight", "Give groups=... too, or leave weights out.")
-        return Design.of(np.zeros(len(items), np.int64), units, **known)
+        return Design.of(np.zeros(len(items), np.int64), units, **facts)
     if units is not None:
-        home = np.empty(units.max() + 1, np.int64)
-        home[units] = grouped.codes
-        if (home[units] != grouped.codes).any():
+        group_of = np.empty(units.max() + 1, np.int64)
+        group_of[units] = grouped.codes
+        if (group_of[units] != grouped.codes).any():
             hint = "Split the cluster, or drop the groups."
             raise InputError("a cluster whose items lie in different groups", "clusters inside groups", hint)
-    weighed = known_weights(weights, grouped.names, np.bincount(grouped.codes))
-    return Design.of(grouped.codes, units, group_names=grouped.names, weights=weighed, **known)
+    weighed = group_weights(weights, grouped.names, np.bincount(grouped.codes))
+    return Design.of(grouped.codes, units, group_names=grouped.names, weights=weighed, **facts)
 
 
 def _partition(values: object, items: Sequence[str], what: str) -> Partition:
+    """The group or cluster of each item, by its name or in the order of the items."""
     if isinstance(values, Mapping):
         table = {name_text(item): name for item, name in values.items()}
         absent = [item for item in items if item not in table]
@@ -209,19 +226,20 @@ def _partition(values: object, items: Sequence[str], what: str) -> Partition:
     else:
         listed = values if isinstance(values, list | tuple) else np.asarray(values).ravel().tolist()
         check.length(len(listed), len(items), f"{what}s")
-    if len(set(map(type, listed))) > 1:  # 1, 1.0 and True are equal, but not as names
-        listed = ["" if missing(name) else name_text(name) for name in listed]
-    texts = {name: "" if missing(name) else name_text(name) for name in set(listed)}
-    blank = {name for name, text in texts.items() if not text.strip()}
-    if blank:
-        item = next(item for item, name in zip(items, listed, strict=True) if name in blank)
-        raise InputError("a blank", f"a {what} for every item", f"Fill in the {what}.", f"item {check.quote(item)}")
-    names = sort_names(set(texts.values()))
-    place = dict(zip(texts, positions(names, list(texts.values())).tolist(), strict=True))
-    return Partition(np.fromiter(map(place.__getitem__, listed), np.int64, len(listed)), names)
+    # by type too: 1, 1.0 and True are equal, but not as names
+    keys = [(type(name), name) for name in listed]
+    text_of = {}
+    for key in set(keys):
+        text_of[key] = "" if missing(key[1]) else name_text(key[1])
+    texts = [text_of[key] for key in keys]
+    for item, text in zip(items, texts, strict=True):
+        if not text.strip():
+            raise InputError("a blank", f"a {what} for every item", f"Fill in the {what}.", f"item {check.quote(item)}")
+    names = sort_names(set(texts))
+    return Partition(positions(names, texts), names)
 
 
-def known_weights(values: object, names: Sequence[str], sizes: Int[np.ndarray, " group"]) -> np.ndarray:
+def group_weights(values: object, names: Sequence[str], sizes: OfGroup) -> np.ndarray:
     """The weights of the groups; by default each weighs what it has of the items."""
     if values is None:
         return np.asarray(sizes / sizes.sum())
@@ -232,8 +250,8 @@ def known_weights(values: object, names: Sequence[str], sizes: Int[np.ndarray, "
         check.one_of(name, tuple(names), "group")
         if name not in table:
             raise InputError(f"no weight for group {name!r}", "a weight for every group", "Add it.")
-    values = [table[name] for name in names]
-    array = check_arrays.as_floats(values, "group", "weights").astype(np.float64)
+    listed = [table[name] for name in names]
+    array = check_arrays.as_floats(listed, "group", "weights").astype(np.float64)
     if not (np.isfinite(array).all() and (array >= 0).all() and abs(array.sum() - 1) <= check_arrays.SUM_TOLERANCE):
         raise InputError(f"weights {array.tolist()}", "non-negative weights that sum to 1", "Divide them by their sum.")
     return array

@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Float
 from scipy.special import ndtr
 
-from probtruth.comparison.groups import SDS, Hierarchy, Population, from_draws, significant
+from probtruth.comparison.groups import SDS, SPREAD, Hierarchy, Population, from_draws, significant
 from probtruth.comparison.margin import Mixture
 from probtruth.comparison.options import Options
 from probtruth.comparison.program import integrated, program
@@ -25,6 +25,10 @@ ACCEPT = 0.9  # Acceptance that NUTS aims at: at 0.8 one pair in forty had a div
 BATCH = 10  # Draws side by side whose mean is one value for a Monte Carlo error
 MOST = 4  # Times as many are made at most
 END_ERROR = 0.01  # Monte Carlo error of an interval's end, in its widths, at which there are enough
+IMPROPER = (
+    "population_difference and typical_variance have flat priors: they have no draws, nor have the observed mean and "
+    "variance of a group; group_deviation is how far a group's true mean lies from the population's"
+)
 SITES = ("difference", "between", "typical", "spread", "log_factor")
 
 
@@ -202,7 +206,6 @@ def groups_of_tree(
     posterior["spread_of_log_variance"] = (axes, columns["spread"])
     posterior.coords.update(names)
     observed = {"mean": (("group", "varying_pair"), unit * mean), "variance": (("group", "varying_pair"), variance)}
-    prior = _prior(population, rng, n)
     stats = {name: (axes, np.stack([one.stats[name][:, :n] for one in run.runs], -1)) for name in run.runs[0].stats}
     every = {**coordinates, **names}
     return {
@@ -211,14 +214,23 @@ def groups_of_tree(
             {"mean": (by_group, -0.5 * apart**2 - np.log(spread) - 0.5 * np.log(2 * np.pi))}, every
         ),
         "/posterior_predictive": xarray.Dataset({"mean": (by_group, unit * again)}, every),
-        "/prior": xarray.Dataset({name: (axes, value * size) for name, value in prior.items()}, every),
+        "/prior": _prior(population, axes, rng, n).assign_coords(every),
         "/sample_stats": xarray.Dataset(stats, every),
     }
 
 
-def _prior(population: Population, rng: np.random.Generator, n: int) -> dict[str, Float[np.ndarray, "chain draw pair"]]:
-    """Draws of what has a proper prior."""
+def _prior(population: Population, axes: Sequence[str], rng: np.random.Generator, n: int) -> "xarray.Dataset":
+    """Draws of what has a proper prior, and what has none."""
+    import xarray
+
     prior = population.prior
     shape = (CHAINS, n, len(prior.scale))
-    between = prior.scale * np.expm1(rng.random(shape) * prior.log_range)
-    return {"between_group_sd": between}
+    between = prior.scale * np.expm1(rng.random(shape) * prior.log_range) * population.unit[population.varies]
+    spread = np.abs(SPREAD * rng.standard_normal(shape))
+    deviation = between[:, :, None] * rng.standard_normal((CHAINS, n, len(population.groups.mean), shape[-1]))
+    found = {
+        "between_group_sd": (axes, between),
+        "spread_of_log_variance": (axes, spread),
+        "group_deviation": ([*axes[:2], "group", axes[2]], deviation),
+    }
+    return xarray.Dataset(found, attrs={"improper": IMPROPER})

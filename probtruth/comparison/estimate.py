@@ -18,7 +18,7 @@ the variance they have. A part has a column for each group, or one column where 
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from jaxtyping import Float, Int, Num
@@ -26,13 +26,19 @@ from jaxtyping import Float, Int, Num
 from probtruth.comparison.design import Design, totals
 from probtruth.comparison.pairs import pair_rows_of, pairs_of
 from probtruth.comparison.unseen import Outcomes
+from probtruth.kernels.shapes import ModelFloats, ModelItem
 from probtruth.types import Audit, RuleFacts
+from probtruth.types.pairs import Pair
 
 if TYPE_CHECKING:
     from probtruth.comparison.rectified import Rectified
 
+Batch = Float[np.ndarray, "*batch"]
+
 PerRow = Float[np.ndarray, " row"]
 PerGroup = Float[np.ndarray, "row group"]
+Draws = Float[np.ndarray, " draw"]
+Numbers = Num[np.ndarray, "*batch"] | np.float64
 # The variance of the difference of two models (by their places in the names) that comes from one source; None: unknown
 VarianceOf = Callable[[int, int], float | None]
 
@@ -53,17 +59,47 @@ class Part:
     raw: PerGroup | None = None
 
     def of(self, rows: slice | Int[np.ndarray, " chosen"]) -> "Part":
-        raw = None if self.raw is None else self.raw[rows]
-        return Part(self.variance[rows], self.third[rows], self.df[rows], raw)
+        return Part(self.variance[rows], self.third[rows], self.df[rows], self.with_chance[rows])
+
+    @property
+    def with_chance(self) -> PerGroup:
+        return self.variance if self.raw is None else self.raw
+
+    def drawn(self, rng: np.random.Generator) -> Draws:
+        """Draws of the variance of one mean, which was estimated with so many degrees of freedom."""
+        estimated = float(self.with_chance[0, 0])
+        df = float(self.df[0, 0])
+        draws = np.full(SHARE_DRAWS, estimated)
+        if df < MANY:
+            draws = estimated * df / rng.chisquare(df, SHARE_DRAWS)
+        return np.asarray(np.maximum(draws - (estimated - self.variance[0, 0]), 0.0))
 
 
-def _of_units(sums: Float[np.ndarray, "row unit"], df: PerRow | None) -> Part:
-    """The part of independent units, from what each adds to every row."""
-    n = np.full((len(sums), 1), float(sums.shape[1])) if df is None else df[:, None] + 1.0
+def part_of(square: Numbers, cube: Numbers, n: Numbers, weight: Numbers, df: Numbers) -> Part:
+    """The part of n independent units that weigh so many items, from the sums of powers of their residuals."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        variance = n / (n - 1) * np.square(sums).sum(1, keepdims=True)
-        third = n**2 / ((n - 1) * (n - 2)) * (sums**3).sum(1, keepdims=True)
-    return Part(variance, np.where(n > 2, third, 0.0), n - 1)
+        variance = np.where(n > 1, n / (n - 1) / weight**2 * square, np.nan)
+        third = np.where(n > 2, n**2 / ((n - 1) * (n - 2)) / weight**3.0 * cube, 0.0)
+    return Part(variance, third, np.broadcast_to(df, variance.shape))
+
+
+def _of_units(of_models: Float[np.ndarray, "model unit"], df: PerRow | None) -> Part:
+    """The part of units from what each adds to every model."""
+    squares, cubes = _power_sums(of_models)
+    n = np.float64(of_models.shape[1]) if df is None else df[:, None] + 1.0
+    return part_of(squares, cubes, n, np.float64(1), n - 1)
+
+
+def _power_sums(of_models: Float[np.ndarray, "model unit"]) -> tuple[PerGroup, PerGroup]:
+    """The sums of squares and of cubes of each row; model by model, as the rows of many units would fill the memory."""
+    squares = [np.square(of_models).sum(1)]
+    cubes = [(of_models * np.square(of_models)).sum(1)]
+    for model, of_model in enumerate(of_models):
+        difference = of_model - of_models[model + 1 :]
+        squared = np.square(difference)
+        squares.append(squared.sum(1))
+        cubes.append((squared * difference).sum(1))
+    return np.concatenate(squares)[:, None], np.concatenate(cubes)[:, None]
 
 
 def rows_from_models(means: Float[np.ndarray, "model ..."]) -> Float[np.ndarray, "row ..."]:
@@ -84,7 +120,7 @@ class About:
     rule: str
     higher_is_better: bool
     models: tuple[str, ...] = ()
-    means: Float[np.ndarray, " model"] | None = None
+    means: ModelFloats | None = None
     over: str = "new items like these"  # what the estimand is about, in words
     known: RuleFacts = field(default_factory=RuleFacts)
     n_replicates: int = 1
@@ -94,14 +130,14 @@ class About:
     no_second_vote: bool = False  # every label is an opinion of which there is no second
     of_means: bool = True
     infinite: Mapping[str, tuple[int, Sequence[str]]] = field(default_factory=dict)  # how many items, and the first
-    values: Float[np.ndarray, "model item"] | None = None
+    values: ModelItem | None = None
     shared_items: Int[np.ndarray, "model model"] | None = None
     gold: "Rectified | None" = None
     notes: tuple[str, ...] = ()
     unknown: str = "nothing in the data connects the two models"  # why a row is NaN
     outcomes: Outcomes | None = None
     range: tuple[float, float] | None = None
-    preference: Callable[[float], float] | None = None  # of votes: P(a preferred to b) at a minus b
+    preference: Callable[[Pair], tuple[float, float, float]] | None = None  # of votes: P(a preferred), its interval
 
     @property
     def bound(self) -> float:
@@ -142,7 +178,7 @@ class Estimate:
         return self.about.models or self.names
 
     @property
-    def means(self) -> Float[np.ndarray, " model"]:
+    def means(self) -> ModelFloats:
         """The mean loss of each of these."""
         if self.about.means is not None:
             return self.about.means
@@ -176,7 +212,7 @@ class Estimate:
     def of_influence(
         cls,
         names: Sequence[str],
-        level: Float[np.ndarray, " model"],
+        level: ModelFloats,
         influence: Float[np.ndarray, "model observation"],
         item: Int[np.ndarray, " observation"],
         design: Design,
@@ -190,21 +226,24 @@ class Estimate:
 
         Influences are summed by item, or cluster, and by annotator less what single cells give (Cameron, Gelbach and
         Miller 2011, doi:10.1198/jbes.2010.07136). Degrees of freedom by row are one less than the units, unless given:
-        with weights h they are (sum h)^2 / sum h^2 - 1.
+        with weights h they are (sum h)^2 / sum h^2 - 1, which may be
+        less than 1 for annotators.
         """
-        rows = rows_from_models(influence)
         unit = item if design.unit is None else design.unit[item]
-        parts = {"items": _of_units(totals(rows, unit, design.n_units), item_df)}
+        parts = {"items": _of_units(totals(influence, unit, design.n_units), item_df)}
         if annotator is not None:
-            of_annotators = totals(rows, annotator, int(annotator.max(initial=0)) + 1)
+            of_annotators = totals(influence, annotator, int(annotator.max(initial=0)) + 1)
             _, cell = np.unique(unit * of_annotators.shape[1] + annotator, return_inverse=True)
-            of_cells = totals(rows, cell, int(cell.max(initial=0)) + 1)
-            part = _of_units(of_annotators[:, of_annotators.any(0)], annotator_df)
-            chance = np.square(of_cells).sum(1)[:, None] * (part.df + 1) / part.df
-            extra = np.maximum(part.variance - chance, 0.0)
+            of_cells = totals(influence, cell, int(cell.max(initial=0)) + 1)
+            # of one annotator nothing is known of others, of two all that two can tell; between them by the number
+            known = 1.0 if annotator_df is None else np.clip(annotator_df, 0.0, 1.0)[:, None] ** 2
+            df = None if annotator_df is None else np.maximum(annotator_df, 1.0)
+            part = _of_units(of_annotators[:, of_annotators.any(0)], df)
+            chance = _power_sums(of_cells)[0] * (part.df + 1) / part.df
+            extra = known * np.maximum(part.variance - chance, 0.0)
             with np.errstate(divide="ignore", invalid="ignore"):
                 third = np.where(extra > 0, part.third * (extra / part.variance) ** 1.5, 0.0)
-            parts["annotators"] = Part(extra, third, part.df, raw=part.variance)
+            parts["annotators"] = Part(extra, third, part.df, raw=known * part.variance)
         return cls(tuple(names), rows_from_models(level)[:, None], parts, design, about)
 
     def over_groups(self) -> "Estimate":
@@ -224,29 +263,28 @@ class Estimate:
 
     def _combined(self, part: Part) -> Part:
         weights = self.design.weights
-        known = self.design.df > 0
-        own = weights[known] ** 2 * part.variance[:, known]
-        variance = own.sum(1)
-        spread = (own**2 / part.df[:, known]).sum(1)
-        if not known.all():
+        estimated = self.design.df > 0
+        of_group = weights[estimated] ** 2 * part.variance[:, estimated]
+        variance = of_group.sum(1, keepdims=True)
+        spread = (of_group**2 / part.df[:, estimated]).sum(1, keepdims=True)
+        if not estimated.all():
             pooled, pooled_df = self.pooled()
-            share = float((weights[~known] ** 2 / self.group_items[~known]).sum())
-            variance = variance + share * pooled
-            spread = spread + (share * pooled) ** 2 / pooled_df
+            of_pooled = float((weights[~estimated] ** 2 / self.group_items[~estimated]).sum()) * pooled[:, None]
+            variance = variance + of_pooled
+            spread = spread + of_pooled**2 / pooled_df
         with np.errstate(invalid="ignore", divide="ignore"):
-            df = np.where(spread > 0, variance**2 / spread, part.df.sum(1))
-        third = part.third @ weights**3
-        return Part(variance[:, None], third[:, None], df[:, None])
+            df = np.where(spread > 0, variance**2 / spread, part.df.sum(1, keepdims=True))
+        return Part(variance, part.third @ weights[:, None] ** 3, df)
 
     def pooled(self) -> tuple[PerRow, float]:
         """The variance of one item, pooled over groups, for each row, and its degrees of freedom."""
         freedom = self.design.df
-        known = freedom > 0
-        if not known.any():
-            return np.full(len(self.mean), np.nan), 0.0
-        df = float(freedom.sum())
-        weight = freedom[known] * self.group_items[known]
-        return self.items.variance[:, known] @ weight / df, df
+        df = float(freedom.sum(where=freedom > 0))
+        if df == 0:
+            return np.full(len(self.mean), np.nan), df
+        estimated = freedom > 0
+        weight = freedom[estimated] * self.group_items[estimated]
+        return self.items.variance[:, estimated] @ weight / df, df
 
     def total(self) -> Part:
         """All parts of the mean over these groups together, with the degrees of freedom of the sum."""
@@ -256,91 +294,80 @@ class Estimate:
         raw = np.zeros_like(variance)
         spread = np.zeros_like(variance)
         for part in others:
-            before = part.variance if part.raw is None else part.raw
             variance = variance + part.variance
             third = third + part.third
-            raw = raw + before
-            spread = spread + before**2 / part.df
+            raw = raw + part.with_chance
+            spread = spread + part.with_chance**2 / part.df
         with np.errstate(invalid="ignore", divide="ignore"):
             joined = joined_df(first.variance, first.df, raw, raw**2 / spread)
         return Part(variance, third, np.where(spread > 0, joined, first.df))
 
     def plain_variance(self) -> PerRow:
         """The variance of the mean over these groups without the items that stand for rare differences."""
-        whole = self.over_groups()
-        variance = whole.total().variance
-        if whole.plain is not None:
-            variance = variance - whole.items.variance + whole.plain
+        over_groups = self.over_groups()
+        variance = over_groups.total().variance
+        if over_groups.plain is not None:
+            variance = variance - over_groups.items.variance + over_groups.plain
         return variance[:, 0]
 
     def shares(self, a: int, b: int) -> dict[str, float | None]:
         """What each source has of the variance of the difference of two models; None where that is not known."""
-        (place,) = pair_rows_of(np.array([[a, b]]), self.n_models)
-        row = self.n_models + int(place)
-        total = float(self.total().variance[row, 0])
-        shares: dict[str, float | None] = dict.fromkeys(("items", "annotators", "labels"))
-        first, *others = self.over_groups().parts.items()
-        left = 1.0
-        for name, part in others:
-            share = float(part.variance[row, 0]) / total if total > 0 else 0.0
-            shares[name] = share
-            left -= share
-        if first[0] != "items":
-            return shares | {"items": 0.0, first[0]: left}
-        for name, variance_of in self.within.items():
-            within = variance_of(a, b)
-            if within is not None and total > 0:
-                share = min(within / total, left)
-                shares[name] = (shares.get(name) or 0.0) + share
-                left -= share
-            elif name == "labels":
-                return shares
-        return shares | {"items": left}
+        variances = {name: float(part.variance[0, 0]) for name, part in self._of_pair(a, b).items()}
+        total = sum(variances.values())
+        if not total > 0:
+            unknown = {"items": None} if "labels" in self.within else {}
+            first, *others = variances
+            return self._by_source(a, b, {first: 1.0, **dict.fromkeys(others, 0.0)}, {}) | unknown
+        shares: dict[str, float | None] = {}
+        for name, variance in self._by_source(a, b, variances, self.within).items():
+            shares[name] = None if variance is None else float(variance) / total
+        return shares
 
     def share_intervals(self, a: int, b: int, seed: int) -> dict[str, tuple[float, float] | None]:
         """The 95% interval of each share, as every part's variance is known from its degrees of freedom."""
         shares = self.shares(a, b)
         intervals: dict[str, tuple[float, float] | None] = dict.fromkeys(shares)
-        first, *others = self.over_groups().parts.items()
-        if shares["items"] is None or any(shares[name] is None for name in self.parts):
-            return intervals
-        (place,) = pair_rows_of(np.array([[a, b]]), self.n_models)
-        row = self.n_models + int(place)
         rng = np.random.default_rng(seed)
-        of_items = _drawn(first[1].variance[row, 0], first[1].df[row, 0], rng)
-        total = of_items.copy()
-        drawn: dict[str, Float[np.ndarray, " draw"]] = {}
-        for name, part in others:
-            raw = part.variance if part.raw is None else part.raw
-            chance = raw[row, 0] - part.variance[row, 0]
-            drawn[name] = np.maximum(_drawn(raw[row, 0], part.df[row, 0], rng) - chance, 0.0)
-            total += drawn[name]
-        left = of_items
-        within_items = self.within if first[0] == "items" else {}
-        for name, variance_of in within_items.items():
-            within = np.minimum(variance_of(a, b) or 0.0, left)
-            drawn[name] = drawn.get(name, 0.0) + within
-            left = left - within
-        drawn[first[0]] = left
-        for name, of_source in drawn.items():
-            share = shares.get(name)
-            if share is not None and bool((total > 0).all()):  # else nothing varies
-                low, high = np.quantile(of_source / total, [0.025, 0.975]).tolist()
+        draws = {name: part.drawn(rng) for name, part in self._of_pair(a, b).items()}
+        total = sum(draws.values())
+        if shares["items"] is None or not np.all(total > 0):
+            return intervals
+        for name, variance in self._by_source(a, b, draws, self.within).items():
+            share = shares[name]
+            if share is not None and np.ndim(variance):  # else there are no items in the variance
+                low, high = np.quantile(variance / total, [0.025, 0.975]).tolist()
                 intervals[name] = (min(low, share), max(high, share))
         return intervals
 
+    def _of_pair(self, a: int, b: int) -> dict[str, Part]:
+        """The parts of the difference of two models."""
+        (place,) = self.n_models + pair_rows_of(np.array([[a, b]]), self.n_models)
+        return {name: part.of(slice(place, place + 1)) for name, part in self.over_groups().parts.items()}
 
-def _drawn(variance: float, df: float, rng: np.random.Generator) -> Float[np.ndarray, " draw"]:
-    """Draws of a variance that was estimated with so many degrees of freedom."""
-    return np.asarray(variance * df / rng.chisquare(df, SHARE_DRAWS)) if df < MANY else np.full(SHARE_DRAWS, variance)
+    def _by_source(
+        self, a: int, b: int, of_parts: Mapping[str, Any], within: Mapping[str, VarianceOf]
+    ) -> dict[str, Any]:
+        """The variance by what it comes from, of which the items' part may have some; None where not known."""
+        found: dict[str, Any] = {**dict.fromkeys(("items", "annotators", "labels")), **of_parts}
+        if "items" not in of_parts:
+            return found | {"items": 0.0}
+        for name, variance_of in within.items():
+            variance = variance_of(a, b)
+            if variance is not None:
+                variance = np.minimum(variance, found["items"])
+                found[name] = variance + (0.0 if found.get(name) is None else found[name])
+                found["items"] = found["items"] - variance
+            elif name == "labels":
+                return found | {"items": None}
+        return found
 
 
 def joined_df(
-    variance: Float[np.ndarray, "*batch"],
-    df: Float[np.ndarray, "*batch"],
-    raw: Float[np.ndarray, "*batch"],
-    unit_df: Float[np.ndarray, "*batch"],
-) -> Float[np.ndarray, "*batch"]:
+    variance: Batch,
+    df: Batch,
+    raw: Batch,
+    unit_df: Batch,
+) -> Batch:
     """Degrees of freedom of a mean whose variance has a part from many items and one from few units."""
     # Satterthwaite's rule has squared shares; a share estimated from two or three units is often small by chance
     with np.errstate(invalid="ignore", divide="ignore"):

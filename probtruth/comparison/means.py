@@ -3,10 +3,10 @@
 from dataclasses import dataclass, replace
 
 import numpy as np
-from jaxtyping import Bool, Float, Int, Num
+from jaxtyping import Bool, Float, Int
 
 from probtruth.comparison.design import Design
-from probtruth.comparison.estimate import About, Estimate, Part, PerGroup
+from probtruth.comparison.estimate import About, Estimate, Part, PerGroup, part_of
 from probtruth.comparison.moments import Moments
 from probtruth.comparison.pairs import pair_rows_of, pairs_of
 
@@ -23,13 +23,13 @@ def estimate_of(moments: Moments, plan: Design, about: About) -> Estimate:
     pairs = pairs_of(models)
     rows = np.concatenate([models, len(moments.models) + pair_rows_of(pairs, len(moments.models))])
     largest = np.concatenate([moments.largest[models], moments.largest[pairs].max(1)])
-    low, high = moments.ends[:, rows]
-    size = np.maximum(high, -low).max(1, initial=0.0)
-    rounding = size <= ROUNDING * largest
+    ends = moments.ends[:, rows]
+    rounding = ends.max((0, 2), initial=0.0) <= ROUNDING * largest
     sums = _Sums(plan, moments.n, moments.powers[:, rows].copy())
     sums.powers[0, rounding] = 0.0
-    low = np.where(rounding[:, None], 0.0, low)
-    high = np.where(rounding[:, None], 0.0, high)
+    ends[:, rounding] = 0.0
+    low = 0.0 - ends[0]
+    high = ends[1]
     mean = sums.powers[0]
     unit_totals = None
     if plan.n_clusters is not None:
@@ -37,13 +37,9 @@ def estimate_of(moments: Moments, plan: Design, about: About) -> Estimate:
         mean = plan.group_totals(unit_totals) / plan.group_sizes
     apart = np.maximum(high - mean, mean - low).max(1, initial=0.0)
     constant = apart <= ROUNDING * largest
-    square, cube = sums.about(mean, constant)
-    variance, third = spread_of(square, cube, plan.group_units, plan.group_sizes)
-    df = np.broadcast_to(plan.df, mean.shape)
+    part = part_of(*sums.about(mean, constant), plan.group_units, plan.group_sizes, plan.df)
     names = tuple(moments.models[row] for row in models)
-    ends = np.stack([low.min(1), high.max(1)])
-    plain = {"items": Part(variance, third, df)}
-    estimate = Estimate(names, mean, plain, plan, about, ends=ends)
+    estimate = Estimate(names, mean, {"items": part}, plan, about, ends=np.stack([low.min(1), high.max(1)]))
     differ, total = moments.sizes[:, rows]
     if unit_totals is None:
         squares = sums.n * mean**2 + sums.powers[1]
@@ -70,12 +66,13 @@ def estimate_of(moments: Moments, plan: Design, about: About) -> Estimate:
 def _typical_size(
     squares: PerGroup, total: PerGroup, constant: Bool[np.ndarray, "row group"], bound: PerGroup
 ) -> PerGroup:
-    """How large a difference is, by what it adds to the sum: of a group without spread, that of all, or the bound."""
-    own = np.divide(squares, total, out=np.zeros_like(total), where=total > 0)
+    """How large a difference is, by what it adds to the sum: of a constant group, that of all; of ties, the bound."""
+    of_group = np.divide(squares, total, out=np.zeros_like(total), where=total > 0)
     of_all = total.sum(1, keepdims=True)
     overall = np.divide(squares.sum(1, keepdims=True), of_all, out=np.zeros_like(of_all), where=of_all > 0)
-    overall[constant.all(1)] = bound[constant.all(1)]
-    return np.asarray(np.where(constant, overall, own))
+    ties = of_all == 0
+    overall[ties] = bound[ties]
+    return np.asarray(np.where(constant, overall, of_group))
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,16 +100,6 @@ class _Sums:
         return square + self.n * shift**2, cube + 3 * square * shift + self.n * shift**3
 
 
-def spread_of(
-    square: PerGroup, cube: PerGroup, n: Num[np.ndarray, "*row group"], weight: Num[np.ndarray, "*row group"]
-) -> tuple[PerGroup, PerGroup]:
-    """Variance and third central moment of a mean, from the sums of powers of n units that weigh so many items."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        variance = np.where(n > 1, n / (n - 1) / weight**2 * square, np.nan)
-        third = np.where(n > 2, n**2 / ((n - 1) * (n - 2)) / weight**3.0 * cube, 0.0)
-    return variance, third
-
-
 def _with_rare(
     estimate: Estimate, sums: _Sums, constant: Bool[np.ndarray, " row"], weight: PerGroup, size: PerGroup
 ) -> Estimate:
@@ -128,21 +115,20 @@ def _with_rare(
     items = estimate.items
     unit = plan.group_sizes / plan.group_units
     weight = weight[rows]
+    weighed = plan.group_sizes + weight * unit
     centre = estimate.mean.copy()
-    centre[rows] *= plan.group_sizes / (plan.group_sizes + weight * unit)
-    chosen = _Sums(plan, sums.n, sums.powers[:, rows])
-    square, cube = chosen.about(centre[rows], constant[rows])
+    centre[rows] *= plan.group_sizes / weighed
+    square, cube = replace(sums, powers=sums.powers[:, rows]).about(centre[rows], constant[rows])
     shift = unit * centre[rows]
     size_square = size[rows] ** 2
     square = square + weight * (size_square + shift**2)
     cube = cube - weight * (3 * size_square + shift**2) * shift
-    of_rows, third_of_rows = spread_of(square, cube, plan.group_units + weight, plan.group_sizes + weight * unit)
+    part = part_of(square, cube, plan.group_units + weight, weighed, plan.df)
     variance = items.variance.copy()
     third = items.third.copy()
-    variance[rows] = of_rows
-    third[rows] = np.where(plan.group_units > 2, third_of_rows, 0.0)
-    parts = {"items": Part(variance, third, items.df)}
-    return replace(estimate, parts=parts, centre=centre, plain=items.variance)
+    variance[rows] = part.variance
+    third[rows] = np.where(plan.group_units > 2, part.third, 0.0)
+    return replace(estimate, parts={"items": Part(variance, third, items.df)}, centre=centre, plain=items.variance)
 
 
 def correlated_folds(estimate: Estimate, correlation: float) -> Estimate:

@@ -6,28 +6,30 @@ from dataclasses import dataclass, replace
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from probtruth.comparison.design import Design, design, spread_out, totals
+from probtruth.comparison.design import Design, design, spread_out
 from probtruth.comparison.pairs import pairs_of
 from probtruth.comparison.shared_units import of_annotators
 from probtruth.comparison.unit_sums import UnitSums
 from probtruth.errors import InputError
+from probtruth.kernels.shapes import ModelFloats, ModelItem
 from probtruth.types import Annotations, RuleFacts, Scores
 from probtruth.types.arguments import Groups
 from probtruth.types.index import positions, sort_names
+
+CellInts = Int[np.ndarray, " cell"]
+PowerSums = Float[np.ndarray, "power row cell"]
 
 # Powers of scores that are all below this in size would be lost, and those of scores beyond this overflow.
 SMALLEST, LARGEST = 1e-75, 1e75
 BLOCK = 1 << 17  # Numbers worked on at once: they stay in the processor's cache
 
 
-def influence_of(scores: Scores, plan: Design) -> Float[np.ndarray, "model item"] | None:
+def influence_of(scores: Scores, plan: Design) -> ModelItem | None:
     """What each item moves through fitted weights, about the mean of its group: it counts in the spread alone."""
     behind = scores.labels
     if behind is None or behind.influence is None:
         return None
-    group = plan.of_item()
-    centre = totals(behind.influence, group, plan.n_groups) / plan.group_sizes
-    return np.asarray(behind.influence - centre[:, group])
+    return np.asarray(plan.residuals(behind.influence))
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,15 +59,15 @@ class Moments:
     known: RuleFacts
     groups: tuple[str, ...]
     cells: tuple[str, ...]  # groups, or the clusters in them
-    cell_group: Int[np.ndarray, " cell"]
-    n: Int[np.ndarray, " cell"]
+    cell_group: CellInts
+    n: CellInts
     # Rows are the models, then their pairs. The mean; where cells are groups also the sums of squared and of cubed
     # residuals.
-    powers: Float[np.ndarray, "power row cell"]
-    ends: Float[np.ndarray, "end row group"]  # the least and the largest value
+    powers: PowerSums
+    ends: Float[np.ndarray, "end row group"]  # minus the least value, and the largest
     sizes: Float[np.ndarray, "size row group"]  # how many values are not 0, and the sum of their sizes
     infinite: Int[np.ndarray, "sign model group"]
-    largest: Float[np.ndarray, " model"]
+    largest: ModelFloats
     steps: tuple[int, int] | None  # the least and largest of losses (or 0) that are all -1, 0 or 1
     annotators: UnitSums | None = None
     cautions: tuple[str, ...] = ()  # of the scores
@@ -104,7 +106,7 @@ class Moments:
         return replace(made, annotators=units)
 
     @classmethod
-    def made(cls, scores: Scores, losses: Float[np.ndarray, "model item"], plan: Design) -> "Moments":
+    def made(cls, scores: Scores, losses: ModelItem, plan: Design) -> "Moments":
         """Those of losses under a design.
 
         Arguments:
@@ -115,20 +117,6 @@ class Moments:
         order = np.argsort(np.array(scores.models), kind="stable")
         values = losses[order] if (np.diff(order) != 1).any() else losses
         models = tuple(scores.models[row] for row in order)
-        return cls.of_losses(values, plan, models, scores)
-
-    @classmethod
-    def of_losses(
-        cls, values: Float[np.ndarray, "model item"], plan: Design, models: tuple[str, ...], scores: Scores
-    ) -> "Moments":
-        """Those of losses of models by name; `scores` are where they come from.
-
-        Arguments:
-            values: losses of each model on each item.
-            plan: which items belong together.
-            models: the names of the models.
-            scores: what `score` returned or `Scores.from_frame` made.
-        """
         largest = np.maximum(values.max(1, initial=0.0), -values.min(1, initial=0.0))
         infinite = np.zeros((2, len(values), plan.n_groups), np.int64)
         for row in np.flatnonzero(~np.isfinite(largest)):
@@ -191,7 +179,7 @@ class Moments:
         least, most = self.steps
         return float(least), float(max(most, least + 1))
 
-    def means(self, plan: Design) -> Float[np.ndarray, " model"]:
+    def means(self, plan: Design) -> ModelFloats:
         """Each model's mean loss: infinite where a score that counts is, NaN for both signs.
 
         Arguments:
@@ -211,16 +199,15 @@ class Moments:
 
     def __add__(self, other: "Moments") -> "Moments":
         for name in ("models", "rule", "higher_is_better", "clustered"):
-            own = getattr(self, name)
-            others = getattr(other, name)
-            if own != others:
-                raise InputError(f"{name} {own} and {others}", "parts of one table of scores", "Score them alike.")
+            one = getattr(self, name)
+            two = getattr(other, name)
+            if one != two:
+                raise InputError(f"{name} {one} and {two}", "parts of one table of scores", "Score them alike.")
         if (self.annotators is None) != (other.annotators is None):
             raise InputError("annotators in one part only", "in both or none", "Pass annotations with every part.")
-        groups = sort_names({*self.groups, *other.groups})
-        cells = sort_names({*self.cells, *other.cells})
-        one = self._among(groups, cells)
-        two = other._among(groups, cells)
+        names = sort_names({*self.groups, *other.groups}), sort_names({*self.cells, *other.cells})
+        one = self._among(*names)
+        two = other._among(*names)
         if (one.cell_group != two.cell_group)[(one.n > 0) & (two.n > 0)].any():
             raise InputError("a cluster in different groups", "clusters inside groups", "Name clusters apart.")
         entropy = None
@@ -234,15 +221,13 @@ class Moments:
         annotators = None
         if one.annotators is not None and two.annotators is not None:
             annotators = one.annotators + two.annotators
-        low = np.minimum(one.ends[0], two.ends[0])
-        high = np.maximum(one.ends[1], two.ends[1])
         return replace(
             one,
             known=replace(self.known, entropy=entropy, baseline=None),
             cell_group=np.maximum(one.cell_group, two.cell_group),
             n=one.n + two.n,
             powers=_merged(one.n, one.powers, two.n, two.powers),
-            ends=np.stack([low, high]),
+            ends=np.maximum(one.ends, two.ends),
             sizes=one.sizes + two.sizes,
             infinite=one.infinite + two.infinite,
             largest=np.maximum(one.largest, two.largest),
@@ -255,8 +240,6 @@ class Moments:
         """The same where groups and cells are some of more."""
         group = positions(groups, self.groups)
         cell = positions(cells, self.cells)
-        low = spread_out(self.ends[0], group, len(groups), np.inf)
-        high = spread_out(self.ends[1], group, len(groups), -np.inf)
         annotators = self.annotators
         return replace(
             self,
@@ -265,89 +248,74 @@ class Moments:
             cell_group=spread_out(group[self.cell_group], cell, len(cells), -1),
             n=spread_out(self.n, cell, len(cells)),
             powers=spread_out(self.powers, cell, len(cells)),
-            ends=np.stack([low, high]),
+            ends=spread_out(self.ends, group, len(groups), -np.inf),
             sizes=spread_out(self.sizes, group, len(groups)),
             infinite=spread_out(self.infinite, group, len(groups)),
             annotators=None if annotators is None else annotators.among(group, len(groups)),
         )
 
 
-def steps_of(values: Float[np.ndarray, "model item"]) -> tuple[int, int] | None:
+def steps_of(values: ModelItem) -> tuple[int, int] | None:
     """The least and the largest of values that are all -1, 0 or 1; None of others."""
     if not (_are_steps(values[:, :1000]) and _are_steps(values)):
         return None
     return int(values.min(initial=0.0)), int(values.max(initial=0.0))
 
 
-def _are_steps(values: Float[np.ndarray, "model item"]) -> bool:
+def _are_steps(values: ModelItem) -> bool:
     return bool(((values == 0) | (np.abs(values) == 1)).all())
 
 
-def _summed(values: Float[np.ndarray, "model item"], plan: Design) -> tuple[np.ndarray, ...]:
+def _summed(values: ModelItem, plan: Design) -> tuple[np.ndarray, ...]:
     """Number of items, powers, ends and sizes of every model and of every pair, by the cells of a design."""
-    cell = plan.group if plan.unit is None else plan.unit
-    starts = group_starts = cells = groups = np.zeros(1, np.int64)
-    if cell is not None:
-        # items of one cell stand together, and cells of one group
-        order = np.lexsort((cell, plan.of_item()))
-        if (np.diff(order) != 1).any():
-            values = np.take(values, order, axis=1)  # rows stay contiguous
-        ordered = cell[order]
-        of_group = plan.of_item()[order]
-        starts = np.flatnonzero(np.diff(ordered, prepend=-1))
-        group_starts = np.flatnonzero(np.diff(of_group, prepend=-1))
-        cells = ordered[starts]
-        groups = of_group[group_starts]
+    group = plan.of_item()
+    cell = group if plan.unit is None else plan.unit
+    order = np.lexsort((cell, group))  # items of one cell stand together, and cells of one group
+    if (np.diff(order) != 1).any():
+        values = np.take(values, order, axis=1)  # rows stay contiguous
+    cell = cell[order]
+    group = group[order]
+    starts = np.flatnonzero(np.diff(cell, prepend=-1))
+    group_starts = np.flatnonzero(np.diff(group, prepend=-1))
     n_models, n_items = values.shape
-    pairs = pairs_of(np.arange(n_models))
-    counts = np.diff(starts, append=n_items)
-    step = max(1, BLOCK // max(n_items, 1))
-    found = []
-    with np.errstate(invalid="ignore", over="ignore"):
-        for start in range(0, n_models + len(pairs), step):
-            rows = values[start : start + step]
-            if start + step > n_models:
-                first, second = pairs[max(0, start - n_models) : start + step - n_models].T
-                rows = np.concatenate([rows, values[first] - values[second]])
-            mean = np.add.reduceat(rows, starts, axis=1) / counts
-            powers = [mean]
-            if plan.n_clusters is None:
-                residual = rows - (mean if cell is None else np.repeat(mean, counts, axis=1))
-                raised = residual * residual
-                powers.append(np.add.reduceat(raised, starts, axis=1))
-                raised *= residual
-                powers.append(np.add.reduceat(raised, starts, axis=1))
-            low = np.minimum.reduceat(rows, group_starts, axis=1)
-            high = np.maximum.reduceat(rows, group_starts, axis=1)
-            found.append((np.stack(powers), np.stack([low, high]), differing(rows, group_starts)))
-    all_powers = np.concatenate([one[0] for one in found], axis=1)
-    ends = np.concatenate([one[1] for one in found], axis=1)
-    sizes = np.concatenate([one[2] for one in found], axis=1)
-    if cell is None:
-        return counts, all_powers, ends, sizes
+    count = np.diff(starts, append=n_items)
     n_cells = plan.n_clusters or plan.n_groups
-    low = spread_out(ends[0], groups, plan.n_groups, np.inf)
-    high = spread_out(ends[1], groups, plan.n_groups, -np.inf)
-    n = spread_out(counts, cells, n_cells)
-    sizes = spread_out(sizes, groups, plan.n_groups)
-    return n, spread_out(all_powers, cells, n_cells), np.stack([low, high]), sizes
-
-
-def differing(
-    rows: Float[np.ndarray, "row unit"], starts: Int[np.ndarray, " group"]
-) -> Float[np.ndarray, "size row group"]:
-    """Of each group, which begin at `starts`: how many numbers are not 0, and the sum of their sizes."""
-    count = np.add.reduceat(rows != 0, starts, axis=1, dtype=np.int64)
-    size = np.add.reduceat(np.abs(rows), starts, axis=1)
-    return np.stack([count, size])
+    pairs = pairs_of(np.arange(n_models))
+    n_rows = n_models + len(pairs)
+    powers = np.zeros((3 if plan.n_clusters is None else 1, n_rows, n_cells))
+    ends = np.full((2, n_rows, plan.n_groups), -np.inf)
+    sizes = np.zeros((2, n_rows, plan.n_groups))
+    step = max(1, BLOCK // max(n_items, 1))
+    with np.errstate(invalid="ignore", over="ignore"):
+        for start in range(0, n_rows, step):
+            stop = min(start + step, n_rows)
+            rows = values[start:stop]
+            if stop > n_models:
+                first, second = pairs[max(0, start - n_models) : stop - n_models].T
+                rows = np.concatenate([rows, values[first] - values[second]])
+            mean = np.add.reduceat(rows, starts, axis=1) / count
+            of_cells = slice(start, stop), cell[starts]
+            powers[0][of_cells] = mean
+            if plan.n_clusters is None:
+                residual = rows - (mean if len(starts) == 1 else np.repeat(mean, count, axis=1))
+                raised = residual * residual
+                powers[1][of_cells] = np.add.reduceat(raised, starts, axis=1)
+                raised *= residual
+                powers[2][of_cells] = np.add.reduceat(raised, starts, axis=1)
+            of_groups = slice(start, stop), group[group_starts]
+            ends[0][of_groups] = -np.minimum.reduceat(rows, group_starts, axis=1)
+            ends[1][of_groups] = np.maximum.reduceat(rows, group_starts, axis=1)
+            sizes[0][of_groups] = np.add.reduceat(rows != 0, group_starts, axis=1, dtype=np.int64)
+            sizes[1][of_groups] = np.add.reduceat(np.abs(rows), group_starts, axis=1)
+    return spread_out(count, cell[starts], n_cells), powers, ends, sizes
 
 
 def _merged(
-    n: Int[np.ndarray, " cell"],
-    one: Float[np.ndarray, "power row cell"],
-    m: Int[np.ndarray, " cell"],
-    two: Float[np.ndarray, "power row cell"],
-) -> Float[np.ndarray, "power row cell"]:
+    n: CellInts,
+    one: PowerSums,
+    m: CellInts,
+    two: PowerSums,
+) -> PowerSums:
     """The mean and the sums of powers of residuals of n items and of m others."""
     # Chan, Golub and LeVeque 1983, doi:10.2307/2683386; an empty cell has the other's numbers
     total = np.maximum(n + m, 1).astype(np.float64)

@@ -3,11 +3,14 @@
 import numpy as np
 from jaxtyping import Float, Int
 
+from probtruth.kernels.shapes import ModelFloats
+
 # Models of which every pair is looked at by itself: tests without a model, draws, figures. Of more models, those of so
 # many lowest mean scores; every pair has its posterior.
 LEADING = 25
 
 Pairs = Int[np.ndarray, "row 2"]
+Ranks = Int[np.ndarray, "*batch value"]
 
 
 def pairs_of(models: Int[np.ndarray, " model"]) -> Pairs:
@@ -25,23 +28,24 @@ def pair_rows_of(pairs: Pairs, n_models: int) -> Int[np.ndarray, " row"]:
     return np.asarray(first * (2 * n_models - first - 1) // 2 + second - first - 1)
 
 
-def leading(means: Float[np.ndarray, " model"]) -> Int[np.ndarray, " leading"]:
+def leading(means: ModelFloats) -> Int[np.ndarray, " leading"]:
     return np.sort(np.argsort(means, kind="stable")[:LEADING])
 
 
-def first_and_last(
-    values: Float[np.ndarray, "*batch value"],
-) -> tuple[Int[np.ndarray, "*batch value"], Int[np.ndarray, "*batch value"]]:
+def first_and_last(values: Float[np.ndarray, "*batch value"]) -> tuple[Ranks, Ranks]:
     """The first and the last rank (from 1) that each value and those equal to it occupy along the last axis."""
     order = np.argsort(values, axis=-1)
     ordered = np.take_along_axis(values, order, -1)
-    place = np.arange(values.shape[-1])
-    new = np.ones(values.shape, np.bool_)
-    new[..., 1:] = ordered[..., 1:] != ordered[..., :-1]
-    begin = np.maximum.accumulate(np.where(new, place, 0), -1)
-    ends = np.roll(new, -1, -1)
-    end = np.minimum.accumulate(np.where(ends, place, values.shape[-1])[..., ::-1], -1)[..., ::-1]
-    first, last = np.empty(values.shape, np.int64), np.empty(values.shape, np.int64)
+    size = values.shape[-1]
+    place = np.arange(size)
+    begins = np.ones(values.shape, np.bool_)
+    begins[..., 1:] = ordered[..., 1:] != ordered[..., :-1]
+    ends = np.roll(begins, -1, -1)
+    begin = np.maximum.accumulate(np.where(begins, place, 0), -1)
+    backwards = np.where(ends, place, size)[..., ::-1]
+    end = np.minimum.accumulate(backwards, -1)[..., ::-1]
+    first = np.empty_like(order)
+    last = np.empty_like(order)
     np.put_along_axis(first, order, begin + 1, -1)
     np.put_along_axis(last, order, end + 1, -1)
     return first, last

@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 
@@ -45,18 +46,14 @@ def _infinite_pair(about: About, a: str, b: str, mean: float, rope: float | None
 
 def of_margin(a: str, b: str, mean: float, margin: Margin, rope: float | None) -> Pair:
     low, high = margin.interval()
-    return Pair(
-        a,
-        b,
-        mean,
-        low,
-        high,
-        p_a_better=margin.below(0.0),
-        p_equivalent=None if rope is None else margin.within(rope),
-        p_b_better=margin.above(0.0),
-        p_a_better_rope=None if rope is None else margin.below(-rope),
-        p_b_better_rope=None if rope is None else margin.above(rope),
-        favours=favours(mean),
+    row = Pair(a, b, mean, low, high, p_a_better=margin.below(0.0), p_b_better=margin.above(0.0))
+    if rope is None:
+        return row
+    return replace(
+        row,
+        p_equivalent=margin.within(rope),
+        p_a_better_rope=margin.below(-rope),
+        p_b_better_rope=margin.above(rope),
     )
 
 
@@ -73,58 +70,48 @@ def _pair(
         return Pair(a, b, reason=about.unknown)
     if abs(mean) <= ROUNDING * margin.scale < math.inf:
         mean = 0.0
-    spread = these_items or margin.scale > 0
+    varies = these_items or margin.scale > 0
     worst = None
     rate = highest_rate(estimate.design.n_units)
     if estimate.ends is not None and not these_items:
         low, high = estimate.ends[:, row].tolist()
-        constant = low == high
-        if constant or about.outcomes is None or set(both) <= set(post.leading.tolist()):
+        if low == high or about.outcomes is None or set(both) <= set(post.leading.tolist()):
             worst = _worst_unseen(estimate, rate, mean, (low, high), both)
-        if constant and worst is not None:  # certain only if the bound itself leaves no doubt
-            spread = spread and worst < 0
-    found = of_margin(a, b, mean, margin, rope)
-    if not spread and mean == 0:
-        found = replace(found, reason=TWINS)
-    elif not spread:
-        found = Pair(a, b, mean, favours=favours(mean), reason=NO_SPREAD)
-    if worst is not None:  # the difference and P(a better) were the unseen as frequent as items leave room for
-        shift = worst + abs(mean)
-        p = None
-        if found.p_a_better is not None:
-            p = margin.below(-shift) if mean < 0 else 1.0 - margin.above(shift)
-        worst = worst if mean < 0 else -worst
+        if low == high and worst is not None:  # certain only if the bound itself leaves no doubt
+            varies = varies and worst * mean > 0
+    if varies:
+        found = of_margin(a, b, mean, margin, rope)
+    elif mean == 0:
+        found = replace(of_margin(a, b, mean, margin, rope), reason=TWINS)
+    else:
+        found = Pair(a, b, mean, reason=NO_SPREAD)
+    if worst is not None:
+        p = None if found.p_a_better is None else margin.below(mean - worst)
         found = replace(found, unseen_rate=rate, unseen_difference=worst, unseen_p_a_better=p)
     if about.shared_items is not None:
         found = replace(found, shared_items=int(about.shared_items[both]))
     found = in_own_units(found, about)
-    if about.preference is None or found.difference is None or found.low is None or found.high is None:
+    if about.preference is None or found.low is None:
         return found
-    return replace(
-        found,
-        p_a_preferred=about.preference(found.difference),
-        p_a_preferred_low=about.preference(found.low),
-        p_a_preferred_high=about.preference(found.high),
-    )
+    preferred, low, high = about.preference(found)
+    return replace(found, p_a_preferred=preferred, p_a_preferred_low=low, p_a_preferred_high=high)
 
 
 def _worst_unseen(
     estimate: Estimate, rate: float, mean: float, ends: tuple[float, float], both: tuple[int, int]
 ) -> float | None:
-    """The mean difference of a pair's leader were the unseen as frequent as can be; positive: it does not lead then."""
+    """The mean difference were outcomes that no item showed, and that cost the leader, as frequent as can be."""
     about = estimate.about
     if mean == 0 or (about.outcomes is None and about.range is None):
         return None
-    low, high = ends
-    lead, other = both if mean < 0 else both[::-1]
-    largest = high if mean < 0 else -low
+    a, b = both if mean < 0 else both[::-1]  # the leader, and the other one
+    largest = ends[1] if mean < 0 else -ends[0]
+    size = about.bound if largest < about.bound else None
     if about.outcomes is not None:
-        size = about.outcomes.size(int(estimate.order[lead]), int(estimate.order[other]))
-    else:
-        size = about.bound if largest < about.bound else None
+        size = about.outcomes.size(int(estimate.order[a]), int(estimate.order[b]))
     if size is None:
-        return -abs(mean)
-    return (1.0 - rate) * -abs(mean) + rate * size
+        return mean
+    return (1.0 - rate) * mean - math.copysign(rate * size, mean)
 
 
 def in_own_units(row: Pair, about: About) -> Pair:
@@ -136,8 +123,12 @@ def in_own_units(row: Pair, about: About) -> Pair:
         low = min(max(low, -bound), bound)
     if bound and high is not None and math.isfinite(high):
         high = min(max(high, -bound), bound)
+    favours = None
+    if row.difference:
+        favours = "a" if row.difference < 0 else "b"
+    row = replace(row, low=low, high=high, favours=favours)
     if not about.higher_is_better:
-        return replace(row, low=low, high=high)
+        return row
     return replace(
         row,
         difference=minus(row.difference),
@@ -147,13 +138,6 @@ def in_own_units(row: Pair, about: About) -> Pair:
     )
 
 
-def favours(difference: float | None) -> str | None:
-    """The side that a difference of losses, a minus b, is in favour of; None where it is 0 or not known."""
-    if not difference:
-        return None
-    return "a" if difference < 0 else "b"
-
-
 def rank_rows(estimate: Estimate, post: Posterior, rope: float | None, decided: bool, these_items: bool) -> list[Rank]:
     """One row for each model, best mean score first (those whose mean is not known last)."""
     about = estimate.about
@@ -161,20 +145,18 @@ def rank_rows(estimate: Estimate, post: Posterior, rope: float | None, decided: 
     tier_of = [1] * post.n_models
     if post.ranked is not None and post.estimate is not None:
         tier_of = tiers(post.ranked, post.estimate.mean[: post.n_models, 0], rope or 0.0).tolist()
-    rows: list[tuple[bool, float, str, Rank]] = []
+    rows = []
     for name, mean in zip(estimate.models, estimate.means.tolist(), strict=True):
-        entropy = about.known.entropy
-        row = Rank(name, entropy=entropy)
-        unknown = math.isnan(mean)
-        if not unknown:
+        row = Rank(name, entropy=about.known.entropy)
+        if not math.isnan(mean):
             low, high = _interval(about, mean, post.margins[place[name]] if name in place else None, these_items)
             score = -mean if about.higher_is_better else mean
-            divergence = None if entropy is None else mean - entropy
+            divergence = None if row.entropy is None else mean - row.entropy
             row = replace(row, score=score, low=low, high=high, divergence=divergence)
         if decided:
             row = _decided(row, estimate, post, tier_of)
-        rows.append((unknown, 0.0 if unknown else mean, name, row))
-    return [row for *_, row in sorted(rows, key=lambda entry: entry[:3])]
+        rows.append(row)
+    return [rows[at] for at in np.lexsort((np.array(estimate.models), estimate.means))]
 
 
 def _interval(about: About, mean: float, margin: Margin | None, these_items: bool) -> tuple[float | None, float | None]:
@@ -242,9 +224,8 @@ def group_rows(estimate: Estimate, population: Population | None) -> list[Pair]:
         of_pair.append(_of_mixture(population.of_groups(at), [pair] * plan.n_groups, None, estimate.about))
     rows: list[Pair] = []
     for group, name in enumerate(plan.group_names):
-        for pairs in of_pair:
-            n_items = int(plan.group_sizes[group])
-            rows.append(replace(pairs[group], group=name, n_items=n_items))
+        n_items = int(plan.group_sizes[group])
+        rows += [replace(pairs[group], group=name, n_items=n_items) for pairs in of_pair]
     return rows
 
 
@@ -261,57 +242,45 @@ def unit_rows(estimate: Estimate, rope: float | None) -> dict[str, list[Pair]]:
     """The pairs for these annotators (or replicates) and for new ones, where the answer is of neither alone."""
     if not estimate.of_new:
         return {}
-    whole = estimate.over_groups()
-    of_these = {name: part for name, part in whole.parts.items() if name not in estimate.of_new}
-    of_new = {**whole.parts, **estimate.of_new}
+    over_groups = estimate.over_groups()
+    (name,) = estimate.of_new
+    of_these = {what: part for what, part in over_groups.parts.items() if what != name}
+    of_new = {**over_groups.parts, **estimate.of_new}
     n_models = estimate.n_models
-    counted = np.sqrt(whole.total().variance[n_models:])
-    new = np.sqrt(replace(whole, parts=of_new).total().variance[n_models:])
+    counted = np.sqrt(over_groups.total().variance[n_models:])
+    new = np.sqrt(replace(over_groups, parts=of_new).total().variance[n_models:])
     if not (new > TOLD * counted).any():
         return {}
     rows: dict[str, list[Pair]] = {}
-    (name,) = estimate.of_new
     for what, parts in ((f"these {name}", of_these), (f"new {name}", of_new)):
-        found = margins(replace(whole, parts=parts))[n_models:]
+        found = margins(replace(over_groups, parts=parts))[n_models:]
         rows[what] = []
         for at, (a, b) in enumerate(combinations(estimate.names, 2)):
-            mean = float(whole.mean[n_models + at, 0])
+            mean = float(over_groups.mean[n_models + at, 0])
             if math.isfinite(mean):
                 rows[what].append(in_own_units(of_margin(a, b, mean, found[at], rope), estimate.about))
     return rows
 
 
 def _of_mixture(mixture: Mixture, pairs: Sequence[tuple[str, str]], rope: float | None, about: About) -> list[Pair]:
-    rows: list[Pair] = []
-    mean = mixture.average().tolist()
-    low = mixture.quantile(0.025).tolist()
-    high = mixture.quantile(0.975).tolist()
-    p = mixture.below(0.0).tolist()
-    equal: list[float | None] = [None] * len(pairs)
-    a_by_rope = b_by_rope = equal
+    p = mixture.below(0.0)
+    columns = {
+        "difference": mixture.average(),
+        "low": mixture.quantile(0.025),
+        "high": mixture.quantile(0.975),
+        "p_a_better": p,
+        "p_b_better": 1.0 - p,
+    }
     if rope is not None:
-        equal = mixture.within(rope).tolist()
-        a_by_rope = mixture.below(-rope).tolist()
-        b_by_rope = (1.0 - mixture.below(rope)).tolist()
-    spread = mixture.sd.any(-1)
+        columns["p_equivalent"] = mixture.within(rope)
+        columns["p_a_better_rope"] = mixture.below(-rope)
+        columns["p_b_better_rope"] = 1.0 - mixture.below(rope)
+    varies = mixture.sd.any(-1)
+    rows: list[Pair] = []
     for at, (a, b) in enumerate(pairs):
-        if not spread[at] and mean[at] != 0:  # nothing certain without a spread
-            row = Pair(a, b, mean[at], favours=favours(mean[at]), reason=NO_SPREAD)
-            rows.append(in_own_units(row, about))
-            continue
-        row = Pair(
-            a,
-            b,
-            mean[at],
-            low[at],
-            high[at],
-            p_a_better=p[at],
-            p_equivalent=equal[at],
-            p_b_better=1.0 - p[at],
-            p_a_better_rope=a_by_rope[at],
-            p_b_better_rope=b_by_rope[at],
-            favours=favours(mean[at]),
-            reason=None if spread[at] else TWINS,
-        )
+        numbers: dict[str, Any] = {name: float(column[at]) for name, column in columns.items()}
+        row = Pair(a, b, **numbers)
+        if not varies[at]:  # nothing certain without a spread
+            row = replace(row, reason=TWINS) if row.difference == 0 else Pair(a, b, row.difference, reason=NO_SPREAD)
         rows.append(in_own_units(row, about))
     return rows

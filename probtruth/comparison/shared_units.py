@@ -6,6 +6,7 @@ one annotator it is 0, and the answer is about this one; the more votes others g
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -17,6 +18,7 @@ from probtruth.comparison.pairs import rows_of
 from probtruth.comparison.unit_sums import Excess, Models, PerRow, UnitSums
 from probtruth.errors import InputError
 from probtruth.kernels.arrays import to_host
+from probtruth.kernels.shapes import ItemLabel
 from probtruth.types import Annotations, Scores
 
 SAME = 1e-6  # Vote shares closer than this are the same (they may have passed through float32)
@@ -39,7 +41,7 @@ class Shared:
     weights: Float[np.ndarray, " group"]
     named: bool = True
 
-    def part(self, models: Models, known: float | None = None) -> Part:
+    def part(self, models: Models, counted: float | None = None) -> Part:
         """What they add to the means of these models and their pairs, or would if so much were known of new ones.
 
         One column, for all groups.
@@ -47,35 +49,28 @@ class Shared:
         first, second = rows_of(models).T
         set_of = np.full(models.max(initial=0) + 2, -1)  # the last place, -1, is of no model
         place = set_of.copy()
-        for at, (own, _) in enumerate(self.sums):
-            set_of[own] = at
-            place[own] = np.arange(len(own))
+        for at, (of_set, _) in enumerate(self.sums):
+            set_of[of_set] = at
+            place[of_set] = np.arange(len(of_set))
         variance, raw, third, df = np.zeros((4, len(first), 1))
         df += np.inf
         sets = np.unique(np.stack([set_of[first], set_of[second]]), axis=1).T
         for one, other in sets.tolist():
             rows = np.flatnonzero((set_of[first] == one) & (set_of[second] == other))
-            found = self._excess(one, other, place[first[rows]], place[second[rows]])
-            counts = np.square(found.known if known is None else known) * self._evidence(found)
+            sums = self.sums[one][1]
+            if other in (one, -1):
+                found = sums.excess(self.weights, place[first[rows]], place[second[rows]])
+            else:
+                found = sums.apart(self.weights, place[first[rows]], self.sums[other][1], place[second[rows]])
+            counts = np.square(found.counted if counted is None else counted)
+            if not self.named:
+                doubt = np.minimum(_by_chance(found) / UNLIKELY, 1.0)
+                counts = counts * (1 - doubt / (1 + ((found.df - 1) / ENOUGH) ** 2))
             variance[rows, 0] = counts * found.extra
             raw[rows, 0] = counts * found.raw if self.named else variance[rows, 0]
             third[rows, 0] = found.skewness * variance[rows, 0] ** 1.5
             df[rows, 0] = found.df
         return Part(variance, third, df, raw)
-
-    def _excess(self, one: int, other: int, first: Models, second: Models) -> Excess:
-        """That of models of one set, by themselves or as pairs, or of pairs of models of two sets."""
-        sums = self.sums[one][1]
-        if other in (one, -1):
-            return sums.excess(self.weights, first, second)
-        return sums.apart(self.weights, first, self.sums[other][1], second)
-
-    def _evidence(self, found: Excess) -> PerRow | float:
-        """Whether what units differ by counts: in full of named ones, else as chance does not explain it."""
-        if self.named:
-            return 1.0
-        doubt = np.minimum(_by_chance(found) / UNLIKELY, 1.0)
-        return np.asarray(1 - doubt / (1 + ((found.df - 1) / ENOUGH) ** 2))
 
     @property
     def n_units(self) -> int:
@@ -166,7 +161,7 @@ def of_annotators(scores: Scores, annotations: object, models: Models, plan: Des
 
 
 def _labels_in_shares(
-    label: Int[np.ndarray, " vote"], item: Int[np.ndarray, " vote"], shares: Float[np.ndarray, "item label"]
+    label: Int[np.ndarray, " vote"], item: Int[np.ndarray, " vote"], shares: ItemLabel
 ) -> Int[np.ndarray, " vote"]:
     """The votes' labels as columns of the shares, which may have labels of the predictions too; both must agree."""
     used = np.flatnonzero((shares > 0).any(0))
@@ -180,6 +175,10 @@ def _labels_in_shares(
     if label.max(initial=0) >= n_labels or not np.allclose(found, shares, rtol=0, atol=SAME):
         raise InputError("annotations other than those behind the scores", "the same", "Score against their truth.")
     return label
+
+
+def _columns(values: Float[np.ndarray, "model cell"], cells: slice) -> Float[np.ndarray, "model cell"]:
+    return values[:, cells]
 
 
 def of_replicates(scores: Scores, models: Models, plan: Design, named: bool = True) -> Shared:
@@ -199,15 +198,9 @@ def of_replicates(scores: Scores, models: Models, plan: Design, named: bool = Tr
         alike = models[set_of.ravel() == at]
         cells = np.flatnonzero(present)
         unit = repeated.replicate[cells]
-        item = repeated.item[cells]
         most_items = max(most_items, int(np.bincount(unit).max(initial=0)))
-
-        def values(
-            some: slice, alike: Models = alike, cells: Int[np.ndarray, " cell"] = cells
-        ) -> Float[np.ndarray, "model cell"]:
-            return np.asarray(losses[np.ix_(alike, cells[some])])
-
-        sums.append((alike, UnitSums.of(repeated.names, item, unit, values, plan)))
+        of_cells = losses[np.ix_(alike, cells)]
+        sums.append((alike, UnitSums.of(repeated.names, repeated.item[cells], unit, partial(_columns, of_cells), plan)))
     if named and most_items < 2:
         raise InputError(
             "replicates='crossed' with replicates of which each has one item",

@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Int
 
 from probtruth import check
 from probtruth.comparison.boards import beyond, filled, notes_on, shared_items
-from probtruth.comparison.design import Design, known_weights
+from probtruth.comparison.design import Design, group_weights
 from probtruth.comparison.estimate import About, Estimate, VarianceOf
 from probtruth.comparison.fixed_items import fixed_estimate, fixed_variance
 from probtruth.comparison.means import correlated_folds, estimate_of
@@ -20,6 +20,7 @@ from probtruth.comparison.shared_units import Shared, of_annotators, of_replicat
 from probtruth.comparison.unseen import SEEN, Outcomes
 from probtruth.errors import InputError
 from probtruth.kernels.arrays import some_items, to_host
+from probtruth.kernels.shapes import ModelItem
 from probtruth.types import Scores
 from probtruth.types.scores import OF_FOLDS, sampled_items
 
@@ -34,13 +35,11 @@ def of_moments(moments: Moments, weights: object, options: Options) -> Estimate:
     if options.these_items:
         _refuse_fixed()
     if plan.grouped:
-        plan = replace(plan, weights=known_weights(weights, moments.groups, plan.group_sizes))
+        plan = replace(plan, weights=group_weights(weights, moments.groups, plan.group_sizes))
     elif weights is not None:
         raise InputError("weights without groups", "groups to weight", "Leave weights out.")
-    infinite: dict[str, tuple[int, Sequence[str]]] = {}
-    for model, n in zip(moments.models, moments.infinite.sum((0, 2)).tolist(), strict=True):
-        if n:
-            infinite[model] = (n, ())
+    n_infinite = moments.infinite.sum((0, 2)).tolist()
+    infinite = {model: (n, ()) for model, n in zip(moments.models, n_infinite, strict=True) if n}
     about = About(
         rule=moments.rule,
         higher_is_better=moments.higher_is_better,
@@ -73,11 +72,11 @@ def of_scores(scores: Scores, plan: Design, options: Options, annotations: objec
             annotations = scores.labels.named_annotations
     _refuse_replicates(scores, plan, options, annotations)
     board = None
-    whole = scores
+    complete = scores
     if np.isnan(values).any():
         _refuse_holes(scores, options)
         board = filled(values, plan, scores.models)
-        whole = board.scores(scores)
+        complete = board.scores(scores)
         values = board.values
     if influence is not None:
         values = values + influence
@@ -97,19 +96,19 @@ def of_scores(scores: Scores, plan: Design, options: Options, annotations: objec
         estimate = gold.corrected(estimate, order)
     if options.fold_correlation is not None and scores.replicates is None:
         estimate = correlated_folds(estimate, options.fold_correlation)
-    within = _within(whole, plan, influence, gold, order)
+    within = _within(complete, plan, influence, gold, order)
     if about.no_second_vote:  # what labels have of the variance cannot be told
         within = {"labels": lambda a, b: None}
     estimate = replace(estimate, within=within)
     if options.these_items:
         if gold is not None:
             _refuse_fixed()
-        mean, part = fixed_estimate(whole, plan.item_weights, options.fold_correlation, order)
+        mean, part = fixed_estimate(complete, plan.item_weights, options.fold_correlation, order)
         name = "replicates" if scores.labels is None else "labels"
         estimate = replace(estimate, mean=mean, parts={name: part}, n_units=plan.n_items, centre=None, plain=None)
     shared: Shared | None = None
     if annotations is not None:
-        shared = of_annotators(whole, annotations, order, plan)
+        shared = of_annotators(complete, annotations, order, plan)
     elif options.replicates == "crossed" or (scores.replicates is not None and scores.replicates.what == "annotator"):
         shared = of_replicates(scores, order, plan)
     elif options.replicates is None and scores.replicates is not None:
@@ -174,14 +173,14 @@ def _with_shared(estimate: Estimate, shared: Shared, models: Int[np.ndarray, " m
     if shared.named:
         about = replace(about, notes=about.notes + shared.notes())
     name = f"{shared.what}s"
-    of_new = {name: shared.part(models, known=1.0)}
+    of_new = {name: shared.part(models, counted=1.0)}
     return replace(estimate, about=about, parts={**estimate.parts, name: part}, of_new=of_new)
 
 
 def _within(
     scores: Scores,
     plan: Design,
-    influence: Float[np.ndarray, "model item"] | None,
+    influence: ModelItem | None,
     gold: Rectified | None,
     order: Int[np.ndarray, " finite"],
 ) -> Mapping[str, VarianceOf]:
@@ -202,28 +201,28 @@ def _about(
     scores: Scores,
     plan: Design,
     moments: Moments,
-    values: Float[np.ndarray, "model item"],
+    values: ModelItem,
     gold: Rectified | None,
     seed: int,
 ) -> About:
     back = np.argsort(np.argsort(np.array(scores.models), kind="stable"))  # from names in order to the caller's order
     infinite: dict[str, tuple[int, Sequence[str]]] = {}
-    for model, n, row in zip(scores.models, moments.infinite.sum((0, 2))[back].tolist(), values, strict=True):
-        if n:
-            first = np.flatnonzero(np.isinf(row))[:SHOWN]
-            infinite[model] = (n, [scores.items[item] for item in first])
+    for model, row in zip(scores.models, values, strict=True):
+        items = np.flatnonzero(np.isinf(row))
+        if len(items):
+            infinite[model] = (len(items), [scores.items[item] for item in items[:SHOWN]])
     behind = scores.labels
     votes = scores.n_votes
     single = np.zeros(0, bool) if votes is None else np.asarray(votes == 1)
     of_opinions = behind is not None and behind.estimand != "class"
     # what experts correct is a stand-in, however fitted, and its entropy is not that of the answers
-    known = scores.known if gold is None else replace(scores.known, entropy=None)
+    facts = scores.known if gold is None else replace(scores.known, entropy=None)
     return About(
         rule=scores.rule,
         higher_is_better=scores.higher_is_better,
         models=scores.models,
         means=moments.means(plan)[back],
-        known=known,
+        known=facts,
         n_replicates=scores.n_replicates,
         audit=scores.audit,
         from_labels=behind is not None,

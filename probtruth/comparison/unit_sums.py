@@ -15,6 +15,7 @@ in any of these sums, so that the first vote of a new unit moves them by one vot
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -22,17 +23,17 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from probtruth.comparison.design import Design, spread_out
+from probtruth.kernels.shapes import UnitFloats
 from probtruth.types.index import positions
 
 BLOCK = 1 << 16  # Cells worked on at once
 NEAR = 1e-4  # Below this part of the models' squares that of their difference is taken from the cells: rounding
 RESOLVED = 1e-9  # Coefficients below this part of the weights are rounding
-NOISY = 10.0  # Times the items' part of answers by which noise in the units' part halves what is known
+NOISY = 10.0  # Times the items' part of answers by which noise in the units' part halves what is counted
 SLOWLY = 1.5  # Power of the effective number less one by which the units' standard deviation comes in
 SKEWED_FROM = 3  # Effective units from which on a skewness starts to count; from one more on it counts in full
 
 PerRow = Float[np.ndarray, " row"]
-PerUnit = Float[np.ndarray, " unit"]
 PerGroup = Float[np.ndarray, " group"]
 Models = Int[np.ndarray, " model"]
 LossesOf = Callable[[slice], Float[np.ndarray, "model cell"]]
@@ -40,23 +41,38 @@ LossesOf = Callable[[slice], Float[np.ndarray, "model cell"]]
 
 @dataclass(frozen=True, eq=False)
 class Excess:
-    """What the units add to the variance of means: `raw` as theirs vary, `chance` what noise alone gives.
+    """What the units add to the variance of means: `raw` as their totals vary, `chance` what noise alone gives.
 
-    `effective` is the number of units of equal weight that would tell as much, and `known` the part of their standard
+    `effective` is the number of units of equal weight that would tell as much, and `counted` the part of their standard
     deviation that counts: 0 of one unit, of which nothing tells how others differ, 1 from two of equal weight on.
     """
 
-    raw: PerRow
+    totals: Float[np.ndarray, "row unit"]  # what each unit adds to every mean
     chance: PerRow
     df: PerRow | float
-    skewness: PerRow
+    least_df: float
     effective: float
-    known: float
+    counted: float
+
+    @property
+    def raw(self) -> PerRow:
+        return np.square(self.totals).sum(1)
 
     @property
     def extra(self) -> PerRow:
         """The variance of new units like these, at least 0."""
         return np.asarray(np.maximum(self.raw - self.chance, 0.0))
+
+    @property
+    def skewness(self) -> PerRow:
+        """That of the units' sum, from the third moment and the variance without bias."""
+        n = self.least_df + 1.0
+        counts = min(max(n - SKEWED_FROM, 0.0), 1.0)
+        third = (self.totals**3).sum(1)
+        if counts <= RESOLVED:
+            return np.zeros_like(third)
+        skewness = np.divide(third, self.raw**1.5, out=np.zeros_like(third), where=self.raw > 0)
+        return np.asarray(counts * math.sqrt(n * (n - 1)) / (n - 2) * skewness)
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,11 +83,11 @@ class _Spread:
     size: float
     df: float
     effective: float
-    known: float
+    counted: float
 
 
-OF_ROW = ("weight", "contrast", "alone", "total")
-OF_GROUP = ("inverse", "chance", "alone_total", "square", "alone_square")
+OF_ROW = ("weight", "contrast", "single", "total")
+OF_GROUP = ("inverse", "chance", "single_total", "square", "single_square")
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,13 +102,13 @@ class UnitSums:
     unit: Int[np.ndarray, " row"]
     weight: PerRow  # of 1/m
     contrast: PerRow  # of (1 - 1/m)/m, over items of several units
-    alone: PerRow  # of 1, over items of this unit alone
+    single: PerRow  # of 1, over items of this unit alone
     total: Float[np.ndarray, "row model"]
     inverse: PerGroup  # of 1/m
     chance: PerGroup  # of (1 - 1/m)/m^2 over the cells of items of several units
-    alone_total: Float[np.ndarray, "group model"]  # over the items of one unit
+    single_total: Float[np.ndarray, "group model"]  # over the items of one unit
     square: Float[np.ndarray, "group model model"]  # of differences of two models; of a model itself on the diagonal
-    alone_square: Float[np.ndarray, "group model model"]  # the same, over the items of one unit
+    single_square: Float[np.ndarray, "group model model"]  # the same, over the items of one unit
 
     @classmethod
     def of(
@@ -113,9 +129,9 @@ class UnitSums:
         share = np.repeat(1.0 / count, count)
         several = np.repeat(count > 1, count)
         total = np.zeros((n_models, len(rows)))
-        alone_total = np.zeros((n_groups, n_models))
+        single_total = np.zeros((n_groups, n_models))
         square = np.zeros((n_groups, n_models, n_models))
-        alone_square = np.zeros((n_groups, n_models, n_models))
+        single_square = np.zeros((n_groups, n_models, n_models))
         starts = np.searchsorted(first, np.arange(0, len(item), BLOCK))
         cuts = np.unique(np.append(first[starts[starts < len(first)]], len(item)))
         for start, stop in pairwise(cuts.tolist()):
@@ -129,10 +145,10 @@ class UnitSums:
                 total[model] += np.bincount(row_of[cells], parts[model], len(rows))
             for at in range(n_groups):
                 here = group[cells] == at
-                square[at] += _squares(parts[:, here & several[cells]])
+                square[at] += squares_apart(parts[:, here & several[cells]])
                 single = parts[:, here & ~several[cells]]
-                alone_square[at] += _squares(single)
-                alone_total[at] += single.sum(1)
+                single_square[at] += squares_apart(single)
+                single_total[at] += single.sum(1)
         contrast = np.where(several, share * (1 - share), 0.0)
         return cls(
             names=tuple(names),
@@ -140,24 +156,26 @@ class UnitSums:
             unit=rows % len(names),
             weight=np.bincount(row_of, share, len(rows)),
             contrast=np.bincount(row_of, contrast, len(rows)),
-            alone=np.bincount(row_of, ~several, len(rows)),
+            single=np.bincount(row_of, ~several, len(rows)),
             total=total.T,
             inverse=np.bincount(group, share**2, n_groups),
             chance=np.bincount(group, contrast * share, n_groups),
-            alone_total=alone_total,
+            single_total=single_total,
             square=square,
-            alone_square=alone_square,
+            single_square=single_square,
         )
 
     def __add__(self, other: "UnitSums") -> "UnitSums":
         """Those of both parts, units by name."""
         names = tuple(sorted({*self.names, *other.names}))
-        both = (self, other)
-        keys = np.concatenate([one.group * len(names) + positions(names, one.names)[one.unit] for one in both])
-        rows, row_of = np.unique(keys, return_inverse=True)
-        summed: dict[str, np.ndarray] = {name: getattr(self, name) + getattr(other, name) for name in OF_GROUP}
+        unit = [positions(names, self.names)[self.unit], positions(names, other.names)[other.unit]]
+        key = np.concatenate([self.group, other.group]) * len(names) + np.concatenate(unit)
+        rows, row_of = np.unique(key, return_inverse=True)
+        summed: dict[str, np.ndarray] = {}
+        for name in OF_GROUP:
+            summed[name] = getattr(self, name) + getattr(other, name)
         for name in OF_ROW:
-            values = np.concatenate([getattr(one, name) for one in both])
+            values = np.concatenate([getattr(self, name), getattr(other, name)])
             summed[name] = np.zeros((len(rows), *values.shape[1:]))
             np.add.at(summed[name], row_of, values)
         return UnitSums(names, rows // len(names), rows % len(names), **summed)
@@ -169,129 +187,107 @@ class UnitSums:
             parts[name] = spread_out(getattr(self, name).T, groups, n_groups).T
         return replace(self, group=groups[self.group], **parts)
 
-    def of_alone(self) -> tuple[PerGroup, PerRow]:
-        """The items of one unit alone in each group, and the contrasts that each unit has through them."""
-        items = np.bincount(self.group, self.alone, len(self.inverse))
-        return items, self.alone * (1 - self.alone / np.maximum(items, 1)[self.group])
+    def _by_group(self, values: PerRow) -> PerGroup:
+        return np.bincount(self.group, values, len(self.inverse))
 
-    def alone_mean(self) -> Float[np.ndarray, "group model"]:
+    @cached_property
+    def single_items(self) -> PerGroup:
+        """The items of one unit alone in each group."""
+        return self._by_group(self.single)
+
+    @cached_property
+    def single_contrast(self) -> PerRow:
+        """The contrast that each unit has through the items of one unit alone."""
+        return np.asarray(self.single * (1 - self.single / np.maximum(self.single_items, 1)[self.group]))
+
+    @cached_property
+    def single_mean(self) -> Float[np.ndarray, "group model"]:
         """Each model's mean over the items of one unit alone."""
-        items = self.of_alone()[0]
-        return np.asarray(self.alone_total / np.maximum(items, 1)[:, None])
+        return np.asarray(self.single_total / np.maximum(self.single_items, 1)[:, None])
 
-    def by_chance(self) -> PerGroup:
+    @cached_property
+    def single_chance(self) -> PerGroup:
         """What the squares about the mean of the items of one unit alone count for, as chance moves the totals."""
-        items, of_alone = self.of_alone()
-        kept = np.bincount(self.group, of_alone, len(items))
-        return np.asarray(kept / np.maximum(items - 1, 1))
+        return np.asarray(self._by_group(self.single_contrast) / np.maximum(self.single_items - 1, 1))
 
     def spread(self, weights: PerGroup) -> _Spread:
         """How far the units tell how others like them differ."""
-        n_groups = len(weights)
-        n_units = len(self.names)
-        n_items = np.bincount(self.group, self.weight, n_groups)
-        scale = np.where(n_items > 0, weights / np.maximum(n_items, 1e-9), 0.0)
+        n_items = self._by_group(self.weight)
+        divisor = np.maximum(n_items, 1e-9)
+        scale = np.where(n_items > 0, weights / divisor, 0.0)
+        square_scale = scale**2
         of_row = scale[self.group]
-        weight = np.bincount(self.unit, of_row * self.weight, n_units)
-        of_alone = self.of_alone()[1]
-        contrast = np.bincount(self.unit, of_row * (self.contrast + of_alone), n_units)
-        # of the variance between items the units have what they do not share within a group
-        even = np.bincount(self.group, self.weight**2, n_groups) / np.maximum(n_items, 1e-9)
-        whole = float((weight**2).sum())
-        wanted = whole - float(scale**2 @ (self.inverse - even))
-        kept = np.bincount(self.group, of_alone, n_groups)
-        noise = float(scale**2 @ (self.chance + kept))
-        signal = _signal(contrast) - float(scale**2 @ (self.chance + self.by_chance() * kept))
-        fourth = float((contrast**4).sum())
-        effective = float(weight.sum()) ** 2 / whole if whole > 0 else 1.0
-        if signal <= RESOLVED * whole:
+        weight = np.bincount(self.unit, of_row * self.weight, len(self.names))
+        contrast = np.bincount(self.unit, of_row * (self.contrast + self.single_contrast), len(self.names))
+        total_square = float((weight**2).sum())
+        effective = float(weight.sum()) ** 2 / total_square if total_square > 0 else 1.0
+        of_single = self._by_group(self.single_contrast)
+        signal = _signal(contrast) - float(square_scale @ (self.chance + self.single_chance * of_single))
+        if signal <= RESOLVED * total_square:
             return _Spread(scale, 0.0, 1.0, effective, 0.0)
-        participating = float((contrast**2).sum()) ** 2 / fourth
+        participating = float((contrast**2).sum()) ** 2 / float((contrast**4).sum())
         df = max(participating - 1.0, 1.0)
+        # of the variance between items the units have what they do not share within a group
+        even = self._by_group(self.weight**2) / divisor
+        wanted = total_square - float(square_scale @ (self.inverse - even))
+        size = max(wanted, 0.0) / signal
         # noise in the estimate averages out over units
+        noise = float(square_scale @ (self.chance + of_single))
         resolved = signal / (signal + noise / math.sqrt(df))
         # and the estimate tells little where its noise is many times that of the mean over the items (1: all see all)
-        size = max(wanted, 0.0) / signal
-        noisy = size * noise / float(scale**2 @ self.inverse)
+        noisy = size * noise / float(square_scale @ self.inverse)
         resolved /= 1 + (max(noisy - 1.0, 0.0) / NOISY) ** 2
         effective += (df - 1.0) * resolved**2
-        known = min(effective - 1.0, 1.0) ** SLOWLY * resolved
-        return _Spread(scale, size, df, effective, known)
-
-    def totals(self, told: _Spread, first: Models, second: Models) -> Float[np.ndarray, "row unit"]:
-        """What each unit adds to models' differences, or to a model by itself (-1 stands for none)."""
-        mean = self.alone_mean()
-        residual = self.total - self.alone[:, None] * mean[self.group]
-        scaled = told.scale[self.group, None] * residual
-        n_models = residual.shape[1]
-        of_unit = np.zeros((len(self.names), n_models + 1))  # the last column is of no model
-        np.add.at(of_unit[:, :n_models], self.unit, scaled)
-        apart = of_unit[:, first] - of_unit[:, second]
-        return np.asarray(apart.T)
+        return _Spread(scale, size, df, effective, min(effective - 1.0, 1.0) ** SLOWLY * resolved)
 
     def excess(self, weights: PerGroup, first: Models, second: Models) -> Excess:
         """What the units add to the means of models' differences, or of a model by itself (-1 stands for none)."""
-        told = self.spread(weights)
-        totals = self.totals(told, first, second)
-        alone = self.of_alone()[0]
-        mean = self.alone_mean()
-        by_itself = second < 0
-        apart = mean[:, first] - np.where(by_itself, 0.0, mean[:, second])
-        other = np.where(by_itself, first, second)
-        square = self.square[:, first, other]
-        of_alone = np.maximum(self.alone_square[:, first, other] - alone[:, None] * apart**2, 0.0)
-        chance = told.scale**2 @ (square + self.by_chance()[:, None] * of_alone)
-        raw = (totals**2).sum(1)
-        skewness = _skewness(totals, raw, told.df + 1.0)
-        return Excess(told.size * raw, told.size * chance, told.df, skewness, told.effective, told.known)
+        spread = self.spread(weights)
+        residual = self.total - self.single[:, None] * self.single_mean[self.group]  # row, model
+        weighed = math.sqrt(spread.size) * spread.scale[self.group, None] * residual
+        n_models = residual.shape[1]
+        of_unit = np.zeros((len(self.names), n_models + 1))  # the last column is of no model
+        np.add.at(of_unit[:, :n_models], self.unit, weighed)
+        totals = (of_unit[:, first] - of_unit[:, second]).T
+        mean = np.pad(self.single_mean, ((0, 0), (0, 1)))
+        apart = mean[:, first] - mean[:, second]
+        other = np.where(second < 0, first, second)
+        about_zero = self.single_square[:, first, other]
+        about_mean = np.maximum(about_zero - self.single_items[:, None] * apart**2, 0.0)
+        square = self.square[:, first, other] + self.single_chance[:, None] * about_mean
+        chance = spread.size * (spread.scale**2 @ square)
+        return Excess(totals, chance, spread.df, spread.df, spread.effective, spread.counted)
 
     def apart(self, weights: PerGroup, first: Models, other: "UnitSums", second: Models) -> Excess:
         """What the units, of the same names, add to the differences of models that have them on other items."""
         none = np.full(len(first), -1)
         one = self.excess(weights, first, none)
         two = other.excess(weights, second, none)
-        told = self.spread(weights)
-        others = other.spread(weights)
-        totals = math.sqrt(told.size) * self.totals(told, first, none)
-        totals = totals - math.sqrt(others.size) * other.totals(others, second, none)
-        raw = (totals**2).sum(1)
-        both = one.raw + two.raw
         spread = one.raw**2 / one.df + two.raw**2 / two.df
-        fewest = min(told.df, others.df)
-        df = np.divide(both**2, spread, out=np.full_like(raw, fewest), where=spread > 0)
-        skewness = _skewness(totals, raw, fewest + 1.0)
-        known = min(one.known, two.known)
-        return Excess(raw, one.chance + two.chance, df, skewness, min(one.effective, two.effective), known)
+        fewest = min(one.least_df, two.least_df)
+        df = np.divide((one.raw + two.raw) ** 2, spread, out=np.full_like(spread, fewest), where=spread > 0)
+        effective = min(one.effective, two.effective)
+        counted = min(one.counted, two.counted)
+        return Excess(one.totals - two.totals, one.chance + two.chance, df, fewest, effective, counted)
 
 
-def _squares(parts: Float[np.ndarray, "model cell"]) -> Float[np.ndarray, "model model"]:
+def squares_apart(parts: Float[np.ndarray, "model cell"]) -> Float[np.ndarray, "model model"]:
     """Sums of squared differences of two models, and of a model itself on the diagonal."""
     product = parts @ parts.T
-    own = np.diag(product)
-    both = own[:, None] + own
+    of_one = np.diag(product)
+    both = of_one[:, None] + of_one
     square = both - 2 * product
     for a, b in np.argwhere(np.triu(square < NEAR * both, 1)).tolist():
         apart = parts[a] - parts[b]
         square[a, b] = square[b, a] = apart @ apart
-    np.fill_diagonal(square, own)
+    np.fill_diagonal(square, of_one)
     return np.asarray(square)
 
 
-def _signal(contrast: PerUnit) -> float:
+def _signal(contrast: UnitFloats) -> float:
     """What a unit's variance of 1 gives in the sum of the squared totals of all units."""
     square = contrast**2
     others = contrast.sum() - contrast
     others_square = square.sum() - square
     shared = np.divide(others_square, others**2, out=np.zeros_like(others), where=others > RESOLVED * contrast.max())
     return float(square @ (1 + shared))
-
-
-def _skewness(totals: Float[np.ndarray, "row unit"], square: PerRow, n_units: float) -> PerRow:
-    """The skewness of the units' sum, from the third moment and the variance without bias."""
-    counts = min(max(n_units - SKEWED_FROM, 0.0), 1.0)
-    if counts <= RESOLVED:
-        return np.zeros(len(totals))
-    unbiased = math.sqrt(n_units * (n_units - 1)) / (n_units - 2)
-    third = (totals**3).sum(1)
-    skewness = np.divide(third, square**1.5, out=np.zeros_like(third), where=square > 0)
-    return np.asarray(counts * unbiased * skewness)

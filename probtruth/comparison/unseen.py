@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Bool, Int
+
+from probtruth.kernels.shapes import ModelItemLabel
 
 LEVEL = 0.95  # Confidence of the upper bound for the rate of what was not seen
 # From this weight on a label counts as observed on an item: a share of the opinions, or the more probable class.
@@ -29,8 +31,8 @@ def highest_rate(n_units: int) -> float:
 class Outcomes:
     """What every label would cost on some of the items, how probable the models took it, and which were observed."""
 
-    losses: Float[np.ndarray, "model item label"]
-    log_probs: Float[np.ndarray, "model item label"]
+    losses: ModelItemLabel
+    log_probs: ModelItemLabel
     observed: Bool[np.ndarray, "item label"]
 
     @cached_property

@@ -11,7 +11,7 @@ from probtruth import check
 from probtruth.comparison.estimate import Estimate
 from probtruth.comparison.groups import Population
 from probtruth.comparison.options import Options
-from probtruth.comparison.rectified import FEW_OF_LABEL
+from probtruth.comparison.rectified import FEW_OF_LABEL, Rectified
 from probtruth.inference.diagnostics import MAX_RHAT, MIN_ESS
 from probtruth.types import Comparison, orientation
 from probtruth.types.pairs import Pair
@@ -20,6 +20,8 @@ FEW_UNITS = 10
 # With fewer items that have an expert's answer, or fewer that they count as if drawn at random, intervals did not
 # hold their coverage in every simulation setting.
 FEW_ANSWERS, FEW_EFFECTIVE = 40, 20
+FEW_UNEVEN = 20  # Clusters of very different sizes that count as fewer are few: simulated intervals cover 0.4 to 0.9
+BY_SIZE = "size of a cluster"  # What the warnings of such clusters say
 EVEN = 0.9  # Clusters that count as fewer than this part of their number, were they of equal size, are uneven
 BEYOND_CHANCE = 0.01  # Level at which the size of clusters goes with their difference
 ENOUGH_BY_CHANCE = 100  # Expert labels from which on a uniform sample holds as well as one that was chosen
@@ -36,7 +38,7 @@ def warnings_of(
     about = estimate.about
     warnings = [*sampling(diagnostics), *plan.notes, *about.notes]
     audit = about.audit
-    known = about.known
+    facts = about.known
     if audit.dropped:
         warnings.append(f"{check.count(audit.dropped, 'item')} dropped for all models: {', '.join(audit.counts())}")
     if audit.prompts:
@@ -57,17 +59,18 @@ def warnings_of(
             + ("; set a floor, or use a rule such as 'brier'" if about.from_labels else "")
         )
     if about.rule in orientation.PROPORTIONS and about.values is not None and about.gold is None:
-        low, high = float(about.values.min()), float(about.values.max())
-        low, high = (-high, -low) if about.higher_is_better else (low, high)
+        scores = -about.values if about.higher_is_better else about.values
+        low = float(scores.min())
+        high = float(scores.max())
         if low < 0 or high > 1:
             way = "more" if about.higher_is_better else "less"
             warnings.append(
                 f"values of {about.rule!r} run from {low:g} to {high:g}, not from 0 to 1: check that {way} of it is "
                 "better"
             )
-    if known.floor is not None:
-        warnings.append(f"probabilities below {known.floor:g} were raised to it: a floored rule is not proper")
-    elif known.proper is False:
+    if facts.floor is not None:
+        warnings.append(f"probabilities below {facts.floor:g} were raised to it: a floored rule is not proper")
+    elif facts.proper is False:
         warnings.append(f"the rule {about.rule!r} is not proper: the true probabilities need not get the best score")
     if options.these_items and about.single_votes:
         warnings.append(
@@ -80,28 +83,10 @@ def warnings_of(
         )
     if not options.these_items:
         warnings += _few_units(estimate)
-    gold, few = about.gold, None
-    if gold is not None and gold.n_answered < FEW_ANSWERS:
-        few = f"{gold.n_answered} items only", FEW_ANSWERS
-    elif gold is not None and gold.effective < FEW_EFFECTIVE:
-        few = f"{gold.n_answered} items, which count as much as {gold.effective:.0f} drawn at random", FEW_EFFECTIVE
-    if few is not None:
-        warnings.append(
-            f"expert labels on {few[0]}: with fewer than {few[1]} the interval may be too narrow where annotators "
-            "seldom, but badly, err"
-        )
-    if gold is not None and gold.by_chance and gold.n_answered < ENOUGH_BY_CHANCE:
-        warnings.append(
-            f"expert labels on a uniform sample of {gold.n_answered} items: with 40 such labels intervals held in 0.84 "
-            "to 1.00 of simulated studies (least where a model learned from the annotators), with 40 items chosen by "
-            "choose_gold (command line: probtruth choose-gold) in 0.92 to 1.00; choose the next ones"
-        )
-    if gold is not None and gold.seldom:
-        warnings.append(
-            f"fewer than {FEW_OF_LABEL} expert answers of {check.shortlist(gold.seldom, 3)}: what such items cost was "
-            "hardly seen, and intervals are wider for it; have more items labelled that may be of this class"
-        )
-    if constant := [row for row in pairs if row.reason and row.difference is not None]:
+    if about.gold is not None:
+        warnings += _few_answers(about.gold)
+    constant = [row for row in pairs if row.reason and row.difference is not None]
+    if constant:
         names = "; ".join(f"{check.quote(row.a)} and {check.quote(row.b)}" for row in constant[:3])
         more = f" and {len(constant) - 3} more pairs" if len(constant) > 3 else ""
         warnings.append(f"the same difference on every item: {names}{more}: no spread to judge by")
@@ -111,7 +96,9 @@ def warnings_of(
 def sampling(diagnostics: Mapping[str, object]) -> list[str]:
     """What is wrong with the draws."""
     warnings: list[str] = []
-    rhat, ess, divergences = (diagnostics[name] for name in ("max_rhat", "min_ess", "divergences"))
+    rhat = diagnostics["max_rhat"]
+    ess = diagnostics["min_ess"]
+    divergences = diagnostics["divergences"]
     if isinstance(rhat, float) and not rhat <= MAX_RHAT:
         warnings.append(f"sampling: R-hat {rhat:.3f} is above {MAX_RHAT}: the chains have not mixed")
     if isinstance(ess, float) and not ess >= MIN_ESS:
@@ -121,14 +108,42 @@ def sampling(diagnostics: Mapping[str, object]) -> list[str]:
     return warnings
 
 
+def _few_answers(gold: Rectified) -> list[str]:
+    """What few answers of experts, or few of one label, leave open."""
+    n = gold.n_answered
+    found = []
+    too_few = ""
+    if n < FEW_ANSWERS:
+        too_few = f"{n} items only: with fewer than {FEW_ANSWERS}"
+    elif gold.effective < FEW_EFFECTIVE:
+        too_few = (
+            f"{n} items, which count as much as {gold.effective:.0f} drawn at random: with fewer than {FEW_EFFECTIVE}"
+        )
+    if too_few:
+        found.append(
+            f"expert labels on {too_few} the interval may be too narrow where annotators seldom, but badly, err"
+        )
+    if gold.by_chance and n < ENOUGH_BY_CHANCE:
+        found.append(
+            f"expert labels on a uniform sample of {n} items: with 40 such labels intervals held in 0.84 "
+            "to 1.00 of simulated studies (least where a model learned from the annotators), with 40 items chosen by "
+            "choose_gold (command line: probtruth choose-gold) in 0.92 to 1.00; choose the next ones"
+        )
+    if gold.seldom:
+        found.append(
+            f"fewer than {FEW_OF_LABEL} expert answers of {check.shortlist(gold.seldom, 3)}: what such items cost was "
+            "hardly seen, and intervals are wider for it; have more items labelled that may be of this class"
+        )
+    return found
+
+
 def _few_units(estimate: Estimate) -> list[str]:
     """What few independent units, or clusters of very different sizes, leave open."""
     plan = estimate.design
     effective = plan.effective_units
     uneven = effective < EVEN * plan.n_units
     goes = uneven and _size_goes_with_difference(estimate)
-    what = "items" if plan.n_clusters is None else "clusters"
-    count = f"{plan.n_units} {what}"
+    count = f"{plan.n_units} {plan.unit_name}s"
     if uneven:
         count += f", which count as {effective:.0f} of equal size"
     said = []
@@ -137,11 +152,11 @@ def _few_units(estimate: Estimate) -> list[str]:
         said.append(f"only {count}: the answer relies on {spread} being roughly normal")
     if goes:
         said.append(
-            f"{count}: the larger a cluster, the more (or the less) the models differ in it, so that the mean hangs on "
-            "clusters larger than any of these: the 95% interval may hold it much less often than that"
+            f"{count}: the {BY_SIZE} goes with its difference, so that the mean hangs on clusters larger than any of "
+            "these: the 95% interval may hold it much less often than that"
         )
-    elif uneven and effective < FEW_UNITS:
-        said[0] += "; where the size of a cluster goes with its difference, the interval may be too narrow"
+    elif uneven and effective < FEW_UNEVEN:
+        said.append(f"{count}: if the {BY_SIZE} goes with its difference, the 95% interval may hold much less often")
     return said
 
 
@@ -149,7 +164,7 @@ def _size_goes_with_difference(estimate: Estimate) -> bool:
     """Whether the two leading models differ more in larger clusters, or less, beyond chance."""
     plan = estimate.design
     values = estimate.about.values
-    if plan.unit is None or plan.unit_sizes is None or values is None or estimate.n_models == 0:
+    if plan.unit is None or values is None or estimate.n_models == 0:
         return False
     means = estimate.over_groups().mean[: estimate.n_models, 0]
     leading = estimate.order[np.argsort(means, kind="stable")[:2]]
@@ -181,14 +196,14 @@ SENSITIVE = 0.05  # A probability that moves by more than this is said to depend
 
 def prior_of_groups(names: Sequence[str], population: Population) -> tuple[str, ...]:
     """A sentence on the pair whose order in the population depends most on the prior of the spread between groups."""
-    p, *scaled = (population.under_prior(power).differences(False).below(0.0) for power in (1.0, 0.5, 2.0))
-    shift = np.abs(np.array(scaled) - p).max(0)
+    p, half, double = [population.under_prior(power).differences(False).below(0.0) for power in (1.0, 0.5, 2.0)]
+    shift = np.maximum(np.abs(half - p), np.abs(double - p))
     if not shift.max() > SENSITIVE:
         return ()
     row = int(shift.argmax())
     a, b = list(combinations(names, 2))[row]
-    own, half, double = (f"{one[row]:.2f}" for one in (p, *scaled))
     return (
-        f"few groups: in their population P({a} better than {b}) = {own} would be {half} or {double} with half or "
+        f"few groups: in their population P({a} better than {b}) = {p[row]:.2f} would be {half[row]:.2f} or "
+        f"{double[row]:.2f} with half or "
         "double the weight of the prior of the spread between groups",
     )

@@ -13,7 +13,7 @@ from probtruth.comparison.design import design_of
 from probtruth.comparison.estimate import About, Estimate
 from probtruth.comparison.options import checked_options
 from probtruth.comparison.resampled import Resampled, bundled, estimate_of_metrics, resampled
-from probtruth.comparison.rows import favours, in_own_units
+from probtruth.comparison.rows import in_own_units
 from probtruth.errors import PosteriorError
 from probtruth.io.addresses import fetched_once
 from probtruth.io.formats import LabelReading
@@ -204,13 +204,13 @@ def _few(estimate: Estimate) -> tuple[str, ...]:
 def _unknown(metrics: Resampled, metric: WeightedMetric) -> list[str | None]:
     """Of each model why its metric, or the spread of that, is not known; None where it is."""
     reasons: list[str | None] = []
-    for value, events, whole in zip(metrics.estimate, metric.events, metrics.whole, strict=True):
+    for value, events, defined in zip(metrics.estimate, metric.events, metrics.defined, strict=True):
         if not np.isfinite(value):
             reasons.append(f"undefined: {metric.undefined}")
         elif events < FEWEST_EVENTS:
             reasons.append(f"based on {events:.3g} items of the rarer kind, with fewer than {FEWEST_EVENTS} not judged")
         else:
-            reasons.append(None if whole else FRAGILE)
+            reasons.append(None if defined else FRAGILE)
     return reasons
 
 
@@ -232,7 +232,7 @@ def _with_unknown(
         first = loss[a]
         second = loss[b]
         difference = None if first is None or second is None else float(first - second)
-        row = Pair(a, b, difference, favours=favours(difference), reason="; ".join(reasons))
+        row = Pair(a, b, difference, reason="; ".join(reasons))
         pairs.append(in_own_units(row, about))
     pairs.sort(key=lambda row: row.models)
     sign = -1.0 if metric.higher_is_better else 1.0

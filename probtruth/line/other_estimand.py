@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from probtruth.check import as_float
 from probtruth.comparison.compare import compare
 from probtruth.line.informed_truth import informed_by, score_on_evidence
 from probtruth.line.options import Options
@@ -168,13 +167,13 @@ def by_annotators_alone(aligned: Aligned, truth: Truth, comparison: Comparison, 
     if informed is None:
         return None
     again = _compared(score_aligned(aligned.against(informed.truth), options.rule, options.floor), options)
-    (row,), (other,) = comparison.ranks, again.ranks
-    low, high, moved = (as_float(value) for value in (row["low"], row["high"], other["score"]))
-    if low is None or high is None or moved is None or low <= moved <= high:
+    (row,) = comparison.ranks
+    (other,) = again.ranks
+    if row.low is None or row.high is None or other.score is None or row.low <= other.score <= row.high:
         return None
     return (
         "the classes come from annotators alone, who leave them open on some items, where the loss counts every label: "
-        f"with the forecasts of {row['model']!r} as evidence of the classes its score would be {moved:.3g}, outside "
+        f"with the forecasts of {row.model!r} as evidence of the classes its score would be {other.score:.3g}, outside "
         "its interval; a second model, or expert labels (command line: --gold), would tell"
     )
 
@@ -204,7 +203,8 @@ def changed(truth: Truth, comparison: Comparison, other: Comparison) -> OtherEst
     """What `other`, the comparison under the other truth, says that the one asked for does not."""
     rows = []
     for one, two in zip(comparison.pairs, other.pairs, strict=True):
-        p, q = as_float(one["p_a_better"]), as_float(two["p_a_better"])
+        p = one.p_a_better
+        q = two.p_a_better
         if p is not None and q is not None and (p - 0.5) * (q - 0.5) < 0 and max(p, q, 1 - p, 1 - q) >= DECIDED:
-            rows.append({"a": one["a"], "b": one["b"], "p_a_better": p, "p_a_better_other": q})
+            rows.append({"a": one.a, "b": one.b, "p_a_better": p, "p_a_better_other": q})
     return OtherEstimand(truth, other, tuple(rows))

@@ -11,6 +11,7 @@ from probtruth.check import as_float
 from probtruth.comparison.rows import NO_SPREAD
 from probtruth.comparison.serial import ALIKE
 from probtruth.comparison.unseen import NO_BOUND
+from probtruth.comparison.warn import BY_SIZE
 from probtruth.inference.diagnostics import MAX_RHAT, MIN_ESS
 from probtruth.types import Comparison, Scores, Truth
 from probtruth.types.orientation import is_share
@@ -96,6 +97,7 @@ class Standing:
     )  # items of infinite score, by model, the leading one first
     open_ended: bool = False  # a score may lie beyond all that were observed
     dependent: bool = False  # items next to each other have like differences
+    by_size: bool = False  # the interval may be too narrow if clusters differ by their size
     turned_by_infinite: bool = False  # models of infinite mean lead, or may be the best under the Brier score
     failing: tuple[Gate, ...] = ()
 
@@ -168,6 +170,7 @@ def standing_of(
         infinite,
         scores is not None and open_ended(comparison, scores),
         any(line.startswith(ALIKE) for line in comparison.warnings),
+        any(BY_SIZE in line for line in comparison.warnings),
         bool(infinite) and (not gap.finite or _may_be_best(infinite, bounded)),
         tuple(gate for gate in gates(comparison.diagnostics) if not gate.passes),
     )

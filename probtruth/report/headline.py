@@ -94,6 +94,8 @@ def _reservation(result: Result, standing: Standing) -> str:
     """That items seem to depend on each other, or what so few scores without a known bound cannot exclude."""
     if standing.dependent:
         return ", if items next to each other were independent, which they do not seem to be"
+    if standing.by_size:
+        return ", if the size of a cluster has nothing to do with its difference"
     if not standing.open_ended:
         return ""
     n_units = int(str(result.comparison.unseen["n_units"]))

@@ -10,6 +10,7 @@ from jaxtyping import Bool, Float, Int
 from probtruth import check
 from probtruth.errors import InputError
 from probtruth.kernels.arrays import Table, on_device, reordered, some_items, to_host, together, widened
+from probtruth.kernels.shapes import ItemInts, ItemLabel, ModelItemLabel
 from probtruth.types.annotations import Annotations
 from probtruth.types.index import Audit, Index, match_items, match_labels, ranks
 from probtruth.types.predictions import Predictions
@@ -33,19 +34,19 @@ class Aligned(Brief):
 
     log_probs: Float[Table, "model item label"]
     truth: Float[Table, "item label"]
-    shares: Float[np.ndarray, "item label"] | None
-    n_votes: Int[np.ndarray, " item"] | None
+    shares: ItemLabel | None
+    n_votes: ItemInts | None
     models: tuple[str, ...]
     items: Sequence[str]
     labels: tuple[str, ...]
-    rows: Int[np.ndarray, " item"]
+    rows: ItemInts
     columns: Int[np.ndarray, " known"]
     audit: Audit
     estimand: str
-    item_rows: Int[np.ndarray, " item"] | None = None
+    item_rows: ItemInts | None = None
     annotations: Annotations | None = None
 
-    def tables(self) -> Iterator[tuple[str, Float[np.ndarray, "item label"]]]:
+    def tables(self) -> Iterator[tuple[str, ItemLabel]]:
         """Each model's name and log-probabilities, which come to the host one at a time."""
         for model, table in zip(self.models, self.log_probs, strict=True):
             yield model, to_host(table)
@@ -84,8 +85,8 @@ class Aligned(Brief):
         shares = self.shares
         truth = shares if shares is not None and self.by_votes else to_host(self.truth)
         log_probs = np.ascontiguousarray(to_host(self.log_probs))
-        wide = np.ascontiguousarray(truth, np.float64)  # running sums of float32 would lose their digits
-        return AlignedOnHost(**{**vars(self), "log_probs": log_probs, "truth": wide})
+        in_float64 = np.ascontiguousarray(truth, np.float64)  # running sums of float32 would lose their digits
+        return AlignedOnHost(**{**vars(self), "log_probs": log_probs, "truth": in_float64})
 
     def against(self, truth: Truth) -> "Aligned":
         """The same predictions against another truth about the same items and labels."""
@@ -115,8 +116,8 @@ class Aligned(Brief):
 class AlignedOnHost(Aligned):
     """Both sides on the host."""
 
-    log_probs: Float[np.ndarray, "model item label"]
-    truth: Float[np.ndarray, "item label"]
+    log_probs: ModelItemLabel
+    truth: ItemLabel
 
 
 def align(predictions: object, truth: object) -> Aligned:
@@ -171,7 +172,7 @@ def _reference(truth: Truth, log_probs: Table, rows: np.ndarray, columns: np.nda
     }
 
 
-def _written(*sides: tuple[Index, Int[np.ndarray, " item"]]) -> Int[np.ndarray, " item"] | None:
+def _written(*sides: tuple[Index, ItemInts]) -> ItemInts | None:
     """The caller's order of the items, from the side that has one."""
     for index, rows in sides:
         if index.positional_items:
@@ -181,14 +182,14 @@ def _written(*sides: tuple[Index, Int[np.ndarray, " item"]]) -> Int[np.ndarray, 
     return None
 
 
-def _audit(ours: Index, theirs: Index, models: Sequence[str], known: Audit) -> Audit:
+def _audit(ours: Index, theirs: Index, models: Sequence[str], audit: Audit) -> Audit:
     """The predictions' audit with what else one side has and the other lacks."""
     if ours.positional_items or theirs.positional_items or ours.items == theirs.items:
-        return known
-    counted = {*known.missing, *known.extra}
+        return audit
+    counted = {*audit.missing, *audit.extra}
     in_predictions = counted.union(theirs.items)
     in_truth = counted.union(ours.items)
     missing = tuple([name for name in ours.items if name not in in_predictions])
     extra = tuple([name for name in theirs.items if name not in in_truth])
     by_model = tuple([(model, len(missing), len(extra)) for model in models])
-    return known + Audit(missing, extra, by_model)
+    return audit + Audit(missing, extra, by_model)

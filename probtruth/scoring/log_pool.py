@@ -8,7 +8,8 @@ from jaxtyping import Float
 from scipy.optimize import minimize
 from scipy.special import softmax
 
-Rows = Float[np.ndarray, "item label"]
+from probtruth.kernels.shapes import ItemLabel, ModelItemLabel
+
 Features = Float[np.ndarray, "feature item label"]
 
 # A forecast's log-probability, as evidence about a class, is at least this; scores are not touched.
@@ -26,12 +27,12 @@ class LogPool:
     precision: Float[np.ndarray, "feature feature"]
 
 
-def pooled(features: Features, weights: Float[np.ndarray, " feature"]) -> Rows:
+def pooled(features: Features, weights: Float[np.ndarray, " feature"]) -> ItemLabel:
     """The pool's probabilities: the softmax of the weighted sum of the features."""
     return np.asarray(softmax(np.einsum("fik,f->ik", features, weights), axis=1))
 
 
-def features_of(log_probs: Float[np.ndarray, "model item label"], marginals: Float[np.ndarray, " label"]) -> Features:
+def features_of(log_probs: ModelItemLabel, marginals: Float[np.ndarray, " label"]) -> Features:
     """The models' log-probabilities and the labels' log-frequencies, each centred over the labels."""
     logs = np.maximum(log_probs.astype(np.float64), LOWEST)
     lacking = np.isnan(logs[..., 0])
@@ -46,7 +47,7 @@ def features_of(log_probs: Float[np.ndarray, "model item label"], marginals: Flo
     return features - centre
 
 
-def fit_log_pool(likelihood: Rows, features: Features) -> LogPool | None:
+def fit_log_pool(likelihood: ItemLabel, features: Features) -> LogPool | None:
     """The posterior mode of the weights; None where it cannot be found."""
     n_models = len(features) - 1
     centre = np.append(np.full(n_models, 1 / n_models), 0.0)
@@ -65,7 +66,7 @@ def fit_log_pool(likelihood: Rows, features: Features) -> LogPool | None:
     return LogPool(weights, _precision(likelihood, features, weights))
 
 
-def posterior(likelihood: Rows, forecast: Rows) -> Rows:
+def posterior(likelihood: ItemLabel, forecast: ItemLabel) -> ItemLabel:
     """The forecast updated by the likelihood; where the two exclude each other, the likelihood alone."""
     product = likelihood * forecast
     product = np.where(product.sum(1, keepdims=True) > 0, product, likelihood)
@@ -74,7 +75,7 @@ def posterior(likelihood: Rows, forecast: Rows) -> Rows:
 
 
 def covariances(
-    probs: Rows, a: Float[np.ndarray, "one item label"], b: Float[np.ndarray, "two item label"]
+    probs: ItemLabel, a: Float[np.ndarray, "one item label"], b: Float[np.ndarray, "two item label"]
 ) -> Float[np.ndarray, "one two"]:
     """The covariances over the labels of two sets of functions, summed over the items."""
     centred = a - (probs * a).sum(-1, keepdims=True)

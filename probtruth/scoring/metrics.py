@@ -4,10 +4,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float
 
 from probtruth import check
 from probtruth.errors import InputError
+from probtruth.kernels.shapes import ItemInts, ModelFloats, ModelItemLabel
 from probtruth.scoring.align import AlignedOnHost
 from probtruth.scoring.calibration.events import bins_of, events
 from probtruth.scoring.confusion.curves import RATES, chosen_labels, ranking, ranks_of
@@ -40,13 +41,13 @@ class WeightedMetric:
     words: str
     higher_is_better: bool
     undefined: str
-    events: Float[np.ndarray, " model"]
+    events: ModelFloats
     values: ValuesOf
 
 
 def weighted_metric(
     aligned: AlignedOnHost,
-    unit: Int[np.ndarray, " item"],
+    unit: ItemInts,
     metric: object,
     label: object = None,
     threshold: object = None,
@@ -98,8 +99,8 @@ def _from_answers(
     name: str,
     label: str | None,
     aligned: AlignedOnHost,
-    answers: Float[np.ndarray, "model item label"],
-    unit: Int[np.ndarray, " item"],
+    answers: ModelItemLabel,
+    unit: ItemInts,
 ) -> ValuesOf:
     """A metric of the table of labels and answers, from its diagonal and its two margins."""
     right = aligned.truth * answers
@@ -118,7 +119,7 @@ def _from_answers(
     return _by_units(cells.swapaxes(0, 1), unit, of_totals)
 
 
-def _area(name: str, aligned: AlignedOnHost, position: int, unit: Int[np.ndarray, " item"]) -> ValuesOf:
+def _area(name: str, aligned: AlignedOnHost, position: int, unit: ItemInts) -> ValuesOf:
     """The area under the curve of one label against the rest."""
     rates = RATES["roc" if name == "roc-auc" else "precision-recall"]
     orders = [ranks_of(ranking(logs, position)[0]) for logs in aligned.log_probs]
@@ -150,7 +151,7 @@ def _rarer(name: str, totals: Float[np.ndarray, "*side label"], position: int) -
     return float((total - totals.max(-1)).min())
 
 
-def _by_units(cells: np.ndarray, unit: Int[np.ndarray, " item"], finish: Callable[[np.ndarray], Values]) -> ValuesOf:
+def _by_units(cells: np.ndarray, unit: ItemInts, finish: Callable[[np.ndarray], Values]) -> ValuesOf:
     """A function of the weighted totals over units."""
     n_units = int(unit.max()) + 1
     shape = cells.shape[1:]

@@ -14,12 +14,10 @@ from probtruth.errors import InputError
 from probtruth.kernels.arrays import Table, on_device, to_host
 from probtruth.kernels.host import block_rows, empty_array, lies_on_disk
 from probtruth.kernels.precision import compiled
+from probtruth.kernels.shapes import ItemFloats, ItemLabel
 from probtruth.scoring.align import Aligned
 from probtruth.scoring.rules import ScoringRule, get_rule, log
 from probtruth.types.scores import LabelsBehind, RuleFacts, Scores
-
-Rows = Float[np.ndarray, "item label"]
-Items = Float[np.ndarray, " item"]
 
 
 def score_aligned(
@@ -101,24 +99,24 @@ def floored(log_probs: Float[np.ndarray, "*batch label"], floor: float | None) -
     return logs if floor is None else np.maximum(logs, np.log(floor))
 
 
-def expectations(label_values: Rows, weights: Rows) -> Items:
+def expectations(label_values: ItemLabel, weights: ItemLabel) -> ItemFloats:
     """Sum over the labels of weight times value, row by row; a weight of 0 takes nothing of an infinite value."""
-    wide = np.ascontiguousarray(weights, np.float64)
+    in_float64 = np.ascontiguousarray(weights, np.float64)
     label_values = np.ascontiguousarray(label_values)
     with np.errstate(invalid="ignore"):
-        means: np.ndarray = np.einsum("ij,ij->i", wide, label_values)
+        means: np.ndarray = np.einsum("ij,ij->i", in_float64, label_values)
     odd = ~np.isfinite(means)
     if odd.any():
-        weight = wide[odd]
+        weight = in_float64[odd]
         values = np.where(weight != 0, label_values[odd], 0.0)
         means[odd] = np.einsum("ij,ij->i", weight, values)
     return means
 
 
-def expected_losses(rule: ScoringRule, floor: float | None, log_probs: Rows, truth: Rows) -> Items:
+def expected_losses(rule: ScoringRule, floor: float | None, log_probs: ItemLabel, truth: ItemLabel) -> ItemFloats:
     """The expected loss of one model on each item, on the host."""
 
-    def of_block(logs: Rows, weights: Rows) -> Items:
+    def of_block(logs: ItemLabel, weights: ItemLabel) -> ItemFloats:
         if not rule.of_shares:
             return expectations(_losses_here(rule, floor, logs), weights)
         probs = np.exp(floored(logs, floor))
@@ -127,14 +125,14 @@ def expected_losses(rule: ScoringRule, floor: float | None, log_probs: Rows, tru
     return _by_block(of_block, log_probs, truth)
 
 
-def entropies(rule: ScoringRule, truth: Rows) -> Items:
+def entropies(rule: ScoringRule, truth: ItemLabel) -> ItemFloats:
     """The generalised entropy of each item's labels, on the host."""
     if rule is not log:
         return _by_block(partial(_padded, rule.entropy), truth)
     return _by_block(_shannon, truth)
 
 
-def _shannon(truth: Rows) -> Items:
+def _shannon(truth: ItemLabel) -> ItemFloats:
     with np.errstate(divide="ignore"):
         losses = -np.log(truth.astype(np.float64))
     return expectations(losses, truth)
@@ -183,7 +181,7 @@ def _scores_there(rule: ScoringRule, floor: float | None, log_probs: Array, trut
     return expected, entropy, mean
 
 
-def _by_block(kernel: Callable[..., np.ndarray], *tables: Rows) -> np.ndarray:
+def _by_block(kernel: Callable[..., np.ndarray], *tables: ItemLabel) -> np.ndarray:
     """What the kernel gives of all rows, a block of them at a time, so that they stay in the processor's cache."""
     n_rows, n_columns = tables[0].shape
     size = block_rows(n_columns)
@@ -194,14 +192,14 @@ def _by_block(kernel: Callable[..., np.ndarray], *tables: Rows) -> np.ndarray:
     return np.concatenate(found)
 
 
-def _losses_here(rule: ScoringRule, floor: float | None, log_probs: Rows) -> Rows:
+def _losses_here(rule: ScoringRule, floor: float | None, log_probs: ItemLabel) -> ItemLabel:
     logs = floored(log_probs, floor)
     losses = -logs if rule is log else _padded(rule.per_label_from_log, logs)  # log needs nothing compiled
     lacking = np.isnan(logs[:, :1])
     return np.where(lacking, np.nan, losses) if lacking.any() else losses
 
 
-def _padded(kernel: Callable[..., Array], block: Rows) -> np.ndarray:
+def _padded(kernel: Callable[..., Array], block: ItemLabel) -> np.ndarray:
     """The values of a block, which is filled up with its last row, so that the kernel is compiled once."""
     n_rows, n_columns = block.shape
     n_missing = block_rows(n_columns) - n_rows

@@ -3,11 +3,12 @@
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Int
 
 from probtruth import check
 from probtruth.comparison.rectified import FEWEST
 from probtruth.errors import InputError
+from probtruth.kernels.shapes import ItemFloats, ItemInts
 from probtruth.study.pilot import two_models
 from probtruth.types import Scores
 
@@ -36,7 +37,7 @@ def choose_gold(
     return [{"item": scores.items[row], "probability": float(probability[row])} for row in chosen.tolist()]
 
 
-def _doubt(scores: Scores, rows: Sequence[int]) -> Float[np.ndarray, " item"]:
+def _doubt(scores: Scores, rows: Sequence[int]) -> ItemFloats:
     """The posterior sd of the item's difference over its class."""
     behind = scores.labels
     if behind is None or behind.estimand != "class":
@@ -59,7 +60,7 @@ def _doubt(scores: Scores, rows: Sequence[int]) -> Float[np.ndarray, " item"]:
     return np.asarray(np.sqrt(variance))
 
 
-def inclusion(size: Float[np.ndarray, " item"], n: int) -> Float[np.ndarray, " item"]:
+def inclusion(size: ItemFloats, n: int) -> ItemFloats:
     """Probabilities in proportion to the sizes that add up to n; where they would pass 1 they are 1."""
     if n >= len(size):
         return np.ones(len(size))
@@ -75,9 +76,7 @@ def inclusion(size: Float[np.ndarray, " item"], n: int) -> Float[np.ndarray, " i
         free &= probability < 1
 
 
-def systematic(
-    probability: Float[np.ndarray, " item"], strata: Int[np.ndarray, " item"], seed: int
-) -> Int[np.ndarray, " chosen"]:
+def systematic(probability: ItemFloats, strata: ItemInts, seed: int) -> Int[np.ndarray, " chosen"]:
     """A sample of exactly these inclusion probabilities, by equal steps through the items in random order."""
     rng = np.random.default_rng(check.whole(seed, 0, "seed"))
     order = np.lexsort((rng.random(len(probability)), strata))
@@ -89,7 +88,7 @@ def systematic(
     return np.sort(order[steps > before])
 
 
-def _strata(items: Sequence[str], groups: Mapping[str, str] | None) -> Int[np.ndarray, " item"]:
+def _strata(items: Sequence[str], groups: Mapping[str, str] | None) -> ItemInts:
     if groups is None:
         return np.zeros(len(items), np.int64)
     absent = [name for name in items if name not in groups]

@@ -4,9 +4,11 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
-from jaxtyping import Float
 from scipy.optimize import brentq
 from scipy.special import log_ndtr
+
+from probtruth.comparison.margin import hall
+from probtruth.kernels.shapes import UnitFloats
 
 # Shares of the capital that are bet, one for each gambler; small ones are for small effects and long studies.
 STAKES = 0.95 * 2.0 ** -np.arange(12.0)
@@ -27,8 +29,8 @@ class SequentialEvidence:
     `largest` is the most items of a unit, `bound` the largest possible |difference| of an item (None without one).
     """
 
-    total: Float[np.ndarray, " unit"]
-    size: Float[np.ndarray, " unit"]
+    total: UnitFloats
+    size: UnitFloats
     largest: int
     bound: float | None
 
@@ -36,11 +38,11 @@ class SequentialEvidence:
         """The first units."""
         return replace(self, total=self.total[:n_units], size=self.size[:n_units])
 
-    def above(self, mean: float) -> Float[np.ndarray, " unit"]:
+    def above(self, mean: float) -> UnitFloats:
         """Log e-process against "the mean difference is at most `mean`", after each unit."""
         return self._log_capital(mean, self.bound) if self.bound is not None else self._log_ratio(mean)
 
-    def below(self, mean: float) -> Float[np.ndarray, " unit"]:
+    def below(self, mean: float) -> UnitFloats:
         """Log e-process against "the mean difference is at least `mean`", after each unit."""
         return replace(self, total=-self.total).above(-mean)
 
@@ -49,7 +51,7 @@ class SequentialEvidence:
         bar = math.log(2 / alpha)
         return self._largest_rejected(bar), -replace(self, total=-self.total)._largest_rejected(bar)
 
-    def _log_capital(self, mean: float, bound: float) -> Float[np.ndarray, " unit"]:
+    def _log_capital(self, mean: float, bound: float) -> UnitFloats:
         """The log-capital of gamblers who bet that the mean difference is above `mean`."""
         # If the mean is at most `mean` no bet gains on average, so that the capital exceeds 1/alpha at any time with
         # probability at most alpha (Ville), however often you look.
@@ -66,7 +68,7 @@ class SequentialEvidence:
         total = np.exp(logs, out=logs).sum(0)
         return np.asarray(top + np.log(total))
 
-    def _log_ratio(self, mean: float) -> Float[np.ndarray, " unit"]:
+    def _log_ratio(self, mean: float) -> UnitFloats:
         """The log of the mixture likelihood ratio for a mean difference above `mean`."""
         total = self.total
         size = self.size
@@ -76,31 +78,31 @@ class SequentialEvidence:
         shifted = total - anchor * size  # powers of what is near 0
         n = np.arange(1.0, len(total) + 1)
 
-        def summed(of_total: int, of_size: int) -> Float[np.ndarray, " unit"]:
+        def summed(of_total: int, of_size: int) -> UnitFloats:
             return np.cumsum(shifted**of_total * size**of_size)
 
         items = summed(0, 1)
         ratio = summed(1, 0) / items
-        square = summed(2, 0)
-        square = square - 2 * ratio * summed(1, 1)
-        square = square + ratio**2 * summed(0, 2)
-        cube = summed(3, 0)
-        cube = cube - 3 * ratio * summed(2, 1)
-        cube = cube + 3 * ratio**2 * summed(1, 2)
-        cube = cube - ratio**3 * summed(0, 3)
+
+        def residual_power(power: int) -> UnitFloats:
+            """The sum of a power of the residuals from the mean of the items so far."""
+            total = summed(power, 0)
+            for of_size in range(1, power + 1):
+                total = total + math.comb(power, of_size) * (-ratio) ** of_size * summed(power - of_size, of_size)
+            return total
+
+        square = residual_power(2)
+        cube = residual_power(3)
         variance = np.maximum(square, 0.0) / np.maximum(n - 1, 1)
         peak = np.maximum.accumulate(np.abs(total)) * ROUNDING
-        known = (n >= START) & (variance > peak**2)
+        enough = (n >= START) & (variance > peak**2)
         with np.errstate(divide="ignore", invalid="ignore"):
             u = (summed(1, 0) - (mean - anchor) * items) / np.sqrt(variance * n)
             g = np.sqrt(n) / ((n - 1) * (n - 2)) * cube / variance**1.5
-            hall = u + g * u**2 / 3
-            hall = hall + g**2 * u**3 / 27 + g / 6
-            grown = 1 + n * SPREAD**2
-            v = SPREAD * np.sqrt(n / grown) * np.minimum(u, hall)
-            log = np.log(2) + log_ndtr(v)
-            log = log + v**2 / 2 - np.log1p(n * SPREAD**2) / 2
-        return np.where(known, log, 0.0)
+            grown = n * SPREAD**2
+            v = SPREAD * np.sqrt(n / (1 + grown)) * np.minimum(u, hall(u, g))
+            log = np.log(2) + log_ndtr(v) + v**2 / 2 - np.log1p(grown) / 2
+        return np.where(enough, log, 0.0)
 
     def far_from_normal(self) -> float | None:
         """The skewness of the units where it is so large for their number that false alarms increase; None else."""

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from jaxtyping import Float
 from scipy.special import ndtri
 
 from probtruth import frames
@@ -20,6 +19,7 @@ from probtruth.errors import InputError
 from probtruth.io.addresses import shown
 from probtruth.io.output.folder import whole
 from probtruth.io.tables.read import read_bytes
+from probtruth.kernels.shapes import UnitFloats
 from probtruth.study.confidence_sequence import SequentialEvidence
 from probtruth.types import Partition, RuleFacts, Scores
 from probtruth.types.arguments import StrPath
@@ -98,7 +98,8 @@ class Monitor(Brief):
     @cached_property
     def _paths(self) -> tuple[np.ndarray, np.ndarray]:
         """The log e-processes for "a is better" and for "b is better"."""
-        below, above = self.evidence.below(0.0), self.evidence.above(0.0)
+        below = self.evidence.below(0.0)
+        above = self.evidence.above(0.0)
         return (above, below) if self.higher_is_better else (below, above)
 
     @property
@@ -145,8 +146,7 @@ class Monitor(Brief):
             RuleFacts(range=self.bounds),
             clusters=None if self.clusters is None else Partition(self._unit, numbers[: self.n_units]),
         )
-        known: float | None = compare(scores, engine="exact").pairs[0]["p_a_better"]
-        return known
+        return compare(scores, engine="exact").pairs[0].p_a_better
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -184,15 +184,17 @@ class Monitor(Brief):
         Columns: `n_units`, `n_items`, `difference`, the confidence sequence `low` to `high`, and the e-values
         `e_a_better` and `e_b_better`.
         """
-        units, n = self.evidence, self.n_units
+        units = self.evidence
+        n = self.n_units
         times = np.unique(np.geomspace(1, n, looks).round().astype(int)) if n else np.zeros(0, int)
-        counted, total = np.cumsum(units.size), np.cumsum(units.total)
+        n_items = np.cumsum(units.size)[times - 1]
+        mean = np.cumsum(units.total)[times - 1] / n_items
         names = ("n_units", "n_items", "difference", "low", "high", "e_a_better", "e_b_better")
         rows = []
-        for time in times.tolist():
-            mean = float(total[time - 1] / counted[time - 1])
-            e_values = (_last(path[:time]) for path in self._paths)
-            now = (time, int(counted[time - 1]), mean, *units.first(time).interval(self.alpha), *e_values)
+        for time, items, difference in zip(times.tolist(), n_items.tolist(), mean.tolist(), strict=True):
+            interval = units.first(time).interval(self.alpha)
+            e_values = [_last(path[:time]) for path in self._paths]
+            now = (time, int(items), difference, *interval, *e_values)
             rows.append(dict(zip(names, now, strict=True)))
         return frames.from_rows(rows, names)
 
@@ -262,5 +264,5 @@ def _digest(state: dict[str, object]) -> str:
     return blake2b(json.dumps(state).encode(), digest_size=16).hexdigest()
 
 
-def _last(path: Float[np.ndarray, " unit"]) -> float:
+def _last(path: UnitFloats) -> float:
     return math.exp(min(float(path[-1]), 700.0)) if len(path) else 1.0

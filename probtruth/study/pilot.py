@@ -4,19 +4,18 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
-from jaxtyping import Float, Int
 from scipy.special import stdtrit
 
 from probtruth import check
 from probtruth.comparison.compare import compare
 from probtruth.comparison.design import Design as Grouping
 from probtruth.comparison.design import design as grouping_of
-from probtruth.comparison.estimate import About, joined_df
+from probtruth.comparison.estimate import Estimate, joined_df
 from probtruth.comparison.fixed_items import fixed_variance
-from probtruth.comparison.means import estimate_of
-from probtruth.comparison.moments import Moments
-from probtruth.comparison.shared_units import Shared, of_annotators, of_replicates
+from probtruth.comparison.options import checked_options
+from probtruth.comparison.sources import of_scores
 from probtruth.errors import InputError, PosteriorError
+from probtruth.kernels.shapes import ItemFloats, ItemInts
 from probtruth.types import Comparison, Scores
 from probtruth.types.comparison import leading_pair
 
@@ -77,17 +76,16 @@ class Pilot:
     def error_of(self, design: Design) -> tuple[float, float]:
         """The standard error of the mean difference under a design, and its degrees of freedom."""
         of_answers = (self.noise or 0.0) / design.n_answers / design.n_items
-        own = self.items / design.n_items + of_answers
+        of_items = self.items / design.n_items + of_answers
         if self.clusters is not None and design.n_clusters is not None:
-            own += self.clusters * (1 + self.uneven) / design.n_clusters
+            of_items += self.clusters * (1 + self.uneven) / design.n_clusters
         df = max(design.n_units - 1.0, 1.0)
         if self.shared is None or design.n_panel is None:
-            return math.sqrt(own), df
+            return math.sqrt(of_items), df
         of_panel = self.shared / design.n_panel
         # what noise gives the units counts for the degrees of freedom too, as in `compare`
-        raw = np.array(of_panel + of_answers)
-        panel_df = np.array(max(design.n_panel - 1.0, 1.0))
-        return math.sqrt(own + of_panel), float(joined_df(np.array(own), np.array(df), raw, panel_df))
+        both = np.array([[of_items], [df], [of_panel + of_answers], [max(design.n_panel - 1.0, 1.0)]])
+        return math.sqrt(of_items + of_panel), float(joined_df(*both)[0])
 
     def stretch_of(self, design: Design) -> float:
         """How much wider than that of a t the interval is for skewness, which falls with more units."""
@@ -115,63 +113,66 @@ def two_models(models: tuple[str, ...], a: object, b: object) -> tuple[str, str]
 
 def scores_of(
     value: object, a: str | None, b: str | None, groups: object, clusters: object
-) -> tuple[Scores, Comparison | None, Int[np.ndarray, " two"], Grouping]:
-    """The scores, their comparison, the rows of the two models (else the leaders), and which items belong together."""
+) -> tuple[Scores, Comparison | None, Grouping]:
+    """The scores of the two models (else of the leaders), the comparison of all, and which items belong together."""
     found = value if isinstance(value, Comparison) else getattr(value, "comparison", None)
-    whole = found if isinstance(found, Comparison) else None
-    scores = value if whole is None else whole.scored
+    comparison = found if isinstance(found, Comparison) else None
+    scores = value if comparison is None else comparison.scored
     if not isinstance(scores, Scores):
-        got = type(value).__name__ if whole is None else "a comparison of sums"
-        raise InputError(got, "Scores, a Comparison or a Result", "Give what score or compare of Scores returned.")
+        got = type(value).__name__ if comparison is None else "a comparison of sums"
+        hint = "Give what score or compare of Scores returned."
+        if comparison is not None and comparison.settings.get("metric") == "preference":
+            got = "a comparison of votes"
+            hint = "Its `uncertainty` says what to get more of: prompts (items), annotators or votes."
+        raise InputError(got, "Scores, a Comparison or a Result", hint)
     models = scores.models
     if a is None and b is None and len(models) > 2:
-        models = leading_pair((whole or compare(scores, engine="exact")).ranks)
+        models = leading_pair((comparison or compare(scores, engine="exact")).ranks)
     names = two_models(models, a, b)
     rows = np.array([scores.models.index(check.one_of(name, scores.models, "model")) for name in names])
-    both = ~np.isnan(scores.values[rows]).any(0)
-    if not both.all():  # a plan and a trial are about the items that both models have
-        scores = scores.part(np.arange(len(scores.models)), np.flatnonzero(both))
-        whole = None
-    if not np.isfinite(scores.values[rows]).all():
+    # a plan and a trial are about the items that both models have
+    on_both = np.flatnonzero(~np.isnan(scores.values[rows]).any(0))
+    two = replace(scores.part(rows, on_both), gold=None)
+    if not np.isfinite(two.values).all():
         raise PosteriorError(f"got an infinite score of {names[0]!r} or {names[1]!r}. Hint: use a floor.")
-    if whole is not None:
-        _of_new_items(whole, names, float((scores.values[rows[0]] - scores.values[rows[1]]).mean()))
-    return scores, whole, rows, grouping_of(scores, groups, clusters, None)
+    if len(on_both) < len(scores.items):
+        comparison = None
+    if comparison is not None:
+        _of_new_items(comparison, names, float((two.values[0] - two.values[1]).mean()))
+    return two, comparison, grouping_of(two, groups, clusters, None)
 
 
-def _of_new_items(whole: Comparison, names: tuple[str, str], mean: float) -> None:
+def bare(scores: Scores) -> Scores:
+    """The scores without what lies behind them."""
+    return replace(scores, labels=None, replicates=None)
+
+
+def _of_new_items(comparison: Comparison, names: tuple[str, str], mean: float) -> None:
     """Raises where a comparison is about something else than the plain mean over new items."""
-    if whole.settings["replicates_are"] == "folds" or whole.settings["population"] != "new-items":
+    if comparison.settings["replicates_are"] == "folds" or comparison.settings["population"] != "new-items":
         got = "a comparison of folds that share training data, or of these very items"
         raise InputError(got, "one of new items", "Plan from the scores (result.scores).")
-    known = next(row["difference"] for row in whole.pairs if {row["a"], row["b"]} == {*names})
-    if not math.isclose(abs(known), abs(mean), rel_tol=1e-6, abs_tol=1e-12):
-        problem = f"a result whose difference is {known:g}, where its scores alone give {mean:g}"
+    compared = comparison.pair(*names).difference or 0.0
+    if not math.isclose(abs(compared), abs(mean), rel_tol=1e-6, abs_tol=1e-12):
+        problem = f"a result whose difference is {compared:g}, where its scores alone give {mean:g}"
         wanted = "a comparison of these scores, without weights or expert labels"
         raise InputError(problem, wanted, "Use result.scores to leave them out.")
 
 
-def pair_of(scores: Scores, rows: Int[np.ndarray, " two"]) -> Scores:
-    """The bare scores of the two models."""
-    names = tuple(scores.models[row] for row in rows)
-    return replace(scores, values=scores.values[rows], models=names, labels=None, replicates=None, gold=None)
-
-
 def pilot_of(value: object, a: str | None, b: str | None, groups: object, clusters: object, votes: object) -> Pilot:
     """What scores, a result or a comparison say about two of their models."""
-    scores, whole, rows, grouping = scores_of(value, a, b, groups, clusters)
-    pair = pair_of(scores, rows)
-    row = compare(pair, groups, clusters, engine="exact").pairs[0]
-    difference = pair.values[0] - pair.values[1]
-    about = About(rule=pair.rule, higher_is_better=pair.higher_is_better)
-    estimate = estimate_of(Moments.made(pair, pair.losses, grouping), grouping, about)
+    scores, comparison, grouping = scores_of(value, a, b, groups, clusters)
+    row = compare(bare(scores), groups, clusters, engine="exact").pairs[0]
+    estimate = _estimate(scores, comparison, grouping, votes)
+    items = estimate.over_groups().items
+    variance = float(items.variance[-1, 0])
+    difference = scores.values[0] - scores.values[1]
+    first, second = scores.models
     n_items = len(difference)
-    variance = float(estimate.over_groups().items.variance[-1, 0])
-    first, second = pair.models
     pilot = Pilot(
         a=first,
         b=second,
-        higher_is_better=pair.higher_is_better,
+        higher_is_better=scores.higher_is_better,
         design=Design(n_items),
         difference=float(difference.mean()),
         error=math.sqrt(variance),
@@ -179,36 +180,26 @@ def pilot_of(value: object, a: str | None, b: str | None, groups: object, cluste
     )
     if grouping.unit is not None:
         pilot = _with_clusters(pilot, difference, grouping.unit)
-    if variance > 0:
-        pilot = replace(pilot, stretch=(row["high"] - row["low"]) / (2 * pilot.half_width(pilot.design)))
-    pilot = _with_answers(pilot, scores, rows)
-    shared = _shared_of(scores, whole, rows, grouping, votes)
-    return pilot if shared is None else _with_shared(pilot, shared, rows)
+    if row.low is not None and row.high is not None and variance > 0:
+        pilot = replace(pilot, stretch=(row.high - row.low) / (2 * pilot.half_width(pilot.design)))
+    return _with_shared(_with_answers(pilot, scores), estimate)
 
 
-def _shared_of(
-    scores: Scores,
-    whole: Comparison | None,
-    rows: Int[np.ndarray, " two"],
-    grouping: Grouping,
-    votes: object,
-) -> Shared | None:
-    """The annotators or replicates that many items share, where they are known."""
-    kind = None if whole is None else whole.settings["replicates_are"]
-    if scores.replicates is not None and kind != "independent":
-        return of_replicates(scores, rows, grouping, named=kind == "crossed")
-    if votes is not None:
-        return of_annotators(scores, votes, rows, grouping)
-    behind = None if scores.labels is None else scores.labels.named_annotations
-    if behind is not None:
-        return of_annotators(scores, behind, rows, grouping)
-    if whole is not None and whole.uncertainty.get("annotators"):
+def _estimate(scores: Scores, comparison: Comparison | None, grouping: Grouping, votes: object) -> Estimate:
+    """The parts of the variance, as a comparison of the two models has them."""
+    kind = None if comparison is None else comparison.settings["replicates_are"]
+    if scores.replicates is not None and scores.replicates.what == "annotator":
+        kind = None
+    if scores.labels is not None:
+        scores = replace(scores, labels=replace(scores.labels, influence=None))
+    estimate = of_scores(scores, grouping, checked_options(engine="exact", replicates=kind), votes)
+    if comparison is not None and estimate.shared is None and comparison.uncertainty.get("annotators"):
         problem = "a comparison of the same annotators on many items, without their annotations"
         raise InputError(problem, "the annotations, whose biases more items do not average out", "annotations=...")
-    return None
+    return estimate
 
 
-def _with_clusters(pilot: Pilot, difference: Float[np.ndarray, " item"], unit: Int[np.ndarray, " item"]) -> Pilot:
+def _with_clusters(pilot: Pilot, difference: ItemFloats, unit: ItemInts) -> Pilot:
     """The pilot with the variance of clusters apart from that of items within them."""
     sizes = np.bincount(unit)
     n_items = len(difference)
@@ -225,17 +216,17 @@ def _with_clusters(pilot: Pilot, difference: Float[np.ndarray, " item"], unit: I
     return replace(pilot, design=Design(n_items, 1, n_units), clusters=between, items=each, uneven=uneven)
 
 
-def _with_answers(pilot: Pilot, scores: Scores, rows: Int[np.ndarray, " two"]) -> Pilot:
+def _with_answers(pilot: Pilot, scores: Scores) -> Pilot:
     """The pilot with the variance of one answer apart from that of the items, where items have two or more."""
     n_items = len(scores.items)
     labels = scores.labels
     repeated = scores.replicates
     counts = scores.n_votes
     if repeated is not None:
-        counts = repeated.counts(n_items)[rows]
+        counts = repeated.counts(n_items)
     elif labels is None or labels.shares is None or labels.estimand != "distribution":
         return pilot
-    variance = fixed_variance(scores, np.full(n_items, 1 / n_items), None, int(rows[0]), int(rows[1]))
+    variance = fixed_variance(scores, np.full(n_items, 1 / n_items), None, 0, 1)
     if counts is None or not (counts > 1).any() or variance is None:
         return pilot
     inverse = float(np.mean(1 / np.maximum(counts, 1)))
@@ -249,19 +240,21 @@ def _with_answers(pilot: Pilot, scores: Scores, rows: Int[np.ndarray, " two"]) -
     )
 
 
-def _with_shared(pilot: Pilot, shared: Shared, rows: Int[np.ndarray, " two"]) -> Pilot:
+def _with_shared(pilot: Pilot, estimate: Estimate) -> Pilot:
     """The pilot with the two-way variance: of annotators or replicates that stand behind many items."""
-    counted = shared.part(rows)
-    of_new = shared.part(rows, known=1.0)
-    if of_new.raw is None or not of_new.raw[-1, 0] > 0:
+    if estimate.shared is None:
+        return pilot
+    counted = float(estimate.parts[estimate.shared].variance[-1, 0])
+    of_new = estimate.of_new[estimate.shared]
+    if not of_new.with_chance[-1, 0] > 0:
         return pilot
     panel = float(of_new.df[-1, 0]) + 1.0
     each = float(of_new.variance[-1, 0]) * panel
     return replace(
         pilot,
         design=replace(pilot.design, n_panel=panel),
-        error=math.sqrt(pilot.error**2 + float(counted.variance[-1, 0])),
-        answer=shared.what,
+        error=math.sqrt(pilot.error**2 + counted),
+        answer=estimate.shared.removesuffix("s"),
         shared=each,
         noise=max((pilot.noise or 0.0) - each, 0.0),
     )

@@ -131,25 +131,25 @@ class Aim:
         if error == 0:
             difference = pilot.difference if self.difference is None else self.difference
             return float(sign * difference > 0)
-        kept = 0.0
+        reused = 0.0
         weights = np.ones(1)
         variance = np.zeros(1)
         centre = np.array([self.difference], float)
         if self.difference is None:
             if self.keep:  # the weight of the pilot among the study's items
-                kept = min((error / pilot.error) ** 2, 1.0)
-            weights, centre, variance = self._true_difference(kept)
+                reused = min((error / pilot.error) ** 2, 1.0)
+            weights, centre, variance = self._true_difference(reused)
         bar = pilot.stretch_of(design) * stdtrit(df, self.certainty)
         ahead = sign * centre[:, None] / error
-        if kept == 1:
+        if reused == 1:
             return float(ahead[0, 0] > bar)
         if df < LARGE:  # the bar varies as the estimated error does, relative to the true one
             bar = bar * np.sqrt(2 / df * gammaincinv(df / 2, CENTRES))
-        spread = np.sqrt(variance / error**2 + 1 - kept)
+        spread = np.sqrt(variance / error**2 + 1 - reused)
         passed = ndtr((ahead - np.atleast_1d(bar)) / spread[:, None]).mean(1)
         return float(weights @ passed / weights.sum())
 
-    def _true_difference(self, kept: float) -> tuple[Scales, Scales, Scales]:
+    def _true_difference(self, reused: float) -> tuple[Scales, Scales, Scales]:
         """A normal posterior of the true difference for each scale of the prior: weight, mean and variance."""
         pilot = self.pilot
         square = SCALES**2
@@ -157,8 +157,8 @@ class Aim:
         steep = 1 / (1 + square) - 1 / (1 + square.max())
         weights = np.exp(-(z**2) / 2 * steep) / np.sqrt(1 + square)
         shrunk = square / (1 + square)
-        centre = (kept + (1 - kept) * shrunk) * pilot.difference
-        variance = (1 - kept) ** 2 * pilot.error**2 * shrunk
+        centre = (reused + (1 - reused) * shrunk) * pilot.difference
+        variance = (1 - reused) ** 2 * pilot.error**2 * shrunk
         return weights, centre, variance
 
     def possible(self, design: Design) -> bool:
@@ -239,10 +239,10 @@ def plan(
     ['same design', 'study', 'items x 2', 'cheapest']
     """
     check.own_threads()
-    known = pilot_of(pilot, a, b, groups, clusters, annotations)
+    measured = pilot_of(pilot, a, b, groups, clusters, annotations)
     share = "a number between {} and 1"
     aim = Aim(
-        pilot=known,
+        pilot=measured,
         certainty=check.number(
             certainty, "certainty", "For 95% write 0.95.", above=0.5, below=1, wanted=share.format(0.5)
         ),
@@ -253,11 +253,11 @@ def plan(
         keep=bool(keep) and difference is None,
     )
     answers = {"annotator": n_annotators, "replicate": n_replicates}
-    study = _study(known, n_items, n_clusters, answers)
+    study = _study(measured, n_items, n_clusters, answers)
     if not aim.possible(study):
         raise InputError("a study that is smaller than the pilot it keeps", "one that adds to it", "Leave out keep.")
-    rows = [aim.row(SAME_DESIGN, known.design), aim.row("study", study)]
-    rows += [aim.row(name, design) for name, design in _doubled(known, study)]
+    rows = [aim.row(SAME_DESIGN, measured.design), aim.row("study", study)]
+    rows += [aim.row(name, design) for name, design in _doubled(measured, study)]
     warnings = [*_warnings(aim)]
     found = [*_sufficient(aim, study)]
     if not found:
@@ -266,13 +266,13 @@ def plan(
         rows.append({**found[0], "design": ENOUGH})
     else:
         rows.append(min(found, key=lambda row: row["cost"]))
-    noise = {name: known.noise if known.answer == who else None for name, who in ANSWERS.items()}
+    noise = {name: measured.noise if measured.answer == who else None for name, who in ANSWERS.items()}
     return Plan(
-        a=known.a,
-        b=known.b,
-        difference=known.difference,
-        error=known.error,
-        variance={"clusters": known.clusters, "items": known.items, **noise, "shared": known.shared},
+        a=measured.a,
+        b=measured.b,
+        difference=measured.difference,
+        error=measured.error,
+        variance={"clusters": measured.clusters, "items": measured.items, **noise, "shared": measured.shared},
         certainty=aim.certainty,
         power=aim.power,
         width=aim.width,

@@ -13,7 +13,8 @@ from probtruth import check, frames
 from probtruth.comparison.compare import compare
 from probtruth.comparison.design import Design
 from probtruth.errors import InputError, PosteriorError
-from probtruth.study.pilot import pair_of, scores_of
+from probtruth.kernels.shapes import ItemFloats, ItemInts, UnitFloats
+from probtruth.study.pilot import bare, scores_of
 from probtruth.types import Comparison, Partition, Scores
 from probtruth.types.arguments import Groups
 from probtruth.types.shown import Brief
@@ -113,25 +114,24 @@ def validate(
     True
     """
     check.own_threads()
-    scores, _, rows, grouping = scores_of(source, a, b, groups, clusters)
+    scores, _, grouping = scores_of(source, a, b, groups, clusters)
     n = len(scores.items)
-    pair = pair_of(scores, rows)
-    pair = replace(pair, groups=grouping.groups, clusters=grouping.clusters, item_rows=None)
+    pair = replace(bare(scores), groups=grouping.groups, clusters=grouping.clusters, item_rows=None)
     target = n if n_items is None else check.whole(n_items, 2, "n_items")
     units = Units.of(pair.values[0] - pair.values[1], grouping)
     drawn = np.round(grouping.group_units * target / n)
     drawn = np.maximum(drawn, 1).astype(int)
     if len(units.total) == 1 or drawn.max() < 2:
         raise PosteriorError("got studies of one unit, expected at least two. Hint: ask for more items.")
-    own = units.mean(np.ones(len(units.total)))
-    apart = np.abs(units.total - own * units.size).max()
+    observed = units.mean(np.ones(len(units.total)))
+    apart = np.abs(units.total - observed * units.size).max()
     if not apart > 1e-12 * np.abs(pair.values).max():
         raise PosteriorError("got the same difference everywhere, expected some spread to draw from. Hint: add items.")
-    wanted = own if difference is None else check.number(difference, "difference", "Give a minus b.")
+    wanted = observed if difference is None else check.number(difference, "difference", "Give a minus b.")
     count = check.whole(replications, 2, "replications")
     rng = np.random.default_rng(check.whole(seed, 0, "seed"))
     targets = {"none": 0.0, "half": wanted / 2, "given": wanted}
-    chances = {name: units.chances(to, own) for name, to in targets.items()}
+    chances = {name: units.chances(to, observed) for name, to in targets.items()}
     if chances["given"] is None:
         problem = f"a true difference of {wanted:g}, which these scores cannot have"
         raise InputError(problem, "one between those of single items", "Name a smaller difference.")
@@ -170,34 +170,34 @@ def validate(
 class Units:
     """Items or clusters: the total difference, the number of items, the group and the items of each."""
 
-    total: Float[np.ndarray, " unit"]
+    total: UnitFloats
     size: Int[np.ndarray, " unit"]
     group: Int[np.ndarray, " unit"]
-    items: Sequence[Int[np.ndarray, " item"]]
+    items: Sequence[ItemInts]
 
     @classmethod
-    def of(cls, difference: Float[np.ndarray, " item"], within: Design) -> "Units":
+    def of(cls, difference: ItemFloats, within: Design) -> "Units":
         unit = np.arange(len(difference)) if within.unit is None else within.unit
         size = np.bincount(unit)
         order = np.argsort(unit, kind="stable")
         items = np.split(order, np.cumsum(size)[:-1])
         return cls(np.bincount(unit, difference), size, within.of_unit(), items)
 
-    def mean(self, chance: Float[np.ndarray, " unit"]) -> float:
+    def mean(self, chance: UnitFloats) -> float:
         """The mean difference if units are drawn with these chances, each group with its share of the items."""
         share = np.bincount(self.group, self.size) / self.size.sum()
         total = np.bincount(self.group, chance * self.total)
         size = np.bincount(self.group, chance * self.size)
         return float(share @ (total / size))
 
-    def chances(self, to: float, own: float) -> Float[np.ndarray, " unit"] | None:
+    def chances(self, to: float, observed: float) -> UnitFloats | None:
         """Chances under which the mean difference is `to`; None if there are none that are not too unequal."""
-        if to == own:
+        if to == observed:
             return np.ones(len(self.total))
         residual = self.total - to * self.size
         residual = residual / np.sqrt(np.square(residual).mean())
 
-        def tilted(steepness: float) -> Float[np.ndarray, " unit"]:
+        def tilted(steepness: float) -> UnitFloats:
             power = steepness * residual
             top = np.full(self.group.max() + 1, -np.inf)
             np.maximum.at(top, self.group, power)
@@ -211,7 +211,7 @@ class Units:
         return tilted(float(brentq(excess, -STEEPEST, STEEPEST, xtol=1e-12)))
 
     def drawn(
-        self, chance: Float[np.ndarray, " unit"], counts: Int[np.ndarray, " group"], rng: np.random.Generator
+        self, chance: UnitFloats, counts: Int[np.ndarray, " group"], rng: np.random.Generator
     ) -> Int[np.ndarray, " drawn"]:
         """So many units of each group."""
         picked = []
@@ -226,18 +226,16 @@ def _study(pair: Scores, units: Units, picks: Int[np.ndarray, " drawn"]) -> tupl
     """The difference of one study of these units and its interval."""
     items = np.concatenate([units.items[unit] for unit in picks])
     names = tuple(map(str, range(len(items))))
-    groups = pair.groups
-    clusters = pair.clusters
-    if groups is not None:
-        groups = replace(groups, codes=groups.codes[items])
-    if clusters is not None:
+    clusters = None
+    if pair.clusters is not None:
         of_item = np.repeat(np.arange(len(picks)), units.size[picks])
         clusters = Partition(of_item, names[: len(picks)])
-    study = replace(pair, values=pair.values[:, items], items=names, clusters=clusters, groups=groups)
+    study = replace(pair.part(np.arange(2), items), items=names, clusters=clusters)
     row = compare(study, engine="exact").pairs[0]
-    if row["low"] is None:
-        return row["difference"], -math.inf, math.inf
-    return row["difference"], row["low"], row["high"]
+    difference = row.difference or 0.0
+    if row.low is None or row.high is None:
+        return difference, -math.inf, math.inf
+    return difference, row.low, row.high
 
 
 def _measures(

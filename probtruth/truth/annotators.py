@@ -45,10 +45,14 @@ def information(
     weights = xp.where(known, marginals, 0.0)
     totals = weights.sum(1, keepdims=True)
     weights = weights / xp.where(totals > 0, totals, xp.nan)
-    joint = weights[:, :, None] * xp.where(known[:, :, None], confusion, 0.0)
+    filled = xp.where(known[:, :, None], confusion, 0.0)
+    joint = weights[:, :, None] * filled
     answers = joint.sum(1, keepdims=True)
-    ratio = xp.where(joint > 0, confusion, 1.0) / xp.where((joint > 0) & (answers > 0), answers, 1.0)
-    result: Values = xp.maximum((joint * xp.log(ratio)).sum((1, 2)), 0.0)
+    possible = joint > 0
+    given_class = xp.where(possible, confusion, 1.0)
+    at_all = xp.where(possible & (answers > 0), answers, 1.0)
+    terms = joint * xp.log(given_class / at_all)
+    result: Values = xp.maximum(terms.sum((1, 2)), 0.0)
     return result
 
 
@@ -77,10 +81,14 @@ def sampled_columns(
 ) -> dict[str, np.ndarray]:
     """The columns that every method with draws of confusion has: means with 95% intervals, and the flag."""
     columns = {"n_annotations": n_annotations}
-    for name, draws in (("accuracy", accuracy), ("skill", skill), ("information", information)):
+    sampled = {"accuracy": accuracy, "skill": skill, "information": information}
+    for name, draws in sampled.items():
         low, high = np.quantile(draws, [0.025, 0.975], axis=0)
-        columns |= {name: draws.mean(0, dtype=float), f"{name}_low": low, f"{name}_high": high}
-    return columns | {"flag": flags(columns["skill_low"], columns["skill_high"])}
+        columns[name] = draws.mean(0, dtype=float)
+        columns[f"{name}_low"] = low
+        columns[f"{name}_high"] = high
+    columns["flag"] = flags(columns["skill_low"], columns["skill_high"])
+    return columns
 
 
 def skill_columns(truth: Truth) -> Mapping[str, np.ndarray]:
@@ -92,11 +100,13 @@ def skill_columns(truth: Truth) -> Mapping[str, np.ndarray]:
         return {}
     answers = truth.marginals @ np.nan_to_num(truth.confusion)
     chance = np.minimum(answers @ truth.marginals, 1 - 1e-9)
-    accuracy, n_annotations = (results[name].astype(float) for name in ("accuracy", "n_annotations"))
-    ends = accuracy, *_wilson(accuracy, n_annotations)
-    skill, low, high = ((value - chance) / (1 - chance) for value in ends)
-    known = {"skill": skill, "flag": flags(low, high)}
-    return known if truth.method in SHARED else known | {"skill_low": low, "skill_high": high}
+    accuracy = results["accuracy"].astype(float)
+    ends = _wilson(accuracy, results["n_annotations"].astype(float))
+    skill, low, high = (np.stack([accuracy, *ends]) - chance) / (1 - chance)
+    columns = {"skill": skill, "flag": flags(low, high)}
+    if truth.method not in SHARED:
+        columns |= {"skill_low": low, "skill_high": high}
+    return columns
 
 
 def annotators(annotations: Annotations) -> "polars.DataFrame":
@@ -124,8 +134,10 @@ def annotators(annotations: Annotations) -> "polars.DataFrame":
     check.instance(annotations, Annotations, "Annotations.from_long or read_annotations")
     if annotations.annotator is None:
         raise InputError("counts, without annotators", "annotations with annotators", "Give the long form.")
-    label, who = annotations.label, annotations.annotator
-    n_annotators, counts = len(annotations.index.annotators), annotations.counts()
+    label = annotations.label
+    who = annotations.annotator
+    n_annotators = len(annotations.index.annotators)
+    counts = annotations.counts()
     answers = votes_of_others(annotations)
     others = answers.sum(1)
     same = answers[np.arange(len(label)), label]
@@ -136,8 +148,12 @@ def annotators(annotations: Annotations) -> "polars.DataFrame":
         agreement = np.bincount(who[shared], same[shared] / others[shared], n_annotators) / n
         chance = np.bincount(who[shared], chance_of[label[shared]], n_annotators) / n
         skill = (agreement - chance) / (1 - chance)
-    names, n_annotations = list(annotations.index.annotators), np.bincount(who, minlength=n_annotators)
-    columns = {"annotator": names, "n_annotations": n_annotations, "agreement": agreement, "skill": skill}
+    columns = {
+        "annotator": list(annotations.index.annotators),
+        "n_annotations": np.bincount(who, minlength=n_annotators),
+        "agreement": agreement,
+        "skill": skill,
+    }
     return frames.as_polars(columns)
 
 
@@ -145,7 +161,9 @@ def flags(
     low: Float[np.ndarray, " annotator"], high: Float[np.ndarray, " annotator"]
 ) -> Shaped[np.ndarray, " annotator"]:
     """The flag "adversary" where skill is surely below 0, "spammer" where surely below `NO_SKILL`, "" elsewhere."""
-    return np.where(high < 0, "adversary", np.where(high < NO_SKILL, "spammer", ""))
+    flag = np.where(high < NO_SKILL, "spammer", "")
+    flag = np.where(high < 0, "adversary", flag)
+    return flag
 
 
 def _wilson(
@@ -154,6 +172,8 @@ def _wilson(
     """Wilson's 95% interval of a share of n (doi:10.1080/01621459.1927.10502953)."""
     z = 1.96
     with np.errstate(divide="ignore", invalid="ignore"):
-        centre = (share + z**2 / (2 * n)) / (1 + z**2 / n)
-        half = z / (1 + z**2 / n) * np.sqrt(share * (1 - share) / n + z**2 / (4 * n**2))
+        extra = z**2 / n
+        centre = (share + extra / 2) / (1 + extra)
+        variance = share * (1 - share) / n + extra / (4 * n)
+        half = z / (1 + extra) * np.sqrt(variance)
     return centre - half, centre + half

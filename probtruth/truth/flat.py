@@ -127,20 +127,15 @@ def vote_shares(
 
 def votes_of_others(annotations: Annotations) -> Int[np.ndarray, "annotation label"]:
     """How often the others gave each label to the item of each annotation."""
-    rows = np.arange(len(annotations.item))
-    others: np.ndarray = annotations.counts()[annotations.item]
-    rank = rows
+    all_votes: np.ndarray = annotations.counts()[annotations.item]
+    answer = np.arange(len(annotations.item))
     if annotations.annotator is not None:
         n_annotators = len(annotations.index.annotators)
         pair = annotations.item.astype(np.int64) * n_annotators + annotations.annotator
-        _, rank = np.unique(pair, return_inverse=True)
-    n_pairs = int(rank.max(initial=-1)) + 1
-    if n_pairs == len(rows):  # no repeats
-        others[rows, annotations.label] -= 1
-        return others
-    mine = np.zeros((n_pairs, annotations.n_labels), np.int64)
-    np.add.at(mine, (rank, annotations.label), 1)
-    return others - mine[rank]
+        _, answer = np.unique(pair, return_inverse=True)
+    of_answer = np.zeros_like(all_votes)  # a row for each answer, in which its repeats are counted
+    np.add.at(of_answer, (answer, annotations.label), 1)
+    return np.asarray(all_votes - of_answer[answer])
 
 
 def plurality(counts: Shaped[np.ndarray, "item label"]) -> Float[np.ndarray, "item label"]:

@@ -76,12 +76,13 @@ def infer_multilabel(
     for one, applying in (gold or {}).items():
         if isinstance(applying, str):
             raise InputError(f"gold {applying!r} of item {one!r}", "a set of labels", f"Write {{{applying!r}}}.")
-        known[one] = {check.one_of(name_text(name), tuple(labels), f"gold of item {one!r}: label") for name in applying}
+        known[one] = {check.one_of(name_text(name), labels, f"gold of item {one!r}: label") for name in applying}
     truths = {}
-    for column, (label, votes) in enumerate(binary.items()):
+    start = first * len(labels)
+    for label, votes in binary.items():
         applies = {name: NO_YES[label in those] for name, those in known.items()} or None
-        start = first * len(labels) + column
         truths[label] = infer_truth(votes, method, draws=0, seed=start, gold=applies, **options)
+        start += 1
     probs = np.stack([truth.probs[:, 1] for truth in truths.values()], 1)
     return MultilabelTruth(probs, Index(annotations.index.items, labels, annotations.index.annotators), truths)
 
@@ -110,8 +111,9 @@ def by_label(annotations: Annotations, none: object = None) -> Mapping[str, Anno
         del labels[nothing]
     if not labels:
         raise InputError("no label but the one for none", "at least one", "Give labels=[...] of all that can apply.")
-    once, index = np.ones(len(item), np.int64), Index(items, NO_YES, people)
-    return {
-        label: Annotations(item, answers[:, column], annotator, once, index, annotations.excluded)
-        for column, label in enumerate(labels)
-    }
+    once = np.ones(len(item), np.int64)
+    index = Index(items, NO_YES, people)
+    binary = {}
+    for label, applies in zip(labels, answers.T, strict=True):
+        binary[label] = Annotations(item, applies, annotator, once, index, annotations.excluded)
+    return binary

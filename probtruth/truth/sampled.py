@@ -6,7 +6,7 @@ from functools import partial
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int, Key
+from jaxtyping import Array, Float, Int
 from scipy.optimize import linear_sum_assignment
 
 from probtruth import check
@@ -132,11 +132,11 @@ def _summaries(
         class_key, answer_key = jax.random.split(key)
         joint = log_joint(marginals, rows, known, item, cell, weight)
         probs = jax.nn.softmax(joint, axis=1)
-        classes = categorical(class_key, probs)
+        classes = jax.random.categorical(class_key, joint)
         accuracy, skill, information = quality(jnp.exp(rows), marginals)
         annotator = cell[each] // n_labels
         row_of_answer = rows[annotator, classes[item[each]]]
-        answers = categorical(answer_key, jnp.exp(row_of_answer))
+        answers = jax.random.categorical(answer_key, row_of_answer)
         agreement, spread = _agreement(item[each], answers, n_items, n_labels)
         by_draw = {
             "class": classes.astype(jnp.uint16),
@@ -171,15 +171,6 @@ def _agreement(
     squares = jnp.where(compared, (share - mean) ** 2, 0.0)
     variance = squares.sum() / many
     return mean, jnp.sqrt(variance)
-
-
-def categorical(key: Key[Array, ""], weights: Float[Array, "row label"]) -> Int[Array, " row"]:
-    """A position for each row, with probabilities in proportion to its weights (of which one must be positive)."""
-    steps = jnp.cumsum(weights, axis=1)
-    n_rows, n_labels = weights.shape
-    level = jax.random.uniform(key, (n_rows, 1), weights.dtype)
-    passed = level * steps[:, -1:] >= steps
-    return jnp.minimum(passed.sum(1), n_labels - 1)
 
 
 def settled(rhat: float, ess: float) -> bool:

@@ -11,9 +11,13 @@ from probtruth.check import Source
 from probtruth.errors import InputError
 from probtruth.frame_numbers import NamedNumbers, labelled
 from probtruth.kernels.arrays import reordered, to_host, widened
+from probtruth.kernels.shapes import ItemInts
 from probtruth.types.arguments import Frame, GivenNames, Numbers
 from probtruth.types.index import Index, as_names, no_repeats, positions, sort_names
 from probtruth.types.shown import Brief
+
+VoteCounts = Int[np.ndarray, "item label"]
+AnnotationInts = Int[np.ndarray, " annotation"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -25,10 +29,10 @@ class Annotations(Brief):
     annotators that `without_annotators` left out; `notes` say how a table was read where that was not asked for.
     """
 
-    item: Int[np.ndarray, " annotation"]
-    label: Int[np.ndarray, " annotation"]
-    annotator: Int[np.ndarray, " annotation"] | None
-    multiplicity: Int[np.ndarray, " annotation"]
+    item: AnnotationInts
+    label: AnnotationInts
+    annotator: AnnotationInts | None
+    multiplicity: AnnotationInts
     index: Index
     excluded: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
@@ -56,7 +60,7 @@ class Annotations(Brief):
         """Number of annotators; None if only counts are known."""
         return None if self.annotator is None else len(self.index.annotators)
 
-    def counts(self) -> Int[np.ndarray, "item label"]:
+    def counts(self) -> VoteCounts:
         """The number of annotations of each item with each label."""
         cell = self.item * self.n_labels + self.label
         votes = np.bincount(cell, self.multiplicity, self.n_items * self.n_labels)  # exact: they sum to less than 2^53
@@ -108,8 +112,8 @@ class Annotations(Brief):
         """The annotations of the items at these positions, in this order, each label at its place in the index."""
         place = np.full(self.n_items, -1)
         place[rows] = np.arange(len(rows))
-        kept = self._of_rows(place[self.item] >= 0, place)
-        return replace(kept, label=labels[kept.label], index=index)
+        rest = self._of_rows(place[self.item] >= 0, place)
+        return replace(rest, label=labels[rest.label], index=index)
 
     def without_annotators(self, annotators: Iterable[object]) -> "Annotations":
         """The annotations of all other annotators; items that nobody else annotated stay, without annotations.
@@ -131,19 +135,19 @@ class Annotations(Brief):
                 "annotations that name their annotators",
                 "Give the long form (item, annotator, label).",
             )
-        known = self.index.annotators
+        annotated_by = self.index.annotators
         for name in names:
-            check.one_of(name, known, "annotator")
-        stay = np.array([name not in names for name in known])
+            check.one_of(name, annotated_by, "annotator")
+        stay = np.array([name not in names for name in annotated_by])
         if not stay.any():
-            raise InputError(f"all {len(known)} annotators to leave out", "fewer", "Somebody has to stay.")
+            raise InputError(f"all {len(annotated_by)} annotators to leave out", "fewer", "Somebody has to stay.")
         rest = self._of_rows(stay[self.annotator], np.arange(self.n_items))
         assert rest.annotator is not None
-        index = replace(self.index, annotators=tuple([name for name in known if name not in names]))
+        index = replace(self.index, annotators=tuple([name for name in annotated_by if name not in names]))
         excluded = sort_names({*self.excluded, *names})
         return replace(rest, annotator=(np.cumsum(stay) - 1)[rest.annotator], index=index, excluded=excluded)
 
-    def _of_rows(self, rows: Bool[np.ndarray, " annotation"], item: Int[np.ndarray, " item"]) -> "Annotations":
+    def _of_rows(self, rows: Bool[np.ndarray, " annotation"], item: ItemInts) -> "Annotations":
         """Some of the annotations, their items at new positions."""
         who = None if self.annotator is None else self.annotator[rows]
         of, label = item[self.item[rows]], self.label[rows]
@@ -204,8 +208,8 @@ class Annotations(Brief):
         Errors: `InputError` for negative, fractional or non-numeric counts, repeated names, and wrong lengths.
         """
         source = source or Source("counts")
-        given = NamedNumbers(None, as_names(items, "items"), as_names(labels, "labels"))
-        table = labelled(counts).in_order_of(given, "counts")
+        passed = NamedNumbers(None, as_names(items, "items"), as_names(labels, "labels"))
+        table = labelled(counts).in_order_of(passed, "counts")
         array = check_arrays.as_floats(table.values, "item label", "counts").astype(np.float64)
         items, names = table.items, table.labels
         if array.size == 0:
@@ -226,11 +230,11 @@ class Annotations(Brief):
 class Counts(Annotations):
     """Annotations of which only the votes for each label are known; the flat arrays are made where they are needed."""
 
-    item: Int[np.ndarray, " annotation"] = field(init=False)
-    label: Int[np.ndarray, " annotation"] = field(init=False)
+    item: AnnotationInts = field(init=False)
+    label: AnnotationInts = field(init=False)
     annotator: None = field(init=False, default=None)
-    multiplicity: Int[np.ndarray, " annotation"] = field(init=False)
-    votes: Int[np.ndarray, "item label"] = field(kw_only=True)
+    multiplicity: AnnotationInts = field(init=False)
+    votes: VoteCounts = field(kw_only=True)
 
     def __getattr__(self, name: str) -> np.ndarray:
         if name not in ("item", "label", "multiplicity"):
@@ -241,9 +245,7 @@ class Counts(Annotations):
         return made[name]
 
     @classmethod
-    def of(
-        cls, votes: Int[np.ndarray, "item label"], items: GivenNames, labels: GivenNames, source: Source
-    ) -> "Counts":
+    def of(cls, votes: VoteCounts, items: GivenNames, labels: GivenNames, source: Source) -> "Counts":
         """From numbers that were checked one by one."""
         total = votes.sum(dtype=np.float64)
         if total >= 2.0**53:
@@ -253,7 +255,7 @@ class Counts(Annotations):
         index, rows, columns = Index.of_array(votes.shape, items, labels)
         return cls(index=index, votes=to_host(reordered(votes, rows, columns)))
 
-    def counts(self) -> Int[np.ndarray, "item label"]:
+    def counts(self) -> VoteCounts:
         return self.votes
 
     def _placed(self, index: Index, rows: Int[np.ndarray, " some"], labels: Int[np.ndarray, " label"]) -> "Counts":

@@ -27,8 +27,8 @@ Tests = Callable[[Collection[str] | None], Sequence[Row]]  # The model-free test
 
 def leading_pair(ranks: Sequence[Rank]) -> tuple[str, str]:
     """The two models of highest P(best), the first one first."""
-    first, second = (str(row["model"]) for row in leaders(ranks)[:2])
-    return first, second
+    first, second, *_ = leaders(ranks)
+    return first.model, second.model
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -101,7 +101,7 @@ class Comparison(Reported):
     @cached_property
     def ranked(self) -> Sequence[Rank]:
         """The models, the likeliest to be the best first."""
-        return [Rank.of(row) for row in leaders(self.ranks)]
+        return leaders(self.ranks)
 
     @cached_property
     def ordered_pairs(self) -> Sequence[Pair]:
@@ -123,7 +123,7 @@ class Comparison(Reported):
             a: the model that comes first.
             b: the model that is subtracted.
         """
-        found = next(pair for pair in self.ordered_pairs if {pair.a, pair.b} == {a, b})
+        found = next(pair for pair in self.pairs if {*pair.models} == {a, b})
         return found.seen_from(a)
 
     @cached_property
@@ -140,7 +140,7 @@ class Comparison(Reported):
         if not rows:
             return []
         first, second = leading_pair(self.ranks)
-        return [Pair.of(row).seen_from(first) for row in rows if {row["a"], row["b"]} == {first, second}]
+        return [row.seen_from(first) for row in rows if {*row.models} == {first, second}]
 
     @cached_property
     def rank_chances(self) -> Mapping[str, Sequence[float]]:
@@ -188,6 +188,17 @@ class Comparison(Reported):
         ROPE) is at least 0.975. Inside a tier the order is inconclusive.
         """
         return frames.from_rows([dict(row) for row in self.ranks])
+
+    def annotators(self) -> "polars.DataFrame":
+        """Of votes, one row for each annotator; no rows of other comparisons.
+
+        `attention` is 1 where votes go with the strengths as those of all do, 0 at random; `ties` is the share of ties
+        and `left` that of votes for the left answer, ties counted half: of all votes, and under `engine="nuts"` between
+        equal answers, by the program. Each has its 95% interval (`_low`, `_high`). `at_random`: the attention is surely
+        below 0.5.
+        """
+        rows = self.decisions.get("annotators")
+        return frames.from_rows(rows if isinstance(rows, Sequence) else [])
 
     def model_free_tests(self, models: Collection[str] | None = None) -> "polars.DataFrame":
         """The model-free tests of each pair, with p-values adjusted after Holm over all pairs of the comparison.

@@ -6,12 +6,13 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from jaxtyping import Float, Int, Integer
+from jaxtyping import Int, Integer
 
 from probtruth import check, check_arrays, frames
 from probtruth.errors import InputError
 from probtruth.frames import Names, by_value, compact, name_text, rising, text
 from probtruth.kernels.arrays import is_own, on_device, to_host
+from probtruth.kernels.shapes import ItemInts, ItemLabel
 from probtruth.types.shown import Brief
 
 if TYPE_CHECKING:
@@ -55,21 +56,19 @@ class Index(Brief):
     annotators: tuple[str, ...] = ()
     positional_items: bool = False
     positional_labels: bool = False
-    item_rows: Int[np.ndarray, " item"] | None = field(default=None, compare=False, repr=False)
+    item_rows: ItemInts | None = field(default=None, compare=False, repr=False)
     label_columns: Int[np.ndarray, " label"] | None = field(default=None, compare=False, repr=False)
 
     @classmethod
     def of_array(
         cls, shape: Sequence[int], items: Iterable[object] | None = None, labels: Iterable[object] | None = None
-    ) -> tuple["Index", Int[np.ndarray, " item"], Int[np.ndarray, " label"]]:
+    ) -> tuple["Index", ItemInts, Int[np.ndarray, " label"]]:
         """The sorted index of an array, and the rows and columns that bring the array into its order."""
         item_names, rows = _in_order(shape[0], as_names(items, "items"), "items")
         label_names, columns = _in_order(shape[1], as_names(labels, "labels"), "labels")
         return cls(item_names, tuple(label_names), (), items is None, labels is None, rows, columns), rows, columns
 
-    def named_by(
-        self, other: "Index", array: str
-    ) -> tuple["Index", Int[np.ndarray, " item"], Int[np.ndarray, " label"]]:
+    def named_by(self, other: "Index", array: str) -> tuple["Index", ItemInts, Int[np.ndarray, " label"]]:
         """The index with names in place of positions, from another one in its caller's order.
 
         Returns it with the rows and columns that bring `array` (in words) into its order.
@@ -91,7 +90,7 @@ class Index(Brief):
             return self.items, self.positional_items, self.item_rows
         return self.labels, self.positional_labels, self.label_columns
 
-    def with_items(self, positions: Int[np.ndarray, " item"]) -> "Index":
+    def with_items(self, positions: ItemInts) -> "Index":
         """The index of some of the items (their positions, ascending), still in the caller's order."""
         rows = None if self.item_rows is None else ranks(self.item_rows[positions])
         if isinstance(self.items, Names):
@@ -221,7 +220,7 @@ class Audit(Brief):
 
 def one_hot(
     labels: object, classes: Sequence[str] | None, n_labels: object, what: str
-) -> tuple[Float[np.ndarray, "item label"], Sequence[str] | None]:
+) -> tuple[ItemLabel, Sequence[str] | None]:
     """Rows with a single 1, and the names of the columns; None where the labels are positions without names.
 
     Integers are positions from 0, unless the names of the classes are integers too.

@@ -5,8 +5,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from probtruth.check import as_float
-
 type Row = Mapping[str, Any]
 
 LEAST_CHANCE = 0.001  # Below it, who is likelier to be the best hangs on a few draws
@@ -46,16 +44,6 @@ class Rank(_Columns):
     expected_regret: float | None = None
     tier: int | None = None
 
-    @classmethod
-    def of(cls, row: "Rank | Row") -> "Rank":
-        if isinstance(row, Rank):
-            return row
-        numbers: dict[str, Any] = {name: as_float(row.get(name)) for name in RANK_NUMBERS}
-        return cls(row["model"], **numbers)
-
-
-RANK_NUMBERS = ("score", "low", "high", "entropy", "divergence", "p_best", "expected_rank", "expected_regret")
-
 
 @dataclass(frozen=True)
 class Pair(_Columns):
@@ -90,14 +78,6 @@ class Pair(_Columns):
     p_a_preferred_high: float | None = None
     group: str | None = None
     n_items: int | None = None
-
-    @classmethod
-    def of(cls, row: "Pair | Row") -> "Pair":
-        if isinstance(row, Pair):
-            return row
-        numbers: dict[str, Any] = {name: as_float(row.get(name)) for name in PAIR_NUMBERS}
-        names: dict[str, Any] = {name: row.get(name) for name in PAIR_NAMES}
-        return cls(row["a"], row["b"], **numbers, **names)
 
     def keys(self) -> list[str]:
         """The columns of `pairwise()`, and of a group."""
@@ -143,25 +123,6 @@ class Pair(_Columns):
         )
 
 
-PAIR_NUMBERS = (
-    "difference",
-    "low",
-    "high",
-    "p_a_better",
-    "p_b_better",
-    "p_equivalent",
-    "p_a_better_rope",
-    "p_b_better_rope",
-    "unseen_rate",
-    "unseen_difference",
-    "unseen_p_a_better",
-    "p_a_preferred",
-    "p_a_preferred_low",
-    "p_a_preferred_high",
-)
-PAIR_NAMES = ("favours", "reason", "shared_items", "group", "n_items")
-
-
 def _other_side(chance: float | None) -> float | None:
     return None if chance is None else 1.0 - chance
 
@@ -171,24 +132,20 @@ def minus(value: float | None) -> float | None:
     return None if value is None else 0.0 - value
 
 
-def leaders[R: (Rank, Row)](ranks: Sequence[R]) -> list[R]:
+def leaders(ranks: Iterable[Rank]) -> list[Rank]:
     """The models by probability of being the best and, where that is less than 0.001, by expected rank."""
     return sorted(ranks, key=_order)
 
 
-def _order(row: Rank | Row) -> tuple[float, float]:
-    best, rank = as_float(row["p_best"]), as_float(row["expected_rank"])
-    place = math.inf if rank is None else rank
-    if best is None:
+def _order(row: Rank) -> tuple[float, float]:
+    place = math.inf if row.expected_rank is None else row.expected_rank
+    if row.p_best is None:
         return (1.0, place)
-    return (-best if best >= LEAST_CHANCE else 0.0, place)
+    return (-row.p_best if row.p_best >= LEAST_CHANCE else 0.0, place)
 
 
-def from_the_leader(rows: Iterable[Pair | Row], models: Sequence[str]) -> list[Pair]:
+def from_the_leader(rows: Iterable[Pair], models: Sequence[str]) -> list[Pair]:
     """The pairs with the model that comes first as a, in the order of the models."""
     place = {model: at for at, model in enumerate(models)}
-    pairs = []
-    for row in rows:
-        lead = min(row["a"], row["b"], key=place.__getitem__)
-        pairs.append(Pair.of(row).seen_from(lead))
+    pairs = [row.seen_from(min(row.models, key=place.__getitem__)) for row in rows]
     return sorted(pairs, key=lambda pair: (place[pair.a], place[pair.b]))

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float, Int
 
+from probtruth.kernels.shapes import ItemInts, ModelItem
 from probtruth.types.shown import Brief
 
 
@@ -12,7 +13,7 @@ from probtruth.types.shown import Brief
 class Partition(Brief):
     """Which of some named groups or clusters each item lies in; `codes` are positions in `names`."""
 
-    codes: Int[np.ndarray, " item"]
+    codes: ItemInts
     names: tuple[str, ...]
 
     def part(self, items: Int[np.ndarray, " these"]) -> "Partition":
@@ -39,7 +40,7 @@ class Replicates(Brief):
         counted = [np.bincount(self.item[~np.isnan(row)], minlength=n_items) for row in self.values]
         return np.array(counted, np.int64)
 
-    def means(self, n_items: int) -> Float[np.ndarray, "model item"]:
+    def means(self, n_items: int) -> ModelItem:
         """Each model's mean over the replicates of each item; NaN where it has none."""
         found = np.full((len(self.values), n_items), np.nan)
         for row, values in zip(found, self.values, strict=True):

@@ -137,9 +137,9 @@ class Predictions(Brief):
             hint = "Pass labels=[...], all names, or n_labels=..., how many there are."
             raise InputError("no labels", "the names or the number of all labels", hint)
         certain: dict[str, Any] = {}
-        for model, own in by_model(predicted).items():
-            rows, _ = one_hot(own, names, n_labels, f"labels of model {model!r}")
-            certain[model] = NamedNumbers(rows, row_names(own))
+        for model, answers in by_model(predicted).items():
+            rows, _ = one_hot(answers, names, n_labels, f"labels of model {model!r}")
+            certain[model] = NamedNumbers(rows, row_names(answers))
         return cls.from_probs(certain, items=items, index=index, labels=names)
 
     @classmethod
@@ -147,9 +147,9 @@ class Predictions(Brief):
         cls, kind: str, tables: object, items: GivenNames, labels: GivenNames, index: Index | None
     ) -> "Predictions":
         read = {name: labelled(table) for name, table in by_model(tables).items()}
-        given = NamedNumbers(None, as_names(items, "items"), as_names(labels, "labels"))
-        read, notes = _with_both_labels(kind, read, given.labels, index)
-        order = _common_names(read, given, index)
+        passed = NamedNumbers(None, as_names(items, "items"), as_names(labels, "labels"))
+        read, notes = _with_both_labels(kind, read, passed.labels, index)
+        order = _common_names(read, passed, index)
         ordered = {name: table.in_order_of(order, f"model {check.quote(name)}") for name, table in read.items()}
         models = tuple(read)
         arrays = together(
@@ -186,13 +186,13 @@ def _of_event(values: object) -> bool:
 
 
 def _with_both_labels(
-    kind: str, tables: dict[str, NamedNumbers], given: Sequence[str] | None, index: Index | None
+    kind: str, tables: dict[str, NamedNumbers], passed: Sequence[str] | None, index: Index | None
 ) -> tuple[dict[str, NamedNumbers], tuple[str, ...]]:
     """Tables of one number an item with a column for each of the two labels, and what was taken for what."""
     events = [model for model, table in tables.items() if _of_event(table.values)]
     if not events or kind == "log-probs":
         return tables, ()
-    labels = given
+    labels = passed
     for table in tables.values():
         if labels is None and table.labels is not None and len(table.labels) > 1:
             labels = table.labels
@@ -206,11 +206,11 @@ def _with_both_labels(
     made = dict(tables)
     notes: dict[str, None] = {}
     for model in events:
-        own = tables[model]
+        table = tables[model]
         event = 1
-        if labels is not None and own.labels is not None and own.labels[0] in labels:
-            event = [*labels].index(own.labels[0])
-        made[model] = NamedNumbers(_both(kind, own.values, event), own.items, labels)
+        if labels is not None and table.labels is not None and table.labels[0] in labels:
+            event = [*labels].index(table.labels[0])
+        made[model] = NamedNumbers(_both(kind, table.values, event), table.items, labels)
         word = check.quote(event if labels is None else labels[event])
         notes[f"one number an item: took it as that of label {word}"] = None
     return made, tuple(notes)
@@ -227,18 +227,18 @@ def _both(kind: str, values: Any, event: int) -> Table:
     return both
 
 
-def _common_names(tables: Mapping[str, NamedNumbers], given: NamedNumbers, index: Index | None) -> NamedNumbers:
+def _common_names(tables: Mapping[str, NamedNumbers], passed: NamedNumbers, index: Index | None) -> NamedNumbers:
     """The names of rows and columns that all tables take: those that were passed, else those of the tables."""
     common: dict[str, Sequence[str] | None] = {}
     for side in SIDES:
-        names = getattr(given, side)
-        own = {model: getattr(table, side) for model, table in tables.items()}
-        without = [model for model, one in own.items() if one is None]
-        named = [model for model, one in own.items() if one is not None]
+        names = getattr(passed, side)
+        names_of = {model: getattr(table, side) for model, table in tables.items()}
+        without = [model for model, one in names_of.items() if one is None]
+        named = [model for model, one in names_of.items() if one is not None]
         if names is None and without and index is not None and not index.side(side)[1]:
             names = index.written(side, "predictions")
         if names is None and named:
-            names = own[named[0]]
+            names = names_of[named[0]]
             if without and [*names] != [*map(str, range(len(names)))]:
                 raise InputError(
                     f"model {check.quote(named[0])} with names of {side} ({check.shortlist(names, 3)}) beside model "

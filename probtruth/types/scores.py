@@ -14,6 +14,7 @@ from probtruth.check import Source
 from probtruth.errors import InputError
 from probtruth.kernels.arrays import Table
 from probtruth.kernels.host import empty_array
+from probtruth.kernels.shapes import ItemInts, ItemLabel, ModelItem
 from probtruth.types.annotations import Annotations
 from probtruth.types.arguments import Frame
 from probtruth.types.index import Audit, Coded, no_repeats, order_of, positions, ranks, rows_of, sort_names
@@ -23,6 +24,8 @@ from probtruth.types.shown import Brief
 
 if TYPE_CHECKING:
     import polars
+
+LabelLosses = Float[Table, "model item label"]
 
 
 @dataclass(frozen=True)
@@ -89,13 +92,13 @@ class LabelsBehind(Brief):
     from; None where it was not.
     """
 
-    given: Float[Table, "model item label"] | LossesOf
+    given: LabelLosses | LossesOf
     truth: Float[Table, "item label"]
     estimand: str
-    shares: Float[np.ndarray, "item label"] | None = None
-    n_votes: Int[np.ndarray, " item"] | None = None
-    influence: Float[np.ndarray, "model item"] | None = None
-    log_probs: Float[Table, "model item label"] | None = None
+    shares: ItemLabel | None = None
+    n_votes: ItemInts | None = None
+    influence: ModelItem | None = None
+    log_probs: LabelLosses | None = None
     annotations: Annotations | None = None
 
     @property
@@ -107,7 +110,7 @@ class LabelsBehind(Brief):
         return annotations if self.estimand == "distribution" else None
 
     @cached_property
-    def losses(self) -> Float[Table, "model item label"]:
+    def losses(self) -> LabelLosses:
         """The loss if the label were k."""
         return self.losses_of()
 
@@ -161,7 +164,7 @@ class Scores(Brief):
     of the same predictions by the proper rule of the kind of an improper official score.
     """
 
-    values: Float[np.ndarray, "model item"]
+    values: ModelItem
     models: tuple[str, ...]
     items: Sequence[Any]
     rule: str
@@ -173,7 +176,7 @@ class Scores(Brief):
     replicates: Replicates | None = None
     gold: ExpertScores | None = None
     audit: Audit = field(default_factory=Audit)
-    item_rows: Int[np.ndarray, " item"] | None = None
+    item_rows: ItemInts | None = None
     item_order: bool = True
     notes: tuple[str, ...] = ()
     cautions: tuple[str, ...] = ()
@@ -182,13 +185,16 @@ class Scores(Brief):
     def __repr__(self) -> str:
         """The models, the size and the rule."""
         way = "higher is better" if self.higher_is_better else "lower is better"
-        parts = {"groups": self.groups, "clusters": self.clusters}
-        known = "".join(f", {len(part.names):,} {what}" for what, part in parts.items() if part is not None)
         models = f"{len(self.models)} models ({check.shortlist(self.models, 4)})"
-        return f"Scores: {check.quote(self.rule)}, {way}; {models} on {len(self.items):,} items{known}"
+        text = f"Scores: {check.quote(self.rule)}, {way}; {models} on {len(self.items):,} items"
+        if self.groups is not None:
+            text += f", {len(self.groups.names):,} groups"
+        if self.clusters is not None:
+            text += f", {len(self.clusters.names):,} clusters"
+        return text
 
     @property
-    def losses(self) -> Float[np.ndarray, "model item"]:
+    def losses(self) -> ModelItem:
         """The scores as losses: lower is better."""
         return -self.values if self.higher_is_better else self.values
 
@@ -198,17 +204,17 @@ class Scores(Brief):
         return -1.0 if self.higher_is_better else 1.0
 
     @property
-    def label_values(self) -> Float[Table, "model item label"] | None:
+    def label_values(self) -> LabelLosses | None:
         """The loss if the label were k; None for scores without labels behind them."""
         return None if self.labels is None else self.labels.losses
 
     @property
-    def shares(self) -> Float[np.ndarray, "item label"] | None:
+    def shares(self) -> ItemLabel | None:
         """The unsmoothed vote shares behind the scores, where there are any."""
         return None if self.labels is None else self.labels.shares
 
     @property
-    def n_votes(self) -> Int[np.ndarray, " item"] | None:
+    def n_votes(self) -> ItemInts | None:
         """The votes behind each item's shares, where there are any."""
         return None if self.labels is None else self.labels.n_votes
 
@@ -368,7 +374,7 @@ class Scores(Brief):
             on_disk: keeps the scores in a temporary file.
             missing: scores that are none.
         """
-        coded, given, source = _columns(parts, columns, score, missing)
+        coded, numbers, source = _columns(parts, columns, score, missing)
         (of_item, items), (of_model, models) = coded["item"], coded["model"]
         unit = _unit_of(coded)
         repeat, repeats = coded.get(unit, (np.zeros_like(of_item), ("",)))
@@ -385,44 +391,44 @@ class Scores(Brief):
             count = np.delete(count, empty, axis=0)
         order = order_of(frames.compact(frames.as_series(items))).astype(np.int64)
         scored = (count > 0).any(0)[order]
-        kept = order[scored]
+        stays = order[scored]
         without_scores = tuple([items[row] for row in order[~scored].tolist()])
         lacks = zip(models, (count == 0).sum(1).tolist(), [0] * len(models), strict=True)
         place = np.full(len(items), -1)
-        place[kept] = np.arange(len(kept))
-        cell = of_model.astype(np.int64) * len(kept) + place[of_item]
-        values, replicates = empty_array((len(models), len(kept)), on_disk), None
-        if not (count[:, kept] > 0).all():
+        place[stays] = np.arange(len(stays))
+        cell = of_model.astype(np.int64) * len(stays) + place[of_item]
+        values, replicates = empty_array((len(models), len(stays)), on_disk), None
+        if not (count[:, stays] > 0).all():
             values[:] = np.nan
-        values.reshape(-1)[cell] = given
+        values.reshape(-1)[cell] = numbers
         if unit in coded:
-            n = count[:, kept]
-            total = np.bincount(cell, given, n.size).reshape(n.shape)
+            n = count[:, stays]
+            total = np.bincount(cell, numbers, n.size).reshape(n.shape)
             values[:] = np.where(n > 0, total / np.maximum(n, 1), np.nan)
             undefined = (np.isnan(values) & (n > 0)).any(0)
             if undefined.any():
-                item = items[kept[undefined.argmax()]]
+                item = items[stays[undefined.argmax()]]
                 raise InputError(
                     "replicates of inf and of -inf",
                     "replicates that have a mean",
                     "Check the scores of that item.",
                     f"{source.name}, item {check.quote(item)}",
                 )
-            replicates = _by_replicate(cell, given, n, repeat, repeats, unit)
+            replicates = _by_replicate(cell, numbers, n, repeat, repeats, unit)
         line = of_model.astype(np.int64) * len(repeats) + repeat
         rows = np.argsort(line, kind="stable")
         in_order = bool(((np.diff(of_item[rows]) > 0) | (np.diff(line[rows]) > 0)).all())
         return cls(
             values,
             tuple(models),
-            tuple([items[row] for row in kept.tolist()]),
+            tuple([items[row] for row in stays.tolist()]),
             rule=score,
             higher_is_better=higher_is_better,
-            groups=_partition("group", coded, kept, source, columns),
-            clusters=_partition("cluster", coded, kept, source, columns),
+            groups=_partition("group", coded, stays, source, columns),
+            clusters=_partition("cluster", coded, stays, source, columns),
             replicates=replicates,
             audit=Audit(without_scores, (), tuple(lacks)),
-            item_rows=ranks(kept) if in_order else None,
+            item_rows=ranks(stays) if in_order else None,
             item_order=in_order,
             notes=notes,
             cautions=_of_folds(coded, columns),
@@ -438,7 +444,7 @@ def _columns(
     """
     places: dict[str, dict[str, int]] = {option: {} for option in columns}
     codes: dict[str, list[np.ndarray]] = {option: [] for option in columns}
-    given = []
+    numbers = []
     sources = []
     n_blank = 0
     for frame, source in parts:
@@ -446,27 +452,29 @@ def _columns(
         blank = frames.blank(frames.flat(frame, score, source, "score"), (*missing, "nan", "NaN"))
         full = np.flatnonzero(~blank.to_numpy())
         for option, place in places.items():
-            own, names = frames.encode(frame, columns[option], source, option)
-            codes[option].append(np.array([place.setdefault(name, len(place)) for name in names], np.int32)[own[full]])
+            own_codes, names = frames.encode(frame, columns[option], source, option)
+            codes[option].append(
+                np.array([place.setdefault(name, len(place)) for name in names], np.int32)[own_codes[full]]
+            )
         if len(full) < frame.height:
             n_blank += frame.height - len(full)
             rows = full.tolist()
             source = source.of_rows(rows)
             frame = frame[rows]
-        given.append(frame_numbers.numbers(frame, score, source, "score"))
+        numbers.append(frame_numbers.numbers(frame, score, source, "score"))
         sources.append((source, frame.height))
     notes = dict.fromkeys(note for source, _ in sources for note in source.notes)
     if n_blank:
         notes[f"{sources[0][0].name}: {check.count(n_blank, 'score')} missing"] = None
-    whole = Source(sources[0][0].name, parts=sources, notes=tuple(notes))
-    if not sum(map(len, given)):
-        raise InputError("no rows", "at least one score", "Check the file.", whole.name)
+    all_parts = Source(sources[0][0].name, parts=sources, notes=tuple(notes))
+    if not sum(map(len, numbers)):
+        raise InputError("no rows", "at least one score", "Check the file.", all_parts.name)
     coded: dict[str, Coded] = {option: (np.concatenate(codes[option]), [*place]) for option, place in places.items()}
-    return coded, np.concatenate(given), whole
+    return coded, np.concatenate(numbers), all_parts
 
 
 def _partition(
-    what: str, coded: Mapping[str, Coded], kept: Int[np.ndarray, " item"], source: Source, columns: Mapping[str, str]
+    what: str, coded: Mapping[str, Coded], stays: ItemInts, source: Source, columns: Mapping[str, str]
 ) -> Partition | None:
     """The groups or clusters of the items that stay, where there are any; the rows of an item must agree."""
     if what not in coded:
@@ -483,7 +491,7 @@ def _partition(
             f"Check the {what} column: its rows must agree.",
             source.at(row, columns[what]),
         )
-    used, inverse = np.unique(of_items[kept], return_inverse=True)
+    used, inverse = np.unique(of_items[stays], return_inverse=True)
     names_used = [names[code] for code in used.tolist()]
     ordered = sort_names(names_used)
     return Partition(positions(ordered, names_used)[inverse], ordered)

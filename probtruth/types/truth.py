@@ -15,6 +15,7 @@ from probtruth import check, check_arrays, frames
 from probtruth.errors import InputError
 from probtruth.frame_numbers import NamedNumbers, labelled, row_names
 from probtruth.kernels.arrays import Table, on_device, reordered, to_host
+from probtruth.kernels.shapes import ItemInts, ItemLabel
 from probtruth.types.annotations import Annotations
 from probtruth.types.arguments import ESTIMANDS, Estimand, GivenNames, Numbers
 from probtruth.types.index import Index, as_names, one_hot
@@ -62,8 +63,8 @@ class Truth(Brief):
     index: Index
     estimand: str
     method: str
-    shares: Float[np.ndarray, "item label"] | None = None
-    n_votes: Int[np.ndarray, " item"] | None = None
+    shares: ItemLabel | None = None
+    n_votes: ItemInts | None = None
     draws: Float[np.ndarray, "draw item label"] | None = None
     marginals: Float[np.ndarray, " label"] | None = None
     confusion: Float[np.ndarray, "annotator label label"] | None = None
@@ -118,18 +119,18 @@ class Truth(Brief):
         """
         import xarray
 
-        sampled, known, labels = dict(self.sampled), self.diagnostics, list(self.index.labels)
+        sampled, facts, labels = dict(self.sampled), self.diagnostics, list(self.index.labels)
         groups: dict[str, Mapping[str, object]] = {
             "posterior": sampled,
             "log_likelihood": {"annotations": sampled.pop("log_likelihood", None)},
             "sample_stats": {name: sampled.pop(name, None) for name in STATS},
             "posterior_predictive": {name: sampled.pop(name, None) for name in PREDICTED},
-            "observed_data": {name: np.asarray(known[name]) for name in PREDICTED if name in known},
+            "observed_data": {name: np.asarray(facts[name]) for name in PREDICTED if name in facts},
             "constant_data": {"probs": to_host(self.probs), "shares": self.shares, "n_votes": self.n_votes},
         }
         if not sampled and self.draws is not None:
             sampled["distribution"] = self.draws[None]
-        attributes = {name: value for name, value in known.items() if isinstance(value, (int, float, str))}
+        attributes = {name: value for name, value in facts.items() if isinstance(value, (int, float, str))}
         attributes |= {name: int(value) for name, value in attributes.items() if isinstance(value, bool)}
         tree = {"/": xarray.Dataset(attrs={"method": self.method, "estimand": self.estimand, **attributes})}
         of_axis = {"item": list(self.index.items), "label": labels, "answer": labels}
@@ -143,8 +144,8 @@ class Truth(Brief):
             }
             if found:
                 made = xarray.Dataset(found)
-                own = {name: of_axis.get(str(name), np.arange(size)) for name, size in made.sizes.items()}
-                tree[f"/{group}"] = made.assign_coords(own)
+                coordinates = {name: of_axis.get(str(name), np.arange(size)) for name, size in made.sizes.items()}
+                tree[f"/{group}"] = made.assign_coords(coordinates)
         return xarray.DataTree.from_dict(tree)
 
     @property
@@ -187,8 +188,8 @@ class Truth(Brief):
 
         Errors: `InputError` for a row that is not a distribution; nothing is clipped or renormalised.
         """
-        given = NamedNumbers(None, as_names(items, "items"), as_names(labels, "labels"))
-        table = labelled(probs).in_order_of(given, "soft labels")
+        passed = NamedNumbers(None, as_names(items, "items"), as_names(labels, "labels"))
+        table = labelled(probs).in_order_of(passed, "soft labels")
         array = check_arrays.as_float_table(table.values, "soft labels")
         names, labels = table.items, table.labels
         index, rows, columns = Index.of_array(array.shape, names, labels)
@@ -196,8 +197,10 @@ class Truth(Brief):
             array, lambda row: f"item {row if names is None else check.quote(names[row])}", "soft labels"
         )
         check.one_of(estimand, ESTIMANDS, "estimand")
-        own = reordered(array, rows, columns)
-        mine = np.array(own, order="C") if own is array and not on_device(own) else own  # the caller's may change
+        ordered = reordered(array, rows, columns)
+        mine = (
+            np.array(ordered, order="C") if ordered is array and not on_device(ordered) else ordered
+        )  # the caller's may change
         return cls(mine, index, estimand, "given")
 
     @classmethod

@@ -7,8 +7,9 @@ import pytest
 
 from probtruth.cli.fail_if import Condition, gate_of, parse
 from probtruth.errors import InputError
+from probtruth.types.pairs import Pair
 
-PAIRS = [
+ROWS = [
     {"a": "new", "b": "old", "difference": 0.3, "low": 0.1, "high": 0.5, "p_a_better": 0.04, "p_equivalent": None,
      "p_b_better": 0.96},
     {"a": "old", "b": "other", "difference": 0.2, "low": 0.0, "high": 0.4, "p_a_better": 0.2, "p_equivalent": None,
@@ -16,6 +17,7 @@ PAIRS = [
     {"a": "new", "b": "other", "difference": 0.2, "low": 0.0, "high": 0.4, "p_a_better": 0.2, "p_equivalent": None,
      "p_b_better": 0.8},
 ]  # fmt: skip
+PAIRS = [Pair(**row) for row in ROWS]
 MODELS = ("old", "new", "other")
 
 

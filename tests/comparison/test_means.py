@@ -172,6 +172,19 @@ def test_a_walk_over_the_number_of_ties_does_not_jump(n_groups, sizes):
         assert np.abs(ends_of(nearly, groups) - exact).max() < 0.1 * np.ptp(exact)
 
 
+@pytest.mark.parametrize("size", [0.25, 1.0])
+@pytest.mark.parametrize("n_groups", [1, 4])
+def test_the_first_tie_moves_the_interval_no_more_than_the_next(size, n_groups):
+    # one difference on all items, of scores that can differ by 1: with a first tie, the low end rose by two widths
+    ends = []
+    for ties in range(3):
+        difference = np.where(np.arange(40) < ties, 0.0, size)
+        place = located(np.stack([difference, np.zeros(40)]), np.arange(40) % n_groups, pseudo=1.0)
+        ends.append(place.margins[0].interval())
+    first, second = np.abs(np.diff(ends, axis=0)).max(1)
+    assert first < 1.1 * second
+
+
 def test_rare_differences_of_clusters():
     # clusters of two items that differ in both or none: the same as one item each, at half the weight of the items
     few = np.r_[1.0, np.zeros(19)]

@@ -66,7 +66,7 @@ def test_undefined_without_one_unit_is_not_whole():
     within = DESIGNS["items"]
     found = resampled(lambda weights: np.where(weights[:, [3]] == 0, np.nan, 1.0), within)
     assert np.isfinite(found.estimate).all()
-    assert not found.whole.any()
+    assert not found.defined.any()
 
 
 def test_too_many_units_are_bundled_inside_their_groups(monkeypatch):

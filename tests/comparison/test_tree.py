@@ -36,6 +36,20 @@ def test_statistics_of_a_sampler_stand_where_one_was_needed(five_compared, group
     assert {"diverging", "energy", "lp"} <= set(grouped.datatree["sample_stats"].data_vars)
 
 
+def test_the_prior_has_draws_of_what_is_proper_and_names_what_is_not(grouped):
+    prior = grouped.datatree["prior"].dataset
+    posterior = grouped.datatree["posterior"].dataset
+    assert set(prior.data_vars) == {"between_group_sd", "spread_of_log_variance", "group_deviation"}
+    assert prior["between_group_sd"].dims == posterior["between_group_sd"].dims
+    assert set(posterior.data_vars) - set(prior.data_vars) >= {"population_difference", "typical_variance"}
+    for name in ("population_difference", "typical_variance"):
+        assert name in prior.attrs["improper"]
+    # deviations over their sd are normal, and the spread is half-normal: 95% lie within 1.96
+    standard = prior["group_deviation"] / prior["between_group_sd"]
+    for draws in (standard, prior["spread_of_log_variance"]):
+        assert float((np.abs(draws) < 1.96).mean()) == pytest.approx(0.95, abs=0.01)
+
+
 def test_names_of_the_dimensions(five_compared):
     posterior = five_compared.datatree["posterior"].dataset
     assert posterior["contrast"].dims == ("chain", "draw", "model_name")

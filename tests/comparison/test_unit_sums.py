@@ -43,7 +43,7 @@ def test_a_complete_table_gives_the_components_of_the_two_way_layout():
     assert found.df == pytest.approx(m - 1, rel=ROUNDING)
     noisy = n / (n - 1)  # noise in the units' part over that of answers in the items'
     known = 1 / (1 + 1 / (n - 1) / np.sqrt(m - 1)) / (1 + ((noisy - 1) / 10) ** 2)
-    assert found.known == pytest.approx(known, rel=ROUNDING)
+    assert found.counted == pytest.approx(known, rel=ROUNDING)
 
 
 def test_items_that_only_one_unit_has_say_nothing_of_the_others():
@@ -134,19 +134,19 @@ def test_one_unit_or_one_item_adds_nothing():
 
 
 def test_of_one_unit_nothing_is_known_and_of_two_of_equal_weight_all():
-    assert told(np.ones((50, 1), bool)).known == 0
-    assert told(np.ones((5000, 2), bool)).known == pytest.approx(1, abs=0.02)
+    assert told(np.ones((50, 1), bool)).counted == 0
+    assert told(np.ones((5000, 2), bool)).counted == pytest.approx(1, abs=0.02)
     few, some, many = (told(dominated(1, items, True)) for items in (2, 40, 150))
-    assert 0 < few.known < some.known < many.known < 1
+    assert 0 < few.counted < some.counted < many.counted < 1
     assert 1 < few.effective < some.effective < many.effective < 2
-    assert told(dominated(10, 40, True)).known > 0.8  # how ten students differ is known
+    assert told(dominated(10, 40, True)).counted > 0.8  # how ten students differ is known
 
 
 def test_a_unit_without_votes_changes_nothing():
     table = np.random.default_rng(2).normal(size=(30, 5))
     wider = np.column_stack([table, np.full(30, np.nan)])
     one, other = excess(table), excess(wider)
-    assert (one.raw, one.chance, one.df, one.known) == (other.raw, other.chance, other.df, other.known)
+    assert (one.raw, one.chance, one.df, one.counted) == (other.raw, other.chance, other.df, other.counted)
 
 
 @pytest.mark.parametrize("size", [1e-3, 1e-5, 1e-9])
@@ -173,4 +173,4 @@ def test_parts_of_the_items_add_up():
     one, other = (each.excess(np.ones(1), np.array([0]), np.array([1])) for each in (whole, first + rest))
     assert other.extra == pytest.approx(one.extra, rel=ROUNDING)
     assert other.df == pytest.approx(one.df, rel=ROUNDING)
-    assert other.known == pytest.approx(one.known, rel=ROUNDING)
+    assert other.counted == pytest.approx(one.counted, rel=ROUNDING)

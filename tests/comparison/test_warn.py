@@ -74,7 +74,7 @@ def test_clusters_whose_size_goes_with_their_difference(tied, sentence):
     unit = np.repeat(np.arange(60), size)
     difference = -np.log(u if tied else other)[unit] + rng.normal(size=len(unit))
     warnings = said(make([difference, 0 * difference], "ab"), clusters=unit)
-    assert any("the larger a cluster" in warning for warning in warnings) == sentence
+    assert any("the size of a cluster goes with its difference, so" in warning for warning in warnings) == sentence
     assert not any("only" in warning for warning in warnings)
 
 
@@ -87,8 +87,11 @@ def test_few_clusters_are_few_by_their_effective_number():
 
 
 def test_few_clusters_of_uneven_sizes():
-    (warning,) = (line for line in said(clusters=np.repeat([0, 1, 2, 3], [2, 4, 4, 10])) if "only 4 clusters" in line)
-    assert "where the size of a cluster goes with its difference" in warning
+    few, by_size = said(clusters=np.repeat([0, 1, 2, 3], [2, 4, 4, 10]))
+    assert few.startswith("only 4 clusters")
+    assert "if the size of a cluster goes with its difference" in by_size
+    (by_size,) = said(make(np.zeros((2, 110)), "ab"), clusters=np.repeat(np.arange(20), [15, *[5] * 19]))
+    assert by_size.startswith("20 clusters, which count as 17")
     (warning,) = (line for line in said(clusters=np.arange(20) % 4) if "only 4 clusters" in line)
     assert "size" not in warning
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 import pages
@@ -81,7 +82,7 @@ def every_table() -> Iterator[Table]:
     shown = demo_result()
     more = {"sign_flip_p": 0.04, "sign_flip_p_holm": 0.1, "bootstrap_p_a_better": 0.9}
     tests = [{**row, **more} for row in shown.comparison.model_free]
-    rows = [{**row, "group": "g", "n_items": 9} for row in shown.comparison.pairs]
+    rows = [replace(row, group="g", n_items=9) for row in shown.comparison.pairs]
     for result in (rewrite(shown, tests=lambda models: tests, of_groups=lambda: rows), bare_result(12)):
         yield from tables(contents(result).sections)
     scores = np.random.default_rng(0).integers(0, 2, 80)

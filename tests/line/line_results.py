@@ -20,6 +20,7 @@ from probtruth.line.result import Result
 from probtruth.scoring.align import align
 from probtruth.scoring.rules import get_rule
 from probtruth.types import Comparison, LabelsBehind, RuleFacts, Scores, Truth
+from probtruth.types.pairs import Pair, Rank
 
 PASSING = {"max_rhat": 1.001, "min_ess": 4200.0, "divergences": 0, "engines_agree": True}
 ODD_NAMES = ("<script>alert(1)</script>", "שלום עולם", "😀 👩‍🔬 & co | *x* $y$", "long " * 60, "=1+1\u202egnp.exe")
@@ -78,8 +79,8 @@ def compare(scores: Scores, rope: float | None, diagnostics: dict[str, Any]) -> 
     tests = ("t", "t_p", "t_p_holm", "wilcoxon_p", "wilcoxon_p_holm")
     return Comparison(
         models=names,
-        pairs=pairs,
-        ranks=rows,
+        pairs=[Pair(**row) for row in pairs],
+        ranks=[Rank(**row) for row in rows],
         estimand=f"mean paired difference of expected {scores.rule} scores over new items like these",
         rule=scores.rule,
         higher_is_better=scores.higher_is_better,
@@ -157,7 +158,10 @@ def bare_result(
 
 
 def rewrite(result: Result, **changes: Any) -> Result:
-    """The result with other fields of its comparison."""
+    """The result with other fields of its comparison; rows of pairs and ranks by the names of their fields."""
+    for name, kind in (("pairs", Pair), ("ranks", Rank)):
+        if name in changes:
+            changes[name] = [kind(**row) for row in changes[name]]
     return replace(result, comparison=replace(result.comparison, **changes))
 
 

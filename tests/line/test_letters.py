@@ -20,9 +20,9 @@ def letters(apart: str, n: int) -> dict[str, str]:
     told = {frozenset(pair.split("-")) for pair in apart.split()}
     pairs = []
     for row in compared.pairs:
-        high = -0.1 if {row["a"][1:], row["b"][1:]} in told else 0.5
-        pairs.append({**row, "difference": -0.2, "low": -0.5, "high": high})
-    ranks = [{**row, "p_best": None, "expected_rank": int(row["model"][1:])} for row in compared.ranks]
+        high = -0.1 if {row.a[1:], row.b[1:]} in told else 0.5
+        pairs.append(replace(row, difference=-0.2, low=-0.5, high=high))
+    ranks = [replace(row, p_best=None, expected_rank=int(row.model[1:])) for row in compared.ranks]
     return letters_of(replace(compared, pairs=pairs, ranks=ranks))
 
 

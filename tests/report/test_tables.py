@@ -10,6 +10,7 @@ from probtruth.report import data_tables, numbers, tables
 from probtruth.report.markdown import markdown
 from probtruth.report.names import unmarked
 from probtruth.report.terminal import summary
+from probtruth.types.pairs import Pair
 
 
 def shown(table):
@@ -74,7 +75,7 @@ def test_regret_has_the_decimals_of_the_scores_and_is_never_a_power_of_ten(make)
 def test_infinite_losses_get_a_column(result):
     values = result.scores.values.copy()
     values[0, :3] = np.inf
-    ranks = [{**row, "score": np.inf, "low": np.inf, "high": np.inf} for row in result.comparison.ranks]
+    ranks = [replace(row, score=np.inf, low=np.inf, high=np.inf) for row in result.comparison.ranks]
     changed = replace(
         result, scores=replace(result.scores, values=values), comparison=replace(result.comparison, ranks=ranks)
     )
@@ -136,7 +137,7 @@ def grouped(make):
                     {"group": group, "a": f"model-{a}", "b": f"model-{b}", "difference": loss, "n_items": 20, **ends}
                     | {"p_a_better": chance}
                 )
-        return make["rewrite"](result, of_groups=lambda: rows)
+        return make["rewrite"](result, of_groups=lambda: [Pair(**row) for row in rows])
 
     return made
 

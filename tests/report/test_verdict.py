@@ -106,6 +106,19 @@ def test_a_time_series_is_doubted_in_the_first_sentence():
     assert said.endswith(", if items next to each other were independent, which they do not seem to be.")
 
 
+def test_clusters_of_very_different_sizes_are_doubted_in_the_first_sentence():
+    """Twelve clusters, of which one has half of the items: such intervals cover 0.4 to 0.9 where size matters."""
+    size = np.array([60, *[5] * 11])
+    cluster = np.repeat(np.arange(12), size).tolist()
+    difference = 1 + np.random.default_rng(0).normal(size=len(cluster))
+    items = [*range(len(cluster))]
+    rows = {"item": items * 2, "model": ["new"] * len(items) + ["old"] * len(items)}
+    rows["score"] = [*difference, *[0.0] * len(items)]
+    result = pt.Result.of(pt.compare(pt.read_scores(rows, higher_is_better=True), clusters=cluster, engine="exact"))
+    assert headline(result).endswith(", if the size of a cluster has nothing to do with its difference.")
+    assert any("the size of a cluster goes with its difference" in line for line in result.to_dict()["warnings"])
+
+
 def test_numbers_are_given_from_the_side_of_the_leader(make):
     """z = -2.054: the leader minus the other is -2.054 +- 1.96, and less is better."""
     result = two(make, 0.02)
@@ -274,7 +287,7 @@ def test_failing_diagnostics_leave_no_verdict(make, diagnostics, words):
 def test_unknown_difference_leaves_no_verdict(make):
     inf = float("inf")
     result = make["bare"](2)
-    pair = {"a": "model-00", "b": "model-01", "difference": float("nan"), "low": None, "high": None}
+    pair = {"a": "model-00", "b": "model-01", "difference": None, "low": None, "high": None}
     pair |= dict.fromkeys(("p_a_better", "p_equivalent", "p_b_better"))
     ranks = [{**row, "score": inf, "p_best": None, "expected_rank": None} for row in result.comparison.ranks]
     unknown = make["rewrite"](result, pairs=[pair], ranks=ranks)

@@ -37,11 +37,9 @@ SIZES = (
     (3, 300, 0.2),
     (6, 60, 0.7),
     (6, 300, 0.5),
-    (6, 300, 0.3),
-    (6, 3000, 0.2),
     (20, 60, 0.5),
-    (20, 300, 0.2),
 )
+LARGER = ((6, 3000, 0.2), (20, 300, 0.2))  # with holes at random and by difficulty only
 
 Ends = tuple[float, float]
 
@@ -116,6 +114,7 @@ def ours(values: np.ndarray, clusters: np.ndarray | None) -> Ends | None:
 def study(runs: int) -> Iterator[tuple[str, tuple[object, ...]]]:
     yield "boards", ("models", "items", "filled", "holes", "interaction", "clusters", *METHODS)
     cells = [(*size, kind, 0.0, False) for size in SIZES for kind in KINDS]
+    cells += [(*size, kind, 0.0, False) for size in LARGER for kind in KINDS[:2]]
     cells += [(*size, "random", 0.5, False) for size in SIZES]
     cells += [(*size, "random", 0.0, True) for size in SIZES if size[1] >= 300]
     for n_models, n_items, fill, kind, interaction, clustered in cells:

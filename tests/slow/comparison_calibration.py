@@ -1,4 +1,4 @@
-"""Simulation-based calibration of the comparison program under NUTS (ten minutes).
+"""Simulation-based calibration of the comparison program under NUTS (five minutes).
 
 Parameters from the prior (a flat one is as good at any value: 0 for a mean, 1 for the typical variance), the means and
 variances of five groups, or of one, from these, and the rank of each true value among 99 draws, one in 6 of a chain;

@@ -78,12 +78,12 @@ def cell(n_units: int, share: float | str, spread: float, runs: int) -> str:
         shared, estimate = shown(item, unit, values, ITEMS, n_units)
         weight = (seen / seen.sum(1, keepdims=True)).mean(0)
         rows = np.array([0])
-        ends = [interval(estimate, shared.part(rows)), interval(estimate, shared.part(rows, known=1.0))]
+        ends = [interval(estimate, shared.part(rows)), interval(estimate, shared.part(rows, counted=1.0))]
         ends.append(interval(estimate, None))
         truths = (0.0, 0.0, float(weight @ bias))
         held[run] = [low <= true <= high for (low, high), true in zip(ends, truths, strict=True)]
         of = shared.sums[0][1].spread(np.ones(1))
-        told[run] = of.effective, of.known
+        told[run] = of.effective, of.counted
     effective, known = told.mean(0)
     return f"{effective:.2f} {known:.2f} " + " ".join(f"{share:.3f}" for share in held.mean(0))
 

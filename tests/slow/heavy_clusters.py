@@ -13,6 +13,7 @@ import numpy as np
 from made_scores import make
 
 from probtruth.comparison.compare import compare
+from probtruth.comparison.warn import BY_SIZE
 
 RUNS = 300
 TAILS, SPREADS, COUNTS = (1.2, 1.5, 2.5), (0.0, 0.3, 1.0), (5, 10, 20, 50, 200)
@@ -52,7 +53,7 @@ def cell(tail: float, spread: float, count: int, tied: bool, runs: int) -> str:
         found = compare(make([difference, 0 * difference], "ab"), clusters=unit, engine="exact", draws=10)
         row = found.pairs[0]
         held[run] = row["low"] <= true <= row["high"]
-        warned[run] = any("only" in said or "the larger a cluster" in said for said in found.warnings)
+        warned[run] = any("only" in said or BY_SIZE in said for said in found.warnings)
     silent = f"{held[~warned].mean():.3f}" if (~warned).sum() >= 20 else "-"
     return f"{held.mean():.3f} {warned.mean():.2f} {silent}"
 

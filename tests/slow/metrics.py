@@ -78,7 +78,7 @@ def intervals(aligned: Aligned, metric: str, seed: int) -> list[tuple[float, flo
     if chosen.events.min() < FEWEST_EVENTS:
         return None
     found = engine.resampled(chosen.values, within)
-    if not found.whole.all():
+    if not found.defined.all():
         return None
     about = About(rule=metric, higher_is_better=True, models=("a", "b"))
     ours = margins(engine.estimate_of_metrics(found, within, within, np.arange(2), about))[2]

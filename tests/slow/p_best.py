@@ -1,4 +1,4 @@
-"""P(best) of models whose true means spread by a number of standard errors (fifteen minutes).
+"""P(best) of models whose true means spread by a number of standard errors (five minutes).
 
 Normal scores of sd 1 on 100 items (and 30), independent between models; true means normal, of the sd in the second
 column in standard errors of a difference. Cells: how often the 95% set holds the best model, its mean size, the mean of
@@ -17,7 +17,7 @@ from probtruth.comparison.design import Design
 from probtruth.comparison.options import checked_options
 from probtruth.comparison.posterior import decide, posterior_of
 
-RUNS = 300
+RUNS = 600
 ITEMS, MODELS, SPREADS = (100, 30), (3, 10, 40), (0.0, 0.5, 1.0, 2.0, 6.0)
 DRAWS = 500  # Of each of four chains
 LEAST = 1 / (4 * DRAWS)

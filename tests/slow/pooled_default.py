@@ -20,7 +20,7 @@ import probtruth as pt
 from probtruth.line.labelled import shared_errors
 from probtruth.truth.fit import INDEPENDENT, MethodRequest
 from probtruth.truth.flat import flatten
-from probtruth.truth.methods.pooled import SHARE_WEIGHT, with_shares
+from probtruth.truth.methods.pooled import INDEPENDENT_WEIGHT, SHARE_WEIGHT, with_shares
 
 RUNS, FIRST_SEED = 24, 1000
 EARLIER = Path(__file__).parents[2] / "docs" / "validity" / "truth-earlier-defaults.csv"
@@ -40,7 +40,9 @@ def figures(case: Simulated) -> list[float]:
     shares = pt.infer_truth(annotations, "dirichlet", draws=0, prior=1 / case.n_labels).probs
     truth = pt.infer_truth(annotations, "pooled", draws=0, share_weight=0)
     default = with_shares(truth.probs, flatten(MethodRequest.without_draws(annotations)), SHARE_WEIGHT)
-    answers = case.oracle, shares, truth.evidence[INDEPENDENT], truth.probs, default
+    independent = truth.evidence[INDEPENDENT]
+    hard = (truth.probs - INDEPENDENT_WEIGHT * independent) / (1 - INDEPENDENT_WEIGHT)
+    answers = case.oracle, shares, independent, hard, default
     losses = [log_loss(np.asarray(probs), case.truth) for probs in answers]
     accuracy = truth.annotator_results["accuracy"][case.annotator]
     right = case.label == case.truth[case.item]

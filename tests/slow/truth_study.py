@@ -1,4 +1,4 @@
-"""Which truth method, and which constants: every method on simulated crowds of many kinds (two minutes).
+"""Which truth method, and which weight of vote shares: every method on simulated crowds of many kinds (two minutes).
 
 `truth-methods`: means over all crowds; "below the default": kinds of crowds with a smaller log loss than the default's.
 `truth-crowds`: log loss by crowd, then coverage and error of the default. No gold of any real data set enters.
@@ -13,11 +13,11 @@ from crowds import CROWDS, FLOOR, Crowd, annotations_of, log_loss
 import probtruth as pt
 from probtruth.truth.fit import MethodRequest
 from probtruth.truth.flat import flatten
-from probtruth.truth.methods.pooled import with_shares
+from probtruth.truth.methods.pooled import SHARE_WEIGHT, with_shares
 
 RUNS = 6
-SHARES, WEIGHTS = (0.4, 0.6, 0.8), (0.0, 0.15, 0.25, 0.35)
-DEFAULT = "pooled 0.6 0.25"  # The constants of the package
+WEIGHTS = (0.0, 0.25, 0.35, 0.45)  # Of vote shares
+DEFAULT = f"pooled {SHARE_WEIGHT}"
 BASIC = {
     "vote shares": ("vote-share", {}),
     "shares + 1/K": ("dirichlet", {}),
@@ -26,26 +26,24 @@ BASIC = {
     "dawid-skene-em": ("dawid-skene-em", {}),
     "dawid-skene-em + 1": ("dawid-skene-em", {"diagonal": 1, "off_diagonal": 1}),
     "ability": ("ability", {}),
+    "perceived-class": ("perceived-class", {}),
 }
-SHOWN = ("vote shares", "shares + 1/K", "dawid-skene-em", "dawid-skene-em + 1", "ability", "perceived-class 0.6")
+SHOWN = ("vote shares", "shares + 1/K", "dawid-skene-em", "dawid-skene-em + 1", "ability", "perceived-class")
 SHOWN = (*SHOWN, DEFAULT)
 HEAD = ("method", "log loss", "worst crowd", "floored", "error", "covered", "least covered", "below the default")
 
 
 def answers(crowd: Crowd) -> dict[str, np.ndarray]:
-    """The class probabilities of every method; of the default's parts, the prior share of hard items and the weight."""
+    """The class probabilities of every method, and of the default with other weights of vote shares."""
     annotations = annotations_of(crowd)
     found = {}
     for name, (method, options) in BASIC.items():
         given = {"prior": 1 / crowd[4]} if name == "shares + 1/K" else options
         found[name] = pt.infer_truth(annotations, method, draws=0, **given).probs
     flat = flatten(MethodRequest.without_draws(annotations))
-    for share in SHARES:
-        hard = share * (1 - 1 / crowd[4])
-        found[f"perceived-class {share}"] = pt.infer_truth(annotations, "perceived-class", draws=0, hard=hard).probs
-        classes = pt.infer_truth(annotations, "pooled", draws=0, hard=hard, share_weight=0).probs
-        for weight in WEIGHTS:
-            found[f"pooled {share} {weight}"] = with_shares(classes, flat, weight)
+    classes = pt.infer_truth(annotations, "pooled", draws=0, share_weight=0).probs
+    for weight in WEIGHTS:
+        found[f"pooled {weight}"] = with_shares(classes, flat, weight)
     return found
 
 

@@ -166,6 +166,22 @@ def test_replicates():
     assert rows(made)["replicates x 2"]["n_replicates"] == 40
 
 
+def test_annotators_of_cells_count_as_in_the_comparison():
+    cells = {"item": [], "model": [], "annotator": [], "score": []}
+    values = np.stack([crossed_table(np.random.default_rng(2), 40, 6, 0.4), np.zeros((40, 6))])
+    for (model, item, annotator), score in np.ndenumerate(values):
+        cells["item"].append(item)
+        cells["model"].append("ab"[model])
+        cells["annotator"].append(f"p{annotator}")
+        cells["score"].append(score)
+    scores = pt.Scores.from_frame(cells, annotator="annotator", higher_is_better=False)
+    compared = compare(scores)
+    made = pt.plan(compared)
+    assert made.error == pytest.approx(pt.plan(scores).error, rel=EXACT)
+    of_items = pt.plan(replace(scores, replicates=None)).error ** 2
+    assert 1 - of_items / made.error**2 == pytest.approx(compared.uncertainty["annotators"], rel=EXACT)
+
+
 @pytest.mark.parametrize("own", [False, True], ids=["shared seeds", "seeds of their own"])
 def test_parts_of_the_variance_are_those_of_the_two_way_layout(own):
     values = crossed_table(np.random.default_rng(0), 60, 6, 0.7)

@@ -25,10 +25,10 @@ def separator_of(data: bytes, usual: str) -> str:
     """The usual separator, unless the header has none of it, and as many of another one as the row below it."""
     header, _, rest = data.lstrip(b"\r\n").partition(b"\n")
     below = rest.lstrip(b"\r\n").partition(b"\n")[0]
-    header, below = (re.sub(rb'"[^"]*"', b"", row) for row in (header, below))
-    counts = {mark: header.count(mark.encode()) for mark in SEPARATORS}
-    others = [mark for mark in SEPARATORS if counts[mark] and counts[mark] == below.count(mark.encode())]
-    return others[0] if not counts[usual] and len(others) == 1 else usual
+    in_header = Counter(re.sub(rb'"[^"]*"', b"", header))
+    in_below = Counter(re.sub(rb'"[^"]*"', b"", below))
+    others = [mark for mark in SEPARATORS if in_header[ord(mark)] and in_header[ord(mark)] == in_below[ord(mark)]]
+    return others[0] if not in_header[ord(usual)] and len(others) == 1 else usual
 
 
 def parse(data: bytes, separator: str, name: str, before: int = 0) -> tuple[DataFrame, Source]:

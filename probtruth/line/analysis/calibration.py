@@ -41,7 +41,7 @@ class CalibrationAnalysis:
 
 def calibration_of(labelled: Labelled, scores: Scores, comparison: Comparison) -> CalibrationAnalysis | None:
     """The calibration of the best models, on all items that they have or, of many, a random sample; None for none."""
-    ranked = tuple(str(row["model"]) for row in leaders(comparison.ranks))
+    ranked = tuple(row.model for row in leaders(comparison.ranks))
     models = ranked[:MOST_MODELS]
     known = labelled.aligned
     seed = comparison.seed

@@ -24,7 +24,7 @@ def items_frame(scores: Scores, comparison: Comparison, labelled: Labelled | Non
     """The table of `Result.items`; None where scores were not kept."""
     if not scores.values.size:
         return None
-    models = [str(row["model"]) for row in leaders(comparison.ranks)]
+    models = [row.model for row in leaders(comparison.ranks)]
     columns: dict[str, Any] = {"item": scores.items}
     if scores.groups is not None:
         columns["group"] = np.array(scores.groups.names, object)[scores.groups.codes]

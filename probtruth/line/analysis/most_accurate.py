@@ -42,7 +42,7 @@ def most_accurate(
     ahead = comparison.pair(lead, first).p_a_better
     if ahead is None or ahead < CLAIMED:
         return None
-    last = comparison.ranks[-1]["model"] == first
+    last = comparison.ranks[-1].model == first
     shown = (first, accuracy[first], accuracy[lead], last)
     if scores.n_infinite[scores.models.index(first)]:
         return MostAccurate(*shown, "infinite")

@@ -40,8 +40,8 @@ def plot_annotators(truth: Truth, ax: Axes | None = None) -> Axes:
     skills, words = [], []
     for row in chosen:
         name = str(row["annotator"])
-        skill = {"a": name, "b": name, "difference": row["skill"], "low": row["skill_low"], "high": row["skill_high"]}
-        skills.append(Pair.of(skill))
+        skill, low, high = (check.as_float(row[column]) for column in ("skill", "skill_low", "skill_high"))
+        skills.append(Pair(name, name, skill, low, high))
         words.append((names[name], str(row["flag"])))
     flagged = any(flag for _, flag in words)
     margins = (12 + margin_for(names.values()), 86 if flagged else 16)

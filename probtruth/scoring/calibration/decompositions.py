@@ -4,14 +4,14 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from jaxtyping import Float, Int
 
 from probtruth import check, frames
 from probtruth.kernels.arrays import to_host
 from probtruth.kernels.precision import compiled
+from probtruth.kernels.shapes import ItemFloats, ItemInts, ItemLabel, ModelFloats
 from probtruth.scoring.align import align
 from probtruth.scoring.calibration import events
-from probtruth.scoring.calibration.events import Isotone, Items, Rows
+from probtruth.scoring.calibration.events import Isotone
 from probtruth.scoring.rules import ScoringRule, get_rule
 from probtruth.scoring.rules.named import RuleLike
 from probtruth.scoring.score import check_floor, entropies, expected_losses, floored, rule_and_floor, score_aligned
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 BASELINES = ("uniform", "frequency")
 BY = ("joint", "label", "top-label")
 PARTS = ("score", "miscalibration", "discrimination", "uncertainty")
-# Rows that sum to 1 within this are distributions to rounding; others only within the tolerance of files.
+# ItemLabel that sum to 1 within this are distributions to rounding; others only within the tolerance of files.
 EXACT_SUM = 1e-12
 
-PartsOf = Callable[[Items], tuple[float, float, float, float]]  # of weights of the items
+PartsOf = Callable[[ItemFloats], tuple[float, float, float, float]]  # of weights of the items
 
 
 def decompose(
@@ -103,7 +103,7 @@ def decompose(
     return frames.from_rows(rows)
 
 
-def _sums_are_exact(table: Rows) -> bool:
+def _sums_are_exact(table: ItemLabel) -> bool:
     excess = np.abs(table.sum(-1) - 1)
     return bool((excess <= EXACT_SUM).all())
 
@@ -111,7 +111,7 @@ def _sums_are_exact(table: Rows) -> bool:
 _divergences = compiled(ScoringRule.divergence_from_log, static_argnums=0)
 
 
-def corrected_entropy(rule: ScoringRule, shares: Rows, n_votes: Int[np.ndarray, " item"]) -> Items:
+def corrected_entropy(rule: ScoringRule, shares: ItemLabel, n_votes: ItemInts) -> ItemFloats:
     """Each item's entropy with the bias of few votes removed to first order (see `decompose`); NaN of one vote."""
     # The plug-in entropy has a bias of order 1/n, always downwards: on 1,514 items with 100 votes each, log score, the
     # mean is .563 corrected, and five votes an item give .411 plain and .537 corrected.
@@ -194,7 +194,9 @@ def calibration_decomposition(
     return frames.from_rows(rows)
 
 
-def _judged(way: str, logs: Rows, truth: Rows, labels: Sequence[str]) -> Iterator[tuple[str | None, Rows, Rows]]:
+def _judged(
+    way: str, logs: ItemLabel, truth: ItemLabel, labels: Sequence[str]
+) -> Iterator[tuple[str | None, ItemLabel, ItemLabel]]:
     """What is judged of one model: the name of a label, log-probabilities and truth."""
     if way == "joint":
         yield None, logs, truth
@@ -205,7 +207,7 @@ def _judged(way: str, logs: Rows, truth: Rows, labels: Sequence[str]) -> Iterato
             yield label, *events.against_rest(logs, truth, position)
 
 
-def corp_parts(rule: ScoringRule, log_probs: Rows, truth: Rows, probs: Rows | None = None) -> PartsOf:
+def corp_parts(rule: ScoringRule, log_probs: ItemLabel, truth: ItemLabel, probs: ItemLabel | None = None) -> PartsOf:
     """Mean loss, miscalibration, discrimination and uncertainty of one model under weights of the items."""
     n_labels = truth.shape[1]
     first = 1 if n_labels == 2 else 0  # with two labels one order serves both
@@ -213,7 +215,7 @@ def corp_parts(rule: ScoringRule, log_probs: Rows, truth: Rows, probs: Rows | No
         probs = np.exp(log_probs)
     orders = [Isotone(column) for column in np.ascontiguousarray(probs.T[first:])]
 
-    def calibrated(weights: Items) -> Rows:
+    def calibrated(weights: ItemFloats) -> ItemLabel:
         """The isotonic fit of each label's forecasts to the labels, divided by their sum over the labels."""
         fitted = np.empty(truth.shape)
         for label, order in enumerate(orders, first):
@@ -227,11 +229,11 @@ def corp_parts(rule: ScoringRule, log_probs: Rows, truth: Rows, probs: Rows | No
         shares = fitted / np.where(positive, total, 1)
         return np.where(positive, shares, 1 / n_labels)
 
-    def mean_loss(logs: Rows, shares: Items) -> float:
+    def mean_loss(logs: ItemLabel, shares: ItemFloats) -> float:
         losses = expected_losses(rule, None, logs, truth)
         return float(np.where(shares > 0, losses, 0) @ shares)
 
-    def parts(weights: Items) -> tuple[float, float, float, float]:
+    def parts(weights: ItemFloats) -> tuple[float, float, float, float]:
         shares = weights / weights.sum()
         with np.errstate(divide="ignore"):
             log_fitted = np.log(calibrated(weights))
@@ -305,7 +307,7 @@ def skill_scores(
     return frames.as_polars(columns)
 
 
-def _share_of_way(start: float, losses: Float[np.ndarray, " model"], best: float) -> Float[np.ndarray, " model"]:
+def _share_of_way(start: float, losses: ModelFloats, best: float) -> ModelFloats:
     way = start - best
     if not 0 < way < np.inf:
         way = np.nan

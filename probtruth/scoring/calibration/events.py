@@ -4,22 +4,21 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float
 from scipy.optimize import isotonic_regression
 from scipy.special import logsumexp
 
 from probtruth import check
 from probtruth.kernels import simplex
 from probtruth.kernels.arrays import Table, to_host
+from probtruth.kernels.shapes import ItemFloats, ItemInts, ItemLabel
 from probtruth.scoring.align import Aligned
 
-Items = Float[np.ndarray, " item"]
-Rows = Float[np.ndarray, "item label"]
 Pairs = Float[np.ndarray, "item 2"]
 Points = Float[np.ndarray, " point"]
 
 
-def bins_of(forecasts: Items, n_bins: int, bins: str, kind: np.dtype[Any]) -> Int[np.ndarray, " item"]:
+def bins_of(forecasts: ItemFloats, n_bins: int, bins: str, kind: np.dtype[Any]) -> ItemInts:
     """The bin of each item, of equal width or of equal counts; each holds its upper edge, empty ones do not count."""
     if bins == "uniform":
         edges = np.linspace(0, 1, n_bins + 1)
@@ -34,10 +33,10 @@ def bins_of(forecasts: Items, n_bins: int, bins: str, kind: np.dtype[Any]) -> In
 class Isotone:
     """Sorted forecasts, equal ones at one point, ready to fit to many outcomes."""
 
-    def __init__(self, forecasts: Items) -> None:
+    def __init__(self, forecasts: ItemFloats) -> None:
         self.points, self.point_of = np.unique(forecasts, return_inverse=True)
 
-    def fit(self, outcomes: Items, weights: Items) -> Points:
+    def fit(self, outcomes: ItemFloats, weights: ItemFloats) -> Points:
         """The non-decreasing values with the least weighted squared error, one for each point."""
         weight = np.bincount(self.point_of, weights)
         total = np.bincount(self.point_of, outcomes * weights)
@@ -49,7 +48,7 @@ class Isotone:
         return np.asarray(fitted)
 
 
-def against_rest(log_probs: Rows, truth: Rows, label: int) -> tuple[Pairs, Pairs]:
+def against_rest(log_probs: ItemLabel, truth: ItemLabel, label: int) -> tuple[Pairs, Pairs]:
     """Log-probabilities and truth of two labels: all others together, then that one."""
     labels = np.arange(truth.shape[1])
     others = labels != label
@@ -61,7 +60,7 @@ def against_rest(log_probs: Rows, truth: Rows, label: int) -> tuple[Pairs, Pairs
     return pairs_of_logs, pairs_of_truth
 
 
-def top_label(log_probs: Rows, truth: Rows) -> tuple[Pairs, Pairs]:
+def top_label(log_probs: ItemLabel, truth: ItemLabel) -> tuple[Pairs, Pairs]:
     """Log-probabilities and truth of being wrong and of being right with the most probable label; ties share."""
     chosen = simplex.shared_by_ties(log_probs)
     right = (truth * chosen).sum(1)
@@ -80,7 +79,7 @@ def _log_sum(logs: np.ndarray) -> np.ndarray:
 
 def events(
     log_probs: Float[Table, "item label"], truth: Float[Table, "item label"], labels: Sequence[str], by: str
-) -> Iterator[tuple[str | None, Items, Items]]:
+) -> Iterator[tuple[str | None, ItemFloats, ItemFloats]]:
     """For each label (or the most probable one): its name (or None), forecast probability and outcome of every item."""
     log_probs = to_host(log_probs).astype(np.float64, copy=False)
     truth = to_host(truth).astype(np.float64, copy=False)
@@ -92,14 +91,14 @@ def events(
         yield label, np.exp(log_probs[:, position]), truth[:, position]
 
 
-def judged(aligned: Aligned, by: str) -> Iterator[tuple[dict[str, object], Items, Items, np.dtype[Any]]]:
+def judged(aligned: Aligned, by: str) -> Iterator[tuple[dict[str, object], ItemFloats, ItemFloats, np.dtype[Any]]]:
     """`events` of every model: the columns that name it, forecasts, outcomes, and the type that the forecasts had."""
     for model, table in aligned.tables():
         for label, forecasts, outcomes in events(table, aligned.truth, aligned.labels, by):
             yield {"model": model, "label": label}, forecasts, outcomes, table.dtype
 
 
-def resamples(n_items: int, n_resamples: int, seed: int) -> Iterator[Items]:
+def resamples(n_items: int, n_resamples: int, seed: int) -> Iterator[ItemFloats]:
     """How often each item stands in each bootstrap resample of the items."""
     rng = np.random.default_rng(check.whole(seed, 0, "seed"))
     for _ in range(n_resamples):

@@ -6,14 +6,15 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
-from jaxtyping import Bool, Float, Int, Num
+from jaxtyping import Bool, Float, Num
 from numpy.typing import ArrayLike
 
 from probtruth import check, check_arrays, frames
 from probtruth.errors import InputError
 from probtruth.kernels import simplex
+from probtruth.kernels.shapes import ItemFloats, ItemInts
 from probtruth.scoring.align import align
-from probtruth.scoring.calibration.events import Isotone, Items, Points, bands, bins_of, judged, resamples
+from probtruth.scoring.calibration.events import Isotone, Points, bands, bins_of, judged, resamples
 from probtruth.types import Predictions, Truth
 from probtruth.types.arguments import Binning, JudgedBy
 
@@ -111,14 +112,14 @@ def reliability_curve(
 class _Curve:
     """Points of a reliability curve: `fit` gives the observed frequency at each for other outcomes or weights."""
 
-    fit: Callable[[Items, Items], Points]
+    fit: Callable[[ItemFloats, ItemFloats], Points]
     observed: Points
     forecast: Points
     weight: Num[np.ndarray, " point"]
     ends: Bool[np.ndarray, " point"]
 
 
-def _isotonic(order: Isotone, outcomes: Items) -> _Curve:
+def _isotonic(order: Isotone, outcomes: ItemFloats) -> _Curve:
     """A flat piece has its weight, and rows at its ends: one where they are equal."""
     observed = order.fit(outcomes, np.ones(len(outcomes)))
     change = observed[1:] != observed[:-1]
@@ -128,7 +129,7 @@ def _isotonic(order: Isotone, outcomes: Items) -> _Curve:
     return _Curve(order.fit, observed, order.points, weight, ends)
 
 
-def _binned(bins: Int[np.ndarray, " item"], forecasts: Items, outcomes: Items) -> _Curve:
+def _binned(bins: ItemInts, forecasts: ItemFloats, outcomes: ItemFloats) -> _Curve:
     fit = partial(_means, bins)
     each = np.ones(len(outcomes))
     weight = np.bincount(bins)
@@ -137,14 +138,16 @@ def _binned(bins: Int[np.ndarray, " item"], forecasts: Items, outcomes: Items) -
     return _Curve(fit, observed, forecast, weight, np.ones(len(weight), bool))
 
 
-def _means(bin_of: Int[np.ndarray, " item"], values: Items, weights: Items) -> Points:
+def _means(bin_of: ItemInts, values: ItemFloats, weights: ItemFloats) -> Points:
     """Weighted mean in each bin; NaN if a resample has none of it."""
     total = np.bincount(bin_of, weights * values)
     with np.errstate(invalid="ignore"):
         return np.asarray(total / np.bincount(bin_of, weights))
 
 
-def _calibrated(order: Isotone, forecasts: Items, outcomes: Items, n_resamples: int, seed: int) -> Iterator[Items]:
+def _calibrated(
+    order: Isotone, forecasts: ItemFloats, outcomes: ItemFloats, n_resamples: int, seed: int
+) -> Iterator[ItemFloats]:
     """Possible outcomes if the forecasts were calibrated."""
     rng = np.random.default_rng(check.whole(seed, 0, "seed"))
     hard = bool(np.isin(outcomes, (0, 1)).all())
@@ -219,7 +222,7 @@ def calibration_error(
     return table
 
 
-def _error(bins: Int[np.ndarray, " item"], forecasts: Items, outcomes: Items) -> float:
+def _error(bins: ItemInts, forecasts: ItemFloats, outcomes: ItemFloats) -> float:
     gaps = np.abs(np.bincount(bins, outcomes - forecasts))
     return float(gaps.sum() / len(forecasts))
 
@@ -275,7 +278,7 @@ def murphy_diagram(
 
 
 def elementary_score(
-    forecasts: Items, outcomes: Items, thresholds: Thresholds, lost: Thresholds | float = 0.0
+    forecasts: ItemFloats, outcomes: ItemFloats, thresholds: Thresholds, lost: Thresholds | float = 0.0
 ) -> Thresholds:
     """Mean elementary score at each threshold, from one sort of the forecasts."""
     order = np.argsort(forecasts, kind="stable")

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Bool, Float
 
 from probtruth import check, frames
+from probtruth.kernels.shapes import ItemFloats, ItemInts, ItemLabel
 from probtruth.scoring.align import AlignedOnHost, align
 from probtruth.scoring.confusion.measures import ratio
 from probtruth.types import Predictions, Truth
@@ -16,7 +17,6 @@ from probtruth.types.shown import Brief
 if TYPE_CHECKING:
     import polars
 
-Items = Float[np.ndarray, " item"]
 Points = Float[np.ndarray, "*batch point"]
 
 # Above this log-probability, -(1 - p) distinguishes reports, because it has the digits that log p lost.
@@ -157,7 +157,7 @@ def chosen_labels(label: object, labels: Sequence[str]) -> list[int]:
     return [1] if n_labels == 2 else list(range(n_labels))
 
 
-def ranking(logs: Float[np.ndarray, "item label"], position: int) -> tuple[Items, Items]:
+def ranking(logs: ItemLabel, position: int) -> tuple[ItemFloats, ItemFloats]:
     """Numbers in the order of one label's reports, distinct even if these round to 1; and the reports."""
     logs = logs.astype(np.float64, copy=False)
     reports = logs[:, position]
@@ -167,7 +167,7 @@ def ranking(logs: Float[np.ndarray, "item label"], position: int) -> tuple[Items
     return order, np.exp(reports)
 
 
-def ranks_of(order: Items) -> tuple[Int[np.ndarray, " item"], Bool[np.ndarray, " item"]]:
+def ranks_of(order: ItemFloats) -> tuple[ItemInts, Bool[np.ndarray, " item"]]:
     """The items from the highest report down, and which of them are the last of their ties, which enter together."""
     ranked = np.argsort(-order, kind="stable")
     descending = order[ranked]

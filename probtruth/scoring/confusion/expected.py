@@ -11,6 +11,7 @@ from probtruth import check, frames
 from probtruth.errors import InputError
 from probtruth.kernels import simplex
 from probtruth.kernels.arrays import to_host
+from probtruth.kernels.shapes import ItemFloats, ItemLabel, ModelFloats, ModelItemLabel
 from probtruth.scoring.align import align
 from probtruth.scoring.confusion import measures
 from probtruth.scoring.confusion.measures import AVERAGES, METRICS, Measure, Summary, label_columns
@@ -23,6 +24,8 @@ from probtruth.types.shown import Brief
 
 if TYPE_CHECKING:
     import polars
+
+ModelLabel = Float[np.ndarray, "model label"]
 
 METHODS = ("ratio", "exact", "draws")
 EQUAL = 1e-12  # Two values this close differ only by rounding
@@ -51,34 +54,34 @@ class Confusion(Brief, Summary):
     audit: Audit = field(default_factory=Audit)
 
     @property
-    def accuracy(self) -> Float[np.ndarray, " model"]:
+    def accuracy(self) -> ModelFloats:
         """Expected share of items whose response is their label."""
         return self.values[:, 0]
 
     @property
-    def precision(self) -> Float[np.ndarray, "model label"]:
+    def precision(self) -> ModelLabel:
         """Precision of each label."""
         return self._of("precision")
 
     @property
-    def recall(self) -> Float[np.ndarray, "model label"]:
+    def recall(self) -> ModelLabel:
         """Recall (sensitivity) of each label."""
         return self._of("recall")
 
     @property
-    def specificity(self) -> Float[np.ndarray, "model label"]:
+    def specificity(self) -> ModelLabel:
         """Specificity of each label."""
         return self._of("specificity")
 
     @property
-    def f(self) -> Float[np.ndarray, "model label"]:
+    def f(self) -> ModelLabel:
         """F-measure of each label, the harmonic mean of its precision and recall."""
         return self._of("f")
 
-    def _of(self, metric: str) -> Float[np.ndarray, "model label"]:
+    def _of(self, metric: str) -> ModelLabel:
         return self.values[:, label_columns(metric, len(self.labels))]
 
-    def metric(self, metric: object, label: object = None, average: object = None) -> Float[np.ndarray, " model"]:
+    def metric(self, metric: object, label: object = None, average: object = None) -> ModelFloats:
         """One metric of every model: accuracy, or precision, recall, specificity or f of a label or averaged.
 
         Errors: `InputError` for an unknown metric, label or average, and unless you pass either a label or an average.
@@ -190,9 +193,7 @@ def expected_confusion(
     )
 
 
-def response_probs(
-    log_probs: Float[np.ndarray, "model item label"], response: str, threshold: object = None
-) -> Float[np.ndarray, "model item label"]:
+def response_probs(log_probs: ModelItemLabel, response: str, threshold: object = None) -> ModelItemLabel:
     """The probability of each answer: the model's distribution itself, or 1 at the label that it chooses."""
     limits = check_threshold(response, threshold, log_probs.shape[-1])
     logs = log_probs.astype(np.float64, copy=False)
@@ -286,13 +287,13 @@ def _row(metric: str, label: str | None, honest: float, best: float, response: s
     }
 
 
-def _best_accuracy(y: Float[np.ndarray, "item label"]) -> tuple[float, str]:
+def _best_accuracy(y: ItemLabel) -> tuple[float, str]:
     best = float(y.max(1).mean())
     all_alike = np.ptp(y, axis=1).max() <= EQUAL
     return best, "any response" if all_alike else "the most probable label of every item"
 
 
-def _best(metric: str, label: str, y: Float[np.ndarray, " item"]) -> tuple[float, str]:
+def _best(metric: str, label: str, y: ItemFloats) -> tuple[float, str]:
     """The greatest value of a metric of one label, and the response that reaches it."""
     total = y.sum()
     n_items = len(y)

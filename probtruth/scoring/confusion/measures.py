@@ -7,9 +7,10 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from probtruth.kernels.draws import categorical
+from probtruth.kernels.shapes import ItemLabel, ModelItemLabel
 
-Rows = Float[np.ndarray, "item label"]
-Answers = Float[np.ndarray, "model item label"]
+ModelMeasure = Float[np.ndarray, "model measure"]
+
 ByLabel = Float[np.ndarray, " label"]
 Labels = Float[np.ndarray, "*batch label"]
 Measures = Float[np.ndarray, "*batch measure"]
@@ -121,12 +122,12 @@ def ratio(
 class Summary:
     """Each measure's value, spread and 95% interval, and the error of the value."""
 
-    values: Float[np.ndarray, "model measure"]
-    undefined: Float[np.ndarray, "model measure"]
-    sd: Float[np.ndarray, "model measure"]
-    low: Float[np.ndarray, "model measure"]
-    high: Float[np.ndarray, "model measure"]
-    mc_error: Float[np.ndarray, "model measure"]
+    values: ModelMeasure
+    undefined: ModelMeasure
+    sd: ModelMeasure
+    low: ModelMeasure
+    high: ModelMeasure
+    mc_error: ModelMeasure
 
 
 def summarise(values: Drawn, n_labels: int) -> Summary:
@@ -142,13 +143,13 @@ def summarise(values: Drawn, n_labels: int) -> Summary:
     return Summary(mean, undefined, sd, low, high, error)
 
 
-def draw_labels(probs: Rows, draws: int, generator: np.random.Generator) -> Int[np.ndarray, "item draw"]:
+def draw_labels(probs: ItemLabel, draws: int, generator: np.random.Generator) -> Int[np.ndarray, "item draw"]:
     """Independent labels of every item. A label of probability 0 is never drawn."""
     cumulative = np.cumsum(probs, axis=1)
     return categorical(generator, cumulative / cumulative[:, -1:], draws)
 
 
-def sampled_measures(truth: Rows, answers: Answers, draws: int, seed: int, respond: bool) -> Summary:
+def sampled_measures(truth: ItemLabel, answers: ModelItemLabel, draws: int, seed: int, respond: bool) -> Summary:
     """The measures over independent draws of every item's label, the same for all models."""
     n_items, n_labels = truth.shape
     generator = np.random.default_rng(seed)
@@ -184,7 +185,7 @@ def sampled_measures(truth: Rows, answers: Answers, draws: int, seed: int, respo
     return summarise(values, n_labels)
 
 
-def posterior_measures(tables: Float[np.ndarray, "draw item label"], answers: Answers) -> Summary:
+def posterior_measures(tables: Float[np.ndarray, "draw item label"], answers: ModelItemLabel) -> Summary:
     """The measures of every drawn table of labels, with counts expected over labels and responses given the table."""
     n_draws, _, n_labels = tables.shape
     shape = (n_draws, len(answers), n_labels)
@@ -198,7 +199,7 @@ def posterior_measures(tables: Float[np.ndarray, "draw item label"], answers: An
     return summarise(values, n_labels)
 
 
-def exact_measures(truth: Rows, answers: Answers, draws: int, seed: int) -> Summary:
+def exact_measures(truth: ItemLabel, answers: ModelItemLabel, draws: int, seed: int) -> Summary:
     """Expectation of each measure, given that it is defined; most averages, and the spread, from drawn tables."""
     summary = sampled_measures(truth, answers, draws, seed, respond=True)
     mean = summary.values.copy()
@@ -240,7 +241,7 @@ def exact_measures(truth: Rows, answers: Answers, draws: int, seed: int) -> Summ
 # alpha_i) above and b_i >= a_i below, then by 1/s = integral from 0 to 1 of u^(s-1) du
 #     E[sum a / sum b; sum b > 0] = integral over u from 0 to 1 of sum_i alpha_i prod_{j != i} E[u^b_j].
 # The integrand is a polynomial; on the part of (0, 1) that matters a fixed Gauss-Legendre rule is exact to rounding.
-def _expected_ratio(above: Rows, below: list[Rows]) -> tuple[ByLabel, ByLabel]:
+def _expected_ratio(above: ItemLabel, below: list[ItemLabel]) -> tuple[ByLabel, ByLabel]:
     """E[above / mean of the sums below | these are not 0], and the probability that they are."""
     n_parts = len(below)
     expected_below = sum(part.sum(0) for part in below)

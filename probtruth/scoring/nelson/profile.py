@@ -12,6 +12,7 @@ from scipy.special import logsumexp
 from probtruth import check, check_arrays, frames
 from probtruth.errors import InputError
 from probtruth.kernels import simplex
+from probtruth.kernels.shapes import ItemLabel, ModelFloats
 from probtruth.scoring.align import align
 from probtruth.scoring.nelson.source_probability import check_smoothing, equal_count_bins, source_probability
 from probtruth.scoring.score import check_floor, floored
@@ -23,7 +24,6 @@ from probtruth.types.shown import Brief
 if TYPE_CHECKING:
     import polars
 
-Rows = Float[np.ndarray, "item label"]
 
 MARKS = {"decisiveness": 1.0, "accuracy": 0.0, "robustness": -2 / 3}  # The three powers of the paper
 POWERS = tuple(np.linspace(-4, 4, 33).tolist())  # The default spectrum
@@ -47,7 +47,7 @@ class RiskProfile(Brief):
     source: Float[np.ndarray, "model power"]
     model_by_label: Float[np.ndarray, "model label power"]
     source_by_label: Float[np.ndarray, "model label power"]
-    p_sigma: Float[np.ndarray, " model"]
+    p_sigma: ModelFloats
     impossible: tuple[tuple[str, ...], ...]
     source_method: str
     floor: float | None
@@ -60,21 +60,21 @@ class RiskProfile(Brief):
         return np.asarray(self.model / self.source)
 
     @property
-    def decisiveness(self) -> Float[np.ndarray, " model"]:
+    def decisiveness(self) -> ModelFloats:
         """Arithmetic mean (power 1) of the reported probabilities; rewards over-confidence."""
         return self.at(MARKS["decisiveness"])
 
     @property
-    def accuracy(self) -> Float[np.ndarray, " model"]:
+    def accuracy(self) -> ModelFloats:
         """Geometric mean (power 0), exp(-log score)."""
         return self.at(MARKS["accuracy"])
 
     @property
-    def robustness(self) -> Float[np.ndarray, " model"]:
+    def robustness(self) -> ModelFloats:
         """Mean of power -2/3; rewards under-confidence."""
         return self.at(MARKS["robustness"])
 
-    def at(self, power: int | float) -> Float[np.ndarray, " model"]:
+    def at(self, power: int | float) -> ModelFloats:
         """The models' mean of one of the powers.
 
         Errors: `InputError` for a power that is not in the spectrum.
@@ -85,7 +85,7 @@ class RiskProfile(Brief):
         return self.model[:, self.powers.index(power)]
 
     @property
-    def angle(self) -> Float[np.ndarray, " model"]:
+    def angle(self) -> ModelFloats:
         """Degrees of the line from robustness to decisiveness in the plot of model against source.
 
         45 for a calibrated model, more if it is over-confident, less if it is under-confident.
@@ -237,7 +237,7 @@ def risk_profile(
     )
 
 
-def _source(reported: Rows, events: Rows, way: str, width: float | None, by_label: bool) -> Rows:
+def _source(reported: ItemLabel, events: ItemLabel, way: str, width: float | None, by_label: bool) -> ItemLabel:
     """The source probability of every report, from the reports of its label or from all."""
     if not by_label:
         pooled = source_probability(reported.T.ravel(), events.T.ravel(), way, width)
@@ -247,7 +247,7 @@ def _source(reported: Rows, events: Rows, way: str, width: float | None, by_labe
     return np.stack(by_column).T
 
 
-def _one_sigma(logs: Rows, events: Rows) -> float:
+def _one_sigma(logs: ItemLabel, events: ItemLabel) -> float:
     """exp(-sd) of the log-probabilities of what happened; 0 where one of them is infinite."""
     happened = logs[events > 0]
     weights = events[events > 0] / events.sum()
@@ -256,7 +256,7 @@ def _one_sigma(logs: Rows, events: Rows) -> float:
     return float(np.nan_to_num(np.exp(-np.sqrt(variance))))
 
 
-def _means(logs: Rows, events: Rows, powers: tuple[float, ...]) -> Float[np.ndarray, "all_then_label power"]:
+def _means(logs: ItemLabel, events: ItemLabel, powers: tuple[float, ...]) -> Float[np.ndarray, "all_then_label power"]:
     """The means over all true events and over each label's, NaN for a label without any."""
     n_labels = logs.shape[1]
     means = np.full((1 + n_labels, len(powers)), np.nan)
@@ -293,7 +293,7 @@ def _mean(logs: Float[np.ndarray, " event"], share: Float[np.ndarray, " event"],
 
 
 def _bubbles(
-    model: str, labels: tuple[str, ...], logs: Rows, events: Rows, n_bins: int | None
+    model: str, labels: tuple[str, ...], logs: ItemLabel, events: ItemLabel, n_bins: int | None
 ) -> list[dict[str, object]]:
     """The bins of each label, in the order of their reports."""
     rows: list[dict[str, object]] = []

@@ -206,8 +206,8 @@ def get_rule(rule: object, order: Sequence[object] | None = None) -> ScoringRule
 
 def _sent(rule: ScoringRule) -> str | tuple[object, ...]:
     """A rule is sent to another process by its name, so that it is the same there, and compiled once."""
-    known = NAMED.get(rule.name) == replace(rule, order=None)
-    return (get_rule, (rule.name, rule.order)) if known else object.__reduce_ex__(rule, 2)
+    has_name = NAMED.get(rule.name) == replace(rule, order=None)
+    return (get_rule, (rule.name, rule.order)) if has_name else object.__reduce_ex__(rule, 2)
 
 
 copyreg.pickle(ScoringRule, _sent)  # type: ignore[arg-type]

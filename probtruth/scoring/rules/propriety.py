@@ -296,8 +296,8 @@ def loss_curve(
     """
     row = _distribution(truth)
     n_labels = len(row)
-    whole = isinstance(label, (int, np.integer)) and not isinstance(label, bool)
-    if not whole or not -n_labels <= label < n_labels:
+    is_whole = isinstance(label, (int, np.integer)) and not isinstance(label, bool)
+    if not is_whole or not -n_labels <= label < n_labels:
         raise InputError(f"label {label!r}", f"a position below {len(row)}", "Count the labels from 0.")
     grid = np.linspace(0, 1, 201)
     if reports is not None:

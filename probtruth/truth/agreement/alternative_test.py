@@ -1,7 +1,7 @@
 """The alternative annotator test: may a model take the place of an annotator?"""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
@@ -98,29 +98,38 @@ def alternative_annotator_test(
             "Annotate more items twice, or lower least_items=.",
         )
     values = _numbers(annotations) if alignment == "rmse" else None
-    by_model: list[tuple[object, ...]] = []
-    by_annotator: list[tuple[object, ...]] = []
+    by_model = []
+    by_annotator = []
     for model, answers in zip(predictions.models, _answers(annotations, predictions), strict=True):
-        nearer = shared.gap(answers[shared.item], values) - shared.gap(shared.label, values)
-        wins, loses = shared.by_answer(nearer >= 0), shared.by_answer(nearer <= 0)
-        rows = [np.flatnonzero(shared.whose == annotator) for annotator in tested]
-        p_values = np.array([_p_value(loses[own] - wins[own], epsilon) for own in rows])
-        beaten = _benjamini_yekutieli(p_values, level)
-        as_near = np.array([wins[own].mean() for own in rows])
+        gap_of_model = shared.gap(answers[shared.item], values)
+        nearer = gap_of_model - shared.gap(shared.label, values)
+        wins = shared.by_answer(nearer >= 0)
+        loses = shared.by_answer(nearer <= 0)
+        compared: list[dict[str, Any]] = []
+        for annotator in tested.tolist():
+            rows = np.flatnonzero(shared.whose == annotator)
+            row = {
+                "model": model,
+                "annotator": annotations.index.annotators[annotator],
+                "n_items": len(rows),
+                "model_as_near": float(wins[rows].mean()),
+                "annotator_as_near": float(loses[rows].mean()),
+                "p_value": _p_value(loses[rows] - wins[rows], epsilon),
+            }
+            compared.append(row)
+        beaten = _benjamini_yekutieli(np.array([row["p_value"] for row in compared]), level)
+        for row, replaceable in zip(compared, beaten.tolist(), strict=True):
+            by_annotator.append({**row, "replaceable": replaceable})
         rate = float(beaten.mean())
-        by_model.append((model, len(tested), rate, float(as_near.mean()), rate >= 0.5))
-        for at, annotator in enumerate(tested.tolist()):
-            name, theirs = annotations.index.annotators[annotator], float(loses[rows[at]].mean())
-            by_annotator.append(
-                (model, name, len(rows[at]), float(as_near[at]), theirs, float(p_values[at]), bool(beaten[at]))
-            )
-    first = ("model", "n_annotators", "winning_rate", "advantage_probability", "passes")
-    second = ("model", "annotator", "n_items", "model_as_near", "annotator_as_near", "p_value", "replaceable")
-    return AlternativeTest(_table(first, by_model), _table(second, by_annotator))
-
-
-def _table(names: tuple[str, ...], rows: list[tuple[object, ...]]) -> "polars.DataFrame":
-    return frames.as_polars(dict(zip(names, map(list, zip(*rows, strict=True)), strict=True)))
+        of_model = {
+            "model": model,
+            "n_annotators": len(tested),
+            "winning_rate": rate,
+            "advantage_probability": float(np.mean([row["model_as_near"] for row in compared])),
+            "passes": rate >= 0.5,
+        }
+        by_model.append(of_model)
+    return AlternativeTest(frames.from_rows(by_model), frames.from_rows(by_annotator))
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,10 +152,12 @@ class _BesideOthers:
         """How near an answer is to those of the others, up to a factor of the annotation: larger is nearer."""
         if values is None:
             return np.asarray(self.others[np.arange(len(answer)), answer], float)
-        squares = (values[answer][:, None] - values) ** 2
-        errors: np.ndarray = (self.others * squares).sum(1)
-        scale = (self.others.sum(1) * np.ptp(values) ** 2).clip(np.finfo(float).tiny)
-        return np.asarray(-np.round(errors / scale / SAME) * SAME)
+        gaps = values[answer][:, None] - values
+        errors: np.ndarray = (self.others * gaps**2).sum(1)
+        largest = self.others.sum(1) * np.ptp(values) ** 2
+        scale = largest.clip(np.finfo(float).tiny)
+        steps = np.round(errors / scale / SAME)
+        return np.asarray(-steps * SAME)
 
 
 def _shared(annotations: Annotations) -> _BesideOthers:
@@ -159,7 +170,9 @@ def _shared(annotations: Annotations) -> _BesideOthers:
         )
     others = votes_of_others(annotations)
     shared = others.sum(1) > 0
-    item, label, who = (part[shared] for part in (annotations.item, annotations.label, annotations.annotator))
+    item = annotations.item[shared]
+    label = annotations.label[shared]
+    who = annotations.annotator[shared]
     n_annotators = len(annotations.index.annotators)
     pairs, answer = np.unique(item.astype(np.int64) * n_annotators + who, return_inverse=True)
     return _BesideOthers(item, label, others[shared], answer, pairs % n_annotators)
@@ -205,6 +218,11 @@ def _benjamini_yekutieli(p_values: Float[np.ndarray, " test"], level: float) -> 
     """Which tests are rejected at the false discovery rate under any dependence between them."""
     n_tests = len(p_values)
     ranks = np.arange(1, n_tests + 1)
+    dependence = (1 / ranks).sum()
+    limits = ranks * level / (n_tests * dependence)
     ordered = np.sort(p_values)
-    below = np.flatnonzero(ordered <= ranks * level / (n_tests * (1 / ranks).sum()))
-    return np.asarray(p_values <= ordered[below[-1]]) if below.size else np.zeros(n_tests, bool)
+    below = np.flatnonzero(ordered <= limits)
+    if not below.size:
+        return np.zeros(n_tests, bool)
+    last = ordered[below[-1]]
+    return np.asarray(p_values <= last)

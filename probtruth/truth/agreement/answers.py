@@ -45,8 +45,8 @@ class Answers:
 def answers_of(annotations: Annotations, undivided: bool = False) -> Answers:
     """The answers to every item that has two; `undivided` takes the most frequent label of repeats that differ."""
     n_items, n_labels = annotations.n_items, annotations.n_labels
-    none = np.zeros(0, np.int64)
-    item, who, part_of, label, share = none, none, none, none, np.zeros(0)
+    item = who = part_of = label = np.zeros(0, np.int64)
+    share = np.zeros(0)
     if annotations.annotator is None:
         counts = annotations.counts().astype(float)
     else:

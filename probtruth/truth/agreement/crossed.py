@@ -25,9 +25,11 @@ class Spread:
 
     def p_below(self, difference: PerRow) -> PerRow:
         """P(the true difference is below 0); a half where all is 0."""
-        with np.errstate(divide="ignore", invalid="ignore"):
-            known = stdtr(self.df, -difference / self.error)
-        return np.asarray(np.where(self.error > 0, known, (1 - np.sign(difference)) / 2))
+        below = (1 - np.sign(difference)) / 2
+        unsure = self.error > 0
+        t = -difference[unsure] / self.error[unsure]
+        below[unsure] = stdtr(self.df[unsure], t)
+        return np.asarray(below)
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,22 +55,27 @@ class Influences:
         # The jackknife of a U-statistic: without annotator j it is off by sum_i d_ij / (1 - r_j), with r_j the share of
         # pairs that j is part of. Of the sum of squares, that of single cells is noise, which items already count.
         n_items = self.of_item.shape[1]
+        freedom = max(n_items - 1, 1)
         centred = self.of_item - self.of_item.mean(1, keepdims=True)
-        items = (centred**2).sum(1) * n_items / max(n_items - 1, 1)
-        freedom = np.full(len(items), float(max(n_items - 1, 1)))
+        items = (centred**2).sum(1) * n_items / freedom
         used, who = np.unique(self.annotator, return_inverse=True)
         n = len(used)
         remaining = 1 - np.bincount(who, self.removed, n)
         if n < FEWEST or (remaining <= 0).any():  # nothing tells how others would answer
-            return Spread(np.sqrt(items), freedom)
-        moved = np.stack([np.bincount(who, row, n) for row in self.of_cell]) / remaining
-        squares = np.stack([np.bincount(who, row**2, n) for row in self.of_cell]) / remaining**2
-        moved = moved - moved.mean(1, keepdims=True)
-        raw = (moved**2).sum(1) * (n - 1) / n
-        noise = squares.sum(1) * ((n - 1) / n) ** 2
+            return Spread(np.sqrt(items), np.full(len(items), float(freedom)))
+        moved = np.empty((len(items), n))
+        squares = np.empty_like(moved)
+        for row, of_cell in enumerate(self.of_cell):
+            moved[row] = np.bincount(who, of_cell, n) / remaining
+            squares[row] = np.bincount(who, of_cell**2, n) / remaining**2
+        moved -= moved.mean(1, keepdims=True)
+        others = (n - 1) / n
+        raw = (moved**2).sum(1) * others
+        noise = squares.sum(1) * others**2
         extra = np.maximum(raw - noise, 0.0)
         # Satterthwaite's rule, with a larger share for few annotators: what they show by chance is often too little
-        total = np.where(items + raw > 0, items + raw, 1.0)
-        share = (raw / total) ** ((n - 1) / n)
+        total = items + raw
+        total[total <= 0] = 1.0
+        share = (raw / total) ** others
         df = 1 / (share / (n - 1) + (1 - share) / freedom)
         return Spread(np.sqrt(items + extra), df)

@@ -80,34 +80,35 @@ def human_ceiling(
     if predictions is not None:
         probs = aligned_probs(annotations, predictions)[:, answers.items]
         models = predictions.models
-    rows = list(HUMANS[rule])
-    rows += [(name, "model") for name in models]
+    humans = HUMANS[rule]
+    kinds = [kind for _, kind in humans] + ["model"] * len(models)
     loss = _item_losses(answers.counts, probs, rule)
     means = loss.mean(1)
     influences = _influences(answers, probs, loss, rule)
     low, high = _interval(means, influences.spread(), LARGEST[rule])
-    as_good = influences.less_first().spread().p_below(means - means[0]).tolist()
-    return frames.as_polars(
-        {
-            "who": [who for who, _ in rows],
-            "kind": [kind for _, kind in rows],
-            "loss": means,
-            "low": low,
-            "high": high,
-            "p_as_good": [p if kind == "model" else None for p, (_, kind) in zip(as_good, rows, strict=True)],
-        }
-    )
+    as_good = influences.less_first().spread().p_below(means - means[0])
+    of_models = as_good[len(humans) :].tolist()
+    columns = {
+        "who": [who for who, _ in humans] + list(models),
+        "kind": kinds,
+        "loss": means,
+        "low": low,
+        "high": high,
+        "p_as_good": [None] * len(humans) + of_models,
+    }
+    return frames.as_polars(columns)
 
 
 def _interval(
     loss: Float[np.ndarray, " row"], spread: Spread, largest: float
 ) -> tuple[Float[np.ndarray, " row"], Float[np.ndarray, " row"]]:
     """95% intervals on the logit scale of a loss between 0 and the largest."""
-    room = loss * (largest - loss) / largest
-    step = np.divide(spread.half_width, room, out=np.zeros_like(loss), where=room > 0)
+    slope = loss * (largest - loss) / largest
+    step = np.divide(spread.half_width, slope, out=np.zeros_like(loss), where=slope > 0)
     with np.errstate(divide="ignore"):
         place = np.log(loss) - np.log(largest - loss)
-    low, high = (largest / (1 + np.exp(-place - side)) for side in (-step, step))
+    low = largest / (1 + np.exp(step - place))
+    high = largest / (1 + np.exp(-step - place))
     return low, high
 
 
@@ -151,16 +152,20 @@ def _influences(
     rule: str,
 ) -> Influences:
     """What every item, and every annotator's answer to it, moves each row's mean loss by."""
-    n_items, item, size = len(answers.items), answers.item, answers.size
-    beyond = loss - loss.mean(1, keepdims=True)
-    without = answers.counts[item].copy()
-    without[np.arange(len(item)), answers.label] -= 1
-    left = (size[item] - 2) / size[item]  # of pairs of answers, (m - 1)(m - 2) of m (m - 1) stay
+    n_items = len(answers.items)
+    item = answers.item
+    size = answers.size[item]
+    means = loss.mean(1, keepdims=True)
+    beyond = loss - means
+    others = answers.counts[item].copy()
+    others[np.arange(len(item)), answers.label] -= 1
+    left = (size - 2) / size  # of pairs of answers, (m - 1)(m - 2) of m (m - 1) stay
     several = left > 0
-    rest = np.zeros((len(loss), len(item)))
-    rest[:, several] = _item_losses(without[several], probs[:, item[several]], rule) - loss.mean(1, keepdims=True)
-    of_cell = (beyond[:, item] - left * rest) / n_items
-    return Influences(beyond / n_items, of_cell, answers.annotator, 2 / size[item] / n_items)
+    of_others = np.zeros((len(loss), len(item)))
+    losses = _item_losses(others[several], probs[:, item[several]], rule)
+    of_others[:, several] = losses - means
+    of_cell = (beyond[:, item] - left * of_others) / n_items
+    return Influences(beyond / n_items, of_cell, answers.annotator, 2 / size / n_items)
 
 
 def _item_losses(
@@ -169,26 +174,34 @@ def _item_losses(
     """Each row's mean loss over the answers to an item, from how often each label was given."""
     size = counts.sum(1)
     square = (counts**2).sum(1)
-    human = 1 - (square - size) / (size * (size - 1))
-    shares = counts / size[:, None]
+    agreeing = (square - size) / (size - 1)
+    human = 1 - agreeing / size
     if rule == "brier":
-        others = (counts * (square[:, None] - 2 * counts + 1)).sum(1) / (size - 1) ** 2
-        together = (others - 2 * (square - size) / (size - 1) + size) / size
+        square_of_others = square[:, None] - 2 * counts + 1
+        others = (counts * square_of_others).sum(1) / (size - 1) ** 2
+        together = (others - 2 * agreeing + size) / size
         rows = [2 * human, together, human]
     else:
         rows = [human, _majority_loss(counts)]
-    return np.stack([*rows, *(_losses(own, shares, rule) for own in probs)])
+    shares = counts / size[:, None]
+    for of_model in probs:
+        rows.append(_losses(of_model, shares, rule))
+    return np.stack(rows)
 
 
 def _majority_loss(counts: Float[np.ndarray, "item label"]) -> Float[np.ndarray, " item"]:
     """How often an answer is not what most of the others gave; ties are split."""
     # only the one label on top can be that of the others too: without one of its answers it leads, ties, or follows
     top = counts.max(1)
-    alone = (counts == top[:, None]).sum(1) == 1
-    rest = np.where(counts == top[:, None], -1, counts)
-    second = rest.max(1)
-    tied = 1 / ((rest == second[:, None]).sum(1) + 1)
+    on_top = counts == top[:, None]
+    below = np.where(on_top, -1, counts)
+    second = below.max(1)
+    n_second = (below == second[:, None]).sum(1)
     lead = top - 1 - second
-    hit = np.where(lead > 0, 1.0, np.where(lead == 0, tied, 0.0))
-    loss: np.ndarray = 1 - np.where(alone, hit * top / counts.sum(1), 0.0)
+    hit = np.zeros(len(counts))
+    hit[lead > 0] = 1.0
+    ties = lead == 0
+    hit[ties] = 1 / (n_second[ties] + 1)
+    hit[on_top.sum(1) > 1] = 0.0
+    loss: np.ndarray = 1 - hit * top / counts.sum(1)
     return loss

@@ -77,8 +77,12 @@ def krippendorff_alpha(
         return Agreement(*(float("nan"),) * 3, *size)
     disagreement = parts.observed / parts.expected
     spread = _influences(answers, parts, level, values).spread()
-    half = float(spread.half_width[0]) / disagreement if disagreement > 0 else 0.0
-    return Agreement(1 - disagreement, 1 - disagreement * math.exp(half), 1 - disagreement * math.exp(-half), *size)
+    half = 0.0  # on the log scale
+    if disagreement > 0:
+        half = float(spread.half_width[0]) / disagreement
+    most = disagreement * math.exp(half)
+    least = disagreement * math.exp(-half)
+    return Agreement(1 - disagreement, 1 - most, 1 - least, *size)
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,7 +142,9 @@ def _slopes(
     for label in range(len(slope)):  # distances between ranks depend on the marginals, as a quadratic form
         change = np.zeros(len(slope))
         change[label] = 0.5
-        moved = _distance(level, values, parts.marginal + change) - _distance(level, values, parts.marginal - change)
+        above = _distance(level, values, parts.marginal + change)
+        below = _distance(level, values, parts.marginal - change)
+        moved = above - below
         expected = float(parts.marginal @ moved @ parts.marginal / (total - 1))
         observed = float((coincidences * moved).sum())
         slope[label] += (observed - parts.observed / parts.expected * expected) / parts.expected
@@ -148,11 +154,14 @@ def _slopes(
 def _coincidences(answers: Answers) -> Float[np.ndarray, "label label"]:
     """Pairs of answers by both labels; every item has as many as it has answers."""
     weight = 1 / (answers.size - 1)
-    pairs = (answers.counts * weight[:, None]).T @ answers.counts
+    weighted = answers.counts * weight[:, None]
+    pairs = weighted.T @ answers.counts
     divided, shares = answers.divided()
     of_divided = weight[answers.item[divided]]
-    alone = weight @ answers.counts - of_divided @ shares
-    return np.asarray(pairs - np.diag(alone) - (shares * of_divided[:, None]).T @ shares)
+    weighted_shares = shares * of_divided[:, None]
+    undivided = weighted.sum(0) - weighted_shares.sum(0)
+    with_itself = np.diag(undivided) + weighted_shares.T @ shares
+    return np.asarray(pairs - with_itself)
 
 
 def _distance(

@@ -64,7 +64,8 @@ def fit_ability(
 def anchored_counts(flat: FlatAnnotations) -> Float[np.ndarray, " label"]:
     """Pseudo-counts of the class marginals: one, and a part of the items that most votes give the label."""
     possible = np.where(flat.known == 0, flat.votes(), -1.0)  # a known answer stands for the votes
-    return np.asarray(1 + ANCHOR * plurality(possible).sum(0))
+    voted = plurality(possible).sum(0)
+    return np.asarray(1 + ANCHOR * voted)
 
 
 def shared_centre(n_labels: int) -> Float[np.ndarray, "label label"]:

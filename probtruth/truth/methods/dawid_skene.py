@@ -41,13 +41,16 @@ def dawid_skene_em(
 ) -> MethodFit:
     """y_n | z_i = k ~ theta_j[k, .], z_i ~ pi; theta and pi at their maximum, q_i = P(z_i | labels, theta, pi)."""
     flat = flatten(request)
-    n_labels, class_counts = flat.n_labels, em.class_counts(prior, flat.n_labels)
-    own = np.full((n_labels, n_labels), check.number(off_diagonal, "off_diagonal", least=0))
-    np.fill_diagonal(own, check.number(diagonal, "diagonal", least=0))
-    pseudo = np.repeat(own.T[None], flat.n_annotators, 0)
+    class_counts = em.class_counts(prior, flat.n_labels)
+    wrong_counts = check.number(off_diagonal, "off_diagonal", least=0)
+    right_counts = check.number(diagonal, "diagonal", least=0)
+    pseudo = np.full((flat.n_annotators, flat.n_labels, flat.n_labels), float(wrong_counts))
+    label = np.arange(flat.n_labels)
+    pseudo[:, label, label] = right_counts
     limits = em.EmLimits(max_iterations, tolerance, restarts)
     solution = em.solve(request, flat, MODEL, (np.zeros_like(pseudo),), (pseudo,), class_counts, limits)
-    unknown = em.answers_by_class(solution.probs, flat).sum(1) < KNOWN_MASS
+    answers = em.answers_by_class(solution.probs, flat)
+    unknown = answers.sum(1) < KNOWN_MASS
     confusion = np.exp(solution.parameters[0]).transpose(0, 2, 1)
     confusion = np.where(unknown[:, :, None], np.nan, confusion)
     diagnostics = {**solution.diagnostics, "n_unidentified_rows": int(unknown.sum())}

@@ -10,9 +10,15 @@ from probtruth.truth.annotators import annotator_columns
 from probtruth.truth.fit import INDEPENDENT, MethodFit, MethodRequest, class_draws
 from probtruth.truth.flat import FlatAnnotations, flatten
 from probtruth.truth.methods import ability
-from probtruth.truth.methods.perceived_class import fit_perceived
+from probtruth.truth.methods.perceived_class import TINY, fit_perceived
 
-SHARE_WEIGHT = 0.25  # Of smoothed vote shares, in the geometric mean with class probabilities
+SHARE_WEIGHT = 0.35  # Of smoothed vote shares, in the geometric mean with class probabilities
+
+INDEPENDENT_WEIGHT = 0.3  # Of independent errors, in the mean with hard items
+
+# Prior log odds of free marginals: so many nats for them, less so many over the number of votes an item. Of one vote
+# an item, an error and the other class cannot be told apart, and free marginals follow chance.
+FREE_ODDS, FREE_ODDS_LOST = 2.0, 4.0
 
 LEAST = 1e-9  # Class probabilities below this enter the pool as this: its logarithm is finite
 
@@ -25,9 +31,12 @@ def pooled(
     max_iterations: int = 500,
     tolerance: float = 1e-3,
 ) -> MethodFit:
-    """q_ik proportional to m_ik^(1 - w) ((n_ik + 1/K) / (n_i + 1))^w; m the mean of two fits by their evidence."""
+    """q_ik proportional to m_ik^(1 - w) ((n_ik + 1/K) / (n_i + 1))^w; m the mean of hard items and independent errors.
+
+    Each of the two is the mean of a fit with free and one with anchored class marginals, by their evidence.
+    """
     flat = flatten(request)
-    weight = check.number(share_weight, "share_weight", least=0, below=1, hint="The default is 0.25.")
+    weight = check.number(share_weight, "share_weight", least=0, below=1, hint="The default is 0.35.")
     limits = em.EmLimits(max_iterations, tolerance)
     free_counts = np.ones(flat.n_labels)
     anchored_counts = ability.anchored_counts(flat)
@@ -35,7 +44,9 @@ def pooled(
     anchored = fit_perceived(request, flat, anchored_counts, hard, limits)
     # with independent errors: hard items explain away what tells the two apart
     log_bayes_factor = _log_evidence(free.start, free_counts) - _log_evidence(anchored.start, anchored_counts)
-    free_share = float(expit(log_bayes_factor))
+    votes_of_item = flat.weight.sum() / flat.n_items
+    log_prior_odds = FREE_ODDS - FREE_ODDS_LOST / max(votes_of_item, TINY)
+    free_share = float(expit(log_bayes_factor + log_prior_odds))
 
     def mean(of_free: np.ndarray, of_anchored: np.ndarray) -> np.ndarray:
         return np.asarray(free_share * of_free + (1 - free_share) * of_anchored)
@@ -44,7 +55,8 @@ def pooled(
     independent = mean(free.start.probs, anchored.start.probs)
     marginals = mean(np.exp(free.run.log_marginals), np.exp(anchored.run.log_marginals))
     confusion = mean(free.confusion, anchored.confusion)
-    probs = with_shares(classes, flat, weight)
+    both = INDEPENDENT_WEIGHT * independent + (1 - INDEPENDENT_WEIGHT) * classes
+    probs = with_shares(both, flat, weight)
     better = free if free_share > 0.5 else anchored
     # hard items are likelier than independent errors by so many nats
     shared_errors = better.run.log_likelihood - better.start.log_likelihood
@@ -99,6 +111,9 @@ def with_shares(
     """The geometric mean of class probabilities and smoothed vote shares; what is known stays known."""
     votes = flat.votes()
     shares = (votes + 1 / flat.n_labels) / (votes.sum(1, keepdims=True) + 1)
-    logs = (1 - weight) * np.log(np.maximum(classes, LEAST)) + weight * np.log(shares) + flat.known
-    powers = np.exp(logs - logs.max(1, keepdims=True))
-    return np.asarray(powers / powers.sum(1, keepdims=True))
+    of_classes = np.log(np.maximum(classes, LEAST))
+    logs = (1 - weight) * of_classes + weight * np.log(shares) + flat.known
+    top = logs.max(1, keepdims=True)
+    powers = np.exp(logs - top)
+    total = powers.sum(1, keepdims=True)
+    return np.asarray(powers / total)

@@ -78,7 +78,7 @@ def test_two_labels_are_judged_by_the_last(make):
     probs = {name: rng.dirichlet([1, 1], 40) for name in "ab"}
     bare = make["bare"](2, 40)
     scores = replace(bare.scores, models=("a", "b"), rule="brier")
-    ranks = [{**row, "model": name} for row, name in zip(bare.comparison.ranks, "ab", strict=True)]
+    ranks = [replace(row, model=name) for row, name in zip(bare.comparison.ranks, "ab", strict=True)]
     comparison = replace(bare.comparison, ranks=ranks)
     predictions = pt.Predictions.from_probs(probs)
     labelled = Labelled(truth, align(predictions, truth), get_rule("brier"))

@@ -4,12 +4,17 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.special import expit
+from scipy.stats import dirichlet
 from simulated_annotations import answered, misperceived
 
 import probtruth as pt
 from probtruth.line.labelled import shared_errors
+from probtruth.truth.em import EmLimits
 from probtruth.truth.fit import MethodRequest
 from probtruth.truth.flat import flatten
+from probtruth.truth.methods.ability import anchored_counts
+from probtruth.truth.methods.perceived_class import fit_perceived
 from probtruth.truth.methods.pooled import with_shares
 
 
@@ -39,6 +44,28 @@ def test_pool_with_shares_by_hand() -> None:
     odds = 9**0.75 * np.array([5**0.25, 1])
     np.testing.assert_allclose(found, [*np.stack([odds, np.ones(2)], 1) / (1 + odds[:, None]), [0, 1]])
     np.testing.assert_allclose(with_shares(found, flat, 0.0), found)
+
+
+def test_two_kinds_of_errors_and_two_priors_are_averaged(simulated) -> None:
+    """By hand, from what the parts say: 0.3 of independent errors, 0.7 of hard items, each by the prior odds."""
+    annotations = simulated[0]
+    truth = pt.infer_truth(annotations, "pooled", draws=0, share_weight=0)
+    request = MethodRequest.without_draws(annotations)
+    flat = flatten(request)
+    counts = np.ones(flat.n_labels), anchored_counts(flat)
+    parts = [fit_perceived(request, flat, prior, None, EmLimits(500, 1e-3)) for prior in counts]
+    evidence = []
+    for part, prior in zip(parts, counts, strict=True):
+        density = dirichlet(1 + prior).logpdf(np.exp(part.start.log_marginals))
+        kernel = (prior * part.start.log_marginals).sum()
+        evidence.append(part.start.objective - kernel + density)
+    votes = flat.weight.sum() / flat.n_items
+    share = expit(evidence[0] - evidence[1] + 2 - 4 / votes)
+    np.testing.assert_allclose(truth.diagnostics["free_marginals"], share)  # type: ignore[arg-type]
+    hard = share * parts[0].run.probs + (1 - share) * parts[1].run.probs
+    independent = share * parts[0].start.probs + (1 - share) * parts[1].start.probs
+    mixed = 0.7 * hard + 0.3 * independent
+    np.testing.assert_allclose(truth.probs, with_shares(mixed, flat, 0.0))
 
 
 def inclined(seed: int) -> tuple[pt.Annotations, np.ndarray]:

@@ -1,0 +1,12 @@
+"""The shapes that most functions share, by the words of their axes; what one file alone has is written there."""
+
+import numpy as np
+from jaxtyping import Float, Int
+
+ItemInts = Int[np.ndarray, " item"]
+ItemFloats = Float[np.ndarray, " item"]
+ModelFloats = Float[np.ndarray, " model"]
+UnitFloats = Float[np.ndarray, " unit"]
+ItemLabel = Float[np.ndarray, "item label"]
+ModelItem = Float[np.ndarray, "model item"]
+ModelItemLabel = Float[np.ndarray, "model item label"]
