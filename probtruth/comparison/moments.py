@@ -266,11 +266,12 @@ def _summed(values: ModelItem, plan: Design) -> tuple[np.ndarray, ...]:
     """Number of items, powers, ends and sizes of every model and of every pair, by the cells of a design."""
     group = plan.of_item()
     cell = group if plan.unit is None else plan.unit
-    order = np.lexsort((cell, group))  # items of one cell stand together, and cells of one group
-    if (np.diff(order) != 1).any():
-        values = np.take(values, order, axis=1)  # rows stay contiguous
-    cell = cell[order]
-    group = group[order]
+    if plan.grouped or plan.unit is not None:  # items of one cell stand together, and cells of one group
+        order = np.lexsort((cell, group))
+        cell = cell[order]
+        group = group[order]
+        if (np.diff(order) != 1).any():
+            values = np.take(values, order, axis=1)  # rows stay contiguous
     starts = np.flatnonzero(np.diff(cell, prepend=-1))
     group_starts = np.flatnonzero(np.diff(group, prepend=-1))
     n_models, n_items = values.shape

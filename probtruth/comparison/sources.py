@@ -134,12 +134,15 @@ def _refuse_fixed() -> None:
 
 def _refuse_replicates(scores: Scores, plan: Design, options: Options, annotations: object) -> None:
     kind = options.replicates
+    by_annotator = scores.replicates is not None and scores.replicates.what == "annotator"
+    if annotations is not None and by_annotator:
+        raise InputError("annotations with scores by annotator", "one of the two", "Leave annotations out.")
     if annotations is not None and kind is not None:
         hint = "Scores against annotators' labels have no replicates."
         raise InputError(f"annotations with replicates={kind!r}", "one of the two", hint)
     if kind == "folds" and plan.n_clusters is not None:
         raise InputError("replicates='folds' with clusters", "folds that are not clustered", "Leave clusters out.")
-    if kind is not None and scores.replicates is not None and scores.replicates.what == "annotator":
+    if kind is not None and by_annotator:
         hint = "Annotators' part of the variance always counts. Name other repeats by replicate."
         raise InputError(f"replicates={kind!r} with scores by annotator", "one of the two", hint)
     if kind == "independent" and scores.replicates is None:
@@ -205,10 +208,9 @@ def _about(
 ) -> About:
     back = np.argsort(np.argsort(np.array(scores.models), kind="stable"))  # from names in order to the caller's order
     infinite: dict[str, tuple[int, Sequence[str]]] = {}
-    for model, row in zip(scores.models, values, strict=True):
-        items = np.flatnonzero(np.isinf(row))
-        if len(items):
-            infinite[model] = (len(items), [scores.items[item] for item in items[:SHOWN]])
+    for at in np.flatnonzero(~moments.finite[back]):
+        items = np.flatnonzero(np.isinf(values[at]))
+        infinite[scores.models[at]] = (len(items), [scores.items[item] for item in items[:SHOWN]])
     behind = scores.labels
     votes = scores.n_votes
     single = np.zeros(0, bool) if votes is None else np.asarray(votes == 1)
