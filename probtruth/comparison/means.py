@@ -56,19 +56,23 @@ def estimate_of(moments: Moments, plan: Design, about: About) -> Estimate:
     weight = share * plan.group_units / plan.n_units
     weight[:, plan.group_units < 2] = 0.0
     weight[: len(models)] = 0.0
-    bound = 0.0 if about.range is None else about.bound
-    size = _typical_size(squares, total, constant_group, bound * plan.n_items / plan.n_units)
+    bound = np.full((len(rows), 1), 0.0 if about.range is None else about.bound * plan.n_items / plan.n_units)
+    if about.shared_items is not None:  # an item counts for those that the pair does not share
+        shared = about.shared_items[tuple(pairs_of(np.arange(len(models))).T)]
+        bound[len(models) :, 0] *= plan.n_items / np.maximum(shared, 1)
+    size = _typical_size(squares, total, constant_group, bound)
     return _with_rare(estimate, sums, constant, np.where(size > 0, weight, 0.0), size)
 
 
 def _typical_size(
-    squares: PerGroup, total: PerGroup, constant: Bool[np.ndarray, "row group"], bound: float
+    squares: PerGroup, total: PerGroup, constant: Bool[np.ndarray, "row group"], bound: PerGroup
 ) -> PerGroup:
     """How large a difference is, by what it adds to the sum: of a constant group, that of all; of ties, the bound."""
     of_group = np.divide(squares, total, out=np.zeros_like(total), where=total > 0)
     of_all = total.sum(1, keepdims=True)
     overall = np.divide(squares.sum(1, keepdims=True), of_all, out=np.zeros_like(of_all), where=of_all > 0)
-    overall[of_all == 0] = bound
+    ties = of_all == 0
+    overall[ties] = bound[ties]
     return np.asarray(np.where(constant, overall, of_group))
 
 
