@@ -73,12 +73,14 @@ def quote(value: object) -> str:
 
 def did_you_mean(word: str, options: Iterable[str]) -> str:
     """`Did you mean 'x'?` if an option is close, else the list of options."""
-    options = [str(option) for option in options]
-    short = [option for option in options if len(option) <= LONGEST][:1000]
+    listed = [str(option) for option in options]
+    short = [option for option in listed if len(option) <= LONGEST][:1000]
     near = get_close_matches(word, short) if len(word) <= LONGEST else []
     close = [one for one in near if one[:1].lower() == word[:1].lower()]
-    close += get_close_matches(word[:LONGEST], near, n=1, cutoff=0.7)
-    return f"Did you mean {close[0]!r}?" if close else f"The options are: {shortlist(options)}."
+    close += get_close_matches(word, near, n=1, cutoff=0.7)
+    if close:
+        return f"Did you mean {close[0]!r}?"
+    return f"The options are: {shortlist(listed)}."
 
 
 def shortlist(names: Iterable[object], most: int = 8) -> str:
@@ -121,11 +123,12 @@ def unique(names: Sequence[str], what: str) -> None:
 
 def whole(value: object, least: int, what: str, hint: str = "Leave it out for the default.") -> int:
     """An integer of at least `least` that fits into 32 bits; anything else is an error."""
-    if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < least:
+    number = int(value) if isinstance(value, Integral) and not isinstance(value, bool) else least - 1
+    if number < least:
         raise InputError(f"{what} {value!r}", f"an integer of at least {least}", hint)
-    if int(value) >= 2**31:
+    if number >= 2**31:
         raise InputError(f"{what} {value!r}", f"an integer below {2**31:,}", hint)
-    return int(value)
+    return number
 
 
 def number(

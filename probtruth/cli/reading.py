@@ -27,13 +27,16 @@ def named_file(word: str) -> tuple[str, str | Path]:
 
 def named_files(words: Sequence[str]) -> list[str | Path] | dict[str, list[str | Path]]:
     """Files as loaders take them: paths, or {model: paths} where they are written NAME=FILE."""
-    pairs = [named_file(word) for word in words]
-    if not any(name for name, _ in pairs):
-        return [path for _, path in pairs]
-    if not all(name for name, _ in pairs):
-        unnamed = quote(str(next(path for name, path in pairs if not name)))
-        raise InputError(f"{unnamed} without a name", "NAME=FILE for every file, or for none", "Name it.")
-    return {name: [path for other, path in pairs if other == name] for name, _ in pairs}
+    by_name: dict[str, list[str | Path]] = {}
+    for word in words:
+        name, path = named_file(word)
+        by_name.setdefault(name, []).append(path)
+    if "" not in by_name:
+        return by_name
+    if len(by_name) > 1:
+        problem = f"{quote(str(by_name[''][0]))} without a name"
+        raise InputError(problem, "NAME=FILE for every file, or for none", "Name it.")
+    return by_name[""]
 
 
 @dataclass(frozen=True)

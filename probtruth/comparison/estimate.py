@@ -28,9 +28,12 @@ from probtruth.comparison.pairs import pair_rows_of, pairs_of
 from probtruth.comparison.unseen import Outcomes
 from probtruth.kernels.shapes import ModelFloats, ModelItem
 from probtruth.types import Audit, RuleFacts
+from probtruth.types.pairs import Pair
 
 if TYPE_CHECKING:
     from probtruth.comparison.rectified import Rectified
+
+Batch = Float[np.ndarray, "*batch"]
 
 PerRow = Float[np.ndarray, " row"]
 PerGroup = Float[np.ndarray, "row group"]
@@ -80,12 +83,23 @@ def part_of(square: Numbers, cube: Numbers, n: Numbers, weight: Numbers, df: Num
     return Part(variance, third, np.broadcast_to(df, variance.shape))
 
 
-def _of_units(sums: Float[np.ndarray, "row unit"], df: PerRow | None) -> Part:
-    """The part of units from what each adds to every row."""
-    n = np.float64(sums.shape[1]) if df is None else df[:, None] + 1.0
-    square = np.square(sums).sum(1, keepdims=True)
-    cube = (sums**3).sum(1, keepdims=True)
-    return part_of(square, cube, n, np.float64(1), n - 1)
+def _of_units(of_models: Float[np.ndarray, "model unit"], df: PerRow | None) -> Part:
+    """The part of units from what each adds to every model."""
+    squares, cubes = _power_sums(of_models)
+    n = np.float64(of_models.shape[1]) if df is None else df[:, None] + 1.0
+    return part_of(squares, cubes, n, np.float64(1), n - 1)
+
+
+def _power_sums(of_models: Float[np.ndarray, "model unit"]) -> tuple[PerGroup, PerGroup]:
+    """The sums of squares and of cubes of each row; model by model, as the rows of many units would fill the memory."""
+    squares = [np.square(of_models).sum(1)]
+    cubes = [(of_models * np.square(of_models)).sum(1)]
+    for model, of_model in enumerate(of_models):
+        difference = of_model - of_models[model + 1 :]
+        squared = np.square(difference)
+        squares.append(squared.sum(1))
+        cubes.append((squared * difference).sum(1))
+    return np.concatenate(squares)[:, None], np.concatenate(cubes)[:, None]
 
 
 def rows_from_models(means: Float[np.ndarray, "model ..."]) -> Float[np.ndarray, "row ..."]:
@@ -123,7 +137,7 @@ class About:
     unknown: str = "nothing in the data connects the two models"  # why a row is NaN
     outcomes: Outcomes | None = None
     range: tuple[float, float] | None = None
-    preference: Callable[[float], float] | None = None  # of votes: P(a preferred to b) at a minus b
+    preference: Callable[[Pair], tuple[float, float, float]] | None = None  # of votes: P(a preferred), its interval
 
     @property
     def bound(self) -> float:
@@ -212,21 +226,24 @@ class Estimate:
 
         Influences are summed by item, or cluster, and by annotator less what single cells give (Cameron, Gelbach and
         Miller 2011, doi:10.1198/jbes.2010.07136). Degrees of freedom by row are one less than the units, unless given:
-        with weights h they are (sum h)^2 / sum h^2 - 1.
+        with weights h they are (sum h)^2 / sum h^2 - 1, which may be
+        less than 1 for annotators.
         """
-        rows = rows_from_models(influence)
         unit = item if design.unit is None else design.unit[item]
-        parts = {"items": _of_units(totals(rows, unit, design.n_units), item_df)}
+        parts = {"items": _of_units(totals(influence, unit, design.n_units), item_df)}
         if annotator is not None:
-            of_annotators = totals(rows, annotator, int(annotator.max(initial=0)) + 1)
+            of_annotators = totals(influence, annotator, int(annotator.max(initial=0)) + 1)
             _, cell = np.unique(unit * of_annotators.shape[1] + annotator, return_inverse=True)
-            of_cells = totals(rows, cell, int(cell.max(initial=0)) + 1)
-            part = _of_units(of_annotators[:, of_annotators.any(0)], annotator_df)
-            chance = np.square(of_cells).sum(1)[:, None] * (part.df + 1) / part.df
-            extra = np.maximum(part.variance - chance, 0.0)
+            of_cells = totals(influence, cell, int(cell.max(initial=0)) + 1)
+            # of one annotator nothing is known of others, of two all that two can tell; between them by the number
+            counted = 1.0 if annotator_df is None else np.clip(annotator_df, 0.0, 1.0)[:, None] ** 2
+            df = None if annotator_df is None else np.maximum(annotator_df, 1.0)
+            part = _of_units(of_annotators[:, of_annotators.any(0)], df)
+            chance = _power_sums(of_cells)[0] * (part.df + 1) / part.df
+            extra = counted * np.maximum(part.variance - chance, 0.0)
             with np.errstate(divide="ignore", invalid="ignore"):
                 third = np.where(extra > 0, part.third * (extra / part.variance) ** 1.5, 0.0)
-            parts["annotators"] = Part(extra, third, part.df, raw=part.variance)
+            parts["annotators"] = Part(extra, third, part.df, raw=counted * part.variance)
         return cls(tuple(names), rows_from_models(level)[:, None], parts, design, about)
 
     def over_groups(self) -> "Estimate":
@@ -346,11 +363,11 @@ class Estimate:
 
 
 def joined_df(
-    variance: Float[np.ndarray, "*batch"],
-    df: Float[np.ndarray, "*batch"],
-    raw: Float[np.ndarray, "*batch"],
-    unit_df: Float[np.ndarray, "*batch"],
-) -> Float[np.ndarray, "*batch"]:
+    variance: Batch,
+    df: Batch,
+    raw: Batch,
+    unit_df: Batch,
+) -> Batch:
     """Degrees of freedom of a mean whose variance has a part from many items and one from few units."""
     # Satterthwaite's rule has squared shares; a share estimated from two or three units is often small by chance
     with np.errstate(invalid="ignore", divide="ignore"):

@@ -8,6 +8,8 @@ from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
 from probtruth.comparison.estimate import Estimate
 
+Draws = Float[np.ndarray, " draw"]
+
 FEWEST = 4  # Independent units from which on a skewness is estimated at all
 STRAIGHT = 1e-9  # Skewness of a mean below which the correction is beyond rounding
 # The skewness of a mean counts up to this over the 97.5% quantile of its t: no end of a 95% interval lies further out
@@ -30,9 +32,9 @@ class Margin:
     scale: float
     df: float
     skewness: float = 0.0
-    draws: Float[np.ndarray, " draw"] | None = field(default=None, compare=False)
+    draws: Draws | None = field(default=None, compare=False)
 
-    def drawn(self, t: Float[np.ndarray, " draw"], df: float) -> "Margin":
+    def drawn(self, t: Draws, df: float) -> "Margin":
         """The same by draws of the t, which has so many degrees of freedom."""
         return self if self.scale == 0 else replace(self, draws=self.at(other_df(t, df, self.df)))
 
@@ -97,7 +99,7 @@ STRIDE = 31  # Every so many-th part of a mixture; a prime, so that parts in tur
 KNOTS = 401  # Points of the table that takes a t of one number of degrees of freedom to another
 
 
-def other_df(t: Float[np.ndarray, " draw"], df: float, wanted: float) -> Float[np.ndarray, " draw"]:
+def other_df(t: Draws, df: float, wanted: float) -> Draws:
     """The values that a t of `wanted` degrees of freedom has where one of `df` has these, by their ranks."""
     if abs(df - wanted) <= 1e-6 * df:
         return t

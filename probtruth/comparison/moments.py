@@ -16,6 +16,9 @@ from probtruth.types import Annotations, RuleFacts, Scores
 from probtruth.types.arguments import Groups
 from probtruth.types.index import positions, sort_names
 
+CellInts = Int[np.ndarray, " cell"]
+PowerSums = Float[np.ndarray, "power row cell"]
+
 # Powers of scores that are all below this in size would be lost, and those of scores beyond this overflow.
 SMALLEST, LARGEST = 1e-75, 1e75
 BLOCK = 1 << 17  # Numbers worked on at once: they stay in the processor's cache
@@ -56,11 +59,11 @@ class Moments:
     known: RuleFacts
     groups: tuple[str, ...]
     cells: tuple[str, ...]  # groups, or the clusters in them
-    cell_group: Int[np.ndarray, " cell"]
-    n: Int[np.ndarray, " cell"]
+    cell_group: CellInts
+    n: CellInts
     # Rows are the models, then their pairs. The mean; where cells are groups also the sums of squared and of cubed
     # residuals.
-    powers: Float[np.ndarray, "power row cell"]
+    powers: PowerSums
     ends: Float[np.ndarray, "end row group"]  # minus the least value, and the largest
     sizes: Float[np.ndarray, "size row group"]  # how many values are not 0, and the sum of their sizes
     infinite: Int[np.ndarray, "sign model group"]
@@ -263,11 +266,12 @@ def _summed(values: ModelItem, plan: Design) -> tuple[np.ndarray, ...]:
     """Number of items, powers, ends and sizes of every model and of every pair, by the cells of a design."""
     group = plan.of_item()
     cell = group if plan.unit is None else plan.unit
-    order = np.lexsort((cell, group))  # items of one cell stand together, and cells of one group
-    if (np.diff(order) != 1).any():
-        values = np.take(values, order, axis=1)  # rows stay contiguous
-    cell = cell[order]
-    group = group[order]
+    if plan.grouped or plan.unit is not None:  # items of one cell stand together, and cells of one group
+        order = np.lexsort((cell, group))
+        cell = cell[order]
+        group = group[order]
+        if (np.diff(order) != 1).any():
+            values = np.take(values, order, axis=1)  # rows stay contiguous
     starts = np.flatnonzero(np.diff(cell, prepend=-1))
     group_starts = np.flatnonzero(np.diff(group, prepend=-1))
     n_models, n_items = values.shape
@@ -304,11 +308,11 @@ def _summed(values: ModelItem, plan: Design) -> tuple[np.ndarray, ...]:
 
 
 def _merged(
-    n: Int[np.ndarray, " cell"],
-    one: Float[np.ndarray, "power row cell"],
-    m: Int[np.ndarray, " cell"],
-    two: Float[np.ndarray, "power row cell"],
-) -> Float[np.ndarray, "power row cell"]:
+    n: CellInts,
+    one: PowerSums,
+    m: CellInts,
+    two: PowerSums,
+) -> PowerSums:
     """The mean and the sums of powers of residuals of n items and of m others."""
     # Chan, Golub and LeVeque 1983, doi:10.2307/2683386; an empty cell has the other's numbers
     total = np.maximum(n + m, 1).astype(np.float64)

@@ -91,14 +91,10 @@ def _pair(
     if about.shared_items is not None:
         found = replace(found, shared_items=int(about.shared_items[both]))
     found = in_own_units(found, about)
-    if about.preference is None or found.difference is None or found.low is None or found.high is None:
+    if about.preference is None or found.low is None:
         return found
-    return replace(
-        found,
-        p_a_preferred=about.preference(found.difference),
-        p_a_preferred_low=about.preference(found.low),
-        p_a_preferred_high=about.preference(found.high),
-    )
+    preferred, low, high = about.preference(found)
+    return replace(found, p_a_preferred=preferred, p_a_preferred_low=low, p_a_preferred_high=high)
 
 
 def _worst_unseen(

@@ -38,10 +38,8 @@ def of_moments(moments: Moments, weights: object, options: Options) -> Estimate:
         plan = replace(plan, weights=group_weights(weights, moments.groups, plan.group_sizes))
     elif weights is not None:
         raise InputError("weights without groups", "groups to weight", "Leave weights out.")
-    infinite: dict[str, tuple[int, Sequence[str]]] = {}
-    for model, n in zip(moments.models, moments.infinite.sum((0, 2)).tolist(), strict=True):
-        if n:
-            infinite[model] = (n, ())
+    n_infinite = moments.infinite.sum((0, 2)).tolist()
+    infinite = {model: (n, ()) for model, n in zip(moments.models, n_infinite, strict=True) if n}
     about = About(
         rule=moments.rule,
         higher_is_better=moments.higher_is_better,
@@ -136,12 +134,15 @@ def _refuse_fixed() -> None:
 
 def _refuse_replicates(scores: Scores, plan: Design, options: Options, annotations: object) -> None:
     kind = options.replicates
+    by_annotator = scores.replicates is not None and scores.replicates.what == "annotator"
+    if annotations is not None and by_annotator:
+        raise InputError("annotations with scores by annotator", "one of the two", "Leave annotations out.")
     if annotations is not None and kind is not None:
         hint = "Scores against annotators' labels have no replicates."
         raise InputError(f"annotations with replicates={kind!r}", "one of the two", hint)
     if kind == "folds" and plan.n_clusters is not None:
         raise InputError("replicates='folds' with clusters", "folds that are not clustered", "Leave clusters out.")
-    if kind is not None and scores.replicates is not None and scores.replicates.what == "annotator":
+    if kind is not None and by_annotator:
         hint = "Annotators' part of the variance always counts. Name other repeats by replicate."
         raise InputError(f"replicates={kind!r} with scores by annotator", "one of the two", hint)
     if kind == "independent" and scores.replicates is None:
@@ -207,10 +208,9 @@ def _about(
 ) -> About:
     back = np.argsort(np.argsort(np.array(scores.models), kind="stable"))  # from names in order to the caller's order
     infinite: dict[str, tuple[int, Sequence[str]]] = {}
-    for model, n, row in zip(scores.models, moments.infinite.sum((0, 2))[back].tolist(), values, strict=True):
-        if n:
-            first = np.flatnonzero(np.isinf(row))[:SHOWN]
-            infinite[model] = (n, [scores.items[item] for item in first])
+    for at in np.flatnonzero(~moments.finite[back]):
+        items = np.flatnonzero(np.isinf(values[at]))
+        infinite[scores.models[at]] = (len(items), [scores.items[item] for item in items[:SHOWN]])
     behind = scores.labels
     votes = scores.n_votes
     single = np.zeros(0, bool) if votes is None else np.asarray(votes == 1)

@@ -4,6 +4,8 @@ Bradley and Terry's model with Davidson's ties: with d the strength of the left 
 
     P(left) : P(tie) : P(right) = exp(d/2) : nu : exp(-d/2)
 
+plus, where votes say what stood left, the advantage of that side, which is part of d.
+
 The strengths are those of the largest likelihood with half a vote each way on every pair that was compared, so that
 none is infinite. What a vote does to them (its influence) is summed by prompt and by annotator: the variance needs no
 more than that prompts, and annotators, are independent. Effective numbers of both come from the information of their
@@ -13,19 +15,22 @@ Bradley and Terry 1952, doi:10.2307/2334029; Davidson 1970, doi:10.1080/01621459
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Float, Int
+from scipy.optimize import brentq
+from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import connected_components
 from scipy.special import stdtr
 
 from probtruth import check
-from probtruth.comparison.design import Design, totals
+from probtruth.comparison.design import Design
 from probtruth.comparison.estimate import About, Estimate, rows_from_models
-from probtruth.comparison.pairs import pairs_of
+from probtruth.comparison.pairs import pair_rows_of, pairs_of
 from probtruth.errors import PosteriorError
 from probtruth.types import Votes
+from probtruth.types.pairs import Pair
 
 HALF = 0.5  # Votes each way that are added to every pair that was compared
 STEPS = 100  # Newton's steps, far more than are needed
@@ -33,7 +38,9 @@ CLOSE = 1e-11  # The last step of the fit
 SOLVED = 1e-11  # Eigenvalues of the information below this share of the largest are 0
 FEW_ANNOTATORS = 5  # Effective annotators below which a note says so
 FEW_VOTES, FEW_PROMPTS = 10, 5  # A pair with fewer is not asked whether strengths explain it
-LEAST = 2.0  # Effective units at least: fewer tell nothing of how others differ, which the page says
+UNDECIDED = 16.0  # Votes, as it were, that say that the side does not matter, where every pair stands both ways round
+LEAST_EVEN = 1e-6  # Added to the squared balance of sides, by which these votes are divided
+AT_ONCE = 64  # Rows of which the units are in memory at once
 CHANCE = 0.01  # Probability, over all pairs, of a deviation from the strengths that is said without a reason
 RULE = "strength (log-odds)"
 UNKNOWN = "no chain of votes connects the two models"
@@ -68,26 +75,49 @@ class Chances:
         return np.asarray((self.left + self.right) / 4 - self.mean**2)
 
 
-def preferred(difference: np.ndarray | float, tie_weight: float) -> np.ndarray:
-    """The probability that the left model is preferred, ties counted half."""
-    return Chances.of(np.asarray(difference, np.float64), tie_weight).mean + 0.5
+def preferred(difference: np.ndarray | float, tie_weight: float, side: float = 0.0) -> np.ndarray:
+    """The probability that the first model is preferred, ties counted half, as often on the left as on the right."""
+    of_both = np.asarray(difference, np.float64)
+    on_left = Chances.of(of_both + side, tie_weight).mean
+    on_right = Chances.of(of_both - side, tie_weight).mean
+    return np.asarray(0.5 + (on_left + on_right) / 2)
 
 
-def difference_at(points: float, tie_weight: float) -> float:
+def difference_at(points: float, tie_weight: float, side: float = 0.0) -> float:
     """The difference of strengths at which the probability of preference is one half and so many points."""
     if points >= 0.5:
         return math.inf
-    # with x = exp(d/2): (1/2 - r) x^2 - r nu x - (1/2 + r) = 0
-    linear = points * tie_weight
-    root = math.sqrt(linear**2 + 4 * (0.25 - points**2))
-    return 2 * math.log((linear + root) / (1 - 2 * points))
+    most = 2 * math.log(2 * (1 + tie_weight) / (0.5 - points)) + 2 * abs(side)
+    return float(brentq(lambda difference: preferred(difference, tie_weight, side) - 0.5 - points, -1e-9, most))
+
+
+def balance(votes: Votes) -> float:
+    """How evenly the pairs of models stand both ways round, from 0 to 1; 0 where nothing says what stood left."""
+    if not votes.placed:
+        return 0.0
+    _, of_vote = _pairs(votes)
+    size = np.bincount(of_vote)
+    forward = np.bincount(of_vote, votes.left < votes.right)
+    return float(2 * np.minimum(forward, size - forward).sum() / size.sum())
+
+
+def _pairs(votes: Votes) -> tuple[Int[np.ndarray, " pair"], Int[np.ndarray, " vote"]]:
+    """The pairs of models that votes are on, as one number each, and which of them each vote is on."""
+    first = np.minimum(votes.left, votes.right)
+    second = np.maximum(votes.left, votes.right)
+    pairs, of_vote = np.unique(first * len(votes.models) + second, return_inverse=True)
+    return pairs, of_vote
 
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """The strengths, the weight of ties, and the inverse information of both (the last row and column are of ties)."""
+    """Strengths, the advantage of the left side and the weight of ties, and the inverse information of all of them.
+
+    The last row and column are of ties, those before of the side.
+    """
 
     strength: Float[np.ndarray, " model"]
+    side: float
     tie_weight: float
     inverse: Float[np.ndarray, "parameter parameter"]
     of_set: Int[np.ndarray, " model"]  # models that a chain of votes connects have one number
@@ -95,27 +125,35 @@ class Fit:
     @classmethod
     def of(cls, votes: Votes, added: float = HALF) -> "Fit":
         n_models = len(votes.models)
-        first = np.minimum(votes.left, votes.right)
-        second = np.maximum(votes.left, votes.right)
-        outcome = np.where(votes.left < votes.right, votes.outcome, -votes.outcome)
-        pairs, of_vote = np.unique(first * n_models + second, return_inverse=True)
-        one, other = pairs // n_models, pairs % n_models
-        won = np.bincount(of_vote, outcome == 1) + added
-        lost = np.bincount(of_vote, outcome == -1) + added
-        tied = np.bincount(of_vote, outcome == 0).astype(np.float64)
+        rows, of_vote = np.unique(votes.left * n_models + votes.right, return_inverse=True)
+        left = rows // n_models
+        right = rows % n_models
+        _, pair = np.unique(np.minimum(left, right) * n_models + np.maximum(left, right), return_inverse=True)
+        size = np.bincount(of_vote)
+        half = added * size / np.bincount(pair, size)[pair]  # what is added to a pair, by how often each stood left
+        won = np.bincount(of_vote, votes.outcome == 1) + half
+        lost = np.bincount(of_vote, votes.outcome == -1) + half
+        tied = np.bincount(of_vote, votes.outcome == 0).astype(np.float64)
         n_votes = won + lost + tied
         any_ties = bool(tied.sum() > 0)
-        contrast = np.zeros((len(pairs), n_models))
-        contrast[np.arange(len(pairs)), one] = 1.0
-        contrast[np.arange(len(pairs)), other] = -1.0
-        strength = np.zeros(n_models)
+        even = balance(votes)
+        # votes of a model against itself, as it were, that say that sides do not matter
+        firm = UNDECIDED / 4 / (even**2 + LEAST_EVEN) if even > 0 else 0.0
+        contrast = np.zeros((len(rows), n_models + 1))
+        contrast[np.arange(len(rows)), left] = 1.0
+        contrast[np.arange(len(rows)), right] = -1.0
+        _, of_set = connected_components(contrast.T[:-1] @ contrast[:, :-1] != 0, directed=False)
+        contrast[:, -1] = float(even > 0)
+        value = np.zeros(n_models + 1)
         log_ties = math.log(2 * tied.sum() / (won + lost).sum()) if any_ties else -math.inf
-        inverse = np.zeros((n_models + 1, n_models + 1))
+        inverse = np.zeros((n_models + 2, n_models + 2))
         for _ in range(STEPS):
-            chances = Chances.of(contrast @ strength, math.exp(log_ties))
+            chances = Chances.of(contrast @ value, math.exp(log_ties))
             gradient = np.append(contrast.T @ ((won - lost) / 2 - n_votes * chances.mean), 0.0)
+            gradient[-2] -= firm * value[-1]
             information = np.zeros_like(inverse)
             information[:-1, :-1] = (contrast.T * (n_votes * chances.variance)) @ contrast
+            information[-2, -2] += firm
             if any_ties:
                 gradient[-1] = (tied - n_votes * chances.tie).sum()
                 information[:-1, -1] = -contrast.T @ (n_votes * chances.mean * chances.tie)
@@ -123,25 +161,28 @@ class Fit:
                 information[-1, -1] = (n_votes * chances.tie * (1 - chances.tie)).sum()
             inverse = np.linalg.pinv(information, rcond=SOLVED, hermitian=True)
             step = inverse @ gradient
-            size = float(np.abs(step).max())
-            step *= min(1.0, 2.0 / size) if size > 0 else 1.0  # a first step from far away may be too long
-            strength = strength + step[:-1]
+            size_of_step = float(np.abs(step).max())
+            step *= min(1.0, 2.0 / size_of_step) if size_of_step > 0 else 1.0  # a first step may be too long
+            value = value + step[:-1]
             log_ties += step[-1] if any_ties else 0.0
-            if size < CLOSE:
+            if size_of_step < CLOSE:
                 break
         else:
             raise PosteriorError("got votes to which no strengths were fitted. Hint: report this with the votes.")
-        _, of_set = connected_components(contrast.T @ contrast != 0, directed=False)
-        return cls(strength, math.exp(log_ties), inverse, np.asarray(of_set))
+        return cls(value[:-1], float(value[-1]), math.exp(log_ties), inverse, np.asarray(of_set))
 
     def residuals(self, votes: Votes) -> tuple[PerVote, PerVote, Chances]:
         """What each vote says beyond the strengths: of its outcome, of its being a tie, and the chances."""
-        chances = Chances.of(self.strength[votes.left] - self.strength[votes.right], self.tie_weight)
+        ahead = self.strength[votes.left] - self.strength[votes.right] + self.side
+        chances = Chances.of(ahead, self.tie_weight)
         return votes.outcome / 2 - chances.mean, (votes.outcome == 0) - chances.tie, chances
 
+    def preferred(self, difference: float) -> float:
+        return float(preferred(difference, self.tie_weight, self.side))
 
-def estimate_of_votes(votes: Votes) -> tuple[Estimate, float]:
-    """The estimate of the strengths, as losses, and the weight of ties; prompts and annotators are its units."""
+
+def estimate_of_votes(votes: Votes) -> tuple[Estimate, Fit]:
+    """The estimate of the strengths, as losses, and the fit; prompts and annotators are its units."""
     fit = Fit.of(votes)
     by_name = np.argsort(np.array(votes.models), kind="stable")
     names = [votes.models[at] for at in by_name.tolist()]
@@ -150,17 +191,16 @@ def estimate_of_votes(votes: Votes) -> tuple[Estimate, float]:
     cells, cell = np.unique(_cells(votes), return_inverse=True)
     influence = np.zeros((len(names), len(cells)))
     for model, row in enumerate(toward):
-        of_vote = (row[votes.left] - row[votes.right]) * outcome + row[-1] * tie
+        of_vote = (row[votes.left] - row[votes.right] + row[-2]) * outcome + row[-1] * tie
         influence[model] = np.bincount(cell, of_vote, len(cells))
     width = max(len(votes.annotators), 1)
-    item = cells // width
-    used, item = np.unique(item, return_inverse=True)
+    used, item = np.unique(cells // width, return_inverse=True)
     annotator = None if votes.annotator is None else cells % width
-    weights = _information(votes, toward, chances.variance)
-    item_df = _effective(weights, np.searchsorted(used, votes.item)) - 1
+    information = Information.of(votes, toward, chances.variance)
+    item_df = np.maximum(information.effective(votes.item) - 1, 1.0)
     annotator_df = None
     if votes.annotator is not None:
-        annotator_df = _effective(weights, votes.annotator) - 1
+        annotator_df = information.effective(votes.annotator) - 1
     notes = _notes(votes, fit, outcome)
     over = "new prompts like these"
     if annotator is not None and len(votes.annotators) < 2:
@@ -172,8 +212,11 @@ def estimate_of_votes(votes: Votes) -> tuple[Estimate, float]:
             f"the votes count as those of {few:.1f} annotators of like weight: how others would vote is hardly known"
         )
 
-    def preference(difference: float) -> float:
-        return float(preferred(difference, fit.tie_weight))
+    def preference(row: Pair) -> tuple[float, float, float]:
+        assert row.difference is not None
+        assert row.low is not None
+        assert row.high is not None
+        return fit.preferred(row.difference), fit.preferred(row.low), fit.preferred(row.high)
 
     about = About(
         rule=RULE,
@@ -197,11 +240,18 @@ def estimate_of_votes(votes: Votes) -> tuple[Estimate, float]:
         item_df=item_df,
         annotator_df=None if annotator is None else annotator_df,
     )
+    of_chance = information.total()
+
+    def chance(a: int, b: int) -> float:
+        (place,) = pair_rows_of(np.array([[a, b]]), len(names))
+        return float(of_chance[len(names) + place])
+
+    estimate = replace(estimate, within={"votes": chance})
     apart = fit.of_set[by_name]
     if apart.any():
         first, second = pairs_of(np.arange(len(names))).T
         estimate.mean[len(names) :][apart[first] != apart[second]] = np.nan
-    return estimate, fit.tie_weight
+    return estimate, fit
 
 
 def _cells(votes: Votes) -> Int[np.ndarray, " vote"]:
@@ -211,19 +261,38 @@ def _cells(votes: Votes) -> Int[np.ndarray, " vote"]:
     return np.asarray(votes.item * len(votes.annotators) + votes.annotator)
 
 
-def _information(votes: Votes, toward: Float[np.ndarray, "model parameter"], variance: PerVote) -> np.ndarray:
+@dataclass(frozen=True, eq=False)
+class Information:
     """What each vote has of the variance of each row, if votes were independent; votes on a pair weigh alike."""
-    rows = rows_from_models(toward[:, :-1])
-    return np.asarray(np.square(rows[:, votes.left] - rows[:, votes.right]) * variance)
 
+    of_pair: Float[np.ndarray, "row pair"]
+    pair: Int[np.ndarray, " vote"]  # of models, in this order
+    variance: PerVote
 
-def _effective(weights: Float[np.ndarray, "row vote"], unit: Int[np.ndarray, " vote"]) -> Float[np.ndarray, " row"]:
-    """The number of units of like weight (Kish 1965), for each row."""
-    of_unit = totals(weights, unit, int(unit.max()) + 1)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        effective = of_unit.sum(1) ** 2 / np.square(of_unit).sum(1)
-    # NaN where nothing connects two models
-    return np.asarray(np.fmax(effective, LEAST))
+    @classmethod
+    def of(cls, votes: Votes, toward: Float[np.ndarray, "model parameter"], variance: PerVote) -> "Information":
+        n_models = len(votes.models)
+        pairs, pair = np.unique(votes.left * n_models + votes.right, return_inverse=True)
+        rows = rows_from_models(toward[:, :-1])
+        of_pair = rows[:, pairs // n_models] - rows[:, pairs % n_models] + rows[:, -1:]
+        return cls(np.square(of_pair), pair, variance)
+
+    def total(self) -> Float[np.ndarray, " row"]:
+        """The variance of each row by chance alone, as if prompts and annotators were all alike."""
+        of_pair: Float[np.ndarray, " row"] = self.of_pair @ np.bincount(self.pair, self.variance)
+        return of_pair
+
+    def effective(self, unit: Int[np.ndarray, " vote"]) -> Float[np.ndarray, " row"]:
+        """The number of units of like weight (Kish 1965), for each row."""
+        size = (self.of_pair.shape[1], int(unit.max()) + 1)
+        by_unit = csr_matrix((self.variance, (self.pair, unit)), size)
+        effective = np.empty(len(self.of_pair))
+        for start in range(0, len(effective), AT_ONCE):
+            of_unit = self.of_pair[start : start + AT_ONCE] @ by_unit
+            with np.errstate(divide="ignore", invalid="ignore"):
+                effective[start : start + AT_ONCE] = of_unit.sum(1) ** 2 / np.square(of_unit).sum(1)
+        # NaN where nothing connects two models
+        return np.fmax(effective, 1.0)
 
 
 def _notes(votes: Votes, fit: Fit, residual: PerVote) -> list[str]:
@@ -244,10 +313,8 @@ def _notes(votes: Votes, fit: Fit, residual: PerVote) -> list[str]:
 def _unexplained(votes: Votes, residual: PerVote) -> list[str]:
     """A sentence on the pair whose votes differ most from what the strengths say, if not by chance."""
     n_models = len(votes.models)
-    first = np.minimum(votes.left, votes.right)
-    second = np.maximum(votes.left, votes.right)
     signed = np.where(votes.left < votes.right, residual, -residual)
-    pairs, of_vote = np.unique(first * n_models + second, return_inverse=True)
+    pairs, of_vote = _pairs(votes)
     found: tuple[float, int] | None = None
     looked_at = 0
     for pair in range(len(pairs)):

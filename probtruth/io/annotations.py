@@ -166,21 +166,21 @@ def _of_wide(table: Table, kind: Wide, how: LabelReading, labels: Sequence[str] 
 def _of_counts(table: Table, kind: Counts, how: LabelReading, on_disk: bool) -> Annotations:
     table = table.with_items(how.item)
     columns = [*kind.labels.values()]
-    left = [name for label, name in kind.labels.items() if label in how.none]
     n_rows = sum(part.height for part, _ in table.rows(kind.columns))
+    rows = np.arange(n_rows)
     counts = empty_array((n_rows, len(columns)), on_disk, np.int64)
-    fill(counts, np.arange(n_rows), n_rows, table.rows(kind.columns), columns, _whole, partial(_no_count, columns))
+    fill(counts, rows, n_rows, table.rows(kind.columns), columns, _whole, partial(_no_count, columns))
     source = table.head[1]
     items = None
     if kind.item is not None:
         items, source = items_of(table.rows([kind.item]), kind.item, "one row of counts for each item", ONE_ROW)
     notes: Texts = (f"{table.name}: read as counts of votes: {shortlist(kind.labels)}",)
-    if left:
-        stay = [name not in left for name in columns]
-        gone = int(counts[:, np.logical_not(stay)].sum())
+    labels = [label for label in kind.labels if label not in how.none]
+    if len(labels) < len(columns):
+        stay = np.array([label not in how.none for label in kind.labels])
+        gone = int(counts[:, ~stay].sum())
         counts = counts[:, stay]
         notes += (f"{table.name}: {check.count(gone, 'answer')} left out as missing",)
-    labels = [label for label, name in kind.labels.items() if name not in left]
     made: Annotations = CountedAnnotations.of(counts, items, None if kind.positional else labels, source)
     return replace(made, notes=notes)
 
@@ -204,11 +204,16 @@ def placeholders(made: Annotations, labels: Sequence[str] | None) -> Texts:
 
 def _whole(cells: Float[np.ndarray, "some label"]) -> tuple[np.ndarray, bool]:
     """Numbers of votes, and whether all are."""
-    return cells, bool(((cells >= 0) & (cells == np.floor(cells)) & (cells < LARGEST)).all())
+    return cells, bool(_are_counts(cells).all())
+
+
+def _are_counts(cells: np.ndarray) -> np.ndarray:
+    whole: np.ndarray = (cells >= 0) & (cells == np.floor(cells)) & (cells < LARGEST)
+    return whole
 
 
 def _no_count(names: Sequence[str], cells: np.ndarray, frame: DataFrame, source: Source) -> None:
     """Raises at the first cell that is no number of votes."""
-    row, column = np.argwhere(~((cells >= 0) & (cells == np.floor(cells)) & (cells < LARGEST)))[0].tolist()
-    got = frame[names[column]][row]
-    raise InputError(quote(got), "a non-negative integer", "Check it.", source.at(row, names[column]))
+    row, column = np.argwhere(~_are_counts(cells))[0].tolist()
+    name = names[column]
+    raise InputError(quote(frame[name][row]), "a non-negative integer", "Check it.", source.at(row, name))

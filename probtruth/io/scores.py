@@ -194,12 +194,12 @@ def of_runs(files: Mapping[str, StrPath], how: ScoreReading) -> Scores:
     parts: list[Part] = []
     columns = {"item": how.column("item")} | how.named("group", "cluster", "replicate", "annotator")
     score = how.column("score")
-    names = list(dict.fromkeys((*columns.values(), score)))
     for model, path in files.items():
         frame, source = opened(path).with_items(how.item).whole
         need_columns(frame.columns, {**columns, "score": score}, source.name)
+        own = frame[list(dict.fromkeys((*columns.values(), score)))]
         of_model = polars.lit(name_text(model)).alias(NAME)
-        parts.append((DataFrame([frame.get_column(name) for name in names]).with_columns(of_model), source))
+        parts.append((own.with_columns(of_model), source))
     upward = orientation.upward(score, how.higher_is_better, parts[0][1].name)
     made = Scores.from_parts(parts, columns | {"model": NAME}, score, upward, missing=how.none)
     return replace(made, rule=score, notes=(*made.notes, *lone_negative(made)))

@@ -9,13 +9,17 @@ from probtruth import check
 
 @dataclass(frozen=True)
 class Votes:
-    """A row for each vote on a pair of models; without `winner` the left one is preferred."""
+    """A row for each vote on a pair of models; without `winner` the left one is preferred.
+
+    `swapped` is the winner of a second game, in which the right one stood left.
+    """
 
     left: str
     right: str
     winner: str | None = None
     item: str | None = None
     annotator: str | None = None
+    swapped: str | None = None
 
 
 # The columns of the two models of a vote, the preferred one first where nothing says who won.
@@ -31,7 +35,7 @@ VOTE_PAIRS = (
 VOTE_COLUMNS = {
     "left": (),
     "right": (),
-    "winner": ("winner", "preference", "preferred", "vote", "outcome"),
+    "winner": ("winner", "preference", "preferred", "vote", "outcome", "g1_winner"),
     "item": ("item", "prompt", "prompt_id", "question_id", "instruction", "question", "conversation_id", "task_id"),
     "annotator": ("annotator", "judge", "worker", "worker_id", "user", "user_id", "rater", "judge_hash", "evaluator"),
 }
@@ -60,4 +64,5 @@ def vote_columns(columns: Sequence[str], named: Mapping[str, str | None] = Mappi
         return None
     if left.lower().startswith("chosen"):
         winner = named.get("winner")
-    return Votes(left, right, winner, roles["item"], roles["annotator"])
+    swapped = lower.get("g2_winner") if winner is not None and winner.lower() == "g1_winner" else None
+    return Votes(left, right, winner, roles["item"], roles["annotator"], swapped)

@@ -21,11 +21,13 @@ from probtruth.types.arguments import Frame, StrPath
 from probtruth.types.index import positions, sort_names
 
 LEFT, RIGHT, TIE = 1, -1, 0
+FAILED = 2  # A judgement that a tool marks as an error, which is left out
 # What the winner's cell may say, in lower case and without what stands between words.
 ANSWERS = {
     **dict.fromkeys(("model_a", "a", "left", "model_1", "first", "win", "[[a]]"), LEFT),
     **dict.fromkeys(("model_b", "b", "right", "model_2", "second", "loss", "lose", "[[b]]"), RIGHT),
     **dict.fromkeys(("tie", "draw", "both", "equal", "same", "neither", "[[c]]"), TIE),
+    "error": FAILED,
 }
 BOTH_BAD = ("tie (bothbad)", "tie(bothbad)", "bothbad", "both_bad", "both bad", "tie (both bad)")
 NUMBERS = {"1": LEFT, "1.0": LEFT, "2": RIGHT, "2.0": RIGHT, "1.5": TIE, "0": TIE, "0.0": TIE}  # as AlpacaEval writes
@@ -46,7 +48,8 @@ def read_votes(
     `generator_1` and `generator_2`), or the preferred and the other one (`chosen` and `rejected`); the `winner` or
     `preference`; the prompt (`item`, `prompt`, `question_id`, ...); the `annotator` (`judge`, `worker`, `user`, ...). A
     winner is "model_a", "a", "left" or the model's name, "tie", or 1, 2 and 1.5 for a tie; where both are bad, that
-    counts as a tie and is said. Votes that one annotator gave on the same answers again count together.
+    counts as a tie and is said; one marked as an error is left out and counted. `g1_winner` and `g2_winner` (MT-bench)
+    are two votes with sides exchanged. Votes that one annotator gave on the same answers again count together.
 
     Arguments:
         table: a file, an address or a dataframe.
@@ -114,10 +117,29 @@ def votes_of(table: Table, kind: VoteKind) -> Votes:
     annotator = None
     annotators: tuple[str, ...] = ()
     if kind.annotator is not None:
+        if isinstance(frame.schema[kind.annotator], polars.List):  # a judge and its prompt, as MT-bench has them
+            frame = frame.with_columns(polars.col(kind.annotator).list.join(" "))
         annotator, annotators = _codes(frame, kind.annotator, source, "annotator")
-    found = [name for name in (kind.item, kind.left, kind.right, kind.winner, kind.annotator) if name is not None]
+    if kind.swapped is not None:  # a second game of each row, with the sides exchanged
+        again, _ = _outcomes(frame, kind.swapped, first, second, source)
+        outcome = np.concatenate([outcome, np.where(again == FAILED, FAILED, -again)])
+        left, right = np.concatenate([left, right]), np.concatenate([right, left])
+        item = np.tile(item, 2)
+        annotator = None if annotator is None else np.tile(annotator, 2)
+    failed = outcome == FAILED
+    if failed.any():
+        notes += (f"{check.count(int(failed.sum()), 'judgement')} marked as an error left out",)
+        left, right, outcome, item = left[~failed], right[~failed], outcome[~failed], item[~failed]
+        annotator = None if annotator is None else annotator[~failed]
+    found = [
+        name
+        for name in (kind.item, kind.left, kind.right, kind.winner, kind.swapped, kind.annotator)
+        if name is not None
+    ]
     notes += (f"read as votes, from the columns {', '.join(found)}",)
-    return Votes(item, left, right, outcome, models, items, annotator, annotators, kind.item is not None, notes)
+    named = kind.item is not None
+    placed = kind.winner is not None
+    return Votes(item, left, right, outcome, models, items, annotator, annotators, named, placed, notes)
 
 
 def _codes(frame: polars.DataFrame, column: str, source: Source, what: str) -> tuple[np.ndarray, tuple[str, ...]]:

@@ -19,6 +19,8 @@ from numpy.typing import ArrayLike
 
 from probtruth.errors import InputError
 
+Floats = Float[Array, "..."]
+
 Values = Real[Array | np.ndarray, "..."]
 Labels, Batch = Float[Array, "*#batch label"], Float[Array, "*batch"]
 type RowTotal = Callable[[Array, Array], Array]
@@ -51,7 +53,7 @@ def of_one_type(*arrays: ArrayLike) -> tuple[Array, ...]:
 
 
 @jax.custom_jvp
-def log(probs: Float[Array, "..."]) -> Float[Array, "..."]:
+def log(probs: Floats) -> Floats:
     """Natural logarithm, right for subnormal numbers too; `log 0 = -inf`."""
     kind = jnp.finfo(probs.dtype)  # type: ignore[no-untyped-call]  # which knows bfloat16 too
     subnormal = probs < kind.tiny
@@ -71,7 +73,7 @@ def _log_jvp(primals: tuple[Array], tangents: tuple[Array]) -> tuple[Array, Arra
 
 
 @partial(jax.custom_jvp, nondiff_argnums=(1,))
-def power(probs: Float[Array, "..."], exponent: float) -> Float[Array, "..."]:
+def power(probs: Floats, exponent: float) -> Floats:
     """The probabilities to a power that is not 0, right for subnormal numbers too."""
     return jnp.exp(exponent * log(probs))
 
@@ -109,7 +111,7 @@ def _weighed(weights: Array, values: Array) -> Array:
     return jnp.where(weights != 0, values, jnp.zeros_like(values))
 
 
-def weighted_log(weights: Float[Array, "..."], probs: Float[Array, "..."]) -> Float[Array, "..."]:
+def weighted_log(weights: Floats, probs: Floats) -> Floats:
     """`weights * log(probs)`, 0 in value and in both gradients if the weight is 0."""
     safe = jnp.where(weights != 0, probs, jnp.ones_like(probs))
     return weights * log(safe)
@@ -222,9 +224,7 @@ def _product_tangent(weights: Array, values: Array | None, tangents: tuple[Tange
     return total
 
 
-def relative_entropy_terms(
-    truth: Float[Array, "..."], probs: Float[Array, "..."], log_probs: Float[Array, "..."] | None = None
-) -> Float[Array, "..."]:
+def relative_entropy_terms(truth: Floats, probs: Floats, log_probs: Floats | None = None) -> Floats:
     """`t log(t/p) + p - t` of each entry (nats): never negative, and exact to rounding when t and p are close.
 
     With `log_probs` it is finite even if the probability itself underflows.

@@ -3,8 +3,10 @@
 from dataclasses import replace
 
 from probtruth import check
+from probtruth.comparison.assemble import assemble
 from probtruth.comparison.compare import conclude
 from probtruth.comparison.options import checked_options
+from probtruth.comparison.vote_annotators import from_draws, from_fit, sentences
 from probtruth.comparison.votes import difference_at, estimate_of_votes
 from probtruth.errors import InputError
 from probtruth.line.points import points_of
@@ -24,8 +26,22 @@ def compare_votes(
     if points is None and rope is not None:
         hint = "In points of the probability of being preferred: 0.02, or '2%'."
         points = check.number(rope, "rope", hint, least=0, below=MOST_POINTS)
-    estimate, tie_weight = estimate_of_votes(votes)
-    limit = None if points is None else difference_at(points, tie_weight)
-    found = conclude(estimate, checked_options(engine=engine, rope=limit, seed=seed, strict=strict))
+    options = checked_options(engine=engine, seed=seed, strict=strict)
+    estimate, fit = estimate_of_votes(votes)
+    annotators = from_fit(votes, fit)
+    if engine == "nuts":
+        from probtruth.comparison.vote_draws import draw_votes  # with JAX and NumPyro
+
+        estimate, post, limit, sites = draw_votes(votes, estimate, points, options.seed)
+        annotators = from_draws(votes, sites) if "habits" in sites else annotators
+        found = assemble(estimate, post, replace(options, rope=limit))
+    else:
+        limit = None if points is None else difference_at(points, fit.tie_weight, fit.side)
+        found = conclude(estimate, replace(options, rope=limit))
     settings = {"metric": "preference", "votes": len(votes.outcome), "rope_in_points": points}
-    return replace(found, settings={**found.settings, **settings})
+    return replace(
+        found,
+        settings={**found.settings, **settings},
+        decisions={**found.decisions, "annotators": annotators},
+        warnings=(*found.warnings, *sentences(annotators)),
+    )

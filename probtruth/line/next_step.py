@@ -16,7 +16,7 @@ LARGEST_PART = 0.5  # Share of the variance from which on its source is what to 
 
 type What = Literal[
     "sample-longer", "look-at-infinite", "choose-question", "ask-experts", "either", "use-leader",
-    "more-items", "more-annotators-too", "more-annotators", "more-labels", "more-replicates",
+    "more-items", "more-annotators-too", "more-annotators", "more-labels", "more-replicates", "more-votes",
 ]  # fmt: skip
 
 
@@ -62,6 +62,7 @@ def _more_data(result: "Result", standing: Standing) -> NextStep:
         "annotators": "more-annotators",
         "labels": "more-labels",
         "replicates": "more-replicates",
+        "votes": "more-votes",
     }
     for name, what in of_part.items():
         if parts.get(name, 0.0) > LARGEST_PART:

@@ -322,6 +322,7 @@ def _annotators(result: Result) -> Iterator[Block | None]:
         words = "Skill of each annotator (kappa) with 95% intervals."
         yield Figure("annotators", words, partial(plot_annotators, known.truth), caption)
     yield data_tables.annotators(result)
+    yield data_tables.voters(result)
     yield data_tables.unlike_the_rest(result)
 
 

@@ -147,6 +147,31 @@ def annotators(result: Result) -> Table | None:
     return of_rows("Annotators, best first", cells, note + _note_on_annotators(rows), left=("Flag",))
 
 
+def voters(result: Result) -> Table | None:
+    """The annotators of votes, the least attentive first."""
+    rows = result.comparison.decisions.get("annotators")
+    if not isinstance(rows, Sequence) or not rows:
+        return None
+    ordered = sorted(rows, key=lambda row: (row["attention"] is None, row["attention"], row["annotator"]))
+    names = marked(row["annotator"] for row in ordered)
+    cells = []
+    for row in ordered[: 2 * MOST_ANNOTATORS]:
+        shown = {
+            "Annotator": names[row["annotator"]],
+            "Votes": f"{row['n_votes']:,}",
+            "Attention": fixed(row["attention"], 2),
+            "95% interval": interval(row["attention_low"], row["attention_high"], 2),
+            "Ties": fixed(row["ties"], 2),
+            "Left": fixed(row["left"], 2),
+        }
+        cells.append(shown)
+    note = "Attention: 1 where votes go with the strengths as those of all do, 0 at random. "
+    note += "Left: the share of votes for the answer on the left, ties counted half."
+    if len(cells) < len(rows):
+        note += f" {len(cells)} of {len(rows):,} annotators."
+    return of_rows("Annotators, the least attentive first", cells, note)
+
+
 def unlike_the_rest(result: Result) -> Table | None:
     """The annotators who differ most from the rest."""
     found = result.analysis.unlike_the_rest

@@ -13,6 +13,7 @@ from probtruth.check import count
 from probtruth.line.result import Result
 from probtruth.report import tables
 from probtruth.report.about import MOST_WARNINGS, alignment, facts, warnings
+from probtruth.report.data_tables import voters
 from probtruth.report.names import MARKED, marked, plain, short_names, unmarked
 from probtruth.report.numbers import fixed, setting
 from probtruth.report.table import Table, of_rows
@@ -65,7 +66,9 @@ def summary(result: Result) -> tuple[RenderableType, ...]:
     pairs = tables.pairs(result)
     if pairs is not None:
         parts.append(titled(pairs, PAIR_NAME))
-    for table in (tables.proper_rule(result), tables.by_group(result, people=True), tables.frontier(result)):
+    more_tables = [tables.proper_rule(result), tables.by_group(result, people=True)]
+    more_tables += [tables.frontier(result), voters(result)]
+    for table in more_tables:
         if table is not None:
             parts.append(titled(table, PAIR_NAME))
     if result.frontier is not None:

@@ -140,6 +140,7 @@ MORE = {
     "more-annotators": ("annotators", "annotators"),
     "more-labels": ("annotations of each item", "labels"),
     "more-replicates": ("replicates of each item", "replicates"),
+    "more-votes": ("votes", "votes"),
 }  # What to get more of, and the part of the variance that it lowers
 
 
@@ -188,7 +189,12 @@ def _details(result: Result, standing: Standing) -> Iterator[str]:
     yield from _sources_of_variance(comparison, f"the difference between {both}")
 
 
-PARTS = {"items": "the choice of items", "annotators": "the choice of annotators", "labels": "the labels"}
+PARTS = {
+    "items": "the choice of items",
+    "annotators": "the choice of annotators",
+    "labels": "the labels",
+    "votes": "the chance of single votes",
+}
 
 
 def _sources_of_variance(comparison: Comparison, difference: str) -> Iterator[str]:

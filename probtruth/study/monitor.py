@@ -88,9 +88,13 @@ def monitor(
         return check.instance(earlier, Monitor, "monitor")
     if isinstance(batch, Scores):
         higher_is_better = batch.higher_is_better if higher_is_better is None else higher_is_better
-        of_rule = batch.known.range if earlier is None and method is None else None
-        bounds = of_rule if bounds is None and of_rule is not None and all(map(math.isfinite, of_rule)) else bounds
-        item, model, score, cluster = "item", "model", "score", None if batch.clusters is None else "cluster"
+        of_rule = batch.known.range
+        if earlier is None and method is None and bounds is None and of_rule is not None:
+            bounds = of_rule if math.isfinite(of_rule[1] - of_rule[0]) else None
+        item = "item"
+        model = "model"
+        score = "score"
+        cluster = None if batch.clusters is None else "cluster"
         batch = as_table(batch)
     table = frames.with_index(batch)
     named = {
@@ -119,9 +123,10 @@ def monitor(
     if cluster is not None and watch.clusters is None and largest_cluster is None:
         hint = "Give largest_cluster=... (command line: --largest-cluster); it limits how much is bet on one of them."
         raise InputError("clusters without their largest size", "the most items that a cluster can have", hint)
-    items, scores = frames.names(table, item, source, "item"), frame_numbers.numbers(table, score, source, "score")
+    items = frames.names(table, item, source, "item").to_list()
+    scores = frame_numbers.numbers(table, score, source, "score").tolist()
     clusters = [None] * len(items) if cluster is None else frames.names(table, cluster, source, "cluster").to_list()
-    fed = _fed(watch, zip(items.to_list(), models.to_list(), scores.tolist(), clusters, strict=True), source)
+    fed = _fed(watch, zip(items, models.to_list(), scores, clusters, strict=True), source)
     return replace(fed, closed=True) if close and fed.clusters is not None else fed
 
 
@@ -151,18 +156,23 @@ def _new(named: dict[str, Any], models: tuple[str, ...], score: str, source: Sou
 def _fed(watch: Monitor, rows: Iterable[tuple[str, str, float, str | None]], source: Source) -> Monitor:
     """The monitor with the new items of rows (item, model, score, cluster), each from its second score on."""
     low, high = watch.bounds or (-LARGEST, LARGEST)
-    difference_of, skipped = dict(zip(watch.items, watch.differences, strict=True)), 0
-    items, differences, clusters = [*watch.items], [*watch.differences], [*(watch.clusters or ())]
-    sizes, last = Counter(clusters), None if watch.closed or not clusters else clusters[-1]
+    difference_of = dict(zip(watch.items, watch.differences, strict=True))
+    skipped = 0
+    items = [*watch.items]
+    differences = [*watch.differences]
+    clusters = [*(watch.clusters or ())]
+    sizes = Counter(clusters)
+    last = clusters[-1] if clusters and not watch.closed else None
     seen: dict[str, dict[str, float]] = {watch.a: {}, watch.b: {}}
     home: dict[str, str | None] = {}
     for row, (item, model, score, cluster) in enumerate(rows):
         if model not in seen:
             continue
-        name, where = f"item {check.quote(item)}", source.at(row)
+        name = f"item {check.quote(item)}"
+        where = source.at(row)
         if item in seen[model]:
-            problem, hint = f"{name}, model {check.quote(model)} twice", "Average repeats of an item first."
-            raise InputError(problem, "one score for each item and model", hint, where)
+            problem = f"{name}, model {check.quote(model)} twice"
+            raise InputError(problem, "one score for each item and model", "Average repeats of an item first.", where)
         if home.setdefault(item, cluster) != cluster:
             hint = "Check the cluster column."
             raise InputError(f"{name} in two clusters", "one cluster for each item", hint, where)

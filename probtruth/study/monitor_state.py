@@ -98,7 +98,8 @@ class Monitor(Brief):
     @cached_property
     def _paths(self) -> tuple[np.ndarray, np.ndarray]:
         """The log e-processes for "a is better" and for "b is better"."""
-        below, above = self.evidence.below(0.0), self.evidence.above(0.0)
+        below = self.evidence.below(0.0)
+        above = self.evidence.above(0.0)
         return (above, below) if self.higher_is_better else (below, above)
 
     @property
@@ -183,15 +184,17 @@ class Monitor(Brief):
         Columns: `n_units`, `n_items`, `difference`, the confidence sequence `low` to `high`, and the e-values
         `e_a_better` and `e_b_better`.
         """
-        units, n = self.evidence, self.n_units
+        units = self.evidence
+        n = self.n_units
         times = np.unique(np.geomspace(1, n, looks).round().astype(int)) if n else np.zeros(0, int)
-        counted, total = np.cumsum(units.size), np.cumsum(units.total)
+        n_items = np.cumsum(units.size)[times - 1]
+        mean = np.cumsum(units.total)[times - 1] / n_items
         names = ("n_units", "n_items", "difference", "low", "high", "e_a_better", "e_b_better")
         rows = []
-        for time in times.tolist():
-            mean = float(total[time - 1] / counted[time - 1])
-            e_values = (_last(path[:time]) for path in self._paths)
-            now = (time, int(counted[time - 1]), mean, *units.first(time).interval(self.alpha), *e_values)
+        for time, items, difference in zip(times.tolist(), n_items.tolist(), mean.tolist(), strict=True):
+            interval = units.first(time).interval(self.alpha)
+            e_values = [_last(path[:time]) for path in self._paths]
+            now = (time, int(items), difference, *interval, *e_values)
             rows.append(dict(zip(names, now, strict=True)))
         return frames.from_rows(rows, names)
 

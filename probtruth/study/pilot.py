@@ -120,7 +120,11 @@ def scores_of(
     scores = value if comparison is None else comparison.scored
     if not isinstance(scores, Scores):
         got = type(value).__name__ if comparison is None else "a comparison of sums"
-        raise InputError(got, "Scores, a Comparison or a Result", "Give what score or compare of Scores returned.")
+        hint = "Give what score or compare of Scores returned."
+        if comparison is not None and comparison.settings.get("metric") == "preference":
+            got = "a comparison of votes"
+            hint = "Its `uncertainty` says what to get more of: prompts (items), annotators or votes."
+        raise InputError(got, "Scores, a Comparison or a Result", hint)
     models = scores.models
     if a is None and b is None and len(models) > 2:
         models = leading_pair((comparison or compare(scores, engine="exact")).ranks)

@@ -226,14 +226,11 @@ def _study(pair: Scores, units: Units, picks: Int[np.ndarray, " drawn"]) -> tupl
     """The difference of one study of these units and its interval."""
     items = np.concatenate([units.items[unit] for unit in picks])
     names = tuple(map(str, range(len(items))))
-    groups = pair.groups
-    clusters = pair.clusters
-    if groups is not None:
-        groups = replace(groups, codes=groups.codes[items])
-    if clusters is not None:
+    clusters = None
+    if pair.clusters is not None:
         of_item = np.repeat(np.arange(len(picks)), units.size[picks])
         clusters = Partition(of_item, names[: len(picks)])
-    study = replace(pair, values=pair.values[:, items], items=names, clusters=clusters, groups=groups)
+    study = replace(pair.part(np.arange(2), items), items=names, clusters=clusters)
     row = compare(study, engine="exact").pairs[0]
     difference = row.difference or 0.0
     if row.low is None or row.high is None:

@@ -108,8 +108,9 @@ def infer_truth(
     check.instance(annotations, Annotations, "Annotations.from_long, Annotations.from_counts or read_annotations")
     name = choose(method, estimand)
     chosen = METHODS[name]
+    known_options = chosen.options
     for option in options:
-        if option not in (known_options := chosen.options):
+        if option not in known_options:
             raise InputError(
                 f"option {option!r} for method {name!r}",
                 f"one of {check.shortlist(known_options, 40)}",
@@ -134,9 +135,11 @@ def infer_truth(
         "n_gold": int((known >= 0).sum()),
         "draws": 0 if result.draws is None else len(result.draws),
         "draws_asked": n_draws,
-        **({"drifted_labels": _drifted(annotations, result.probs, known)} if of_annotators else {}),
-        **({"excluded_annotators": annotations.excluded} if annotations.excluded else {}),
     }
+    if of_annotators:
+        diagnostics["drifted_labels"] = _drifted(annotations, result.probs, known)
+    if annotations.excluded:
+        diagnostics["excluded_annotators"] = annotations.excluded
     fitted = {**vars(result), "diagnostics": diagnostics, "shares": shares, "n_votes": np.asarray(n_votes)}
     return Truth(index=annotations.index, estimand=chosen.estimand, method=name, annotations=annotations, **fitted)
 

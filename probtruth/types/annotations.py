@@ -16,6 +16,9 @@ from probtruth.types.arguments import Frame, GivenNames, Numbers
 from probtruth.types.index import Index, as_names, no_repeats, positions, sort_names
 from probtruth.types.shown import Brief
 
+VoteCounts = Int[np.ndarray, "item label"]
+AnnotationInts = Int[np.ndarray, " annotation"]
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Annotations(Brief):
@@ -26,10 +29,10 @@ class Annotations(Brief):
     annotators that `without_annotators` left out; `notes` say how a table was read where that was not asked for.
     """
 
-    item: Int[np.ndarray, " annotation"]
-    label: Int[np.ndarray, " annotation"]
-    annotator: Int[np.ndarray, " annotation"] | None
-    multiplicity: Int[np.ndarray, " annotation"]
+    item: AnnotationInts
+    label: AnnotationInts
+    annotator: AnnotationInts | None
+    multiplicity: AnnotationInts
     index: Index
     excluded: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
@@ -57,7 +60,7 @@ class Annotations(Brief):
         """Number of annotators; None if only counts are known."""
         return None if self.annotator is None else len(self.index.annotators)
 
-    def counts(self) -> Int[np.ndarray, "item label"]:
+    def counts(self) -> VoteCounts:
         """The number of annotations of each item with each label."""
         cell = self.item * self.n_labels + self.label
         votes = np.bincount(cell, self.multiplicity, self.n_items * self.n_labels)  # exact: they sum to less than 2^53
@@ -227,11 +230,11 @@ class Annotations(Brief):
 class Counts(Annotations):
     """Annotations of which only the votes for each label are known; the flat arrays are made where they are needed."""
 
-    item: Int[np.ndarray, " annotation"] = field(init=False)
-    label: Int[np.ndarray, " annotation"] = field(init=False)
+    item: AnnotationInts = field(init=False)
+    label: AnnotationInts = field(init=False)
     annotator: None = field(init=False, default=None)
-    multiplicity: Int[np.ndarray, " annotation"] = field(init=False)
-    votes: Int[np.ndarray, "item label"] = field(kw_only=True)
+    multiplicity: AnnotationInts = field(init=False)
+    votes: VoteCounts = field(kw_only=True)
 
     def __getattr__(self, name: str) -> np.ndarray:
         if name not in ("item", "label", "multiplicity"):
@@ -242,9 +245,7 @@ class Counts(Annotations):
         return made[name]
 
     @classmethod
-    def of(
-        cls, votes: Int[np.ndarray, "item label"], items: GivenNames, labels: GivenNames, source: Source
-    ) -> "Counts":
+    def of(cls, votes: VoteCounts, items: GivenNames, labels: GivenNames, source: Source) -> "Counts":
         """From numbers that were checked one by one."""
         total = votes.sum(dtype=np.float64)
         if total >= 2.0**53:
@@ -254,7 +255,7 @@ class Counts(Annotations):
         index, rows, columns = Index.of_array(votes.shape, items, labels)
         return cls(index=index, votes=to_host(reordered(votes, rows, columns)))
 
-    def counts(self) -> Int[np.ndarray, "item label"]:
+    def counts(self) -> VoteCounts:
         return self.votes
 
     def _placed(self, index: Index, rows: Int[np.ndarray, " some"], labels: Int[np.ndarray, " label"]) -> "Counts":

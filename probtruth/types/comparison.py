@@ -40,7 +40,7 @@ class Comparison(Reported):
     none); `warnings` are in plain words; `decisions` holds
     the smallest set of models that contains the best with probability 0.95 (`credible_set`), the `chosen` model
     (best mean score) with its `score`, each model's `rank_probability`, and with groups of annotators their
-    `group_disagreement`; `parts` makes the `uncertainty`, `tree` the
+    `group_disagreement` and how many there are (`group_annotators`); `parts` makes the `uncertainty`, `tree` the
     `datatree`, and `tests` the model-free tests of the pairs of some models. `unseen` is what the columns of that name
     rest on (`confidence`, independent `n_units`), or the `reason` why they are unknown. `gold` says on how many items
     experts' answers anchor the comparison, how these were chosen, and what weight the inferred scores have next
@@ -188,6 +188,17 @@ class Comparison(Reported):
         ROPE) is at least 0.975. Inside a tier the order is inconclusive.
         """
         return frames.from_rows([dict(row) for row in self.ranks])
+
+    def annotators(self) -> "polars.DataFrame":
+        """Of votes, one row for each annotator; no rows of other comparisons.
+
+        `attention` is 1 where votes go with the strengths as those of all do, 0 at random; `ties` is the share of ties
+        and `left` that of votes for the left answer, ties counted half: of all votes, and under `engine="nuts"` between
+        equal answers, by the program. Each has its 95% interval (`_low`, `_high`). `at_random`: the attention is surely
+        below 0.5.
+        """
+        rows = self.decisions.get("annotators")
+        return frames.from_rows(rows if isinstance(rows, Sequence) else [])
 
     def model_free_tests(self, models: Collection[str] | None = None) -> "polars.DataFrame":
         """The model-free tests of each pair, with p-values adjusted after Holm over all pairs of the comparison.

@@ -25,6 +25,8 @@ from probtruth.types.shown import Brief
 if TYPE_CHECKING:
     import polars
 
+LabelLosses = Float[Table, "model item label"]
+
 
 @dataclass(frozen=True)
 class RuleFacts:
@@ -90,13 +92,13 @@ class LabelsBehind(Brief):
     from; None where it was not.
     """
 
-    given: Float[Table, "model item label"] | LossesOf
+    given: LabelLosses | LossesOf
     truth: Float[Table, "item label"]
     estimand: str
     shares: ItemLabel | None = None
     n_votes: ItemInts | None = None
     influence: ModelItem | None = None
-    log_probs: Float[Table, "model item label"] | None = None
+    log_probs: LabelLosses | None = None
     annotations: Annotations | None = None
 
     @property
@@ -108,7 +110,7 @@ class LabelsBehind(Brief):
         return annotations if self.estimand == "distribution" else None
 
     @cached_property
-    def losses(self) -> Float[Table, "model item label"]:
+    def losses(self) -> LabelLosses:
         """The loss if the label were k."""
         return self.losses_of()
 
@@ -183,10 +185,13 @@ class Scores(Brief):
     def __repr__(self) -> str:
         """The models, the size and the rule."""
         way = "higher is better" if self.higher_is_better else "lower is better"
-        parts = {"groups": self.groups, "clusters": self.clusters}
-        partitions = "".join(f", {len(part.names):,} {what}" for what, part in parts.items() if part is not None)
         models = f"{len(self.models)} models ({check.shortlist(self.models, 4)})"
-        return f"Scores: {check.quote(self.rule)}, {way}; {models} on {len(self.items):,} items{partitions}"
+        text = f"Scores: {check.quote(self.rule)}, {way}; {models} on {len(self.items):,} items"
+        if self.groups is not None:
+            text += f", {len(self.groups.names):,} groups"
+        if self.clusters is not None:
+            text += f", {len(self.clusters.names):,} clusters"
+        return text
 
     @property
     def losses(self) -> ModelItem:
@@ -199,7 +204,7 @@ class Scores(Brief):
         return -1.0 if self.higher_is_better else 1.0
 
     @property
-    def label_values(self) -> Float[Table, "model item label"] | None:
+    def label_values(self) -> LabelLosses | None:
         """The loss if the label were k; None for scores without labels behind them."""
         return None if self.labels is None else self.labels.losses
 

@@ -17,7 +17,8 @@ class Votes(Brief):
 
     `item` is the prompt of each vote, `left` and `right` the models whose answers stood there (positions in `models`),
     `outcome` 1 where the left one is preferred, -1 the right one, 0 a tie; `annotator` who voted, where that is known.
-    Without `prompts_named` every vote counts as a prompt of its own. `notes` say how a table was read.
+    Without `prompts_named` every vote counts as a prompt of its own; without `placed` nothing is known of which answer
+    stood left (of chosen and rejected ones). `notes` say how a table was read.
     """
 
     item: Int[np.ndarray, " vote"]
@@ -29,6 +30,7 @@ class Votes(Brief):
     annotator: Int[np.ndarray, " vote"] | None = None
     annotators: tuple[str, ...] = ()
     prompts_named: bool = True
+    placed: bool = True
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:

@@ -1,5 +1,6 @@
 """Votes on pairs of models: published strengths, likelihoods by scipy, and simulated prompts and annotators."""
 
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -7,7 +8,7 @@ import pytest
 from scipy.optimize import minimize
 
 import probtruth as pt
-from probtruth.comparison.votes import Chances, Fit, difference_at, preferred
+from probtruth.comparison.votes import Chances, Fit, balance, difference_at, preferred
 from probtruth.errors import InputError
 
 # American League 1987, games won by the row's team against the column's: Agresti, Categorical Data Analysis (2002),
@@ -22,6 +23,27 @@ WINS = (
     (2, 4, 1, 3, 1, 7, 0),
 )
 PUBLISHED = (1.5814, 1.4364, 1.2945, 1.2476, 1.1077, 0.6839, 0.0)
+# Chocolate puddings, six brands: table 1 of Davidson 1970, brand i, brand j, votes for i, votes for j, ties. Worths and
+# weight of ties: the R package PlackettLuce 0.4, `coef(mod, log = FALSE)` in its overview, which are Davidson's.
+PUDDINGS = (
+    (1, 2, 19, 22, 16),
+    (1, 3, 16, 19, 12),
+    (2, 3, 19, 19, 10),
+    (1, 4, 18, 23, 13),
+    (2, 4, 23, 19, 9),
+    (3, 4, 19, 20, 15),
+    (1, 5, 13, 19, 18),
+    (2, 5, 16, 20, 12),
+    (3, 5, 16, 15, 17),
+    (4, 5, 17, 14, 16),
+    (1, 6, 18, 21, 12),
+    (2, 6, 22, 20, 12),
+    (3, 6, 13, 18, 10),
+    (4, 6, 14, 19, 18),
+    (5, 6, 11, 21, 12),
+)
+WORTHS = (0.1388005, 0.1729985, 0.1617420, 0.1653930, 0.1586805, 0.2023855)
+PUDDING_TIES = 0.7468147
 FOUR_DIGITS = 5e-5
 
 
@@ -32,6 +54,7 @@ def votes_from(
     n_models: int,
     item: np.ndarray | None = None,
     annotator: np.ndarray | None = None,
+    placed: bool = True,
 ) -> pt.Votes:
     n = len(outcome)
     places = np.arange(n) if item is None else item
@@ -45,6 +68,7 @@ def votes_from(
         annotator,
         () if annotator is None else tuple(f"u{at}" for at in range(int(annotator.max()) + 1)),
         item is not None,
+        placed,
     )
 
 
@@ -75,31 +99,52 @@ def test_baseball_1987_has_the_published_strengths() -> None:
         for other, wins in enumerate(row):
             left += [one] * wins
             right += [other] * wins
-    votes = votes_from(np.array(left), np.array(right), np.ones(len(left), int), 7)
+    votes = votes_from(np.array(left), np.array(right), np.ones(len(left), int), 7, placed=False)
     strength = Fit.of(votes, added=0.0).strength
     np.testing.assert_allclose(strength - strength[-1], PUBLISHED, rtol=0, atol=FOUR_DIGITS)
+
+
+def test_puddings_have_davidsons_worths_and_ties() -> None:
+    left, right, outcome = [], [], []
+    for one, other, won, lost, tied in PUDDINGS:
+        left += [one - 1] * (won + lost + tied)
+        right += [other - 1] * (won + lost + tied)
+        outcome += [1] * won + [-1] * lost + [0] * tied
+    votes = votes_from(np.array(left), np.array(right), np.array(outcome), 6, placed=False)
+    fit = Fit.of(votes, added=0.0)
+    worth = np.exp(fit.strength)
+    np.testing.assert_allclose(worth / worth.sum(), WORTHS, rtol=0, atol=FOUR_DIGITS)
+    assert fit.tie_weight == pytest.approx(PUDDING_TIES, abs=FOUR_DIGITS)
 
 
 def test_ties_have_the_largest_likelihood_of_davidsons_model() -> None:
     votes, _ = simulated(np.random.default_rng(1), 5, 40, 8, 800, 0.3, 1.0)
 
+    votes = replace(votes, left=np.append(votes.left, [0] * 200), right=np.append(votes.right, [1] * 200))
+    votes = replace(votes, item=np.append(votes.item, [0] * 200), outcome=np.append(votes.outcome, [1, 1, 0, -1] * 50))
+
+    # the side is held by as many votes as balance says, so that the likelihood alone is that without it
+    free_side = Fit.of(votes, added=0.0)
+    firm = 16.0 / 4 / (balance(votes) ** 2 + 1e-6)
+
     def minus_likelihood(free: np.ndarray) -> float:
         strength = np.append(free[:4], 0.0)
-        d = strength[votes.left] - strength[votes.right]
+        d = strength[votes.left] - strength[votes.right] + free[5]
         logits = np.stack([d / 2, np.full(len(d), free[4]), -d / 2])  # left, tie, right
         of_outcome = logits[1 - votes.outcome, np.arange(len(d))]
-        return float((np.logaddexp.reduce(logits, axis=0) - of_outcome).sum())
+        return float((np.logaddexp.reduce(logits, axis=0) - of_outcome).sum() + firm * free[5] ** 2 / 2)
 
-    found = minimize(minus_likelihood, np.zeros(5), method="BFGS", options={"gtol": 1e-6})
-    fit = Fit.of(votes, added=0.0)
-    np.testing.assert_allclose(fit.strength[:4] - fit.strength[4], found.x[:4], atol=1e-4)
-    assert np.log(fit.tie_weight) == pytest.approx(found.x[4], abs=1e-4)
+    found = minimize(minus_likelihood, np.zeros(6), method="BFGS", options={"gtol": 1e-6})
+    np.testing.assert_allclose(free_side.strength[:4] - free_side.strength[4], found.x[:4], atol=1e-4)
+    assert np.log(free_side.tie_weight) == pytest.approx(found.x[4], abs=1e-4)
+    assert free_side.side == pytest.approx(found.x[5], abs=1e-4)
 
 
 def test_preference_and_difference_are_each_others_inverse() -> None:
     for ties in (0.0, 0.3, 5.0):
         for points in (0.0, 0.01, 0.2, 0.49):
-            assert preferred(difference_at(points, ties), ties) == pytest.approx(0.5 + points, abs=1e-12)
+            found = difference_at(points, ties, 0.4)
+            assert preferred(found, ties, 0.4) == pytest.approx(0.5 + points, abs=1e-12)
     extreme = preferred(np.array([-3000.0, 0.0, 3000.0]), 1.0)
     assert extreme.tolist() == [0.0, 0.5, 1.0]
 
@@ -113,18 +158,51 @@ def test_a_model_that_wins_every_vote_has_a_finite_strength() -> None:
     assert comparison.ranks[0].model == "m00"
 
 
-def test_swapped_sides_and_the_order_of_votes_change_nothing() -> None:
+def test_the_order_of_votes_changes_nothing_nor_do_sides_that_are_not_recorded() -> None:
     rng = np.random.default_rng(2)
     votes, _ = simulated(rng, 4, 30, 6, 500, 0.5, 0.5)
+    votes = replace(votes, placed=False)
     order = rng.permutation(500)
     flip = rng.random(500) < 0.5
     left = np.where(flip, votes.right, votes.left)[order]
     right = np.where(flip, votes.left, votes.right)[order]
     outcome = np.where(flip, -votes.outcome, votes.outcome)[order]
-    other = votes_from(left, right, outcome, 4, votes.item[order], votes.annotator[order])
+    other = votes_from(left, right, outcome, 4, votes.item[order], votes.annotator[order], placed=False)
     for one, two in zip(pt.compare(votes).pairs, pt.compare(other).pairs, strict=True):
         assert one.low == pytest.approx(two.low, rel=1e-7)
         assert one.p_a_preferred == pytest.approx(two.p_a_preferred, rel=1e-7)
+
+
+def test_an_advantage_of_the_left_side_is_taken_off_where_pairs_stand_both_ways_round() -> None:
+    rng = np.random.default_rng(12)
+    n = 6000
+    first = rng.random(n) < 0.8  # the weaker model stands left four times in five
+    left = np.where(first, 0, 1)
+    d = np.where(first, -0.5, 0.5) + 0.8
+    outcome = np.where(rng.random(n) < 1 / (1 + np.exp(-d)), 1, -1)
+    votes = votes_from(left, 1 - left, outcome, 2)
+    fit = Fit.of(votes)
+    assert fit.side == pytest.approx(0.8, abs=0.15)
+    assert fit.strength[1] - fit.strength[0] == pytest.approx(0.5, abs=0.15)
+    assert Fit.of(replace(votes, placed=False)).strength[1] < 0
+    mirrored = votes_from(1 - left, left, -outcome, 2)
+    assert Fit.of(mirrored).side == pytest.approx(-fit.side, rel=1e-7)
+    pair = pt.compare(votes).pairs[0]
+    assert pt.compare(mirrored).pairs[0].p_a_preferred_low == pytest.approx(pair.p_a_preferred_low, rel=1e-7)
+
+
+def test_a_vote_the_other_way_round_changes_little() -> None:
+    # of tables in which one model always stands left, nothing is known of sides; one vote tells next to nothing
+    rng = np.random.default_rng(13)
+    outcome = np.where(rng.random(400) < 0.6, 1, -1)
+    left = np.zeros(400, int)
+    before = pt.compare(votes_from(left, 1 - left, outcome, 2)).pairs[0]
+    left[0] = 1
+    outcome[0] = -outcome[0]
+    after = pt.compare(votes_from(left, 1 - left, outcome, 2)).pairs[0]
+    tenth = (before.high - before.low) / 10
+    assert after.low == pytest.approx(before.low, abs=tenth)
+    assert after.high == pytest.approx(before.high, abs=tenth)
 
 
 def test_prompts_and_annotators_widen_the_interval() -> None:
@@ -139,10 +217,46 @@ def test_prompts_and_annotators_widen_the_interval() -> None:
     assert "annotators" in " ".join(independent.warnings)
 
 
+def test_uncertainty_says_what_to_get_more_of() -> None:
+    few_votes, _ = simulated(np.random.default_rng(8), 3, 500, 200, 500, 0.0, 0.5)
+    assert pt.compare(few_votes).uncertainty["votes"] > 0.7
+    few_prompts, _ = simulated(np.random.default_rng(8), 3, 10, 200, 5000, 1.0, 0.5)
+    comparison = pt.compare(few_prompts)
+    assert comparison.uncertainty["items"] > 0.6
+    low, high = comparison.uncertainty_intervals["votes"]
+    assert low <= comparison.uncertainty["votes"] <= high
+    with pytest.raises(InputError, match=r"a comparison of votes.*uncertainty"):
+        pt.plan(comparison, "m00", "m01")
+
+
+def test_as_the_second_annotator_goes_the_interval_becomes_that_of_one() -> None:
+    votes, _ = simulated(np.random.default_rng(9), 2, 60, 2, 600, 0.5, 0.5)
+    second = np.flatnonzero(votes.annotator == 1)
+    widths = []
+    for left_out in range(len(second) + 1):
+        chosen = np.delete(np.arange(600), second[:left_out])
+        part = replace(
+            votes,
+            item=votes.item[chosen],
+            left=votes.left[chosen],
+            right=votes.right[chosen],
+            outcome=votes.outcome[chosen],
+            annotator=votes.annotator[chosen],
+        )
+        if left_out == len(second):
+            part = replace(part, annotators=("u0",))
+        if left_out % 10 == 0 or left_out > len(second) - 10:
+            found = pt.compare(part)
+            widths.append(found.pairs[0].high - found.pairs[0].low)
+    assert found.uncertainty["annotators"] is None
+    assert max(abs(np.diff(widths))[-9:]) < widths[-1] / 10
+
+
 def test_a_rope_is_in_points_of_the_preference() -> None:
     votes, _ = simulated(np.random.default_rng(4), 3, 100, 20, 3000, 0.2, 0.5)
     found = pt.compare(votes, rope=0.02)
-    assert found.rope == pytest.approx(difference_at(0.02, Fit.of(votes).tie_weight))
+    fit = Fit.of(votes)
+    assert found.rope == pytest.approx(difference_at(0.02, fit.tie_weight, fit.side))
     assert pt.compare(votes, rope="2%").rope == found.rope
     with pytest.raises(InputError, match="rope"):
         pt.compare(votes, rope=0.5)
@@ -194,5 +308,5 @@ def test_every_pair_is_reported_once_and_both_engines_agree() -> None:
     comparison = pt.compare(votes)
     assert [row.models for row in comparison.pairs] == list(combinations(votes.models, 2))
     row = comparison.pairs[0]
-    assert row.p_a_preferred == pytest.approx(preferred(row.difference, Fit.of(votes).tie_weight))
+    assert row.p_a_preferred == pytest.approx(Fit.of(votes).preferred(row.difference))
     assert row.seen_from(row.b).p_a_preferred_low == pytest.approx(1 - row.p_a_preferred_high)

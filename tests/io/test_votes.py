@@ -44,6 +44,47 @@ def test_winners_as_tools_write_them(columns: dict[str, list[object]], outcome: 
     assert not votes.prompts_named
 
 
+def test_judgements_of_two_games_are_two_votes_with_sides_exchanged() -> None:
+    # the form of MT-bench's pair judgements by a model, made by hand
+    rows = {
+        "question_id": [81, 81, 82],
+        "model_1": ["a", "a", "b"],
+        "model_2": ["b", "c", "c"],
+        "g1_winner": ["model_1", "model_2", "tie"],
+        "g2_winner": ["model_1", "tie", "error"],
+        "judge": [["gpt-4", "pair-v2"]] * 3,
+        "turn": [1, 2, 1],
+    }
+    votes = pt.read_votes(polars.DataFrame(rows))
+    assert votes.annotators == ("gpt-4 pair-v2",)
+    assert votes.outcome.tolist() == [1, -1, 0, -1, 0]
+    assert votes.left.tolist() == [0, 0, 1, 1, 2]
+    assert votes.right.tolist() == [1, 2, 2, 0, 0]
+    assert [votes.items[at] for at in votes.item] == ["81", "81", "82", "81", "81"]
+    assert any("1 judgement marked as an error left out" in note for note in votes.notes)
+
+
+def test_pair_annotations_of_alpaca_eval_and_pairs_of_reward_models_are_read_as_they_come() -> None:
+    annotations = {
+        "instruction": ["Sing.", "Add.", "Run."],
+        "output_1": ["la", "4", "no"],
+        "generator_1": ["base"] * 3,
+        "output_2": ["lala", "5", "ok"],
+        "generator_2": ["ours"] * 3,
+        "annotator": ["judge"] * 3,
+        "preference": [2.0, 1.0, 1.5],
+    }
+    votes = pt.read_votes(annotations)
+    assert votes.models == ("base", "ours")
+    assert votes.outcome.tolist() == [-1, 1, 0]
+    assert votes.annotators == ("judge",)
+    pairs = {"prompt": ["p", "q"], "chosen": ["x", "y"], "rejected": ["z", "w"]}
+    pairs |= {"chosen_model": ["m", "n"], "rejected_model": ["n", "o"]}
+    reward = pt.read_votes(pairs)
+    assert reward.outcome.tolist() == [1, 1]
+    assert not reward.placed
+
+
 @pytest.mark.parametrize("form", ["csv", "jsonl", "parquet"])
 def test_files_and_frames_are_one(tmp_path: Path, form: str) -> None:
     frame = polars.DataFrame(ROWS)

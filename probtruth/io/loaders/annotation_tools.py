@@ -47,21 +47,26 @@ def read_argilla(path: StrPath, question: MaybeText = None, labels: Iterable[str
 
 
 def _of_record(record: Record) -> Iterator[Vote]:
-    item, where = record.at(as_name, "id"), record.where
+    item = record.at(as_name, "id")
     for question, response in _responses(record):
-        if response.get("status") not in ("draft", "discarded") and response.get("value") is not None:
-            yield Vote(item, response.at(as_name, "user_id"), response["value"], as_name(question, where), where)
+        label = response.get("value")
+        if response.get("status") not in ("draft", "discarded") and label is not None:
+            annotator = response.at(as_name, "user_id")
+            yield Vote(item, annotator, label, as_name(question, record.where), record.where)
 
 
 def _responses(record: Record) -> Iterator[tuple[str, Record]]:
     if isinstance(record.get("responses"), list):  # version 1
         for response in record.at(as_objects, "responses"):
-            whole = {"user_id": response.get("user_id"), "status": response.get("status")}
+            about = {"user_id": response.get("user_id"), "status": response.get("status")}
             values = response.at(as_object, "values", {})
-            yield from ((name, Record({**values.at(as_object, name), **whole}, record.where)) for name in values)
+            for name in values:
+                yield name, Record({**values.at(as_object, name), **about}, record.where)
     elif "responses" not in record or record["responses"] is not None:
         responses = record.at(as_object, "responses")
-        yield from ((question, one) for question in responses for one in responses.at(as_objects, question, []))
+        for question in responses:
+            for one in responses.at(as_objects, question, []):
+                yield question, one
 
 
 # The types of results that are one label, and the key under which each has it.

@@ -103,11 +103,12 @@ def _counts(row: Record, key: str, labels: list[str] | None) -> Mapping[str, int
 
 
 def _by_position(cell: list[Any], labels: list[str] | None, where: str) -> dict[str, int]:
-    if labels is None or len(labels) != len(cell):
-        of = "labels without names" if labels is None else f"{len(labels)} labels"
+    known = labels or []
+    if len(known) != len(cell):
+        named = f"{len(known)} labels" if known else "labels without names"
         hint = "Name them in the order of the counts: pt.loaders.read_chaosnli(path, labels=['e', 'n', 'c'])."
-        raise InputError(f"{len(cell)} counts for {of}", "one count for each label", hint, where)
-    return {label: _votes(count, where) for label, count in zip(labels, cell, strict=True)}
+        raise InputError(f"{len(cell)} counts for {named}", "one count for each label", hint, where)
+    return {label: _votes(count, where) for label, count in zip(known, cell, strict=True)}
 
 
 def _votes(value: Any, where: str) -> int:

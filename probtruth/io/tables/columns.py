@@ -167,8 +167,11 @@ def _prefix(columns: Sequence[str], used: Sequence[str]) -> str:
     """What stands before every label of the reference in the names of columns; empty where these are the labels."""
     if not used or set(used) & set(columns):
         return ""
-    prefixes = {name.removesuffix(used[0]) for name in columns if name.endswith(used[0])}
-    fits = [prefix for prefix in prefixes if all(prefix + label in columns for label in used)]
+    fits: list[str] = []
+    for name in columns:
+        prefix = name.removesuffix(used[0])
+        if name.endswith(used[0]) and all(prefix + label in columns for label in used):
+            fits.append(prefix)
     return fits[0] if len(fits) == 1 else ""
 
 
@@ -223,19 +226,22 @@ def _event(chosen: Chosen, used: Sequence[str], table: Table, in_order: bool) ->
 
 def under_labels(frame: DataFrame, source: Source, chosen: Chosen, kind: str) -> tuple[DataFrame, Source]:
     """The columns under the names of the labels; that of an event's probability as two."""
+    if all(label == name for label, name in chosen.labels.items()):
+        return frame, source
     own = {label: frame.get_column(name) for label, name in chosen.labels.items()}
     if chosen.event is not None:
         column = chosen.labels[chosen.event]
         values = frame_numbers.numbers(frame, column, source, "label")
+        other = np.zeros_like(values)
         top = {"probs": 1.0, "percent": 100.0}.get(kind)
-        if top is not None and (bad := ~((values >= 0) & (values <= top))).any():
-            row = int(bad.argmax())
-            hint = "For the logit of the event: kind='logits' (command line: --kind logits). Nothing is clipped."
-            raise InputError(f"{values[row]}", f"a probability from 0 to {top:g}", hint, source.at(row, column))
-        other = Series(np.zeros_like(values) if top is None else top - values)
-        own = {label: Series(values) if label == chosen.event else other for label in own}
-    elif all(label == name for label, name in chosen.labels.items()):
-        return frame, source
+        if top is not None:
+            bad = ~((values >= 0) & (values <= top))
+            if bad.any():
+                row = int(bad.argmax())
+                hint = "For the logit of the event: kind='logits' (command line: --kind logits). Nothing is clipped."
+                raise InputError(f"{values[row]}", f"a probability from 0 to {top:g}", hint, source.at(row, column))
+            other = top - values
+        own = {label: Series(values if label == chosen.event else other) for label in own}
     named = DataFrame({chosen.item: frame.get_column(chosen.item), **own})
     return named, replace(source, columns=chosen.labels)
 

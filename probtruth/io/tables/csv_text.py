@@ -25,10 +25,10 @@ def separator_of(data: bytes, usual: str) -> str:
     """The usual separator, unless the header has none of it, and as many of another one as the row below it."""
     header, _, rest = data.lstrip(b"\r\n").partition(b"\n")
     below = rest.lstrip(b"\r\n").partition(b"\n")[0]
-    header, below = (re.sub(rb'"[^"]*"', b"", row) for row in (header, below))
-    counts = {mark: header.count(mark.encode()) for mark in SEPARATORS}
-    others = [mark for mark in SEPARATORS if counts[mark] and counts[mark] == below.count(mark.encode())]
-    return others[0] if not counts[usual] and len(others) == 1 else usual
+    in_header = Counter(re.sub(rb'"[^"]*"', b"", header))
+    in_below = Counter(re.sub(rb'"[^"]*"', b"", below))
+    others = [mark for mark in SEPARATORS if in_header[ord(mark)] and in_header[ord(mark)] == in_below[ord(mark)]]
+    return others[0] if not in_header[ord(usual)] and len(others) == 1 else usual
 
 
 def parse(data: bytes, separator: str, name: str, before: int = 0) -> tuple[DataFrame, Source]:
@@ -91,19 +91,19 @@ def _by_column(data: bytes, separator: str, source: Source) -> tuple[DataFrame, 
     if not n_rows or b"\n\n" in bare or (quoted and (begin.search(bare) or after.search(bare))):
         return None
     header_text = first_row(data, separator)
-    header = next(csv.reader(StringIO(header_text.decode(), newline=""), delimiter=separator, strict=True), [])
-    if bare.count(separator.encode()) != (n_rows + 1) * (len(header) - 1):
-        return None
-    _check_header(header, source)
-    types = dict.fromkeys(header, pyarrow.string())
     try:
+        header = next(csv.reader(StringIO(header_text.decode(), newline=""), delimiter=separator, strict=True), [])
+        if bare.count(separator.encode()) != (n_rows + 1) * (len(header) - 1):
+            return None
+        _check_header(header, source)
+        types = dict.fromkeys(header, pyarrow.string())
         table = arrow_csv.read_csv(
             BytesIO(data[len(header_text) :]),
             arrow_csv.ReadOptions(column_names=header, block_size=BLOCK),
             arrow_csv.ParseOptions(delimiter=separator, newlines_in_values=quoted),
             arrow_csv.ConvertOptions(column_types=types, strings_can_be_null=True, null_values=[""]),
         )
-    except pyarrow.ArrowInvalid:
+    except (pyarrow.ArrowInvalid, csv.Error):
         return None
     if table.num_rows != n_rows:
         return None

@@ -10,7 +10,7 @@ from typing import Any
 
 from polars import DataFrame, Int64, List, Series, String
 
-from probtruth.check import Source, quote
+from probtruth.check import Source, quote, shortlist
 from probtruth.errors import InputError
 from probtruth.frames import name_text
 
@@ -80,9 +80,14 @@ def _object(row: Any, where: str, escaped: bool) -> dict[str, Cell]:
 
 
 def _other_keys(first: dict[str, Cell], other: dict[str, Cell], where: str) -> InputError:
-    absent = [f"no {quote(key)}" for key in first if key not in other]
-    more = [f"also {quote(key)}" for key in other if key not in first]
-    got = f"an object with {' and '.join([*absent[:8], *more[:8]])}"
+    words: list[str] = []
+    absent = [key for key in first if key not in other]
+    if absent:
+        words.append(f"no {shortlist(absent)}")
+    more = [key for key in other if key not in first]
+    if more:
+        words.append(f"also {shortlist(more)}")
+    got = f"an object with {' and '.join(words)}"
     return InputError(got, "the keys of the first object", "Give every line the same keys.", where)
 
 

@@ -115,13 +115,14 @@ def renormalised(
     """The cells, with every row divided by its sum that is off by more than the tolerance; and these sums."""
     if kind == "logits":
         return values, np.empty(0)
+    in_logs = kind == "log-probs"
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        probs = np.exp(values) if kind == "log-probs" else in_probs(values, kind)
+        probs = np.exp(values) if in_logs else in_probs(values, kind)
         sums = probs.sum(1)
         sound = np.isfinite(sums) & (sums > 0) & (probs >= 0).all(1)
         off = sound & (np.abs(sums - 1) > check_arrays.SUM_TOLERANCE)
-        divided = values - np.log(sums)[:, None] if kind == "log-probs" else values / sums[:, None]
-    return np.where(off[:, None], divided, values), sums[off]
+        divisor = np.where(off, sums, 1)[:, None]
+        return values - np.log(divisor) if in_logs else values / divisor, sums[off]
 
 
 NEAR = 0.02  # How far from 1 the sums of rows may be, relatively, that are to look like distributions
@@ -144,15 +145,16 @@ def _looks_like(values: Float[np.ndarray, "item label"], kind: str, what: str) -
 
 
 def _guess(values: Float[np.ndarray, "item label"], kind: str) -> tuple[str, str]:
-    with np.errstate(over="ignore"):
-        sums, exponentials = values.sum(1), np.exp(values).sum(1)
+    sums = values.sum(1)
     if (values >= 0).all():
         for total, like, words in ((1.0, "probs", "probabilities"), (100.0, "percent", "percentages")):
+            if np.abs(sums / total - 1).max() <= NEAR and like == kind:
+                return f"Rows sum to {sums.min():.6g} to {sums.max():.6g}: these look like rounded {words}", like
             if np.abs(sums / total - 1).max() <= NEAR:
-                if like == kind:
-                    return f"Rows sum to {sums.min():.6g} to {sums.max():.6g}: these look like rounded {words}", like
                 return f"Rows sum to {total:g}: these look like {words}", like
         return "", ""
+    with np.errstate(over="ignore"):
+        exponentials = np.exp(values).sum(1)
     if (values <= 0).all() and np.abs(exponentials - 1).max() <= NEAR:
         rounded = "rounded " if kind == "log-probs" else ""
         return f"The exponentials of each row sum to about 1: these look like {rounded}log-probabilities", "log-probs"

@@ -25,6 +25,8 @@ from probtruth.types.shown import Brief
 if TYPE_CHECKING:
     import polars
 
+ModelLabel = Float[np.ndarray, "model label"]
+
 METHODS = ("ratio", "exact", "draws")
 EQUAL = 1e-12  # Two values this close differ only by rounding
 
@@ -57,26 +59,26 @@ class Confusion(Brief, Summary):
         return self.values[:, 0]
 
     @property
-    def precision(self) -> Float[np.ndarray, "model label"]:
+    def precision(self) -> ModelLabel:
         """Precision of each label."""
         return self._of("precision")
 
     @property
-    def recall(self) -> Float[np.ndarray, "model label"]:
+    def recall(self) -> ModelLabel:
         """Recall (sensitivity) of each label."""
         return self._of("recall")
 
     @property
-    def specificity(self) -> Float[np.ndarray, "model label"]:
+    def specificity(self) -> ModelLabel:
         """Specificity of each label."""
         return self._of("specificity")
 
     @property
-    def f(self) -> Float[np.ndarray, "model label"]:
+    def f(self) -> ModelLabel:
         """F-measure of each label, the harmonic mean of its precision and recall."""
         return self._of("f")
 
-    def _of(self, metric: str) -> Float[np.ndarray, "model label"]:
+    def _of(self, metric: str) -> ModelLabel:
         return self.values[:, label_columns(metric, len(self.labels))]
 
     def metric(self, metric: object, label: object = None, average: object = None) -> ModelFloats:

@@ -9,6 +9,8 @@ from jaxtyping import Float, Int
 from probtruth.kernels.draws import categorical
 from probtruth.kernels.shapes import ItemLabel, ModelItemLabel
 
+ModelMeasure = Float[np.ndarray, "model measure"]
+
 ByLabel = Float[np.ndarray, " label"]
 Labels = Float[np.ndarray, "*batch label"]
 Measures = Float[np.ndarray, "*batch measure"]
@@ -120,12 +122,12 @@ def ratio(
 class Summary:
     """Each measure's value, spread and 95% interval, and the error of the value."""
 
-    values: Float[np.ndarray, "model measure"]
-    undefined: Float[np.ndarray, "model measure"]
-    sd: Float[np.ndarray, "model measure"]
-    low: Float[np.ndarray, "model measure"]
-    high: Float[np.ndarray, "model measure"]
-    mc_error: Float[np.ndarray, "model measure"]
+    values: ModelMeasure
+    undefined: ModelMeasure
+    sd: ModelMeasure
+    low: ModelMeasure
+    high: ModelMeasure
+    mc_error: ModelMeasure
 
 
 def summarise(values: Drawn, n_labels: int) -> Summary:

@@ -19,6 +19,8 @@ from jaxtyping import Float, Real
 from probtruth.kernels.power_mean import log1p_ratio
 from probtruth.kernels.simplex import of_one_type
 
+Floats = Float[Array, "..."]
+
 Number = int | float | np.number | Real[Array | np.ndarray, "..."]
 Points = Real[Array | np.ndarray, "*batch dim"]
 Vector = Real[Array | np.ndarray, " dim"]
@@ -28,7 +30,7 @@ STIRLING = 10.0  # From this argument on, ratios of gamma functions use Stirling
 
 
 @jax.jit
-def log_density(x: Number, loc: Number = 0.0, scale: Number = 1.0, kappa: Number = 0.0) -> Float[Array, "..."]:
+def log_density(x: Number, loc: Number = 0.0, scale: Number = 1.0, kappa: Number = 0.0) -> Floats:
     """Log-density in one dimension; the arguments broadcast.
 
     Arguments: `scale` is the square root of the paper's Sigma, in the units of x; `kappa` is above -1.
@@ -68,7 +70,7 @@ def multivariate_log_density(x: Points, loc: Vector, scale: Matrix, kappa: Numbe
 
 
 @partial(jax.jit, static_argnames="dim")
-def log_normalizer(kappa: Number, dim: int = 1) -> Float[Array, "..."]:
+def log_normalizer(kappa: Number, dim: int = 1) -> Floats:
     """Log of Z for a scale matrix of determinant 1.
 
     Formula: kappa > 0: (pi/kappa)^(d/2) Gamma(1/(2 kappa)) / Gamma(1/(2 kappa) + d/2); kappa = 0: (2 pi)^(d/2);
@@ -90,9 +92,7 @@ def log_normalizer(kappa: Number, dim: int = 1) -> Float[Array, "..."]:
 
 
 @partial(jax.jit, static_argnames="shape")
-def sample(
-    key: Array, shape: tuple[int, ...], loc: Number = 0.0, scale: Number = 1.0, kappa: Number = 0.0
-) -> Float[Array, "..."]:
+def sample(key: Array, shape: tuple[int, ...], loc: Number = 0.0, scale: Number = 1.0, kappa: Number = 0.0) -> Floats:
     """Independent draws in one dimension; `loc`, `scale` and `kappa` broadcast against the shape.
 
     >>> import jax
@@ -144,7 +144,7 @@ def _log_density(squares: Array, log_volume: Array, kappa: Array, dim: int) -> A
     return value
 
 
-def _gamma_excess(w: Float[Array, "..."], a: float) -> Float[Array, "..."]:
+def _gamma_excess(w: Floats, a: float) -> Floats:
     """log Gamma(1/w + a) - log Gamma(1/w) + a log w, by Stirling's series near w = 0."""
     small = w < 1 / STIRLING
     near_0 = jnp.where(small, w, 0.0)

@@ -1,7 +1,7 @@
 """The alternative annotator test: may a model take the place of an annotator?"""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
@@ -98,34 +98,38 @@ def alternative_annotator_test(
             "Annotate more items twice, or lower least_items=.",
         )
     values = _numbers(annotations) if alignment == "rmse" else None
-    by_model: list[tuple[object, ...]] = []
-    by_annotator: list[tuple[object, ...]] = []
+    by_model = []
+    by_annotator = []
     for model, answers in zip(predictions.models, _answers(annotations, predictions), strict=True):
-        of_model = shared.gap(answers[shared.item], values)
-        nearer = of_model - shared.gap(shared.label, values)
+        gap_of_model = shared.gap(answers[shared.item], values)
+        nearer = gap_of_model - shared.gap(shared.label, values)
         wins = shared.by_answer(nearer >= 0)
         loses = shared.by_answer(nearer <= 0)
-        compared = []
-        p_values = []
+        compared: list[dict[str, Any]] = []
         for annotator in tested.tolist():
             rows = np.flatnonzero(shared.whose == annotator)
-            as_near = float(wins[rows].mean())
-            theirs = float(loses[rows].mean())
-            compared.append((annotations.index.annotators[annotator], len(rows), as_near, theirs))
-            p_values.append(_p_value(loses[rows] - wins[rows], epsilon))
-        beaten = _benjamini_yekutieli(np.array(p_values), level)
+            row = {
+                "model": model,
+                "annotator": annotations.index.annotators[annotator],
+                "n_items": len(rows),
+                "model_as_near": float(wins[rows].mean()),
+                "annotator_as_near": float(loses[rows].mean()),
+                "p_value": _p_value(loses[rows] - wins[rows], epsilon),
+            }
+            compared.append(row)
+        beaten = _benjamini_yekutieli(np.array([row["p_value"] for row in compared]), level)
+        for row, replaceable in zip(compared, beaten.tolist(), strict=True):
+            by_annotator.append({**row, "replaceable": replaceable})
         rate = float(beaten.mean())
-        advantage = float(np.mean([as_near for _, _, as_near, _ in compared]))
-        by_model.append((model, len(tested), rate, advantage, rate >= 0.5))
-        for row, p_value, replaceable in zip(compared, p_values, beaten.tolist(), strict=True):
-            by_annotator.append((model, *row, p_value, replaceable))
-    first = ("model", "n_annotators", "winning_rate", "advantage_probability", "passes")
-    second = ("model", "annotator", "n_items", "model_as_near", "annotator_as_near", "p_value", "replaceable")
-    return AlternativeTest(_table(first, by_model), _table(second, by_annotator))
-
-
-def _table(names: tuple[str, ...], rows: list[tuple[object, ...]]) -> "polars.DataFrame":
-    return frames.as_polars(dict(zip(names, map(list, zip(*rows, strict=True)), strict=True)))
+        of_model = {
+            "model": model,
+            "n_annotators": len(tested),
+            "winning_rate": rate,
+            "advantage_probability": float(np.mean([row["model_as_near"] for row in compared])),
+            "passes": rate >= 0.5,
+        }
+        by_model.append(of_model)
+    return AlternativeTest(frames.from_rows(by_model), frames.from_rows(by_annotator))
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,7 +170,9 @@ def _shared(annotations: Annotations) -> _BesideOthers:
         )
     others = votes_of_others(annotations)
     shared = others.sum(1) > 0
-    item, label, who = (part[shared] for part in (annotations.item, annotations.label, annotations.annotator))
+    item = annotations.item[shared]
+    label = annotations.label[shared]
+    who = annotations.annotator[shared]
     n_annotators = len(annotations.index.annotators)
     pairs, answer = np.unique(item.astype(np.int64) * n_annotators + who, return_inverse=True)
     return _BesideOthers(item, label, others[shared], answer, pairs % n_annotators)

@@ -25,9 +25,11 @@ class Spread:
 
     def p_below(self, difference: PerRow) -> PerRow:
         """P(the true difference is below 0); a half where all is 0."""
-        with np.errstate(divide="ignore", invalid="ignore"):
-            known = stdtr(self.df, -difference / self.error)
-        return np.asarray(np.where(self.error > 0, known, (1 - np.sign(difference)) / 2))
+        below = (1 - np.sign(difference)) / 2
+        unsure = self.error > 0
+        t = -difference[unsure] / self.error[unsure]
+        below[unsure] = stdtr(self.df[unsure], t)
+        return np.asarray(below)
 
 
 @dataclass(frozen=True, eq=False)

@@ -293,7 +293,7 @@ def test_the_names_of_the_figures_of_a_report() -> None:
     figures = [call.args[0] for call in calls if isinstance(call.func, ast.Name) and call.func.id == "Figure"]
     assert len(figures) > 5
     for name in map(ast.unparse, figures):
-        example = name.strip("f'\"").replace("{place}", "12")
+        example = name.removeprefix("f'").strip("'").replace("{place}", "12")
         assert folder._is_ours(f"figures/{example}.svg"), name
 
 
