@@ -236,14 +236,14 @@ class Estimate:
             _, cell = np.unique(unit * of_annotators.shape[1] + annotator, return_inverse=True)
             of_cells = totals(influence, cell, int(cell.max(initial=0)) + 1)
             # of one annotator nothing is known of others, of two all that two can tell; between them by the number
-            known = 1.0 if annotator_df is None else np.clip(annotator_df, 0.0, 1.0)[:, None] ** 2
+            counted = 1.0 if annotator_df is None else np.clip(annotator_df, 0.0, 1.0)[:, None] ** 2
             df = None if annotator_df is None else np.maximum(annotator_df, 1.0)
             part = _of_units(of_annotators[:, of_annotators.any(0)], df)
             chance = _power_sums(of_cells)[0] * (part.df + 1) / part.df
-            extra = known * np.maximum(part.variance - chance, 0.0)
+            extra = counted * np.maximum(part.variance - chance, 0.0)
             with np.errstate(divide="ignore", invalid="ignore"):
                 third = np.where(extra > 0, part.third * (extra / part.variance) ** 1.5, 0.0)
-            parts["annotators"] = Part(extra, third, part.df, raw=known * part.variance)
+            parts["annotators"] = Part(extra, third, part.df, raw=counted * part.variance)
         return cls(tuple(names), rows_from_models(level)[:, None], parts, design, about)
 
     def over_groups(self) -> "Estimate":

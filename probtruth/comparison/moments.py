@@ -131,9 +131,6 @@ class Moments:
         if size > LARGEST or 0 < size < SMALLEST:
             wanted = f"finite scores from {SMALLEST:g} to {LARGEST:g}"
             raise InputError(f"scores of size {size:g} at most", wanted, "Rescale the scores.")
-        steps = None
-        if _are_steps(values[:, :1000]) and _are_steps(values):
-            steps = (int(values.min(initial=0.0)), int(values.max(initial=0.0)))
         n, powers, ends, sizes = _summed(values, plan)
         return cls(
             models=models,
@@ -149,7 +146,7 @@ class Moments:
             sizes=sizes,
             infinite=infinite,
             largest=largest,
-            steps=steps,
+            steps=steps_of(values),
             cautions=scores.cautions,
         )
 
@@ -258,6 +255,13 @@ class Moments:
         )
 
 
+def steps_of(values: ModelItem) -> tuple[int, int] | None:
+    """The least and the largest of values that are all -1, 0 or 1; None of others."""
+    if not (_are_steps(values[:, :1000]) and _are_steps(values)):
+        return None
+    return int(values.min(initial=0.0)), int(values.max(initial=0.0))
+
+
 def _are_steps(values: ModelItem) -> bool:
     return bool(((values == 0) | (np.abs(values) == 1)).all())
 
@@ -266,11 +270,12 @@ def _summed(values: ModelItem, plan: Design) -> tuple[np.ndarray, ...]:
     """Number of items, powers, ends and sizes of every model and of every pair, by the cells of a design."""
     group = plan.of_item()
     cell = group if plan.unit is None else plan.unit
-    order = np.lexsort((cell, group))  # items of one cell stand together, and cells of one group
-    if (np.diff(order) != 1).any():
-        values = np.take(values, order, axis=1)  # rows stay contiguous
-    cell = cell[order]
-    group = group[order]
+    if plan.grouped or plan.unit is not None:  # items of one cell stand together, and cells of one group
+        order = np.lexsort((cell, group))
+        cell = cell[order]
+        group = group[order]
+        if (np.diff(order) != 1).any():
+            values = np.take(values, order, axis=1)  # rows stay contiguous
     starts = np.flatnonzero(np.diff(cell, prepend=-1))
     group_starts = np.flatnonzero(np.diff(group, prepend=-1))
     n_models, n_items = values.shape

@@ -21,6 +21,7 @@ from probtruth.comparison.rows import pair_rows, population_rows
 from probtruth.comparison.sources import of_scores
 from probtruth.comparison.warn import sampling
 from probtruth.errors import InputError, PosteriorError
+from probtruth.frames import missing, name_text
 from probtruth.types import Comparison, Replicates, Scores
 from probtruth.types.comparison import PEOPLE
 from probtruth.types.pairs import Pair
@@ -38,6 +39,7 @@ def by_people(comparison: Comparison, scores: Scores, groups: object, options: O
     people = People.of(scores, groups, options)
     rows = people.rows(options.rope)
     disagreements = people.disagreements(rows)
+    sizes = dict(zip(people.names, people.n_annotators.tolist(), strict=True))
     results = {**comparison.group_results, PEOPLE: rows}
     tables = {**comparison.diagnostics["tables"], PEOPLE: engine_of(None)}
     joined = people.joined()
@@ -57,7 +59,7 @@ def by_people(comparison: Comparison, scores: Scores, groups: object, options: O
         comparison,
         group_results=results,
         diagnostics=diagnostics,
-        decisions={**comparison.decisions, "group_disagreement": disagreements},
+        decisions={**comparison.decisions, "group_disagreement": disagreements, "group_annotators": sizes},
         warnings=(*failing, *comparison.warnings, *_sentences(rows, disagreements)),
     )
 
@@ -96,6 +98,8 @@ class People:
             sizes.append(len(part.replicates.names))
             _check_group(name, part, plan, sizes[-1])
             estimate = of_scores(part, plan, options)
+            # of new annotators in full, also where one gave nearly all labels: a group is not its members here
+            estimate = replace(estimate, parts={**estimate.parts, **estimate.of_new})
             estimates.append(estimate)
             values = part.losses
             if np.isnan(values).any():
@@ -171,8 +175,11 @@ def _groups_of(annotators: Sequence[str], groups: object) -> tuple[tuple[str, ..
     """The names of the groups, and the place of each annotator's among them."""
     if not isinstance(groups, Mapping):
         got = f"groups of annotators of type {type(groups).__name__}"
-        raise InputError(got, "a mapping {annotator: group}", "Pass a dict.")
-    table = {str(name): str(group) for name, group in groups.items()}
+        hint = "Of a table: dict(zip(table['annotator'], table['group']))."
+        raise InputError(got, "a mapping {annotator: group}", hint)
+    table: dict[str, str] = {}
+    for name, group in groups.items():
+        table[name_text(name)] = "" if missing(group) else name_text(group)
     absent = [name for name in annotators if not table.get(name, "").strip()]
     if absent:
         problem = f"no group of annotator {check.shortlist(absent, 3)}"

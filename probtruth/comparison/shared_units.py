@@ -129,7 +129,10 @@ def of_annotators(scores: Scores, annotations: object, models: Models, plan: Des
         raise InputError("annotations that are counts", "annotations with annotators", "Leave annotations out.")
     labels = scores.labels
     if labels is None or labels.shares is None or labels.estimand != "distribution":
-        hint = "Score against infer_truth(annotations, method='vote-share'), or leave annotations out."
+        hint = (
+            "Score against infer_truth(annotations, method='vote-share'), or give a score for each item and annotator: "
+            "read_scores(..., annotator=COLUMN)."
+        )
         problem = "annotations with scores that are not against vote shares"
         raise InputError(problem, "scores of the estimand 'distribution'", hint)
     row_named = {name: row for row, name in enumerate(scores.items)}

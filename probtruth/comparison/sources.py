@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Int
 
 from probtruth import check
-from probtruth.comparison.boards import filled, notes_on, shared_items
+from probtruth.comparison.boards import beyond, filled, notes_on, shared_items
 from probtruth.comparison.design import Design, group_weights
 from probtruth.comparison.estimate import About, Estimate, VarianceOf
 from probtruth.comparison.fixed_items import fixed_estimate, fixed_variance
@@ -80,16 +80,18 @@ def of_scores(scores: Scores, plan: Design, options: Options, annotations: objec
         values = board.values
     if influence is not None:
         values = values + influence
-    moments = Moments.made(scores, values, plan)
+    moments = Moments.made(scores, values, plan) if board is None else board.moments(scores, values, plan)
     about = _about(scores, plan, moments, values, gold, options.seed)
+    if board is not None:
+        on_both = shared_items(scores.losses)[np.ix_(board.finite, board.finite)]
+        about = replace(about, values=None, shared_items=on_both)
     estimate = estimate_of(moments, plan, about)
     order = estimate.order
     if board is not None:
         estimate = board.corrected(estimate)
-        notes = notes_on(scores.losses, scores.models, scores.higher_is_better)
-        on_both = shared_items(scores.losses)[np.ix_(order, order)]
-        about = replace(estimate.about, values=None, notes=(*about.notes, *notes), shared_items=on_both)
-        estimate = replace(estimate, about=about)
+        notes = notes_on(scores.losses, scores.models, scores.higher_is_better, board)
+        notes += beyond(estimate, moments.range)
+        estimate = replace(estimate, about=replace(about, notes=(*about.notes, *notes)))
     if gold is not None:
         estimate = gold.corrected(estimate, order)
     if options.fold_correlation is not None and scores.replicates is None:
@@ -134,12 +136,15 @@ def _refuse_fixed() -> None:
 
 def _refuse_replicates(scores: Scores, plan: Design, options: Options, annotations: object) -> None:
     kind = options.replicates
+    by_annotator = scores.replicates is not None and scores.replicates.what == "annotator"
+    if annotations is not None and by_annotator:
+        raise InputError("annotations with scores by annotator", "one of the two", "Leave annotations out.")
     if annotations is not None and kind is not None:
         hint = "Scores against annotators' labels have no replicates."
         raise InputError(f"annotations with replicates={kind!r}", "one of the two", hint)
     if kind == "folds" and plan.n_clusters is not None:
         raise InputError("replicates='folds' with clusters", "folds that are not clustered", "Leave clusters out.")
-    if kind is not None and scores.replicates is not None and scores.replicates.what == "annotator":
+    if kind is not None and by_annotator:
         hint = "Annotators' part of the variance always counts. Name other repeats by replicate."
         raise InputError(f"replicates={kind!r} with scores by annotator", "one of the two", hint)
     if kind == "independent" and scores.replicates is None:
@@ -205,10 +210,9 @@ def _about(
 ) -> About:
     back = np.argsort(np.argsort(np.array(scores.models), kind="stable"))  # from names in order to the caller's order
     infinite: dict[str, tuple[int, Sequence[str]]] = {}
-    for model, row in zip(scores.models, values, strict=True):
-        items = np.flatnonzero(np.isinf(row))
-        if len(items):
-            infinite[model] = (len(items), [scores.items[item] for item in items[:SHOWN]])
+    for at in np.flatnonzero(~moments.finite[back]):
+        items = np.flatnonzero(np.isinf(values[at]))
+        infinite[scores.models[at]] = (len(items), [scores.items[item] for item in items[:SHOWN]])
     behind = scores.labels
     votes = scores.n_votes
     single = np.zeros(0, bool) if votes is None else np.asarray(votes == 1)

@@ -11,6 +11,7 @@ from probtruth.comparison.moments import Moments
 from probtruth.comparison.options import checked_options
 from probtruth.comparison.people import by_people
 from probtruth.errors import InputError
+from probtruth.frame_numbers import is_frame
 from probtruth.frames import name_text
 from probtruth.io.addresses import fetched_once
 from probtruth.io.gold import gold_table, probabilities
@@ -134,7 +135,9 @@ def compare(
             shares = named_weights(weights, group_names(grouped, known))
     elif gold is not None:
         raise InputError("sums with gold", "scores of the items", "Compare the scores.")
-    people = by_name(annotator_groups, (), "annotator_groups")
+    people: object = annotator_groups
+    if isinstance(known, Scores) and known.replicates is not None and not is_frame(people):
+        people = by_name(people, known.replicates.names, "annotator_groups")
     unusual = not isinstance(known, Scores) or known.gold is not None or population != "new-items"
     if people is not None and (unusual or weights is not None):
         got = "annotator_groups with sums, gold, weights or the population 'these-items'"

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -270,8 +271,12 @@ def by_group(result: Result, people: bool = False) -> Table | None:
     a, b = names[shown[0].a], names[shown[0].b]
     places = places_of(shown)
     rows = []
+    sizes: Any = comparison.decisions.get("group_annotators", {})
     for pair in shown:
-        cells = {"Group": groups[str(pair.group)], "Items": fixed(pair.n_items, 0)}
+        group = str(pair.group)
+        cells = {"Group": groups[group], "Items": fixed(pair.n_items, 0)}
+        if people:
+            cells["Annotators"] = fixed(sizes[group], 0)
         rows.append(cells | _difference(pair, places, a))
     favours = favouring_a(result.comparison.higher_is_better)
     note = f"Difference = {a} minus {b}; {favours} favours the first."

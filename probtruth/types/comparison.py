@@ -40,7 +40,7 @@ class Comparison(Reported):
     none); `warnings` are in plain words; `decisions` holds
     the smallest set of models that contains the best with probability 0.95 (`credible_set`), the `chosen` model
     (best mean score) with its `score`, each model's `rank_probability`, and with groups of annotators their
-    `group_disagreement`; `parts` makes the `uncertainty`, `tree` the
+    `group_disagreement` and how many there are (`group_annotators`); `parts` makes the `uncertainty`, `tree` the
     `datatree`, and `tests` the model-free tests of the pairs of some models. `unseen` is what the columns of that name
     rest on (`confidence`, independent `n_units`), or the `reason` why they are unknown. `gold` says on how many items
     experts' answers anchor the comparison, how these were chosen, and what weight the inferred scores have next

@@ -37,6 +37,8 @@ def test_groups_of_people_come_from_a_file(run, tmp_path) -> None:
     assert [row["group"] for row in rows_of_groups] == ["old", "young"]
     run("compare", tmp_path / "cells.csv", *options, "--out", tmp_path / "result")
     page = (tmp_path / "result" / "report.md").read_text()
+    assert "| Group | Items | Annotators | Difference |" in page
+    assert written["decisions"]["group_annotators"] == {"old": 4, "young": 4}
     assert "| Group | a | b |" in page
     assert "The two leading models by every group of annotators" in page
     assert "P(old and young disagree about who is better)" in page

@@ -1,12 +1,14 @@
 """Groups of people in scores by annotator: each group's own answer, and P(two groups disagree)."""
 
 import numpy as np
+import pandas
 import polars
 import pytest
 from scipy.stats import multivariate_normal, norm
 
 import probtruth as pt
 from probtruth.comparison.people import _disagreement
+from probtruth.comparison.rows import TOLD
 from probtruth.types.comparison import PEOPLE
 
 TRUE = {"g0": -0.3, "g1": 0.3}  # The difference of the models by the annotators of each group
@@ -61,9 +63,23 @@ def test_a_group_has_the_answer_of_its_cells_alone(clustered: bool) -> None:
     for row in found:
         inside = frame.filter(polars.col("annotator").replace_strict(groups) == row.group)
         alone = pt.compare(pt.read_scores(inside, **names), engine="exact").pairs[0]
-        for name in ("difference", "low", "high", "p_a_better"):
-            assert row[name] == pytest.approx(alone[name], rel=1e-9), name
+        assert row.difference == pytest.approx(alone.difference, rel=1e-9)
+        # of new annotators in full; where that is wider by more, `compare` says both
+        assert row.high - row.low == pytest.approx(alone.high - alone.low, rel=TOLD - 1)
         assert row.n_items == inside["item"].n_unique()
+
+
+def test_where_one_gave_nearly_all_labels_a_group_is_its_new_annotators() -> None:
+    frame, groups = cells(0, (-0.3, 0.3))
+    first = polars.col("annotator") == "u0"
+    inside = frame.filter(first | ((polars.col("item").str.slice(1).cast(int) < 6) & (polars.col("annotator") != "u1")))
+    inside = inside.filter(polars.col("annotator").replace_strict(groups) == "g0")
+    frame = polars.concat([inside, frame.filter(polars.col("annotator").replace_strict(groups) == "g1")])
+    names = {"annotator": "annotator", "higher_is_better": False}
+    row = by_groups(pt.read_scores(frame, **names), groups).group_results[PEOPLE][0]
+    (new,) = pt.compare(pt.read_scores(inside, **names), engine="exact").group_results["new annotators"]
+    for name in ("difference", "low", "high", "p_a_better"):
+        assert row[name] == pytest.approx(new[name], rel=1e-9), name
 
 
 def test_annotators_who_all_say_the_same_are_one_answer() -> None:
@@ -76,7 +92,7 @@ def test_annotators_who_all_say_the_same_are_one_answer() -> None:
     headline = pt.compare(pt.read_scores(frame, annotator="annotator", higher_is_better=False), engine="exact").pairs[0]
     for row in found.group_results[PEOPLE]:
         assert row.difference == pytest.approx(found.pairs[0].difference, rel=1e-9)
-        assert (row.low, row.high) == pytest.approx((headline.low, headline.high), rel=1e-9)
+        assert row.high - row.low == pytest.approx(headline.high - headline.low, rel=TOLD - 1)
 
 
 def test_their_population_and_a_new_group() -> None:
@@ -179,10 +195,19 @@ def test_errors() -> None:
         ({"u0": "x"}, "no group of annotator"),
         (dict.fromkeys(groups, "x"), "one group of annotators"),
         (groups | {"u0": "lonely"}, "group 'lonely' with 1 annotator"),
+        (groups | {"u0": None}, "no group of annotator 'u0'"),
         (["x"], "expected a mapping"),
+        (polars.DataFrame({"annotator": list(groups), "group": list(groups.values())}), "dict.zip.table"),
     ):
         with pytest.raises(pt.InputError, match=message):
             pt.compare(scores, annotator_groups=wrong)
+    with pytest.raises(pt.InputError, match="annotations with scores by annotator"):
+        pt.compare(scores, annotations=pt.Annotations.from_long({"item": ["q"], "annotator": ["u"], "label": ["x"]}))
+    series = pandas.Series(groups)
+    assert (
+        pt.compare(scores, annotator_groups=series, engine="exact").group_results
+        == by_groups(scores, groups).group_results
+    )
     plain = pt.read_scores(frame.unique(["item", "model"]).drop("annotator"), higher_is_better=False)
     with pytest.raises(pt.InputError, match="scores without annotators"):
         pt.compare(plain, annotator_groups=groups)

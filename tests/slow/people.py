@@ -19,9 +19,9 @@ import probtruth as pt
 from probtruth.types.comparison import PEOPLE
 from probtruth.types.partition import Replicates
 
-RUNS = 200
+RUNS = 60
 ITEMS = 60
-ANNOTATORS, FILLED, KINDS = (20, 100, 500), (0.05, 0.3, 1.0), ("random", "opposing", "dominant")
+ANNOTATORS, FILLED, KINDS = (20, 100, 500), (0.05, 1.0), ("random", "opposing", "dominant")
 EFFECT = 0.3
 EDGES = (0.0, 0.02, 0.1, 0.3, 0.7, 0.9, 0.98, 1.0)
 
@@ -56,37 +56,40 @@ def holds(row: pt.types.pairs.Pair, truth: float) -> bool:
     return row.low <= truth <= row.high
 
 
+def setting(place: int, n_annotators: int, filled: float, kind: str, runs: int) -> tuple[list[str], list[list[float]]]:
+    """The coverage of each interval, and of random means P(disagree) with whether the two groups do."""
+    rng = np.random.default_rng([11, place])
+    covered, disagree = [], []
+    for _ in range(runs):
+        means = np.array([EFFECT, -EFFECT]) if kind == "opposing" else EFFECT * rng.standard_normal(2)
+        found = compared(cells(rng, means, n_annotators, filled, kind == "dominant"), 2)
+        head = found.pairs[0]
+        new = found.group_results.get("new annotators", [head])[0]
+        by_group = [holds(row, truth) for row, truth in zip(found.group_results[PEOPLE], means, strict=True)]
+        truth = float(means.mean())
+        covered.append([holds(head, truth), holds(new, truth), np.mean(by_group)])
+        if kind != "random":
+            continue
+        disagree.append([found.decisions["group_disagreement"][0]["p_disagree"], float(means[0] * means[1] < 0)])
+        several = EFFECT * rng.standard_normal(8)
+        of_eight = compared(cells(rng, several, n_annotators, filled, False), 8).group_results
+        (population,) = of_eight[f"population of {PEOPLE}"]
+        (another,) = of_eight["one new group of annotators"]
+        covered[-1] += [holds(population, 0.0), holds(another, EFFECT * rng.standard_normal())]
+    return [f"{value:.3f}" for value in np.mean(covered, axis=0)], disagree
+
+
 def study(runs: int) -> Iterator[tuple[str, tuple[object, ...]]]:
-    yield (
-        "people",
-        ("annotators", "filled", "means", "headline", "new annotators", "by group", "population", "new group"),
-    )
-    chances, apart = [], []
-    for place, (n_annotators, filled, kind) in enumerate(product(ANNOTATORS, FILLED, KINDS)):
-        rng = np.random.default_rng([11, place])
-        covered = []
-        for _ in range(runs):
-            means = np.array([EFFECT, -EFFECT]) if kind == "opposing" else EFFECT * rng.standard_normal(2)
-            found = compared(cells(rng, means, n_annotators, filled, kind == "dominant"), 2)
-            head = found.pairs[0]
-            new = found.group_results.get("new annotators", [head])[0]
-            by_group = [holds(row, truth) for row, truth in zip(found.group_results[PEOPLE], means, strict=True)]
-            truth = float(means.mean())
-            covered.append([holds(head, truth), holds(new, truth), np.mean(by_group)])
-            if kind != "random":
-                continue
-            chances.append(found.decisions["group_disagreement"][0]["p_disagree"])
-            apart.append(means[0] * means[1] < 0)
-            several = EFFECT * rng.standard_normal(8)
-            of_eight = compared(cells(rng, several, n_annotators, filled, False), 8).group_results
-            (population,) = of_eight[f"population of {PEOPLE}"]
-            (another,) = of_eight["one new group of annotators"]
-            covered[-1] += [holds(population, 0.0), holds(another, EFFECT * rng.standard_normal())]
-        shares = [f"{value:.3f}" for value in np.mean(covered, axis=0)]
-        yield "people", (n_annotators, filled, kind, *shares, *[""] * (5 - len(shares)))
+    head = ("annotators", "filled", "means", "headline", "new annotators", "by group", "population", "new group")
+    yield "people", head
+    found: list[list[float]] = []
+    for place, of_setting in enumerate(product(ANNOTATORS, FILLED, KINDS)):
+        shares, disagree = setting(place, *of_setting, runs)
+        found += disagree
+        yield "people", (*of_setting, *shares, *[""] * (5 - len(shares)))
     yield "people-disagree", ("from", "to", "data sets", "mean P(disagree)", "disagree")
-    chance = np.array(chances)
+    chance, apart = np.array(found).T
     for low, high in pairwise(EDGES):
         inside = (chance >= low) & (chance < high if high < 1 else chance <= high)
-        means = (f"{chance[inside].mean():.3f}", f"{np.array(apart)[inside].mean():.3f}") if inside.any() else ("", "")
+        means = (f"{chance[inside].mean():.3f}", f"{apart[inside].mean():.3f}") if inside.any() else ("", "")
         yield "people-disagree", (low, high, int(inside.sum()), *means)

@@ -218,7 +218,8 @@ def every_eval_ever(files: Files) -> list[LogSample]:
         for (model, item), row in zip(keys, rows, strict=True):
             evaluation = row.at(as_object, "evaluation")
             result = str(row.get("evaluation_result_id"))
-            about = of_results.get(result) or of_results.get(row["evaluation_name"], Record({}, row.where))
+            task = row.at(as_name, "evaluation_name")
+            about = of_results.get(result) or of_results.get(task, Record({}, row.where))
             values = {SCORE: evaluation.get(SCORE), CORRECT: evaluation.get(CORRECT)}
             if several:
                 values = {str(about.get("metric_name") or result): evaluation.get(SCORE)}
@@ -226,11 +227,11 @@ def every_eval_ever(files: Files) -> list[LogSample]:
             sample = LogSample(
                 item=item,
                 model=model,
-                task=row["evaluation_name"],
+                task=task,
                 where=row.where,
                 values={} if row.get("error") else values,
                 upward={name: not lower for name in values if isinstance(lower, bool)},
-                content=row.get("sample_hash") or digest(row.get("input")),
+                content=digest(row.get("sample_hash") or row.get("input")),
             )
             first = found.setdefault((model, item), sample)
             if first is sample or not first.values.keys().isdisjoint(values):

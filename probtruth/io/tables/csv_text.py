@@ -91,19 +91,19 @@ def _by_column(data: bytes, separator: str, source: Source) -> tuple[DataFrame, 
     if not n_rows or b"\n\n" in bare or (quoted and (begin.search(bare) or after.search(bare))):
         return None
     header_text = first_row(data, separator)
-    header = next(csv.reader(StringIO(header_text.decode(), newline=""), delimiter=separator, strict=True), [])
-    if bare.count(separator.encode()) != (n_rows + 1) * (len(header) - 1):
-        return None
-    _check_header(header, source)
-    types = dict.fromkeys(header, pyarrow.string())
     try:
+        header = next(csv.reader(StringIO(header_text.decode(), newline=""), delimiter=separator, strict=True), [])
+        if bare.count(separator.encode()) != (n_rows + 1) * (len(header) - 1):
+            return None
+        _check_header(header, source)
+        types = dict.fromkeys(header, pyarrow.string())
         table = arrow_csv.read_csv(
             BytesIO(data[len(header_text) :]),
             arrow_csv.ReadOptions(column_names=header, block_size=BLOCK),
             arrow_csv.ParseOptions(delimiter=separator, newlines_in_values=quoted),
             arrow_csv.ConvertOptions(column_types=types, strings_can_be_null=True, null_values=[""]),
         )
-    except pyarrow.ArrowInvalid:
+    except (pyarrow.ArrowInvalid, csv.Error):
         return None
     if table.num_rows != n_rows:
         return None

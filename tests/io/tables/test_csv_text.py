@@ -41,3 +41,9 @@ def test_lines_of_a_piece_follow_those_before() -> None:
     assert parse(b"x,y\n1,2\n", ",", "t", 7)[1] == Source("t", before=7)
     with pytest.raises(InputError, match="t, line 9: got 1 cells"):
         parse(b"x,y\n1\n", ",", "t", 7)
+
+
+def test_a_header_of_several_lines() -> None:
+    """Found by fuzzing: Python's own error left the reader."""
+    with pytest.raises(InputError, match="line 3: got 2 cells, expected 1"):
+        parse('"é1""\n11"\n,a""é'.encode(), ",", "t")
