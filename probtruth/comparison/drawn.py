@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 CHAINS = 4
 GROUP_DRAWS = 400  # Of each chain at first, for each pair in the population of groups
 WARMUP = 150
-ACCEPT = 0.9  # Acceptance that NUTS aims at: at 0.8 one pair in forty had a divergence, here none in 200
+ACCEPT = 0.9  # Acceptance that NUTS aims at: at 0.8 one pair in forty had a divergence, here none in 384
 BATCH = 10  # Draws side by side whose mean is one value for a Monte Carlo error
 MOST = 4  # Times as many are made at most
 END_ERROR = 0.01  # Monte Carlo error of an interval's end, in its widths, at which there are enough

@@ -40,14 +40,15 @@ def estimate_of(moments: Moments, plan: Design, about: About) -> Estimate:
     part = part_of(*sums.about(mean, constant), plan.group_units, plan.group_sizes, plan.df)
     names = tuple(moments.models[row] for row in models)
     estimate = Estimate(names, mean, {"items": part}, plan, about, ends=np.stack([low.min(1), high.max(1)]))
-    differ, total = moments.sizes[:, rows]
+    sizes = moments.sizes[:, rows]
+    sizes[:, rounding] = 0.0
+    differ, total = sizes
     if unit_totals is None:
         squares = sums.n * mean**2 + sums.powers[1]
     else:
         differ = plan.group_totals((unit_totals != 0).astype(np.float64))
         total = plan.group_totals(np.abs(unit_totals))
         squares = plan.group_totals(unit_totals**2)
-    differ = np.where(rounding[:, None], 0.0, differ)
     constant_group = differ == 0
     if about.range is not None:  # else nothing says by how much a constant difference could vary
         constant_group |= low == high

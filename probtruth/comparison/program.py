@@ -6,7 +6,8 @@ import jax.numpy as jnp
 import numpyro
 import numpyro.distributions as dist
 from jax import Array
-from jax.scipy.special import gammaln, logsumexp, ndtr, ndtri
+from jax.lax import erf_inv
+from jax.scipy.special import erf, gammaln, logsumexp
 from jaxtyping import Float
 
 from probtruth.comparison.groups import SPREAD, variance_nodes
@@ -77,10 +78,11 @@ def program(
     log_seen = jnp.log(of_items)
     with pairs:
         # normal scores of what is bounded: under them NUTS meets no end
-        between_score = numpyro.sample("between_score", dist.Normal(0.0, 1.0))
-        between = numpyro.deterministic("between", prior_scale * jnp.expm1(ndtr(between_score) * log_range))
-        spread_score = numpyro.sample("spread_score", dist.Normal(0.0, 1.0))
-        spread = numpyro.deterministic("spread", SPREAD * ndtri(0.5 + ndtr(spread_score) / 2))
+        of_between = numpyro.sample("between_score", dist.Normal(0.0, 1.0))
+        of_spread = numpyro.sample("spread_score", dist.Normal(0.0, 1.0))
+        quantile = (1 + erf(jnp.stack([of_between, of_spread]) * 0.5**0.5)) / 2
+        between = numpyro.deterministic("between", prior_scale * jnp.expm1(quantile[0] * log_range))
+        spread = numpyro.deterministic("spread", SPREAD * 2**0.5 * erf_inv(quantile[1]))
         of_log = jnp.where(known, 1 / (spread**2 + 2 / jnp.where(known, df, 1.0)), 0.0)
         typical = flat("typical", log_seen, of_log)
         near = (typical / spread**2 + freedom / 2 * log_seen) / (1 / spread**2 + freedom / 2)

@@ -110,7 +110,12 @@ def test_clusters_of_uneven_sizes_by_hand():
     assert made.error**2 == pytest.approx(variance, rel=EXACT)
     assert made.variance["clusters"] == pytest.approx(variance * 30 / (1 + uneven), rel=EXACT)
     pair = compare(scores, clusters=names).pairs[0]
-    assert rows(made)["same design"]["width"] == pytest.approx(pair["high"] - pair["low"], rel=EXACT)
+    same = rows(made)["same design"]["width"]
+    assert same == pytest.approx(pair["high"] - pair["low"], rel=EXACT)
+    # twice as many clusters of these sizes: half the variance, more degrees of freedom, and less skewness
+    stretch = same / (2 * t.ppf(0.975, 29) * made.error)
+    doubled = 2 * t.ppf(0.975, 59) * made.error / np.sqrt(2) * (1 + (stretch - 1) / np.sqrt(2))
+    assert rows(made)["study"]["width"] == pytest.approx(doubled, rel=EXACT)
 
 
 def test_more_annotators_an_item_come_from_the_same_people():
