@@ -50,8 +50,8 @@ def read_lm_eval_samples(
 
     Items are documents (`TASK/doc_id`), groups are tasks if there are several. Documents whose
     `doc_hash` differs are dropped for all models; `audit` counts them and what each model lacks. Those whose
-    `prompt_hash` differs (another template or few-shot choice) are kept and warned of. The `rule` of the scores says by which metric and
-    filter each task counts.
+    `prompt_hash` differs (another template or few-shot choice) are kept and warned of. The `rule` of the scores says by
+    which metric and filter each task counts.
 
     Arguments:
         files: {model name: file, folder or list of them}, or a folder in which each model has a folder of its own, as
