@@ -19,6 +19,7 @@ from scipy.special import stdtr
 from probtruth import check
 from probtruth.comparison.design import Design, totals
 from probtruth.comparison.estimate import Estimate, Part, rows_from_models
+from probtruth.comparison.moments import Moments, steps_of
 from probtruth.comparison.pairs import leading, pairs_of
 from probtruth.errors import PosteriorError
 from probtruth.kernels.arrays import to_host
@@ -140,6 +141,32 @@ class Filled:
             behind = replace(behind, given=given)
         return replace(scores, values=scores.sign * self.values, labels=behind)
 
+    def moments(self, scores: Scores, values: Values, plan: Design) -> Moments:
+        """The sums of the filled board; of scores of 0 and 1, range and ties are those of the scores themselves."""
+        moments = Moments.made(scores, values, plan)
+        board = scores.losses[self.finite]
+        board = np.where(np.isnan(board), 0.0, board)
+        steps = steps_of(board)
+        if steps is None or len(board) < len(scores.models):
+            return moments
+        sizes = moments.sizes.astype(np.float64)
+        first, second = pairs_of(np.arange(len(board))).T
+        for group, (items, fit) in enumerate(self.parts):
+            part = board[:, items]
+            shared = fit.seen.astype(np.float64) @ fit.seen.T
+            differ = shared.copy()
+            for step in (-1, 0, 1):
+                here = ((part == step) & fit.seen).astype(np.float64)
+                differ -= here @ here.T
+            square = part**2 @ fit.seen.T
+            square = square + square.T - 2 * part @ part.T
+            size = (square + 2 * differ) / 3  # a difference of 1 has the square 1, one of 2 has 4
+            for row, found in zip(sizes[:, len(board) :, group], (differ, size), strict=True):
+                known = shared[first, second] > 0
+                each = found[first, second] / np.maximum(shared[first, second], 1)
+                row[known] = len(items) * each[known]
+        return replace(moments, steps=steps, sizes=sizes)
+
     def _made(self, board: Values) -> Values:
         made = np.empty_like(board)
         for items, fit in self.parts:
@@ -225,7 +252,7 @@ def _kish(weights: Float[np.ndarray, "row unit"]) -> Float[np.ndarray, " row"]:
     return np.asarray(weights.sum(1) ** 2 / np.square(weights).sum(1))
 
 
-def notes_on(values: Values, models: Sequence[str], higher_is_better: bool) -> tuple[str, ...]:
+def notes_on(values: Values, models: Sequence[str], higher_is_better: bool, made: Filled) -> tuple[str, ...]:
     """Who lacks what, whether that looks like failures, and where models differ otherwise on the items they share."""
     n_items = values.shape[1]
     lacks = np.isnan(values).sum(1)
@@ -244,7 +271,24 @@ def notes_on(values: Values, models: Sequence[str], higher_is_better: bool) -> t
             f"{check.quote(models[most])} lacks far more scores than the others: if it failed on these items, give "
             "them the score of a failure; a missing score says nothing about the model"
         )
-    return (*notes, *_otherwise(values, models, higher_is_better))
+    return (*notes, *_otherwise(values, models, higher_is_better, made))
+
+
+def beyond(estimate: Estimate, limits: tuple[float, float] | None) -> tuple[str, ...]:
+    """A sentence on a mean that no scores of this range have."""
+    if limits is None:
+        return ()
+    low, high = limits
+    means = estimate.over_groups().mean[: estimate.n_models, 0]
+    for at in np.flatnonzero((means < low) | (means > high))[:1].tolist():
+        sign = -1.0 if estimate.about.higher_is_better else 1.0
+        least, most = sorted((sign * low + 0.0, sign * high + 0.0))  # no negative zero
+        return (
+            f"the mean of {check.quote(estimate.names[at])} would be {sign * means[at]:.3g}, beyond the scores' range "
+            f"({least:g} to {most:g}): models cannot differ as much on the items that it lacks as on those that it "
+            "has, so the differences hold for the latter alone",
+        )
+    return ()
 
 
 def shared_items(values: Values) -> Int[np.ndarray, "model model"]:
@@ -253,18 +297,18 @@ def shared_items(values: Values) -> Int[np.ndarray, "model model"]:
     return np.asarray(seen @ seen.T).astype(np.int64)
 
 
-def _otherwise(values: Values, models: Sequence[str], higher_is_better: bool) -> tuple[str, ...]:
+def _otherwise(values: Values, models: Sequence[str], higher_is_better: bool, made: Filled) -> tuple[str, ...]:
     """A sentence on the pair whose difference on shared items is least like that of the whole board."""
-    finite = np.flatnonzero(~np.isinf(values).any(1))
+    finite = made.finite
     board = values[finite]
-    if len(finite) < 3 or connected(board).any():
+    if len(finite) < 3:
         return ()
-    fit = Fit.of(board)
-    of_items = fit.influence(board)
+    mean = made.values[finite].mean(1)
+    of_items = (made.values[finite] - mean[:, None]) / board.shape[1]
     pairs = pairs_of(np.arange(len(finite)))
     shared = shared_items(board)[pairs[:, 0], pairs[:, 1]]
     found: tuple[float, int, float, float] | None = None
-    looked_at = np.isin(pairs, leading(fit.mean)).all(1) & (shared >= ENOUGH_SHARED) & (shared < board.shape[1])
+    looked_at = np.isin(pairs, leading(mean)).all(1) & (shared >= ENOUGH_SHARED) & (shared < board.shape[1])
     for at in np.flatnonzero(looked_at).tolist():
         a, b = pairs[at]
         difference = board[a] - board[b]
@@ -273,7 +317,7 @@ def _otherwise(values: Values, models: Sequence[str], higher_is_better: bool) ->
         influence = of_items[b] - of_items[a]
         influence[both] += (difference[both] - direct) / shared[at]
         error = float(np.linalg.norm(influence))
-        whole = float(fit.mean[a] - fit.mean[b])
+        whole = float(mean[a] - mean[b])
         if error <= ROUNDING * float(np.abs(difference[both]).max()):
             continue
         p = 2 * float(stdtr(shared[at] - 1, -abs(direct - whole) / error))

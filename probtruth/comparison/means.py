@@ -40,14 +40,15 @@ def estimate_of(moments: Moments, plan: Design, about: About) -> Estimate:
     part = part_of(*sums.about(mean, constant), plan.group_units, plan.group_sizes, plan.df)
     names = tuple(moments.models[row] for row in models)
     estimate = Estimate(names, mean, {"items": part}, plan, about, ends=np.stack([low.min(1), high.max(1)]))
-    differ, total = moments.sizes[:, rows]
+    sizes = moments.sizes[:, rows]
+    sizes[:, rounding] = 0.0
+    differ, total = sizes
     if unit_totals is None:
         squares = sums.n * mean**2 + sums.powers[1]
     else:
         differ = plan.group_totals((unit_totals != 0).astype(np.float64))
         total = plan.group_totals(np.abs(unit_totals))
         squares = plan.group_totals(unit_totals**2)
-    differ = np.where(rounding[:, None], 0.0, differ)
     constant_group = differ == 0
     if about.range is not None:  # else nothing says by how much a constant difference could vary
         constant_group |= low == high
@@ -55,19 +56,23 @@ def estimate_of(moments: Moments, plan: Design, about: About) -> Estimate:
     weight = share * plan.group_units / plan.n_units
     weight[:, plan.group_units < 2] = 0.0
     weight[: len(models)] = 0.0
-    bound = 0.0 if about.range is None else about.bound
-    size = _typical_size(squares, total, constant_group, bound * plan.n_items / plan.n_units)
+    bound = np.full((len(rows), 1), 0.0 if about.range is None else about.bound * plan.n_items / plan.n_units)
+    if about.shared_items is not None:  # an item counts for those that the pair does not share
+        shared = about.shared_items[tuple(pairs_of(np.arange(len(models))).T)]
+        bound[len(models) :, 0] *= plan.n_items / np.maximum(shared, 1)
+    size = _typical_size(squares, total, constant_group, bound)
     return _with_rare(estimate, sums, constant, np.where(size > 0, weight, 0.0), size)
 
 
 def _typical_size(
-    squares: PerGroup, total: PerGroup, constant: Bool[np.ndarray, "row group"], bound: float
+    squares: PerGroup, total: PerGroup, constant: Bool[np.ndarray, "row group"], bound: PerGroup
 ) -> PerGroup:
     """How large a difference is, by what it adds to the sum: of a constant group, that of all; of ties, the bound."""
     of_group = np.divide(squares, total, out=np.zeros_like(total), where=total > 0)
     of_all = total.sum(1, keepdims=True)
     overall = np.divide(squares.sum(1, keepdims=True), of_all, out=np.zeros_like(of_all), where=of_all > 0)
-    overall[of_all == 0] = bound
+    ties = of_all == 0
+    overall[ties] = bound[ties]
     return np.asarray(np.where(constant, overall, of_group))
 
 

@@ -131,9 +131,6 @@ class Moments:
         if size > LARGEST or 0 < size < SMALLEST:
             wanted = f"finite scores from {SMALLEST:g} to {LARGEST:g}"
             raise InputError(f"scores of size {size:g} at most", wanted, "Rescale the scores.")
-        steps = None
-        if _are_steps(values[:, :1000]) and _are_steps(values):
-            steps = (int(values.min(initial=0.0)), int(values.max(initial=0.0)))
         n, powers, ends, sizes = _summed(values, plan)
         return cls(
             models=models,
@@ -149,7 +146,7 @@ class Moments:
             sizes=sizes,
             infinite=infinite,
             largest=largest,
-            steps=steps,
+            steps=steps_of(values),
             cautions=scores.cautions,
         )
 
@@ -256,6 +253,13 @@ class Moments:
             infinite=spread_out(self.infinite, group, len(groups)),
             annotators=None if annotators is None else annotators.among(group, len(groups)),
         )
+
+
+def steps_of(values: ModelItem) -> tuple[int, int] | None:
+    """The least and the largest of values that are all -1, 0 or 1; None of others."""
+    if not (_are_steps(values[:, :1000]) and _are_steps(values)):
+        return None
+    return int(values.min(initial=0.0)), int(values.max(initial=0.0))
 
 
 def _are_steps(values: ModelItem) -> bool:

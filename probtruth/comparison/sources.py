@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Int
 
 from probtruth import check
-from probtruth.comparison.boards import filled, notes_on, shared_items
+from probtruth.comparison.boards import beyond, filled, notes_on, shared_items
 from probtruth.comparison.design import Design, group_weights
 from probtruth.comparison.estimate import About, Estimate, VarianceOf
 from probtruth.comparison.fixed_items import fixed_estimate, fixed_variance
@@ -80,16 +80,18 @@ def of_scores(scores: Scores, plan: Design, options: Options, annotations: objec
         values = board.values
     if influence is not None:
         values = values + influence
-    moments = Moments.made(scores, values, plan)
+    moments = Moments.made(scores, values, plan) if board is None else board.moments(scores, values, plan)
     about = _about(scores, plan, moments, values, gold, options.seed)
+    if board is not None:
+        on_both = shared_items(scores.losses)[np.ix_(board.finite, board.finite)]
+        about = replace(about, values=None, shared_items=on_both)
     estimate = estimate_of(moments, plan, about)
     order = estimate.order
     if board is not None:
         estimate = board.corrected(estimate)
-        notes = notes_on(scores.losses, scores.models, scores.higher_is_better)
-        on_both = shared_items(scores.losses)[np.ix_(order, order)]
-        about = replace(estimate.about, values=None, notes=(*about.notes, *notes), shared_items=on_both)
-        estimate = replace(estimate, about=about)
+        notes = notes_on(scores.losses, scores.models, scores.higher_is_better, board)
+        notes += beyond(estimate, moments.range)
+        estimate = replace(estimate, about=replace(about, notes=(*about.notes, *notes)))
     if gold is not None:
         estimate = gold.corrected(estimate, order)
     if options.fold_correlation is not None and scores.replicates is None:

@@ -43,9 +43,12 @@ def from_draws(votes: Votes, sites: Mapping[str, np.ndarray]) -> list[Row]:
     """Attention is that of the program, 1 for the typical annotator; shares are those between equal answers."""
     assert votes.annotator is not None
     habits = sites["habits"].reshape(-1, len(votes.annotators), 3)
-    attention = np.exp(sites["of_attention"].reshape(-1, 1) * habits[..., 0])
-    log_ties = sites["log_ties"].reshape(-1, 1) + sites["of_ties"].reshape(-1, 1) * habits[..., 1]
-    side = sites["side"].reshape(-1, 1) + sites["of_sides"].reshape(-1, 1) * habits[..., 2]
+    spread = {name: sites[name].reshape(-1, 1) for name in ("of_attention", "of_ties", "of_sides")}
+    attention = np.exp(spread["of_attention"] * habits[..., 0])
+    log_ties = sites["log_ties"].reshape(-1, 1)
+    log_ties = log_ties + spread["of_ties"] * habits[..., 1]
+    side = sites["side"].reshape(-1, 1)
+    side = side + spread["of_sides"] * habits[..., 2]
     total = np.exp(log_ties) + 2 * np.cosh(side / 2)
     ties = np.exp(log_ties) / total
     left = 0.5 + np.sinh(side / 2) / total

@@ -202,6 +202,40 @@ def test_infinite_scores_stay_infinite_beside_holes() -> None:
         assert found[a, b].low == pytest.approx({row.models: row for row in others.pairs}[a, b].low, rel=ROUNDING)
 
 
+def zero_one(n_items: int) -> np.ndarray:
+    """Two models that differ on two items, and a third one."""
+    rng = np.random.default_rng(14)
+    one = (rng.random(n_items) < 0.7).astype(float)
+    other = np.where(np.arange(n_items) < 2, 1 - one, one)
+    return np.stack([one, other, (rng.random(n_items) < 0.5).astype(float)])
+
+
+def test_ties_count_on_a_board_as_they_do_on_full_scores() -> None:
+    values = zero_one(100)
+    full = pt.compare(make(values))
+    less = values.copy()
+    less[2, 50] = np.nan
+    width = full.pairs[0].high - full.pairs[0].low
+    for name in ("low", "high"):
+        assert pt.compare(make(less)).pairs[0][name] == pytest.approx(full.pairs[0][name], abs=0.01 * width)
+    half = values[:2].copy()
+    half[1, 50:] = np.nan
+    for one, other in ((half, values[:2, :50]), (half[[0, 0]] + 0 * half, values[[0, 0], :50])):
+        board, alone = pt.compare(make(one)), pt.compare(make(other)).pairs[0]
+        pair = board.pairs[0]
+        assert pair.high - pair.low == pytest.approx(alone.high - alone.low, rel=0.02)  # of one degree of freedom
+        assert board.unseen["reason"] is None
+
+
+def test_a_mean_beyond_the_range_of_the_scores_is_said() -> None:
+    """Model 0 is right on the items where model 1 is wrong, and lacks those where model 1 is right."""
+    values = np.array([[1.0] * 12 + [np.nan] * 28, [0.0] * 9 + [1.0] * 31])
+    higher = pt.compare(make(values, higher_is_better=True))
+    assert higher.ranking()["score"].max() > 1
+    assert "the mean of '000' would be 1.53, beyond the scores' range (0 to 1)" in " ".join(higher.warnings)
+    assert "beyond" not in " ".join(pt.compare(make(values[:, :12])).warnings)
+
+
 @pytest.mark.long
 def test_intervals_cover_and_are_narrower_than_those_of_shared_items() -> None:
     covered, narrower = 0, 0
