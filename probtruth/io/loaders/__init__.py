@@ -1,8 +1,8 @@
 """Loaders: what evaluation harnesses and annotation tools write, as scores, predictions or annotations.
 
 Every loader reads files only (nothing is unpickled or evaluated), checks them as hostile input, and aligns by name:
-items that some model lacks, and items that are not the same under one name, are dropped for all models and counted in
-`audit`. What cannot be used is an `InputError`.
+items that are not the same under one name are dropped for all models, and `audit` counts them and what each model
+lacks. What cannot be used is an `InputError`.
 """
 
 from probtruth.io.loaders.annotation_tools import read_argilla, read_label_studio, read_prodigy

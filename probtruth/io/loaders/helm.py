@@ -34,7 +34,7 @@ def read_helm(
 
     Items are instances (`RUN/instance_id`, the run's name without its model), replicates are HELM's training trials,
     groups are runs if there are several. If `instances.json` lies beside a file, instances whose input differs
-    between models are dropped for all models and counted in `audit`, as are those that some model lacks. Where a run
+    between models are dropped for all models; `audit` counts them and what each model lacks. Where a run
     has instances of several splits, those of the split `test` count, as in HELM's own tables, and `notes` say so.
 
     Arguments:

@@ -30,8 +30,8 @@ def read_inspect(files: Files, scorer: MaybeText = None, higher_is_better: bool 
     r"""Scores from the logs of Inspect, `.eval` or `.json`.
 
     Items are samples (`TASK/id`), replicates are epochs, groups are tasks if there are several. Grades become
-    numbers as in Inspect: C 1, P 0.5, I and N 0. Samples that failed or were not scored count as missing. Samples that
-    some model lacks, or whose input differs, are dropped for all models and counted in `audit`; those whose target or
+    numbers as in Inspect: C 1, P 0.5, I and N 0. Samples that failed or were not scored count as missing. Samples
+    whose input differs are dropped for all models; `audit` counts them and what each model lacks. Those whose target or
     choices differ (choices that were shuffled) are kept and warned of.
 
     Arguments:

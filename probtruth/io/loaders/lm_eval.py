@@ -48,10 +48,10 @@ def read_lm_eval_samples(
 ) -> Scores:
     r"""Scores from the sample logs of the lm-evaluation-harness (`lm_eval --log_samples`).
 
-    Items are documents (`TASK/doc_id`), groups are tasks if there are several. Documents that some model lacks, or
-    whose `doc_hash` differs, are dropped for all models and counted in `audit`; those whose `prompt_hash` differs
-    (another template or few-shot choice) are kept and warned of. The `rule` of the scores says by which metric and
-    filter each task counts.
+    Items are documents (`TASK/doc_id`), groups are tasks if there are several. Documents whose
+    `doc_hash` differs are dropped for all models; `audit` counts them and what each model lacks. Those whose
+    `prompt_hash` differs (another template or few-shot choice) are kept and warned of. The `rule` of the scores says by
+    which metric and filter each task counts.
 
     Arguments:
         files: {model name: file, folder or list of them}, or a folder in which each model has a folder of its own, as
