@@ -22,7 +22,7 @@ from probtruth.report.numbers import (
     significant,
     with_interval,
 )
-from probtruth.report.words import mean_of, measure, unit
+from probtruth.report.words import item_of, mean_of, measure, unit
 from probtruth.types import Comparison
 from probtruth.types.arguments import QUESTIONS
 from probtruth.types.pairs import Pair
@@ -133,8 +133,8 @@ DO = {
     "choose-question": "Decide which is yours: do you report opinions, or right answers?",
     "ask-experts": "Have experts label some items: choose_gold says which.",
     "either": "Either will do: decide by cost.",
-    "more-items": "Collect more items before you rely on this.",
-    "more-annotators-too": "More items would not be enough: get more annotators too.",
+    "more-items": "Collect more {items} before you rely on this.",
+    "more-annotators-too": "More {items} would not be enough: get more annotators too.",
 }
 MORE = {
     "more-annotators": ("annotators", "annotators"),
@@ -145,6 +145,7 @@ MORE = {
 
 
 def next_step(result: Result, standing: Standing) -> str:
+    items = f"{item_of(result.comparison)}s"
     step = result.next_step
     assert step is not None
     if step.what == "use-leader":
@@ -158,12 +159,12 @@ def next_step(result: Result, standing: Standing) -> str:
         return f"Get more {what}: {percent(step.share)} of the uncertainty is due to the {source}."
     if step.n_items is not None:
         said = (
-            f"About {_rounded(step.n_items)} items in all would probably decide (80%) if the difference is as observed"
+            f"About {_rounded(step.n_items)} {items} in all would probably decide (80%) if the difference is as observed"
         )
         if step.n_items_averaged is not None and step.n_items_averaged > step.n_items:
             said += f"; about {_rounded(step.n_items_averaged)}, averaged over all differences that the data leave open"
         return f"{said}; here are {len(result.scores.items):,}."
-    return DO[step.what]
+    return DO[step.what].format(items=items)
 
 
 def _rounded(size: int) -> str:
@@ -201,13 +202,15 @@ def _sources_of_variance(comparison: Comparison, difference: str) -> Iterator[st
     parts = []
     for name, share in comparison.uncertainty.items():
         if share:
-            parts.append((share, PARTS.get(name, name)))
+            what = PARTS.get(name, name).replace("items", f"{item_of(comparison)}s")
+            parts.append((share, what))
     parts.sort(reverse=True)
     if len(parts) > 1:
         shares = [f"{percent(share)} is due to {name}" for share, name in parts]
         yield f"Of the variance of {difference}, {joined(shares)}."
     elif parts:
-        yield f"The interval of {difference} is that of {parts[0][1]}, which includes any noise of the labels."
+        noise = "" if "votes" in comparison.settings else ", which includes any noise of the labels"
+        yield f"The interval of {difference} is that of {parts[0][1]}{noise}."
 
 
 def _unseen(result: Result, standing: Standing) -> Iterator[str]:
