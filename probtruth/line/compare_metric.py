@@ -160,7 +160,8 @@ def compare_metric(
     if chosen.name == "ece":
         settings["n_bins"] = n_bins
     in_words = f"{compared.estimand}, against {QUESTIONS[aligned.estimand]}"
-    compared = replace(compared, settings={**compared.settings, **settings}, estimand=in_words)
+    settings = {**compared.settings, **settings}
+    compared = replace(compared, settings=settings, estimand=in_words, audit=aligned.audit)
     return _with_unknown(compared, dict(zip(aligned.models, unknown, strict=True)), metrics, chosen)
 
 
