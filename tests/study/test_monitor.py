@@ -209,8 +209,8 @@ def test_one_difference_on_every_item_is_no_certainty(gap, n):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: monitor(table()), "scores without bounds, expected the least and"),
-        (lambda: monitor(table(), bounds=(0, 1), method="asymptotic"), "or that method"),
+        (lambda: monitor(table()), "or where there are none method='asymptotic' (--method asymptotic)"),
+        (lambda: monitor(table(), bounds=(0, 1), method="asymptotic"), "or method 'asymptotic'"),
         (lambda: monitor(table(), bounds=(1, 0)), "bounds 1 and 0, expected the lower one first"),
         (lambda: monitor(table(), bounds=3), "two numbers"),
         (lambda: monitor(table(), bounds=(0, math.inf)), "bound inf"),
