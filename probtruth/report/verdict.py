@@ -159,9 +159,8 @@ def next_step(result: Result, standing: Standing) -> str:
         what, source = MORE[step.what]
         return f"Get more {what}: {percent(step.share)} of the uncertainty is due to the {source}."
     if step.n_items is not None:
-        said = (
-            f"About {_rounded(step.n_items)} {items} in all would probably decide (80%) if the difference is as observed"
-        )
+        enough = f"{_rounded(step.n_items)} {items}"
+        said = f"About {enough} in all would probably decide (80%) if the difference is as observed"
         if step.n_items_averaged is not None and step.n_items_averaged > step.n_items:
             said += f"; about {_rounded(step.n_items_averaged)}, averaged over all differences that the data leave open"
         return f"{said}; here are {len(result.scores.items):,}."
