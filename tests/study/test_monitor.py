@@ -175,6 +175,8 @@ def test_asymptotic_where_nothing_bounds_the_scores():
     assert (watch.bounds, watch.method) == (None, "asymptotic")
     assert watch.interval[0] < watch.difference < watch.interval[1]
     assert "asymptotic" in watch.warnings[0]
+    first = monitor({name: [*column[:60], *column[600:660]] for name, column in rows.items()}, method="asymptotic")
+    assert first.warnings[1] == "there is no evidence before 100 units; here are 60"
     path = watch.path(20)
     assert math.isinf(path["low"][0])
     assert (path["low"][-1], path["high"][-1]) == watch.interval
