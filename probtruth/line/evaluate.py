@@ -54,6 +54,8 @@ def evaluate(
     seed: int = 0,
     strict: bool = False,
     item: str | None = None,
+    annotator: str | None = None,
+    label: str | None = None,
     labels: Sequence[object] | None = None,
     missing: Sequence[object] = (),
     memory: float | None = None,
@@ -83,6 +85,7 @@ def evaluate(
         gold: experts' answers on a few items (see below).
         seed: of everything random: the same seed gives the same numbers.
         item: the column of items.
+        annotator, label: the columns of annotators and of their answers, where the reference is a table.
         labels: the names of the labels, in the order of the columns.
         missing: answers in a table of labels that are none ("NA", -1, "cannot say"): they are left out and counted.
         memory: bytes from which on tables lie in temporary files instead of in memory (see below).
@@ -118,7 +121,8 @@ def evaluate(
     answers = gold if gold is None or isinstance(gold, ExpertAnswers) else expert_answers(gold, item or "item")
     if answers is not None and method is None and not isinstance(reference, Truth):
         estimand = estimand or "class"
-    how = LabelReading(item, missing=tuple(map(name_text, check.listed(missing, "missing"))))
+    none = tuple(map(name_text, check.listed(missing, "missing")))
+    how = LabelReading(item, annotator, label, missing=none)
     known, models, estimand = read_both(reference, predictions, how, labels, estimand, memory)
     grouped = by_item(groups, known.index, models.index, "groups")
     options = Options(

@@ -111,9 +111,12 @@ def reference_of(
 ) -> Annotations | Truth:
     """What the models are judged by, as annotations or a truth; `estimand` says which of the two soft labels are."""
     is_table = isinstance(reference, Table | str | Path) or is_frame(reference)
-    if how.none and (not is_table or isinstance(reference, Annotations | Truth)):
+    of_answers = [*how.named("annotator", "label")]
+    if how.none:
+        of_answers.append("missing")
+    if of_answers and (not is_table or isinstance(reference, Annotations | Truth)):
         hint = "Give a table with columns of items and labels, or leave those items out."
-        raise InputError(f"missing= with {type(reference).__name__}", "a table of answers", hint)
+        raise InputError(f"{of_answers[0]}= with {type(reference).__name__}", "a table of answers", hint)
     if isinstance(reference, Annotations | Truth):
         return reference
     if isinstance(reference, Predictions):

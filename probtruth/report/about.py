@@ -10,7 +10,7 @@ from probtruth.line.result import Result
 from probtruth.line.standing import Gate, gates
 from probtruth.report.names import marked, plain
 from probtruth.report.numbers import fixed
-from probtruth.report.words import measure, unit
+from probtruth.report.words import item_of, measure, unit
 from probtruth.types.arguments import QUESTIONS, method_in_words
 
 MOST_WARNINGS = 3  # Warnings that stand open, the first in the order of the result; the others are folded
@@ -54,7 +54,10 @@ def answers(gold: Mapping[str, Any]) -> str:
 def facts(result: Result) -> list[str]:
     """How many of what, how the reference was made, and which scores are better."""
     scores, comparison, truth = result.scores, result.comparison, result.truth
-    said = [count(len(scores.models), "model"), count(len(scores.items), "item")]
+    said = [count(len(scores.models), "model"), count(len(scores.items), item_of(comparison))]
+    votes = comparison.settings.get("votes")
+    if isinstance(votes, int):
+        said.append(count(votes, "vote"))
     if result.labelled is not None:
         said.append(count(len(result.labelled.aligned.labels), "label"))
     if result.annotations is not None and result.annotations.index.annotators:
@@ -80,7 +83,7 @@ def alignment(result: Result) -> str:
     """The items that were compared, and what became of the others, in one line."""
     audit = result.audit
     counts = audit.counts()
-    said = f"Items compared: {len(result.scores.items):,}; "
+    said = f"{item_of(result.comparison).capitalize()}s compared: {len(result.scores.items):,}; "
     names = marked(model for model, _, _ in audit.by_model)
     lacks = [f"{names[model]} lacks {missing:,}" for model, missing, _ in audit.by_model if missing]
     if counts:

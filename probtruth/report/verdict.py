@@ -22,7 +22,7 @@ from probtruth.report.numbers import (
     significant,
     with_interval,
 )
-from probtruth.report.words import mean_of, measure, unit
+from probtruth.report.words import item_of, mean_of, measure, unit
 from probtruth.types import Comparison
 from probtruth.types.arguments import QUESTIONS
 from probtruth.types.pairs import Pair
@@ -133,8 +133,9 @@ DO = {
     "choose-question": "Decide which is yours: do you report opinions, or right answers?",
     "ask-experts": "Have experts label some items: choose_gold says which.",
     "either": "Either will do: decide by cost.",
-    "more-items": "Collect more items before you rely on this.",
-    "more-annotators-too": "More items would not be enough: get more annotators too.",
+    "same-items": "Score the models on the same {items}.",
+    "more-items": "Collect more {items} before you rely on this.",
+    "more-annotators-too": "More {items} would not be enough: get more annotators too.",
 }
 MORE = {
     "more-annotators": ("annotators", "annotators"),
@@ -145,6 +146,7 @@ MORE = {
 
 
 def next_step(result: Result, standing: Standing) -> str:
+    items = f"{item_of(result.comparison)}s"
     step = result.next_step
     assert step is not None
     if step.what == "use-leader":
@@ -157,13 +159,12 @@ def next_step(result: Result, standing: Standing) -> str:
         what, source = MORE[step.what]
         return f"Get more {what}: {percent(step.share)} of the uncertainty is due to the {source}."
     if step.n_items is not None:
-        said = (
-            f"About {_rounded(step.n_items)} items in all would probably decide (80%) if the difference is as observed"
-        )
+        enough = f"{_rounded(step.n_items)} {items}"
+        said = f"About {enough} in all would probably decide (80%) if the difference is as observed"
         if step.n_items_averaged is not None and step.n_items_averaged > step.n_items:
             said += f"; about {_rounded(step.n_items_averaged)}, averaged over all differences that the data leave open"
         return f"{said}; here are {len(result.scores.items):,}."
-    return DO[step.what]
+    return DO[step.what].format(items=items)
 
 
 def _rounded(size: int) -> str:
@@ -201,13 +202,15 @@ def _sources_of_variance(comparison: Comparison, difference: str) -> Iterator[st
     parts = []
     for name, share in comparison.uncertainty.items():
         if share:
-            parts.append((share, PARTS.get(name, name)))
+            what = PARTS.get(name, name).replace("items", f"{item_of(comparison)}s")
+            parts.append((share, what))
     parts.sort(reverse=True)
     if len(parts) > 1:
         shares = [f"{percent(share)} is due to {name}" for share, name in parts]
         yield f"Of the variance of {difference}, {joined(shares)}."
     elif parts:
-        yield f"The interval of {difference} is that of {parts[0][1]}, which includes any noise of the labels."
+        noise = "" if "votes" in comparison.settings else ", which includes any noise of the labels"
+        yield f"The interval of {difference} is that of {parts[0][1]}{noise}."
 
 
 def _unseen(result: Result, standing: Standing) -> Iterator[str]:
@@ -229,7 +232,8 @@ def _without_spread(result: Result, standing: Standing) -> Iterator[str]:
     comparison, gap = result.comparison, standing.gap
     names, mean = names_in_sentences(result), mean_of(comparison)
     lead, following = names[standing.lead], names[standing.next]
-    if comparison.settings.get("metric") and gap.reason:
+    unknown = comparison.settings.get("metric") or gap.difference is None
+    if unknown and gap.reason:
         yield f"{gap.reason[:1].upper()}{gap.reason[1:]}."
     elif gap.difference is None:
         yield f"The {mean} of {lead} and of {following} is infinite or not known: nothing tells them apart."

@@ -37,6 +37,11 @@ def with_unit(rule: str) -> str:
     return f"{name} ({of})" if of else name
 
 
+def item_of(comparison: "Comparison") -> str:
+    """What an item is called: of votes a prompt."""
+    return "prompt" if "votes" in comparison.settings else "item"
+
+
 def mean_of(comparison: "Comparison", with_units: bool = False) -> str:
     """What is compared: the mean of a score, or a metric of all items together; on an axis with its unit."""
     name = measure(comparison.rule)

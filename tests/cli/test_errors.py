@@ -151,7 +151,10 @@ def test_votes_of_arenas_are_recognised(run, tmp_path) -> None:
     assert "votes on pairs of models, 3 votes, 2 models, 3 items" in checked.out
     compared = run("compare", tmp_path / "arena.csv")
     assert compared.status == 0
-    assert "Share of votes for a against b, ties counted half" in " ".join(compared.out.split())
+    said = " ".join(compared.out.split())
+    assert "Share of votes for a against b, ties counted half" in said
+    assert "2 models, 3 prompts, 3 votes" in said
+    assert "Prompts compared: 3" in said
     as_labels = run("truth", tmp_path / "arena.csv")
     assert as_labels.status == 2
     assert "votes on pairs of models" in as_labels.err

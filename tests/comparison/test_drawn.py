@@ -47,6 +47,7 @@ def test_no_divergences_and_ends_as_exact(n_groups):
                     assert abs(mixture.quantile(p) - exact.quantile(p)) < FROM_QUADRATURE * width
 
 
+@pytest.mark.long
 def test_errors_of_ends_cover_what_seeds_do():
     """With two groups, whose interval hangs on the largest sds between them, ends moved by 0.06 of the width."""
     groups = groups_of(2, 0.3, 1.0, 0)

@@ -78,7 +78,7 @@ def assert_same(one, other, but=()):
             assert right[key] == pytest.approx(value, rel=EQUAL, abs=EQUAL), key
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(kind=st.sampled_from(KINDS), seed=st.integers(0, 100), n_parts=st.integers(1, 5))
 def test_parts_merged_in_any_way_are_the_whole(kind, seed, n_parts):
     columns, structure = table(kind)

@@ -127,12 +127,14 @@ def test_opposing_groups_are_covered_and_disagree() -> None:
     assert certain >= 24
 
 
+@pytest.mark.long
 def test_groups_that_agree_are_seldom_said_to_disagree() -> None:
     chances = [p_disagree(compared(seed, (-0.3, -0.3))) for seed in range(30)]
     assert np.median(chances) < 0.1
     assert max(chances) < 0.95
 
 
+@pytest.mark.long
 def test_where_neither_group_has_a_better_model_disagreement_is_open() -> None:
     chances = [p_disagree(compared(seed, (0.0, 0.0))) for seed in range(30)]
     assert 0.3 < np.mean(chances) < 0.6

@@ -128,7 +128,7 @@ def test_judges_of_any_share_of_the_items_are_part_of_the_answer(n_judges, share
     assert np.mean(covered["independent"]) < 0.85
 
 
-@pytest.mark.parametrize("n_judges", [2, 3, pytest.param(20, marks=pytest.mark.long)])
+@pytest.mark.parametrize("n_judges", [2, *(pytest.param(n, marks=pytest.mark.long) for n in (3, 20))])
 def test_replicates_that_do_not_lean_cost_little(n_judges):
     """Where nobody says what they are; said to be crossed, two cost 2.2 times the width in every data set."""
     rng = np.random.default_rng(n_judges)

@@ -268,6 +268,21 @@ class TestMissingAnswers:
         ]
         assert pairs[0].equals(pairs[1])
 
+    def test_columns_of_other_names_as_the_reader(self) -> None:
+        named = {"question": self.VOTES["item"], "worker": self.VOTES["annotator"], "said": self.VOTES["label"]}
+        columns = {"item": "question", "annotator": "worker", "label": "said"}
+        models = {name: {"question": table["item"], **table} for name, table in self.MODELS.items()}
+        for table in models.values():
+            del table["item"]
+        read = pt.evaluate(
+            pt.read_annotations(named, **columns, missing=["NA"]), models, engine="exact", item="question"
+        )
+        asked = pt.evaluate(named, models, missing=["NA"], engine="exact", **columns)
+        assert asked.to_dict() == read.to_dict()
+        assert asked.truth.index.annotators == ("x", "y")
+        with pytest.raises(pt.InputError, match="label= with Annotations"):
+            pt.evaluate(pt.read_annotations(self.VOTES), self.MODELS, label="said")
+
     @pytest.mark.parametrize(
         "reference", [["no", "NA", "no"], {"item": ["p", "q", "r"], "no": [0.5] * 3, "yes": [0.5] * 3}]
     )

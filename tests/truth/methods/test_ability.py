@@ -60,6 +60,7 @@ def poor_crowd(seed: int) -> tuple[pt.Annotations, np.ndarray]:
     return answered(np.where(correct, classes[:, None], 1 - classes[:, None]), who), classes
 
 
+@pytest.mark.long
 def test_a_rare_class_does_not_absorb_the_rest() -> None:
     """Free marginals make up to 64 per cent of a class of 8; drawn a little towards the votes, few crowds lose."""
     losses = []
