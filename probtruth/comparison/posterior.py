@@ -256,7 +256,9 @@ def summary(tables: Mapping[str, Mapping[str, object]]) -> dict[str, object]:
     found |= dict.fromkeys(("sampler", *names, "engines_agree"))
     drawn = [table for table in tables.values() if table["engine"] == "nuts"]
     if drawn:
-        found["sampler"] = drawn[0]["sampler"]
+        samplers = {str(table["sampler"]): name for name, table in tables.items() if table["engine"] == "nuts"}
+        of_tables = [f"{sampler} ({name})" for sampler, name in samplers.items()]
+        found["sampler"] = drawn[0]["sampler"] if len(samplers) == 1 else "; ".join(of_tables)
         for name in names:
             values: list[Any] = [table[name] for table in drawn]
             found[name] = min(values) if name == "min_ess" else max(values)

@@ -15,7 +15,7 @@ MOST = 1000  # Times the items of this comparison: beyond, a number of items is 
 LARGEST_PART = 0.5  # Share of the variance from which on its source is what to get more of
 
 type What = Literal[
-    "sample-longer", "look-at-infinite", "choose-question", "ask-experts", "either", "use-leader",
+    "sample-longer", "look-at-infinite", "choose-question", "ask-experts", "either", "use-leader", "same-items",
     "more-items", "more-annotators-too", "more-annotators", "more-labels", "more-replicates", "more-votes",
 ]  # fmt: skip
 
@@ -49,6 +49,8 @@ def next_step(result: "Result") -> NextStep | None:
         return NextStep("ask-experts")
     if standing.level == "equivalent":
         return NextStep("either")
+    if standing.gap.difference is None and standing.gap.shared_items == 0:
+        return NextStep("same-items")
     if standing.unseen is not None or standing.p is None:
         return NextStep("more-items")
     if standing.p >= SURE:

@@ -55,8 +55,9 @@ def facts(result: Result) -> list[str]:
     """How many of what, how the reference was made, and which scores are better."""
     scores, comparison, truth = result.scores, result.comparison, result.truth
     said = [count(len(scores.models), "model"), count(len(scores.items), item_of(comparison))]
-    if "votes" in comparison.settings:
-        said.append(count(comparison.settings["votes"], "vote"))
+    votes = comparison.settings.get("votes")
+    if isinstance(votes, int):
+        said.append(count(votes, "vote"))
     if result.labelled is not None:
         said.append(count(len(result.labelled.aligned.labels), "label"))
     if result.annotations is not None and result.annotations.index.annotators:

@@ -93,7 +93,7 @@ def _reference(result: Result) -> str:
     said += count(int(annotations.counts().sum()), "annotation")
     if annotations.index.annotators:
         said += f" by {count(len(annotations.index.annotators), 'annotator')}"
-    return f"{said} as {method_in_words(truth.method)}."
+    return f"{said} (method: {method_in_words(truth.method)})."
 
 
 def _found(result: Result) -> list[str]:
@@ -123,10 +123,12 @@ def _mean(result: Result, rank: Rank) -> str:
 def _difference(result: Result, pair: Pair) -> str:
     comparison = result.comparison
     said = f"The {mean_of(comparison)} of {mark(pair.a)} minus that of {mark(pair.b)}"
+    if pair.difference is None:
+        return f"{said} was not known: {pair.reason or 'one of them is not'}."
     size = with_interval(pair.difference, pair, unit(comparison.rule, " "))
     chance = f"The posterior probability that {mark(pair.a)} was better was {_p(pair.p_a_better)}"
     if comparison.rope is not None and pair.p_equivalent is not None:
-        chance += f", that the two differed by at most {significant(comparison.rope)} {_p(pair.p_equivalent)}"
+        chance += f"; that the two differed by at most {significant(comparison.rope)}, it was {_p(pair.p_equivalent)}"
     estimand = re.sub(r" \(a minus b, [a-z]+ favours a\)", "", comparison.estimand)
     return f"{said} was {size}. {chance}. The estimand is the {estimand}."
 

@@ -9,7 +9,8 @@ from probtruth.report.names import MARKED
 from probtruth.report.table import Table
 
 SPECIAL = re.compile(r"([\\`*_\[\]|~$@])")
-IN_NAMES = re.compile(r"([\\`*_{}\[\]()#|~$:@!]|^[+\-.=]|^\d+(?=[.)]))")
+IN_NAMES = re.compile(r"([\\`*_{}\[\]()#|~$:@!]|^[+\-.=])")
+NUMBERED = re.compile(r"^(\d+)\.")  # Markdown starts a list with it
 MOST_ITEMS = 10  # Rows of the list of items, as many as stand open on the page
 ENTITIES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 
@@ -37,7 +38,7 @@ def shown(text: str) -> str:
     """Text that Markdown shows as it is: no emphasis, no HTML, no table cell, no link, no mention."""
     pieces = MARKED.split(text.translate(ENTITIES))
     pieces[::2] = [SPECIAL.sub(r"\\\1", piece) for piece in pieces[::2]]
-    pieces[1::2] = [IN_NAMES.sub(r"\\\1", name) for name in pieces[1::2]]
+    pieces[1::2] = [NUMBERED.sub(r"\1\\.", IN_NAMES.sub(r"\\\1", name)) for name in pieces[1::2]]
     return "".join(pieces)
 
 

@@ -296,6 +296,8 @@ def diagnostics(result: Result) -> Table | None:
     names, values, bounds = zip(*rows, strict=True)
     columns = {"Diagnostic": names, "Value": values, "Passes if": bounds}
     sampler = f"Sampler: {known['sampler']}." if known.get("sampler") else ""
+    if known.get("engine") == "exact":
+        sampler += " It made what is said of groups; all else is in closed form or by quadrature."
     return Table("Diagnostics of the sampling", columns, sampler, kind="list")
 
 

@@ -133,6 +133,7 @@ DO = {
     "choose-question": "Decide which is yours: do you report opinions, or right answers?",
     "ask-experts": "Have experts label some items: choose_gold says which.",
     "either": "Either will do: decide by cost.",
+    "same-items": "Score the models on the same {items}.",
     "more-items": "Collect more {items} before you rely on this.",
     "more-annotators-too": "More {items} would not be enough: get more annotators too.",
 }
@@ -158,8 +159,8 @@ def next_step(result: Result, standing: Standing) -> str:
         what, source = MORE[step.what]
         return f"Get more {what}: {percent(step.share)} of the uncertainty is due to the {source}."
     if step.n_items is not None:
-        enough = _rounded(step.n_items)
-        said = f"About {enough} {items} in all would probably decide (80%) if the difference is as observed"
+        enough = f"{_rounded(step.n_items)} {items}"
+        said = f"About {enough} in all would probably decide (80%) if the difference is as observed"
         if step.n_items_averaged is not None and step.n_items_averaged > step.n_items:
             said += f"; about {_rounded(step.n_items_averaged)}, averaged over all differences that the data leave open"
         return f"{said}; here are {len(result.scores.items):,}."
@@ -231,7 +232,8 @@ def _without_spread(result: Result, standing: Standing) -> Iterator[str]:
     comparison, gap = result.comparison, standing.gap
     names, mean = names_in_sentences(result), mean_of(comparison)
     lead, following = names[standing.lead], names[standing.next]
-    if comparison.settings.get("metric") and gap.reason:
+    unknown = comparison.settings.get("metric") or gap.difference is None
+    if unknown and gap.reason:
         yield f"{gap.reason[:1].upper()}{gap.reason[1:]}."
     elif gap.difference is None:
         yield f"The {mean} of {lead} and of {following} is infinite or not known: nothing tells them apart."

@@ -146,8 +146,9 @@ def _new(named: dict[str, Any], models: tuple[str, ...], score: str, source: Sou
     if ("bounds" in named) == (named.pop("method", None) == "asymptotic"):
         raise InputError(
             "bounds with method 'asymptotic'" if "bounds" in named else "scores without bounds",
-            "the least and the largest score that there can be, or that method",
-            "Give bounds=(low, high) (command line: --bounds LOW HIGH), or method='asymptotic' where there are none.",
+            "the least and the largest score that there can be, or method 'asymptotic'",
+            "Give bounds=(low, high) (command line: --bounds LOW HIGH), or where there are none method='asymptotic' "
+            "(--method asymptotic).",
         )
     upward = orientation.upward(score, named.get("higher_is_better"), source.name)
     return Monitor(first, second, **{"bounds": None} | named | {"higher_is_better": upward})

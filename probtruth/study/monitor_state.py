@@ -20,7 +20,7 @@ from probtruth.io.addresses import shown
 from probtruth.io.output.folder import whole
 from probtruth.io.tables.read import read_bytes
 from probtruth.kernels.shapes import UnitFloats
-from probtruth.study.confidence_sequence import SequentialEvidence
+from probtruth.study.confidence_sequence import START, SequentialEvidence
 from probtruth.types import Partition, RuleFacts, Scores
 from probtruth.types.arguments import StrPath
 from probtruth.types.shown import Brief
@@ -158,6 +158,8 @@ class Monitor(Brief):
                 "asymptotic: scores have no bounds, so the false-alarm rate holds in large samples only, for "
                 "differences with a finite variance; give bounds for a rate that holds always"
             )
+            if self.n_units < START:
+                messages.append(f"there is no evidence before {START} units; here are {self.n_units}")
             skewness = units.far_from_normal()
             if skewness is not None:
                 messages.append(

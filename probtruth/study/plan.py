@@ -261,7 +261,8 @@ def plan(
     warnings = [*_warnings(aim)]
     found = [*_sufficient(aim, study)]
     if not found:
-        warnings.append(f"no design of up to {MOST:,} items reaches that")
+        wanted = "power" if aim.width is None else "width"
+        warnings.append(f"no design of up to {MOST:,} items reaches the wanted {wanted}")
     elif aim.costs is None:
         rows.append({**found[0], "design": ENOUGH})
     else:

@@ -10,6 +10,7 @@ from made_scores import make
 
 from probtruth.comparison import drawn
 from probtruth.comparison.compare import compare
+from probtruth.comparison.posterior import summary
 from probtruth.inference import nuts
 
 ERRORS = 5.0
@@ -119,3 +120,12 @@ print([name for name in ("jax", "numpyro", "arviz_stats", "matplotlib") if name 
 def test_without_groups_nothing_loads_jax(tmp_path):
     done = subprocess.run([sys.executable, "-c", CODE], capture_output=True, text=True, check=True, cwd=tmp_path)
     assert (done.stdout.splitlines()[0], done.stdout.splitlines()[-1]) == ("exact", "[]")
+
+
+def test_samplers_that_differ_are_named_with_their_tables():
+    figures = dict.fromkeys(("max_rhat", "min_ess", "divergences", "max_mcse", "end_mcse"), 1)
+    long = {"engine": "nuts", "sampler": "2,500 draws", **figures}
+    short = {"engine": "nuts", "sampler": "400 draws", **figures}
+    both = summary({"pairwise": long, "groups": short})
+    assert both["sampler"] == "2,500 draws (pairwise); 400 draws (groups)"
+    assert summary({"pairwise": {"engine": "exact"}, "groups": short})["sampler"] == "400 draws"

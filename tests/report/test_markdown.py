@@ -3,7 +3,8 @@
 import re
 
 from probtruth.report.contents import Extras, contents
-from probtruth.report.markdown import markdown
+from probtruth.report.markdown import markdown, shown
+from probtruth.report.names import mark
 
 
 def test_says_what_the_page_says(result, content):
@@ -29,6 +30,10 @@ def test_plain_names_are_written_plainly(result):
     text = markdown(result)
     assert "\u2068" not in text
     assert "nearest\\-neighbours" not in text
+
+
+def test_a_number_before_a_point_starts_no_list():
+    assert shown(mark("3.12.1")) == "3\\.12.1"
 
 
 def test_a_fence_in_the_command_does_not_end_the_block(make):

@@ -185,7 +185,7 @@ def test_the_paragraph_of_a_paper_has_every_figure() -> None:
     for said in (
         "We compared 4 models on 899 items by mean log loss (lower is better).",
         "how annotators would answer, inferred from 3,570 annotations by 12 annotators",
-        "as smoothed vote shares (dirichlet)",
+        "(method: smoothed vote shares (dirichlet))",
         f"−{abs(pair.difference):.3f} nats (95% interval −{abs(pair.low):.3f} to −{abs(pair.high):.3f})",
         f"The posterior probability that nearest-neighbours was better was {pair.p_a_better:.3f}.",
         "The estimand is the mean paired difference of expected log scores over new items like these",
@@ -199,3 +199,5 @@ def test_the_paragraph_of_a_paper_has_every_figure() -> None:
     alone = made()["one model"].paragraph()
     assert alone.startswith("We evaluated 1 model on 30 items by mean log loss")
     assert "We compared 2 models on 40 items" in pt.Result.of(made()["bare comparison"]).paragraph()
+    tolerant = pt.compare(made()["bare scores"], engine="exact", rope=0.25)
+    assert "; that the two differed by at most 0.25, it was " in pt.Result.of(tolerant).paragraph()

@@ -198,6 +198,13 @@ def test_diagnostics_that_an_engine_does_not_have_are_left_out(make):
     assert shown(some) == [["Smallest effective sample size", "9,000", "at least 400"]]
 
 
+def test_a_sampler_of_some_tables_is_not_said_of_all(make):
+    drawn = {"sampler": "NUTS, 4 chains of 400 draws", "min_ess": 900.0}
+    note = tables.diagnostics(make["demo"](diagnostics={**drawn, "engine": "exact"})).note
+    assert note.endswith("It made what is said of groups; all else is in closed form or by quadrature.")
+    assert tables.diagnostics(make["demo"](diagnostics={**drawn, "engine": "nuts"})).note.endswith("400 draws.")
+
+
 def test_model_free_tests_show_those_that_are_known(result, make):
     assert "p (sign flips)" not in titles(tables.tests(result))
     more = [{**row, "sign_flip_p": 0.04, "bootstrap_p_a_better": 0.9} for row in result.comparison.model_free]

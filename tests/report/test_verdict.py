@@ -296,6 +296,14 @@ def test_unknown_difference_leaves_no_verdict(make):
     assert "infinite or not known" in details(unknown)[0]
 
 
+def test_finite_means_that_nothing_connects_are_not_called_unknown():
+    rows = {"item": [*"abcdef"], "model": [*"xxxyyy"], "score": [1.0, 2.0, 3.0, 2.0, 3.0, 5.0]}
+    result = pt.Result.of(pt.compare(pt.Scores.from_frame(rows, higher_is_better=True)))
+    assert details(result)[0] == "No chain of shared items connects the two models."
+    assert numbers(result)["What to do next"] == "Score the models on the same items."
+    assert "minus that of x was not known: no chain of shared items connects the two models." in result.paragraph()
+
+
 def test_models_that_never_differ_are_said_to_be_the_same(make):
     result = two(make, 0.5)
     same = make["rewrite"](result, pairs=[{**result.comparison.pairs[0], "difference": 0.0, "low": 0.0, "high": 0.0}])

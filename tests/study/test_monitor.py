@@ -175,6 +175,8 @@ def test_asymptotic_where_nothing_bounds_the_scores():
     assert (watch.bounds, watch.method) == (None, "asymptotic")
     assert watch.interval[0] < watch.difference < watch.interval[1]
     assert "asymptotic" in watch.warnings[0]
+    first = monitor({name: [*column[:60], *column[600:660]] for name, column in rows.items()}, method="asymptotic")
+    assert first.warnings[1] == "there is no evidence before 100 units; here are 60"
     path = watch.path(20)
     assert math.isinf(path["low"][0])
     assert (path["low"][-1], path["high"][-1]) == watch.interval
@@ -209,8 +211,8 @@ def test_one_difference_on_every_item_is_no_certainty(gap, n):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: monitor(table()), "scores without bounds, expected the least and"),
-        (lambda: monitor(table(), bounds=(0, 1), method="asymptotic"), "or that method"),
+        (lambda: monitor(table()), "or where there are none method='asymptotic' (--method asymptotic)"),
+        (lambda: monitor(table(), bounds=(0, 1), method="asymptotic"), "or method 'asymptotic'"),
         (lambda: monitor(table(), bounds=(1, 0)), "bounds 1 and 0, expected the lower one first"),
         (lambda: monitor(table(), bounds=3), "two numbers"),
         (lambda: monitor(table(), bounds=(0, math.inf)), "bound inf"),

@@ -394,7 +394,7 @@ def test_warnings():
     assert not pt.plan(make([DIFFERENCE - 1, 0 * DIFFERENCE], "ab"), n_items=200).warnings
     nowhere = pt.plan(SCORES, difference=0.0, power=0.9, costs={"item": 1})
     assert "cheapest" not in rows(nowhere)
-    assert "no design" in nowhere.warnings[-1]
+    assert "items reaches the wanted power" in nowhere.warnings[-1]
 
 
 REPEATED = Scores.from_frame(
