@@ -159,6 +159,9 @@ def _series(name: str, column: Any) -> "polars.Series":
     """A column; values of mixed types become the text of `name_text`, and missing values stay missing."""
     import polars
 
+    if isinstance(column, Mapping) or hasattr(column, "columns"):
+        hint = "Tables by model's name are predictions: evaluate(reference, predictions), score(predictions, truth)."
+        raise InputError(f"a table as the column {check.quote(name)}", "a list of values", hint)
     column = as_array(column)
     masked = check_arrays.masked_entry(column)
     if masked is not None:

@@ -55,6 +55,12 @@ def test_what_is_no_frame_is_an_error(frame):
         frames.as_polars(frame)
 
 
+def test_tables_by_models_name_are_no_columns():
+    models = {"ours": polars.DataFrame({"item": ["q"], "yes": [0.5], "no": [0.5]})}
+    with pytest.raises(pt.InputError, match="a table as the column 'ours'"):
+        frames.as_polars(models)
+
+
 @pytest.mark.parametrize("cells", [["0.5", " 1e3 ", "-2"], [0.5, 1000.0, -2.0]])
 def test_numbers_from_text_or_numbers(cells):
     assert frame_numbers.numbers(polars.DataFrame({"score": cells}), "score", Source()).tolist() == [0.5, 1000.0, -2.0]

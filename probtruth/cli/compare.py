@@ -8,6 +8,7 @@ from probtruth.check import one_of, unique
 from probtruth.cli import options as opt
 from probtruth.cli.console import Console, cache_compiled_code, check_output, conclude
 from probtruth.cli.reading import named_files
+from probtruth.errors import InputError
 from probtruth.io.formats import MaybeText, ScoreReading
 
 
@@ -30,6 +31,7 @@ def compare(
     from probtruth.io.loaders.readers import read_score_files
     from probtruth.line.compare import compare as compare_scores
     from probtruth.line.result import Result
+    from probtruth.types import Votes
 
     console, gate = Console.of(context, json), verdict.gate
     options: dict[str, Any] = {"replicates": replicates, "fold_correlation": fold_correlation, **verdict.options}
@@ -54,6 +56,8 @@ def compare(
 
         annotator = reading.annotator or "annotator"
         options["annotator_groups"] = read_groups(annotator_groups, None, annotator, "annotator-group")
+    if cost is not None and isinstance(read, Votes) and not Path(cost).is_file():
+        raise InputError(f"--cost {cost} with votes", "a file with the columns model and cost", "Check the path.")
     costs = None if cost is None else _costs(cost, scores, reading)
     with console.progress("sampling"):
         result = Result.of(compare_scores(read, **options), costs)

@@ -85,7 +85,14 @@ def _unused(files: Files, table: MaybeText) -> tuple[Texts, str]:
     if files.soft is not None:
         return of_votes, "--soft"
     if files.annotations is None:
-        return (*of_votes, "item", "kind", "renormalise", "memory", "truth"), "logs of lm-eval"
+        return (
+            *of_votes,
+            "item",
+            "kind",
+            "renormalise",
+            "memory",
+            "truth",
+        ), "logs of lm-eval (no --annotations or --soft)"
     return (), ""
 
 

@@ -62,6 +62,10 @@ def compare(
         dependent = chosen.replicates if chosen.replicates in ("crossed", "folds") else None
         _refuse({f"replicates={dependent!r}": dependent, "annotations": annotations}, "gold", "Leave one of them out.")
     scores = replace(scores, groups=plan.groups, clusters=plan.clusters)
+    without = np.flatnonzero(np.isnan(scores.values).all(1))
+    if len(without):
+        model = check.quote(scores.models[without[0]])
+        raise InputError(f"no score of model {model}", "a score of every model", "Leave the model out.")
     sets = connected(scores.values)
     if sets.any():
 

@@ -85,12 +85,12 @@ def part_of(square: Numbers, cube: Numbers, n: Numbers, weight: Numbers, df: Num
 
 def _of_units(of_models: Float[np.ndarray, "model unit"], df: PerRow | None) -> Part:
     """The part of units from what each adds to every model."""
-    squares, cubes = _power_sums(of_models)
+    squares, cubes = power_sums(of_models)
     n = np.float64(of_models.shape[1]) if df is None else df[:, None] + 1.0
     return part_of(squares, cubes, n, np.float64(1), n - 1)
 
 
-def _power_sums(of_models: Float[np.ndarray, "model unit"]) -> tuple[PerGroup, PerGroup]:
+def power_sums(of_models: Float[np.ndarray, "model unit"]) -> tuple[PerGroup, PerGroup]:
     """The sums of squares and of cubes of each row; model by model, as the rows of many units would fill the memory."""
     squares = [np.square(of_models).sum(1)]
     cubes = [(of_models * np.square(of_models)).sum(1)]
@@ -239,7 +239,7 @@ class Estimate:
             counted = 1.0 if annotator_df is None else np.clip(annotator_df, 0.0, 1.0)[:, None] ** 2
             df = None if annotator_df is None else np.maximum(annotator_df, 1.0)
             part = _of_units(of_annotators[:, of_annotators.any(0)], df)
-            chance = _power_sums(of_cells)[0] * (part.df + 1) / part.df
+            chance = power_sums(of_cells)[0] * (part.df + 1) / part.df
             extra = counted * np.maximum(part.variance - chance, 0.0)
             with np.errstate(divide="ignore", invalid="ignore"):
                 third = np.where(extra > 0, part.third * (extra / part.variance) ** 1.5, 0.0)

@@ -8,8 +8,9 @@ plus, where votes say what stood left, the advantage of that side, which is part
 
 The strengths are those of the largest likelihood with half a vote each way on every pair that was compared, so that
 none is infinite. What a vote does to them (its influence) is summed by prompt and by annotator: the variance needs no
-more than that prompts, and annotators, are independent. Effective numbers of both come from the information of their
-votes.
+more than that prompts, and annotators, are independent. The half votes count as prompts of their own: they are what is
+left of the variance where one model wins every vote, or every vote is a tie. Effective numbers of both come from the
+information of their votes.
 
 Bradley and Terry 1952, doi:10.2307/2334029; Davidson 1970, doi:10.1080/01621459.1970.10481082.
 """
@@ -26,7 +27,7 @@ from scipy.special import stdtr
 
 from probtruth import check
 from probtruth.comparison.design import Design
-from probtruth.comparison.estimate import About, Estimate, rows_from_models
+from probtruth.comparison.estimate import About, Estimate, power_sums, rows_from_models
 from probtruth.comparison.pairs import pair_rows_of, pairs_of
 from probtruth.errors import PosteriorError
 from probtruth.types import Votes
@@ -240,6 +241,9 @@ def estimate_of_votes(votes: Votes) -> tuple[Estimate, Fit]:
         item_df=item_df,
         annotator_df=None if annotator is None else annotator_df,
     )
+    items = estimate.items
+    added = power_sums(_influence_of_halves(votes, fit, toward))[0]
+    estimate = replace(estimate, parts={**estimate.parts, "items": replace(items, variance=items.variance + added)})
     of_chance = information.total()
 
     def chance(a: int, b: int) -> float:
@@ -252,6 +256,25 @@ def estimate_of_votes(votes: Votes) -> tuple[Estimate, Fit]:
         first, second = pairs_of(np.arange(len(names))).T
         estimate.mean[len(names) :][apart[first] != apart[second]] = np.nan
     return estimate, fit
+
+
+def _influence_of_halves(
+    votes: Votes, fit: Fit, toward: Float[np.ndarray, "model parameter"]
+) -> Float[np.ndarray, "model half"]:
+    """What the half vote each way that is added to every pair of models does to the strengths."""
+    pairs, of_vote = _pairs(votes)
+    size = np.bincount(of_vote)
+    first = pairs // len(votes.models)
+    second = pairs % len(votes.models)
+    influence = np.zeros((2, len(toward), len(pairs)))
+    for sign in (1, -1):  # the first model on the left, then the second one
+        share = HALF * np.bincount(of_vote, sign * (votes.right - votes.left) > 0) / size
+        chances = Chances.of(sign * (fit.strength[first] - fit.strength[second]) + fit.side, fit.tie_weight)
+        of_outcome = sign * (toward[:, first] - toward[:, second]) + toward[:, -2:-1]
+        for place, winner in enumerate((1, -1)):
+            beyond = sign * winner / 2 - chances.mean
+            influence[place] += share * (of_outcome * beyond - toward[:, -1:] * chances.tie)
+    return np.concatenate(influence, axis=1)
 
 
 def _cells(votes: Votes) -> Int[np.ndarray, " vote"]:

@@ -378,8 +378,9 @@ def score_kind(table: Table, how: ScoreReading = ScoreReading(), models: Sequenc
     columns = table.columns
     if {item, model, score} <= set(columns):
         return LongScores(item, model, score)
-    votes = vote_columns(columns)
-    if votes is not None:
+    if vote_columns(columns) is not None:
+        votes = vote_columns(columns, {"item": how.item, "annotator": how.annotator})
+        assert votes is not None
         return votes
     _refuse_wide(table, how)
     need_columns(columns, {"item": item, "model": model, "score": score}, table.name)

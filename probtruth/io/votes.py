@@ -129,8 +129,12 @@ def votes_of(table: Table, kind: VoteKind) -> Votes:
     failed = outcome == FAILED
     if failed.any():
         notes += (f"{check.count(int(failed.sum()), 'judgement')} marked as an error left out",)
-        left, right, outcome, item = left[~failed], right[~failed], outcome[~failed], item[~failed]
-        annotator = None if annotator is None else annotator[~failed]
+        if failed.all():
+            raise InputError("no vote that is not marked as an error", "at least one vote", "Check it.", source.name)
+        left, right, outcome = left[~failed], right[~failed], outcome[~failed]
+        item, items = _still_there(item[~failed], items)
+        if annotator is not None:
+            annotator, annotators = _still_there(annotator[~failed], annotators)
     found = [
         name
         for name in (kind.item, kind.left, kind.right, kind.winner, kind.swapped, kind.annotator)
@@ -148,6 +152,12 @@ def _codes(frame: polars.DataFrame, column: str, source: Source, what: str) -> t
     return positions(ordered, distinct)[codes], ordered
 
 
+def _still_there(codes: np.ndarray, names: tuple[str, ...]) -> tuple[np.ndarray, tuple[str, ...]]:
+    """The codes and names of those that still have a vote."""
+    used, codes = np.unique(codes, return_inverse=True)
+    return codes, tuple([names[at] for at in used.tolist()])
+
+
 def _outcomes(
     frame: polars.DataFrame, column: str, left: Sequence[str], right: Sequence[str], source: Source
 ) -> tuple[Int[np.ndarray, " vote"], int]:
@@ -155,6 +165,11 @@ def _outcomes(
     cells = frames.text(frames.flat(frame, column, source, "winner")).to_list()
     outcome = np.empty(len(cells), np.int64)
     both_bad = 0
+    models = {*left, *right}
+    two_codes = {"0", "1"} == {(cell or "").strip().removesuffix(".0") for cell in cells}
+    if two_codes and not {"0", "1"} & models:
+        hint = "Write model_a, model_b or tie: 0 may be the other model, or a tie."
+        raise InputError("the winners 0 and 1 alone", "1, 2 and 1.5 (or 0) for ties", hint, source.at(0, column))
     for row, (cell, first, second) in enumerate(zip(cells, left, right, strict=True)):
         said = "" if cell is None else cell.strip()
         lower = said.lower()
@@ -162,6 +177,9 @@ def _outcomes(
             outcome[row] = LEFT
         elif said == second:
             outcome[row] = RIGHT
+        elif said in models:
+            what = f"the winner {check.quote(said)} of a vote on {check.quote(first)} and {check.quote(second)}"
+            raise InputError(what, "one of the two models, or tie", "Check the row.", source.at(row, column))
         elif lower in BOTH_BAD:
             outcome[row] = TIE
             both_bad += 1

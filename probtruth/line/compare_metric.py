@@ -160,7 +160,8 @@ def compare_metric(
     if chosen.name == "ece":
         settings["n_bins"] = n_bins
     in_words = f"{compared.estimand}, against {QUESTIONS[aligned.estimand]}"
-    compared = replace(compared, settings={**compared.settings, **settings}, estimand=in_words)
+    compared = replace(compared, settings={**compared.settings, **settings}, audit=aligned.audit)
+    compared = replace(compared, estimand=in_words)
     return _with_unknown(compared, dict(zip(aligned.models, unknown, strict=True)), metrics, chosen)
 
 

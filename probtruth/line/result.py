@@ -66,7 +66,8 @@ class Result(Reported):
         scores = shown.scored
         if scores is None:
             items = range(int(str(shown.settings.get("n_items") or 0)))  # whose names are not known
-            scores = Scores(np.empty((len(shown.models), 0)), shown.models, items, shown.rule)
+            nothing = np.empty((len(shown.models), 0))
+            scores = Scores(nothing, shown.models, items, shown.rule, audit=shown.audit or Audit())
         return cls(scores, shown, shown.warnings)
 
     @property

@@ -60,6 +60,7 @@ def models(result: Result) -> Table:
             "Expected rank": fixed(rank.expected_rank, 2),
             "Regret": at_least_shown(rank.expected_regret, places),
         }
+        cells[mean] = fixed(rank.score, places)  # the metric may be called Accuracy too
         rows.append(cells)
     entropy = None if ranks[0].entropy is None else fixed(ranks[0].entropy, places)
     caption = "Models, most probably best first" if several else "The model"

@@ -71,6 +71,7 @@ class Comparison(Reported):
     gold: Mapping[str, object] | None = None
     proper: "Comparison | None" = None
     scored: Any = field(default=None, repr=False)
+    audit: Any = field(default=None, repr=False)  # what was left out, where `scored` does not say it
     costs_drawn: Callable[..., Any] | None = field(default=None, repr=False)  # of scores that are costs
 
     @cached_property

@@ -145,6 +145,27 @@ def test_a_path_that_cannot_be_read_is_no_output(run) -> None:
     assert len(outcome.err) < 1000
 
 
+@pytest.mark.parametrize(
+    "words",
+    [["--group", "asked"], ["--missing", "tie"], ["--lower-is-better"], ["--cost", "tokens"], ["--memory", "2GB"]],
+)
+def test_votes_refuse_what_says_nothing_of_them(run, tmp_path, words) -> None:
+    (tmp_path / "arena.csv").write_text("asked,who,model_a,model_b,winner\nq1,u,a,b,a\nq1,v,a,b,tie\nq3,u,a,b,a\n")
+    outcome = run("compare", tmp_path / "arena.csv", *words)
+    assert outcome.status == 2
+    assert f"{words[0]}" in outcome.err
+    assert "votes" in outcome.err
+    assert "Traceback" not in outcome.err
+
+
+def test_prompts_and_annotators_of_votes_are_the_named_columns(run, tmp_path) -> None:
+    (tmp_path / "arena.csv").write_text("asked,who,model_a,model_b,winner\nq1,u,a,b,a\nq1,v,a,b,tie\nq3,u,a,b,a\n")
+    outcome = run("compare", tmp_path / "arena.csv", "--item", "asked", "--annotator", "who")
+    assert outcome.status == 0, outcome.err
+    assert "Prompts compared: 2" in " ".join(outcome.out.split())
+    assert "new annotators" in " ".join(outcome.out.split())
+
+
 def test_votes_of_arenas_are_recognised(run, tmp_path) -> None:
     (tmp_path / "arena.csv").write_text("question,model_a,model_b,winner\nq1,a,b,model_a\nq2,a,b,tie\nq3,a,b,a\n")
     checked = run("check", tmp_path / "arena.csv")

@@ -247,3 +247,15 @@ def test_intervals_cover_and_are_narrower_than_those_of_shared_items() -> None:
         narrower += row.high - row.low < shared.high - shared.low
     assert covered >= 181  # binomial of 200 and 0.95: below with probability 0.005
     assert narrower >= 195
+
+
+def test_a_model_without_any_score_is_an_error() -> None:
+    scores = pt.Scores(
+        np.array([[1.0, 2.0], [2.0, 2.5], [np.nan, np.nan]]),
+        ("a", "b", "c"),
+        ("p", "q"),
+        "loss",
+        higher_is_better=False,
+    )
+    with pytest.raises(pt.InputError, match="no score of model 'c'"):
+        pt.compare(scores)

@@ -158,6 +158,21 @@ def test_a_model_that_wins_every_vote_has_a_finite_strength() -> None:
     assert comparison.ranks[0].model == "m00"
 
 
+@pytest.mark.parametrize(("n", "exact"), [(20, 0.8316), (40, 0.9119)])
+def test_of_votes_that_are_all_won_the_interval_is_about_that_of_clopper_and_pearson(n: int, exact: float) -> None:
+    # scipy 1.17: beta.ppf(0.025, n, 1)
+    ones = np.ones(n, int)
+    (pair,) = pt.compare(votes_from(0 * ones, ones, ones, 2)).pairwise().rows(named=True)
+    assert pair["p_a_preferred_low"] == pytest.approx(exact, abs=0.005)
+    assert pair["p_a_preferred_high"] > 0.997
+
+
+def test_of_ties_alone_the_interval_has_a_width() -> None:
+    ones = np.ones(20, int)
+    (pair,) = pt.compare(votes_from(0 * ones, ones, 0 * ones, 2)).pairwise().rows(named=True)
+    assert pair["p_a_preferred_low"] < 0.495 < 0.505 < pair["p_a_preferred_high"]
+
+
 def test_the_order_of_votes_changes_nothing_nor_do_sides_that_are_not_recorded() -> None:
     rng = np.random.default_rng(2)
     votes, _ = simulated(rng, 4, 30, 6, 500, 0.5, 0.5)

@@ -272,8 +272,8 @@ CASES = {
     ),
     "bounds": Case(
         "monitor scores.csv --state state.json --higher-is-better",
-        {"--bounds LOW HIGH": any_result},
-        fill={"--bounds LOW HIGH": "--bounds 0 6"},
+        {"--bounds LOW HIGH": any_result, "--method asymptotic": any_result},
+        fill={"--bounds LOW HIGH": "--bounds 0 6", "--method asymptotic": "--method asymptotic --state other.json"},
     ),
 }
 

@@ -106,6 +106,12 @@ ERRORS = {
         "row 2, column 'winner': got the winner 'maybe'",
     ),
     "blank": ({**ROWS, "winner": ["model_a", None, "tie", "tie"]}, "row 2, column 'winner': got a blank"),
+    "another model": (
+        {"model_a": ["a", "b"], "model_b": ["b", "c"], "winner": ["a", "a"]},
+        "row 2, column 'winner': got the winner 'a' of a vote on 'b' and 'c'",
+    ),
+    "0 and 1": ({**ROWS, "winner": [0, 1, 1, 0]}, "got the winners 0 and 1 alone"),
+    "errors alone": ({**ROWS, "winner": ["error"] * 4}, "got no vote that is not marked as an error"),
     "no winner": ({name: ROWS[name] for name in ("model_a", "model_b")}, "got no votes"),
     "scores": ({"item": [1], "model": ["m"], "score": [1.0]}, "got no votes"),
 }
@@ -115,6 +121,13 @@ ERRORS = {
 def test_errors_name_the_row(rows: dict[str, list[object]], message: str) -> None:
     with pytest.raises(InputError, match=re.escape(message)):
         pt.read_votes(rows)
+
+
+def test_those_with_no_vote_but_an_error_do_not_count() -> None:
+    columns = {"prompt": ["p", "q"], "judge": ["u", "v"], "model_a": ["x"] * 2, "model_b": ["y"] * 2}
+    votes = pt.read_votes({**columns, "winner": ["error", "a"]})
+    assert (votes.items, votes.annotators) == (("q",), ("v",))
+    assert votes.item.tolist() == [0]
 
 
 def test_votes_are_no_scores() -> None:

@@ -208,3 +208,15 @@ def test_the_report_and_its_words():
 def test_errors(options, message):
     with pytest.raises(pt.InputError, match=message):
         pt.compare_metric(**{"predictions": options.pop("models", MODELS), "truth": LABEL, **options})
+
+
+def test_the_result_counts_the_items_that_some_model_lacks_and_accuracy_is_shown():
+    items = [f"q{place}" for place in range(N)]
+    tables = {name: {"item": items, "no": row[:, 0], "yes": row[:, 1]} for name, row in MODELS.items()}
+    tables["b"] = {name: column[2:] for name, column in tables["b"].items()}
+    truth = {"item": items, "no": 1.0 - LABEL, "yes": 1.0 * LABEL}
+    found = pt.compare_metric(tables, truth, "accuracy", engine="exact")
+    result = pt.Result.of(found)
+    assert result.to_dict()["audit"]["missing"] == 2
+    rows = models(result).rows
+    assert [float(row[1]) for row in rows] == pytest.approx([rank.score for rank in found.ranked], abs=5e-4)

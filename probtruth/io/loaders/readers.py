@@ -205,7 +205,12 @@ def read_score_files(files: Files, how: ScoreReading, memory: float | None = Non
         how = replace(how, model=None)
     table = opened(paths[0])
     kind = score_kind(table, how, models)
-    return votes_of(table, kind) if isinstance(kind, VoteKind) else scores_of(table, kind, how, memory)
+    if not isinstance(kind, VoteKind):
+        return scores_of(table, kind, how, memory)
+    if memory is not None:
+        raise InputError("--memory with votes", "scores", "Leave it out.", table.name)
+    _refuse_unused(how, "votes", OPTIONS | {"votes": ("item", "annotator")}, paths[0])
+    return votes_of(table, kind)
 
 
 def _refuse_unused(
