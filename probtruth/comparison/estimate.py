@@ -38,7 +38,7 @@ Batch = Float[np.ndarray, "*batch"]
 PerRow = Float[np.ndarray, " row"]
 PerGroup = Float[np.ndarray, "row group"]
 Draws = Float[np.ndarray, " draw"]
-Numbers = Num[np.ndarray, "*batch"] | np.float64
+Numbers = Num[np.ndarray, "*#batch"] | np.float64  # of shapes that broadcast
 # The variance of the difference of two models (by their places in the names) that comes from one source; None: unknown
 VarianceOf = Callable[[int, int], float | None]
 

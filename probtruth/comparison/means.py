@@ -65,7 +65,7 @@ def estimate_of(moments: Moments, plan: Design, about: About) -> Estimate:
 
 
 def _typical_size(
-    squares: PerGroup, total: PerGroup, constant: Bool[np.ndarray, "row group"], bound: PerGroup
+    squares: PerGroup, total: PerGroup, constant: Bool[np.ndarray, "row group"], bound: Float[np.ndarray, "row 1"]
 ) -> PerGroup:
     """How large a difference is, by what it adds to the sum: of a constant group, that of all; of ties, the bound."""
     of_group = np.divide(squares, total, out=np.zeros_like(total), where=total > 0)

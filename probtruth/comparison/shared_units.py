@@ -180,7 +180,7 @@ def _labels_in_shares(
     return label
 
 
-def _columns(values: Float[np.ndarray, "model cell"], cells: slice) -> Float[np.ndarray, "model cell"]:
+def _columns(values: Float[np.ndarray, "model cell"], cells: slice) -> Float[np.ndarray, "model cell_of_slice"]:
     return values[:, cells]
 
 

@@ -57,7 +57,7 @@ def effective_sample_size(values: Scalars) -> Float[np.ndarray, " scalar"]:
     return np.asarray(n * np.where((share > 0) & (share < most), share, most))
 
 
-def _halves(values: Scalars) -> Scalars:
+def _halves(values: Scalars) -> Float[np.ndarray, "half draw_of_half scalar"]:
     """Each chain as two, so that a chain that wanders differs from itself."""
     half = values.shape[1] // 2
     return np.concatenate([values[:, :half], values[:, -half:]])
