@@ -107,6 +107,7 @@ class TestLabels:
         own = {row["model"]: row["score"] for row in comparison.ranks}
         assert own["a"] == pytest.approx(wanted, rel=1e-9)
 
+    @pytest.mark.long
     def test_confusion_matrices_of_ten_thousand_labels_have_no_room(self):
         """Five annotators would need 4 GB a table: classes are refused at once."""
         votes = random_votes(n_items=6, n_annotators=5, n_labels=10_000)

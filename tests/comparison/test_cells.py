@@ -78,6 +78,7 @@ def test_nobody_who_leans_costs_little() -> None:
     assert np.median(widths) < 1.12  # in half of the data sets chance alone gives annotators a part
 
 
+@pytest.mark.long
 def test_the_difference_is_covered() -> None:
     covered = 0
     for seed in range(90):

@@ -64,7 +64,10 @@ def biased(rng, n_items, n_annotators, seen=1.0):
     return annotations, pt.Predictions.from_probs(rows, items=index.items, labels=index.labels)
 
 
-@pytest.mark.parametrize(("n_annotators", "seen"), [(31, 1.0), (20, 0.45), (60, 0.1)])
+@pytest.mark.parametrize(
+    ("n_annotators", "seen"),
+    [*(pytest.param(*setting, marks=pytest.mark.long) for setting in ((31, 1.0), (20, 0.45))), (60, 0.1)],
+)
 def test_the_bias_of_any_number_of_annotators_is_part_of_the_answer(n_annotators, seen):
     """Items alone covered 0.17 with 31 annotators, 0.30 with 20 on 45% of the items."""
     rng, covered = np.random.default_rng(3), []

@@ -309,8 +309,9 @@ def test_a_cycle_is_said_and_chance_is_not() -> None:
 
 @pytest.mark.parametrize(
     ("prompts", "annotators", "spread", "least"),
-    [pytest.param(12, 40, 0.5, 0.9, marks=pytest.mark.long), (60, 12, 0.5, 0.9)],
+    [(12, 40, 0.5, 0.9), (60, 12, 0.5, 0.9)],
 )
+@pytest.mark.long
 def test_the_probability_of_preference_is_covered(prompts: int, annotators: int, spread: float, least: float) -> None:
     covered = 0
     runs = 80

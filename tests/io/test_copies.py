@@ -84,6 +84,7 @@ def test_logs_and_images_are_local(server: Served) -> None:
         pt.loaders.read_inspect(server.url("labels.jsonl"))
 
 
+@pytest.mark.long
 def test_a_delta_table(tmp_path: Path, folder: Path) -> None:
     frame = polars.read_parquet(folder / "a.parquet")
     try:

@@ -84,6 +84,7 @@ def test_a_failure_leaves_nothing(make, tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.long
 def test_same_result_same_bytes(result, out, tmp_path):
     write_report(replace(result), tmp_path / "two")
     for path in sorted(out.rglob("*.*")):

@@ -57,6 +57,7 @@ def test_clusters_and_groups_are_drawn_as_they_are():
     assert by_truth(grouped)["given"]["width"] < 2  # the groups' means, 50 apart, are no spread of items
 
 
+@pytest.mark.long
 def test_rare_outcomes_are_not_covered_and_what_is_unseen_is_said():
     """One item in 50 lies far out: a study that lacks it (.98^50 = .36) cannot know."""
     found = pt.validate(of_differences(np.r_[0.01 * normal_scores(49), 100.0]), replications=100)
@@ -65,6 +66,7 @@ def test_rare_outcomes_are_not_covered_and_what_is_unseen_is_said():
     assert "rarer than 1 in 50 cannot be seen here" in found.note
 
 
+@pytest.mark.long
 def test_another_difference_sizes_seed_and_progress():
     scores, heard = of_differences(normal_scores(40)), []
     few = pt.validate(scores, n_items=20, difference=-0.4, replications=20, on_progress=lambda *at: heard.append(at))

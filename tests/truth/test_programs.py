@@ -31,6 +31,7 @@ def test_ranks_of_a_wrong_width_are_not_even() -> None:
     assert p_values(even)[0] > 0.01
 
 
+@pytest.mark.long
 def test_contrasts_have_the_prior_of_independent_logits() -> None:
     """Differences of the logits of a row, drawn in contrasts, against the normals that the docstring names."""
     n_labels, n_annotators, many = 3, 2, 4000
