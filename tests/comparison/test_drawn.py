@@ -40,7 +40,7 @@ def test_no_divergences_and_ends_as_exact(n_groups):
             groups = groups_of(n_groups, between, spread, 0)
             exact = quadrature(groups, Prior.of(groups), 0).mixture()
             width = exact.quantile(0.975) - exact.quantile(0.025)
-            for seed in range(2):
+            for seed in range(2 if n_groups < 10 else 1):
                 run, mixture = drawn(groups, seed)
                 assert not run.stats["diverging"].any()
                 assert mixture_errors(mixture)[1] < END_ERROR
