@@ -22,7 +22,8 @@ from probtruth.errors import InputError
 from probtruth.kernels.arrays import some_items, to_host
 from probtruth.kernels.shapes import ModelItem
 from probtruth.types import Scores
-from probtruth.types.scores import OF_FOLDS, sampled_items
+from probtruth.types.score_rows import OF_FOLDS
+from probtruth.types.scores import sampled_items
 
 SHOWN = 3  # Items of infinite score that a warning names
 FROM_SUMS = "computed from sums: tests of single items, the labels' share and outcomes that were not seen are left out"

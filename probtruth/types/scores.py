@@ -1,7 +1,6 @@
 """Scores: one number for each model and item, as given, with its orientation."""
 
-import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -9,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from jaxtyping import Float, Int
 
-from probtruth import check, frame_numbers, frames
+from probtruth import check, frames
 from probtruth.check import Source
 from probtruth.errors import InputError
 from probtruth.kernels.arrays import Table
@@ -17,9 +16,10 @@ from probtruth.kernels.host import empty_array
 from probtruth.kernels.shapes import ItemInts, ItemLabel, ModelItem
 from probtruth.types.annotations import Annotations
 from probtruth.types.arguments import Frame
-from probtruth.types.index import Audit, Coded, no_repeats, order_of, positions, ranks, rows_of, sort_names
+from probtruth.types.index import Audit, no_repeats, order_of, ranks, rows_of
 from probtruth.types.orientation import upward
 from probtruth.types.partition import Partition, Replicates
+from probtruth.types.score_rows import Parts, by_replicate, cautions_of_folds, coded_columns, partition_of, unit_of
 from probtruth.types.shown import Brief
 
 if TYPE_CHECKING:
@@ -46,28 +46,10 @@ class RuleFacts:
     baseline: float | None = None
 
 
-Parts = Iterable[tuple["polars.DataFrame", Source]]  # a table some rows at a time
-
 MOST_ITEMS = 10_000  # Items up to which all are looked at one by one, and
 MOST_CELLS = 1_000_000  # the same for items times labels
 
 LossesOf = Callable[[Table], Table]  # The loss if the label were k, from log-probabilities
-
-FOLD = re.compile(r"(cv[ _-]?)?folds?([ _-]?(id|no|nr|number|index|\d+))?", re.IGNORECASE)  # What folds are called
-OF_FOLDS = "folds of cross-validation share training data"  # How a caution begins that replicates="folds" answers
-
-
-def _of_folds(coded: Mapping[str, Coded], columns: Mapping[str, str]) -> tuple[str, ...]:
-    """A caution where the items, or the repeats of an item, are called folds."""
-    for role in ("item", "replicate"):
-        names = coded[role][1] if role in coded else []
-        if len(names) > 1 and any(FOLD.fullmatch(name) for name in (columns[role], names[0])):
-            share = f"{1 / len(names):.3g}"
-            return (
-                f"{OF_FOLDS}, and count here as if they did not: replicates='folds', fold_correlation={share} (command "
-                f"line: --replicates folds --fold-correlation {share}) mends that",
-            )
-    return ()
 
 
 def sampled_items(n_items: int, n_labels: int, seed: int) -> Int[np.ndarray, " sampled"]:
@@ -374,9 +356,9 @@ class Scores(Brief):
             on_disk: keeps the scores in a temporary file.
             missing: scores that are none.
         """
-        coded, numbers, source = _columns(parts, columns, score, missing)
+        coded, numbers, source = coded_columns(parts, columns, score, missing)
         (of_item, items), (of_model, models) = coded["item"], coded["model"]
-        unit = _unit_of(coded)
+        unit = unit_of(coded)
         repeat, repeats = coded.get(unit, (np.zeros_like(of_item), ("",)))
         of_cell = np.bincount(of_model.astype(np.int64) * len(items) + of_item, minlength=len(models) * len(items))
         if unit in coded or of_cell.max() > 1:
@@ -414,7 +396,7 @@ class Scores(Brief):
                     "Check the scores of that item.",
                     f"{source.name}, item {check.quote(item)}",
                 )
-            replicates = _by_replicate(cell, numbers, n, repeat, repeats, unit)
+            replicates = by_replicate(cell, numbers, n, repeat, repeats, unit)
         line = of_model.astype(np.int64) * len(repeats) + repeat
         rows = np.argsort(line, kind="stable")
         in_order = bool(((np.diff(of_item[rows]) > 0) | (np.diff(line[rows]) > 0)).all())
@@ -424,102 +406,12 @@ class Scores(Brief):
             tuple([items[row] for row in stays.tolist()]),
             rule=score,
             higher_is_better=higher_is_better,
-            groups=_partition("group", coded, stays, source, columns),
-            clusters=_partition("cluster", coded, stays, source, columns),
+            groups=partition_of("group", coded, stays, source, columns),
+            clusters=partition_of("cluster", coded, stays, source, columns),
             replicates=replicates,
             audit=Audit(without_scores, (), tuple(lacks)),
             item_rows=ranks(stays) if in_order else None,
             item_order=in_order,
             notes=notes,
-            cautions=_of_folds(coded, columns),
+            cautions=cautions_of_folds(coded, columns),
         )
-
-
-def _columns(
-    parts: Parts, columns: Mapping[str, str], score: str, missing: Sequence[str]
-) -> tuple[dict[str, Coded], Float[np.ndarray, " row"], Source]:
-    """Each column of names as codes and the names in the order in which they first appear, and each row's score.
-
-    Rows without a score only say that there is such an item and model.
-    """
-    places: dict[str, dict[str, int]] = {option: {} for option in columns}
-    codes: dict[str, list[np.ndarray]] = {option: [] for option in columns}
-    numbers = []
-    sources = []
-    n_blank = 0
-    for frame, source in parts:
-        frames.need_columns(frame.columns, {**columns, "score": score}, source.name)
-        blank = frames.blank(frames.flat(frame, score, source, "score"), (*missing, "nan", "NaN"))
-        full = np.flatnonzero(~blank.to_numpy())
-        for option, place in places.items():
-            own_codes, names = frames.encode(frame, columns[option], source, option)
-            codes[option].append(
-                np.array([place.setdefault(name, len(place)) for name in names], np.int32)[own_codes[full]]
-            )
-        if len(full) < frame.height:
-            n_blank += frame.height - len(full)
-            rows = full.tolist()
-            source = source.of_rows(rows)
-            frame = frame[rows]
-        numbers.append(frame_numbers.numbers(frame, score, source, "score"))
-        sources.append((source, frame.height))
-    notes = dict.fromkeys(note for source, _ in sources for note in source.notes)
-    if n_blank:
-        notes[f"{sources[0][0].name}: {check.count(n_blank, 'score')} missing"] = None
-    all_parts = Source(sources[0][0].name, parts=sources, notes=tuple(notes))
-    if not sum(map(len, numbers)):
-        raise InputError("no rows", "at least one score", "Check the file.", all_parts.name)
-    coded: dict[str, Coded] = {option: (np.concatenate(codes[option]), [*place]) for option, place in places.items()}
-    return coded, np.concatenate(numbers), all_parts
-
-
-def _partition(
-    what: str, coded: Mapping[str, Coded], stays: ItemInts, source: Source, columns: Mapping[str, str]
-) -> Partition | None:
-    """The groups or clusters of the items that stay, where there are any; the rows of an item must agree."""
-    if what not in coded:
-        return None
-    (of_item, items), (codes, names) = coded["item"], coded[what]
-    of_items = np.zeros(len(items), np.int64)
-    of_items[of_item[::-1]] = codes[::-1]  # the first row of an item decides, so that an error points at a later one
-    clash = of_items[of_item] != codes
-    if clash.any():
-        row = int(clash.argmax())
-        raise InputError(
-            f"item {check.quote(items[of_item[row]])} in two {what}s",
-            f"one {what} for each item",
-            f"Check the {what} column: its rows must agree.",
-            source.at(row, columns[what]),
-        )
-    used, inverse = np.unique(of_items[stays], return_inverse=True)
-    names_used = [names[code] for code in used.tolist()]
-    ordered = sort_names(names_used)
-    return Partition(positions(ordered, names_used)[inverse], ordered)
-
-
-def _unit_of(coded: Mapping[str, Coded]) -> str:
-    """What tells the scores of a model and item apart."""
-    if "annotator" in coded and "replicate" in coded:
-        problem = "a column of annotators and one of replicates"
-        raise InputError(problem, "one of the two", "Average the replicates of each annotator first.")
-    return "annotator" if "annotator" in coded else "replicate"
-
-
-def _by_replicate(
-    cell: Int[np.ndarray, " row"],
-    values: Float[np.ndarray, " row"],
-    count: Int[np.ndarray, "model item"],
-    repeat: Int[np.ndarray, " row"],
-    names: Sequence[str],
-    what: str,
-) -> Replicates | None:
-    """The values of each model by item and replicate, where there are replicates; `cell` is model and item."""
-    if count.max() < 2 and what == "replicate":
-        return None
-    ordered = sort_names(names)
-    model, item = np.divmod(cell, count.shape[1])
-    key = item * len(names) + positions(ordered, names)[repeat]
-    cells, place = np.unique(key, return_inverse=True)
-    table = np.full((len(count), len(cells)), np.nan)
-    table[model, place] = values
-    return Replicates(cells // len(names), cells % len(names), table, tuple(ordered), what)

@@ -1,0 +1,126 @@
+"""Rows of scores, one for each item and model (and repeat), as codes, names and numbers."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from probtruth import check, frame_numbers, frames
+from probtruth.check import Source
+from probtruth.errors import InputError
+from probtruth.kernels.shapes import ItemInts
+from probtruth.types.index import Coded, positions, sort_names
+from probtruth.types.partition import Partition, Replicates
+
+if TYPE_CHECKING:
+    import polars
+
+Parts = Iterable[tuple["polars.DataFrame", Source]]  # a table some rows at a time
+
+FOLD = re.compile(r"(cv[ _-]?)?folds?([ _-]?(id|no|nr|number|index|\d+))?", re.IGNORECASE)  # What folds are called
+OF_FOLDS = "folds of cross-validation share training data"  # How a caution begins that replicates="folds" answers
+
+
+def cautions_of_folds(coded: Mapping[str, Coded], columns: Mapping[str, str]) -> tuple[str, ...]:
+    """A caution where the items, or the repeats of an item, are called folds."""
+    for role in ("item", "replicate"):
+        names = coded[role][1] if role in coded else []
+        if len(names) > 1 and any(FOLD.fullmatch(name) for name in (columns[role], names[0])):
+            share = f"{1 / len(names):.3g}"
+            return (
+                f"{OF_FOLDS}, and count here as if they did not: replicates='folds', fold_correlation={share} (command "
+                f"line: --replicates folds --fold-correlation {share}) mends that",
+            )
+    return ()
+
+
+def coded_columns(
+    parts: Parts, columns: Mapping[str, str], score: str, missing: Sequence[str]
+) -> tuple[dict[str, Coded], Float[np.ndarray, " row"], Source]:
+    """Each column of names as codes and the names in the order in which they first appear, and each row's score.
+
+    Rows without a score only say that there is such an item and model.
+    """
+    places: dict[str, dict[str, int]] = {option: {} for option in columns}
+    codes: dict[str, list[np.ndarray]] = {option: [] for option in columns}
+    numbers = []
+    sources = []
+    n_blank = 0
+    for frame, source in parts:
+        frames.need_columns(frame.columns, {**columns, "score": score}, source.name)
+        blank = frames.blank(frames.flat(frame, score, source, "score"), (*missing, "nan", "NaN"))
+        full = np.flatnonzero(~blank.to_numpy())
+        for option, place in places.items():
+            own_codes, names = frames.encode(frame, columns[option], source, option)
+            codes[option].append(
+                np.array([place.setdefault(name, len(place)) for name in names], np.int32)[own_codes[full]]
+            )
+        if len(full) < frame.height:
+            n_blank += frame.height - len(full)
+            rows = full.tolist()
+            source = source.of_rows(rows)
+            frame = frame[rows]
+        numbers.append(frame_numbers.numbers(frame, score, source, "score"))
+        sources.append((source, frame.height))
+    notes = dict.fromkeys(note for source, _ in sources for note in source.notes)
+    if n_blank:
+        notes[f"{sources[0][0].name}: {check.count(n_blank, 'score')} missing"] = None
+    all_parts = Source(sources[0][0].name, parts=sources, notes=tuple(notes))
+    if not sum(map(len, numbers)):
+        raise InputError("no rows", "at least one score", "Check the file.", all_parts.name)
+    coded: dict[str, Coded] = {option: (np.concatenate(codes[option]), [*place]) for option, place in places.items()}
+    return coded, np.concatenate(numbers), all_parts
+
+
+def partition_of(
+    what: str, coded: Mapping[str, Coded], stays: ItemInts, source: Source, columns: Mapping[str, str]
+) -> Partition | None:
+    """The groups or clusters of the items that stay, where there are any; the rows of an item must agree."""
+    if what not in coded:
+        return None
+    (of_item, items), (codes, names) = coded["item"], coded[what]
+    of_items = np.zeros(len(items), np.int64)
+    of_items[of_item[::-1]] = codes[::-1]  # the first row of an item decides, so that an error points at a later one
+    clash = of_items[of_item] != codes
+    if clash.any():
+        row = int(clash.argmax())
+        raise InputError(
+            f"item {check.quote(items[of_item[row]])} in two {what}s",
+            f"one {what} for each item",
+            f"Check the {what} column: its rows must agree.",
+            source.at(row, columns[what]),
+        )
+    used, inverse = np.unique(of_items[stays], return_inverse=True)
+    names_used = [names[code] for code in used.tolist()]
+    ordered = sort_names(names_used)
+    return Partition(positions(ordered, names_used)[inverse], ordered)
+
+
+def unit_of(coded: Mapping[str, Coded]) -> str:
+    """What tells the scores of a model and item apart."""
+    if "annotator" in coded and "replicate" in coded:
+        problem = "a column of annotators and one of replicates"
+        raise InputError(problem, "one of the two", "Average the replicates of each annotator first.")
+    return "annotator" if "annotator" in coded else "replicate"
+
+
+def by_replicate(
+    cell: Int[np.ndarray, " row"],
+    values: Float[np.ndarray, " row"],
+    count: Int[np.ndarray, "model item"],
+    repeat: Int[np.ndarray, " row"],
+    names: Sequence[str],
+    what: str,
+) -> Replicates | None:
+    """The values of each model by item and replicate, where there are replicates; `cell` is model and item."""
+    if count.max() < 2 and what == "replicate":
+        return None
+    ordered = sort_names(names)
+    model, item = np.divmod(cell, count.shape[1])
+    key = item * len(names) + positions(ordered, names)[repeat]
+    cells, place = np.unique(key, return_inverse=True)
+    table = np.full((len(count), len(cells)), np.nan)
+    table[model, place] = values
+    return Replicates(cells // len(names), cells % len(names), table, tuple(ordered), what)
