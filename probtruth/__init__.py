@@ -9,8 +9,8 @@ if TYPE_CHECKING:
 
     from probtruth import errors as errors
     from probtruth import figures as figures
-    from probtruth.comparison.moments import Moments as Moments
-    from probtruth.comparison.program import program as program
+    from probtruth.comparison.estimation.moments import Moments as Moments
+    from probtruth.comparison.posterior.program import program as program
     from probtruth.errors import InputError as InputError
     from probtruth.io import loaders as loaders
     from probtruth.io.annotations import read_annotations as read_annotations
@@ -58,7 +58,7 @@ _HOME = {
     "Annotations": "types",
     "Comparison": "types",
     "InputError": "errors",
-    "Moments": "comparison.moments",
+    "Moments": "comparison.estimation.moments",
     "Predictions": "types",
     "Result": "line.result",
     "Scores": "types",
@@ -81,7 +81,7 @@ _HOME = {
     "mean_scores": "scoring.means",
     "monitor": "study.monitor",
     "plan": "study.plan",
-    "program": "comparison.program",
+    "program": "comparison.posterior.program",
     "quadratic_score": "scoring.rules.proper",
     "ranked_probability_score": "scoring.rules.proper",
     "read_annotations": "io.annotations",

@@ -8,19 +8,19 @@ from functools import partial
 import numpy as np
 
 from probtruth import check
-from probtruth.comparison.assemble import assemble
-from probtruth.comparison.board_sets import by_set
-from probtruth.comparison.boards import connected
-from probtruth.comparison.costs import drawn_costs
-from probtruth.comparison.design import Design, design
-from probtruth.comparison.estimate import Estimate
-from probtruth.comparison.groups import Population
-from probtruth.comparison.moments import Moments
+from probtruth.comparison.boards.boards import connected
+from probtruth.comparison.boards.costs import drawn_costs
+from probtruth.comparison.boards.sets import by_set
+from probtruth.comparison.estimation.design import Design, design
+from probtruth.comparison.estimation.estimate import Estimate
+from probtruth.comparison.estimation.moments import Moments
+from probtruth.comparison.estimation.pairs import LEADING
 from probtruth.comparison.options import Options, checked_options
-from probtruth.comparison.pairs import LEADING
-from probtruth.comparison.posterior import CHAINS, Posterior, posterior_of
+from probtruth.comparison.posterior.groups import Population
+from probtruth.comparison.posterior.posterior import CHAINS, Posterior, posterior_of
+from probtruth.comparison.results.assemble import assemble
+from probtruth.comparison.results.warn import other_best
 from probtruth.comparison.sources import of_moments, of_scores
-from probtruth.comparison.warn import other_best
 from probtruth.errors import InputError, PosteriorError
 from probtruth.kernels.host import free_memory
 from probtruth.types import Comparison, Scores

@@ -9,17 +9,17 @@ from jaxtyping import Bool, Float, Int
 from scipy.special import ndtri
 
 from probtruth import check
-from probtruth.comparison.boards import connected, filled
-from probtruth.comparison.design import Design, design_of, totals
-from probtruth.comparison.estimate import Estimate, Part
-from probtruth.comparison.groups import Population
-from probtruth.comparison.margin import margins
+from probtruth.comparison.boards.boards import connected, filled
+from probtruth.comparison.estimation.design import Design, design_of, totals
+from probtruth.comparison.estimation.estimate import Estimate, Part
+from probtruth.comparison.estimation.pairs import pairs_of, rows_of
 from probtruth.comparison.options import Options
-from probtruth.comparison.pairs import pairs_of, rows_of
-from probtruth.comparison.posterior import Posterior, drawn_population, engine_of, summary
-from probtruth.comparison.rows import pair_rows, population_rows
+from probtruth.comparison.posterior.groups import Population
+from probtruth.comparison.posterior.margin import margins
+from probtruth.comparison.posterior.posterior import Posterior, drawn_population, engine_of, summary
+from probtruth.comparison.results.rows import pair_rows, population_rows
+from probtruth.comparison.results.warn import sampling
 from probtruth.comparison.sources import of_scores
-from probtruth.comparison.warn import sampling
 from probtruth.errors import InputError, PosteriorError
 from probtruth.frames import missing, name_text
 from probtruth.types import Comparison, Replicates, Scores

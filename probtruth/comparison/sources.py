@@ -7,17 +7,17 @@ import numpy as np
 from jaxtyping import Int
 
 from probtruth import check
-from probtruth.comparison.boards import beyond, filled, notes_on, shared_items
-from probtruth.comparison.design import Design, group_weights
-from probtruth.comparison.estimate import About, Estimate, VarianceOf
-from probtruth.comparison.fixed_items import fixed_estimate, fixed_variance
-from probtruth.comparison.means import correlated_folds, estimate_of
-from probtruth.comparison.moments import Moments, influence_of
+from probtruth.comparison.boards.boards import beyond, filled, notes_on, shared_items
+from probtruth.comparison.estimation.design import Design, group_weights
+from probtruth.comparison.estimation.estimate import About, Estimate, VarianceOf
+from probtruth.comparison.estimation.fixed_items import fixed_estimate, fixed_variance
+from probtruth.comparison.estimation.means import correlated_folds, estimate_of
+from probtruth.comparison.estimation.moments import Moments, influence_of
+from probtruth.comparison.estimation.rectified import Rectified
+from probtruth.comparison.estimation.serial import serial_notes
+from probtruth.comparison.estimation.shared_units import Shared, of_annotators, of_replicates
 from probtruth.comparison.options import Options
-from probtruth.comparison.rectified import Rectified
-from probtruth.comparison.serial import serial_notes
-from probtruth.comparison.shared_units import Shared, of_annotators, of_replicates
-from probtruth.comparison.unseen import SEEN, Outcomes
+from probtruth.comparison.results.unseen import SEEN, Outcomes
 from probtruth.errors import InputError
 from probtruth.kernels.arrays import some_items, to_host
 from probtruth.kernels.shapes import ModelItem

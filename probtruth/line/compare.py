@@ -7,7 +7,7 @@ import numpy as np
 from probtruth import check
 from probtruth.comparison.compare import compare as compare_scores
 from probtruth.comparison.compare import need_two
-from probtruth.comparison.moments import Moments
+from probtruth.comparison.estimation.moments import Moments
 from probtruth.comparison.options import checked_options
 from probtruth.comparison.people import by_people
 from probtruth.errors import InputError

@@ -9,11 +9,11 @@ import numpy as np
 from jaxtyping import Float
 
 from probtruth.comparison.compare import conclude, need_spread, need_two
-from probtruth.comparison.design import design_of
-from probtruth.comparison.estimate import About, Estimate
+from probtruth.comparison.estimation.design import design_of
+from probtruth.comparison.estimation.estimate import About, Estimate
+from probtruth.comparison.estimation.resampled import Resampled, bundled, estimate_of_metrics, resampled
 from probtruth.comparison.options import checked_options
-from probtruth.comparison.resampled import Resampled, bundled, estimate_of_metrics, resampled
-from probtruth.comparison.rows import in_own_units
+from probtruth.comparison.results.rows import in_own_units
 from probtruth.errors import PosteriorError
 from probtruth.io.addresses import fetched_once
 from probtruth.io.formats import LabelReading

@@ -3,11 +3,11 @@
 from dataclasses import replace
 
 from probtruth import check
-from probtruth.comparison.assemble import assemble
 from probtruth.comparison.compare import conclude
 from probtruth.comparison.options import checked_options
-from probtruth.comparison.vote_annotators import from_draws, from_fit, sentences
-from probtruth.comparison.votes import difference_at, estimate_of_votes
+from probtruth.comparison.results.assemble import assemble
+from probtruth.comparison.votes.annotators import from_draws, from_fit, sentences
+from probtruth.comparison.votes.votes import difference_at, estimate_of_votes
 from probtruth.errors import InputError
 from probtruth.line.points import points_of
 from probtruth.types import Comparison, Votes
@@ -30,7 +30,7 @@ def compare_votes(
     estimate, fit = estimate_of_votes(votes)
     annotators = from_fit(votes, fit)
     if engine == "nuts":
-        from probtruth.comparison.vote_draws import draw_votes  # with JAX and NumPyro
+        from probtruth.comparison.votes.draws import draw_votes  # with JAX and NumPyro
 
         estimate, post, limit, sites = draw_votes(votes, estimate, points, options.seed)
         annotators = from_draws(votes, sites) if "habits" in sites else annotators

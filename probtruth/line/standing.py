@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from probtruth.check import as_float
-from probtruth.comparison.rows import NO_SPREAD
-from probtruth.comparison.serial import ALIKE
-from probtruth.comparison.unseen import NO_BOUND
-from probtruth.comparison.warn import BY_SIZE
+from probtruth.comparison.estimation.serial import ALIKE
+from probtruth.comparison.results.rows import NO_SPREAD
+from probtruth.comparison.results.unseen import NO_BOUND
+from probtruth.comparison.results.warn import BY_SIZE
 from probtruth.inference.diagnostics import MAX_RHAT, MIN_ESS
 from probtruth.types import Comparison, Scores, Truth
 from probtruth.types.orientation import is_share

@@ -2,7 +2,7 @@
 
 import math
 
-from probtruth.comparison.unseen import highest_rate
+from probtruth.comparison.results.unseen import highest_rate
 from probtruth.line.result import Result
 from probtruth.line.standing import CLAIMED, Answer, Standing
 from probtruth.report.about import answers

@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Int
 
 from probtruth import check
-from probtruth.comparison.rectified import FEWEST
+from probtruth.comparison.estimation.rectified import FEWEST
 from probtruth.errors import InputError
 from probtruth.kernels.shapes import ItemFloats, ItemInts
 from probtruth.study.pilot import two_models

@@ -7,7 +7,7 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import log_ndtr
 
-from probtruth.comparison.margin import hall
+from probtruth.comparison.posterior.margin import hall
 from probtruth.kernels.shapes import UnitFloats
 
 # Shares of the capital that are bet, one for each gambler; small ones are for small effects and long studies.

@@ -14,7 +14,7 @@ from scipy.special import ndtri
 
 from probtruth import frames
 from probtruth.comparison.compare import compare
-from probtruth.comparison.serial import FALSE_ALARMS, lag_one
+from probtruth.comparison.estimation.serial import FALSE_ALARMS, lag_one
 from probtruth.errors import InputError
 from probtruth.io.addresses import shown
 from probtruth.io.output.folder import whole

@@ -8,10 +8,10 @@ from scipy.special import stdtrit
 
 from probtruth import check
 from probtruth.comparison.compare import compare
-from probtruth.comparison.design import Design as Grouping
-from probtruth.comparison.design import design as grouping_of
-from probtruth.comparison.estimate import Estimate, joined_df
-from probtruth.comparison.fixed_items import fixed_variance
+from probtruth.comparison.estimation.design import Design as Grouping
+from probtruth.comparison.estimation.design import design as grouping_of
+from probtruth.comparison.estimation.estimate import Estimate, joined_df
+from probtruth.comparison.estimation.fixed_items import fixed_variance
 from probtruth.comparison.options import checked_options
 from probtruth.comparison.sources import of_scores
 from probtruth.errors import InputError, PosteriorError

@@ -11,7 +11,7 @@ from scipy.optimize import brentq
 
 from probtruth import check, frames
 from probtruth.comparison.compare import compare
-from probtruth.comparison.design import Design
+from probtruth.comparison.estimation.design import Design
 from probtruth.errors import InputError, PosteriorError
 from probtruth.kernels.shapes import ItemFloats, ItemInts, UnitFloats
 from probtruth.study.pilot import bare, scores_of

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import made_scores
 import numpy as np
 
-from probtruth.comparison.margin import Margin
+from probtruth.comparison.posterior.margin import Margin
 
 BLOCK = 2_000_000
 Shape = tuple[int, int]

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from probtruth.comparison.design import Design
-from probtruth.comparison.estimate import About, Estimate, Part
-from probtruth.comparison.margin import Margin, margins
-from probtruth.comparison.means import estimate_of
-from probtruth.comparison.moments import Moments
+from probtruth.comparison.estimation.design import Design
+from probtruth.comparison.estimation.estimate import About, Estimate, Part
+from probtruth.comparison.estimation.means import estimate_of
+from probtruth.comparison.estimation.moments import Moments
+from probtruth.comparison.posterior.margin import Margin, margins
 from probtruth.types import Comparison, Scores
 
 

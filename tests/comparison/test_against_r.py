@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import probtruth as pt
-from probtruth.comparison.tests import holm
+from probtruth.comparison.results.tests import holm
 
 D = [0.12, -0.31, 0.05, 0.48, 0.22, -0.07, 0.9, 0.13, -0.2, 0.35, 0.02, 0.61]
 CLUSTER = [1, 1, 1, 2, 2, 3, 3, 3, 3, 4, 5, 5]

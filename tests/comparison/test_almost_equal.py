@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import probtruth as pt
-from probtruth.comparison.pooled import spread_between
+from probtruth.comparison.posterior.pooled import spread_between
 
 SMALL = 1e-3  # Ratios below which models of one base have no part in which base is the best
 N, DRAWS = 60, 100_000

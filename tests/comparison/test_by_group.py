@@ -3,7 +3,7 @@ import polars as pl
 import pytest
 
 import probtruth as pt
-from probtruth.comparison.rows import NO_SPREAD, TWINS
+from probtruth.comparison.results.rows import NO_SPREAD, TWINS
 
 ROUNDING = 1e-12
 NUMBERS = ("difference", "low", "high", "p_a_better", "n_items")

@@ -6,7 +6,7 @@ from made_scores import make
 from numpy.testing import assert_allclose
 
 from probtruth.comparison.compare import compare
-from probtruth.comparison.posterior import CUT, decide, tiers
+from probtruth.comparison.posterior.posterior import CUT, decide, tiers
 
 ROUND_OFF = 1e-12
 

@@ -8,9 +8,9 @@ from made_scores import located
 from numpy.testing import assert_allclose
 from scipy import stats
 
-from probtruth.comparison.estimate import Part
-from probtruth.comparison.margin import Margin, other_df
-from probtruth.comparison.posterior import Tree, closed_form, total_df
+from probtruth.comparison.estimation.estimate import Part
+from probtruth.comparison.posterior.margin import Margin, other_df
+from probtruth.comparison.posterior.posterior import Tree, closed_form, total_df
 
 
 def drawn(values, groups=None, straight=False):

@@ -10,9 +10,9 @@ import pytest
 from made_scores import make, rows_by_name
 
 import probtruth as pt
-from probtruth.comparison import tests
-from probtruth.comparison.pairs import LEADING, leading, pair_rows_of, pairs_of
-from probtruth.comparison.posterior import blocks
+from probtruth.comparison.estimation.pairs import LEADING, leading, pair_rows_of, pairs_of
+from probtruth.comparison.posterior.posterior import blocks
+from probtruth.comparison.results import tests
 
 MANY = 40
 
@@ -90,7 +90,7 @@ MEASURED = """
 import resource
 import numpy as np
 import probtruth as pt
-from probtruth.comparison import tests
+from probtruth.comparison.results import tests
 import arviz, h5netcdf, polars, xarray
 peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 values = np.random.default_rng(0).normal(size=(300, 20)) + 0.02 * np.arange(300)[:, None]

@@ -8,7 +8,7 @@ from scipy.stats import multivariate_normal, norm
 
 import probtruth as pt
 from probtruth.comparison.people import _disagreement
-from probtruth.comparison.rows import TOLD
+from probtruth.comparison.results.rows import TOLD
 from probtruth.types.comparison import PEOPLE
 
 TRUE = {"g0": -0.3, "g1": 0.3}  # The difference of the models by the annotators of each group

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import rankdata
 
-from probtruth.comparison.pairs import first_and_last
+from probtruth.comparison.estimation.pairs import first_and_last
 
 
 @pytest.mark.parametrize("shape", [(1,), (7,), (400, 5), (3, 2, 60), (0, 3)])

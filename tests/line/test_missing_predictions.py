@@ -10,8 +10,8 @@ import pytest
 from judged import WORLDS, annotations_of, drawn
 
 import probtruth as pt
-from probtruth.comparison.boards import filled
-from probtruth.comparison.design import Design
+from probtruth.comparison.boards.boards import filled
+from probtruth.comparison.estimation.design import Design
 
 ROUNDING = 1e-9  # of the same sums in another order
 OF_ANNOTATORS = 0.01  # how evenly they answered is counted over all items

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import probtruth as pt
-from probtruth.comparison.rows import NO_SPREAD
+from probtruth.comparison.results.rows import NO_SPREAD
 from probtruth.line.standing import Answer, Unseen
 from probtruth.report.about import assumptions, facts
 from probtruth.report.headline import LONGEST_NAME

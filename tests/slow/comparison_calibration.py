@@ -12,7 +12,7 @@ import numpy as np
 from coverage_study import fitted
 from scipy.stats import chisquare, kstest
 
-from probtruth.comparison.program import integrated, program
+from probtruth.comparison.posterior.program import integrated, program
 from probtruth.inference import nuts
 
 RUNS = 1000

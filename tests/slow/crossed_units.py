@@ -12,10 +12,10 @@ from dataclasses import replace
 import numpy as np
 from made_scores import estimated
 
-from probtruth.comparison.design import Design
-from probtruth.comparison.margin import margins
-from probtruth.comparison.shared_units import Shared
-from probtruth.comparison.unit_sums import UnitSums
+from probtruth.comparison.estimation.design import Design
+from probtruth.comparison.estimation.shared_units import Shared
+from probtruth.comparison.estimation.unit_sums import UnitSums
+from probtruth.comparison.posterior.margin import margins
 
 RUNS = 500
 ITEMS, SPREADS, MANY = (60, 300, 5000), (0.0, 0.1, 0.3, 1.0, 3.0), 50_000

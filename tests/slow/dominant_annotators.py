@@ -18,11 +18,11 @@ from itertools import product
 import numpy as np
 from made_scores import estimated
 
-from probtruth.comparison.design import Design
-from probtruth.comparison.estimate import Estimate, Part
-from probtruth.comparison.margin import margins
-from probtruth.comparison.shared_units import Shared
-from probtruth.comparison.unit_sums import UnitSums
+from probtruth.comparison.estimation.design import Design
+from probtruth.comparison.estimation.estimate import Estimate, Part
+from probtruth.comparison.estimation.shared_units import Shared
+from probtruth.comparison.estimation.unit_sums import UnitSums
+from probtruth.comparison.posterior.margin import margins
 
 RUNS = 300
 ITEMS, LONG = 200, 300

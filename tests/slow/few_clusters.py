@@ -19,8 +19,8 @@ import numpy as np
 from made_scores import estimated
 from scipy.special import stdtrit
 
-from probtruth.comparison.design import Design
-from probtruth.comparison.margin import Margin, margins
+from probtruth.comparison.estimation.design import Design
+from probtruth.comparison.posterior.margin import Margin, margins
 
 RUNS = 1000
 COUNTS, SPREADS, TYPICAL = (3, 4, 5, 8, 12, 20), (0.0, 0.1, 0.3, 1.0, 10.0), 20

@@ -14,7 +14,7 @@ from itertools import product
 import numpy as np
 from scipy.stats import t as student
 
-from probtruth.comparison.groups import Groups, Prior, quadrature
+from probtruth.comparison.posterior.groups import Groups, Prior, quadrature
 
 RUNS, SHAPE = 1000, 2.0
 BETWEEN = (0.0, 0.1, 0.3, 1.0, 3.0, 10.0)

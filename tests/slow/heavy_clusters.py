@@ -13,7 +13,7 @@ import numpy as np
 from made_scores import make
 
 from probtruth.comparison.compare import compare
-from probtruth.comparison.warn import BY_SIZE
+from probtruth.comparison.results.warn import BY_SIZE
 
 RUNS = 300
 TAILS, SPREADS, COUNTS = (1.2, 1.5, 2.5), (0.0, 0.3, 1.0), (5, 10, 20, 50, 200)

@@ -6,9 +6,9 @@ import numpy as np
 from made_scores import located
 from scipy import stats
 
-from probtruth.comparison.estimate import Part
-from probtruth.comparison.margin import Margin
-from probtruth.comparison.posterior import Tree, closed_form, decide, total_df
+from probtruth.comparison.estimation.estimate import Part
+from probtruth.comparison.posterior.margin import Margin
+from probtruth.comparison.posterior.posterior import Tree, closed_form, decide, total_df
 
 MODELS = 4
 

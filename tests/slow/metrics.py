@@ -22,10 +22,10 @@ from typing import get_args
 import numpy as np
 
 import probtruth as pt
-from probtruth.comparison import resampled as engine
-from probtruth.comparison.design import Design
-from probtruth.comparison.estimate import About
-from probtruth.comparison.margin import Margin, margins
+from probtruth.comparison.estimation import resampled as engine
+from probtruth.comparison.estimation.design import Design
+from probtruth.comparison.estimation.estimate import About
+from probtruth.comparison.posterior.margin import Margin, margins
 from probtruth.line.compare_metric import FEWEST_EVENTS
 from probtruth.scoring.align import Aligned, align
 from probtruth.scoring.metrics import weighted_metric

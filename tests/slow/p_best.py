@@ -13,9 +13,9 @@ from itertools import product
 import numpy as np
 from made_scores import estimated
 
-from probtruth.comparison.design import Design
+from probtruth.comparison.estimation.design import Design
 from probtruth.comparison.options import checked_options
-from probtruth.comparison.posterior import decide, posterior_of
+from probtruth.comparison.posterior.posterior import decide, posterior_of
 
 RUNS = 600
 ITEMS, MODELS, SPREADS = (100, 30), (3, 10, 40), (0.0, 0.5, 1.0, 2.0, 6.0)

@@ -13,7 +13,7 @@ from coverage_study import BLOCK, GENERATORS, Generator, located, zero_one
 from made_scores import Rows
 from scipy.special import expit, stdtrit
 
-from probtruth.comparison.margin import MOST_SKEWED
+from probtruth.comparison.posterior.margin import MOST_SKEWED
 
 RUNS = 4000
 SIZES = (4, 8, 20, 50, 200)

@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 import probtruth as pt
-from probtruth.comparison.margin import margins
-from probtruth.comparison.votes import estimate_of_votes, preferred
+from probtruth.comparison.posterior.margin import margins
+from probtruth.comparison.votes.votes import estimate_of_votes, preferred
 
 RUNS = 200
 MANY = 200_000  # New prompts and annotators for the truth

@@ -1,0 +1,76 @@
+"""Boards of several sets of models that no chain of shared items connects: each set is compared by itself."""
+
+from collections.abc import Callable, Collection
+from dataclasses import replace
+from itertools import combinations
+
+import numpy as np
+from jaxtyping import Int
+
+from probtruth import check
+from probtruth.comparison.boards.boards import shared_items
+from probtruth.types import Comparison, Scores
+from probtruth.types.pairs import Pair, Rank, Row
+
+NOT_CONNECTED = "no chain of shared items connects the two models"
+
+
+def by_set(scores: Scores, of_model: Int[np.ndarray, " model"], compare: Callable[[Scores], Comparison]) -> Comparison:
+    """The comparisons of all sets as one; what needs all models at once (P(best), ranks, regret) is not known."""
+    found = []
+    for one in range(of_model.max() + 1):
+        models = np.flatnonzero(of_model == one)
+        items = np.flatnonzero(~np.isnan(scores.values[models]).all(0))
+        found.append(compare(scores.part(models, items)))
+    largest = max(found, key=lambda part: len(part.models))
+    shared = shared_items(scores.values)
+    pair_of: dict[tuple[str, str], Pair] = {}
+    ranks: list[Rank] = []
+    warnings: dict[str, None] = {_not_connected(found): None}
+    for part in found:
+        for pair in part.pairs:
+            both = [scores.models.index(model) for model in pair.models]
+            pair_of[pair.models] = replace(pair, shared_items=int(shared[tuple(both)]))
+        for rank in part.ranks:
+            ranks.append(replace(rank, p_best=None, expected_rank=None, expected_regret=None, tier=None))
+        warnings |= dict.fromkeys(part.warnings)
+    pairs = []
+    for a, b in combinations(sorted(scores.models), 2):
+        pairs.append(pair_of.get((a, b), Pair(a, b, reason=NOT_CONNECTED, shared_items=0)))
+
+    def tests(models: Collection[str] | None) -> list[Row]:
+        rows: list[Row] = []
+        for part in found:
+            chosen = None if models is None else [model for model in models if model in part.models]
+            rows += part.tests(chosen)
+        return rows
+
+    def groups() -> list[Pair]:
+        rows: list[Pair] = []
+        for part in found:
+            rows += part.groups
+        return rows
+
+    sign = -1.0 if scores.higher_is_better else 1.0
+    return replace(
+        largest,
+        models=scores.models,
+        pairs=pairs,
+        ranks=sorted(ranks, key=lambda rank: np.inf if rank.score is None else sign * rank.score),
+        warnings=tuple(warnings),
+        decisions=dict.fromkeys(("credible_set", "credible_set_probability", "chosen", "score")),
+        group_results={},
+        of_groups=groups,
+        tests=tests,
+        parts=lambda: dict.fromkeys(("items", "annotators", "labels")),
+        scored=scores,
+    )
+
+
+def _not_connected(found: list[Comparison]) -> str:
+    sets = [check.shortlist(part.models, 3) for part in found]
+    listed = "; ".join(sets[:3]) + (f"; and {len(sets) - 3} more sets" if len(sets) > 3 else "")
+    return (
+        f"nothing connects these sets of models, which were never scored on the same items: {listed}. Each is compared "
+        "by itself, and no model is the best of all"
+    )

@@ -1,0 +1,375 @@
+"""`Estimate`: the mean of every model and of every pair's difference, and the parts of its variance.
+
+Whatever can be compared becomes one, and `compare.conclude(estimate, options)` makes the `Comparison` of it. A module
+with point estimates of its own makes one from them and from what each observation does to them (its influence; the sum
+over all is 0). All numbers are of losses, so that scores of which more is better come negated:
+
+    about = About(rule="score", higher_is_better=True, range=(-1.0, 0.0))
+    estimate = Estimate.of_influence(names, level, influence, item, Design(np.array([n_items])), about, annotator)
+    comparison = conclude(estimate, checked_options(engine="exact", seed=0))
+
+`names` stand in order (`sorted`). What must be said goes into `About.notes` (each is a warning) and `About.over` (what
+the answer is about). A row that the data do not connect is NaN, with `About.unknown` as its reason. Other shapes fill
+the fields themselves: rows are the models, then their pairs (`rows_from_models`). The first part is that of many units
+(items, prompts); every further one is of units that many items share, whose degrees of freedom count by the share of
+the variance they have. A part has a column for each group, or one column where all groups share it.
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from jaxtyping import Float, Int, Num
+
+from probtruth.comparison.estimation.design import Design, totals
+from probtruth.comparison.estimation.pairs import pair_rows_of, pairs_of
+from probtruth.comparison.results.unseen import Outcomes
+from probtruth.kernels.shapes import ModelFloats, ModelItem
+from probtruth.types import Audit, RuleFacts
+from probtruth.types.pairs import Pair
+
+if TYPE_CHECKING:
+    from probtruth.comparison.estimation.rectified import Rectified
+
+Batch = Float[np.ndarray, "*batch"]
+
+PerRow = Float[np.ndarray, " row"]
+PerGroup = Float[np.ndarray, "row group"]
+Draws = Float[np.ndarray, " draw"]
+Numbers = Num[np.ndarray, "*#batch"] | np.float64  # of shapes that broadcast
+# The variance of the difference of two models (by their places in the names) that comes from one source; None: unknown
+VarianceOf = Callable[[int, int], float | None]
+
+SHARE_DRAWS = 4000  # Of the variances of all parts, for the intervals of their shares
+MANY = 1e6  # Degrees of freedom where a variance is known rather than estimated
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """One source of the variance of every mean: variance, third central moment and degrees of freedom.
+
+    `raw` is the variance before what chance alone gives was taken off: by its share the degrees of freedom count.
+    """
+
+    variance: PerGroup
+    third: PerGroup
+    df: PerGroup
+    raw: PerGroup | None = None
+
+    def of(self, rows: slice | Int[np.ndarray, " chosen"]) -> "Part":
+        return Part(self.variance[rows], self.third[rows], self.df[rows], self.with_chance[rows])
+
+    @property
+    def with_chance(self) -> PerGroup:
+        return self.variance if self.raw is None else self.raw
+
+    def drawn(self, rng: np.random.Generator) -> Draws:
+        """Draws of the variance of one mean, which was estimated with so many degrees of freedom."""
+        estimated = float(self.with_chance[0, 0])
+        df = float(self.df[0, 0])
+        draws = np.full(SHARE_DRAWS, estimated)
+        if df < MANY:
+            draws = estimated * df / rng.chisquare(df, SHARE_DRAWS)
+        return np.asarray(np.maximum(draws - (estimated - self.variance[0, 0]), 0.0))
+
+
+def part_of(square: Numbers, cube: Numbers, n: Numbers, weight: Numbers, df: Numbers) -> Part:
+    """The part of n independent units that weigh so many items, from the sums of powers of their residuals."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        variance = np.where(n > 1, n / (n - 1) / weight**2 * square, np.nan)
+        third = np.where(n > 2, n**2 / ((n - 1) * (n - 2)) / weight**3.0 * cube, 0.0)
+    return Part(variance, third, np.broadcast_to(df, variance.shape))
+
+
+def _of_units(of_models: Float[np.ndarray, "model unit"], df: PerRow | None) -> Part:
+    """The part of units from what each adds to every model."""
+    squares, cubes = power_sums(of_models)
+    n = np.float64(of_models.shape[1]) if df is None else df[:, None] + 1.0
+    return part_of(squares, cubes, n, np.float64(1), n - 1)
+
+
+def power_sums(of_models: Float[np.ndarray, "model unit"]) -> tuple[PerGroup, PerGroup]:
+    """The sums of squares and of cubes of each row; model by model, as the rows of many units would fill the memory."""
+    squares = [np.square(of_models).sum(1)]
+    cubes = [(of_models * np.square(of_models)).sum(1)]
+    for model, of_model in enumerate(of_models):
+        difference = of_model - of_models[model + 1 :]
+        squared = np.square(difference)
+        squares.append(squared.sum(1))
+        cubes.append((squared * difference).sum(1))
+    return np.concatenate(squares)[:, None], np.concatenate(cubes)[:, None]
+
+
+def rows_from_models(means: Float[np.ndarray, "model ..."]) -> Float[np.ndarray, "row ..."]:
+    """The models' own numbers, then the differences of all pairs."""
+    first, second = pairs_of(np.arange(len(means))).T
+    return np.concatenate([means, means[first] - means[second]])
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class About:
+    """What words, tests and tables say of the data behind an estimate; only the first two must be given.
+
+    `models` are all, in the caller's order (default: those of the estimate), and `means` their mean losses, also the
+    infinite ones. `range` is that of one item's loss, where it is known; `values` are the losses of all items, and
+    `shared_items` on how many of them two models of the estimate were both scored, where some were not.
+    """
+
+    rule: str
+    higher_is_better: bool
+    models: tuple[str, ...] = ()
+    means: ModelFloats | None = None
+    over: str = "new items like these"  # what the estimand is about, in words
+    known: RuleFacts = field(default_factory=RuleFacts)
+    n_replicates: int = 1
+    audit: Audit = field(default_factory=Audit)
+    from_labels: bool = False
+    single_votes: bool = False
+    no_second_vote: bool = False  # every label is an opinion of which there is no second
+    of_means: bool = True
+    infinite: Mapping[str, tuple[int, Sequence[str]]] = field(default_factory=dict)  # how many items, and the first
+    values: ModelItem | None = None
+    shared_items: Int[np.ndarray, "model model"] | None = None
+    gold: "Rectified | None" = None
+    notes: tuple[str, ...] = ()
+    unknown: str = "nothing in the data connects the two models"  # why a row is NaN
+    outcomes: Outcomes | None = None
+    range: tuple[float, float] | None = None
+    preference: Callable[[Pair], tuple[float, float, float]] | None = None  # of votes: P(a preferred), its interval
+
+    @property
+    def bound(self) -> float:
+        """The largest difference that two scores of an item can have; infinite where that is not known."""
+        return math.inf if self.range is None else self.range[1] - self.range[0]
+
+
+@dataclass(frozen=True, eq=False)
+class Estimate:
+    """The mean loss of every model and pair in every group (or in all, one column), with the parts of its variance.
+
+    `within` says what of the first part comes from labels, replicates or experts, of any two models. `centre` and
+    `plain` are the mean with the items that stand for rare differences, and the variance of the first part without
+    them; `ends` the least and largest value of each row. `n_units` are independent ones. `of_new` are the
+    parts of units that many items share as new ones would have them.
+    """
+
+    names: tuple[str, ...]
+    mean: PerGroup
+    parts: Mapping[str, Part]
+    design: Design
+    about: About
+    within: Mapping[str, VarianceOf] = field(default_factory=dict)
+    n_items: Num[np.ndarray, " group"] | None = None
+    n_units: int | None = None
+    centre: PerGroup | None = None
+    plain: PerGroup | None = None
+    ends: Float[np.ndarray, "end row"] | None = None
+    of_new: Mapping[str, Part] = field(default_factory=dict)
+
+    @property
+    def n_models(self) -> int:
+        return len(self.names)
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """All models, also those without a finite mean, in the caller's order."""
+        return self.about.models or self.names
+
+    @property
+    def means(self) -> ModelFloats:
+        """The mean loss of each of these."""
+        if self.about.means is not None:
+            return self.about.means
+        return self.over_groups().mean[: self.n_models, 0]
+
+    @property
+    def order(self) -> Int[np.ndarray, " finite"]:
+        """Where the models of the estimate stand among all."""
+        return np.array([self.models.index(name) for name in self.names], np.int64)
+
+    @property
+    def items(self) -> Part:
+        """The first part: of many units."""
+        return next(iter(self.parts.values()))
+
+    @property
+    def shared(self) -> str | None:
+        """The name of the first part whose units many items share."""
+        return next(iter([*self.parts][1:]), None)
+
+    @property
+    def units(self) -> int:
+        """How many independent units there are."""
+        return self.design.n_units if self.n_units is None else self.n_units
+
+    @property
+    def group_items(self) -> Num[np.ndarray, " group"]:
+        return self.design.group_sizes if self.n_items is None else self.n_items
+
+    @classmethod
+    def of_influence(
+        cls,
+        names: Sequence[str],
+        level: ModelFloats,
+        influence: Float[np.ndarray, "model observation"],
+        item: Int[np.ndarray, " observation"],
+        design: Design,
+        about: About,
+        annotator: Int[np.ndarray, " observation"] | None = None,
+        *,
+        item_df: PerRow | None = None,
+        annotator_df: PerRow | None = None,
+    ) -> "Estimate":
+        """From the models' levels and what each observation (of an item, by an annotator) does to them.
+
+        Influences are summed by item, or cluster, and by annotator less what single cells give (Cameron, Gelbach and
+        Miller 2011, doi:10.1198/jbes.2010.07136). Degrees of freedom by row are one less than the units, unless given:
+        with weights h they are (sum h)^2 / sum h^2 - 1, which may be
+        less than 1 for annotators.
+        """
+        unit = item if design.unit is None else design.unit[item]
+        parts = {"items": _of_units(totals(influence, unit, design.n_units), item_df)}
+        if annotator is not None:
+            of_annotators = totals(influence, annotator, int(annotator.max(initial=0)) + 1)
+            _, cell = np.unique(unit * of_annotators.shape[1] + annotator, return_inverse=True)
+            of_cells = totals(influence, cell, int(cell.max(initial=0)) + 1)
+            # of one annotator nothing is known of others, of two all that two can tell; between them by the number
+            counted = 1.0 if annotator_df is None else np.clip(annotator_df, 0.0, 1.0)[:, None] ** 2
+            df = None if annotator_df is None else np.maximum(annotator_df, 1.0)
+            part = _of_units(of_annotators[:, of_annotators.any(0)], df)
+            chance = power_sums(of_cells)[0] * (part.df + 1) / part.df
+            extra = counted * np.maximum(part.variance - chance, 0.0)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                third = np.where(extra > 0, part.third * (extra / part.variance) ** 1.5, 0.0)
+            parts["annotators"] = Part(extra, third, part.df, raw=counted * part.variance)
+        return cls(tuple(names), rows_from_models(level)[:, None], parts, design, about)
+
+    def over_groups(self) -> "Estimate":
+        """The mean over these groups by their weights, in one column: variances add up, nothing is shrunk."""
+        if self.mean.shape[1] == 1:
+            return self
+        weights = self.design.weights[:, None]
+        parts = dict(self.parts)
+        for name, part in parts.items():
+            if part.variance.shape[1] > 1:
+                parts[name] = self._combined(part)
+        centre = None if self.centre is None else self.centre @ weights
+        plain = None
+        if self.plain is not None:
+            plain = self._combined(replace(self.items, variance=self.plain)).variance
+        return replace(self, mean=self.mean @ weights, parts=parts, centre=centre, plain=plain)
+
+    def _combined(self, part: Part) -> Part:
+        weights = self.design.weights
+        estimated = self.design.df > 0
+        of_group = weights[estimated] ** 2 * part.variance[:, estimated]
+        variance = of_group.sum(1, keepdims=True)
+        spread = (of_group**2 / part.df[:, estimated]).sum(1, keepdims=True)
+        if not estimated.all():
+            pooled, pooled_df = self.pooled()
+            of_pooled = float((weights[~estimated] ** 2 / self.group_items[~estimated]).sum()) * pooled[:, None]
+            variance = variance + of_pooled
+            spread = spread + of_pooled**2 / pooled_df
+        with np.errstate(invalid="ignore", divide="ignore"):
+            df = np.where(spread > 0, variance**2 / spread, part.df.sum(1, keepdims=True))
+        return Part(variance, part.third @ weights[:, None] ** 3, df)
+
+    def pooled(self) -> tuple[PerRow, float]:
+        """The variance of one item, pooled over groups, for each row, and its degrees of freedom."""
+        freedom = self.design.df
+        df = float(freedom.sum(where=freedom > 0))
+        if df == 0:
+            return np.full(len(self.mean), np.nan), df
+        estimated = freedom > 0
+        weight = freedom[estimated] * self.group_items[estimated]
+        return self.items.variance[:, estimated] @ weight / df, df
+
+    def total(self) -> Part:
+        """All parts of the mean over these groups together, with the degrees of freedom of the sum."""
+        first, *others = self.over_groups().parts.values()
+        variance = first.variance
+        third = first.third
+        raw = np.zeros_like(variance)
+        spread = np.zeros_like(variance)
+        for part in others:
+            variance = variance + part.variance
+            third = third + part.third
+            raw = raw + part.with_chance
+            spread = spread + part.with_chance**2 / part.df
+        with np.errstate(invalid="ignore", divide="ignore"):
+            joined = joined_df(first.variance, first.df, raw, raw**2 / spread)
+        return Part(variance, third, np.where(spread > 0, joined, first.df))
+
+    def plain_variance(self) -> PerRow:
+        """The variance of the mean over these groups without the items that stand for rare differences."""
+        over_groups = self.over_groups()
+        variance = over_groups.total().variance
+        if over_groups.plain is not None:
+            variance = variance - over_groups.items.variance + over_groups.plain
+        return variance[:, 0]
+
+    def shares(self, a: int, b: int) -> dict[str, float | None]:
+        """What each source has of the variance of the difference of two models; None where that is not known."""
+        variances = {name: float(part.variance[0, 0]) for name, part in self._of_pair(a, b).items()}
+        total = sum(variances.values())
+        if not total > 0:
+            unknown = {"items": None} if "labels" in self.within else {}
+            first, *others = variances
+            return self._by_source(a, b, {first: 1.0, **dict.fromkeys(others, 0.0)}, {}) | unknown
+        shares: dict[str, float | None] = {}
+        for name, variance in self._by_source(a, b, variances, self.within).items():
+            shares[name] = None if variance is None else float(variance) / total
+        return shares
+
+    def share_intervals(self, a: int, b: int, seed: int) -> dict[str, tuple[float, float] | None]:
+        """The 95% interval of each share, as every part's variance is known from its degrees of freedom."""
+        shares = self.shares(a, b)
+        intervals: dict[str, tuple[float, float] | None] = dict.fromkeys(shares)
+        rng = np.random.default_rng(seed)
+        draws = {name: part.drawn(rng) for name, part in self._of_pair(a, b).items()}
+        total = sum(draws.values())
+        if shares["items"] is None or not np.all(total > 0):
+            return intervals
+        for name, variance in self._by_source(a, b, draws, self.within).items():
+            share = shares[name]
+            if share is not None and np.ndim(variance):  # else there are no items in the variance
+                low, high = np.quantile(variance / total, [0.025, 0.975]).tolist()
+                intervals[name] = (min(low, share), max(high, share))
+        return intervals
+
+    def _of_pair(self, a: int, b: int) -> dict[str, Part]:
+        """The parts of the difference of two models."""
+        (place,) = self.n_models + pair_rows_of(np.array([[a, b]]), self.n_models)
+        return {name: part.of(slice(place, place + 1)) for name, part in self.over_groups().parts.items()}
+
+    def _by_source(
+        self, a: int, b: int, of_parts: Mapping[str, Any], within: Mapping[str, VarianceOf]
+    ) -> dict[str, Any]:
+        """The variance by what it comes from, of which the items' part may have some; None where not known."""
+        found: dict[str, Any] = {**dict.fromkeys(("items", "annotators", "labels")), **of_parts}
+        if "items" not in of_parts:
+            return found | {"items": 0.0}
+        for name, variance_of in within.items():
+            variance = variance_of(a, b)
+            if variance is not None:
+                variance = np.minimum(variance, found["items"])
+                found[name] = variance + (0.0 if found.get(name) is None else found[name])
+                found["items"] = found["items"] - variance
+            elif name == "labels":
+                return found | {"items": None}
+        return found
+
+
+def joined_df(
+    variance: Batch,
+    df: Batch,
+    raw: Batch,
+    unit_df: Batch,
+) -> Batch:
+    """Degrees of freedom of a mean whose variance has a part from many items and one from few units."""
+    # Satterthwaite's rule has squared shares; a share estimated from two or three units is often small by chance
+    with np.errstate(invalid="ignore", divide="ignore"):
+        share = (raw / (variance + raw)) ** (unit_df / (unit_df + 1))
+        return np.asarray(np.maximum(1 / (share / unit_df + (1 - share) / df), 1.0))

@@ -1,0 +1,142 @@
+"""From sums over items to the estimate: every mean's variance and third moment, with what rare differences need."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+
+from probtruth.comparison.estimation.design import Design
+from probtruth.comparison.estimation.estimate import About, Estimate, Part, PerGroup, part_of
+from probtruth.comparison.estimation.moments import Moments
+from probtruth.comparison.estimation.pairs import pair_rows_of, pairs_of
+
+# Differences that spread by less than this, relative to the scores, are one constant difference.
+ROUNDING = 8 * np.finfo(np.float64).eps
+
+
+def estimate_of(moments: Moments, plan: Design, about: About) -> Estimate:
+    """The means of the models with finite scores and of their pairs, by group.
+
+    With clusters they are those of the item-weighted ratio estimator, linearised.
+    """
+    models = np.flatnonzero(moments.finite)
+    pairs = pairs_of(models)
+    rows = np.concatenate([models, len(moments.models) + pair_rows_of(pairs, len(moments.models))])
+    largest = np.concatenate([moments.largest[models], moments.largest[pairs].max(1)])
+    ends = moments.ends[:, rows]
+    rounding = ends.max((0, 2), initial=0.0) <= ROUNDING * largest
+    sums = _Sums(plan, moments.n, moments.powers[:, rows].copy())
+    sums.powers[0, rounding] = 0.0
+    ends[:, rounding] = 0.0
+    low = 0.0 - ends[0]
+    high = ends[1]
+    mean = sums.powers[0]
+    unit_totals = None
+    if plan.n_clusters is not None:
+        unit_totals = sums.n * mean
+        mean = plan.group_totals(unit_totals) / plan.group_sizes
+    apart = np.maximum(high - mean, mean - low).max(1, initial=0.0)
+    constant = apart <= ROUNDING * largest
+    part = part_of(*sums.about(mean, constant), plan.group_units, plan.group_sizes, plan.df)
+    names = tuple(moments.models[row] for row in models)
+    estimate = Estimate(names, mean, {"items": part}, plan, about, ends=np.stack([low.min(1), high.max(1)]))
+    sizes = moments.sizes[:, rows]
+    sizes[:, rounding] = 0.0
+    differ, total = sizes
+    if unit_totals is None:
+        squares = sums.n * mean**2 + sums.powers[1]
+    else:
+        differ = plan.group_totals((unit_totals != 0).astype(np.float64))
+        total = plan.group_totals(np.abs(unit_totals))
+        squares = plan.group_totals(unit_totals**2)
+    constant_group = differ == 0
+    if about.range is not None:  # else nothing says by how much a constant difference could vary
+        constant_group |= low == high
+    share = np.where(constant_group, 1.0, 1 - differ / plan.group_units)
+    weight = share * plan.group_units / plan.n_units
+    weight[:, plan.group_units < 2] = 0.0
+    weight[: len(models)] = 0.0
+    bound = np.full((len(rows), 1), 0.0 if about.range is None else about.bound * plan.n_items / plan.n_units)
+    if about.shared_items is not None:  # an item counts for those that the pair does not share
+        shared = about.shared_items[tuple(pairs_of(np.arange(len(models))).T)]
+        bound[len(models) :, 0] *= plan.n_items / np.maximum(shared, 1)
+    size = _typical_size(squares, total, constant_group, bound)
+    return _with_rare(estimate, sums, constant, np.where(size > 0, weight, 0.0), size)
+
+
+def _typical_size(
+    squares: PerGroup, total: PerGroup, constant: Bool[np.ndarray, "row group"], bound: Float[np.ndarray, "row 1"]
+) -> PerGroup:
+    """How large a difference is, by what it adds to the sum: of a constant group, that of all; of ties, the bound."""
+    of_group = np.divide(squares, total, out=np.zeros_like(total), where=total > 0)
+    of_all = total.sum(1, keepdims=True)
+    overall = np.divide(squares.sum(1, keepdims=True), of_all, out=np.zeros_like(of_all), where=of_all > 0)
+    ties = of_all == 0
+    overall[ties] = bound[ties]
+    return np.asarray(np.where(constant, overall, of_group))
+
+
+@dataclass(frozen=True, eq=False)
+class _Sums:
+    """The number of items and the powers of every row, by cell."""
+
+    design: Design
+    n: Int[np.ndarray, " cell"]
+    powers: Float[np.ndarray, "power row cell"]
+
+    def about(self, centre: PerGroup, constant: Bool[np.ndarray, " row"]) -> tuple[PerGroup, PerGroup]:
+        """Sums of squares and of cubes of the units' residuals about centres; 0 of a constant about itself."""
+        plan = self.design
+        mean = self.powers[0]
+        if plan.n_clusters is not None:
+            residual = self.n * (mean - centre[:, plan.of_unit()])
+            largest = np.abs(self.n * mean).max(1, initial=0.0)
+            same = np.abs(residual).max(1, initial=0.0) <= ROUNDING * largest
+            residual[constant & same] = 0.0
+            square = residual**2 * plan.leverage
+            return plan.group_totals(square), plan.group_totals(square * residual)
+        square, cube = np.where(constant[:, None], 0.0, self.powers[1:])
+        shift = mean - centre
+        shift[np.abs(shift) <= ROUNDING * np.abs(centre)] = 0.0
+        return square + self.n * shift**2, cube + 3 * square * shift + self.n * shift**3
+
+
+def _with_rare(
+    estimate: Estimate, sums: _Sums, constant: Bool[np.ndarray, " row"], weight: PerGroup, size: PerGroup
+) -> Estimate:
+    """The estimate with a part of a unit more in every group, whose difference is of this size and of either sign.
+
+    Where nearly all units agree, the variance would miss what is rare. The weight is the share of ties: one unit at
+    most over all groups, so that groups and none give the same variance, and one tie more changes little.
+    """
+    rows = np.flatnonzero(weight.any(1))
+    if not len(rows):
+        return estimate
+    plan = estimate.design
+    items = estimate.items
+    unit = plan.group_sizes / plan.group_units
+    weight = weight[rows]
+    weighed = plan.group_sizes + weight * unit
+    centre = estimate.mean.copy()
+    centre[rows] *= plan.group_sizes / weighed
+    square, cube = replace(sums, powers=sums.powers[:, rows]).about(centre[rows], constant[rows])
+    shift = unit * centre[rows]
+    size_square = size[rows] ** 2
+    square = square + weight * (size_square + shift**2)
+    cube = cube - weight * (3 * size_square + shift**2) * shift
+    part = part_of(square, cube, plan.group_units + weight, weighed, plan.df)
+    variance = items.variance.copy()
+    third = items.third.copy()
+    variance[rows] = part.variance
+    third[rows] = np.where(plan.group_units > 2, part.third, 0.0)
+    return replace(estimate, parts={"items": Part(variance, third, items.df)}, centre=centre, plain=items.variance)
+
+
+def correlated_folds(estimate: Estimate, correlation: float) -> Estimate:
+    r"""The estimate whose items are folds: every variance times $1 + n \rho/(1 - \rho)$, n of the group."""
+    factor = 1 + estimate.group_items * correlation / (1 - correlation)
+    items = estimate.items
+    # a fold is a mean over many items: folds that tie hide no rare difference
+    variance = items.variance if estimate.plain is None else estimate.plain
+    parts = {"items": Part(variance * factor, np.zeros_like(items.third), items.df)}
+    return replace(estimate, parts=parts, centre=None, plain=None, n_items=estimate.group_items / factor)

@@ -1,0 +1,248 @@
+"""Scores that experts' answers on a few items have corrected: what every item then adds to the mean of all."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from probtruth import check
+from probtruth.comparison.estimation.design import Design, ItemRows, effective, totals
+from probtruth.comparison.estimation.estimate import Estimate, Part, rows_from_models
+from probtruth.comparison.estimation.pairs import pairs_of
+from probtruth.comparison.estimation.unit_sums import squares_apart
+from probtruth.errors import InputError
+from probtruth.kernels.arrays import to_host
+from probtruth.kernels.shapes import ItemFloats
+from probtruth.types import ExpertScores, Scores
+
+# Items with an expert's answer that carry an interval, in all and in each group, and how many chosen alike they must be
+# worth: the mean and lambda take two.
+FEWEST, FEWEST_IN_GROUP, LEAST_EFFECTIVE = 10, 2, 3.0
+# From this sum of squared shares on one unit outweighs all others, and no digit of the freedom would be left.
+OUTWEIGHS = 0.99
+# The skewness of the corrections counts by m / (m + so many), m their effective number: of few it is mostly noise.
+SKEWNESS_FROM = 40.0
+# Answers that agree with the known scores on average, for which the weight of these is 1, count beside those given.
+AGREEING = 5.0
+# Of a label that occurs and has fewer answers, up to one more is counted: what it costs was hardly seen. The inferred
+# labels are doubted by so much beyond their probabilities, because annotators err together.
+FEW_OF_LABEL, DOUBTED = 5, 0.1
+TINY = 1e-300
+
+
+@dataclass(frozen=True, eq=False)
+class Rectified:
+    """The corrected scores of every model and item, whose mean is that of the experts' answers on all items.
+
+    `change` is what one answer more of a seldom label would change: in the difference of two models (row minus
+    column), and in each model's mean (diagonal).
+    """
+
+    gold: ExpertScores
+    design: Design
+    values: ItemRows
+    weights: ItemFloats
+    tuned: float
+    seldom: tuple[str, ...]
+    change: Float[np.ndarray, "model model"]
+
+    @classmethod
+    def of(cls, scores: Scores, gold: ExpertScores, plan: Design) -> "Rectified":
+        weights = _weights(gold, plan)
+        inferred = scores.losses
+        expert = inferred.copy()
+        expert[:, gold.items] = gold.losses
+        values = expert.copy()
+        finite = np.isfinite(inferred).all(1) & np.isfinite(expert).all(1)
+        base = _weighted(expert[finite], weights, plan)
+        slope = inferred[finite] - _weighted(inferred[finite], weights, plan)
+        # the weight of the inferred scores under which the differences of all pairs have the least total variance:
+        # their sum over pairs is that of the deviations from the models' mean
+        fixed = _about_models(base, plan)
+        moving = _about_models(slope, plan)
+        size = float((moving**2).sum())
+        tuned = 0.0
+        if size > 0:
+            best = float(np.clip(-(fixed * moving).sum() / size, 0.0, 1.0))
+            n_answered = len(gold.items)
+            tuned = (n_answered * best + AGREEING) / (n_answered + AGREEING)
+        values[finite] = base + tuned * slope
+        made = cls(gold, plan, values, weights, tuned, *_seldom(scores, gold, values, tuned))
+        if made.effective < LEAST_EFFECTIVE:
+            raise InputError(
+                f"expert labels that count as much as {made.effective:.2g} drawn at random",
+                f"at least {LEAST_EFFECTIVE:g}: a few with small probabilities outweigh all others",
+                "Choose items with probabilities that differ less (command line: probtruth choose-gold --items N).",
+            )
+        return made
+
+    def corrected(self, estimate: Estimate, order: Int[np.ndarray, " finite"]) -> Estimate:
+        """The means of the corrected scores with the freedom that so few answers leave."""
+        if (self.weights == 1.0).all():
+            return estimate
+        plan = self.design
+        units = plan.group_units
+        answered, remaining, n_answers, answers_df = self._weighing()
+        n_others = units - np.bincount(plan.of_unit(), answered, plan.n_groups)
+        # of the degrees of freedom one is used by the mean of all groups
+        used = 1.0 - 1.0 / max(float(answers_df.sum()) + plan.n_groups - 1, LEAST_EFFECTIVE - 1)
+        deviations = plan.unit_totals(plan.residuals(self.values[order]))
+        square = rows_from_models(deviations) ** 2
+        plain = plan.group_totals(square) * _grown(units)
+        of_answers = plan.group_totals(np.where(answered, square / remaining, 0.0)) / used
+        of_others = plan.group_totals(np.where(answered, 0.0, square)) * _grown(n_others)
+        both = of_answers + of_others
+        with np.errstate(divide="ignore", invalid="ignore"):
+            spread = of_answers**2 / (used * answers_df) + of_others**2 / np.maximum(n_others - 1, 1)
+            df = np.where(plain > 0, np.maximum(both**2 / spread, 1.0), units - 1)
+            factor = np.where(plain > 0, both / plain, 1.0)
+        # one answer more that changes the rows by so much, shared between the groups
+        first, second = pairs_of(order).T
+        change = np.concatenate([self.change[order, order], self.change[first, second]])[:, None]
+        extra = change**2 / (n_answers * n_answers.sum())
+        third = change**3 / (n_answers**2 * n_answers.sum())
+        counted = np.where(n_others > 0, n_answers / (n_answers + SKEWNESS_FROM), 1.0)
+        items = estimate.items
+        part = Part(items.variance * factor + extra, items.third * factor**1.5 * counted + third, df)
+        plain_variance = None if estimate.plain is None else estimate.plain * factor + extra
+        return replace(estimate, parts={"items": part}, plain=plain_variance)
+
+    def _weighing(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Which units have an answer, and what their squared deviations are divided by; of each group the effective
+        number of such units (Kish), and the degrees of freedom of the sum of squares."""
+        plan = self.design
+        group = plan.of_unit()
+        (weight,) = plan.unit_totals(self.weights[None])
+        share = weight / plan.group_totals(weight[None])[0, group]
+        (square,) = plan.group_totals(share[None] ** 2)
+        remaining = 1 - 2 * share + square[group]
+        leverage = share**2 / remaining
+        diagonal = share**4 - (leverage * (square[group] - 2 * share)) ** 2
+        rows = np.stack([diagonal, leverage, leverage * share, leverage * share**2])
+        total, zero, one, two = plan.group_totals(rows)
+        crossed = 2 * two * zero + 2 * one**2 - 4 * square * one * zero
+        df = square**2 / (total + (square * zero) ** 2 + crossed)
+        return weight > 0, remaining, 1 / square, np.where(square > OUTWEIGHS, 1.0, df)
+
+    def variance(self, a: int, b: int) -> float | None:
+        """What the answers that were not given add to the variance of a mean difference."""
+        losses = self.gold.losses[[a, b]]
+        if not np.isfinite(losses).all():
+            return None
+        plan = self.design
+        expert = np.zeros(plan.n_items)
+        expert[self.gold.items] = losses[0] - losses[1]
+        deviation = expert - _hajek(expert[None], self.weights, plan)[0]
+        of_answers = float((plan.item_weights**2 * self.weights * deviation**2).sum())
+        difference = self.values[[a]] - self.values[[b]]
+        total = float((plan.unit_totals(plan.item_weights * plan.residuals(difference)) ** 2).sum())
+        return max(total - of_answers, 0.0)
+
+    @property
+    def by_chance(self) -> bool:
+        """Whether experts labelled a uniform sample of the items, and not all."""
+        uniform = self.gold.probability is None and self.gold.labels is not None
+        return uniform and self.n_answered < self.design.n_items
+
+    @property
+    def n_answered(self) -> int:
+        return len(self.gold.items)
+
+    @property
+    def effective(self) -> float:
+        """The effective number of items with an answer (Kish)."""
+        return float(effective(self.weights))
+
+    def facts(self) -> dict[str, object]:
+        return {
+            "n_items": self.n_answered,
+            "of_items": self.design.n_items,
+            "n_answers": self.gold.n_answers,
+            "sample": "uniform" if self.gold.probability is None else "chosen",
+            "effective": self.effective,
+            "largest_weight": float(self.weights.max()),
+            "weight_of_inferred": self.tuned,
+        }
+
+
+def _seldom(
+    scores: Scores, gold: ExpertScores, values: ItemRows, tuned: float
+) -> tuple[tuple[str, ...], Float[np.ndarray, "model model"]]:
+    """Labels of few answers, and what one answer more of the costliest would change (see `Rectified`)."""
+    size = np.zeros((len(values), len(values)))
+    if scores.labels is None or gold.labels is None or len(gold.items) == values.shape[1]:
+        return (), size
+    probs = to_host(scores.labels.truth)
+    answers = np.array([*gold.labels.values()])
+    seldom = np.flatnonzero((answers < FEW_OF_LABEL) & (np.maximum(answers, probs.sum(0)) >= 1))
+    finite = np.isfinite(scores.losses).all(1, keepdims=True) & np.isfinite(values).all(1, keepdims=True)
+    inferred = np.where(finite, tuned * scores.losses, 0.0)
+    correction = np.where(finite, values, 0.0) - inferred
+    expected = inferred + correction.mean(1, keepdims=True)
+    for label in seldom.tolist():
+        change = np.where(finite, to_host(scores.labels.losses[..., label]) - expected, 0.0)
+        weight = (1 - DOUBTED) * probs[:, label] + DOUBTED * probs[:, label].mean()
+        usable = (weight > 0) & np.isfinite(change).all(0)
+        weight = np.where(usable, weight, 0.0)
+        change = np.where(usable, change, 0.0)
+        square = squares_apart(change * np.sqrt(weight))
+        square *= (1 - answers[label] / FEW_OF_LABEL) / max(float(weight.sum()), TINY)
+        total = change @ weight
+        side = total[:, None] - total
+        np.fill_diagonal(side, total)
+        size = np.where(square > size**2, np.copysign(np.sqrt(square), side), size)
+    return tuple([*gold.labels][label] for label in seldom), size
+
+
+def _grown(n: np.ndarray) -> np.ndarray:
+    """n / (n - 1); 1 where there is no second one."""
+    return np.where(n > 1, n / np.maximum(n - 1, 1e-9), 1.0)
+
+
+def _weights(gold: ExpertScores, plan: Design) -> ItemFloats:
+    """One over the probability of an item's choice; of a uniform sample, over its share in the item's group."""
+    if len(gold.items) < FEWEST:
+        raise InputError(
+            f"expert labels on {check.count(len(gold.items), 'item')}",
+            f"on at least {FEWEST}: fewer carry no interval",
+            "Have more items labelled (command line: probtruth choose-gold --items N).",
+        )
+    answered = np.zeros((1, plan.n_items))
+    answered[:, gold.items] = 1.0
+    (counts,) = plan.group_totals((plan.unit_totals(answered) > 0).astype(np.float64))
+    if (counts < FEWEST_IN_GROUP).any():
+        short = int(counts.argmin())
+        where = f"in group {check.quote(plan.group_names[short])}" if plan.grouped else "in all"
+        raise InputError(
+            f"expert labels on {int(counts[short])} {plan.unit_name}s {where}",
+            f"at least {FEWEST_IN_GROUP} in each group",
+            "Have some of every group labelled, or compare without groups.",
+        )
+    probability = gold.probability
+    if probability is None:
+        group = plan.of_item()[gold.items]
+        share = np.bincount(group, minlength=plan.n_groups) / plan.group_sizes
+        probability = share[group]
+    weights = np.zeros(plan.n_items)
+    weights[gold.items] = 1.0 / probability
+    return weights
+
+
+def _hajek(rows: ItemRows, weights: ItemFloats, plan: Design) -> ItemRows:
+    """Each item's weighted mean over the answers of its group."""
+    group = plan.of_item()
+    total = totals(weights[None], group, plan.n_groups)
+    weighted = totals(np.where(weights > 0, weights * rows, 0.0), group, plan.n_groups)
+    return np.asarray((weighted / total)[:, group])
+
+
+def _weighted(rows: ItemRows, weights: ItemFloats, plan: Design) -> ItemRows:
+    """The weighted mean of the answered items, and on these their deviation from it times the weight."""
+    mean = _hajek(rows, weights, plan)
+    return np.where(weights == 1.0, rows, mean + weights * (rows - mean))
+
+
+def _about_models(rows: ItemRows, plan: Design) -> Float[np.ndarray, " entry"]:
+    """What units add to the deviations of the models from their mean, all models in one row."""
+    apart = rows - rows.mean(0) if len(rows) > 1 else rows
+    return plan.unit_totals(plan.item_weights * plan.residuals(apart)).ravel()

@@ -1,0 +1,73 @@
+"""Whether neighbouring items have like differences, in the order in which the caller gave them: a sign of clusters."""
+
+import math
+from operator import itemgetter
+
+import numpy as np
+from scipy.special import ndtri
+
+from probtruth import check
+from probtruth.comparison.estimation.design import Design
+from probtruth.comparison.estimation.pairs import first_and_last
+from probtruth.kernels.shapes import ItemFloats, ItemInts, ModelFloats
+from probtruth.types import Scores
+
+FALSE_ALARMS = 0.005  # Nominal rate of false alarms of one comparison; simulated, it is below 0.01
+ALIKE = "items next to each other"  # How the warning begins
+FEWEST, MOST = 20, 20_000  # Items from which on, and up to which, the order is looked at
+# Squared kurtosis of ranks without many ties, and the items that each unit of more takes for a nearly normal sum.
+EVEN, TAIL = 10, 20
+
+
+def serial_notes(scores: Scores, plan: Design, means: ModelFloats) -> tuple[str, ...]:
+    """A warning where differences of the best model from another follow each other; none where no order is known."""
+    if not scores.item_order or plan.n_clusters is not None or plan.n_items < FEWEST or np.isnan(means).any():
+        return ()
+    order = slice(MOST) if scores.item_rows is None else np.argsort(scores.item_rows)[:MOST]
+    values = scores.losses[:, order]
+    group = plan.of_item()[order]
+    finite = np.flatnonzero(np.isfinite(scores.values).all(1))
+    if len(finite) < 2:
+        return ()
+    best, *others = finite[np.lexsort((np.array(scores.models)[finite], means[finite]))]
+    bar = float(ndtri(1 - FALSE_ALARMS / len(others)))
+    alike: dict[str, float] = {}
+    for other in sorted(others):
+        correlation, z = lag_one(values[best] - values[other], group)
+        if z > bar:
+            alike[scores.models[other]] = correlation
+    if not alike:
+        return ()
+    name, largest = max(alike.items(), key=itemgetter(1))
+    more = f" and of {len(alike) - 1} more pairs" if len(alike) > 1 else ""
+    return (
+        f"{ALIKE}, in the order given, have like differences of "
+        f"{check.quote(scores.models[best])} and {check.quote(name)}{more} (rank correlation {largest:.2f}): they "
+        "are not independent, and the intervals are too narrow; say what items share by clusters (command line: "
+        "--clusters)",
+    )
+
+
+def lag_one(row: ItemFloats, group: ItemInts) -> tuple[float, float]:
+    """The rank correlation of neighbours of one group, and its z score under exchangeable items."""
+    ranks = np.zeros(len(row))
+    bias = 0.0
+    neighbours = 0
+    for one in np.unique(group):
+        members = np.flatnonzero(group == one)
+        first, last = first_and_last(row[members])
+        centred = (first + last) / 2
+        centred -= centred.mean()
+        spread = math.sqrt(float((centred**2).mean()))
+        pairs = int((np.diff(members) == 1).sum())
+        if spread == 0 or pairs == 0:
+            continue
+        ranks[members] = centred / spread
+        neighbours += pairs
+        bias += pairs / (len(members) - 1)
+    uneven = float((ranks**4).mean()) ** 2
+    if neighbours < FEWEST - 1 or (uneven > EVEN and TAIL * uneven > len(row)):
+        return 0.0, 0.0
+    products = ranks[1:] * ranks[:-1]
+    total = float(products[group[1:] == group[:-1]].sum()) + bias
+    return total / neighbours, total / math.sqrt(neighbours)

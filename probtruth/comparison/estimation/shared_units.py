@@ -1,0 +1,213 @@
+"""Annotators, or replicates, that many items share: who saw which item, and what they add to every mean.
+
+What is added is what `unit_sums` finds: the variance of new units like these, of which the part `known` counts. With
+one annotator it is 0, and the answer is about this one; the more votes others give, the more it is about new ones.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from jaxtyping import Float, Int
+from scipy.special import chdtrc
+
+from probtruth.comparison.estimation.design import Design
+from probtruth.comparison.estimation.estimate import Part
+from probtruth.comparison.estimation.pairs import rows_of
+from probtruth.comparison.estimation.unit_sums import Excess, Models, PerRow, UnitSums
+from probtruth.errors import InputError
+from probtruth.kernels.arrays import to_host
+from probtruth.kernels.shapes import ItemLabel
+from probtruth.types import Annotations, Scores
+
+SAME = 1e-6  # Vote shares closer than this are the same (they may have passed through float32)
+SUSPECT = 0.01  # Level at which replicates differ by more than chance
+UNLIKELY = 0.05  # Replicates of which nobody says what they are count as chance makes them less likely than this
+ENOUGH = 4  # So many degrees of freedom more than one, and such replicates count by half whatever chance explains
+FEW = 5  # Effective units below which biases that all point one way are likely enough to be warned of
+BARELY = 2  # Effective units below which hardly anything is known of new ones
+
+
+@dataclass(frozen=True, eq=False)
+class Shared:
+    """The units behind a comparison, by sets of models that have the same cells; these are paired cell by cell.
+
+    Unless the caller `named` them as units like those of later use, they count as far as chance does not explain them.
+    """
+
+    what: str
+    sums: Sequence[tuple[Models, UnitSums]]
+    weights: Float[np.ndarray, " group"]
+    named: bool = True
+
+    def part(self, models: Models, counted: float | None = None) -> Part:
+        """What they add to the means of these models and their pairs, or would if so much were known of new ones.
+
+        One column, for all groups.
+        """
+        first, second = rows_of(models).T
+        set_of = np.full(models.max(initial=0) + 2, -1)  # the last place, -1, is of no model
+        place = set_of.copy()
+        for at, (of_set, _) in enumerate(self.sums):
+            set_of[of_set] = at
+            place[of_set] = np.arange(len(of_set))
+        variance, raw, third, df = np.zeros((4, len(first), 1))
+        df += np.inf
+        sets = np.unique(np.stack([set_of[first], set_of[second]]), axis=1).T
+        for one, other in sets.tolist():
+            rows = np.flatnonzero((set_of[first] == one) & (set_of[second] == other))
+            sums = self.sums[one][1]
+            if other in (one, -1):
+                found = sums.excess(self.weights, place[first[rows]], place[second[rows]])
+            else:
+                found = sums.apart(self.weights, place[first[rows]], self.sums[other][1], place[second[rows]])
+            counts = np.square(found.counted if counted is None else counted)
+            if not self.named:
+                doubt = np.minimum(_by_chance(found) / UNLIKELY, 1.0)
+                counts = counts * (1 - doubt / (1 + ((found.df - 1) / ENOUGH) ** 2))
+            variance[rows, 0] = counts * found.extra
+            raw[rows, 0] = counts * found.raw if self.named else variance[rows, 0]
+            third[rows, 0] = found.skewness * variance[rows, 0] ** 1.5
+            df[rows, 0] = found.df
+        return Part(variance, third, df, raw)
+
+    @property
+    def n_units(self) -> int:
+        """How many there are; of one alone, nothing tells what it adds."""
+        return min((len(np.unique(sums.unit)) for _, sums in self.sums), default=0)
+
+    @property
+    def effective(self) -> float:
+        """How many of equal weight would tell as much."""
+        return min((sums.spread(self.weights).effective for _, sums in self.sums), default=0.0)
+
+    def notes(self) -> tuple[str, ...]:
+        """A warning where there are few."""
+        effective = self.effective
+        if effective >= FEW:
+            return ()
+        count = f"{self.n_units} {self.what}s"
+        if effective < BARELY:
+            return (
+                f"{count}, of whom one gave nearly all answers (they count as {effective:.1f} of equal share): how new "
+                f"{self.what}s would answer is barely known; the tables give the interval of these {self.what}s and "
+                "that of new ones",
+            )
+        if effective < self.n_units - 0.5:
+            count += f", which count as {effective:.1f} of equal share"
+        return (
+            f"{count}: if their biases point the same way, nothing in the data shows it, and the 95% interval covers "
+            f"less (with skewed biases about 0.87 of the time); more items do not change that, more {self.what}s do",
+        )
+
+    def beyond_chance(self, names: Sequence[str]) -> tuple[str, ...]:
+        """A warning where replicates that are taken to be answers asked again differ by more than chance."""
+        for models, sums in self.sums:
+            found = sums.excess(self.weights, np.arange(len(models)), np.full(len(models), -1))
+            suspect = _by_chance(found) < SUSPECT
+            if suspect.any():
+                return (
+                    f"the replicates of {names[models[suspect.argmax()]]!r} differ by more than chance over many "
+                    "items: if they are training seeds, or judges like those that you will use again, say "
+                    "replicates='crossed' (command line: --replicates crossed)",
+                )
+        return ()
+
+
+def _by_chance(found: Excess) -> PerRow:
+    """The probability that units which do not differ would seem to differ as much."""
+    ratio = np.divide(found.raw, found.chance, out=np.zeros_like(found.raw), where=found.chance > 0)
+    return np.asarray(chdtrc(found.df, found.df * ratio))
+
+
+def of_annotators(scores: Scores, annotations: object, models: Models, plan: Design) -> Shared:
+    """Each annotator's own loss of each model: the loss if the label were the one that this annotator gave."""
+    if not isinstance(annotations, Annotations):
+        raise InputError(f"annotations of type {type(annotations).__name__}", "Annotations", "Use read_annotations.")
+    if annotations.annotator is None:
+        raise InputError("annotations that are counts", "annotations with annotators", "Leave annotations out.")
+    labels = scores.labels
+    if labels is None or labels.shares is None or labels.estimand != "distribution":
+        hint = (
+            "Score against infer_truth(annotations, method='vote-share'), or give a score for each item and annotator: "
+            "read_scores(..., annotator=COLUMN)."
+        )
+        problem = "annotations with scores that are not against vote shares"
+        raise InputError(problem, "scores of the estimand 'distribution'", hint)
+    row_named = {name: row for row, name in enumerate(scores.items)}
+    row_of = np.array([row_named.get(name, -1) for name in annotations.index.items])[annotations.item]
+    scored = np.flatnonzero(row_of >= 0)
+    item = row_of[scored]
+    label = _labels_in_shares(annotations.label[scored], item, labels.shares)
+    names = annotations.index.annotators
+    n_labels = labels.shares.shape[1]
+    cell = item * len(names) + annotations.annotator[scored]
+    order = np.argsort(cell, kind="stable")
+    cell = cell[order]
+    place = item[order] * n_labels + label[order]
+    first = np.flatnonzero(np.diff(cell, prepend=-1))  # an annotator who labels an item again counts once
+    ends = np.append(first, len(cell))
+    losses = to_host(labels.losses)[models].reshape(len(models), -1)
+
+    def values(cells: slice) -> Float[np.ndarray, "model cell"]:
+        start, stop, _ = cells.indices(len(first))
+        of_votes = losses[:, place[ends[start] : ends[stop]]]
+        size = np.diff(ends[start : stop + 1])
+        if (size == 1).all():
+            return np.asarray(of_votes)
+        return np.asarray(np.add.reduceat(of_votes, first[start:stop] - ends[start], axis=1) / size)
+
+    item_of_cell = cell[first] // len(names)
+    sums = UnitSums.of(names, item_of_cell, cell[first] % len(names), values, plan)
+    return Shared("annotator", [(models, sums)], plan.weights)
+
+
+def _labels_in_shares(
+    label: Int[np.ndarray, " vote"], item: Int[np.ndarray, " vote"], shares: ItemLabel
+) -> Int[np.ndarray, " vote"]:
+    """The votes' labels as columns of the shares, which may have labels of the predictions too; both must agree."""
+    used = np.flatnonzero((shares > 0).any(0))
+    voted = np.unique(label)
+    if len(used) == len(voted):  # the used ones, in their order
+        label = used[np.searchsorted(voted, label)]
+    n_labels = shares.shape[1]
+    votes = item * n_labels + np.minimum(label, n_labels - 1)
+    counts = np.bincount(votes, minlength=shares.size).reshape(shares.shape)
+    found = counts / np.maximum(counts.sum(1, keepdims=True), 1)
+    if label.max(initial=0) >= n_labels or not np.allclose(found, shares, rtol=0, atol=SAME):
+        raise InputError("annotations other than those behind the scores", "the same", "Score against their truth.")
+    return label
+
+
+def _columns(values: Float[np.ndarray, "model cell"], cells: slice) -> Float[np.ndarray, "model cell_of_slice"]:
+    return values[:, cells]
+
+
+def of_replicates(scores: Scores, models: Models, plan: Design, named: bool = True) -> Shared:
+    """Each replicate's score of each model on each item that it has; models with the same cells are one set."""
+    repeated = scores.replicates
+    if repeated is None:
+        raise InputError(
+            "replicates='crossed' without replicates",
+            "scores whose replicates (seeds, judges) are named",
+            "Give Scores.from_frame(..., replicate=COLUMN), or leave replicates out.",
+        )
+    losses = scores.sign * repeated.values
+    patterns, set_of = np.unique(~np.isnan(losses[models]), axis=0, return_inverse=True)
+    sums = []
+    most_items = 0
+    for at, present in enumerate(patterns):
+        alike = models[set_of.ravel() == at]
+        cells = np.flatnonzero(present)
+        unit = repeated.replicate[cells]
+        most_items = max(most_items, int(np.bincount(unit).max(initial=0)))
+        of_cells = losses[np.ix_(alike, cells)]
+        sums.append((alike, UnitSums.of(repeated.names, repeated.item[cells], unit, partial(_columns, of_cells), plan)))
+    if named and most_items < 2:
+        raise InputError(
+            "replicates='crossed' with replicates of which each has one item",
+            "replicates (seeds, judges) that have many items",
+            "Name the same replicate alike on every item, or leave replicates out.",
+        )
+    return Shared(repeated.what, sums, plan.weights, named)

@@ -1,0 +1,389 @@
+"""The hierarchy over groups, for every pair by itself, so that no other model moves its answer.
+
+Given the between-group sd and the groups' variances all else is normal: the posterior is a mixture of normals over the
+values of these that NUTS drew, or over a grid of them under the exact engine.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+from scipy.special import logsumexp, ndtri
+
+from probtruth.comparison.estimation.estimate import Estimate
+from probtruth.comparison.posterior.margin import Mixture
+
+PerPair = Float[np.ndarray, " pair"]
+
+SCALE = 0.2  # Scale of the prior of the between-group sd, in standard errors of a group's mean, a group beyond one
+END = 1e4  # Where that prior ends, in units of the spread of the groups' means
+LEAST = 1e-6  # Its least scale, in the same units
+POINTS = 100  # Values of the between-group sd on a grid
+VECTORS = 4  # Vectors of the groups' variances at each of these
+SDS = 3  # Values of the between-group sd for each draw of the rest
+CELLS = 40  # Values of it at which its density is computed for that
+GOLDEN = 0.6180339887498949  # The ratio whose multiples fill 0 to 1 most evenly
+NEGLIGIBLE = 40.0  # Log densities this far below the largest are left out
+ROUNDING = 1e-12  # Groups' means whose spread is below this, relative to their size, are one constant
+TINY = 1e-6  # Variance of an item that a group without spread is given, in units of the pooled one
+# Prior sd of the logarithm of a group's variance about the typical one; 1: sds within a factor of 2.7 in most groups.
+SPREAD = 1.0
+SPREADS = SPREAD * ndtri(0.5 + np.array([0.1, 0.3, 0.5, 0.7, 0.9]) / 2)  # of equal prior probability
+NODES, _WEIGHTS = np.polynomial.hermite.hermgauss(6)
+LOG_WEIGHTS = np.log(_WEIGHTS) + NODES**2
+
+
+def variance_nodes(typical: Any, spread: Any, df: Any, seen: Any, xp: Any = np) -> tuple[Any, Any]:
+    """Logarithms of each group's variance of an item, on a new first axis, and their log weights.
+
+    Gauss-Hermite quadrature about the mode of prior (normal, of the logarithm) times likelihood of the variance seen.
+    """
+    half = df / 2
+    precision = 1 / spread**2 + half
+    mode = (typical / spread**2 + half * xp.log(seen)) / precision
+    sd = xp.sqrt(2 / precision)
+    shape = (-1,) + (1,) * mode.ndim
+    nodes = mode + sd * NODES.reshape(shape)
+    prior = -0.5 * ((nodes - typical) / spread) ** 2 - xp.log(spread)
+    likelihood = -half * (nodes + seen * xp.exp(-nodes))
+    return nodes, LOG_WEIGHTS.reshape(shape) + xp.log(sd) + prior + likelihood - 0.5 * np.log(2 * np.pi)
+
+
+def significant(values: Float[np.ndarray, "*batch"]) -> Float[np.ndarray, "*batch"]:
+    """The same to ten digits, so that rounding of the scores does not turn what the sampler decides."""
+    size = np.abs(values)
+    power = 9 - np.floor(np.log10(np.where(size > 0, size, 1.0)))
+    factor = 10.0 ** np.clip(power, -290, 290)
+    return np.asarray(np.round(values * factor) / factor)
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """The groups' mean differences, the variance of one item that they show (pooled: over all), its df, their sizes."""
+
+    mean: Float[np.ndarray, "group pair"]
+    seen: Float[np.ndarray, "group pair"]
+    df: Float[np.ndarray, "group pair"]
+    n_items: Float[np.ndarray, " group"]
+    pooled: PerPair
+
+    @property
+    def variance(self) -> Float[np.ndarray, "group pair"]:
+        """That of the groups' means, were all items as variable as the pooled ones."""
+        return np.asarray(self.pooled / self.n_items[:, None])
+
+    def spread(self) -> PerPair:
+        """The sd of the groups' means and their standard error together (root of the sum of squares)."""
+        return np.asarray(np.sqrt(self.mean.var(0, ddof=1) + self.variance.mean(0)))
+
+    def standard_error(self) -> PerPair:
+        """The standard error of a typical group, as tests of heterogeneity weigh them; 0 where one is exact."""
+        exact = (self.variance == 0).any(0)
+        weight = 1 / np.where(exact, 1.0, self.variance)
+        total = weight.sum(0)
+        square = (weight**2).sum(0)
+        return np.where(exact, 0.0, np.sqrt((len(weight) - 1) * total / (total**2 - square)))
+
+
+@dataclass(frozen=True, eq=False)
+class Prior:
+    r"""The prior of the between-group sd, $p(\tau) \propto 1/(\tau + k)$ up to k (exp(`log_range`) - 1), k `scale`."""
+
+    scale: PerPair
+    log_range: PerPair
+
+    @classmethod
+    def of(cls, groups: Groups) -> "Prior":
+        spread = groups.spread()
+        scale = np.maximum(SCALE * (len(groups.mean) - 1) * groups.standard_error(), LEAST * spread)
+        return cls(scale, np.log1p(END * spread / scale))
+
+
+@dataclass(frozen=True, eq=False)
+class Hierarchy:
+    """Values of one pair's between-group sd and of its groups' variances, with weights; given these, all is normal."""
+
+    mean: Float[np.ndarray, " group"]
+    between: Float[np.ndarray, " value"]
+    variance: Float[np.ndarray, "group value"]
+    weight: Float[np.ndarray, " value"]
+
+    def population(self) -> tuple[Float[np.ndarray, " value"], Float[np.ndarray, " value"]]:
+        """The mean and the variance of the mean of the population of groups, given each value."""
+        precision = 1 / (self.between**2 + self.variance)
+        total = precision.sum(0)
+        return (precision * self.mean[:, None]).sum(0) / total, 1 / total
+
+    def mixture(self, new_group: bool = False) -> Mixture:
+        """The posterior of the difference in the population of groups, or in one new group."""
+        centre, variance = self.population()
+        if new_group:
+            variance = variance + self.between**2
+        return Mixture(self.weight, centre, np.sqrt(variance))
+
+    def of_groups(self) -> Mixture:
+        """The posterior of the difference in every group."""
+        centre, variance = self.population()
+        own = self.between**2 / (self.between**2 + self.variance)
+        average = own * self.mean[:, None] + (1 - own) * centre
+        return Mixture(self.weight, average, np.sqrt(own * self.variance + (1 - own) ** 2 * variance))
+
+    def draws(self, size: int, seed: int) -> tuple[Float[np.ndarray, " draw"], Float[np.ndarray, " draw"]]:
+        """Draws of the population's mean and of the between-group sd."""
+        rng = np.random.default_rng(seed)
+        part = rng.choice(len(self.weight), size, p=self.weight)
+        centre, variance = self.population()
+        return centre[part] + rng.standard_normal(size) * np.sqrt(variance[part]), self.between[part]
+
+
+def quadrature(groups: Groups, prior: Prior, pair: int) -> Hierarchy:
+    """A grid over the part of the priors that the data leave."""
+    mean = groups.mean[:, pair]
+    seen = groups.seen[:, pair]
+    df = groups.df[:, pair]
+    nodes, log_weights = _of_variances(seen, df)
+    sizes = groups.n_items[:, None]
+    scale = prior.scale[pair]
+    low = 0.0
+    high = 1.0
+    for last in (False, True):
+        step = (high - low) / POINTS
+        quantile = low + step * (np.arange(POINTS) + 0.5)
+        between = scale * np.expm1(quantile * prior.log_range[pair])
+        # axes: node of a group's variance, group, cell of typical variance and its spread, between-group sd
+        variance = (np.exp(nodes) / sizes)[..., None]
+        total = variance + between**2
+        prior_weight = np.exp(log_weights - logsumexp(log_weights, axis=0))[..., None]
+        rough = (prior_weight / total).sum(0)
+        centre = (rough * mean[:, None, None]).sum(0) / rough.sum(0)
+        about = mean[:, None, None] - centre
+        log = log_weights[..., None] - 0.5 * (about**2 / total + np.log(total))
+        of_group = logsumexp(log, axis=0)
+        chance = np.exp(log - of_group)
+        precision = (chance / total).sum(0).sum(0)
+        score = ((chance / total).sum(0) * about).sum(0)
+        density = of_group.sum(0) - 0.5 * np.log(precision) + 0.5 * score**2 / precision
+        if not last:
+            likely = quantile[(density > density.max() - NEGLIGIBLE).any(0)]
+            low = max(0.0, float(likely[0]) - step)
+            high = min(1.0, float(likely[-1]) + step)
+    cell, value = np.nonzero(density > density.max() - NEGLIGIBLE)
+    weight = np.exp(density[cell, value] - density.max())
+    # of each cell some vectors of variances: one node of every group, by its probability
+    cumulative = np.cumsum(chance[:, :, cell, value], axis=0)
+    # a Kronecker sequence: in every group the vectors of neighbouring cells fill the range evenly
+    turn = np.sqrt(_primes(len(mean)))[:, None]
+    rows = np.arange(VECTORS * len(cell)).reshape(VECTORS, -1)
+    chosen = [(cumulative[:-1] < (turn * (row + 0.5)) % 1.0).sum(0) for row in rows]
+    index = np.concatenate(chosen, axis=1)  # group, vector and cell
+    cells = np.tile(cell, VECTORS)
+    variances = np.exp(nodes[index, np.arange(len(mean))[:, None], cells]) / sizes
+    weights = np.tile(weight, VECTORS)
+    return Hierarchy(mean, np.tile(between[value], VECTORS), variances, weights / weights.sum())
+
+
+def _primes(n: int) -> Int[np.ndarray, " prime"]:
+    """The first n primes, whose roots have no ratio in common."""
+    least = max(15, int(n * (np.log(n + 2) + np.log(np.log(n + 2) + 1) + 1)))
+    prime = np.ones(least + 1, bool)
+    prime[:2] = False
+    for one in range(2, int(least**0.5) + 1):
+        prime[one * one :: one] &= ~prime[one]
+    return np.flatnonzero(prime)[:n]
+
+
+def _of_variances(
+    seen: Float[np.ndarray, " group"], df: Float[np.ndarray, " group"]
+) -> tuple[Float[np.ndarray, "node group cell"], Float[np.ndarray, "node group cell"]]:
+    """Nodes and log weights of the groups' variances, at cells of the typical variance and of the spread about it.
+
+    The cell's own weight is shared out over the groups.
+    """
+    log_seen = np.log(seen)
+    cells: list[tuple[float, float, float]] = []
+    for spread in SPREADS.tolist():
+        precision = np.where(df > 0, 1 / (spread**2 + 2 / np.maximum(df, 1e-9)), 0.0)
+        centre = float((precision * log_seen).sum() / precision.sum())
+        sd = float(np.sqrt(2 / precision.sum()))
+        for node, log_weight in zip(NODES.tolist(), LOG_WEIGHTS.tolist(), strict=True):
+            cells.append((centre + sd * node, spread, log_weight + np.log(sd)))
+    typical, spreads, of_cell = np.array(cells).T
+    nodes, log_weights = variance_nodes(typical, spreads, df[:, None], seen[:, None])
+    return nodes, log_weights + of_cell / len(seen)
+
+
+def from_draws(groups: Groups, prior: Prior, sites: Mapping[str, np.ndarray], pair: int, seed: int) -> Hierarchy:
+    """The draws of one pair, the groups' variances and the sds between groups drawn anew from what they are given them.
+
+    Of the latter each draw has several, at even quantiles: interval ends, which the largest decide, have less error.
+    """
+    flat = {name: sites[name].reshape(-1) for name in ("difference", "between", "typical", "spread")}
+    mean = groups.mean[:, pair]
+    seen = groups.seen[:, pair, None]
+    nodes, log_weights = variance_nodes(flat["typical"], flat["spread"], groups.df[:, pair, None], seen)
+    variance = np.exp(nodes) / groups.n_items[:, None]
+    total = variance + flat["between"] ** 2
+    log = log_weights - 0.5 * ((mean[:, None] - flat["difference"]) ** 2 / total + np.log(total))
+    cumulative = np.cumsum(np.exp(log - log.max(0)), axis=0)
+    uniform = np.random.default_rng(seed).random(cumulative.shape[1:])
+    index = (cumulative[:-1] < uniform * cumulative[-1]).sum(0)
+    chosen = np.take_along_axis(variance, index[None], 0)[0]
+    scale = prior.scale[pair]
+    log_range = prior.log_range[pair]
+    quantile = np.log1p(flat["between"] / scale) / log_range
+    beyond = np.ptp(quantile) / 2
+    low = max(0.0, quantile.min() - beyond)
+    high = min(1.0, quantile.max() + beyond)
+    edges = np.linspace(low, high, CELLS + 1)
+    middle = (edges[1:] + edges[:-1]) / 2
+    log_density = _log_density(mean, chosen, scale * np.expm1(middle * log_range))
+    even = _even_quantiles(edges, log_density).ravel()
+    between = scale * np.expm1(even * log_range)
+    weight = np.full(len(even), 1 / len(even))
+    return Hierarchy(mean, between, np.repeat(chosen, SDS, axis=1), weight)
+
+
+def _log_density(
+    mean: Float[np.ndarray, " group"], variance: Float[np.ndarray, "group draw"], between: Float[np.ndarray, " cell"]
+) -> Float[np.ndarray, "draw cell"]:
+    """Of the groups' means, their variances given, at values of the sd between groups; their centre integrated out."""
+    log = np.zeros((variance.shape[1], len(between)))
+    total = np.zeros_like(log)
+    along = np.zeros_like(log)
+    for group_mean, group_variance in zip(mean.tolist(), variance, strict=True):
+        precision = 1 / (group_variance[:, None] + between**2)
+        total += precision
+        along += precision * group_mean
+        log += np.log(precision) - precision * group_mean**2
+    return np.asarray((log + along**2 / total - np.log(total)) / 2)
+
+
+def _even_quantiles(
+    edges: Float[np.ndarray, " edge"], log_density: Float[np.ndarray, "draw cell"]
+) -> Float[np.ndarray, "draw value"]:
+    """Values at evenly spread quantiles of each draw's density, which is constant in a cell."""
+    draw = np.arange(len(log_density))[:, None]
+    density = np.exp(log_density - log_density.max(1, keepdims=True))
+    cumulative = np.cumsum(density, axis=1)
+    cumulative /= cumulative[:, -1:]
+    cumulative = np.pad(cumulative, ((0, 0), (1, 0)))
+    # a Kronecker sequence: neighbouring draws fill what each leaves between its values
+    wanted = (draw * GOLDEN % 1.0 + np.arange(SDS)) / SDS
+    # all draws in one table: that of each lies between its number and the next
+    table = (draw + cumulative).ravel()
+    return np.asarray(np.interp(draw + wanted, table, np.tile(edges, len(draw))))
+
+
+@dataclass(frozen=True, eq=False)
+class Population:
+    """The hierarchy over groups of every pair that varies, in units of the spread of the groups about a reference."""
+
+    groups: Groups
+    prior: Prior
+    varies: Bool[np.ndarray, " pair"]
+    reference: Float[np.ndarray, " pair"]
+    unit: Float[np.ndarray, " pair"]
+    posterior: Sequence[Hierarchy]
+    shared: Float[np.ndarray, " pair"]
+
+    @classmethod
+    def of(cls, estimate: Estimate) -> "Population | None":
+        """Of its pairs; None where no variance within groups can be estimated. The posterior is still to come."""
+        pairs = slice(estimate.n_models, None)
+        pooled, df = estimate.pooled()
+        if df == 0:
+            return None
+        pooled = pooled[pairs]
+        means = estimate.mean[pairs]
+        items = estimate.items.of(pairs)
+        sizes = estimate.group_items.astype(np.float64)
+        reference = means.mean(1)
+        unit = np.sqrt(means.var(1, ddof=1) + pooled * (1 / sizes).mean())
+        varies = (unit > ROUNDING * np.abs(means).max(1)) & (pooled > 0)
+        if not varies.any():
+            return None
+        reference = np.where(varies, reference, means[:, 0])
+        unit = np.where(varies, unit, 1.0)
+        seen = np.where(items.df > 0, items.variance, 0.0) * sizes
+        least = TINY * pooled[:, None]
+        scaled = [(means - reference[:, None]) / unit[:, None]]
+        scaled.append(np.maximum(seen, least) / unit[:, None] ** 2)
+        scaled.append(np.broadcast_to(np.maximum(items.df, 0.0), means.shape))
+        rounded = [significant(part[varies].T) for part in scaled]
+        mean, seen, df_of = rounded
+        groups = Groups(mean, seen, df_of, sizes, significant((pooled / unit**2)[varies]))
+        shared = np.zeros(len(unit))
+        for part in [*estimate.parts.values()][1:]:  # what all groups share
+            shared += part.variance[pairs, 0]
+        return cls(groups, Prior.of(groups), varies, reference, unit, (), shared)
+
+    def by_quadrature(self) -> "Population":
+        """With the posterior on a grid."""
+        found = [quadrature(self.groups, self.prior, pair) for pair in range(len(self.prior.scale))]
+        return replace(self, posterior=found)
+
+    def under_prior(self, power: float) -> "Population":
+        """The same under the prior of the between-group sd to a power, by weighing its values anew."""
+        found: list[Hierarchy] = []
+        for one, scale in zip(self.posterior, self.prior.scale.tolist(), strict=True):
+            weight = one.weight * (one.between + scale) ** (1 - power)
+            found.append(replace(one, weight=weight / weight.sum()))
+        return replace(self, posterior=found)
+
+    def data(self, pair: int) -> dict[str, np.ndarray]:
+        """What the program is given of a pair."""
+        groups = self.groups
+        own = slice(pair, pair + 1)
+        return {
+            "mean": groups.mean[:, own],
+            "variance": groups.seen[:, own] / groups.n_items[:, None],
+            "df": groups.df[:, own],
+            "n_items": groups.n_items,
+            "prior_scale": self.prior.scale[own],
+            "log_range": self.prior.log_range[own],
+        }
+
+    def differences(self, new_group: bool) -> Mixture:
+        """The posterior of every pair's difference, in units of the score."""
+        found = [one.mixture(new_group) for one in self.posterior]
+        size = max(len(one.weight) for one in found)
+        weight, mean, sd = np.zeros((3, len(self.varies), size))
+        weight[:, 0] = 1.0
+        for row, one in zip(np.flatnonzero(self.varies), found, strict=True):
+            n = len(one.weight)
+            weight[row, :n] = one.weight
+            mean[row] = one.mean[0]  # parts without weight have numbers too
+            sd[row] = one.sd[0]
+            mean[row, :n] = one.mean
+            sd[row, :n] = one.sd
+        unit = self.unit[:, None]
+        varying = self.varies[:, None]
+        spread = np.sqrt(np.where(varying, unit * sd, 0.0) ** 2 + self.shared[:, None])
+        return Mixture(weight, np.where(varying, unit * mean, 0.0) + self.reference[:, None], spread)
+
+    def of_groups(self, pair: int) -> Mixture:
+        """The posterior of one pair's difference in every group, partially pooled, in units of the score."""
+        unit = self.unit[pair]
+        reference = self.reference[pair]
+        shared = self.shared[pair]
+        if not self.varies[pair]:
+            one = np.full((len(self.groups.mean), 1), reference)
+            return Mixture(np.ones(1), one, np.full_like(one, np.sqrt(shared)))
+        scaled = self.posterior[int(np.count_nonzero(self.varies[:pair]))].of_groups()
+        sd = np.sqrt((unit * scaled.sd) ** 2 + shared)
+        return Mixture(scaled.weight, unit * scaled.mean + reference, sd)
+
+    def draws(self, shape: tuple[int, int], seed: int) -> tuple[np.ndarray, np.ndarray]:
+        """Draws (chain, draw, pair) of every pair's difference and of its sd between groups, in units of the score."""
+        differences = np.zeros((*shape, len(self.varies)))
+        sds = np.zeros_like(differences)
+        for row, one in zip(np.flatnonzero(self.varies), self.posterior, strict=True):
+            centre, between = one.draws(shape[0] * shape[1], seed)
+            differences[..., row] = self.unit[row] * centre.reshape(shape)
+            sds[..., row] = self.unit[row] * between.reshape(shape)
+        if self.shared.any():
+            noise = np.random.default_rng(seed + 1).standard_normal(differences.shape)
+            differences += np.sqrt(self.shared) * noise
+        return differences + self.reference, sds

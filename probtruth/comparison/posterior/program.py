@@ -1,0 +1,153 @@
+"""The NumPyro program that `compare` fits: differences within groups, groups within a population."""
+
+from typing import Any, ClassVar
+
+import jax.numpy as jnp
+import numpyro
+import numpyro.distributions as dist
+from jax import Array
+from jax.lax import erf_inv
+from jax.scipy.special import erf, gammaln, logsumexp
+from jaxtyping import Float
+
+from probtruth.comparison.posterior.groups import SPREAD, variance_nodes
+
+# Standard deviations of priors that are as good as flat: of what is in units of its standard error, and of a logarithm.
+WIDE = 100.0
+WIDE_LOG = 30.0
+
+
+def program(
+    mean: Float[Array, "group pair"],
+    variance: Float[Array, "group pair"],
+    df: Float[Array, "group pair"],
+    n_items: Float[Array, " group"] | None = None,
+    prior_scale: Float[Array, " pair"] | None = None,
+    log_range: Float[Array, " pair"] | None = None,
+    root: Float[Array, "pair pair"] | None = None,
+    integrated: bool = False,
+) -> None:
+    r"""The posterior of mean differences from the mean of each group, its variance and the degrees of freedom of that.
+
+    Formula: normal differences give $m_g \sim N(\theta_g, V_g)$ and $s_g^2 \sim \Gamma(\nu_g/2, \nu_g/(2 V_g))$ for the
+    observed mean and its variance. Groups are drawn from a population, $\theta_g \sim N(\mu, \tau^2)$ with
+    $p(\tau) \propto 1/(\tau + k)$ (k: `prior_scale`; up to $k e^{r}$, r: `log_range`), and the variances of their items
+    resemble each other, $\log(n_g V_g) \sim N(\lambda, \omega^2)$, $\omega \sim N^+(0, 1)$. With one group there is no
+    population: all pairs share the factor between true and observed variance, so that every difference is Student's t,
+    and `root` is a root of the correlations of their means.
+
+    Arguments:
+        mean: of the differences of each pair in each group, in the units of the score.
+        variance: of these means.
+        df: the degrees of freedom of the variances.
+        n_items: how many items each group has; needed for two groups or more.
+        prior_scale: k of the prior of tau, in the units of the score; needed for two groups or more.
+        log_range: r of the prior of tau; needed for two groups or more.
+        root: a root of the correlations of the means; needed for one group.
+        integrated: integrates the groups' means and variances out, which changes nothing else: `compare` draws so.
+
+    >>> import jax, numpy as np, numpyro
+    >>> import probtruth as pt
+    >>> one = {"mean": np.array([[0.4]]), "variance": np.array([[0.04]]), "df": np.array([[19.0]]), "root": np.eye(1)}
+    >>> seeded = numpyro.handlers.seed(pt.program, jax.random.key(0))
+    >>> sites = numpyro.handlers.trace(seeded).get_trace(**one)
+    >>> [name for name, site in sites.items() if site["type"] == "sample" and site["is_observed"]]
+    ['flat_difference', 'observed_variance', 'observed_mean']
+    """
+    n_groups, n_pairs = mean.shape
+    pairs = numpyro.plate("pair", n_pairs, dim=-1)
+    groups = numpyro.plate("group", n_groups, dim=-2)
+    if n_groups == 1:
+        assert root is not None
+        factor = jnp.exp(numpyro.sample("log_factor", dist.Normal(0.0, WIDE_LOG)))
+        with pairs:
+            difference = flat("difference", mean, 1 / (factor * variance))
+        freedom = df.mean()
+        of_all = variance.mean()
+        rate = freedom / 2 / (factor * of_all)
+        numpyro.sample("observed_variance", dist.Gamma(freedom / 2, rate), obs=of_all)
+        sd = numpyro.deterministic("sd", jnp.sqrt(factor * variance[0]))
+        numpyro.sample("observed_mean", dist.MultivariateNormal(difference, scale_tril=sd[:, None] * root), obs=mean[0])
+        return
+    assert n_items is not None
+    assert prior_scale is not None
+    assert log_range is not None
+    known = df > 0
+    freedom = jnp.where(known, df, 0.0)
+    of_items = variance * n_items[:, None]
+    log_seen = jnp.log(of_items)
+    with pairs:
+        # normal scores of what is bounded: under them NUTS meets no end
+        of_between = numpyro.sample("between_score", dist.Normal(0.0, 1.0))
+        of_spread = numpyro.sample("spread_score", dist.Normal(0.0, 1.0))
+        quantile = (1 + erf(jnp.stack([of_between, of_spread]) * 0.5**0.5)) / 2
+        between = numpyro.deterministic("between", prior_scale * jnp.expm1(quantile[0] * log_range))
+        spread = numpyro.deterministic("spread", SPREAD * 2**0.5 * erf_inv(quantile[1]))
+        of_log = jnp.where(known, 1 / (spread**2 + 2 / jnp.where(known, df, 1.0)), 0.0)
+        typical = flat("typical", log_seen, of_log)
+        near = (typical / spread**2 + freedom / 2 * log_seen) / (1 / spread**2 + freedom / 2)
+        difference = flat("difference", mean, 1 / (between**2 + jnp.exp(near) / n_items[:, None]))
+        with groups:
+            if integrated:
+                group = Group(difference, between, typical, spread, freedom, n_items[:, None])
+                numpyro.sample("observed", group, obs=jnp.stack([mean, of_items], -1))
+                return
+            log_variance = typical + spread * numpyro.sample("scaled", dist.Normal(0.0, 1.0))
+            true = numpyro.deterministic("variance", jnp.exp(log_variance) / n_items[:, None])
+            theta = difference + between * numpyro.sample("centred", dist.Normal(0.0, 1.0))
+            theta = numpyro.deterministic("group_mean", theta)
+            shape = jnp.where(known, df, 1.0) / 2
+            of_variance = dist.Gamma(shape, shape / jnp.exp(log_variance)).mask(known)
+            numpyro.sample("observed_variance", of_variance, obs=of_items)
+            numpyro.sample("observed_mean", dist.Normal(theta, jnp.sqrt(true)), obs=mean)
+
+
+def flat(name: str, seen: Array, precision: Array) -> Array:
+    """A quantity with a flat prior, of which each group shows a value, in units of what all groups say of it."""
+    sd = 1 / jnp.sqrt(precision.sum(0))
+    centre = (precision * seen).sum(0) * sd**2
+    standardised = numpyro.sample(f"standardised_{name}", dist.Normal(0.0, WIDE))
+    numpyro.factor(f"flat_{name}", jnp.log(sd))
+    value: Array = numpyro.deterministic(name, centre + sd * standardised)
+    return value
+
+
+def integrated(**data: Array) -> None:
+    """The program with the groups' own means and variances integrated out, which the sampler runs."""
+    program(**data, integrated=True)
+
+
+class Group(dist.Distribution):  # type: ignore[misc]  # NumPyro has no types
+    """The mean and the variance of one item that a group shows, its own mean and variance integrated out.
+
+    Of the mean by algebra, of the logarithm of the variance by Gauss-Hermite quadrature about its mode.
+    """
+
+    arg_constraints: ClassVar[dict[str, Any]] = {}
+    support = dist.constraints.real_vector
+
+    def __init__(
+        self, difference: Array, between: Array, typical: Array, spread: Array, df: Array, n_items: Array
+    ) -> None:
+        self.difference = difference
+        self.between = between
+        self.typical = typical
+        self.spread = spread
+        self.df = df
+        self.n_items = n_items
+        super().__init__(batch_shape=df.shape, event_shape=(2,))
+
+    def log_prob(self, value: Array) -> Array:
+        mean = value[..., 0]
+        seen = value[..., 1]
+        nodes, log_weights = variance_nodes(self.typical, self.spread, self.df, seen, jnp)
+        total = self.between**2 + jnp.exp(nodes) / self.n_items
+        log = log_weights - 0.5 * ((mean - self.difference) ** 2 / total + jnp.log(total))
+        return logsumexp(log, axis=0) - 0.5 * jnp.log(2 * jnp.pi) + self.of_seen(seen)
+
+    def of_seen(self, seen: Array) -> Array:
+        """What the density of the variance has beside that."""
+        half = self.df / 2
+        some = jnp.where(half > 0, half, 1.0)
+        log = some * jnp.log(some) - gammaln(some) + (some - 1) * jnp.log(seen)
+        return jnp.where(half > 0, log, 0.0)

@@ -1,0 +1,201 @@
+"""From the computed posterior to the `Comparison` that a reader gets: tables, diagnostics, warnings and DataTree."""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from jaxtyping import Int
+
+from probtruth import check
+from probtruth.comparison.estimation.estimate import Estimate
+from probtruth.comparison.estimation.pairs import pair_rows_of, pairs_of
+from probtruth.comparison.options import Options
+from probtruth.comparison.posterior.posterior import Posterior
+from probtruth.comparison.results.rows import NO_SPREAD, group_rows, pair_rows, population_rows, rank_rows, unit_rows
+from probtruth.comparison.results.tests import MOST, Row, paired_tests, rows_of_tests
+from probtruth.comparison.results.tree import tree_of
+from probtruth.comparison.results.unseen import LEVEL, NO_BOUND, NOT_SAMPLED, OF_VOTES
+from probtruth.comparison.results.warn import prior_of_groups, warnings_of
+from probtruth.errors import PosteriorError
+from probtruth.types import Comparison, orientation
+from probtruth.types.comparison import leading_pair
+from probtruth.types.pairs import Rank
+
+Shares = dict[str, Any]  # by source, or None
+
+LEVEL_OF_SET = 0.95  # Probability that the credible set holds the best model
+
+
+def assemble(estimate: Estimate, post: Posterior, options: Options) -> Comparison:
+    """The `Comparison`: numbers under the names of the models, and what must be said about them."""
+    plan = estimate.design
+    about = estimate.about
+    rope = options.rope
+    these_items = options.these_items
+    pairs = pair_rows(estimate, post, rope, these_items)
+    ordered = not any(row.reason == NO_SPREAD for row in pairs)  # else a P rests on no spread
+    ranks = rank_rows(estimate, post, rope, ordered, these_items)
+    diagnostics = post.diagnostics()
+    warnings = warnings_of(estimate, options, diagnostics, pairs)
+    if ordered and post.population is not None:
+        warnings += prior_of_groups(estimate.names, post.population)
+    if options.strict and (failing := [warning for warning in warnings if warning.startswith("sampling:")]):
+        raise PosteriorError(" ".join(failing))
+    of_units = unit_rows(estimate, rope)
+    group_results = dict(of_units)
+    if post.population is not None:
+        group_results |= population_rows(estimate, post.population, rope)
+    bounded = about.of_means and about.range is not None
+    reason = NOT_SAMPLED if these_items else None if bounded or about.outcomes is not None else NO_BOUND
+    if about.preference is not None:
+        reason = OF_VOTES
+    return Comparison(
+        models=estimate.models,
+        pairs=pairs,
+        ranks=ranks,
+        estimand=_estimand(estimate, options, told_apart=bool(of_units)),
+        rule=about.rule,
+        higher_is_better=about.higher_is_better,
+        rope=rope,
+        seed=options.seed,
+        diagnostics=diagnostics,
+        parts=partial(_of_leaders, estimate, ranks, estimate.shares),
+        part_intervals=partial(_of_leaders, estimate, ranks, partial(estimate.share_intervals, seed=options.seed)),
+        tree=partial(tree_of, estimate, post, options.seed),
+        settings={
+            "engine": options.engine,
+            "draws": options.draws,
+            "margin": "outer skew-t",
+            "population": options.population,
+            "groups": plan.n_groups if plan.grouped else None,
+            "clusters": plan.n_clusters,
+            "n_items": plan.n_items,
+            "replicates": about.n_replicates,
+            "replicates_are": options.replicates or ("independent" if about.n_replicates > 1 else None),
+            "fold_correlation": options.fold_correlation,
+            "crossed": None if estimate.shared is None else estimate.shared.removesuffix("s"),
+            "floor": about.known.floor,
+            "label_order": None if about.known.label_order is None else list(about.known.label_order),
+        },
+        warnings=warnings,
+        decisions=_decisions(estimate, post, ranks, ordered),
+        group_results=group_results,
+        of_groups=partial(group_rows, estimate, post.population),
+        tests=partial(_tests, estimate, post, options),
+        unseen={"confidence": LEVEL, "n_units": plan.n_units, "reason": reason},
+        gold=None if about.gold is None else about.gold.facts(),
+    )
+
+
+def _decisions(estimate: Estimate, post: Posterior, ranks: Sequence[Rank], ordered: bool) -> Mapping[str, object]:
+    """`credible_set` and its probability, `chosen` with its `score`, and `rank_probability` rows."""
+    decisions: dict[str, object] = {"credible_set": None, "credible_set_probability": None}
+    chances = [row.p_best for row in ranks if row.p_best is not None]
+    if len(chances) == len(ranks):
+        decisions = _credible_set(chances, [row.model for row in ranks])
+    means = estimate.means
+    finite_means = estimate.n_models > 1 and not np.isnan(means).any() and not np.isneginf(means).any()
+    decisions["chosen"] = ranks[0].model if finite_means else None
+    decisions["score"] = ranks[0].score if finite_means else None
+    if ordered and post.decisions is not None and estimate.n_models == len(ranks):
+        of_model = zip(estimate.names, post.decisions[0].tolist(), strict=True)
+        decisions["rank_probability"] = [{"model": name, "probability": ranked} for name, ranked in of_model]
+    return decisions
+
+
+def _credible_set(chances: Sequence[float], models: Sequence[str]) -> dict[str, object]:
+    """The fewest models that hold the best with the set's probability, and those that tie with the last of them."""
+    chosen: list[str] = []
+    mass = 0.0
+    last = 0.0
+    for best, name in sorted(zip((-chance for chance in chances), models, strict=True)):
+        if mass >= LEVEL_OF_SET - 1e-12 and -best < last:
+            break
+        mass -= best
+        last = -best
+        chosen.append(name)
+    return {"credible_set": chosen, "credible_set_probability": min(mass, 1.0)}
+
+
+def _tests(estimate: Estimate, post: Posterior, options: Options, models: Collection[str] | None) -> list[Row]:
+    """The model-free tests of the pairs of these models, the leading ones unless some are named."""
+    names = estimate.names
+    chosen = post.leading
+    if models is not None:
+        chosen = np.array([at for at, name in enumerate(names) if name in models], np.int64)
+    elif len(chosen) == len(names):
+        models = estimate.models
+    else:
+        models = [names[at] for at in chosen]
+    rows: dict[tuple[str, str], Row] = {}
+    if names:
+        tests = _made_tests(estimate, options, chosen)
+        rows = dict(zip(combinations([names[at] for at in chosen], 2), tests, strict=True))
+    return rows_of_tests(rows, list(combinations(sorted(models), 2)), len(estimate.models))
+
+
+def _made_tests(estimate: Estimate, options: Options, chosen: Int[np.ndarray, " chosen"]) -> list[Row]:
+    about = estimate.about
+    plan = estimate.design
+    of_pair = len(estimate.names) + pair_rows_of(pairs_of(chosen), len(estimate.names))
+    dependent = options.these_items or options.replicates in ("crossed", "folds") or estimate.shared is not None
+    values = None
+    if not dependent and about.values is not None and about.gold is None and plan.n_items <= MOST:
+        values = about.values[estimate.order[chosen]]
+    over_groups = estimate.over_groups()
+    return paired_tests(
+        over_groups.mean[of_pair, 0],
+        estimate.plain_variance()[of_pair],
+        over_groups.total().df[of_pair, 0],
+        values,
+        plan,
+        -1.0 if about.higher_is_better else 1.0,
+        options.seed,
+    )
+
+
+def _of_leaders(estimate: Estimate, ranks: Sequence[Rank], of_pair: Callable[[int, int], Shares]) -> Shares:
+    """The shares of the variance of the difference between the two models of highest P(best), by name."""
+    names = estimate.names
+    finite = [row for row in ranks if row.model in names]
+    if len(finite) < 2 or any(row.p_best is None for row in finite):
+        return dict.fromkeys(("items", "annotators", "labels"))
+    first, second = sorted(leading_pair(finite))
+    return of_pair(names.index(first), names.index(second))
+
+
+def _estimand(estimate: Estimate, options: Options, told_apart: bool) -> str:
+    plan = estimate.design
+    about = estimate.about
+    over = about.over
+    if options.these_items:
+        over = "these very items, " + ("whose labels are unsure" if about.from_labels else "scored again")
+    if estimate.shared is not None and told_apart:
+        over += f", these {estimate.shared} and, as far as these tell of them, new ones"
+    elif estimate.shared is not None:
+        over += f", new {estimate.shared} like these"
+    if plan.grouped:
+        over += f", these {plan.n_groups} groups"
+    if plan.n_clusters is not None and not options.these_items:
+        over += ", items dependent within clusters"
+    if about.gold is not None:
+        over += f", corrected by expert labels on {about.gold.n_answered} of {plan.n_items} items"
+    of_rule = about.rule
+    if about.known.proper is not None:
+        named = "Brier" if about.rule == "brier" else about.rule
+        of_rule = f"expected {named} scores"
+    elif about.rule == "score":
+        of_rule = "scores"
+    elif orientation.known(about.rule) is None and not about.rule.startswith("score ("):
+        of_rule = f"the score {check.quote(about.rule)}"  # a name that says nothing by itself
+    if estimate.shared == "annotators" and about.of_means and not about.from_labels:
+        of_rule += " against each annotator's own label"
+    if len(estimate.models) == 1:
+        return f"mean of {of_rule} over {over}"
+    better = "positive" if about.higher_is_better else "negative"
+    sides = f"a minus b, {better} favours a"
+    if not about.of_means:
+        return f"difference ({sides}) of {about.rule} over {over}"
+    return f"mean paired difference ({sides}) of {of_rule} over {over}"

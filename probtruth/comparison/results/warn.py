@@ -1,0 +1,209 @@
+"""What a reader must know before trusting the answer, in plain words."""
+
+import math
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+
+import numpy as np
+from scipy.special import stdtr
+
+from probtruth import check
+from probtruth.comparison.estimation.estimate import Estimate
+from probtruth.comparison.estimation.rectified import FEW_OF_LABEL, Rectified
+from probtruth.comparison.options import Options
+from probtruth.comparison.posterior.groups import Population
+from probtruth.inference.diagnostics import MAX_RHAT, MIN_ESS
+from probtruth.types import Comparison, orientation
+from probtruth.types.pairs import Pair
+
+FEW_UNITS = 10
+# With fewer items that have an expert's answer, or fewer that they count as if drawn at random, intervals did not
+# hold their coverage in every simulation setting.
+FEW_ANSWERS, FEW_EFFECTIVE = 40, 20
+FEW_UNEVEN = 20  # Clusters of very different sizes that count as fewer are few: simulated intervals cover 0.4 to 0.9
+BY_SIZE = "size of a cluster"  # What the warnings of such clusters say
+EVEN = 0.9  # Clusters that count as fewer than this part of their number, were they of equal size, are uneven
+BEYOND_CHANCE = 0.01  # Level at which the size of clusters goes with their difference
+ENOUGH_BY_CHANCE = 100  # Expert labels from which on a uniform sample holds as well as one that was chosen
+
+
+def warnings_of(
+    estimate: Estimate,
+    options: Options,
+    diagnostics: Mapping[str, object],
+    pairs: Sequence[Pair],
+) -> tuple[str, ...]:
+    """The warnings of one comparison; those that begin with `sampling:` fail it under `strict`."""
+    plan = estimate.design
+    about = estimate.about
+    warnings = [*sampling(diagnostics), *plan.notes, *about.notes]
+    audit = about.audit
+    facts = about.known
+    if audit.dropped:
+        warnings.append(f"{check.count(audit.dropped, 'item')} dropped for all models: {', '.join(audit.counts())}")
+    if audit.prompts:
+        warnings.append(
+            f"{len(audit.prompts)} items were asked in other words of some models "
+            f"({check.shortlist(audit.prompts, 3)}): the difference is that of model and prompt together"
+        )
+    if audit.renormalised:
+        rows = (
+            f"{count} of {model!r} (sums {low:.6g} to {high:.6g})" for model, count, low, high in audit.renormalised
+        )
+        warnings.append(f"rows of predictions divided by their sums, as you chose: {', '.join(rows)}")
+    for model, (count, items) in about.infinite.items():
+        more = f" and {count - len(items)} more" if count > len(items) else ""
+        warnings.append(
+            f"model {model!r} has an infinite score on {count} of {plan.n_items} items "
+            f"({check.shortlist(items)}{more}): its mean is infinite"
+            + ("; set a floor, or use a rule such as 'brier'" if about.from_labels else "")
+        )
+    if about.rule in orientation.PROPORTIONS and about.values is not None and about.gold is None:
+        scores = -about.values if about.higher_is_better else about.values
+        low = float(scores.min())
+        high = float(scores.max())
+        if low < 0 or high > 1:
+            way = "more" if about.higher_is_better else "less"
+            warnings.append(
+                f"values of {about.rule!r} run from {low:g} to {high:g}, not from 0 to 1: check that {way} of it is "
+                "better"
+            )
+    if facts.floor is not None:
+        warnings.append(f"probabilities below {facts.floor:g} were raised to it: a floored rule is not proper")
+    elif facts.proper is False:
+        warnings.append(f"the rule {about.rule!r} is not proper: the true probabilities need not get the best score")
+    if options.these_items and about.single_votes:
+        warnings.append(
+            "items with a single vote: their labels are taken to be as uncertain as the models' average prediction says"
+        )
+    if about.no_second_vote and not options.these_items:
+        warnings.append(
+            "one vote an item: what comes from the choice of items and what from the annotators cannot be told apart; "
+            "a second vote on some items would tell"
+        )
+    if not options.these_items:
+        warnings += _few_units(estimate)
+    if about.gold is not None:
+        warnings += _few_answers(about.gold)
+    constant = [row for row in pairs if row.reason and row.difference is not None]
+    if constant:
+        names = "; ".join(f"{check.quote(row.a)} and {check.quote(row.b)}" for row in constant[:3])
+        more = f" and {len(constant) - 3} more pairs" if len(constant) > 3 else ""
+        warnings.append(f"the same difference on every item: {names}{more}: no spread to judge by")
+    return tuple(warnings)
+
+
+def sampling(diagnostics: Mapping[str, object]) -> list[str]:
+    """What is wrong with the draws."""
+    warnings: list[str] = []
+    rhat = diagnostics["max_rhat"]
+    ess = diagnostics["min_ess"]
+    divergences = diagnostics["divergences"]
+    if isinstance(rhat, float) and not rhat <= MAX_RHAT:
+        warnings.append(f"sampling: R-hat {rhat:.3f} is above {MAX_RHAT}: the chains have not mixed")
+    if isinstance(ess, float) and not ess >= MIN_ESS:
+        warnings.append(f"sampling: effective sample size {ess:.0f} is below {MIN_ESS:.0f}")
+    if divergences:
+        warnings.append(f"sampling: {divergences} divergent transitions")
+    return warnings
+
+
+def _few_answers(gold: Rectified) -> list[str]:
+    """What few answers of experts, or few of one label, leave open."""
+    n = gold.n_answered
+    found = []
+    too_few = ""
+    if n < FEW_ANSWERS:
+        too_few = f"{n} items only: with fewer than {FEW_ANSWERS}"
+    elif gold.effective < FEW_EFFECTIVE:
+        too_few = (
+            f"{n} items, which count as much as {gold.effective:.0f} drawn at random: with fewer than {FEW_EFFECTIVE}"
+        )
+    if too_few:
+        found.append(
+            f"expert labels on {too_few} the interval may be too narrow where annotators seldom, but badly, err"
+        )
+    if gold.by_chance and n < ENOUGH_BY_CHANCE:
+        found.append(
+            f"expert labels on a uniform sample of {n} items: with 40 such labels intervals held in 0.84 "
+            "to 1.00 of simulated studies (least where a model learned from the annotators), with 40 items chosen by "
+            "choose_gold (command line: probtruth choose-gold) in 0.92 to 1.00; choose the next ones"
+        )
+    if gold.seldom:
+        found.append(
+            f"fewer than {FEW_OF_LABEL} expert answers of {check.shortlist(gold.seldom, 3)}: what such items cost was "
+            "hardly seen, and intervals are wider for it; have more items labelled that may be of this class"
+        )
+    return found
+
+
+def _few_units(estimate: Estimate) -> list[str]:
+    """What few independent units, or clusters of very different sizes, leave open."""
+    plan = estimate.design
+    effective = plan.effective_units
+    uneven = effective < EVEN * plan.n_units
+    goes = uneven and _size_goes_with_difference(estimate)
+    count = f"{plan.n_units} {plan.unit_name}s"
+    if uneven:
+        count += f", which count as {effective:.0f} of equal size"
+    said = []
+    if effective < FEW_UNITS:
+        spread = "the differences" if len(estimate.models) > 1 else "the scores"
+        said.append(f"only {count}: the answer relies on {spread} being roughly normal")
+    if goes:
+        said.append(
+            f"{count}: the {BY_SIZE} goes with its difference, so that the mean hangs on clusters larger than any of "
+            "these: the 95% interval may hold it much less often than that"
+        )
+    elif uneven and effective < FEW_UNEVEN:
+        said.append(f"{count}: if the {BY_SIZE} goes with its difference, the 95% interval may hold much less often")
+    return said
+
+
+def _size_goes_with_difference(estimate: Estimate) -> bool:
+    """Whether the two leading models differ more in larger clusters, or less, beyond chance."""
+    plan = estimate.design
+    values = estimate.about.values
+    if plan.unit is None or values is None or estimate.n_models == 0:
+        return False
+    means = estimate.over_groups().mean[: estimate.n_models, 0]
+    leading = estimate.order[np.argsort(means, kind="stable")[:2]]
+    difference = values[leading[0]] - (values[leading[1]] if len(leading) > 1 else 0.0)
+    mean = np.bincount(plan.unit, difference) / plan.unit_sizes
+    size = np.log(plan.unit_sizes)
+    n_units = len(size)
+    if n_units < 3 or np.ptp(mean) == 0 or np.ptp(size) == 0:
+        return False
+    correlation = float(np.corrcoef(size, mean)[0, 1])
+    t = correlation * math.sqrt((n_units - 2) / max(1 - correlation**2, 1e-12))
+    return bool(2 * stdtr(n_units - 2, -abs(t)) < BEYOND_CHANCE)
+
+
+def other_best(found: Comparison, proper: Comparison) -> tuple[str, ...]:
+    """A sentence where an improper score and the proper rule of its kind disagree about who is best."""
+    first = found.ranked[0]
+    other = proper.ranked[0]
+    if first.model == other.model or first.p_best is None or other.p_best is None:
+        return ()
+    return (
+        f"by {found.rule!r} {first.model!r} is best (P = {first.p_best:.3f}), by {proper.rule!r}, the proper rule of "
+        f"its kind, {other.model!r} (P = {other.p_best:.3f}): {found.rule!r} rewards forecasts that are not true",
+    )
+
+
+SENSITIVE = 0.05  # A probability that moves by more than this is said to depend on the prior
+
+
+def prior_of_groups(names: Sequence[str], population: Population) -> tuple[str, ...]:
+    """A sentence on the pair whose order in the population depends most on the prior of the spread between groups."""
+    p, half, double = [population.under_prior(power).differences(False).below(0.0) for power in (1.0, 0.5, 2.0)]
+    shift = np.maximum(np.abs(half - p), np.abs(double - p))
+    if not shift.max() > SENSITIVE:
+        return ()
+    row = int(shift.argmax())
+    a, b = list(combinations(names, 2))[row]
+    return (
+        f"few groups: in their population P({a} better than {b}) = {p[row]:.2f} would be {half[row]:.2f} or "
+        f"{double[row]:.2f} with half or "
+        "double the weight of the prior of the spread between groups",
+    )

@@ -1,0 +1,261 @@
+"""Boards with missing scores against full boards, complete cases, least squares by scipy, and simulation."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from made_scores import make
+from scipy import sparse
+from scipy.sparse.linalg import lsqr
+
+import probtruth as pt
+from probtruth.comparison.boards.boards import Fit, connected, filled
+from probtruth.comparison.estimation.design import Design
+from probtruth.errors import PosteriorError
+
+ROUNDING = 1e-9  # relative, of sums of some hundred numbers
+
+
+def board(rng: np.random.Generator, n_models: int, n_items: int, fill: float, step: float = 0.3) -> np.ndarray:
+    """Scores of models that differ by steps, on items of different worth, with holes at random."""
+    worth = 2 * rng.standard_normal(n_items)
+    values = worth + step * np.arange(n_models)[:, None] + rng.standard_normal((n_models, n_items))
+    holes = rng.random(values.shape) >= fill
+    holes[:, : n_models + 1] = False
+    values[holes] = np.nan
+    return values
+
+
+def with_hole_in_full(values: np.ndarray) -> np.ndarray:
+    return np.where(np.isnan(values), np.nanmean(values), values)
+
+
+def test_a_full_board_is_left_as_it_is() -> None:
+    values = with_hole_in_full(board(np.random.default_rng(0), 4, 50, 0.7))
+    groups = np.arange(50) % 3
+    for plan in (
+        Design.of(np.zeros(50, int)),
+        Design.of(groups, group_names=("x", "y", "z")),
+        Design.of(groups, groups + 3 * (np.arange(50) // 10), group_names=("x", "y", "z")),
+    ):
+        made = filled(values, plan, list("abcd"))
+        np.testing.assert_allclose(made.values, values, rtol=0, atol=ROUNDING)
+        np.testing.assert_allclose(made.effective, 1.0, rtol=ROUNDING)
+
+
+def test_means_are_those_of_least_squares_with_an_effect_for_each_item() -> None:
+    values = board(np.random.default_rng(1), 6, 40, 0.4)
+    model, item = np.nonzero(~np.isnan(values))
+    rows = np.arange(len(model))
+    columns = sparse.csr_matrix((np.ones(len(model)), (rows, model)), (len(model), 6))
+    effects = sparse.csr_matrix((np.ones(len(model)), (rows, item)), (len(model), 40))
+    found = lsqr(sparse.hstack([columns, effects]), values[model, item], atol=1e-14, btol=1e-14)[0]
+    fit = Fit.of(values)
+    np.testing.assert_allclose(fit.mean - fit.mean[0], found[:6] - found[0], atol=1e-8)
+
+
+def test_one_missing_score_changes_little_and_more_items_less() -> None:
+    changes = []
+    for n_items in (40, 400, 4000):
+        values = with_hole_in_full(board(np.random.default_rng(2), 3, n_items, 0.9))
+        whole = pt.compare(make(values))
+        values[1, n_items // 2] = np.nan
+        less = pt.compare(make(values))
+        change = [abs(one.low - two.low) for one, two in zip(whole.pairs, less.pairs, strict=True)]
+        width = whole.pairs[0].high - whole.pairs[0].low
+        changes.append(max(change) / width)
+    assert changes[0] < 0.2
+    assert changes[1] < changes[0] / 2
+    assert changes[2] < changes[1] / 2
+
+
+def test_two_models_rest_on_the_items_they_share() -> None:
+    values = board(np.random.default_rng(3), 2, 60, 0.6)
+    both = ~np.isnan(values).any(0)
+    one, complete = pt.compare(make(values)), pt.compare(make(values[:, both]))
+    for name in ("difference", "low", "high", "p_a_better"):
+        assert one.pairs[0][name] == pytest.approx(complete.pairs[0][name], rel=1e-6)
+    assert one.pairs[0].shared_items == both.sum()
+    assert pt.compare(make(values).common()).pairs[0].low == complete.pairs[0].low
+
+
+def test_a_third_model_on_few_items_hardly_touches_the_other_two() -> None:
+    rng = np.random.default_rng(4)
+    values = with_hole_in_full(board(rng, 3, 500, 1.0))
+    values[2, 320:] = np.nan
+    two, three = pt.compare(make(values[:2])), pt.compare(make(values))
+    width = two.pairs[0].high - two.pairs[0].low
+    assert abs(two.pairs[0].difference - three.pairs[0].difference) < 0.02 * width
+    assert three.pairs[0].high - three.pairs[0].low < 1.02 * width
+
+
+def test_equal_models_with_holes_are_told_apart_by_nothing() -> None:
+    values = board(np.random.default_rng(5), 4, 60, 0.5)
+    values[2] = values[0]
+    comparison = pt.compare(make(values))
+    pair = next(row for row in comparison.pairs if row.models == ("000", "002"))
+    assert pair.difference == 0
+    assert pair.p_a_better == 0.5
+    best = {row.model: row.p_best for row in comparison.ranks}
+    assert best["000"] == best["002"]
+
+
+def test_holes_by_difficulty_do_not_bias() -> None:
+    """Model 1 lacks the hard items: its plain mean would be better by far."""
+    rng = np.random.default_rng(6)
+    worth = 3 * rng.standard_normal(2000)
+    values = worth + rng.standard_normal((3, 2000)) + np.array([[0.0], [0.2], [0.4]])
+    values[1, (worth > 0) & (rng.random(2000) < 0.9)] = np.nan
+    assert np.nanmean(values[1]) < np.nanmean(values[0]) - 1
+    pair = pt.compare(make(values)).pairs[0]
+    assert pair.low < -0.2 < pair.high
+    assert pair.high - pair.low < 0.25
+
+
+@pytest.mark.parametrize("higher_is_better", [False, True])
+def test_order_of_models_and_items_and_the_sign_change_nothing_else(higher_is_better: bool) -> None:
+    rng = np.random.default_rng(7)
+    values = board(rng, 5, 80, 0.5)
+    names = [f"m{place}" for place in range(5)]
+    models, items = rng.permutation(5), rng.permutation(80)
+    one = pt.compare(make(values, names, higher_is_better=higher_is_better))
+    other = pt.compare(make(values[models][:, items], [names[at] for at in models], higher_is_better=higher_is_better))
+    for first, second in zip(one.pairs, other.pairs, strict=True):
+        assert first.models == second.models
+        assert first.low == pytest.approx(second.low, rel=ROUNDING)
+        assert first.shared_items == second.shared_items
+
+
+def test_groups_and_clusters_follow() -> None:
+    values = board(np.random.default_rng(8), 3, 120, 0.7)
+    groups = [f"g{place % 3}" for place in range(120)]
+    clusters = [f"c{place % 3}-{place // 12}" for place in range(120)]
+    grouped = pt.compare(make(values), groups=groups, engine="exact")
+    assert {row.group for row in grouped.groups} == {"g0", "g1", "g2"}
+    alone = pt.compare(make(values[:, ::3]), engine="exact")
+    mean = sum(pt.compare(make(values[:, start::3]), engine="exact").pairs[0].difference for start in range(3))
+    assert grouped.pairs[0].difference == pytest.approx(mean / 3, rel=1e-9)
+    assert alone.pairs[0].shared_items is not None
+    clustered = pt.compare(make(values), clusters=clusters, engine="exact")
+    assert clustered.pairs[0].difference == pytest.approx(pt.compare(make(values)).pairs[0].difference, rel=1e-9)
+
+
+def test_sets_that_nothing_connects_are_compared_each_by_itself() -> None:
+    values = np.random.default_rng(9).standard_normal((5, 60))
+    values[:3, 30:] = np.nan
+    values[3:, :30] = np.nan
+    scores = make(values)
+    assert connected(values).tolist() == [0, 0, 0, 1, 1]
+    comparison = pt.compare(scores)
+    within = pt.compare(make(values[:3, :30]))
+    found = {row.models: row for row in comparison.pairs}
+    assert found["000", "001"].low == within.pairs[0].low
+    assert found["000", "003"].difference is None
+    assert found["000", "003"].p_a_better is None
+    assert "connects" in found["000", "003"].reason
+    assert all(row.p_best is None for row in comparison.ranks)
+    assert comparison.decisions["chosen"] is None
+    assert "nothing connects" in comparison.warnings[0]
+
+
+def test_a_group_in_which_nothing_connects_is_named() -> None:
+    values = np.random.default_rng(10).standard_normal((3, 40))
+    values[2, :20] = np.nan
+    with pytest.raises(PosteriorError, match="in group 'x'"):
+        pt.compare(make(values), groups=["x"] * 20 + ["y"] * 20)
+
+
+def test_many_missing_scores_of_one_model_ask_whether_it_failed() -> None:
+    values = board(np.random.default_rng(11), 3, 100, 1.0)
+    values[2, 50:] = np.nan
+    values[0, 60] = np.nan
+    warnings = " ".join(pt.compare(make(values)).warnings)
+    assert "'002' lacks 50, '000' lacks 1" in warnings
+    assert "if it failed" in warnings
+    values = board(np.random.default_rng(11), 3, 100, 0.7)
+    assert "if it failed" not in " ".join(pt.compare(make(values)).warnings)
+
+
+def test_a_difference_that_depends_on_the_items_is_said() -> None:
+    """Where worth widens the difference of models, holes by worth make direct and indirect differences disagree."""
+    rng = np.random.default_rng(12)
+    worth = rng.standard_normal(600)
+    values = rng.standard_normal((3, 600)) * 0.3 + worth * np.array([[0.0], [1.0], [2.0]])
+    values[0, worth > 0.5] = np.nan
+    values[2, worth < -0.5] = np.nan
+    assert "depends on the items" in " ".join(pt.compare(make(values)).warnings)
+    said = 0
+    for seed in range(40):
+        plain = board(np.random.default_rng(100 + seed), 3, 100, 0.6)
+        said += "depends on the items" in " ".join(pt.compare(make(plain)).warnings)
+    assert said <= 2
+
+
+def test_infinite_scores_stay_infinite_beside_holes() -> None:
+    values = board(np.random.default_rng(13), 4, 60, 0.6)
+    values[1, 0] = np.inf
+    comparison = pt.compare(make(values))
+    assert next(row for row in comparison.ranks if row.model == "001").score == np.inf
+    others = pt.compare(make(values[[0, 2, 3]], ["000", "002", "003"]))
+    found = {row.models: row for row in comparison.pairs}
+    for a, b in combinations(("000", "002", "003"), 2):
+        assert found[a, b].low == pytest.approx({row.models: row for row in others.pairs}[a, b].low, rel=ROUNDING)
+
+
+def zero_one(n_items: int) -> np.ndarray:
+    """Two models that differ on two items, and a third one."""
+    rng = np.random.default_rng(14)
+    one = (rng.random(n_items) < 0.7).astype(float)
+    other = np.where(np.arange(n_items) < 2, 1 - one, one)
+    return np.stack([one, other, (rng.random(n_items) < 0.5).astype(float)])
+
+
+def test_ties_count_on_a_board_as_they_do_on_full_scores() -> None:
+    values = zero_one(100)
+    full = pt.compare(make(values))
+    less = values.copy()
+    less[2, 50] = np.nan
+    width = full.pairs[0].high - full.pairs[0].low
+    for name in ("low", "high"):
+        assert pt.compare(make(less)).pairs[0][name] == pytest.approx(full.pairs[0][name], abs=0.01 * width)
+    half = values[:2].copy()
+    half[1, 50:] = np.nan
+    for one, other in ((half, values[:2, :50]), (half[[0, 0]] + 0 * half, values[[0, 0], :50])):
+        board, alone = pt.compare(make(one)), pt.compare(make(other)).pairs[0]
+        pair = board.pairs[0]
+        assert pair.high - pair.low == pytest.approx(alone.high - alone.low, rel=0.02)  # of one degree of freedom
+        assert board.unseen["reason"] is None
+
+
+def test_a_mean_beyond_the_range_of_the_scores_is_said() -> None:
+    """Model 0 is right on the items where model 1 is wrong, and lacks those where model 1 is right."""
+    values = np.array([[1.0] * 12 + [np.nan] * 28, [0.0] * 9 + [1.0] * 31])
+    higher = pt.compare(make(values, higher_is_better=True))
+    assert higher.ranking()["score"].max() > 1
+    assert "the mean of '000' would be 1.53, beyond the scores' range (0 to 1)" in " ".join(higher.warnings)
+    assert "beyond" not in " ".join(pt.compare(make(values[:, :12])).warnings)
+
+
+@pytest.mark.long
+def test_intervals_cover_and_are_narrower_than_those_of_shared_items() -> None:
+    covered, narrower = 0, 0
+    for seed in range(200):
+        values = board(np.random.default_rng(1000 + seed), 5, 80, 0.5)
+        row = pt.compare(make(values)).pairs[0]
+        shared = pt.compare(make(values[:2, ~np.isnan(values[:2]).any(0)])).pairs[0]
+        covered += row.low <= -0.3 <= row.high
+        narrower += row.high - row.low < shared.high - shared.low
+    assert covered >= 181  # binomial of 200 and 0.95: below with probability 0.005
+    assert narrower >= 195
+
+
+def test_a_model_without_any_score_is_an_error() -> None:
+    scores = pt.Scores(
+        np.array([[1.0, 2.0], [2.0, 2.5], [np.nan, np.nan]]),
+        ("a", "b", "c"),
+        ("p", "q"),
+        "loss",
+        higher_is_better=False,
+    )
+    with pytest.raises(pt.InputError, match="no score of model 'c'"):
+        pt.compare(scores)

@@ -1,0 +1,59 @@
+"""What the draws of NUTS say of the population of groups, and how well."""
+
+import numpy as np
+import pytest
+
+from probtruth.comparison.posterior.drawn import ACCEPT, END_ERROR, GROUP_DRAWS, WARMUP, mixture_errors
+from probtruth.comparison.posterior.groups import Groups, Prior, from_draws, quadrature
+from probtruth.comparison.posterior.program import integrated
+from probtruth.inference import nuts
+
+FROM_QUADRATURE = 0.03  # Of an interval's width: what six nodes for the variance of a small group leave
+
+
+def groups_of(n_groups, between, spread, seed):
+    """Of 4 to 400 items whose variances differ, or of 30 of one variance; in units of their spread."""
+    rng = np.random.default_rng([seed, n_groups])
+    sizes = np.rint(np.geomspace(4, 400, n_groups)) if spread else np.full(n_groups, 30.0)
+    df = sizes[:, None] - 1
+    true = np.exp(spread * rng.standard_normal(df.shape))
+    mean = between * rng.standard_normal(df.shape) + np.sqrt(true / sizes[:, None]) * rng.standard_normal(df.shape)
+    seen = true * rng.chisquare(df) / df
+    unit = np.sqrt(mean.var() + (seen[:, 0] / sizes).mean())
+    seen = seen / unit**2
+    return Groups((mean - mean.mean()) / unit, seen, df, sizes, (df * seen).sum(0) / df.sum())
+
+
+def drawn(groups, seed):
+    prior = Prior.of(groups)
+    data = {"mean": groups.mean, "variance": groups.seen / groups.n_items[:, None], "df": groups.df}
+    data |= {"n_items": groups.n_items, "prior_scale": prior.scale, "log_range": prior.log_range}
+    run = nuts.sample(integrated, data, seed, draws=GROUP_DRAWS, warmup=WARMUP, target_accept=ACCEPT)
+    return run, from_draws(groups, prior, run.sites, 0, seed).mixture()
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("n_groups", [2, 3, 4, 10, 40])
+def test_no_divergences_and_ends_as_exact(n_groups):
+    for between in (0.0, 0.3, 3.0, 100.0):
+        for spread in (0.0, 1.0):
+            groups = groups_of(n_groups, between, spread, 0)
+            exact = quadrature(groups, Prior.of(groups), 0).mixture()
+            width = exact.quantile(0.975) - exact.quantile(0.025)
+            for seed in range(2 if n_groups < 10 else 1):
+                run, mixture = drawn(groups, seed)
+                assert not run.stats["diverging"].any()
+                assert mixture_errors(mixture)[1] < END_ERROR
+                for p in (0.025, 0.975):
+                    assert abs(mixture.quantile(p) - exact.quantile(p)) < FROM_QUADRATURE * width
+
+
+@pytest.mark.long
+def test_errors_of_ends_cover_what_seeds_do():
+    """With two groups, whose interval hangs on the largest sds between them, ends moved by 0.06 of the width."""
+    groups = groups_of(2, 0.3, 1.0, 0)
+    found = [drawn(groups, seed)[1] for seed in range(6)]
+    ends = np.array([[one.quantile(0.025), one.quantile(0.975)] for one in found])
+    width = np.mean(ends[:, 1] - ends[:, 0])
+    error = np.mean([mixture_errors(one)[1] for one in found])
+    assert ends.std(0, ddof=1).max() < 1.5 * error * width

@@ -1,0 +1,184 @@
+import itertools
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from made_scores import estimated, make, rows_of
+from scipy import stats
+
+from probtruth.comparison.compare import compare
+from probtruth.comparison.estimation.design import Design
+from probtruth.comparison.results.tests import (
+    EXACT,
+    EXPLICIT,
+    FLIPS,
+    WEIGHTS,
+    bootstrap_p_below,
+    paired_tests,
+    sign_flip_p,
+    signed_rank_p,
+)
+
+SEED = 0
+
+
+def of(values, clusters=None, groups=None):
+    plan = Design.of(np.zeros(values.shape[1], int) if groups is None else groups, clusters)
+    plan = replace(plan, weights=plan.group_sizes / plan.n_items)
+    place = rows_of(estimated(values, plan), slice(len(values), None))
+    tests = paired_tests(place.mean, place.plain_variance, place.df, values, plan, 1.0, SEED)
+    return [SimpleNamespace(**row) for row in tests]
+
+
+def test_tests_are_those_of_scipy():
+    a, b = np.random.default_rng(0).gamma(1.0, size=(2, 25))
+    (row,) = of(np.stack([a, b]))
+    reference = stats.ttest_rel(a, b)
+    assert (row.t, row.df) == (pytest.approx(reference.statistic), pytest.approx(24))
+    assert row.t_p == pytest.approx(reference.pvalue)
+    assert row.wilcoxon_p == pytest.approx(stats.wilcoxon(a, b).pvalue)
+
+
+def test_repeats_of_an_item_in_a_cluster_are_no_more_evidence():
+    values = np.random.default_rng(1).normal([[0.0], [0.4]], 1, (2, 20))
+    (plain,), (repeated,) = of(values), of(np.repeat(values, 3, axis=1), clusters=np.arange(60) // 3)
+    assert repeated.t_p == pytest.approx(plain.t_p)
+    assert repeated.sign_flip_p == pytest.approx(plain.sign_flip_p)
+    assert repeated.bootstrap_p_a_better == pytest.approx(plain.bootstrap_p_a_better)
+    (naive,) = of(np.repeat(values, 3, axis=1))
+    assert naive.sign_flip_p < plain.sign_flip_p
+
+
+def test_flips_within_groups_reject_a_true_null_as_often_as_they_say():
+    rng = np.random.default_rng(6)
+    groups, flat = np.repeat([0, 1, 2], [6, 10, 30]), np.zeros(46)
+    centre = np.array([-5.0, 1.0, 2.0 / 3])  # weighted with the groups' sizes: 0
+    tests = [of(np.stack([centre[groups] + rng.normal(size=46), flat]), groups=groups)[0] for _ in range(200)]
+    p = np.array([test.sign_flip_p for test in tests])
+    assert abs((p < 0.2).mean() - 0.2) < MONTE_CARLO * np.sqrt(0.16 / 200)
+    assert np.abs(p - [test.t_p for test in tests]).mean() < 0.02
+
+
+def test_flips_within_groups_by_hand():
+    """Deviations from an estimated mean are too small by the root of (n - 1)/n; three items and four."""
+    difference = np.array([0.4, 1.0, 0.1, -0.3, 0.9, 0.5, 0.7])
+    groups = np.repeat([0, 1], [3, 4])
+    means = np.array([difference[:3].mean(), difference[3:].mean()])
+    freedom = np.sqrt(np.repeat([3 / 2, 4 / 3], [3, 4]))
+    own = (freedom * (difference - means[groups]) + difference.mean()) / 7
+    flipped = [abs(own @ np.array(signs)) for signs in itertools.product([1, -1], repeat=7)]
+    wanted = np.mean(np.array(flipped) >= abs(own.sum()) * (1 - 1e-9))
+    (found,) = of(np.stack([difference, np.zeros(7)]), groups=groups)
+    assert found.sign_flip_p == pytest.approx(wanted, rel=1e-12)
+
+
+def test_tests_that_do_not_exist_are_none():
+    (row,) = of(np.zeros((2, 5)))
+    assert set(vars(row).values()) == {None}
+    (constant,) = of(np.stack([np.zeros(5), np.full(5, 0.1)]))
+    assert (constant.t_p, constant.bootstrap_p_a_better) == (None, None)
+    assert constant.sign_flip_p == 2 / 2**5
+
+
+@pytest.mark.parametrize("n", [1, 5, 20, EXACT])
+def test_exact_p_is_scipys_without_ties(n):
+    values = np.random.default_rng(n).normal(0.3, 1, n)
+    assert signed_rank_p(values) == pytest.approx(stats.wilcoxon(values, method="exact").pvalue, rel=1e-10)
+
+
+def test_exact_p_with_ties_is_that_of_all_signs():
+    values = np.array([1.0, 1.0, -1.0, 2.0, 2.0, -3.0, 4.0, 0.0])
+    ranks = stats.rankdata(np.abs(values[:-1]))
+    observed = ranks[values[:-1] > 0].sum()
+    sums = [np.dot(ranks, signs) for signs in itertools.product([0, 1], repeat=7)]
+    tail = min(np.mean([total >= observed for total in sums]), np.mean([total <= observed for total in sums]))
+    assert signed_rank_p(values) == pytest.approx(2 * tail, rel=1e-12)
+
+
+@pytest.mark.parametrize("decimals", [1, 9])
+def test_normal_p_is_scipys_with_and_without_ties(decimals):
+    values = np.round(np.random.default_rng(7).normal(0.1, 1, 200), decimals)
+    assert signed_rank_p(values) == pytest.approx(stats.wilcoxon(values, method="asymptotic").pvalue, rel=1e-10)
+
+
+def test_zeros_are_left_out_and_nothing_is_left():
+    values = np.random.default_rng(8).normal(size=12)
+    assert signed_rank_p(np.r_[values, np.zeros(9)]) == signed_rank_p(values) == signed_rank_p(-values)
+    assert signed_rank_p(np.zeros(4)) is None
+
+
+MONTE_CARLO = 5.0
+
+
+def test_few_units_are_flipped_in_every_way():
+    values = np.array([0.3, 0.1, -0.2, 0.5, 0.0, 0.4])
+    total = abs(values.sum())
+    patterns = [abs(np.dot(signs, values)) for signs in itertools.product([-1, 1], repeat=6)]
+    wanted = np.mean([pattern >= total - 1e-12 for pattern in patterns])
+    assert sign_flip_p(values[None], SEED) == [pytest.approx(wanted, rel=1e-12)]
+
+
+def test_units_of_one_size_are_mcnemars_exact_test():
+    values = np.r_[np.ones(14), -np.ones(4), np.zeros(30)]
+    assert sign_flip_p(values[None], SEED) == [pytest.approx(stats.binomtest(14, 18).pvalue, rel=1e-12)]
+
+
+def test_many_units_agree_with_scipys_permutation_test():
+    rng = np.random.default_rng(0)
+    values = rng.normal(0.3, 1, 30)
+    reference = stats.permutation_test(
+        (values,), np.mean, permutation_type="samples", n_resamples=20_000, rng=np.random.default_rng(1)
+    ).pvalue
+    (p,) = sign_flip_p(values[None], SEED)
+    assert p == pytest.approx(
+        reference, abs=MONTE_CARLO * np.sqrt(reference * (1 - reference) * (1 / FLIPS + 1 / 20_000))
+    )
+
+
+def test_what_no_flip_reaches_has_the_least_p_there_is():
+    """(0 + 1) / (FLIPS + 1), never 0: Phipson and Smyth 2010, doi:10.2202/1544-6115.1585."""
+    values = np.linspace(1, 2, 60)
+    assert sign_flip_p(values[None], SEED) == [1 / (FLIPS + 1)]
+
+
+def test_units_beyond_those_flipped_one_by_one_enter_as_a_normal():
+    rng = np.random.default_rng(2)
+    values = rng.normal(0.03, 1, 5 * EXPLICIT)
+    p = stats.ttest_1samp(values, 0).pvalue
+    assert sign_flip_p(values[None], SEED) == [pytest.approx(p, abs=MONTE_CARLO * np.sqrt(p * (1 - p) / FLIPS))]
+    one_large = np.r_[np.full(3 * EXPLICIT, 1e-3), -np.full(3 * EXPLICIT, 1e-3), 1.0]
+    # the sign of one unit decides, and the others add as much as they take: no evidence
+    assert sign_flip_p(one_large[None], SEED) == [pytest.approx(0.5, abs=MONTE_CARLO * 0.5 / np.sqrt(FLIPS))]
+
+
+def test_the_seed_of_the_comparison_draws_the_tests():
+    values = np.random.default_rng(9).normal([[0.0], [0.2]], 1, (2, 60))
+    tests: list[tuple[float, float]] = []
+    for seed in (1, 1, 2):
+        comparison = compare(make(values), engine="exact", seed=seed)
+        (row,) = comparison.model_free_tests().to_dicts()
+        tests.append((row["sign_flip_p"], row["bootstrap_p_a_better"]))
+    first, same, other = tests
+    assert first == same
+    for one, two, draws in zip(first, other, (FLIPS, WEIGHTS), strict=True):
+        assert one != two
+        assert one == pytest.approx(two, abs=MONTE_CARLO * np.sqrt(2 * one * (1 - one) / draws))
+
+
+@pytest.mark.parametrize("n", [30, 3 * EXPLICIT])
+def test_bayesian_bootstrap_is_rubins(n):
+    rng = np.random.default_rng(5)
+    values = rng.exponential(size=n) - 1 + 0.7 / np.sqrt(n)
+    weights = rng.dirichlet(np.ones(n), 4000)
+    p = (weights @ values < 0).mean()
+    (found,) = bootstrap_p_below((values - values.mean())[None] / n, np.array([values.mean()]), SEED)
+    assert found == pytest.approx(p, abs=MONTE_CARLO * np.sqrt(p * (1 - p) * (1 / WEIGHTS + 1 / 4000)))
+
+
+def test_bayesian_bootstrap_of_two_values_by_hand():
+    # weight w of -1 is uniform: P(1 - 2w < 0) = 1/2; of values -1 and 3: P(w > 3/4) = 1/4
+    for low, high, wanted in ((-1.0, 1.0, 0.5), (-1.0, 3.0, 0.25)):
+        mean = (low + high) / 2
+        (p,) = bootstrap_p_below(np.array([[low - mean, high - mean]]) / 2, np.array([mean]), SEED)
+        assert p == pytest.approx(wanted, abs=MONTE_CARLO * np.sqrt(wanted * (1 - wanted) / WEIGHTS))

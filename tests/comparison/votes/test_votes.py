@@ -1,0 +1,331 @@
+"""Votes on pairs of models: published strengths, likelihoods by scipy, and simulated prompts and annotators."""
+
+from dataclasses import replace
+from itertools import combinations
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+import probtruth as pt
+from probtruth.comparison.votes.votes import Chances, Fit, balance, difference_at, preferred
+from probtruth.errors import InputError
+
+# American League 1987, games won by the row's team against the column's: Agresti, Categorical Data Analysis (2002),
+# table 10.10. Strengths relative to Baltimore: the vignette of BradleyTerry2 (R), model without an effect of home.
+WINS = (
+    (0, 7, 9, 7, 7, 9, 11),
+    (6, 0, 7, 5, 11, 9, 9),
+    (4, 6, 0, 7, 7, 8, 12),
+    (6, 8, 6, 0, 6, 7, 10),
+    (6, 2, 6, 7, 0, 7, 12),
+    (4, 4, 5, 6, 6, 0, 6),
+    (2, 4, 1, 3, 1, 7, 0),
+)
+PUBLISHED = (1.5814, 1.4364, 1.2945, 1.2476, 1.1077, 0.6839, 0.0)
+# Chocolate puddings, six brands: table 1 of Davidson 1970, brand i, brand j, votes for i, votes for j, ties. Worths and
+# weight of ties: the R package PlackettLuce 0.4, `coef(mod, log = FALSE)` in its overview, which are Davidson's.
+PUDDINGS = (
+    (1, 2, 19, 22, 16),
+    (1, 3, 16, 19, 12),
+    (2, 3, 19, 19, 10),
+    (1, 4, 18, 23, 13),
+    (2, 4, 23, 19, 9),
+    (3, 4, 19, 20, 15),
+    (1, 5, 13, 19, 18),
+    (2, 5, 16, 20, 12),
+    (3, 5, 16, 15, 17),
+    (4, 5, 17, 14, 16),
+    (1, 6, 18, 21, 12),
+    (2, 6, 22, 20, 12),
+    (3, 6, 13, 18, 10),
+    (4, 6, 14, 19, 18),
+    (5, 6, 11, 21, 12),
+)
+WORTHS = (0.1388005, 0.1729985, 0.1617420, 0.1653930, 0.1586805, 0.2023855)
+PUDDING_TIES = 0.7468147
+FOUR_DIGITS = 5e-5
+
+
+def votes_from(
+    left: np.ndarray,
+    right: np.ndarray,
+    outcome: np.ndarray,
+    n_models: int,
+    item: np.ndarray | None = None,
+    annotator: np.ndarray | None = None,
+    placed: bool = True,
+) -> pt.Votes:
+    n = len(outcome)
+    places = np.arange(n) if item is None else item
+    return pt.Votes(
+        places,
+        left,
+        right,
+        outcome,
+        tuple(f"m{at:02d}" for at in range(n_models)),
+        tuple(map(str, range(int(places.max()) + 1))),
+        annotator,
+        () if annotator is None else tuple(f"u{at}" for at in range(int(annotator.max()) + 1)),
+        item is not None,
+        placed,
+    )
+
+
+def simulated(
+    rng: np.random.Generator, n_models: int, prompts: int, annotators: int, n: int, spread: float, ties: float
+) -> tuple[pt.Votes, float]:
+    """Votes whose differences have tastes of prompts and of annotators; and P(last is preferred to the first)."""
+    strength = np.linspace(-0.5, 0.5, n_models)
+    left = rng.integers(n_models, size=n)
+    right = (left + rng.integers(1, n_models, size=n)) % n_models
+    item = rng.integers(prompts, size=n)
+    annotator = rng.integers(annotators, size=n)
+    of_item = spread * rng.standard_normal((prompts, n_models))
+    of_annotator = spread / 2 * rng.standard_normal((annotators, n_models))
+    quality = strength + of_item[item][:, :] + of_annotator[annotator]
+    rows = np.arange(n)
+    chances = Chances.of(quality[rows, left] - quality[rows, right], ties)
+    u = rng.random(n)
+    outcome = np.where(u < chances.left, 1, np.where(u < chances.left + chances.tie, 0, -1))
+    noise = spread * np.sqrt(2 * 1.25) * np.random.default_rng(0).standard_normal(200_000)
+    true = float(preferred(strength[-1] - strength[0] + noise, ties).mean())
+    return votes_from(left, right, outcome, n_models, item, annotator), true
+
+
+def test_baseball_1987_has_the_published_strengths() -> None:
+    left, right = [], []
+    for one, row in enumerate(WINS):
+        for other, wins in enumerate(row):
+            left += [one] * wins
+            right += [other] * wins
+    votes = votes_from(np.array(left), np.array(right), np.ones(len(left), int), 7, placed=False)
+    strength = Fit.of(votes, added=0.0).strength
+    np.testing.assert_allclose(strength - strength[-1], PUBLISHED, rtol=0, atol=FOUR_DIGITS)
+
+
+def test_puddings_have_davidsons_worths_and_ties() -> None:
+    left, right, outcome = [], [], []
+    for one, other, won, lost, tied in PUDDINGS:
+        left += [one - 1] * (won + lost + tied)
+        right += [other - 1] * (won + lost + tied)
+        outcome += [1] * won + [-1] * lost + [0] * tied
+    votes = votes_from(np.array(left), np.array(right), np.array(outcome), 6, placed=False)
+    fit = Fit.of(votes, added=0.0)
+    worth = np.exp(fit.strength)
+    np.testing.assert_allclose(worth / worth.sum(), WORTHS, rtol=0, atol=FOUR_DIGITS)
+    assert fit.tie_weight == pytest.approx(PUDDING_TIES, abs=FOUR_DIGITS)
+
+
+def test_ties_have_the_largest_likelihood_of_davidsons_model() -> None:
+    votes, _ = simulated(np.random.default_rng(1), 5, 40, 8, 800, 0.3, 1.0)
+
+    votes = replace(votes, left=np.append(votes.left, [0] * 200), right=np.append(votes.right, [1] * 200))
+    votes = replace(votes, item=np.append(votes.item, [0] * 200), outcome=np.append(votes.outcome, [1, 1, 0, -1] * 50))
+
+    # the side is held by as many votes as balance says, so that the likelihood alone is that without it
+    free_side = Fit.of(votes, added=0.0)
+    firm = 16.0 / 4 / (balance(votes) ** 2 + 1e-6)
+
+    def minus_likelihood(free: np.ndarray) -> float:
+        strength = np.append(free[:4], 0.0)
+        d = strength[votes.left] - strength[votes.right] + free[5]
+        logits = np.stack([d / 2, np.full(len(d), free[4]), -d / 2])  # left, tie, right
+        of_outcome = logits[1 - votes.outcome, np.arange(len(d))]
+        return float((np.logaddexp.reduce(logits, axis=0) - of_outcome).sum() + firm * free[5] ** 2 / 2)
+
+    found = minimize(minus_likelihood, np.zeros(6), method="BFGS", options={"gtol": 1e-6})
+    np.testing.assert_allclose(free_side.strength[:4] - free_side.strength[4], found.x[:4], atol=1e-4)
+    assert np.log(free_side.tie_weight) == pytest.approx(found.x[4], abs=1e-4)
+    assert free_side.side == pytest.approx(found.x[5], abs=1e-4)
+
+
+def test_preference_and_difference_are_each_others_inverse() -> None:
+    for ties in (0.0, 0.3, 5.0):
+        for points in (0.0, 0.01, 0.2, 0.49):
+            found = difference_at(points, ties, 0.4)
+            assert preferred(found, ties, 0.4) == pytest.approx(0.5 + points, abs=1e-12)
+    extreme = preferred(np.array([-3000.0, 0.0, 3000.0]), 1.0)
+    assert extreme.tolist() == [0.0, 0.5, 1.0]
+
+
+def test_a_model_that_wins_every_vote_has_a_finite_strength() -> None:
+    left = np.array([0, 0, 0, 1, 1, 2, 2])
+    right = np.array([1, 1, 2, 2, 0, 0, 1])
+    outcome = np.array([1, 1, 1, 1, -1, -1, -1])
+    comparison = pt.compare(votes_from(left, right, outcome, 3, np.arange(7)))
+    assert np.isfinite([rank.score for rank in comparison.ranks]).all()
+    assert comparison.ranks[0].model == "m00"
+
+
+@pytest.mark.parametrize(("n", "exact"), [(20, 0.8316), (40, 0.9119)])
+def test_of_votes_that_are_all_won_the_interval_is_about_that_of_clopper_and_pearson(n: int, exact: float) -> None:
+    # scipy 1.17: beta.ppf(0.025, n, 1)
+    ones = np.ones(n, int)
+    (pair,) = pt.compare(votes_from(0 * ones, ones, ones, 2)).pairwise().rows(named=True)
+    assert pair["p_a_preferred_low"] == pytest.approx(exact, abs=0.005)
+    assert pair["p_a_preferred_high"] > 0.997
+
+
+def test_of_ties_alone_the_interval_has_a_width() -> None:
+    ones = np.ones(20, int)
+    (pair,) = pt.compare(votes_from(0 * ones, ones, 0 * ones, 2)).pairwise().rows(named=True)
+    assert pair["p_a_preferred_low"] < 0.495 < 0.505 < pair["p_a_preferred_high"]
+
+
+def test_the_order_of_votes_changes_nothing_nor_do_sides_that_are_not_recorded() -> None:
+    rng = np.random.default_rng(2)
+    votes, _ = simulated(rng, 4, 30, 6, 500, 0.5, 0.5)
+    votes = replace(votes, placed=False)
+    order = rng.permutation(500)
+    flip = rng.random(500) < 0.5
+    left = np.where(flip, votes.right, votes.left)[order]
+    right = np.where(flip, votes.left, votes.right)[order]
+    outcome = np.where(flip, -votes.outcome, votes.outcome)[order]
+    other = votes_from(left, right, outcome, 4, votes.item[order], votes.annotator[order], placed=False)
+    for one, two in zip(pt.compare(votes).pairs, pt.compare(other).pairs, strict=True):
+        assert one.low == pytest.approx(two.low, rel=1e-7)
+        assert one.p_a_preferred == pytest.approx(two.p_a_preferred, rel=1e-7)
+
+
+def test_an_advantage_of_the_left_side_is_taken_off_where_pairs_stand_both_ways_round() -> None:
+    rng = np.random.default_rng(12)
+    n = 6000
+    first = rng.random(n) < 0.8  # the weaker model stands left four times in five
+    left = np.where(first, 0, 1)
+    d = np.where(first, -0.5, 0.5) + 0.8
+    outcome = np.where(rng.random(n) < 1 / (1 + np.exp(-d)), 1, -1)
+    votes = votes_from(left, 1 - left, outcome, 2)
+    fit = Fit.of(votes)
+    assert fit.side == pytest.approx(0.8, abs=0.15)
+    assert fit.strength[1] - fit.strength[0] == pytest.approx(0.5, abs=0.15)
+    assert Fit.of(replace(votes, placed=False)).strength[1] < 0
+    mirrored = votes_from(1 - left, left, -outcome, 2)
+    assert Fit.of(mirrored).side == pytest.approx(-fit.side, rel=1e-7)
+    pair = pt.compare(votes).pairs[0]
+    assert pt.compare(mirrored).pairs[0].p_a_preferred_low == pytest.approx(pair.p_a_preferred_low, rel=1e-7)
+
+
+def test_a_vote_the_other_way_round_changes_little() -> None:
+    # of tables in which one model always stands left, nothing is known of sides; one vote tells next to nothing
+    rng = np.random.default_rng(13)
+    outcome = np.where(rng.random(400) < 0.6, 1, -1)
+    left = np.zeros(400, int)
+    before = pt.compare(votes_from(left, 1 - left, outcome, 2)).pairs[0]
+    left[0] = 1
+    outcome[0] = -outcome[0]
+    after = pt.compare(votes_from(left, 1 - left, outcome, 2)).pairs[0]
+    tenth = (before.high - before.low) / 10
+    assert after.low == pytest.approx(before.low, abs=tenth)
+    assert after.high == pytest.approx(before.high, abs=tenth)
+
+
+def test_prompts_and_annotators_widen_the_interval() -> None:
+    votes, _ = simulated(np.random.default_rng(3), 3, 20, 5, 2000, 1.0, 0.5)
+    whole = pt.compare(votes)
+    bare = votes_from(votes.left, votes.right, votes.outcome, 3)
+    independent = pt.compare(bare)
+    assert whole.pairs[1].difference == pytest.approx(independent.pairs[1].difference, rel=1e-9)
+    width = whole.pairs[1].high - whole.pairs[1].low
+    assert width > 1.5 * (independent.pairs[1].high - independent.pairs[1].low)
+    assert whole.uncertainty["annotators"] is not None
+    assert "annotators" in " ".join(independent.warnings)
+
+
+def test_uncertainty_says_what_to_get_more_of() -> None:
+    few_votes, _ = simulated(np.random.default_rng(8), 3, 500, 200, 500, 0.0, 0.5)
+    assert pt.compare(few_votes).uncertainty["votes"] > 0.7
+    few_prompts, _ = simulated(np.random.default_rng(8), 3, 10, 200, 5000, 1.0, 0.5)
+    comparison = pt.compare(few_prompts)
+    assert comparison.uncertainty["items"] > 0.6
+    low, high = comparison.uncertainty_intervals["votes"]
+    assert low <= comparison.uncertainty["votes"] <= high
+    with pytest.raises(InputError, match=r"a comparison of votes.*uncertainty"):
+        pt.plan(comparison, "m00", "m01")
+
+
+def test_as_the_second_annotator_goes_the_interval_becomes_that_of_one() -> None:
+    votes, _ = simulated(np.random.default_rng(9), 2, 60, 2, 600, 0.5, 0.5)
+    second = np.flatnonzero(votes.annotator == 1)
+    widths = []
+    for left_out in range(len(second) + 1):
+        chosen = np.delete(np.arange(600), second[:left_out])
+        part = replace(
+            votes,
+            item=votes.item[chosen],
+            left=votes.left[chosen],
+            right=votes.right[chosen],
+            outcome=votes.outcome[chosen],
+            annotator=votes.annotator[chosen],
+        )
+        if left_out == len(second):
+            part = replace(part, annotators=("u0",))
+        if left_out % 10 == 0 or left_out > len(second) - 10:
+            found = pt.compare(part)
+            widths.append(found.pairs[0].high - found.pairs[0].low)
+    assert found.uncertainty["annotators"] is None
+    assert max(abs(np.diff(widths))[-9:]) < widths[-1] / 10
+
+
+def test_a_rope_is_in_points_of_the_preference() -> None:
+    votes, _ = simulated(np.random.default_rng(4), 3, 100, 20, 3000, 0.2, 0.5)
+    found = pt.compare(votes, rope=0.02)
+    fit = Fit.of(votes)
+    assert found.rope == pytest.approx(difference_at(0.02, fit.tie_weight, fit.side))
+    assert pt.compare(votes, rope="2%").rope == found.rope
+    with pytest.raises(InputError, match="rope"):
+        pt.compare(votes, rope=0.5)
+    with pytest.raises(InputError, match="votes with groups"):
+        pt.compare(votes, groups={"a": "b"})
+
+
+def test_models_that_no_chain_of_votes_connects_are_not_compared() -> None:
+    votes, _ = simulated(np.random.default_rng(5), 3, 30, 6, 300, 0.2, 0.5)
+    left = np.concatenate([votes.left, votes.left + 3])
+    right = np.concatenate([votes.right, votes.right + 3])
+    both = votes_from(left, right, np.tile(votes.outcome, 2), 6, np.tile(votes.item, 2), np.tile(votes.annotator, 2))
+    comparison = pt.compare(both)
+    for row in comparison.pairs:
+        across = (row.a < "m03") != (row.b < "m03")
+        assert (row.difference is None) == across
+        assert (row.p_a_preferred is None) == across
+    assert all(rank.p_best is None for rank in comparison.ranks)
+    assert any("no chain of votes" in said for said in comparison.warnings)
+
+
+def test_a_cycle_is_said_and_chance_is_not() -> None:
+    n = 300
+    left = np.repeat([0, 1, 2], n)
+    right = np.repeat([1, 2, 0], n)
+    outcome = np.where(np.random.default_rng(6).random(3 * n) < 0.7, 1, -1)
+    cycle = votes_from(left, right, outcome, 3, np.tile(np.arange(60), 15))
+    assert any("does not explain who beats whom" in said for said in pt.compare(cycle).warnings)
+    said = 0
+    for seed in range(30):
+        votes, _ = simulated(np.random.default_rng(100 + seed), 4, 40, 8, 400, 0.0, 0.5)
+        said += any("does not explain" in one for one in pt.compare(votes).warnings)
+    assert said <= 2
+
+
+@pytest.mark.parametrize(
+    ("prompts", "annotators", "spread", "least"),
+    [(12, 40, 0.5, 0.9), (60, 12, 0.5, 0.9)],
+)
+@pytest.mark.long
+def test_the_probability_of_preference_is_covered(prompts: int, annotators: int, spread: float, least: float) -> None:
+    covered = 0
+    runs = 80
+    for seed in range(runs):
+        votes, true = simulated(np.random.default_rng(1000 + seed), 3, prompts, annotators, 600, spread, 0.6)
+        row = {pair.models: pair for pair in pt.compare(votes).pairs}["m00", "m02"].seen_from("m02")
+        covered += row.p_a_preferred_low <= true <= row.p_a_preferred_high
+    assert covered >= least * runs
+
+
+def test_every_pair_is_reported_once_and_both_engines_agree() -> None:
+    votes, _ = simulated(np.random.default_rng(7), 4, 40, 10, 800, 0.3, 0.5)
+    comparison = pt.compare(votes)
+    assert [row.models for row in comparison.pairs] == list(combinations(votes.models, 2))
+    row = comparison.pairs[0]
+    assert row.p_a_preferred == pytest.approx(Fit.of(votes).preferred(row.difference))
+    assert row.seen_from(row.b).p_a_preferred_low == pytest.approx(1 - row.p_a_preferred_high)
