@@ -1,13 +1,14 @@
 """Votes on pairs of models from a table: exports of arenas, of pair judgements and of reward models."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import polars
 from jaxtyping import Int
 
-from probtruth import check, frames
+from probtruth import check, frame_numbers, frames
 from probtruth.check import Source
 from probtruth.errors import InputError
 from probtruth.frame_numbers import is_array_with_names
@@ -16,12 +17,12 @@ from probtruth.io.scores import read_scores
 from probtruth.io.table import Table, opened
 from probtruth.io.vote_columns import Votes as VoteKind
 from probtruth.io.vote_columns import vote_columns
-from probtruth.types import Scores, Votes
+from probtruth.types import Partition, Scores, Votes
 from probtruth.types.arguments import Frame, StrPath
 from probtruth.types.index import positions, sort_names
 
 LEFT, RIGHT, TIE = 1, -1, 0
-FAILED = 2  # A judgement that a tool marks as an error, which is left out
+FAILED, BLANK = 2, 3  # A judgement that a tool marks as an error, and none: both are left out
 # What the winner's cell may say, in lower case and without what stands between words.
 ANSWERS = {
     **dict.fromkeys(("model_a", "a", "left", "model_1", "first", "win", "[[a]]"), LEFT),
@@ -41,6 +42,8 @@ def read_votes(
     right: str | None = None,
     winner: str | None = None,
     annotator: str | None = None,
+    group: str | None = None,
+    covariates: Sequence[str] = (),
 ) -> Votes:
     """Votes on pairs of models from a table with one row for each vote.
 
@@ -48,7 +51,7 @@ def read_votes(
     `generator_1` and `generator_2`), or the preferred and the other one (`chosen` and `rejected`); the `winner` or
     `preference`; the prompt (`item`, `prompt`, `question_id`, ...); the `annotator` (`judge`, `worker`, `user`, ...). A
     winner is "model_a", "a", "left" or the model's name, "tie", or 1, 2 and 1.5 for a tie; where both are bad, that
-    counts as a tie and is said; one marked as an error is left out and counted. `g1_winner` and `g2_winner` (MT-bench)
+    counts as a tie and is said; one marked as an error, or blank, is left out and counted. `g1_winner` and `g2_winner` (MT-bench)
     are two votes with sides exchanged. Votes that one annotator gave on the same answers again count together.
 
     Arguments:
@@ -58,15 +61,18 @@ def read_votes(
         right: the column of the other model.
         winner: the column that says which is preferred.
         annotator: the column of annotators.
+        group: the column of the prompts' groups (category, language).
+        covariates: columns of numbers, each the difference between the two answers, left less right (of length, of
+            style). The strengths are then those of answers that are alike in them.
 
-    Errors: `InputError` names the row of a model against itself, of a blank, and of a winner that is none of these.
+    Errors: `InputError` names the row of a model against itself, and of a winner that is none of these.
 
     >>> import probtruth as pt
     >>> pt.read_votes({"prompt": [1, 2], "model_a": ["x", "x"], "model_b": ["y", "z"], "winner": ["a", "tie"]})
     Votes: 2 votes on 3 models, 2 prompts, 50% ties
     """
     source_table = opened(table)
-    named = {"item": item, "left": left, "right": right, "winner": winner, "annotator": annotator}
+    named = {"item": item, "left": left, "right": right, "winner": winner, "annotator": annotator, "group": group}
     kind = vote_columns(source_table.columns, named)
     if kind is None:
         raise InputError(
@@ -75,7 +81,7 @@ def read_votes(
             "Name them: left=..., right=..., winner=....",
             source_table.name,
         )
-    return votes_of(source_table, kind)
+    return votes_of(source_table, replace(kind, covariates=tuple(covariates)))
 
 
 def read_scores_or_votes(table: StrPath | Frame) -> Scores | Votes:
@@ -114,36 +120,67 @@ def votes_of(table: Table, kind: VoteKind) -> Votes:
     item, items = np.arange(len(first)), tuple(map(str, range(len(first))))
     if kind.item is not None:
         item, items = _codes(frame, kind.item, source, "item")
-    annotator = None
+    annotator = np.zeros_like(item)
     annotators: tuple[str, ...] = ()
     if kind.annotator is not None:
         if isinstance(frame.schema[kind.annotator], polars.List):  # a judge and its prompt, as MT-bench has them
             frame = frame.with_columns(polars.col(kind.annotator).list.join(" "))
         annotator, annotators = _codes(frame, kind.annotator, source, "annotator")
+    group = np.zeros_like(item)
+    groups: tuple[str, ...] = ()
+    if kind.group is not None:
+        group, groups = _codes(frame, kind.group, source, "group")
+    given = [frame_numbers.numbers(frame, name, source, "covariate") for name in kind.covariates]
+    rows = np.stack([item, left, right, outcome, annotator, group, *given])
     if kind.swapped is not None:  # a second game of each row, with the sides exchanged
         again, _ = _outcomes(frame, kind.swapped, first, second, source)
-        outcome = np.concatenate([outcome, np.where(again == FAILED, FAILED, -again)])
-        left, right = np.concatenate([left, right]), np.concatenate([right, left])
-        item = np.tile(item, 2)
-        annotator = None if annotator is None else np.tile(annotator, 2)
-    failed = outcome == FAILED
-    if failed.any():
-        notes += (f"{check.count(int(failed.sum()), 'judgement')} marked as an error left out",)
-        if failed.all():
-            raise InputError("no vote that is not marked as an error", "at least one vote", "Check it.", source.name)
-        left, right, outcome = left[~failed], right[~failed], outcome[~failed]
-        item, items = _still_there(item[~failed], items)
-        if annotator is not None:
-            annotator, annotators = _still_there(annotator[~failed], annotators)
-    found = [
-        name
-        for name in (kind.item, kind.left, kind.right, kind.winner, kind.swapped, kind.annotator)
-        if name is not None
-    ]
-    notes += (f"read as votes, from the columns {', '.join(found)}",)
-    named = kind.item is not None
-    placed = kind.winner is not None
-    return Votes(item, left, right, outcome, models, items, annotator, annotators, named, placed, notes)
+        swapped = rows[[0, 2, 1, 3, 4, 5, *range(6, len(rows))]]
+        swapped[3] = np.where(again >= FAILED, again, -again)
+        swapped[6:] *= -1
+        rows = np.concatenate([rows, swapped], axis=1)
+    for code, what in ((FAILED, "judgement marked as an error"), (BLANK, "vote without a winner")):
+        left_out = rows[3] == code
+        if left_out.any():
+            noun, _, how = what.partition(" ")
+            notes += (f"{check.count(int(left_out.sum()), noun)} {how} left out",)
+    rows = rows[:, rows[3] < FAILED]
+    if not rows.size:
+        raise InputError("no vote with a winner", "at least one vote", "Check it.", source.name)
+    item, left, right, outcome, annotator, group = rows[:6].astype(np.int64)
+    item, items = _still_there(item, items)
+    annotator, annotators = _still_there(annotator, annotators)
+    found = (kind.item, kind.left, kind.right, kind.winner, kind.swapped, kind.annotator, kind.group, *kind.covariates)
+    notes += (f"read as votes, from the columns {', '.join(name for name in found if name is not None)}",)
+    return Votes(
+        item,
+        left,
+        right,
+        outcome,
+        models,
+        items,
+        annotator if annotators else None,
+        annotators,
+        kind.item is not None,
+        kind.winner is not None,
+        notes,
+        dict(zip(kind.covariates, rows[6:], strict=True)),
+        _groups(item, group, items, groups),
+    )
+
+
+def _groups(
+    item: Int[np.ndarray, " vote"], group: Int[np.ndarray, " vote"], items: Sequence[str], names: tuple[str, ...]
+) -> Partition | None:
+    """The groups of the prompts."""
+    if not names:
+        return None
+    of_item = np.zeros(len(items), np.int64)
+    of_item[item] = group
+    differs = of_item[item] != group
+    if differs.any():
+        name = check.quote(items[int(item[differs][0])])
+        raise InputError(f"prompt {name} in two groups", "one group for each prompt", "Check the column.")
+    return Partition(*_still_there(of_item, names))
 
 
 def _codes(frame: polars.DataFrame, column: str, source: Source, what: str) -> tuple[np.ndarray, tuple[str, ...]]:
@@ -154,6 +191,8 @@ def _codes(frame: polars.DataFrame, column: str, source: Source, what: str) -> t
 
 def _still_there(codes: np.ndarray, names: tuple[str, ...]) -> tuple[np.ndarray, tuple[str, ...]]:
     """The codes and names of those that still have a vote."""
+    if not names:
+        return codes, names
     used, codes = np.unique(codes, return_inverse=True)
     return codes, tuple([names[at] for at in used.tolist()])
 
@@ -187,8 +226,10 @@ def _outcomes(
             outcome[row] = ANSWERS[lower]
         elif lower in NUMBERS:
             outcome[row] = NUMBERS[lower]
+        elif not said:
+            outcome[row] = BLANK
         else:
-            what = f"the winner {check.quote(said)}" if said else "a blank"
+            what = f"the winner {check.quote(said)}"
             wanted = f"{check.quote(first)}, {check.quote(second)}, model_a, model_b or tie"
             raise InputError(what, wanted, "Leave out votes without an outcome.", source.at(row, column))
     return outcome, both_bad

@@ -7,6 +7,7 @@ import numpy as np
 from probtruth import check
 from probtruth.comparison.compare import compare as compare_scores
 from probtruth.comparison.compare import need_two
+from probtruth.comparison.estimation.design import design_of
 from probtruth.comparison.estimation.moments import Moments
 from probtruth.comparison.options import checked_options
 from probtruth.comparison.people import by_people
@@ -111,22 +112,25 @@ def compare(
     check.own_threads()
     known = scores if isinstance(scores, Scores | Votes | Moments) else read_scores_or_votes(scores)
     need_two(known.models)
+    grouped: object
+    shares: object
     if isinstance(known, Votes):
+        grouped = by_name(groups, known.items, "groups")
+        shares = None if weights is None else named_weights(weights, group_names(grouped, known))
         of_scores = {
-            "groups": groups,
             "clusters": clusters,
             "replicates": replicates,
             "annotations": annotations,
             "annotator_groups": annotator_groups,
             "fold_correlation": fold_correlation,
-            "weights": weights,
             "gold": gold,
             "population": None if population == "new-items" else population,
         }
-        return compare_votes(known, rope, engine, seed, strict, **of_scores)
-    grouped: object = groups
+        plan = design_of(known.items, grouped, None, shares, known.groups)
+        return compare_votes(known, plan, rope, engine, seed, strict, **of_scores)
+    grouped = groups
     clustered: object = clusters
-    shares: object = weights
+    shares = weights
     if isinstance(known, Scores):
         known = known if gold is None else _with_gold(known, gold)
         grouped, clustered = by_name(groups, known.items, "groups"), by_name(clusters, known.items, "clusters")
@@ -162,7 +166,7 @@ def compare(
     return by_people(found, known if found.scored is None else found.scored, people, chosen)
 
 
-def group_names(groups: object, scores: Scores | None = None) -> list[str]:
+def group_names(groups: object, scores: Scores | Votes | None = None) -> list[str]:
     """The names of the groups that weights may name."""
     if groups is None:
         return [] if scores is None or scores.groups is None else list(scores.groups.names)

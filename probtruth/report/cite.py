@@ -7,7 +7,7 @@ from probtruth.kernels.host import versions
 from probtruth.line.result import Result
 from probtruth.report.names import joined, mark
 from probtruth.report.numbers import probability, significant, with_interval
-from probtruth.report.words import mean_of, unit
+from probtruth.report.words import mean_of, rope_of, unit
 from probtruth.types.arguments import QUESTIONS, method_in_words
 from probtruth.types.pairs import Pair, Rank
 
@@ -128,7 +128,7 @@ def _difference(result: Result, pair: Pair) -> str:
     size = with_interval(pair.difference, pair, unit(comparison.rule, " "))
     chance = f"The posterior probability that {mark(pair.a)} was better was {_p(pair.p_a_better)}"
     if comparison.rope is not None and pair.p_equivalent is not None:
-        chance += f"; that the two differed by at most {significant(comparison.rope)}, it was {_p(pair.p_equivalent)}"
+        chance += f"; that the two differed by at most {rope_of(comparison)}, it was {_p(pair.p_equivalent)}"
     estimand = re.sub(r" \(a minus b, [a-z]+ favours a\)", "", comparison.estimand)
     return f"{said} was {size}. {chance}. The estimand is the {estimand}."
 

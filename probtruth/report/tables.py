@@ -13,7 +13,6 @@ from probtruth.report.names import mark, marked
 from probtruth.report.numbers import (
     UNKNOWN,
     at_least_shown,
-    exact,
     favouring_a,
     fixed,
     interval,
@@ -23,7 +22,7 @@ from probtruth.report.numbers import (
     significant,
 )
 from probtruth.report.table import Table, of_rows
-from probtruth.report.words import mean_of, with_unit
+from probtruth.report.words import mean_of, rope_of, with_unit
 from probtruth.types.arguments import QUESTIONS, method_in_words
 from probtruth.types.comparison import Comparison, Row
 from probtruth.types.frontier import SURE, Frontier
@@ -150,7 +149,7 @@ def frontier_sentence(found: Frontier, result: Result) -> str:
     """The cheapest model that is good enough."""
     if found.rope is None:
         return "Say which difference does not matter (--rope), and the cheapest model that is good enough is named."
-    within = f"with a mean within {exact(found.rope)} of the best (P at least {SURE:g})"
+    within = f"with a mean within {rope_of(found)} of the best (P at least {SURE:g})"
     if found.cheapest is None:
         return f"No model is {within}: more items may tell."
     return f"The cheapest model {within} is {names_of(result)[found.cheapest]}."
@@ -246,7 +245,7 @@ def _pairs(result: Result, shown: Sequence[Pair], caption: str, more: str = "") 
     favours = favouring_a(comparison.higher_is_better)
     note = f"Difference = a minus b in {with_unit(comparison.rule)}; {favours} favours a."
     if comparison.rope is not None:
-        note += f" Equivalent: a difference of at most {exact(comparison.rope)}; not worse: by no more than that."
+        note += f" Equivalent: a difference of at most {rope_of(comparison)}; not worse: by no more than that."
     if result.first_standing is not None and result.first_standing.open_ended:
         note += " A rare difference, larger than any observed, cannot be excluded: the score has no known bound."
     return of_rows(caption, rows, note + more, left=("a", "b"))

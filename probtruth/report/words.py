@@ -3,7 +3,9 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from probtruth.check import as_float
 from probtruth.report.names import plain
+from probtruth.report.numbers import exact
 
 if TYPE_CHECKING:
     from probtruth.types import Comparison
@@ -40,6 +42,12 @@ def with_unit(rule: str) -> str:
 def item_of(comparison: "Comparison") -> str:
     """What an item is called: of votes a prompt."""
     return "prompt" if "votes" in comparison.settings else "item"
+
+
+def rope_of(comparison: "Comparison") -> str:
+    """The ROPE as it was given: of votes in points of their share."""
+    points = comparison.settings.get("rope_in_points")
+    return exact(comparison.rope) if points is None else f"{exact(100 * as_float(points))}%"
 
 
 def mean_of(comparison: "Comparison", with_units: bool = False) -> str:

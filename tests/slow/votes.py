@@ -12,7 +12,8 @@ import numpy as np
 
 import probtruth as pt
 from probtruth.comparison.posterior.margin import margins
-from probtruth.comparison.votes.votes import estimate_of_votes, preferred
+from probtruth.comparison.votes.likelihood import Preference
+from probtruth.comparison.votes.votes import estimate_of_votes
 
 RUNS = 200
 MANY = 200_000  # New prompts and annotators for the truth
@@ -64,7 +65,7 @@ class Setting:
         quality = self.strength[a] - self.strength[b] + 0.5 * np.sqrt(2) * rng.standard_normal(MANY)
         toward = np.where(np.arange(MANY) % 2, 1.0, -1.0)
         d, ties = self.sides(quality, np.arange(MANY), toward, rng)
-        return float(preferred(d, ties).mean())
+        return float(Preference(ties).at(d).mean())
 
 
 SETTINGS = {
@@ -94,7 +95,7 @@ def intervals(votes: pt.Votes, engine: str, pairs: list[tuple[int, int]]) -> Map
             row = comparison.pair(votes.models[a], votes.models[b])
             found[a, b] = np.array([row.difference, row.low, row.high, row.p_a_preferred_low, row.p_a_preferred_high])
         return found
-    estimate, fit = estimate_of_votes(votes)
+    estimate, fit, _ = estimate_of_votes(votes)
     of_rows = margins(estimate)[estimate.n_models :]
     upper = np.triu_indices(estimate.n_models, 1)
     place = {pair: at for at, pair in enumerate(zip(*(side.tolist() for side in upper), strict=True))}
@@ -102,7 +103,7 @@ def intervals(votes: pt.Votes, engine: str, pairs: list[tuple[int, int]]) -> Map
         margin = of_rows[place[a, b]]
         low, high = margin.interval()
         low, high = -high, -low  # of losses
-        found[a, b] = np.array([-margin.centre, low, high, fit.preferred(low), fit.preferred(high)])
+        found[a, b] = np.array([-margin.centre, low, high, *fit.preference.at(np.array([low, high]))])
     return found
 
 

@@ -18,7 +18,7 @@ the variance they have. A part has a column for each group, or one column where 
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from jaxtyping import Float, Int, Num
@@ -108,6 +108,14 @@ def rows_from_models(means: Float[np.ndarray, "model ..."]) -> Float[np.ndarray,
     return np.concatenate([means, means[first] - means[second]])
 
 
+class Curve(Protocol):
+    """The likelihood of a mean where it is not that of a normal: the t of a value is its signed root."""
+
+    def root(self, centre: float, scale: float, value: float) -> np.ndarray: ...
+
+    def value(self, centre: float, scale: float, t: np.ndarray) -> np.ndarray: ...
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class About:
     """What words, tests and tables say of the data behind an estimate; only the first two must be given.
@@ -138,6 +146,7 @@ class About:
     outcomes: Outcomes | None = None
     range: tuple[float, float] | None = None
     preference: Callable[[Pair], tuple[float, float, float]] | None = None  # of votes: P(a preferred), its interval
+    curve: Curve | None = None
 
     @property
     def bound(self) -> float:

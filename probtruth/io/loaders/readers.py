@@ -209,7 +209,7 @@ def read_score_files(files: Files, how: ScoreReading, memory: float | None = Non
         return scores_of(table, kind, how, memory)
     if memory is not None:
         raise InputError("--memory with votes", "scores", "Leave it out.", table.name)
-    _refuse_unused(how, "votes", OPTIONS | {"votes": ("item", "annotator")}, paths[0])
+    _refuse_unused(how, "votes", OPTIONS | {"votes": ("item", "annotator", "group")}, paths[0])
     return votes_of(table, kind)
 
 

@@ -13,7 +13,7 @@ from numpyro.distributions import Categorical
 import probtruth as pt
 from probtruth.comparison.votes.draws import Averages, data_of
 from probtruth.comparison.votes.program import Preference, program
-from probtruth.comparison.votes.votes import preferred
+from probtruth.comparison.votes.likelihood import Preference as Likelihood
 
 EXACT = 1e-12  # Rounding of float64
 STANDARD_ERRORS = 5.0  # Of a simulation
@@ -58,7 +58,7 @@ def test_a_vote_has_the_probabilities_of_davidsons_model() -> None:
             np.testing.assert_allclose(vote.log_prob(np.full(5, outcome)), theirs, rtol=EXACT, atol=EXACT)
         drawn = np.asarray(vote.sample(jax.random.key(1), (20_000,)))
         error = drawn.std(0) / np.sqrt(20_000)
-        assert (abs(drawn.mean(0) - (2 * preferred(d, np.exp(ties)) - 1)) <= STANDARD_ERRORS * error + 1e-9).all()
+        assert (abs(drawn.mean(0) - (2 * Likelihood(np.exp(ties)).at(d) - 1)) <= STANDARD_ERRORS * error + 1e-9).all()
 
 
 def test_votes_are_observed_and_effects_are_those_that_the_votes_can_tell() -> None:
@@ -83,7 +83,7 @@ def test_averages_are_those_over_simulated_prompts_and_annotators() -> None:
     ahead = 1.3 + 0.6 * (z[0] - z[1]) + 0.4 * z[2]
     side = np.where(np.arange(400_000) % 2, 0.5, -0.5) + 0.3 * z[5]
     d = np.exp(0.5 * z[3]) * ahead + side
-    expected = preferred(d, np.exp(-0.4 + 0.7 * z[4]))
+    expected = Likelihood(np.exp(-0.4 + 0.7 * z[4])).at(d)
     error = expected.std() / np.sqrt(len(expected))
     found = averages.at(averages.preference, np.array([[1.3]]))[0, 0] + 0.5
     assert found == pytest.approx(expected.mean(), abs=STANDARD_ERRORS * error)
