@@ -6,7 +6,7 @@ from probtruth.check import count
 from probtruth.kernels.host import versions
 from probtruth.line.result import Result
 from probtruth.report.names import joined, mark
-from probtruth.report.numbers import probability, significant, with_interval
+from probtruth.report.numbers import probability, with_interval
 from probtruth.report.words import mean_of, rope_of, unit
 from probtruth.types.arguments import QUESTIONS, method_in_words
 from probtruth.types.pairs import Pair, Rank

@@ -13,6 +13,7 @@ from probtruth.report.names import mark, marked
 from probtruth.report.numbers import (
     UNKNOWN,
     at_least_shown,
+    exact,
     favouring_a,
     fixed,
     interval,
@@ -149,7 +150,7 @@ def frontier_sentence(found: Frontier, result: Result) -> str:
     """The cheapest model that is good enough."""
     if found.rope is None:
         return "Say which difference does not matter (--rope), and the cheapest model that is good enough is named."
-    within = f"with a mean within {rope_of(found)} of the best (P at least {SURE:g})"
+    within = f"with a mean within {exact(found.rope)} of the best (P at least {SURE:g})"
     if found.cheapest is None:
         return f"No model is {within}: more items may tell."
     return f"The cheapest model {within} is {names_of(result)[found.cheapest]}."

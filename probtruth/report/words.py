@@ -46,8 +46,8 @@ def item_of(comparison: "Comparison") -> str:
 
 def rope_of(comparison: "Comparison") -> str:
     """The ROPE as it was given: of votes in points of their share."""
-    points = comparison.settings.get("rope_in_points")
-    return exact(comparison.rope) if points is None else f"{exact(100 * as_float(points))}%"
+    points = as_float(comparison.settings.get("rope_in_points"))
+    return exact(comparison.rope) if points is None else f"{exact(100 * points)}%"
 
 
 def mean_of(comparison: "Comparison", with_units: bool = False) -> str:

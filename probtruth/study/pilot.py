@@ -43,9 +43,11 @@ class Design:
     def with_answers(self, n_answers: float) -> "Design":
         """The same with so many answers an item, from the same people: more only where an item needs them.
 
-        Where all answer every item, they are as many as the answers.
+        Where all answer every item, they are as many as the answers; where they answer it again, they stay as many.
         """
         panel = self.n_panel
+        if panel is not None and panel < self.n_answers:
+            return replace(self, n_answers=n_answers)
         if panel is not None and n_answers > self.n_answers:
             panel = max(panel, n_answers)
         elif panel is not None and n_answers < self.n_answers:
@@ -203,7 +205,7 @@ def _of_votes(votes: Votes, a: str | None, b: str | None) -> Pilot:
         raise InputError(f"{a!r} and {b!r}: {estimate.about.unknown}", "two that votes connect", "Name others.")
     slope = fit.preference.slope(difference)  # from log-odds to shares of votes
     low, high = fit.preference.at(np.array(margins(estimate)[row].interval())).tolist()
-    chance = estimate.within["votes"](*sorted((first, second)))
+    chance = estimate.within["votes"](*sorted((first, second))) or 0.0
     of_items = float(estimate.items.variance[row, 0]) - chance
     n_items = len(votes.items)
     panel = None

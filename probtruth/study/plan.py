@@ -207,8 +207,8 @@ def plan(
     seven scales, from half the pilot's error to 32 of it, each as likely.
 
     Arguments:
-        pilot: what `score`, `evaluate` or `compare` returned, or votes: their items are prompts, `n_annotators` the votes
-            on each, and differences and widths are in shares of votes.
+        pilot: what `score`, `evaluate` or `compare` returned, or votes: their items are prompts, `n_annotators` the
+            votes on each, and differences and widths are in shares of votes.
         a, b: name two models, by default the two leaders.
         n_items, n_annotators, n_clusters, n_replicates: the study's, by default as in the pilot.
         groups, clusters: as in `compare`.
@@ -357,7 +357,7 @@ def _doubled(pilot: Pilot, study: Design) -> Iterator[tuple[str, Design]]:
         yield "clusters x 2", replace(study, n_items=2 * study.n_items, n_clusters=2 * study.n_clusters)
     if pilot.noise is not None:
         yield f"{pilot.answer}s x 2", study.with_answers(2 * study.n_answers)
-    if pilot.shared and study.n_panel is not None and study.n_panel >= 2 * study.n_answers:
+    if pilot.shared and study.n_panel is not None and not study.n_answers <= study.n_panel < 2 * study.n_answers:
         yield "panel x 2", replace(study, n_panel=2 * study.n_panel)
 
 

@@ -136,6 +136,25 @@ def test_votes_without_a_winner_are_left_out_and_counted() -> None:
     assert any("2 votes without a winner left out" in note for note in votes.notes)
 
 
+def test_groups_of_prompts_and_covariates_are_read_and_turn_with_the_sides() -> None:
+    rows = {
+        "question_id": [2, 1, 1],
+        "model_1": ["a", "a", "b"],
+        "model_2": ["b", "b", "a"],
+        "g1_winner": ["model_1", "tie", "model_2"],
+        "g2_winner": ["model_1", "error", "tie"],
+        "category": ["math", "code", "code"],
+        "length": [3.0, -1.0, 2.0],
+    }
+    votes = pt.read_votes(rows, group="category", covariates=["length"])
+    assert votes.items == ("1", "2")
+    assert [votes.groups.names[code] for code in votes.groups.codes] == ["code", "math"]
+    assert votes.covariates["length"].tolist() == [3.0, -1.0, 2.0, -3.0, -2.0]
+    assert votes.left.tolist() == [0, 0, 1, 1, 0]
+    with pytest.raises(InputError, match="item '1' in two groups"):
+        pt.read_votes({**rows, "category": ["math", "code", "math"]}, group="category")
+
+
 def test_votes_are_no_scores() -> None:
     with pytest.raises(InputError, match="read_votes"):
         pt.read_scores(ROWS)

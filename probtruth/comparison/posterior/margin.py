@@ -42,7 +42,7 @@ class Margin:
     def threshold(self, value: float) -> float:
         """The T above which the difference lies below the value."""
         if self.curve is not None:
-            return float(self.curve.root(self.centre, self.scale, value))
+            return self.curve.root(self.centre, self.scale, value))
         t = (self.centre - value) / self.scale
         if abs(self.skewness) < STRAIGHT:
             return t
@@ -126,7 +126,7 @@ def margins(estimate: Estimate) -> list[Margin]:
         skewness = np.clip(skewness, -most, most)
     centre = over_groups.mean if over_groups.centre is None else over_groups.centre
     columns = np.hstack([centre, np.sqrt(total.variance), total.df, skewness])
-    return [Margin(*row, estimate.about.curve) for row in columns.tolist()]
+    return [Margin(*row, curve=estimate.about.curve) for row in columns.tolist()]
 
 
 @dataclass(frozen=True, eq=False)

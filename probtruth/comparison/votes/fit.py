@@ -54,10 +54,10 @@ class Pairs:
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """The parameters (strengths, covariates, the side), what differences of strengths mean, and the inverse information.
+    """The parameters: strengths, covariates, the side; what differences of strengths mean; the inverse information.
 
-    The last row and column of that are of ties. `scores` are what each row says beyond the strengths about each of these, times the root of its weight: their
-    squares then add up to what a row of that weight varies by.
+    The last row and column of that are of ties. `scores` are what each row says beyond the strengths about each of
+    these, times the root of its weight: their squares then add up to what a row of that weight varies by.
     """
 
     value: Float[np.ndarray, " parameter"]
@@ -65,7 +65,8 @@ class Fit:
     inverse: Float[np.ndarray, "parameter parameter"]
     of_set: Int[np.ndarray, " model"]  # models that a chain of votes connects have one number
     scores: csr_matrix
-    chances: Chances  # of the votes
+    mean: PerVote  # outcome that is expected of each vote, and its variance
+    variance: PerVote
     pairs: Pairs
 
     @property
@@ -120,5 +121,4 @@ class Fit:
         preference = Preference(math.exp(value[-1]), float(value[-2]))
         scores = csr_matrix(scores.multiply(np.sqrt(weight)[:, None]))
         n = len(votes.outcome)
-        of_votes = Chances(chances.left[:n], chances.tie[:n], chances.right[:n])
-        return cls(value[:-1], preference, inverse, of_set, scores, of_votes, pairs)
+        return cls(value[:-1], preference, inverse, of_set, scores, chances.mean[:n], chances.variance[:n], pairs)

@@ -22,29 +22,24 @@ NEAR = 1e-3  # Standard errors within which the likelihood is a normal's
 
 @dataclass(frozen=True, eq=False)
 class Chances:
-    """The probabilities of the three outcomes at differences of strength."""
+    """What votes say at differences of strength; an outcome is 1/2 for the left model, 0 for a tie, else -1/2."""
 
-    left: np.ndarray
+    log_total: np.ndarray  # The logarithm of what the outcomes weigh, whose slope is the mean
+    mean: np.ndarray
+    variance: np.ndarray
     tie: np.ndarray
-    right: np.ndarray
 
     @classmethod
     def of(cls, difference: np.ndarray, tie_weight: np.ndarray | float) -> "Chances":
-        # divided by the larger of both, so that no difference overflows
-        smaller = np.exp(-np.abs(difference))
-        tie = tie_weight * np.exp(-np.abs(difference) / 2)
-        total = 1.0 + smaller + tie
-        ahead = np.asarray(difference) >= 0
-        return cls(np.where(ahead, 1.0, smaller) / total, tie / total, np.where(ahead, smaller, 1.0) / total)
-
-    @property
-    def mean(self) -> np.ndarray:
-        """Of the outcome, 1/2 for the left model, 0 for a tie, -1/2 for the right one."""
-        return np.asarray((self.left - self.right) / 2)
-
-    @property
-    def variance(self) -> np.ndarray:
-        return np.asarray((self.left + self.right) / 4 - self.mean**2)
+        # divided by what the likelier model weighs, so that no difference overflows
+        size = np.abs(difference)
+        root = np.exp(-size / 2)
+        smaller = root**2
+        tie = tie_weight * root
+        total = 1 + smaller + tie
+        mean = np.sign(difference) * (1 - smaller) / total / 2
+        variance = (4 * smaller + tie * (1 + smaller)) / (2 * total) ** 2
+        return cls(size / 2 + np.log(total), mean, variance, tie / total)
 
 
 @dataclass(frozen=True)
@@ -94,13 +89,6 @@ class Preference:
         return np.where(far, found, centre - scale * t)
 
     def _curve(self, difference: np.ndarray | float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The logarithm of what the outcomes weigh, its slope (the mean outcome) and second slope (the variance)."""
-        sides = np.stack([difference + self.side, difference - self.side])
-        size = np.abs(sides)
-        root = np.exp(-size / 2)
-        smaller = root**2
-        total = 1 + smaller + self.tie_weight * root
-        log_total = size / 2 + np.log(total)
-        mean = np.sign(sides) * (1 - smaller) / total / 2
-        variance = (4 * smaller + self.tie_weight * root * (1 + smaller)) / (2 * total) ** 2
-        return log_total.mean(0), mean.mean(0), variance.mean(0)
+        """The logarithm of what the outcomes weigh, the mean outcome and its variance, by turns on either side."""
+        found = Chances.of(np.stack([difference + self.side, difference - self.side]), self.tie_weight)
+        return found.log_total.mean(0), found.mean.mean(0), found.variance.mean(0)

@@ -8,9 +8,10 @@ import numpyro.distributions as dist
 from jax import Array, lax
 from jaxtyping import Float, Int
 
-# Priors, in log-odds, where one unit is a preference of 0.73. Spreads are log-normal: at 0 there is nothing but a funnel.
+# Priors, in log-odds (one unit is a preference of 0.73). Spreads are log-normal: near 0 a sampler finds only a funnel.
 STRENGTHS = (0.7, 1.0)  # The median of the spread of the models' strengths, and the sd of its logarithm
-SPREADS = (0.4, 0.7)  # of every other spread
+SPREADS = (0.4, 0.7)  # of every other spread but
+ATTENTION = (0.4, 0.5)  # that of attention, which is a factor
 TIES = 2.0  # Standard deviation of the logarithm of the weight of ties
 SLOPES = 1.0  # and of what a covariate adds
 FIRM = 20.0  # Votes that tell as much of an effect as its prior does
@@ -22,7 +23,7 @@ def program(
     pair: Int[Array, " row"],
     toward: Float[Array, " row"],
     annotator: Int[Array, " row"],
-    outcome: Int[Array, " row"],
+    outcome: Int[Array, " row"] | None,
     count: Float[Array, " row"],
     given: Float[Array, "row covariate"],
     model: Int[Array, " answer"],
@@ -44,7 +45,7 @@ def program(
         pair: its pair of answers.
         toward: 1 where the pair's first answer is the left one, else -1.
         annotator: who voted.
-        outcome: 1 where the left answer is preferred, 0 for a tie, -1 for the right one.
+        outcome: 1 where the left answer is preferred, 0 for a tie, -1 for the right one; None to draw votes.
         count: how many votes.
         given: the covariates, left less right.
         model: whose each answer is.
@@ -68,12 +69,12 @@ def program(
         side = numpyro.sample("standard_side", dist.Normal(0.0, 1.0))
         beside = beside + numpyro.deterministic("side", sides[0] * side)
     if len(annotators) > 1:
-        attention = _effects("of_attention", annotators)
+        attention = _effects("of_attention", annotators, ATTENTION)
         ahead = jnp.exp(attention)[annotator] * ahead
         log_ties = log_ties + _effects("of_ties", annotators)[annotator]
         if len(sides):
             beside = beside + _effects("of_sides", annotators)[annotator]
-    with numpyro.plate("row", len(outcome)), numpyro.handlers.scale(scale=count):
+    with numpyro.plate("row", len(left)), numpyro.handlers.scale(scale=count):
         numpyro.sample("votes", Preference(ahead + beside, jnp.broadcast_to(log_ties, ahead.shape)), obs=outcome)
 
 
@@ -83,12 +84,12 @@ def _log_normal(median: float, sd: float) -> dist.Distribution:
 
 def _share(votes: Array) -> Array:
     """How far effects with so many votes are drawn in their own units, not in those of their spread."""
-    return votes / (votes + FIRM)
+    return jnp.asarray(votes / (votes + FIRM))
 
 
-def _effects(name: str, votes: Int[Array, " effect"]) -> Float[Array, " effect"]:
+def _effects(name: str, votes: Int[Array, " effect"], prior: tuple[float, float] = SPREADS) -> Float[Array, " effect"]:
     """Normal effects with a learned spread; those that votes tell much of move freely of it, the others with it."""
-    spread = numpyro.sample(name, _log_normal(*SPREADS))
+    spread = numpyro.sample(name, _log_normal(*prior))
     share = _share(votes)
     with numpyro.plate(f"{name}_plate", len(votes)):
         standard = numpyro.sample(f"standard_{name}", dist.Normal(0.0, spread**share))

@@ -38,7 +38,7 @@ PerRow = Float[np.ndarray, " row"]
 def by_group(votes: Votes, plan: Design) -> Votes:
     """The votes on models of one group each: strengths differ by group, ties and sides do not."""
     group = plan.of_item()[votes.item] * len(votes.models)
-    models = tuple(f"{model} ({name})" for name in plan.group_names for model in votes.models)
+    models = votes.models * plan.n_groups
     return replace(votes, left=votes.left + group, right=votes.right + group, models=models)
 
 
@@ -107,15 +107,16 @@ class Observed:
     def of(cls, votes: Votes, fit: Fit) -> "Observed":
         n_votes = len(votes.outcome)
         n_rows = fit.scores.shape[0]
-        known = votes.annotator is not None and len(votes.annotators) > 1
-        units = [votes.item, votes.annotator] if known else [votes.item]
+        units = [votes.item]
+        if votes.annotator is not None and len(votes.annotators) > 1:
+            units.append(votes.annotator)
         pair = fit.pairs.of_vote
-        by_unit = [csr_matrix((fit.chances.variance, (pair, unit))) for unit in units]
+        by_unit = [csr_matrix((fit.variance, (pair, unit))) for unit in units]
         # every half vote is a prompt and an annotator of its own
         codes = [np.append(unit, unit.max() + 1 + np.arange(n_rows - n_votes)) for unit in units]
         cells, cell = np.unique(np.stack(codes), axis=1, return_inverse=True)
         of_cell = csr_matrix((np.ones(n_rows), (cell, np.arange(n_rows))))
-        return cls(of_cell @ fit.scores, cells[0], cells[1] if known else None, fit, tuple(by_unit))
+        return cls(of_cell @ fit.scores, cells[0], cells[1] if len(units) > 1 else None, fit, tuple(by_unit))
 
     def effective(self, chosen: Float[np.ndarray, "model parameter"]) -> list[PerRow]:
         """The numbers of prompts and of annotators of like weight (Kish 1965), for each row."""
@@ -124,12 +125,11 @@ class Observed:
         weight = np.square(rows[:, pairs.left] - rows[:, pairs.right] + rows[:, -2:-1])
         found = []
         for by_unit in self.votes:
-            effective = np.empty(len(rows))
-            for start in range(0, len(rows), AT_ONCE):
-                of_unit = weight[start : start + AT_ONCE] @ by_unit
-                with np.errstate(divide="ignore", invalid="ignore"):
-                    effective[start : start + AT_ONCE] = of_unit.sum(1) ** 2 / np.square(of_unit).sum(1)
-            found.append(np.fmax(effective, 1.0))  # NaN where nothing connects two models
+            with np.errstate(invalid="ignore"):  # NaN where nothing connects two models
+                blocks = [
+                    effective(weight[start : start + AT_ONCE] @ by_unit) for start in range(0, len(rows), AT_ONCE)
+                ]
+            found.append(np.fmax(np.concatenate(blocks), 1.0))
         return found
 
     def covariates(self, names: list[str]) -> list[Row]:
@@ -210,7 +210,7 @@ def _unexplained(votes: Votes, fit: Fit) -> list[str]:
     sign = np.where(votes.left < votes.right, 1, -1)
     first = np.minimum(votes.left, votes.right)
     second = np.maximum(votes.left, votes.right)
-    beyond = sign * (votes.outcome / 2 - fit.chances.mean)
+    beyond = sign * (votes.outcome / 2 - fit.mean)
     cells, cell = np.unique(np.stack([first, second, votes.item]), axis=1, return_inverse=True)
     pairs, of_cell = np.unique(cells[:2], axis=1, return_inverse=True)
     in_cell = np.bincount(cell, beyond)

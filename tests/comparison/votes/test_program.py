@@ -11,9 +11,9 @@ from numpyro import handlers
 from numpyro.distributions import Categorical
 
 import probtruth as pt
-from probtruth.comparison.votes.draws import Averages, data_of
-from probtruth.comparison.votes.program import Preference, program
+from probtruth.comparison.votes.draws import averages, data_of
 from probtruth.comparison.votes.likelihood import Preference as Likelihood
+from probtruth.comparison.votes.program import Preference, program
 
 EXACT = 1e-12  # Rounding of float64
 STANDARD_ERRORS = 5.0  # Of a simulation
@@ -78,18 +78,15 @@ def test_averages_are_those_over_simulated_prompts_and_annotators() -> None:
     names = ("log_ties", "side", "of_answers", "of_pairs", "of_attention", "of_ties", "of_sides")
     values = dict(zip(names, (-0.4, 0.5, 0.6, 0.4, 0.5, 0.7, 0.3), strict=True))
     sites = {name: np.full((1, 1), value) for name, value in values.items()}
-    averages = Averages.of(np.array([[0.0, 1.3]]), sites)
+    ((points,), (log_odds,), (share,)) = averages(np.array([[0.0, 1.3]]), sites)
     z = np.random.default_rng(0).standard_normal((6, 400_000))
     ahead = 1.3 + 0.6 * (z[0] - z[1]) + 0.4 * z[2]
     side = np.where(np.arange(400_000) % 2, 0.5, -0.5) + 0.3 * z[5]
     d = np.exp(0.5 * z[3]) * ahead + side
     expected = Likelihood(np.exp(-0.4 + 0.7 * z[4])).at(d)
     error = expected.std() / np.sqrt(len(expected))
-    found = averages.at(averages.preference, np.array([[1.3]]))[0, 0] + 0.5
-    assert found == pytest.approx(expected.mean(), abs=STANDARD_ERRORS * error)
-    assert averages.at(averages.log_odds, np.array([[-1.3]])) == -averages.at(averages.log_odds, np.array([[1.3]]))
-    middle = averages.at(averages.preference, np.array([[0.37]]))[0, 0]
-    assert averages.log_odds_at(middle) == pytest.approx(averages.at(averages.log_odds, np.array([[0.37]]))[0, 0], 1e-3)
+    assert 0.5 + np.interp(1.3, points, share) == pytest.approx(expected.mean(), abs=STANDARD_ERRORS * error)
+    np.testing.assert_allclose(log_odds, -log_odds[::-1], atol=EXACT)
 
 
 @pytest.mark.long

@@ -6,6 +6,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 from scipy.optimize import minimize
+from scipy.stats import binom, binomtest
 
 import probtruth as pt
 from probtruth.comparison.votes.fit import Fit, Pairs
@@ -89,7 +90,8 @@ def simulated(
     rows = np.arange(n)
     chances = Chances.of(quality[rows, left] - quality[rows, right], ties)
     u = rng.random(n)
-    outcome = np.where(u < chances.left, 1, np.where(u < chances.left + chances.tie, 0, -1))
+    of_left = chances.mean + (1 - chances.tie) / 2
+    outcome = np.where(u < of_left, 1, np.where(u < of_left + chances.tie, 0, -1))
     noise = spread * np.sqrt(2 * 1.25) * np.random.default_rng(0).standard_normal(200_000)
     true = float(Preference(ties).at(strength[-1] - strength[0] + noise).mean())
     return votes_from(left, right, outcome, n_models, item, annotator), true
@@ -242,8 +244,97 @@ def test_uncertainty_says_what_to_get_more_of() -> None:
     assert comparison.uncertainty["items"] > 0.6
     low, high = comparison.uncertainty_intervals["votes"]
     assert low <= comparison.uncertainty["votes"] <= high
-    with pytest.raises(InputError, match=r"a comparison of votes.*uncertainty"):
-        pt.plan(comparison, "m00", "m01")
+
+
+def test_a_plan_begins_with_the_votes_that_are_there_and_says_what_more_would_do() -> None:
+    votes, _ = simulated(np.random.default_rng(8), 3, 40, 15, 800, 0.7, 0.5)
+    comparison = pt.compare(votes)
+    pair = comparison.pair("m00", "m02")
+    width = pair.p_a_preferred_high - pair.p_a_preferred_low
+    wanted = {"width": 0.97 * width, "costs": {"item": 5, "annotation": 1}}
+    made = pt.plan(comparison, "m00", "m02", **wanted)
+    rows = {row["design"]: row for row in made.designs}
+    same = rows["same design"]
+    assert (same["n_items"], same["n_annotators"]) == (40, 20)
+    assert same["width"] == pytest.approx(width, rel=1e-9)
+    assert made.difference == pytest.approx(pair.p_a_preferred - 0.5)
+    assert made.designs == pt.plan(votes, "m00", "m02", **wanted).designs
+    assert {"items x 2", "annotators x 2", "panel x 2"} <= set(rows)
+    assert max(rows[name]["width"] for name in ("items x 2", "annotators x 2", "panel x 2")) < same["width"]
+    assert rows["cheapest"]["width"] <= wanted["width"]
+    # what the plan says of twice the prompts and the votes comes true
+    widths = [
+        pt.compare(simulated(np.random.default_rng(seed), 3, 160, 15, 3200, 0.7, 0.5)[0]).pairs[1] for seed in range(5)
+    ]
+    found = np.mean([row.p_a_preferred_high - row.p_a_preferred_low for row in widths])
+    assert pt.plan(votes, "m00", "m02", n_items=160).designs[1]["width"] == pytest.approx(found, rel=0.3)
+
+
+def test_groups_of_prompts_have_strengths_of_their_own() -> None:
+    votes, _ = simulated(np.random.default_rng(21), 3, 60, 15, 3000, 0.3, 0.5)
+    groups = {item: "even" if int(item) % 2 == 0 else "odd" for item in votes.items}
+    odd = votes.item % 2 == 1
+    votes = replace(votes, outcome=np.where(odd, -votes.outcome, votes.outcome))
+    found = pt.compare(votes, groups=groups)
+    rows = {(row.group, *row.models): row for row in found.groups}
+    even = rows["even", "m00", "m02"]
+    assert even.high < 0 < rows["odd", "m00", "m02"].low
+    assert even.n_items == 30
+    # strengths of a group are those of its votes alone, but for the ties and the side that all share
+    alone = replace(votes, **{name: getattr(votes, name)[~odd] for name in ("item", "left", "right", "outcome")})
+    alone = replace(alone, annotator=votes.annotator[~odd], item=alone.item // 2, items=votes.items[::2])
+    tenth = (even.high - even.low) / 10
+    assert even.difference == pytest.approx(pt.compare(alone).pairs[1].difference, abs=tenth)
+    population = {row.models: row for row in found.group_results["population of groups"]}["m00", "m02"]
+    assert population.low < 0 < population.high
+    assert found.pairs[1].low < 0 < found.pairs[1].high
+    assert pt.compare(votes, groups=groups, weights={"even": 1.0, "odd": 0.0}).pairs[1].high < 0
+    with pytest.raises(InputError, match="group 'odd': no chain of votes"):
+        pt.compare(
+            replace(votes, left=np.where(odd, 0, votes.left), right=np.where(odd, 1, votes.right)), groups=groups
+        )
+    with pytest.raises(InputError, match="groups and the engine 'nuts'"):
+        pt.compare(votes, groups=groups, engine="nuts")
+
+
+def test_covariates_leave_the_strengths_of_answers_that_are_alike() -> None:
+    rng = np.random.default_rng(22)
+    n = 6000
+    left = rng.integers(2, size=n)
+    longer = np.where(left == 0, 1.0, -1.0) + rng.normal(size=n)  # model 0 writes more
+    d = np.where(left == 0, -0.5, 0.5) + 0.8 * longer
+    outcome = np.where(rng.random(n) < 1 / (1 + np.exp(-d)), 1, -1)
+    votes = votes_from(left, 1 - left, outcome, 2, rng.integers(100, size=n), rng.integers(30, size=n))
+    bare = pt.compare(votes).pairs[0]
+    votes = replace(votes, covariates={"length": 100 * longer})
+    found = pt.compare(votes)
+    assert bare.difference > 0
+    assert found.pairs[0].low < -0.5 < found.pairs[0].high < 0
+    (row,) = found.decisions["covariates"]
+    size = np.sqrt(np.square(longer).mean())
+    assert row["low"] < 0.8 * size < row["high"]
+    assert row["high"] - row["low"] < 0.3
+    turned = replace(votes, left=votes.right, right=votes.left, outcome=-outcome, covariates={"length": -longer})
+    assert pt.compare(turned).pairs[0].low == pytest.approx(found.pairs[0].low, rel=1e-7)
+
+
+@pytest.mark.parametrize("n", [5, 10, 20])
+def test_of_independent_votes_the_interval_covers_and_is_near_wilsons(n: int) -> None:
+    rows = []
+    for won in range(n + 1):
+        outcome = np.where(np.arange(n) < won, 1, -1)
+        rows += pt.compare(votes_from(np.zeros(n, int), np.ones(n, int), outcome, 2, placed=False)).pairs
+    low = np.array([row.p_a_preferred_low for row in rows])
+    high = np.array([row.p_a_preferred_high for row in rows])
+    np.testing.assert_allclose(low, 1 - high[::-1], atol=1e-9)
+    assert (np.diff(low) > 0).all()
+    assert (np.diff(low) < 3 / n).all()
+    for true in (0.5, 0.7, 0.9, 0.97):
+        chance = binom.pmf(np.arange(n + 1), n, true)
+        assert chance[(low <= true) & (true <= high)].sum() >= 0.93
+    wilson = [binomtest(won, n).proportion_ci(method="wilson") for won in range(n + 1)]
+    width = (high - low) / np.array([row.high - row.low for row in wilson])
+    assert 0.9 < width.min() < width.max() < 1.3
 
 
 def test_as_the_second_annotator_goes_the_interval_becomes_that_of_one() -> None:
