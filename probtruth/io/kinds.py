@@ -13,7 +13,6 @@ from probtruth.errors import InputError
 from probtruth.frame_numbers import float_columns, numbers
 from probtruth.frames import keys, need_columns, polars_names
 from probtruth.io.formats import LabelReading, MaybeText, ScoreReading, Texts, listed
-from probtruth.io.suggest import long_form_of
 from probtruth.io.table import Table
 from probtruth.io.tables.columns import ENOUGH, MOST, by_name, item_column, labels_of, names_in, of_numbers, some_number
 from probtruth.io.tables.wide import REPEATED, items_of
@@ -193,8 +192,8 @@ def _by_label(table: Table, how: LabelReading, beside: Beside, votes_only: bool)
         item, notes = item_column(head, how.item, beside.items, source)
         names = keys(head, item, source, "item")
         if names.n_unique() < len(names):  # a row for each annotation, under other names
-            guessed = how.item is None and item != "item"
-            if how.format == "auto" and (guessed or long_form_of(frame, how)):
+            others = [name for name in head.columns if name != item]
+            if how.format == "auto" and (item != how.column("item") or len(of_numbers(head, others)) < len(others)):
                 raise neither(table, how)
             items_of([(head, source)], item, "every item once", REPEATED)
     chosen, aside, known = _label_columns(head, item, how, beside, source)
@@ -477,5 +476,4 @@ def neither(table: Table, how: LabelReading, odd: str = "") -> InputError:
         "one column for each annotator is the wide form (format='wide'; --format wide). "
         f"{did_you_mean(absent, columns)}{nested}",
         source.name,
-        long_form_of(frame, how),
     )

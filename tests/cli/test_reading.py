@@ -130,7 +130,7 @@ def test_how_scores_were_read_is_said(run, tmp_path) -> None:
     assert "scores, 2 models, 5 items" in checked.out
 
 
-def test_votes_under_other_names_are_answered_by_a_command_to_paste(run, files, tmp_path) -> None:
+def test_votes_under_other_names_are_answered_by_the_options_that_name_them(run, files, tmp_path) -> None:
     path = tmp_path / "votes.csv"
     header, *rows = files["labels"].read_text().splitlines()
     assert header == "item,annotator,label"
@@ -139,9 +139,10 @@ def test_votes_under_other_names_are_answered_by_a_command_to_paste(run, files, 
     for words in ((), ("--item", "tweet")):
         refused = run("check", path, *words)
         assert "expected the long form" in refused.err
-        proposed = refused.err.rstrip().rpartition(" Run: probtruth ")[2].split()
-        assert set(proposed[2:]) == {"--item", "tweet", "--annotator", "worker_id", "--label", "sentiment"}
-        assert run(*proposed).status == 0
+        assert "the columns 'tweet', 'worker_id', 'sentiment', 'seconds'" in refused.err
+        assert "(command line: --item, --annotator, --label)" in refused.err
+    named = run("check", path, "--item", "tweet", "--annotator", "worker_id", "--label", "sentiment")
+    assert named.status == 0
 
 
 def test_check_goes_on_after_a_fault(run, files, tmp_path) -> None:

@@ -293,28 +293,6 @@ CALLS = {
         ),
         lambda found: found is not None,
     ),
-    "a block of columns": Call(
-        lambda: pt.loaders.joined_table(
-            {"item": ["x"], "human.no": [1.0], "human.yes": [0.0], "m.no": [1.0], "m.yes": [0.0]}
-        ),
-        "joined_table(path, columns={'truth': 'human'})",
-        lambda: pt.loaders.joined_table(
-            {"item": ["x"], "human.no": [1.0], "human.yes": [0.0], "m.no": [1.0], "m.yes": [0.0]},
-            columns={"truth": "human"},
-        ),
-        lambda both: list(both[1]) == ["m"],
-    ),
-    "a column that may be of two models": Call(
-        lambda: pt.loaders.joined_table(
-            {"item": ["x"], "truth.no": [1.0], "truth.yes": [0.0], "m.no": [1.0], "m.yes": [0.0], "m.note": ["?"]}
-        ),
-        "joined_table(path, columns={'ours': 'ours'})",
-        lambda: pt.loaders.joined_table(
-            {"item": ["x"], "truth.no": [1.0], "truth.yes": [0.0], "m.no": [1.0], "m.yes": [0.0], "m.note": ["?"]},
-            columns={"m": "m"},
-        ),
-        lambda both: list(both[1]) == ["m"],
-    ),
     "choices without their text": Call(
         lambda: pt.loaders.read_lm_eval_choices("logs", normalise="characters", tasks="arc"),
         "normalise='none'",

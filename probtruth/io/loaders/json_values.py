@@ -70,6 +70,10 @@ def first_object(path: StrPath) -> Any:
     return None
 
 
+def as_it_is(value: Any, where: str) -> Any:
+    return value
+
+
 def as_object(value: Any, where: str) -> Record:
     if not isinstance(value, dict):
         raise InputError(described(value), "an object", CHECK, where)
@@ -102,6 +106,15 @@ def as_name(value: Any, where: str) -> str:
     if fault is not None:
         raise InputError(fault, "a name", "Check that value.", where)
     return text
+
+
+def split(value: Any, where: str) -> list[Any]:
+    """The parts of a text with commas, or a list as it is."""
+    if isinstance(value, str):
+        return [part.strip() for part in value.split(",")]
+    if not isinstance(value, list):
+        raise InputError(described(value), "a list, or a text with commas", "Check that value.", where)
+    return value
 
 
 def as_number(value: Any, where: str) -> float:

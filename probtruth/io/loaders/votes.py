@@ -1,6 +1,6 @@
 """What annotators answered in the export of a tool, as annotations."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from probtruth import check
@@ -25,10 +25,11 @@ class Vote(NamedTuple):
 
 
 def annotations_of(
-    votes: Sequence[Vote], question: MaybeText, labels: Iterable[object] | None, option: str, path: StrPath
+    votes: Iterable[Vote], question: MaybeText, labels: Iterable[object] | None, option: str, path: StrPath
 ) -> Annotations:
     """The votes on one question as annotations; `option` names the argument that chooses the question."""
     name = shown(path)
+    votes = list(votes)
     if not votes:
         raise InputError("no label", "at least one", "Check that the export has annotations.", name)
     question = choose({vote.question for vote in votes}, question, option, "--label", name)
