@@ -84,10 +84,10 @@ def read(
 def _logged(words: Sequence[str]) -> tuple[Any, Any, dict[str, Any]]:
     """The truth, the predictions and the tasks that logs of lm-eval hold."""
     from probtruth.io.loaders import read_lm_eval_choices
-    from probtruth.io.loaders.readers import score_format
+    from probtruth.io.tools import tool_of
 
     files = named_files(words)
-    if not isinstance(files, dict) or score_format([path for own in files.values() for path in own]) != "lm-eval":
+    if not isinstance(files, dict) or {tool_of(path) for own in files.values() for path in own} != {"lm-eval"}:
         raise _no_labels("neither --annotations nor --soft", "; only logs of lm-eval hold the right answers themselves")
     predictions, truth = read_lm_eval_choices(files)
     tasks = {item: item.rpartition("/")[0] for item in predictions.index.items}
@@ -105,9 +105,9 @@ def read_pilot(pilot: Pilot, console: Console) -> tuple[Any, Any]:
         got = "both SCORES and --annotations" if pilot.scores else "no pilot"
         raise InputError(got, "one of the two", "Give a table of scores, or --annotations and --predictions.")
     if pilot.scores:
-        from probtruth.io.loaders.readers import read_score_files
+        from probtruth.io.votes import read_scores_or_votes
 
-        scores = read_score_files(named_files(pilot.scores), pilot.reading)
+        scores = read_scores_or_votes(named_files(pilot.scores), pilot.reading)
         for note in scores.notes:
             console.note(note)
         return scores, None

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from jaxtyping import Float
@@ -15,7 +15,8 @@ from probtruth.errors import InputError
 from probtruth.frames import blank, flat, name_text
 from probtruth.io.addresses import fetched_once
 from probtruth.io.formats import LabelReading, MaybeText, Texts
-from probtruth.io.kinds import Beside, Counts, LabelKind, Long, Wide, kind_of
+from probtruth.io.kinds import Beside, Counts, LabelKind, Log, Long, Wide, kind_of
+from probtruth.io.loaders.readers import OF_LABELS, read_labels_of, refuse_unused
 from probtruth.io.table import ROWS, Table, opened, too_large
 from probtruth.io.tables.wide import NAME, VALUE, fill, items_of, long_form
 from probtruth.kernels.host import empty_array
@@ -23,6 +24,7 @@ from probtruth.types import Annotations
 from probtruth.types.annotations import Counts as CountedAnnotations
 from probtruth.types.annotations import index_of_labels
 from probtruth.types.arguments import Frame, StrPath
+from probtruth.types.index import as_names
 
 type Form = Literal["auto", "counts", "wide"]
 LARGEST = 2**53  # Counts from here on would not be exact
@@ -83,18 +85,22 @@ def read_annotations(
     [[3, 0], [1, 2]]
     """
     check.literal(format, Form, "format")
-    names = None if labels is None else index_of_labels(labels)
     none = tuple(name_text(word) for word in check.listed(missing, "missing"))
-    how = LabelReading(item, annotator, label, replicate, format, none)
-    made = opened(table)
-    on_disk = too_large([made], memory)
-    if on_disk:
-        made = made.in_batches()
-    known = None if names is None else names.labels
-    kind = kind_of(made, how, Beside(like, known), votes_only=True)
-    if isinstance(kind, Wide) and annotators:
-        kind = replace(kind, annotators=tuple(annotators))
-    return annotations_of(made, kind, how, known, on_disk)
+    columns: Any = tuple(annotators) or annotator
+    how = LabelReading(item, columns, label, replicate, format, none)
+    return annotations_in(opened(table), how, Beside(like, as_names(labels, "labels")), memory)
+
+
+def annotations_in(
+    table: Table, how: LabelReading, beside: Beside = Beside(), memory: float | None = None
+) -> Annotations:
+    """The annotations in a table or the export of a tool, under the labels beside it if there are any."""
+    kind = kind_of(table, how, beside, votes_only=True)
+    if isinstance(kind, Log):
+        return read_labels_of(kind.tool, table, how, beside.labels)
+    refuse_unused(how, how.format if how.format in OF_LABELS else "table", OF_LABELS, table.name)
+    on_disk = too_large([table], memory)
+    return annotations_of(table.in_batches() if on_disk else table, kind, how, beside.labels, on_disk)
 
 
 def annotations_of(

@@ -7,12 +7,12 @@ import numpy as np
 from jaxtyping import Float
 from polars import DataFrame, Series
 
-from probtruth.check import Source, did_you_mean, quote, shortlist
+from probtruth.check import Source, did_you_mean, one_of, quote, shortlist
 from probtruth.check_arrays import surely_simplex
 from probtruth.errors import InputError
 from probtruth.frame_numbers import float_columns, numbers
 from probtruth.frames import keys, need_columns, polars_names
-from probtruth.io.formats import LabelReading, MaybeText, ScoreReading, Texts, listed
+from probtruth.io.formats import TOOLS, LabelReading, MaybeText, Reading, ScoreReading, Texts, listed
 from probtruth.io.table import Table
 from probtruth.io.tables.columns import ENOUGH, MOST, by_name, item_column, labels_of, names_in, of_numbers, some_number
 from probtruth.io.tables.wide import REPEATED, items_of
@@ -21,6 +21,13 @@ from probtruth.io.vote_columns import Votes, vote_columns
 MODELS = ("model", "models", "system", "run", "model_name")  # of a column that names models
 TOTALS = ("total", "sum", "count", "votes", "n", "n_votes", "n_annotators", "all")  # of a sum of the others
 FEWEST_ROWS = 5  # by which a column of another name is told to be the sum or the majority of others
+
+
+@dataclass(frozen=True)
+class Log:
+    """What a tool wrote: the log of a harness, or the export of annotations."""
+
+    tool: str
 
 
 @dataclass(frozen=True)
@@ -76,7 +83,7 @@ class Soft(ByLabel):
     """The probability of each label."""
 
 
-type LabelKind = Long | Hard | Wide | Counts | Soft
+type LabelKind = Long | Hard | Wide | Counts | Soft | Log
 
 
 @dataclass(frozen=True)
@@ -98,7 +105,7 @@ class Board:
     notes: Texts = ()
 
 
-type ScoreKind = LongScores | Board | Votes
+type ScoreKind = LongScores | Board | Votes | Log
 
 
 @dataclass(frozen=True)
@@ -110,10 +117,20 @@ class Beside:
     n_labels: int | None = None
 
 
+def log_of(table: Table, how: Reading) -> Log | None:
+    """The log or export that a file or folder is, by its content or by the format that was said; None for a table."""
+    one_of(how.format, how.formats, "--format")
+    tool = table.tool if how.format == "auto" else how.format
+    return Log(tool) if tool in TOOLS else None
+
+
 def kind_of(
     table: Table, how: LabelReading = LabelReading(), beside: Beside = Beside(), votes_only: bool = False
 ) -> LabelKind:
     """What a table of labels holds, and which of its columns; with `votes_only`, of annotators."""
+    log = log_of(table, how)
+    if log is not None:
+        return log
     table = table.with_items(how.item)
     if how.format == "wide":
         return _wide(table, how)
@@ -366,6 +383,9 @@ def votes_on_pairs(name: str) -> InputError:
 
 def score_kind(table: Table, how: ScoreReading = ScoreReading(), models: Sequence[str] | None = None) -> ScoreKind:
     """What a table of scores holds; `models` are the columns of models of a board (none: all that are left)."""
+    log = log_of(table, how)
+    if log is not None:
+        return log
     item, model, score = (how.column(role) for role in ("item", "model", "score"))
     rows = _models_in_rows(table, how, models)
     table = table if rows is not None else table.with_items(how.item)

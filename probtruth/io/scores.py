@@ -17,7 +17,8 @@ from probtruth.frame_numbers import is_array_with_names
 from probtruth.frames import name_text, need_columns
 from probtruth.io.addresses import fetched_once
 from probtruth.io.formats import MaybeText, ScoreReading, Texts
-from probtruth.io.kinds import Board, LongScores, ScoreKind, score_kind, votes_on_pairs
+from probtruth.io.kinds import Board, Log, LongScores, ScoreKind, score_kind, votes_on_pairs
+from probtruth.io.loaders.readers import read_scores_of
 from probtruth.io.table import Part, Table, opened, too_large
 from probtruth.io.tables import parquet_notes
 from probtruth.io.tables.wide import NAME, VALUE, long_form
@@ -140,14 +141,19 @@ def read_scores(
     how = ScoreReading(item, model, score, group, cluster, replicate, annotator=annotator, **way)
     if isinstance(table, Mapping) and table and all(isinstance(path, str | Path) for path in table.values()):
         return of_runs(table, how)  # type: ignore[arg-type]
-    if is_array_with_names(table):
-        table = frames.as_polars(table)
-    made = opened(table)
+    made = opened_scores(table)
     return scores_of(made, score_kind(made, how, models), how, memory)
+
+
+def opened_scores(table: object) -> Table:
+    """A table of scores; an array of xarray has a row for each of its cells."""
+    return opened(frames.as_polars(table) if is_array_with_names(table) else table)
 
 
 def scores_of(table: Table, kind: ScoreKind, how: ScoreReading, memory: float | None = None) -> Scores:
     """The scores in a table of this kind."""
+    if isinstance(kind, Log):
+        return read_scores_of(kind.tool, table.path, how, table.name)  # type: ignore[attr-defined]
     if isinstance(kind, Votes):
         raise votes_on_pairs(table.name)
     if isinstance(kind, Board):
@@ -189,7 +195,7 @@ def _with_all_items(made: Scores, table: Table, kind: Board) -> Scores:
     return replace(made, audit=audit)
 
 
-def of_runs(files: Mapping[str, StrPath], how: ScoreReading) -> Scores:
+def of_runs(files: Mapping[str, StrPath | Table], how: ScoreReading) -> Scores:
     """Scores of a file for each model, all with the same columns."""
     parts: list[Part] = []
     columns = {"item": how.column("item")} | how.named("group", "cluster", "replicate", "annotator")

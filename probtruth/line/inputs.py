@@ -14,8 +14,8 @@ from probtruth.errors import InputError
 from probtruth.frame_numbers import NamedNumbers, is_frame, labelled, no_frame, row_names
 from probtruth.io.annotations import annotations_of, answered
 from probtruth.io.formats import LabelReading
-from probtruth.io.kinds import Beside, Hard, Soft, kind_of, may_be_codes
-from probtruth.io.loaders.readers import label_format, read_label_file
+from probtruth.io.kinds import Beside, Hard, Soft, kind_of, log_of, may_be_codes
+from probtruth.io.loaders.readers import read_labels_of
 from probtruth.io.predictions import read_predictions
 from probtruth.io.table import FrameTable, Table, opened, too_large
 from probtruth.io.tables.columns import label_columns, names_in
@@ -125,9 +125,6 @@ def reference_of(
     if isinstance(reference, Mapping) and reference and all(map(np.isscalar, reference.values())):
         return _hard([*reference.values()], [*reference], _beside(predictions, how, names, [*reference.values()]))
     stored = isinstance(reference, str | Path)
-    forms = ("table", "wide", "counts")
-    if stored and how.format != "soft" and label_format(reference, how.format) not in forms:  # type: ignore[arg-type]
-        return read_label_file(reference, how, memory=memory)  # type: ignore[arg-type]
     table: Any = reference
     named = frame_numbers.is_array_with_names(reference) and row_names(reference) is not None
     if stored or is_frame(reference) or (named and table.ndim == 2):
@@ -150,6 +147,9 @@ def _of_table(
     memory: float | None,
 ) -> Annotations | Truth:
     """What a table holds, by its kind."""
+    log = log_of(table, how)
+    if log is not None:
+        return read_labels_of(log.tool, table, how, None)
     on_disk = too_large([table], memory)
     if on_disk:
         table = table.in_batches()

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from probtruth.errors import InputError
-from probtruth.io.loaders.readers import format_of
+from probtruth.io.tools import tool_of
 
 FILES = Path(__file__).parents[1] / "io" / "loaders" / "files"
 TOOLS = {
@@ -35,22 +35,22 @@ def quiz(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize(("name", "tool"), TOOLS.items())
 def test_tools_are_known_by_content(name: str, tool: str) -> None:
-    assert format_of(FILES / name) == tool
+    assert tool_of(FILES / name) == tool
 
 
 def test_tables_and_what_is_nothing(tmp_path: Path) -> None:
     for name, content in {"a.csv": "item,x\n", "b.jsonl": '{"item": 1}\n', "c.jsonl": "{", "d.jsonl": ""}.items():
         (tmp_path / name).write_text(content)
-        assert format_of(tmp_path / name) == "table"
+        assert tool_of(tmp_path / name) is None
     (tmp_path / "e.json").write_text("{}")
     with pytest.raises(InputError, match="JSON of no tool that is known"):
-        format_of(tmp_path / "e.json")
+        tool_of(tmp_path / "e.json")
     (tmp_path / "empty").mkdir()
     with pytest.raises(InputError, match="a folder without logs"):
-        format_of(tmp_path / "empty")
+        tool_of(tmp_path / "empty")
     (tmp_path / "logs").mkdir()
     shutil.copy(FILES / "inspect" / "small_quiz.json", tmp_path / "logs")
-    assert format_of(tmp_path / "logs") == "inspect"
+    assert tool_of(tmp_path / "logs") == "inspect"
 
 
 def test_compare_a_folder_and_named_files(run, quiz) -> None:

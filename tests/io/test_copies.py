@@ -9,7 +9,7 @@ import pytest
 from served import Served, served
 
 import probtruth as pt
-from probtruth.errors import InputError, MissingExtraError
+from probtruth.errors import InputError
 from probtruth.io.table import opened
 
 N_ROWS, LABELS = 3000, ("x", "y", "z")

@@ -6,7 +6,7 @@ from typing import Any
 from probtruth.errors import InputError
 from probtruth.io.addresses import shown
 from probtruth.io.formats import MaybeText
-from probtruth.io.loaders.json_values import (
+from probtruth.io.json_values import (
     as_it_is,
     as_list,
     as_name,

@@ -7,7 +7,7 @@ from typing import Any
 
 from probtruth.check import quote
 from probtruth.errors import InputError, MissingExtraError
-from probtruth.io.loaders.json_values import parsed
+from probtruth.io.json_values import parsed
 
 LARGEST, SPARE, TIMES = 2 << 30, 64 << 20, 200  # All members may take the spare bytes, or so many times the archive's
 PLAIN = (0, 8, 12, 14)  # Stored, deflate, bzip2, lzma: what every zipfile reads

@@ -9,7 +9,7 @@ from probtruth.check import one_of, quote, shortlist
 from probtruth.errors import InputError
 from probtruth.io.addresses import shown
 from probtruth.io.formats import MaybeText, Texts
-from probtruth.io.loaders.json_values import Record, as_it_is, as_name, described, read_rows, split
+from probtruth.io.json_values import Record, as_it_is, as_name, described, read_rows, split
 from probtruth.types import Annotations
 from probtruth.types.arguments import StrPath
 

@@ -7,7 +7,6 @@ import hashlib
 import json
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,7 @@ from probtruth.check import Source, one_of, quote, shortlist, unique
 from probtruth.errors import InputError
 from probtruth.io.addresses import is_address, location, matching, shown
 from probtruth.io.formats import MaybeText, Texts
-from probtruth.io.loaders.json_values import as_name, as_number
+from probtruth.io.json_values import as_name, as_number
 from probtruth.io.tables.read import guarded
 from probtruth.redaction import redacted
 from probtruth.types import Audit, Scores
@@ -38,6 +37,7 @@ class LogSample:
     upward: dict[str, Any] = field(default_factory=dict)  # which metrics count upwards, as the run says
     content: MaybeText = None
     prompt: MaybeText = None
+    row: Any = None  # the whole of it, where more than scores is read
 
 
 @dataclass(frozen=True)
@@ -54,10 +54,8 @@ class Listing:
         return sorted({name for filters in self.of_tasks.values() for names in filters.values() for name in names})
 
 
-def listing(
-    samples: Iterable[LogSample], names: Callable[[LogSample], Iterable[str]] = attrgetter("values")
-) -> Listing:
-    """What a user who does not know the names can choose from; `names` are those of a sample's metrics."""
+def listing(samples: Iterable[LogSample]) -> Listing:
+    """What a user who does not know the names can choose from."""
     models: dict[str, None] = {}
     items: dict[str, set[str]] = {}
     metrics: dict[str, dict[str, dict[str, None]]] = {}
@@ -65,7 +63,7 @@ def listing(
         models[one.model] = None
         items.setdefault(one.task, set()).add(one.item)
         of_filter = metrics.setdefault(one.task, {}).setdefault(one.filter, {})
-        of_filter.update(dict.fromkeys(names(one)))
+        of_filter.update(dict.fromkeys(one.values))
     ordered = sort_names(items)
     tasks = {task: len(items[task]) for task in ordered}
     return Listing(list(models), tasks, {task: metrics[task] for task in ordered})

@@ -9,8 +9,7 @@ from probtruth.check import quote
 from probtruth.errors import InputError
 from probtruth.io.addresses import shown
 from probtruth.io.formats import MaybeText
-from probtruth.io.loaders.collect import log_files
-from probtruth.io.loaders.json_values import (
+from probtruth.io.json_values import (
     Record,
     as_list,
     as_name,
@@ -20,6 +19,7 @@ from probtruth.io.loaders.json_values import (
     read_rows,
     split,
 )
+from probtruth.io.loaders.collect import log_files
 from probtruth.io.loaders.votes import Vote, annotations_of
 from probtruth.types import Annotations
 from probtruth.types.arguments import Files, StrPath
@@ -145,7 +145,7 @@ def _of_labelbox(path: StrPath, item: MaybeText) -> Iterator[Vote]:
                         yield Vote(name, annotator, chosen, one.at(as_name, "name"), label.where)
 
 
-def read_lewidi(path: StrPath, labels: Iterable[str | int] | None = None, votes: str = "annotations") -> Annotations:
+def read_lewidi(path: StrPath, labels: Iterable[str | int] | None = None, votes: MaybeText = None) -> Annotations:
     r"""Annotations from a data set of Learning with Disagreements (LeWiDi): JSON, an object of items.
 
     `annotations` is an object of labels by annotator, or a list (in one text, with commas) beside `annotators`. The
@@ -155,7 +155,7 @@ def read_lewidi(path: StrPath, labels: Iterable[str | int] | None = None, votes:
     Arguments:
         path: the file.
         labels: all the labels an item can have, if some were never used.
-        votes: the key of the annotations.
+        votes: the key of the annotations, if it is another.
 
     Errors: `InputError` names file and item of what cannot be used.
 
@@ -166,7 +166,7 @@ def read_lewidi(path: StrPath, labels: Iterable[str | int] | None = None, votes:
     >>> annotations.index.annotators, annotations.index.labels
     (('Ann1', 'Ann2'), ('0', '1'))
     """
-    return annotations_of(_of_lewidi(path, votes), None, labels, "question", path)
+    return annotations_of(_of_lewidi(path, votes or "annotations"), None, labels, "question", path)
 
 
 def _of_lewidi(path: StrPath, votes: str) -> Iterator[Vote]:
@@ -193,4 +193,3 @@ def _lewidi_items(path: StrPath) -> Iterator[tuple[str, Record]]:
     items = as_object(*read_json(path))
     for item in items:
         yield as_name(item, items.where), as_object(items[item], f"{items.where}, item {quote(item)}")
-

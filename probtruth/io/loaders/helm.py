@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,8 +12,8 @@ from probtruth.check import one_of, quote
 from probtruth.errors import InputError
 from probtruth.io.addresses import shown
 from probtruth.io.formats import MaybeText
+from probtruth.io.json_values import Record, as_name, as_object, as_objects, read_json, read_objects
 from probtruth.io.loaders.collect import LogSample, choose, digest, log_files, scores_by
-from probtruth.io.loaders.json_values import Record, as_name, as_object, as_objects, read_json, read_objects
 from probtruth.types import Scores, orientation
 from probtruth.types.arguments import Files
 
@@ -28,7 +29,7 @@ def read_helm(
     metric: MaybeText = None,
     perturbation: MaybeText = None,
     higher_is_better: bool | None = None,
-    split: MaybeText = None,
+    split: str | Sequence[str] | None = None,
 ) -> Scores:
     r"""Scores from HELM's statistics of each instance.
 
@@ -43,7 +44,7 @@ def read_helm(
         metric: one of the statistics in the files (needed if there are several).
         perturbation: the name of one, if the instances were perturbed (by default the instances as they are).
         higher_is_better: needed for metrics that are not known.
-        split: the name of the split to read.
+        split: the name of the split to read, or several.
 
     Errors: `InputError` names file and instance of what cannot be used.
 
@@ -63,7 +64,7 @@ def read_helm(
     splits = Counter(one.filter for one in found)
     read = [*splits]
     if split is not None:
-        read = [one_of(split, sorted(splits), "split")]
+        read = [one_of(name, sorted(splits), "split") for name in ([split] if isinstance(split, str) else split)]
     elif TEST in splits:
         read = [TEST]
     found = [one for one in found if one.filter in read]

@@ -9,9 +9,9 @@ from probtruth.check import quote
 from probtruth.errors import InputError
 from probtruth.io.addresses import shown
 from probtruth.io.formats import MaybeText
+from probtruth.io.json_values import Record, as_list, as_name, as_number, as_object, described, parsed
 from probtruth.io.loaders.archive import Archive
 from probtruth.io.loaders.collect import LogSample, choose, digest, log_files, scores_of
-from probtruth.io.loaders.json_values import Record, as_list, as_name, as_number, as_object, described, parsed
 from probtruth.io.tables.read import read_bytes
 from probtruth.types import Scores, orientation
 from probtruth.types.arguments import Files

@@ -10,8 +10,8 @@ from probtruth import check
 from probtruth.check import one_of, shortlist
 from probtruth.errors import InputError
 from probtruth.io.formats import MaybeText
+from probtruth.io.json_values import Record, as_name, as_number, as_object, as_objects, read_json, read_rows
 from probtruth.io.loaders.collect import LogSample, choose, digest, log_files, scores_by
-from probtruth.io.loaders.json_values import Record, as_name, as_number, as_object, as_objects, read_json, read_rows
 from probtruth.types import Scores, orientation
 from probtruth.types.arguments import Files
 

@@ -8,8 +8,8 @@ from probtruth.check import Source
 from probtruth.errors import InputError
 from probtruth.io.addresses import shown
 from probtruth.io.formats import MaybeText
+from probtruth.io.json_values import as_name, as_number
 from probtruth.io.loaders.collect import choose, once
-from probtruth.io.loaders.json_values import as_name, as_number
 from probtruth.types import Annotations
 from probtruth.types.arguments import StrPath
 
