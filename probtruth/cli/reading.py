@@ -54,8 +54,8 @@ def read(
 ) -> tuple[Any, Any, dict[str, Any]]:
     """The labels, the predictions, and the groups and clusters of their items."""
     from probtruth.io.groups import read_groups
-    from probtruth.io.predictions import model_files, read_predictions
-    from probtruth.line.inputs import opened_models, reference_of
+    from probtruth.io.predictions import model_files, opened_models, read_predictions
+    from probtruth.line.inputs import reference_of
 
     item = files.reading.item
     limit = n_bytes(memory)

@@ -14,7 +14,7 @@ from probtruth.frame_numbers import float_columns, numbers
 from probtruth.frames import keys, need_columns, polars_names
 from probtruth.io.formats import TOOLS, LabelReading, MaybeText, Reading, ScoreReading, Texts, listed
 from probtruth.io.table import Table
-from probtruth.io.tables.columns import ENOUGH, MOST, by_name, item_column, labels_of, names_in, of_numbers, some_number
+from probtruth.io.tables.columns import ENOUGH, MOST, by_name, item_column, labels_of, of_numbers, some_number
 from probtruth.io.tables.wide import REPEATED, items_of
 from probtruth.io.vote_columns import Votes, vote_columns
 
@@ -46,8 +46,8 @@ class Hard:
     """A row for each item, with its label."""
 
     item: str
+    notes: Texts
     label: str
-    notes: Texts = ()
 
 
 @dataclass(frozen=True)
@@ -132,18 +132,19 @@ def kind_of(
     if log is not None:
         return log
     table = table.with_items(how.item)
+    columns = table.columns
     if how.format == "wide":
         return _wide(table, how)
-    columns = set(table.columns)
-    if {"model_a", "model_b", "winner"} <= columns:
+    if {"model_a", "model_b", "winner"} <= set(columns):
         raise votes_on_pairs(table.name)
-    long = {how.column("annotator"), how.column("label")}
     if how.format not in ("counts", "soft"):
-        if long <= columns:
+        label = how.column("label")
+        if label in columns and how.column("annotator") in columns:
             return _long(table, how, beside)
-        if how.column("label") in columns and not votes_only:
-            return _hard(table, how, beside)
-        if how.annotator is not None or how.column("label") in columns:
+        if label in columns and how.annotator is None and not votes_only:
+            frame, source = table.head
+            return Hard(*item_column(frame.head(ENOUGH), how.item, beside.items, source, (label,)), label)
+        if how.annotator is not None or label in columns:
             raise neither(table, how)
     return _by_label(table, how, beside, votes_only)
 
@@ -168,21 +169,7 @@ def _rows_are_items(table: Table, how: LabelReading, beside: Beside) -> bool:
     return any(own.is_in(names.implode()).to_numpy().mean() >= MOST for names in beside.items)
 
 
-def _hard(table: Table, how: LabelReading, beside: Beside) -> Hard:
-    table = table.with_items(how.item)
-    frame, source = table.head
-    label = how.column("label")
-    named = how.column("item") in frame.columns
-    if how.annotator is not None or (not (named or beside.items) and names_in(frame.drop(label), None)):
-        raise neither(table, how)
-    item, notes = item_column(frame.head(ENOUGH), how.item, beside.items, source, (label,))
-    if frame.get_column(item).is_duplicated().any():
-        raise neither(table, how)
-    return Hard(item, label, notes)
-
-
 def _wide(table: Table, how: LabelReading) -> Wide:
-    table = table.with_items(how.item)
     columns = table.columns
     item: MaybeText = how.column("item")
     if item not in columns and how.item is None and not table.stored:
@@ -197,45 +184,58 @@ def _wide(table: Table, how: LabelReading) -> Wide:
 
 def _by_label(table: Table, how: LabelReading, beside: Beside, votes_only: bool) -> LabelKind:
     """Numbers by label: soft labels where rows sum to 1, counts of votes where something says that they are."""
-    table = table.with_items(how.item)
     frame, source = table.head
     head = frame.head(ENOUGH)
-    item: MaybeText = None
-    notes: Texts = ()
-    texts = len(of_numbers(head, head.columns)) < head.width
-    if table.stored or how.item is not None or "item" in head.columns or texts:
-        if how.column("item") not in head.columns and not beside.items:
-            raise neither(table, how)
-        item, notes = item_column(head, how.item, beside.items, source)
-        names = keys(head, item, source, "item")
-        if names.n_unique() < len(names):  # a row for each annotation, under other names
-            others = [name for name in head.columns if name != item]
-            if how.format == "auto" and (item != how.column("item") or len(of_numbers(head, others)) < len(others)):
-                raise neither(table, how)
-            items_of([(head, source)], item, "every item once", REPEATED)
-    chosen, aside, known = _label_columns(head, item, how, beside, source)
-    if not table.has_names:
-        chosen = {str(position): name for position, name in enumerate(chosen.values())}
+    item, notes = _item_of_numbers(table, how, beside)
+    known = False
+    if table.has_names:
+        chosen, aside, known = _label_columns(head, item, how, beside, source)
+        notes += aside
+    else:
+        columns = of_numbers(head, labels_of(head, item, source, must_be_named=False))
+        chosen = {str(position): name for position, name in enumerate(columns)}
     if not chosen:
         raise neither(table, how)
-    made = (item, chosen, notes + aside, not table.has_names)
-    values = _numbers(head, [*chosen.values()])
-    sums = values is not None and surely_simplex(values)
-    whole = values is not None and bool((values == np.floor(values)).all())
-    if how.format == "soft" or (sums and how.format != "counts" and not votes_only):
+    made = (item, chosen, notes, not table.has_names)
+    if how.format == "soft":
         return Soft(*made)
     if how.format == "counts":
         return Counts(*made)
-    if values is None or (whole and (values < 0).any()):
+    values = _numbers(head, [*chosen.values()])
+    if values is not None and surely_simplex(values) and not votes_only:
+        return Soft(*made)
+    whole = values is not None and bool((values == np.floor(values)).all())
+    if values is None or (whole and values.min(initial=0) < 0) or (votes_only and not whole):
         raise neither(table, how, _first_odd(table, Counts(*made)))
     if not whole:
-        if votes_only:
-            raise neither(table, how, _first_odd(table, Counts(*made)))
         return Soft(*made)
-    by_number = beside.labels is None and beside.n_labels == len(chosen)
-    if known or (by_number and not may_be_codes(values, len(chosen))):
+    if known:
+        return Counts(*made)
+    n_labels = len(chosen)
+    from_0 = values.max() < n_labels
+    from_1 = values.min() >= 1 and values.max() <= n_labels
+    by_number = beside.n_labels == n_labels and (beside.labels is None or not table.has_names)
+    if by_number and not from_0 and not from_1:  # no codes of labels
         return Counts(*made)
     raise _either(head, item, [*chosen.values()], source, beside)
+
+
+def _item_of_numbers(table: Table, how: LabelReading, beside: Beside) -> tuple[MaybeText, Texts]:
+    """The column of items, in which each stands once; None where rows have positions only."""
+    frame, source = table.head
+    head = frame.head(ENOUGH)
+    only_numbers = len(of_numbers(head, head.columns)) == head.width
+    if only_numbers and not table.stored and how.item is None and "item" not in head.columns:
+        return None, ()
+    if how.column("item") not in head.columns and not beside.items:
+        raise neither(table, how)
+    item, notes = item_column(head, how.item, beside.items, source)
+    if how.format == "auto" and keys(head, item, source, "item").is_duplicated().any():
+        others = [name for name in head.columns if name != item]
+        if item != how.column("item") or len(of_numbers(head, others)) < len(others):
+            raise neither(table, how)  # a row for each annotation, under other names
+    items_of([(head, source)], item, "every item once", REPEATED)
+    return item, notes
 
 
 def _label_columns(
@@ -245,39 +245,26 @@ def _label_columns(
 
     With what was ignored, and whether something says that they are labels.
     """
-    candidates = labels_of(head, item, source, must_be_named=beside.labels is None and how.label is None)
     if how.label is not None:
         named = listed(how.label)
         for name in named:
             need_columns(head.columns, {"label": name}, source.name)
         return by_name(named), (), True
-    numeric = of_numbers(head, [name for name in candidates if name.strip()])
-    if not numeric:
-        return {}, (), False
-    labels = by_name(numeric)
-    of_models = set(beside.labels or ())
-    hits = {label: name for label, name in labels.items() if label in of_models}
+    candidates = labels_of(head, item, source, must_be_named=beside.labels is None)
+    labels = by_name(of_numbers(head, [name for name in candidates if name.strip()]))
+    hits = [label for label in labels if label in (beside.labels or ())]
     known = len(hits) >= min(2, len(labels))
-    if not known:
-        hits = labels
-    taken = set(hits.values())
-    left = [name for name in candidates if name not in taken]
-    values = _numbers(head, [*hits.values()])
-    derived: dict[str, str] = {}
-    if not known and values is not None and len(hits) > 2:
-        derived = _derived(values, [*hits.values()], beside)
-        hits = {label: name for label, name in hits.items() if name not in derived}
-    elif values is not None:
-        for name in left:
-            if name in numeric:
-                derived[name] = _role(head, name, values) or ""
-    strange = [name for name in derived if not derived[name]]
-    if strange:  # a label that the other side lacks: what matches labels says so
-        return {label: name for label, name in labels.items() if name not in derived or name in strange}, (), known
-    said = [f"{quote(name)} ({word})" for name, word in derived.items()]
-    said += [quote(name) for name in left if name not in derived]
+    values = _numbers(head, [labels[label] for label in (hits if known else labels)])
+    aside: dict[str, str] = {}
+    if known and values is not None:
+        roles = {name: _role(head, name, values) for label, name in labels.items() if label not in hits}
+        aside = {name: role for name, role in roles.items() if role is not None}  # others the models lack
+    elif values is not None and len(labels) > 2:
+        aside = _derived(values, [*labels.values()], beside)
+    said = [f"{quote(name)} ({word})" for name, word in aside.items()]
+    said += [quote(name) for name in candidates if name not in labels.values()]
     notes = (f"{source.name}: ignored {', '.join(said)}",) if said else ()
-    return hits, notes, known
+    return {label: name for label, name in labels.items() if name not in aside}, notes, known
 
 
 def _numbers(head: DataFrame, columns: Sequence[str]) -> Float[np.ndarray, "item label"] | None:
@@ -331,12 +318,6 @@ def _derived(values: Float[np.ndarray, "item label"], names: Sequence[str], besi
     return {}
 
 
-def may_be_codes(values: Float[np.ndarray, "item column"], n_labels: int) -> bool:
-    """Whether whole numbers may be positions of so many labels, from 0 or from 1."""
-    low, high = values.min(), values.max()
-    return bool(high < n_labels or (low >= 1 and high <= n_labels))
-
-
 def _either(head: DataFrame, item: MaybeText, names: Sequence[str], source: Source, beside: Beside) -> InputError:
     """The refusal of whole numbers that may count votes or be answers."""
     row = "the first row" if item is None else f"item {quote(head[item][0])}"
@@ -349,9 +330,10 @@ def _either(head: DataFrame, item: MaybeText, names: Sequence[str], source: Sour
     return InputError(
         f"whole numbers in the columns {shortlist(names)}, which may count votes or be the answers of annotators",
         f"to know which; as counts, {row} has {', '.join(cells)}{more}",
-        "If each column counts the votes for a label: read_annotations(table, format='counts') (command line: --format "
-        "counts). If each column is an annotator: read_annotations(table, format='wide') (--format wide). For a row "
-        f"for each annotation, name the columns: item=, annotator=, label= (--item, --annotator, --label).{others}",
+        "If each column counts the votes for a label: read_annotations(table, format='counts'), or of an array "
+        "Annotations.from_counts(array) (command line: --format counts). If each column is an annotator: "
+        "read_annotations(table, format='wide') (--format wide). For a row for each annotation, name the columns: "
+        f"item=, annotator=, label= (--item, --annotator, --label).{others}",
         source.name,
     )
 

@@ -95,14 +95,13 @@ def read_scores_or_votes(
     logs = [log_of(table, how) for table in tables]
     odd = next((at for at, log in enumerate(logs) if log != logs[0]), None)
     if odd is not None:
-        one, other = (log.tool if log else "table" for log in (logs[0], logs[odd]))
-        raise InputError(
-            f"files of {one} and of {other} ({paths[odd]})", "files of one tool", "Read one tool at a time."
-        )
+        one, other = (log.tool if log else "no tool" for log in (logs[0], logs[odd]))
+        problem = f"files of {one} and of {other} ({paths[odd]})"
+        raise InputError(problem, "files of one tool", "Read one tool at a time.")
     if logs[0] is not None:
         if memory is not None:
             raise InputError(f"--memory with files of {logs[0].tool}", "a table", "Leave it out.", tables[0].name)
-        return read_scores_of(logs[0].tool, files, how, tables[0].name)
+        return read_scores_of(logs[0].tool, files, how, tables[0].name)  # type: ignore[arg-type]
     if isinstance(files, Mapping) and len(paths) == len(files):
         refuse_unused(how, "table", OF_SCORES, tables[0].name)
         return of_runs(dict(zip(files, tables, strict=True)), how)

@@ -18,7 +18,6 @@ TOOLS = {
     "inspect/small_quiz.json": "inspect",
     "helm": "helm",
     "annotations/label_studio.json": "label-studio",
-    "annotations/label_studio_min.json": "label-studio",
     "annotations/argilla.json": "argilla",
     "annotations/prodigy.jsonl": "prodigy",
 }

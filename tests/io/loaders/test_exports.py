@@ -126,10 +126,8 @@ class TestLabelbox:
         ann, bob = "ann@example.org", "bob@example.org"
         expected = {("t1", ann, "good"), ("t1", bob, "bad"), ("t2", ann, "good")}
         assert votes(read_labelbox(export, "mood")) == expected
-        assert votes(annotations_in(opened(export), LabelReading(label="tone"))) == {
-            ("t1", ann, "calm"),
-            ("t2", ann, "calm"),
-        }
+        tones = annotations_in(opened(export), LabelReading(label="tone"))
+        assert votes(tones) == {("t1", ann, "calm"), ("t2", ann, "calm")}
         assert read_labelbox(export, "mood", item="id").index.items == ("c1", "c2")
 
     def test_objects_alone_are_no_labels(self, tmp_path: Path) -> None:
