@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 from jaxtyping import Float
-from polars import DataFrame, Series
+from polars import DataFrame
 
 from probtruth import check
 from probtruth.check import Source, quote, shortlist
@@ -45,7 +45,6 @@ def read_annotations(
     replicate: MaybeText = None,
     labels: Iterable[str | int] | None = None,
     format: Literal["auto", "counts", "wide"] = "auto",
-    like: Sequence[Series] = (),
     *,
     annotators: Sequence[str] = (),
     missing: Sequence[object] = (),
@@ -67,9 +66,7 @@ def read_annotations(
         replicate: the column of replicates.
         labels: all the labels an item can have (those of the predictions, say).
         format: "auto", "counts", or "wide": one column for each annotator (the columns `annotators`, or all but the
-            item's; a blank cell is no annotation). Without a column `item`, it is the one whose names stand in one of
-            the columns `like`.
-        like: the columns of items of other tables, of which one has the names of the items here.
+            item's; a blank cell is no annotation).
         annotators: the columns of a table with one for each annotator.
         missing: answers that are none ("NA", "-1", "cannot say"): they are left out and counted. `notes` of the result
             say what was guessed. Counts, and what is computed of them, that take more than `memory` (bytes, half of
@@ -88,7 +85,7 @@ def read_annotations(
     none = tuple(name_text(word) for word in check.listed(missing, "missing"))
     columns: Any = tuple(annotators) or annotator
     how = LabelReading(item, columns, label, replicate, format, none)
-    return annotations_in(opened(table), how, Beside(like, as_names(labels, "labels")), memory)
+    return annotations_in(opened(table), how, Beside((), as_names(labels, "labels")), memory)
 
 
 def annotations_in(
@@ -150,17 +147,14 @@ def answered(frame: DataFrame, source: Source, label: str, missing: Sequence[str
 
 
 def _of_wide(table: Table, kind: Wide, how: LabelReading, labels: Sequence[str] | None) -> Annotations:
-    table = table.with_items(how.item)
     item = kind.item
     if item is None:
         table = table.with_row_numbers()
         item = ROWS
-    long, source = long_form(table, item, kind.annotators, [], "annotator", how.none)
+    long, source = long_form(table, item, kind.annotators)
+    long, source, notes = answered(long, source, VALUE, how.none)
     made = Annotations.from_long(long, item, NAME, VALUE, "", labels=labels, source=source)
-    columns = [flat(table.whole[0], name, source, "annotator") for name in kind.annotators if how.none]
-    gone = sum(int((blank(own, how.none) & ~blank(own)).sum()) for own in columns)
-    if gone:
-        made = replace(made, notes=(f"{table.name}: {check.count(gone, 'answer')} left out as missing",))
+    made = replace(made, notes=notes)
     if kind.item is not None:
         return made
     if made.n_items < table.whole[0].height:
@@ -170,7 +164,6 @@ def _of_wide(table: Table, kind: Wide, how: LabelReading, labels: Sequence[str] 
 
 
 def _of_counts(table: Table, kind: Counts, how: LabelReading, on_disk: bool) -> Annotations:
-    table = table.with_items(how.item)
     columns = [*kind.labels.values()]
     n_rows = sum(part.height for part, _ in table.rows(kind.columns))
     rows = np.arange(n_rows)

@@ -199,11 +199,11 @@ def _side_by_side(
 ) -> tuple[Names, list[Int[np.ndarray, " item"]], Audit]:
     """The items that some model (and an index with names) has as they first appear, each model's rows, and the rest."""
     named = index is not None and not index.positional_items
-    for model, own in zip(models, items, strict=True):
+    for model, names in zip(models, items, strict=True):
         if index is not None and not named:
-            check.length(len(own), len(index.items), f"items in model {quote(model)}")
+            check.length(len(names), len(index.items), f"items in model {quote(model)}")
         elif index is not None:
-            not_shifted(index.items, own, f"model {quote(model)}")
+            not_shifted(index.items, names, f"model {quote(model)}")
     sides = [*items, index.items] if index is not None and named else items
     columns = frames.alike([*map(as_series, sides)])
     reference = columns.pop() if named else columns[0]
@@ -241,12 +241,10 @@ def _nothing_common(where: str, wanted: Sequence[str], model: str, names: Sequen
 
 
 def _same_labels(table: _Table, first: _Table) -> None:
-    absent = sorted({*first.labels} - {*table.labels})
-    more = sorted({*table.labels} - {*first.labels})
-    if absent or more:
-        words = [f"no column {shortlist(absent)}"] * bool(absent) + [f"also {shortlist(more)}"] * bool(more)
+    odd = sorted({*first.labels} ^ {*table.labels})
+    if odd:
         raise InputError(
-            " and ".join(words),
+            f"labels that one of two models has: {shortlist(odd)}",
             f"the labels of model {quote(first.model)}: {shortlist(first.labels)}",
             "Give every model the same labels; drop columns that are none.",
             f"{table.source.name} (model {quote(table.model)})",

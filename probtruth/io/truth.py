@@ -13,10 +13,9 @@ from probtruth import check
 from probtruth.check import Source, one_of
 from probtruth.check_arrays import as_floats, distributions, surely_simplex
 from probtruth.errors import InputError
-from probtruth.io.formats import LabelReading, MaybeText
-from probtruth.io.kinds import Soft, kind_of
+from probtruth.io.kinds import Soft
 from probtruth.io.output.csv_safe import check_new_csv, write_new_csv
-from probtruth.io.table import Table, opened, too_large
+from probtruth.io.table import Table
 from probtruth.io.tables import parquet_notes
 from probtruth.io.tables.columns import OWN
 from probtruth.io.tables.wide import REPEATED, check_rows, fill, items_of, suspects
@@ -24,7 +23,7 @@ from probtruth.kernels.arrays import to_host
 from probtruth.kernels.host import empty_array
 from probtruth.types import Annotations, Index, Truth
 from probtruth.types.annotations import Counts
-from probtruth.types.arguments import ESTIMANDS, Estimand, StrPath
+from probtruth.types.arguments import ESTIMANDS, Estimand
 
 VOTES = f"{OWN}votes"  # The column of the numbers of votes
 EVIDENCE = OWN + "{}: "  # How columns of other evidence of the classes begin
@@ -87,19 +86,6 @@ def check_soft_out(path: str | Path) -> None:
     if suffix not in (".csv", ".parquet"):
         raise InputError(f"the path {str(path)!r}", "a path that ends in .parquet or .csv", "Name the output so.")
     (check_new_csv if suffix == ".csv" else parquet_notes.check_parquet_out)(path)
-
-
-def read_soft(
-    table: StrPath | Table, item: MaybeText = None, estimand: Estimand | None = None, memory: float | None = None
-) -> Truth:
-    """Soft labels in a file: a column of item names, and one of probability for each label."""
-    made = opened(table)
-    on_disk = too_large([made], memory)
-    if on_disk:
-        made = made.in_batches()
-    kind = kind_of(made, LabelReading(item, format="soft"))
-    assert isinstance(kind, Soft)
-    return soft_of(made, kind, estimand, on_disk)
 
 
 def soft_of(table: Table, kind: Soft, estimand: Estimand | None = None, on_disk: bool = False) -> Truth:

@@ -16,7 +16,8 @@ from sklearn.metrics import make_scorer
 
 import probtruth as pt
 from probtruth.errors import InputError, PosteriorError
-from probtruth.io.truth import read_soft
+from probtruth.io.formats import LabelReading
+from probtruth.line.inputs import reference_of
 
 
 @dataclass(frozen=True)
@@ -306,7 +307,7 @@ CALLS = {
         lambda read: read.index.labels == ("no", "yes"),
     ),
     "whole numbers as soft labels": Call(
-        lambda: read_soft("whole.csv"),
+        lambda: reference_of("whole.csv", {}, LabelReading(format="soft")),
         "read_annotations(path, format='counts')",
         lambda: pt.read_annotations("whole.csv", format="counts"),
         lambda read: read.index.labels == ("no", "yes"),

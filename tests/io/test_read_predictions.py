@@ -119,7 +119,11 @@ def positional(counts: list[list[int]]) -> Index:
 
 
 OTHERS = {
-    "other labels": ("item,cat,dgo\nx,1,0\n", None, "m.csv (model 'm'): got no column 'dog' and also 'dgo'"),
+    "other labels": (
+        "item,cat,dgo\nx,1,0\n",
+        None,
+        "m.csv (model 'm'): got labels that one of two models has: 'dgo', 'dog'",
+    ),
     "no item of the other model": ("item,cat,dog\nq,1,0\n", None, "'x', 'y', 'z' in model 'a', 'q' in model 'm'"),
     "no label of the reference": (A, Index(("x",), ("cta", "dog")), "label 'cta' in the reference"),
     "no item of the reference": (A, Index(("01", "02"), ("cat",)), "no item in common: '01', '02' in the reference"),

@@ -13,15 +13,18 @@ from probtruth.errors import InputError
 from probtruth.io.addresses import shown
 from probtruth.io.formats import MaybeText
 from probtruth.io.json_values import Record, as_name, as_object, as_objects, read_json, read_objects
-from probtruth.io.loaders.collect import LogSample, choose, digest, log_files, scores_by
-from probtruth.types import Scores, orientation
+from probtruth.io.loaders.collect import LogSample, Tool, digest, log_files, scores_by
+from probtruth.types import Scores
 from probtruth.types.arguments import Files
 
 PATTERNS = ("per_instance_stats.json",)  # The name of HELM's files
 MODEL = re.compile(r"(?<=[:,])model(_deployment)?=[^,]*,?")
 TEST = "test"  # The split that counts where there are several
-WHAT = "the statistics"  # The logs in messages
-REPEATED = "Give each run once; HELM keeps one folder for each run of a suite."
+TOOL = Tool(
+    "the statistics",
+    "Give each run once; HELM keeps one folder for each run of a suite.",
+    "Check `perturbation`, and that the run ended.",
+)
 
 
 def read_helm(
@@ -59,19 +62,13 @@ def read_helm(
     (('small',), ('quiz:subject=birds/id1',), [[1.0]])
     """
     found = instances(files, perturbation)
-    if not found:
-        raise InputError("no instance", "at least one", "Check `perturbation`, and that the run ended.", WHAT)
     splits = Counter(one.filter for one in found)
     read = [*splits]
     if split is not None:
         read = [one_of(name, sorted(splits), "split") for name in ([split] if isinstance(split, str) else split)]
     elif TEST in splits:
         read = [TEST]
-    found = [one for one in found if one.filter in read]
-    names = {name for one in found for name in one.values}
-    none = "no statistic that was counted"
-    name = choose(names, metric, "metric", "--score", WHAT, none, "Check that the run ended.")
-    scores = scores_by(found, name, orientation.upward(name, higher_is_better, WHAT), REPEATED, WHAT)
+    scores = scores_by([one for one in found if one.filter in read], TOOL, metric, higher_is_better)
     others: list[str] = []
     for other in sorted(set(splits).difference(read)):
         others.append(f"{check.count(splits[other], 'instance')} of the split {quote(other)}")

@@ -17,7 +17,7 @@ from probtruth.errors import InputError
 from probtruth.io.addresses import shown
 from probtruth.io.formats import MaybeText, Texts
 from probtruth.io.json_values import Record, as_name, as_number, as_object, read_json, read_rows
-from probtruth.io.loaders.collect import LogSample, log_files, scores_of
+from probtruth.io.loaders.collect import LogSample, Tool, log_files, scores_of
 from probtruth.types import Scores, orientation
 from probtruth.types.arguments import Files
 
@@ -28,10 +28,10 @@ TASK = re.compile(r"samples_(?P<task>.+?)(_(?P<date>\d{4}-\d{2}-\d{2}T[\d.:-]+))
 OWN = {"doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics"} | {
     *("doc_hash", "prompt_hash", "target_hash"),
 }
-WHAT = "the samples"  # The logs in messages
-REPEATED = (
+TOOL = Tool(
+    "the samples",
     "Give one run of each task: keep the harness's file names (samples_TASK_DATE.jsonl), which tell the tasks apart, "
-    "and leave out files of other dates; give models of one name names of their own: NAME=FOLDER."
+    "and leave out files of other dates; give models of one name names of their own: NAME=FOLDER.",
 )
 
 type ByTask = str | Mapping[str, str] | None
@@ -88,7 +88,7 @@ def read_lm_eval_samples(
             score = values.at(as_number, metrics[one.task], hint="Choose a metric that all models have.")
             scored.append((one, score))
     upward = _upward(firsts, metrics, higher_is_better)
-    return scores_of(scored, _rule(metrics, filters, of_tasks), upward, REPEATED, WHAT)
+    return scores_of(scored, _rule(metrics, filters, of_tasks), upward, TOOL)
 
 
 def first_samples(samples: Sequence[LogSample]) -> dict[str, dict[str, LogSample]]:
@@ -115,7 +115,7 @@ def _chosen(what: str, option: ByTask, there: Mapping[str, Collection[str]]) -> 
                 "The harness computes the others over all samples at once: leave them out, tasks=[...] (command line: "
                 "--task NAME)."
             )
-            raise InputError(f"no {what} of the task {quote(task)} that is one number", f"one {what}", hint, WHAT)
+            raise InputError(f"no {what} of the task {quote(task)} that is one number", f"one {what}", hint, TOOL.what)
         first = next(iter(names))
         chosen[task] = named.get(task) or named.get(OTHERS) or first
         if chosen[task] not in names:
@@ -129,7 +129,7 @@ def _chosen(what: str, option: ByTask, there: Mapping[str, Collection[str]]) -> 
         f"one of {shortlist(there[task], 20)}",
         f"{did_you_mean(chosen[task], there[task])} Name one, {what}={lacking} (command line: "
         f"{shlex.join(options)}), or none: then each task counts by its first.",
-        WHAT,
+        TOOL.what,
         tuple(options),
     )
 
@@ -165,14 +165,14 @@ def _upward(firsts: Mapping[str, LogSample], metrics: Mapping[str, str], stated:
         way = orientation.known(metric) if stated is None else stated
         if way is None:
             way = firsts[task].upward.get(metric)
-        upward[orientation.upward(metric, way, WHAT)] = f"{quote(metric)} of {quote(task)}"
+        upward[orientation.upward(metric, way, TOOL.what)] = f"{quote(metric)} of {quote(task)}"
     if len(upward) > 1:
         raise InputError(
             f"{upward[True]}, of which more is better, and {upward[False]}, of which less is",
             "metrics that count the same way",
             "Choose tasks (tasks=[...]; command line: --task NAME) or other metrics (metric={task: name}; --metric "
             "TASK=NAME).",
-            WHAT,
+            TOOL.what,
         )
     return next(iter(upward))
 
@@ -206,7 +206,7 @@ def samples_in(files: Files, tasks: str | Sequence[str] | None = None) -> list[L
             )
             samples.append(sample)
     if not samples:
-        raise InputError("empty files", "at least one sample", "Check that the run was finished.", WHAT)
+        raise InputError("empty files", "at least one sample", "Check that the run was finished.", TOOL.what)
     if tasks is None:
         return samples
     names = sorted({sample.task for sample in samples})

@@ -1,6 +1,8 @@
 """Distributions over the choices of multiple-choice tasks, from the logs of the lm-evaluation-harness."""
 
+import math
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -10,7 +12,7 @@ from probtruth.check import one_of, quote
 from probtruth.errors import InputError
 from probtruth.io.json_values import Record, as_list, as_name, described
 from probtruth.io.loaders.collect import LogSample, differences
-from probtruth.io.loaders.lm_eval import REPEATED, WHAT, first_samples, samples_in
+from probtruth.io.loaders.lm_eval import TOOL, first_samples, samples_in
 from probtruth.io.predictions import read_predictions
 from probtruth.types import Predictions, Truth
 from probtruth.types.arguments import Files
@@ -48,7 +50,7 @@ def read_lm_eval_choices(
     samples = samples_in(files, tasks)
     first = {task: next(iter(of_filters)) for task, of_filters in first_samples(samples).items()}
     choices = [_choice(one, normalise) for one in samples if one.filter == first[one.task]]
-    audit = differences(choices, REPEATED, WHAT)
+    audit = differences(choices, TOOL)
     different = set(audit.different)
     same = [one for one in choices if one.item not in different]
     labels = [str(at) for at in range(max(len(one.values["logs"]) for one in same))]
@@ -92,21 +94,18 @@ def _choice(sample: LogSample, normalise: str) -> LogSample:
 def _log_likelihood(entry: object, where: str) -> float:
     while isinstance(entry, list) and len(entry) == 1:
         entry = entry[0]
-    pair = isinstance(entry, list) and len(entry) == 2 and str(entry[1]) in ("True", "False")
-    try:
-        if not pair or not isinstance(entry, list):
-            raise ValueError
-        value = float(entry[0])
-    except (TypeError, ValueError, OverflowError):
+    value = math.nan
+    if isinstance(entry, list) and len(entry) == 2 and str(entry[1]) in ("True", "False"):
+        with suppress(TypeError, ValueError, OverflowError):
+            value = float(entry[0])
+    if math.isnan(value) or value == math.inf:
         raise InputError(
             described(entry),
             "a log-likelihood and whether it is the greedy answer",
             "Only multiple-choice tasks have distributions: name them, tasks=[...], or their files, and "
             "read others with read_lm_eval_samples (probtruth compare).",
             f"{where}, 'filtered_resps'",
-        ) from None
-    if np.isnan(value) or value == np.inf:
-        raise InputError(f"{value}", "a log-likelihood", "Check the run.", f"{where}, 'filtered_resps'")
+        )
     return value
 
 
@@ -115,15 +114,13 @@ def _requests(row: Record, n_choices: int) -> tuple[list[Any], list[str]]:
     if "arguments" not in row:
         return [], []
     arguments = row["arguments"]
-    requests = list(arguments.values()) if isinstance(arguments, dict) else row.at(as_list, "arguments")
     contexts: list[Any] = []
     words: list[str] = []
-    for request in requests:
-        if isinstance(request, dict):
-            request = [request.get("arg_0"), request.get("arg_1")]
-        if isinstance(request, list) and len(request) > 1 and isinstance(request[1], str):
-            contexts.append(request[0])
-            words.append(request[1].strip())
+    for request in arguments.values() if isinstance(arguments, dict) else row.at(as_list, "arguments"):
+        pair = [request.get("arg_0"), request.get("arg_1")] if isinstance(request, dict) else request
+        if isinstance(pair, list) and len(pair) > 1 and isinstance(pair[1], str):
+            contexts.append(pair[0])
+            words.append(pair[1].strip())
     if len(words) != n_choices:
         problem = f"{len(words)} requests for {n_choices} answers"
         raise InputError(problem, "one for each", "Check the file.", f"{row.where}, 'arguments'")

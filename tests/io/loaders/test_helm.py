@@ -67,8 +67,8 @@ ERRORS = {
     "twice": (rows(instance_id="id1"), {}, "item 'quiz/id1' of model 'm' again"),
     "same statistic": (rows(stats=[{"name": {"name": "a"}, "mean": 1}] * 2), {}, "statistic 'a' twice"),
     "no stats": (rows(stats=None), {}, "'stats': got null, expected a list"),
-    "perturbation": (rows(), {"perturbation": "typos"}, "no instance"),
-    "uncounted": ([{"instance_id": "i", "stats": []}], {}, "no statistic that was counted"),
+    "perturbation": (rows(), {"perturbation": "typos"}, "no metric.*Check `perturbation`"),
+    "uncounted": ([{"instance_id": "i", "stats": []}], {}, "no metric"),
     "object": ({}, {}, "an object of 0, expected a list"),
 }
 
