@@ -252,6 +252,8 @@ def _label_columns(
         return by_name(named), (), True
     candidates = labels_of(head, item, source, must_be_named=beside.labels is None)
     labels = by_name(of_numbers(head, [name for name in candidates if name.strip()]))
+    if not labels:
+        return {}, (), False
     hits = [label for label in labels if label in (beside.labels or ())]
     known = len(hits) >= min(2, len(labels))
     values = _numbers(head, [labels[label] for label in (hits if known else labels)])

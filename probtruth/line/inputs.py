@@ -155,7 +155,7 @@ def _beside(predictions: Models, how: LabelReading, known: Sequence[str] | None,
         return Beside((), known, n_labels)
     first = next(iter(opened_models(predictions).values()))
     if not isinstance(first, Table):
-        n_columns = (*np.shape(first.values), 1)[1]  # type: ignore[call-overload]
+        n_columns = (*np.shape(first.values), 1, 1)[1]  # type: ignore[call-overload]
         own = None if n_columns == 1 else first.labels  # the probabilities of an event have no name
         return Beside((), known or own, max(n_columns, 2))
     first = first.with_items(how.item)
