@@ -4,23 +4,30 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float
 from polars import DataFrame, Series
 
 from probtruth.check import Source, did_you_mean, one_of, quote, shortlist
 from probtruth.check_arrays import surely_simplex
 from probtruth.errors import InputError
-from probtruth.frame_numbers import float_columns, numbers
+from probtruth.frame_numbers import numbers
 from probtruth.frames import keys, need_columns, polars_names
 from probtruth.io.formats import TOOLS, LabelReading, MaybeText, Reading, ScoreReading, Texts, listed
 from probtruth.io.table import Table
-from probtruth.io.tables.columns import ENOUGH, MOST, by_name, item_column, labels_of, of_numbers, some_number
+from probtruth.io.tables.columns import (
+    ENOUGH,
+    MOST,
+    by_name,
+    item_column,
+    labels_in,
+    labels_of,
+    numbers_in,
+    of_numbers,
+    some_number,
+)
 from probtruth.io.tables.wide import REPEATED, items_of
 from probtruth.io.vote_columns import Votes, vote_columns
 
 MODELS = ("model", "models", "system", "run", "model_name")  # of a column that names models
-TOTALS = ("total", "sum", "count", "votes", "n", "n_votes", "n_annotators", "all")  # of a sum of the others
-FEWEST_ROWS = 5  # by which a column of another name is told to be the sum or the majority of others
 
 
 @dataclass(frozen=True)
@@ -187,21 +194,28 @@ def _by_label(table: Table, how: LabelReading, beside: Beside, votes_only: bool)
     frame, source = table.head
     head = frame.head(ENOUGH)
     item, notes = _item_of_numbers(table, how, beside)
-    known = False
-    if table.has_names:
-        chosen, aside, known = _label_columns(head, item, how, beside, source)
-        notes += aside
+    known = how.label is not None
+    chosen: dict[str, str] = {}
+    if known:
+        for name in listed(how.label):
+            need_columns(head.columns, {"label": name}, source.name)
+        chosen = by_name(listed(how.label))
+    elif table.has_names:
+        used = beside.labels or ()
+        chosen, ignored = labels_in(head, item, used, source, must_be_named=beside.labels is None)
+        notes += ignored
+        known = sum(label in used for label in chosen) >= min(2, len(chosen))
     else:
         columns = of_numbers(head, labels_of(head, item, source, must_be_named=False))
         chosen = {str(position): name for position, name in enumerate(columns)}
-    if not chosen:
+    if not ofnumbers_in(head, [*chosen.values()]):
         raise neither(table, how)
     made = (item, chosen, notes, not table.has_names)
     if how.format == "soft":
         return Soft(*made)
     if how.format == "counts":
         return Counts(*made)
-    values = _numbers(head, [*chosen.values()])
+    values = numbers_in(head, [*chosen.values()])
     if values is not None and surely_simplex(values) and not votes_only:
         return Soft(*made)
     whole = values is not None and bool((values == np.floor(values)).all())
@@ -236,88 +250,6 @@ def _item_of_numbers(table: Table, how: LabelReading, beside: Beside) -> tuple[M
             raise neither(table, how)  # a row for each annotation, under other names
     items_of([(head, source)], item, "every item once", REPEATED)
     return item, notes
-
-
-def _label_columns(
-    head: DataFrame, item: MaybeText, how: LabelReading, beside: Beside, source: Source
-) -> tuple[dict[str, str], Texts, bool]:
-    """The columns of labels: those that are named, or that the other side names, or all.
-
-    With what was ignored, and whether something says that they are labels.
-    """
-    if how.label is not None:
-        named = listed(how.label)
-        for name in named:
-            need_columns(head.columns, {"label": name}, source.name)
-        return by_name(named), (), True
-    candidates = labels_of(head, item, source, must_be_named=beside.labels is None)
-    labels = by_name(of_numbers(head, [name for name in candidates if name.strip()]))
-    if not labels:
-        return {}, (), False
-    hits = [label for label in labels if label in (beside.labels or ())]
-    known = len(hits) >= min(2, len(labels))
-    values = _numbers(head, [labels[label] for label in (hits if known else labels)])
-    aside: dict[str, str] = {}
-    if known and values is not None:
-        roles = {name: _role(head, name, values) for label, name in labels.items() if label not in hits}
-        aside = {name: role for name, role in roles.items() if role is not None}  # others the models lack
-    elif values is not None and len(labels) > 2:
-        aside = _derived(values, [*labels.values()], beside)
-    said = [f"{quote(name)} ({word})" for name, word in aside.items()]
-    said += [quote(name) for name in candidates if name not in labels.values()]
-    notes = (f"{source.name}: ignored {', '.join(said)}",) if said else ()
-    return {label: name for label, name in labels.items() if name not in aside}, notes, known
-
-
-def _numbers(head: DataFrame, columns: Sequence[str]) -> Float[np.ndarray, "item label"] | None:
-    floats = float_columns(head, columns)
-    return floats.rows() if floats.unread is None else None
-
-
-def _role(head: DataFrame, name: str, values: Float[np.ndarray, "item label"]) -> MaybeText:
-    """What a column is beside those of the labels: their sum, the most frequent of them, or a number of the row."""
-    found = _numbers(head, [name])
-    if found is None or (found != np.floor(found)).any() or (found < 0).any():
-        return "no number of votes"
-    column = found[:, 0]
-    if (column == values.sum(1)).all():
-        return "the sum of the labels"
-    if _is_majority(column, values):
-        return "the label with most votes"
-    if len(set(column.tolist())) == len(column) > 1:
-        return "a number of the row"
-    return None
-
-
-def _is_majority(column: Float[np.ndarray, " item"], values: Float[np.ndarray, "item label"]) -> bool:
-    """Whether a column says which of others is the largest, by its position from 0 or from 1."""
-    for first in (0, 1):
-        position = column - first
-        if position.min() >= 0 and position.max() < values.shape[1]:
-            chosen = values[np.arange(len(values)), position.astype(int)]
-            if (chosen == values.max(1)).all():
-                return True
-    return False
-
-
-def _derived(values: Float[np.ndarray, "item label"], names: Sequence[str], beside: Beside) -> dict[str, str]:
-    """Columns that follow from others: the sum of some, perhaps without one that says which of them is the largest."""
-    known = beside.labels or ()
-    sums = values.sum(1)
-    for total, name in enumerate(names):
-        enough = len(values) >= FEWEST_ROWS or name.lower() in TOTALS
-        if name in known or not enough or not values[:, total].any():
-            continue
-        rest = sums - 2 * values[:, total]  # what is neither the total nor a part of it
-        if not rest.any():
-            return {name: "the sum of the others"}
-        for code in range(len(names)):
-            others = [k for k in range(len(names)) if k not in (total, code)]
-            if code == total or len(others) < 2 or (values[:, code] != rest).any():
-                continue
-            if _is_majority(values[:, code], values[:, others]):
-                return {name: "the sum of the others", names[code]: "the label with most votes"}
-    return {}
 
 
 def _either(head: DataFrame, item: MaybeText, names: Sequence[str], source: Source, beside: Beside) -> InputError:
@@ -429,7 +361,7 @@ def _board_of_models(table: Table, rows: str, how: ScoreReading) -> Board:
 
 def _is_mean(frame: DataFrame, name: str, numeric: Sequence[str]) -> bool:
     """Whether a column is the mean of the others: up to two decimals where its name says so, else exactly."""
-    values = _numbers(frame, [name, *(other for other in numeric if other != name)])
+    values = numbers_in(frame, [name, *(other for other in numeric if other != name)])
     if values is None or values.shape[1] < 3:
         return False
     said = any(word in name.lower() for word in ("average", "avg", "mean", "overall"))

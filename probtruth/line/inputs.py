@@ -153,9 +153,14 @@ def _beside(predictions: Models, how: LabelReading, known: Sequence[str] | None,
         return Beside(items, known, len(index.labels))
     if isinstance(predictions, Mapping) and not predictions:
         return Beside((), known, n_labels)
-    first = next(iter(opened_models(predictions).values()))
+    model, first = next(iter(opened_models(predictions).items()))
     if not isinstance(first, Table):
-        n_columns = (*np.shape(first.values), 1, 1)[1]  # type: ignore[call-overload]
+        shape = np.shape(first.values)  # type: ignore[call-overload]
+        if len(shape) not in (1, 2):
+            check_arrays.as_floats(
+                first.values, "item label", f"probabilities of model {model!r}"
+            )  # says what is wrong
+        n_columns = (*shape, 1)[1]
         own = None if n_columns == 1 else first.labels  # the probabilities of an event have no name
         return Beside((), known or own, max(n_columns, 2))
     first = first.with_items(how.item)

@@ -31,7 +31,7 @@ CASES: list[tuple[str, str, int, str]] = [
         "counts-with-total-and-majority",
         "truth counts.csv --item id --format counts --method vote-share",
         0,
-        r"ignored 'count' \(the sum of the others\), 'class' \(the label with most votes\).*"
+        r"ignored 'count' \(the sum of the others\), 'class' \(the position of the largest of the others\).*"
         r"read as counts of votes: 'hate', 'offensive', 'neither'",
     ),
     (

@@ -7,7 +7,6 @@ before 0.4.1 called the files `MODEL_ARGS_TASK.jsonl`, beside one `results.json`
 import re
 import shlex
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,7 @@ from typing import Any
 from probtruth.check import did_you_mean, one_of, quote, shortlist
 from probtruth.errors import InputError
 from probtruth.io.addresses import shown
-from probtruth.io.formats import MaybeText, Texts
+from probtruth.io.formats import MaybeText
 from probtruth.io.json_values import Record, as_name, as_number, as_object, read_json, read_rows
 from probtruth.io.loaders.collect import LogSample, Tool, log_files, scores_of
 from probtruth.types import Scores, orientation
@@ -159,12 +158,10 @@ def _rule(metrics: Mapping[str, str], filters: Mapping[str, str], of_tasks: Mapp
 
 
 def _upward(firsts: Mapping[str, LogSample], metrics: Mapping[str, str], stated: bool | None) -> bool:
-    """Whether higher is better: as the caller says, else by the names of the metrics, else as the run says."""
+    """Whether higher is better: as the caller says, else as the run says, else by the names of the metrics."""
     upward: dict[bool, str] = {}
     for task, metric in metrics.items():
-        way = orientation.known(metric) if stated is None else stated
-        if way is None:
-            way = firsts[task].upward.get(metric)
+        way = firsts[task].upward.get(metric) if stated is None else stated
         upward[orientation.upward(metric, way, TOOL.what)] = f"{quote(metric)} of {quote(task)}"
     if len(upward) > 1:
         raise InputError(
@@ -183,15 +180,18 @@ def samples_in(files: Files, tasks: str | Sequence[str] | None = None) -> list[L
     run_of = cache(_run)
     for given, path in log_files(files, PATTERNS):
         match = TASK.fullmatch(path.name)
-        run = run_of(path.parent, (match["date"] or "") if match else "")
-        task = match["task"] if match else run.task_of(path.stem)
-        model = given or run.model or path.resolve().parent.name
+        known, run = run_of(path.parent, (match["date"] or "") if match else "")
+        tasks_of_run = run.at(as_object, "results", {})  # old versions: the one that ends the name of the file
+        ends = [task for task in tasks_of_run if path.stem.endswith(f"_{task}")]
+        task = match["task"] if match else max(ends, key=len, default="")
+        model = given or known or path.resolve().parent.name
         if not model.isprintable() or not model.strip():
             raise InputError("files without models", "{model name: file}", "Name the models.", shown(path))
+        upward = run.at(as_object, "higher_is_better", {}).at(as_object, task, {})
         answers: dict[str, list[object]] = {}
         for row in read_rows(path, "sample"):
             item = row.at(as_name, "doc_id", hint="Give samples_*.jsonl of `lm_eval --log_samples`.")
-            content, prompt = (row.get(name) for name in ("doc_hash", "prompt_hash"))
+            hashes = {name: str(row[name]) for name in ("doc_hash", "prompt_hash") if row.get(name) is not None}
             sample = LogSample(
                 item=f"{task}/{item}" if task else item,
                 model=model,
@@ -199,10 +199,10 @@ def samples_in(files: Files, tasks: str | Sequence[str] | None = None) -> list[L
                 where=row.where,
                 row=row,
                 values=_numbers(row),
-                content=content if isinstance(content, str) else None,
-                prompt=prompt if isinstance(prompt, str) else None,
+                content=hashes.get("doc_hash"),
+                prompt=hashes.get("prompt_hash"),
                 filter=_filter(row, answers.setdefault(item, [])),
-                upward=run.upward_of(task),
+                upward=upward,
             )
             samples.append(sample)
     if not samples:
@@ -234,40 +234,17 @@ def _filter(row: Record, earlier: list[object]) -> str:
     return f"filter {len(earlier)}" if again else "none"
 
 
-@dataclass(frozen=True)
-class Run:
-    """What the results beside samples say: the model, the tasks, and which metrics count upwards, by task."""
-
-    model: str = ""
-    tasks: Texts = ()
-    upward: Any = None
-
-    def task_of(self, stem: str) -> str:
-        """The task whose name ends the name of a file of an old version."""
-        return max((task for task in self.tasks if stem.endswith(f"_{task}")), key=len, default="")
-
-    def upward_of(self, task: str) -> dict[str, bool]:
-        """Which metrics of a task count upwards."""
-        said = self.upward.get(task) if isinstance(self.upward, dict) else None
-        metrics = said if isinstance(said, dict) else {}
-        return {metric: way for metric, way in metrics.items() if isinstance(way, bool)}
-
-
-def _run(folder: Path, date: str) -> Run:
-    """The results of this date, or all of a folder if they name one model."""
+def _run(folder: Path, date: str) -> tuple[str, Record]:
+    """The model, and the results of this date, or all of a folder if they name one model."""
     dated = sorted(folder.glob(f"results_{date}.json")) if date else []
     runs = [as_object(*read_json(file)) for file in dated or sorted(folder.glob("results*.json"))]
     models = {_model_of(run) for run in runs}
-    if len(models) != 1 and not dated:
-        return Run()
-    results = runs[0].get("results")
-    return Run(models.pop(), tuple(results) if isinstance(results, dict) else (), runs[0].get("higher_is_better"))
+    return (models.pop(), runs[0]) if len(models) == 1 or dated else ("", Record({}, str(folder)))
 
 
 def _model_of(run: Record) -> str:
     """The name of the model; in old versions it is one of the arguments of the model."""
-    config = run.get("config")
-    arguments = config.get("model_args") if isinstance(config, dict) else None
+    arguments = run.at(as_object, "config", {}).get("model_args")
     if "model_name" in run or not isinstance(arguments, str):
         return str(run.get("model_name") or "")
     match = re.search(r"(?:^|,)(?:pretrained|model)=([^,]+)", arguments)
