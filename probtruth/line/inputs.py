@@ -157,9 +157,8 @@ def _beside(predictions: Models, how: LabelReading, known: Sequence[str] | None,
     if not isinstance(first, Table):
         shape = np.shape(first.values)  # type: ignore[call-overload]
         if len(shape) not in (1, 2):
-            check_arrays.as_floats(
-                first.values, "item label", f"probabilities of model {model!r}"
-            )  # says what is wrong
+            # which says what is wrong
+            check_arrays.as_floats(first.values, "item label", f"probabilities of model {model!r}")
         n_columns = (*shape, 1)[1]
         own = None if n_columns == 1 else first.labels  # the probabilities of an event have no name
         return Beside((), known or own, max(n_columns, 2))
