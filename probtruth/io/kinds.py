@@ -208,7 +208,7 @@ def _by_label(table: Table, how: LabelReading, beside: Beside, votes_only: bool)
     else:
         columns = of_numbers(head, labels_of(head, item, source, must_be_named=False))
         chosen = {str(position): name for position, name in enumerate(columns)}
-    if not ofnumbers_in(head, [*chosen.values()]):
+    if not of_numbers(head, [*chosen.values()]):
         raise neither(table, how)
     made = (item, chosen, notes, not table.has_names)
     if how.format == "soft":
