@@ -215,4 +215,5 @@ def _no_count(names: Sequence[str], cells: np.ndarray, frame: DataFrame, source:
     """Raises at the first cell that is no number of votes."""
     row, column = np.argwhere(~_are_counts(cells))[0].tolist()
     name = names[column]
-    raise InputError(quote(frame[name][row]), "a non-negative integer", "Check it.", source.at(row, name))
+    hint = "If the columns are no counts of votes, name them: --item, --annotator, --label (item=, annotator=, label=)."
+    raise InputError(quote(frame[name][row]), "a non-negative integer", hint, source.at(row, name))

@@ -9,7 +9,6 @@ from polars import DataFrame, Series
 from probtruth.check import Source, did_you_mean, one_of, quote, shortlist
 from probtruth.check_arrays import surely_simplex
 from probtruth.errors import InputError
-from probtruth.frame_numbers import numbers
 from probtruth.frames import keys, need_columns, polars_names
 from probtruth.io.formats import TOOLS, LabelReading, MaybeText, Reading, ScoreReading, Texts, listed
 from probtruth.io.table import Table
@@ -219,8 +218,10 @@ def _by_label(table: Table, how: LabelReading, beside: Beside, votes_only: bool)
     if values is not None and surely_simplex(values) and not votes_only:
         return Soft(*made)
     whole = values is not None and bool((values == np.floor(values)).all())
-    if values is None or (whole and values.min(initial=0) < 0) or (votes_only and not whole):
-        raise neither(table, how, _first_odd(table, Counts(*made)))
+    if values is None or (votes_only and not whole) or (whole and values.min(initial=0) < 0):
+        if votes_only:
+            return Counts(*made)  # whose reader names the cell that is none
+        raise neither(table, how)
     if not whole:
         return Soft(*made)
     if known:
@@ -270,21 +271,6 @@ def _either(head: DataFrame, item: MaybeText, names: Sequence[str], source: Sour
         f"item=, annotator=, label= (--item, --annotator, --label).{others}",
         source.name,
     )
-
-
-def _first_odd(table: Table, kind: ByLabel) -> str:
-    """The first cell that is no number of votes, in words."""
-    for frame, source in table.rows(kind.columns):
-        for name in kind.labels.values():
-            try:
-                values = numbers(frame, name, source, "label")
-            except InputError as error:
-                return f"{error.got} in {error.where}"
-            odd = (values < 0) | (values != np.floor(values))
-            if odd.any():
-                row = int(odd.argmax())
-                return f"{quote(frame[name][row])} in {source.at(row, name)}"
-    return ""
 
 
 def votes_on_pairs(name: str) -> InputError:
@@ -391,20 +377,19 @@ def _refuse_wide(table: Table, how: ScoreReading) -> None:
         )
 
 
-def neither(table: Table, how: LabelReading, odd: str = "") -> InputError:
+def neither(table: Table, how: LabelReading) -> InputError:
     """The refusal of a table in none of the forms of labels."""
     frame, source = table.head
     columns = frame.columns
     names = {role: how.column(role) for role in ("item", "annotator", "label")}
     absent = next((name for name in names.values() if name not in columns), names["item"])
     known = f"For known answers add a column {names['annotator']!r}, with one name in all rows. "
-    got = f"the columns {shortlist(columns, 12)}"
     nested = next((column.name for column in frame if column.dtype.is_nested()), "")
     if nested:
         reader = "pt.loaders.read_chaosnli (command line: --format chaosnli)"
         nested = f" If {quote(nested)} holds all votes on an item: {reader}."
     return InputError(
-        f"{got}, and {odd}" if odd else got,
+        f"the columns {shortlist(columns, 12)}",
         f"the long form (columns {names['item']!r}, {names['annotator']!r}, {names['label']!r}) or the counts form "
         f"({names['item']!r} and, for each label, a column of non-negative integers)",
         f"{known if {names['item'], names['label']} <= set(columns) else ''}"

@@ -15,7 +15,7 @@ from probtruth.errors import InputError
 from probtruth.frame_numbers import NamedNumbers, is_frame, labelled, no_frame, row_names
 from probtruth.io.annotations import annotations_of, answered
 from probtruth.io.formats import LabelReading
-from probtruth.io.kinds import Beside, Hard, Log, Soft, kind_of
+from probtruth.io.kinds import Beside, Hard, Soft, kind_of, log_of
 from probtruth.io.loaders.readers import read_labels_of
 from probtruth.io.predictions import opened_models, read_predictions
 from probtruth.io.table import FrameTable, Table, opened, too_large
@@ -117,15 +117,14 @@ def _of_table(
     memory: float | None,
 ) -> Annotations | Truth:
     """What a table holds, by its kind."""
-    used: Sequence[object] = ()
-    if table.tool is None:
-        used = table.columns
-        if how.column("label") in used:
-            used = table.head[0].get_column(how.column("label")).drop_nulls().unique().to_list()
+    log = log_of(table, how)
+    if log is not None:
+        return read_labels_of(log.tool, table, how, None)
+    used: Sequence[object] = table.columns
+    if how.column("label") in used:
+        used = table.head[0].get_column(how.column("label")).drop_nulls().unique().to_list()
     beside = _beside(predictions, how, labels, used)
     kind = kind_of(table, how, beside)
-    if isinstance(kind, Log):
-        return read_labels_of(kind.tool, table, how, None)
     on_disk = too_large([table], memory)
     if on_disk:
         table = table.in_batches()

@@ -106,8 +106,8 @@ ERRORS = {
     "misspelt": ("itm,annotator,label\nx,1,2\n", {}, ["Did you mean 'itm'?"]),
     "long form by halves": ("item,worker,label\n1,0,1\n", {}, ["'item', 'worker', 'label'", "--annotator"]),
     "asked for a column": ("item,annotator,label\n1,0,1\n", {"annotator": "anotator"}, ["Did you mean 'annotator'?"]),
-    "text in counts": ("item,a,b\nx,1,2\ny,1,two\n", {}, ["'two' in", "line 3, column 'b'", "the counts form"]),
-    "negative": ("item,a,b\nx,1,-2\n", {}, ["'-2'", "line 2, column 'b'"]),
+    "text in counts": ("item,a,b\nx,1,2\ny,1,two\n", {}, ["'two'", "line 3, column 'b'"]),
+    "negative": ("item,a,b\nx,1,-2\n", {}, ["'-2", "line 2, column 'b'", "--label"]),
     "past 2^53": ("item,a,b\nx,1,9007199254740993\n", {"format": "counts"}, ["9007199254740993", "line 2, column 'b'"]),
     "blank count": ("item,a,b\nx,1,\ny,1,2\n", {}, ["a blank cell", "line 2, column 'b'"]),
     "item twice": (
