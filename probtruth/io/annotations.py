@@ -216,4 +216,9 @@ def _no_count(names: Sequence[str], cells: np.ndarray, frame: DataFrame, source:
     row, column = np.argwhere(~_are_counts(cells))[0].tolist()
     name = names[column]
     hint = "If the columns are no counts of votes, name them: --item, --annotator, --label (item=, annotator=, label=)."
-    raise InputError(quote(frame[name][row]), "a non-negative integer", hint, source.at(row, name))
+    raise InputError(
+        quote(frame[name][row]),
+        "a non-negative integer",
+        hint,
+        source.at(row, name),
+    )

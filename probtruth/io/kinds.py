@@ -200,8 +200,8 @@ def _by_label(table: Table, how: LabelReading, beside: Beside, votes_only: bool)
             need_columns(head.columns, {"label": name}, source.name)
         chosen = by_name(listed(how.label))
     elif table.has_names:
-        used = beside.labels or ()
-        chosen, ignored = labels_in(head, item, used, source, must_be_named=beside.labels is None)
+        used = set(beside.labels or ())
+        chosen, ignored = labels_in(head, item, beside.labels or (), source, must_be_named=beside.labels is None)
         notes += ignored
         known = sum(label in used for label in chosen) >= min(2, len(chosen))
     else:
@@ -336,7 +336,12 @@ def _board_of_models(table: Table, rows: str, how: ScoreReading) -> Board:
     items = [name for name in numeric if name not in means]
     if len(items) < 2:
         hint = "Give the scores of its items: one number for each model does not say how sure it is."
-        raise InputError(f"a row for each model and one benchmark, {shortlist(items)}", "several", hint, source.name)
+        raise InputError(
+            f"a row for each model and one benchmark, {shortlist(items)}",
+            "several",
+            hint,
+            source.name,
+        )
     said = [f"{quote(name)} (the mean of the others)" for name in means]
     said += [quote(name) for name in others if name not in numeric]
     notes = [f"{source.name}: read rows as models ({quote(rows)}) and columns as items: {shortlist(items)}"]

@@ -169,7 +169,12 @@ def _of_board(table: Table, kind: Board, how: ScoreReading) -> Scores:
     others = how.named("group", "cluster")
     if kind.of_models and others:
         problem = f"groups or clusters ({shortlist(others.values())}) of items that are columns"
-        raise InputError(problem, "a row for each item", "Leave them out.", table.name)
+        raise InputError(
+            problem,
+            "a row for each item",
+            "Leave them out.",
+            table.name,
+        )
     of_rows, of_columns = ("model", "item") if kind.of_models else ("item", "model")
     frame, source = table.with_items(kind.rows).whole
     check_wide(frame, source, [kind.rows, *others.values()], kind.columns, of_columns)

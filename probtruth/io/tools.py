@@ -48,12 +48,22 @@ def tool_of(path: StrPath) -> MaybeText:
         return tool
     if isinstance(value, Mapping) and not AGGREGATE.isdisjoint(value):
         hint = "Give the file of its samples: *_samples.jsonl, or samples_*.jsonl."
-        raise InputError("the results of a whole evaluation", "scores of its samples", hint, shown(path))
+        raise InputError(
+            "the results of a whole evaluation",
+            "scores of its samples",
+            hint,
+            shown(path),
+        )
     if value is None:
         value = read_json(where)  # says what is wrong with it
     if not isinstance(value, Mapping) or not read_bytes(where).removeprefix(BOM).lstrip().startswith(b"["):
         hint = "A table goes into CSV, JSONL (.jsonl), a list of objects (.json) or Parquet."
-        raise InputError("JSON of no tool that is known", f"what {', '.join(TOOLS)} write", hint, shown(path))
+        raise InputError(
+            "JSON of no tool that is known",
+            f"what {', '.join(TOOLS)} write",
+            hint,
+            shown(path),
+        )
     return None
 
 

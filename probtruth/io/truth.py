@@ -119,7 +119,12 @@ def soft_of(table: Table, kind: Soft, estimand: Estimand | None = None, on_disk:
     notes = parquet_notes.of(table)
     own = notes.get("estimand")
     if estimand is not None and own not in (None, estimand):
-        raise InputError(f"the estimand {estimand!r}", f"{own!r}, as the file says", "Leave it out.", source.name)
+        raise InputError(
+            f"the estimand {estimand!r}",
+            f"{own!r}, as the file says",
+            "Leave it out.",
+            source.name,
+        )
     known = one_of(estimand or str(own or "distribution"), ESTIMANDS, "estimand")
     truth = Truth(probs, index, known, "given")
     if not notes:

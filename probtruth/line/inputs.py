@@ -130,7 +130,12 @@ def _of_table(
         table = table.in_batches()
     if isinstance(kind, Soft):
         if how.none:
-            raise InputError("missing= with soft labels", "a table of answers", "Leave it out.", table.name)
+            raise InputError(
+                "missing= with soft labels",
+                "a table of answers",
+                "Leave it out.",
+                table.name,
+            )
         return soft_of(table, kind, estimand, on_disk)
     if isinstance(kind, Hard):
         frame, source = table.with_items(how.item).whole

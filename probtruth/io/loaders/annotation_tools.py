@@ -136,7 +136,12 @@ def read_prodigy(path: StrPath, labels: Iterable[str | int] | None = None) -> An
         answer = row.get("answer")
         if answer not in ("accept", "reject", "ignore"):
             problem = "an answer: accept, reject or ignore"
-            raise InputError(described(answer), problem, DB_OUT, f"{row.where}, 'answer'")
+            raise InputError(
+                described(answer),
+                problem,
+                DB_OUT,
+                f"{row.where}, 'answer'",
+            )
         chosen: Any = answer
         question, item = "classification", "_task_hash"
         if "accept" in row or "options" in row:
@@ -151,7 +156,12 @@ def read_prodigy(path: StrPath, labels: Iterable[str | int] | None = None) -> An
             votes.append(Vote(row.at(as_name, item), annotator, label, question, row.where))
     interfaces = {vote.question for vote in votes}
     if len(interfaces) > 1:
-        raise InputError("answers of two interfaces", "one", "Export the data sets one by one.", shown(path))
+        raise InputError(
+            "answers of two interfaces",
+            "one",
+            "Export the data sets one by one.",
+            shown(path),
+        )
     if interfaces == {"classification"}:
         options = {"accept", "reject"}
     if labels is None:

@@ -48,10 +48,20 @@ def read_chaosnli(
     for row in read_rows(path, "item"):
         name = row.at(as_name, item or _first(row, ITEMS, "item", "--item"))
         if name in counts:
-            raise InputError(f"item {quote(name)} again", "every item once", "Remove the repetition.", row.where)
+            raise InputError(
+                f"item {quote(name)} again",
+                "every item once",
+                "Remove the repetition.",
+                row.where,
+            )
         counts[name] = _counts(row, votes or _first(row, VOTES, "votes", "--label"), known)
     if not counts:
-        raise InputError("an empty file", "one object an item", "Check the file.", shown(path))
+        raise InputError(
+            "an empty file",
+            "one object an item",
+            "Check the file.",
+            shown(path),
+        )
     known = known or sorted(set().union(*counts.values()))
     table = [[own.get(label, 0) for label in known] for own in counts.values()]
     return Annotations.from_counts(np.array(table), list(counts), known)
@@ -62,7 +72,12 @@ def _first(row: Record, keys: Texts, option: str, flag: str) -> str:
         if key in row:
             return key
     hint = f"Name the key: {option}=... (command line: {flag})."
-    raise InputError(f"an object with the keys {shortlist(row)}", f"one of {shortlist(keys)}", hint, row.where)
+    raise InputError(
+        f"an object with the keys {shortlist(row)}",
+        f"one of {shortlist(keys)}",
+        hint,
+        row.where,
+    )
 
 
 def _counts(row: Record, key: str, labels: list[str] | None) -> Mapping[str, int]:
@@ -76,18 +91,38 @@ def _counts(row: Record, key: str, labels: list[str] | None) -> Mapping[str, int
         if len(known) != len(cell):
             named = f"{len(known)} labels" if known else "labels without names"
             hint = "Name them in the order of the counts: pt.loaders.read_chaosnli(path, labels=['e', 'n', 'c'])."
-            raise InputError(f"{len(cell)} counts for {named}", "one count for each label", hint, where)
+            raise InputError(
+                f"{len(cell)} counts for {named}",
+                "one count for each label",
+                hint,
+                where,
+            )
         cell = dict(zip(known, cell, strict=True))
     if not isinstance(cell, dict):
-        raise InputError(described(cell), "counts by label, or a list", "Check that value.", where)
+        raise InputError(
+            described(cell),
+            "counts by label, or a list",
+            "Check that value.",
+            where,
+        )
     listed = row.get("annotators")
     annotators = row.at(split, "annotators") if isinstance(listed, (str, list)) else []
     if not cell.keys().isdisjoint(map(str, annotators)):
         problem = f"an object of annotators, since 'annotators' has the same names ({shortlist(cell, 3)})"
         hint = "Read it as LeWiDi's: pt.loaders.read_lewidi(path) (command line: --format lewidi)."
-        raise InputError(problem, "an object of counts by label", hint, where)
+        raise InputError(
+            problem,
+            "an object of counts by label",
+            hint,
+            where,
+        )
     for label, count in cell.items():
         one_of(as_name(label, where), labels or list(cell), f"{where}: label")
         if not isinstance(count, int) or isinstance(count, bool) or not 0 <= count < LARGEST:
-            raise InputError(described(count), "a count of votes", "Check that value.", where)
+            raise InputError(
+                described(count),
+                "a count of votes",
+                "Check that value.",
+                where,
+            )
     return cell

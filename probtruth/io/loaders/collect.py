@@ -73,12 +73,22 @@ def choose(
 ) -> str:
     known = sorted(names)
     if not known:
-        raise InputError(none, f"one {option}", hint, where)
+        raise InputError(
+            none,
+            f"one {option}",
+            hint,
+            where,
+        )
     if wanted is not None:
         return one_of(wanted, known, option)
     if len(known) > 1:
         listed = f"several {option}s: {shortlist(known, 20)}"
-        raise InputError(listed, f"one {option}", check.choose(option, known[0], flag), where)
+        raise InputError(
+            listed,
+            f"one {option}",
+            check.choose(option, known[0], flag),
+            where,
+        )
     return known[0]
 
 
@@ -119,7 +129,12 @@ def scores_by(
 def scores_of(scored: Sequence[tuple[LogSample, float]], rule: str, higher_is_better: bool, tool: Tool) -> Scores:
     """The samples, each with its score, as scores of which tasks are the groups; with the audit of the items."""
     if not scored:
-        raise InputError("no scores", "at least one", tool.unscored, tool.what)
+        raise InputError(
+            "no scores",
+            "at least one",
+            tool.unscored,
+            tool.what,
+        )
     samples = [sample for sample, _ in scored]
     audit = differences(samples, tool)
     different = set(audit.different)
@@ -136,7 +151,12 @@ def scores_of(scored: Sequence[tuple[LogSample, float]], rule: str, higher_is_be
         notes = (f"{left_out}: under the same id, models have different questions{elsewhere}",)
         if len(set(columns["item"])) < 2:
             hint = "Run every model on the same samples of the task, in the same order."
-            raise InputError(notes[0], "the same question under an id, for two items at least", hint, tool.what)
+            raise InputError(
+                notes[0],
+                "the same question under an id, for two items at least",
+                hint,
+                tool.what,
+            )
     table = Scores.from_frame(
         columns | {"score": [score for _, score in same]},
         group="task" if len(set(columns["task"])) > 1 else None,
@@ -178,7 +198,12 @@ def once[K: Texts](places: Iterable[tuple[K, str]], again: Callable[[K], str], e
     first: dict[K, str] = {}
     for key, where in places:
         if key in first:
-            raise InputError(f"{again(key)} (first: {first[key]})", expected, hint, where)
+            raise InputError(
+                f"{again(key)} (first: {first[key]})",
+                expected,
+                hint,
+                where,
+            )
         first[key] = where
 
 
@@ -208,7 +233,12 @@ def _paths(file: object, patterns: Texts) -> list[Path]:
     if not isinstance(file, (str, Path)):
         raise InputError(type(file).__name__, "the path of a file or folder", "Give a path, or a list of paths.")
     if is_address(str(file)):
-        raise InputError("logs at an address", "local files", "Copy the logs here first.", redacted(str(file)))
+        raise InputError(
+            "logs at an address",
+            "local files",
+            "Copy the logs here first.",
+            redacted(str(file)),
+        )
     where = location(file)
     paths: list[Path] = []
     for one in matching(where) or [where]:
@@ -217,6 +247,11 @@ def _paths(file: object, patterns: Texts) -> list[Path]:
             continue
         inside = {log for pattern in patterns for log in one.rglob(pattern) if log.is_file()}
         if not inside:
-            raise InputError("a folder without such files", " or ".join(patterns), "Check the path.", shown(one))
+            raise InputError(
+                "a folder without such files",
+                " or ".join(patterns),
+                "Check the path.",
+                shown(one),
+            )
         paths += sorted(inside)
     return paths

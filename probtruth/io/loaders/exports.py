@@ -53,7 +53,12 @@ def read_doccano(files: Files, labels: Iterable[str | int] | None = None) -> Ann
         for row in read_rows(path, "text"):
             chosen = row.at(as_list, "label", hint=SPANS)
             if any(not isinstance(label, str) for label in chosen):
-                raise InputError("spans", "labels of the text", SPANS, row.where)
+                raise InputError(
+                    "spans",
+                    "labels of the text",
+                    SPANS,
+                    row.where,
+                )
             if chosen:
                 votes.append(Vote(row.at(as_name, "id"), user or path.stem, chosen, "label", row.where))
     return annotations_of(votes, None, labels, "question", listed[0][1])
@@ -177,7 +182,12 @@ def _of_lewidi(path: StrPath, votes: str) -> Iterator[Vote]:
             listed = row.at(split, votes)
             if len(listed) != len(annotators):
                 problem = f"{len(listed)} annotations of {len(annotators)} annotators"
-                raise InputError(problem, "one of each", "Check that item.", row.where)
+                raise InputError(
+                    problem,
+                    "one of each",
+                    "Check that item.",
+                    row.where,
+                )
             answers = dict(zip(annotators, listed, strict=True))
         for annotator, label in answers.items():
             if label not in (None, ""):

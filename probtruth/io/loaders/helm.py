@@ -115,7 +115,12 @@ def _stats(record: Record) -> tuple[dict[str, Any], str]:
         name = about.at(as_name, "name")
         if name in stats:
             problem = f"the statistic {quote(name)} twice"
-            raise InputError(problem, "every statistic once", "Check the run.", record.where)
+            raise InputError(
+                problem,
+                "every statistic once",
+                "Check the run.",
+                record.where,
+            )
         stats[name] = stat.get("mean")
         split = split or str(about.get("split") or "")
     return {name: mean for name, mean in stats.items() if mean is not None}, split

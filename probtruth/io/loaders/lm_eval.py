@@ -114,7 +114,12 @@ def _chosen(what: str, option: ByTask, there: Mapping[str, Collection[str]]) -> 
                 "The harness computes the others over all samples at once: leave them out, tasks=[...] (command line: "
                 "--task NAME)."
             )
-            raise InputError(f"no {what} of the task {quote(task)} that is one number", f"one {what}", hint, TOOL.what)
+            raise InputError(
+                f"no {what} of the task {quote(task)} that is one number",
+                f"one {what}",
+                hint,
+                TOOL.what,
+            )
         first = next(iter(names))
         chosen[task] = named.get(task) or named.get(OTHERS) or first
         if chosen[task] not in names:
@@ -186,7 +191,12 @@ def samples_in(files: Files, tasks: str | Sequence[str] | None = None) -> list[L
         task = match["task"] if match else max(ends, key=len, default="")
         model = given or known or path.resolve().parent.name
         if not model.isprintable() or not model.strip():
-            raise InputError("files without models", "{model name: file}", "Name the models.", shown(path))
+            raise InputError(
+                "files without models",
+                "{model name: file}",
+                "Name the models.",
+                shown(path),
+            )
         upward = run.at(as_object, "higher_is_better", {}).at(as_object, task, {})
         answers: dict[str, list[object]] = {}
         for row in read_rows(path, "sample"):
@@ -206,7 +216,12 @@ def samples_in(files: Files, tasks: str | Sequence[str] | None = None) -> list[L
             )
             samples.append(sample)
     if not samples:
-        raise InputError("empty files", "at least one sample", "Check that the run was finished.", TOOL.what)
+        raise InputError(
+            "empty files",
+            "at least one sample",
+            "Check that the run was finished.",
+            TOOL.what,
+        )
     if tasks is None:
         return samples
     names = sorted({sample.task for sample in samples})

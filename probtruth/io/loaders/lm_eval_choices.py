@@ -82,11 +82,21 @@ def _choice(sample: LogSample, normalise: str) -> LogSample:
         words = words[:half]
     if normalise == "characters":
         if not words:
-            raise InputError("samples without arguments", "the text of the choices", "Use normalise='none'.", where)
+            raise InputError(
+                "samples without arguments",
+                "the text of the choices",
+                "Use normalise='none'.",
+                where,
+            )
         logs = [log / max(len(word), 1) for log, word in zip(logs, words, strict=True)]
     right = _chosen(row.at(as_name, "target").strip(), words, len(logs), where)
     if not np.isfinite(logs).any():
-        raise InputError("no choice that is possible", "at least one", "Check the run.", where)
+        raise InputError(
+            "no choice that is possible",
+            "at least one",
+            "Check the run.",
+            where,
+        )
     content = f"{len(logs)} {right} {sample.content or ''}"
     return replace(sample, content=content, values={"logs": logs, "right": right})
 
@@ -123,7 +133,12 @@ def _requests(row: Record, n_choices: int) -> tuple[list[Any], list[str]]:
             words.append(pair[1].strip())
     if len(words) != n_choices:
         problem = f"{len(words)} requests for {n_choices} answers"
-        raise InputError(problem, "one for each", "Check the file.", f"{row.where}, 'arguments'")
+        raise InputError(
+            problem,
+            "one for each",
+            "Check the file.",
+            f"{row.where}, 'arguments'",
+        )
     return contexts, words
 
 

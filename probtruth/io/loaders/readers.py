@@ -84,7 +84,12 @@ def read_labels_of(tool: str, table: Any, how: LabelReading, labels: Sequence[st
 def _read(tool: str, files: Files, how: Reading, expected: str, hint: str, where: str, **more: Any) -> Any:
     used = OF_SCORES if isinstance(how, ScoreReading) else OF_LABELS
     if tool not in used:
-        raise InputError(f"an export of {tool}", expected, hint, where)
+        raise InputError(
+            f"an export of {tool}",
+            expected,
+            hint,
+            where,
+        )
     refuse_unused(how, tool, used, where)
     reader = READERS[tool]
     arguments = {name: getattr(how, option) for option, name in reader.arguments.items()}
@@ -99,7 +104,12 @@ def refuse_unused(how: Reading, form: str, used: Mapping[str, Sequence[str]], wh
             flag = "--lower-is-better" if value is False else "--" + name.replace("_", "-")
             fits = [other for other, names in used.items() if name in names]
             wanted = f"files of {' or '.join(fits)}"
-            raise InputError(f"{flag} with files of {form}", wanted, "Leave it out.", where)
+            raise InputError(
+                f"{flag} with files of {form}",
+                wanted,
+                "Leave it out.",
+                where,
+            )
 
 
 def listed_in(tool: str, files: Files) -> Listing:

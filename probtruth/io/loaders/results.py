@@ -137,7 +137,12 @@ def alpaca_eval(files: Files) -> list[LogSample]:
     if len(references) > 1:
         problem = f"several reference models: {shortlist(sorted(references))}"
         hint = "Read the files of one reference."
-        raise InputError(problem, "one, against which all models were judged", hint, TOOL.what)
+        raise InputError(
+            problem,
+            "one, against which all models were judged",
+            hint,
+            TOOL.what,
+        )
     if len({sample.model for sample in samples}) == 1:
         (reference,) = references
         for sample in samples.copy():
@@ -156,7 +161,12 @@ def _win(row: Record) -> float | None:
     if number == 0:  # a tie in the first version
         return 0.5
     if not 1 <= number <= 2:
-        raise InputError(f"the preference {number:g}", "a number from 1 to 2", "Check that record.", row.where)
+        raise InputError(
+            f"the preference {number:g}",
+            "a number from 1 to 2",
+            "Check that record.",
+            row.where,
+        )
     return number - 1
 
 

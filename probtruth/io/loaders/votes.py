@@ -31,7 +31,12 @@ def annotations_of(
     name = shown(path)
     votes = list(votes)
     if not votes:
-        raise InputError("no label", "at least one", "Check that the export has annotations.", name)
+        raise InputError(
+            "no label",
+            "at least one",
+            "Check that the export has annotations.",
+            name,
+        )
     question = choose({vote.question for vote in votes}, question, option, "--label", name)
     chosen = [vote for vote in votes if vote.question == question]
     once(

@@ -160,9 +160,10 @@ def labels_in(
     labels = {label: name for label, name in labels.items() if label not in of_text or len(of_text) == len(labels)}
     roles = _no_labels(frame, labels, named) if aside else {}
     labels = {label: name for label, name in labels.items() if name not in roles}
+    taken = set(labels.values())
     said: list[str] = []
     for name in columns:
-        if name not in labels.values():
+        if name not in taken:
             said.append(f"{quote(name)} ({roles[name]})" if roles.get(name) else quote(name))
     if said:
         notes += (f"{source.name}: ignored {', '.join(said[:12])}",)
@@ -173,14 +174,14 @@ def _no_labels(frame: DataFrame, labels: dict[str, str], used: Collection[str]) 
     """Columns of numbers that are no labels beside those that are, and what they are where it can be told."""
     names = [*labels.values()]
     hits = [name for label, name in labels.items() if label in used]
-    strange = [name for name in names if name not in hits]
+    strange = [name for label, name in labels.items() if label not in used]
     if not strange or len(names) == 1:
         return {}
     values = numbers_in(frame, names)
     if values is not None and surely_simplex(values):
         return {}
     if len(hits) < 2:
-        return {} if values is None or len(names) < 3 else _derived(values, names, hits)
+        return {} if values is None or len(names) < 3 or not len(values) else _derived(values, names, hits)
     main = numbers_in(frame, hits)
     if main is None:
         return {}
@@ -242,11 +243,10 @@ def _derived(values: Float[np.ndarray, "item label"], names: Sequence[str], hits
         more = rest - column  # what is neither the total nor a part of it
         if not more.any():
             return {name: SUM}
-        for code in range(len(names)):
-            others = [k for k in range(len(names)) if k not in (at, code)]
-            if code == at or len(others) < 2 or (values[:, code] != more).any():
+        for code in np.flatnonzero(values[0] == more[0]).tolist():
+            if code == at or len(names) < 4 or (values[:, code] != more).any():
                 continue
-            if _is_largest(values[:, code], values[:, others]):
+            if _is_largest(more, np.delete(values, [at, code], axis=1)):
                 return {name: SUM, names[code]: LARGEST}
     return {}
 
