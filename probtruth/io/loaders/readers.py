@@ -84,12 +84,8 @@ def read_labels_of(tool: str, table: Any, how: LabelReading, labels: Sequence[st
 def _read(tool: str, files: Files, how: Reading, expected: str, hint: str, where: str, **more: Any) -> Any:
     used = OF_SCORES if isinstance(how, ScoreReading) else OF_LABELS
     if tool not in used:
-        raise InputError(
-            f"an export of {tool}",
-            expected,
-            hint,
-            where,
-        )
+        got = f"a log of {tool}" if tool in SCORE_TOOLS else f"an export of {tool}"
+        raise InputError(got, expected, hint, where)
     refuse_unused(how, tool, used, where)
     reader = READERS[tool]
     arguments = {name: getattr(how, option) for option, name in reader.arguments.items()}
