@@ -42,7 +42,7 @@ class Margin:
     def threshold(self, value: float) -> float:
         """The T above which the difference lies below the value."""
         if self.curve is not None:
-            return self.curve.root(self.centre, self.scale, value))
+            return self.curve.root(self.centre, self.scale, value)
         t = (self.centre - value) / self.scale
         if abs(self.skewness) < STRAIGHT:
             return t
