@@ -18,7 +18,7 @@ the variance they have. A part has a column for each group, or one column where 
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import Float, Int, Num
@@ -108,6 +108,7 @@ def rows_from_models(means: Float[np.ndarray, "model ..."]) -> Float[np.ndarray,
     return np.concatenate([means, means[first] - means[second]])
 
 
+@runtime_checkable
 class Curve(Protocol):
     """The likelihood of a mean where it is not that of a normal: the t of a value is its signed root."""
 
