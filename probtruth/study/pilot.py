@@ -34,6 +34,7 @@ class Design:
     n_answers: float = 1
     n_clusters: float | None = None
     n_panel: float | None = None
+    again: bool = False  # whether people answer an item several times, as votes on its pairs are
 
     @property
     def n_units(self) -> float:
@@ -46,7 +47,7 @@ class Design:
         Where all answer every item, they are as many as the answers; where they answer it again, they stay as many.
         """
         panel = self.n_panel
-        if panel is not None and panel < self.n_answers:
+        if self.again:
             return replace(self, n_answers=n_answers)
         if panel is not None and n_answers > self.n_answers:
             panel = max(panel, n_answers)
@@ -218,7 +219,7 @@ def _of_votes(votes: Votes, a: str | None, b: str | None) -> Pilot:
         a=a,
         b=b,
         higher_is_better=True,
-        design=Design(n_items, len(votes.outcome) / n_items, None, panel if shared else None),
+        design=Design(n_items, len(votes.outcome) / n_items, None, panel if shared else None, True),
         difference=float(fit.preference.at(difference)) - 0.5,
         error=slope * math.sqrt(float(estimate.total().variance[row, 0])),
         items=slope**2 * of_items * n_items,

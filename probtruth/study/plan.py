@@ -357,7 +357,7 @@ def _doubled(pilot: Pilot, study: Design) -> Iterator[tuple[str, Design]]:
         yield "clusters x 2", replace(study, n_items=2 * study.n_items, n_clusters=2 * study.n_clusters)
     if pilot.noise is not None:
         yield f"{pilot.answer}s x 2", study.with_answers(2 * study.n_answers)
-    if pilot.shared and study.n_panel is not None and not study.n_answers <= study.n_panel < 2 * study.n_answers:
+    if pilot.shared and study.n_panel is not None and (study.again or study.n_panel >= 2 * study.n_answers):
         yield "panel x 2", replace(study, n_panel=2 * study.n_panel)
 
 

@@ -31,7 +31,7 @@ MOST = 4  # Times as many are made at most
 SIDES = 0.5  # Standard deviation of the prior of the left side's advantage, where all pairs stand both ways round
 LARGEST = 300.0  # Half a difference beyond which nothing changes, as far as float64 can say
 GRID = np.linspace(-1.0, 1.0, 129)  # Of the averages over what could come, in units of a draw's largest difference
-SITES = ("of_answers", "of_pairs", "of_attention", "of_ties", "of_sides", "log_ties", "side")
+SITES = {"of_answers", "of_pairs", "of_attention", "of_ties", "of_sides", "log_ties", "side"}
 # Nodes and weights of standard normals: of attention, of ties, and of the difference
 HERMITE = [[*zip(node, weight / weight.sum(), strict=True)] for node, weight in map(hermegauss, (5, 3, 7))]
 
@@ -83,7 +83,9 @@ def averages(
     Over answers and pairs of answers (a normal), annotators' attention, habits of sides and ties, and sides.
     """
     difference = np.ptp(strength, axis=1)[:, None] * GRID
-    of = {name: sites[name].reshape(-1, 1) if name in sites else np.zeros((len(strength), 1)) for name in SITES}
+    of = dict.fromkeys(SITES, np.zeros((len(strength), 1)))
+    for name in SITES & sites.keys():
+        of[name] = sites[name].reshape(-1, 1)
     of_answers = 2 * of["of_answers"] ** 2 + of["of_pairs"] ** 2
     won = np.zeros_like(difference)
     lost = np.zeros_like(difference)
@@ -93,10 +95,10 @@ def averages(
         ties = np.exp(of["log_ties"] + of["of_ties"] * tying)
         spread = np.sqrt(attention**2 * of_answers + of["of_sides"] ** 2)
         half = (attention * difference + spread * apart + toward * of["side"]) / 2
-        half = np.clip(half, -LARGEST, LARGEST)
-        total = (np.exp(half) + np.exp(-half) + ties) / np.prod(weights)
-        won += np.exp(half) / total
-        lost += np.exp(-half) / total
+        ahead = np.exp(np.clip(half, -LARGEST, LARGEST))
+        total = (ahead + 1 / ahead + ties) / np.prod(weights)
+        won += ahead / total
+        lost += 1 / ahead / total
     return np.stack([difference, np.log(won / lost), (won - lost) / 4])
 
 

@@ -60,7 +60,7 @@ class Fit:
     these, times the root of its weight: their squares then add up to what a row of that weight varies by.
     """
 
-    value: Float[np.ndarray, " parameter"]
+    value: Float[np.ndarray, " column"]
     preference: Preference
     inverse: Float[np.ndarray, "parameter parameter"]
     of_set: Int[np.ndarray, " model"]  # models that a chain of votes connects have one number

@@ -54,7 +54,7 @@ class Preference:
     side: float = 0.0
 
     def at(self, difference: np.ndarray | float) -> np.ndarray:
-        return 0.5 + self._curve(difference)[1]
+        return np.asarray(0.5 + self._curve(difference)[1])
 
     def slope(self, difference: float) -> float:
         return float(self._curve(difference)[2])
@@ -91,4 +91,4 @@ class Preference:
     def _curve(self, difference: np.ndarray | float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The logarithm of what the outcomes weigh, the mean outcome and its variance, by turns on either side."""
         found = Chances.of(np.stack([difference + self.side, difference - self.side]), self.tie_weight)
-        return found.log_total.mean(0), found.mean.mean(0), found.variance.mean(0)
+        return np.asarray(found.log_total.mean(0)), np.asarray(found.mean.mean(0)), np.asarray(found.variance.mean(0))

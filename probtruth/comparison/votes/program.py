@@ -93,7 +93,7 @@ def _effects(name: str, votes: Int[Array, " effect"], prior: tuple[float, float]
     share = _share(votes)
     with numpyro.plate(f"{name}_plate", len(votes)):
         standard = numpyro.sample(f"standard_{name}", dist.Normal(0.0, spread**share))
-    return numpyro.deterministic(f"effects_{name}", spread ** (1 - share) * standard)
+    return jnp.asarray(numpyro.deterministic(f"effects_{name}", spread ** (1 - share) * standard))
 
 
 class Preference(dist.Distribution):  # type: ignore[misc]  # NumPyro has no types
