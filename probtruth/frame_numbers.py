@@ -14,7 +14,6 @@ from probtruth.check import Source, quote, shortlist
 from probtruth.errors import InputError
 from probtruth.frames import EXACT, as_array, as_polars, by_value, flat, missing, name_text, names, polars_names
 from probtruth.kernels.arrays import on_device
-from probtruth.kernels.host import block_rows
 
 if TYPE_CHECKING:
     import polars
@@ -67,37 +66,26 @@ def _floats(column: "polars.Series") -> "polars.Series":
     return polars.Series(column.name, [None] * len(column), polars.Float64)
 
 
-@dataclass(frozen=True, eq=False)
-class FloatColumns:
-    """Columns of floats in their own type, and the first of them that `numbers` refuses (None: it accepts all)."""
+def float_columns(
+    frame: "polars.DataFrame", columns: Sequence[str], source: Source | None = None
+) -> "polars.DataFrame | None":
+    """Several columns as floats; float32 stays. None where one is no number, which with a source is an error."""
+    import polars
 
-    columns: Sequence[Float[np.ndarray, " row"]]
-    n_rows: int
-    unread: str | None
-
-    def block(self, start: int, stop: int) -> Float[np.ndarray, "column some"]:
-        """Some rows as float64, column by column."""
-        block = np.empty((len(self.columns), stop - start))
-        for own, column in zip(block, self.columns, strict=True):
-            own[:] = column[start:stop]
-        return block
-
-    def rows(self) -> Float[np.ndarray, "row column"]:
-        """All rows as float64, by way of blocks that stay in the processor's cache."""
-        values, size = np.empty((self.n_rows, len(self.columns))), block_rows(len(self.columns))
-        for start in range(0, self.n_rows, size):
-            values[start : start + size] = self.block(start, min(start + size, self.n_rows)).T
-        return values
+    made = []
+    for name in columns:
+        floats = _floats(frame.get_column(name))
+        if floats.null_count():
+            if source is not None:
+                numbers(frame, name, source, "label")
+            return None
+        made.append(floats)
+    return polars.DataFrame(made)
 
 
-def float_columns(frame: "polars.DataFrame", columns: Sequence[str], source: Source | None = None) -> FloatColumns:
-    """Several columns as floats; float32 stays. With a source, what is no number is an error."""
-    floats = [_floats(frame.get_column(name)) for name in columns]
-    unread = np.array([series.null_count() > 0 for series in floats])
-    refused = columns[int(unread.argmax())] if unread.any() else None
-    if source is not None and refused is not None:
-        numbers(frame, refused, source, "label")
-    return FloatColumns([series.to_numpy() for series in floats], frame.height, refused)
+def as_matrix(floats: "polars.DataFrame") -> Float[np.ndarray, "row column"]:
+    """Columns of floats as one array of float64, column by column in memory."""
+    return floats.to_numpy().astype(np.float64, copy=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,7 +137,8 @@ def labelled(table: object, item: str = "item") -> NamedNumbers:
     items = row_names(table)
     if item in frame.columns:
         items = tuple(names(frame, item, Source(), "item"))
-    values = float_columns(frame, columns, Source()).rows() if columns else np.zeros((frame.height, 0))
+    floats = float_columns(frame, columns, Source()) if columns else None
+    values = np.zeros((frame.height, 0)) if floats is None else np.ascontiguousarray(as_matrix(floats))
     return NamedNumbers(values, items, column_names(table, columns))
 
 

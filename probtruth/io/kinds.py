@@ -10,7 +10,7 @@ from polars import DataFrame, Series
 from probtruth.check import Source, did_you_mean, quote, shortlist
 from probtruth.check_arrays import surely_simplex
 from probtruth.errors import InputError
-from probtruth.frame_numbers import float_columns, numbers
+from probtruth.frame_numbers import as_matrix, float_columns, numbers
 from probtruth.frames import keys, need_columns, polars_names
 from probtruth.io.formats import LabelReading, MaybeText, ScoreReading, Texts, listed
 from probtruth.io.suggest import long_form_of
@@ -266,7 +266,7 @@ def _label_columns(
 
 def _numbers(head: DataFrame, columns: Sequence[str]) -> Float[np.ndarray, "item label"] | None:
     floats = float_columns(head, columns)
-    return floats.rows() if floats.unread is None else None
+    return None if floats is None else as_matrix(floats)
 
 
 def _role(head: DataFrame, name: str, values: Float[np.ndarray, "item label"]) -> MaybeText:

@@ -91,7 +91,11 @@ class Table(ABC):
         if item is None or "," not in item or item in self.columns:
             return self
         parts = tuple(name.strip() for name in item.split(","))
-        return Keyed(self, item, parts) if set(parts) <= set(self.columns) else self
+        if not set(parts) <= set(self.columns):
+            return self
+        frame, source = self.whole
+        names = joined([frames.cells(frame, name) for name in parts])
+        return FrameTable(DataFrame([names.alias(item), *frame]), self.name, source=source, stored=self.stored)
 
     def with_row_numbers(self) -> "Table":
         """The same table, with a column ROWS of the numbers of its rows."""
@@ -117,6 +121,7 @@ class FrameTable(Table):
     has_names: bool = True
     single: bool = False
     source: Source | None = None
+    stored: bool = False
 
     @property
     def head(self) -> Part:
@@ -203,51 +208,6 @@ class FileTable(Table):
 
     def metadata(self) -> Mapping[bytes, bytes]:
         return self.binaries[0].metadata if len(self.binaries) == len(self.files) == 1 else {}
-
-
-@dataclass(frozen=True, eq=False)
-class Keyed(Table):
-    """A table whose items are named by several columns together: `chapter,verse` has the item `3/16`."""
-
-    table: Table
-    item: str
-    parts: Texts
-
-    @property
-    def name(self) -> str:  # type: ignore[override]
-        return self.table.name
-
-    @property
-    def stored(self) -> bool:  # type: ignore[override]
-        return self.table.stored
-
-    @property
-    def columns(self) -> list[str]:
-        return [self.item, *self.table.columns]
-
-    @property
-    def head(self) -> Part:
-        return self._keyed(*self.table.head)
-
-    @property
-    def size(self) -> float:
-        return self.table.size
-
-    def rows(self, columns: Sequence[str] | None = None) -> Iterable[Part]:
-        wanted = None
-        if columns is not None:
-            wanted = list(dict.fromkeys((*self.parts, *(name for name in columns if name != self.item))))
-        return (self._keyed(*part) for part in self.table.rows(wanted))
-
-    def in_batches(self) -> Table:
-        return replace(self, table=self.table.in_batches())
-
-    def metadata(self) -> Mapping[bytes, bytes]:
-        return self.table.metadata()
-
-    def _keyed(self, frame: DataFrame, source: Source) -> Part:
-        names = joined([frames.cells(frame, name) for name in self.parts])
-        return DataFrame([names.alias(self.item), *frame]), source
 
 
 def joined(columns: Sequence[Series]) -> Series:

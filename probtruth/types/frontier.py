@@ -92,18 +92,13 @@ class Frontier(Brief):
 
 def unbeaten(losses: Drawn, costs: Drawn) -> Bool[np.ndarray, "draw model"]:
     """Of each draw, the models that no other beats: none is cheaper and as good, or as cheap and better."""
-    order = np.argsort(losses, axis=1, kind="stable")
-    by_cost = np.argsort(np.take_along_axis(costs, order, 1), axis=1, kind="stable")
-    order = np.take_along_axis(order, by_cost, 1)  # by cost, models of one cost by loss
-    loss = np.take_along_axis(losses, order, 1)
-    cost = np.take_along_axis(costs, order, 1)
-    better = np.ones(losses.shape, bool)
-    better[:, 1:] = loss[:, 1:] < np.minimum.accumulate(loss, axis=1)[:, :-1]
-    another = np.ones(losses.shape, bool)
-    another[:, 1:] = (loss[:, 1:] != loss[:, :-1]) | (cost[:, 1:] != cost[:, :-1])
-    first_alike = np.maximum.accumulate(np.where(another, np.arange(losses.shape[1]), 0), axis=1)
     found = np.empty(losses.shape, bool)
-    np.put_along_axis(found, order, np.take_along_axis(better, first_alike, 1), 1)
+    for at in range(losses.shape[1]):
+        loss = losses[:, [at]]
+        cost = costs[:, [at]]
+        no_worse = (losses <= loss) & (costs <= cost)
+        better = (losses < loss) | (costs < cost)
+        found[:, at] = ~(no_worse & better).any(1)
     return found
 
 

@@ -12,7 +12,7 @@ from probtruth import check, check_arrays, frame_numbers, frames
 from probtruth.check import Source, quote, shortlist, unique
 from probtruth.check_arrays import surely_simplex
 from probtruth.errors import InputError
-from probtruth.frame_numbers import float_columns
+from probtruth.frame_numbers import as_matrix, float_columns
 from probtruth.frames import as_series, by_value, flat, need_columns, polars_names
 from probtruth.io.formats import MaybeText, Texts
 from probtruth.io.table import Table
@@ -184,9 +184,9 @@ def _not_labels(frame: DataFrame, labels: dict[str, str], used: Sequence[str]) -
     if used and _sums_to_one(frame, [name for label, name in labels.items() if label in named]):
         return strange
     floats = float_columns(frame, [*labels.values()])
-    if floats.unread is not None or len(labels) < 3:
+    if floats is None or len(labels) < 3:
         return []
-    values = floats.rows()
+    values = as_matrix(floats)
     rest = values.sum(1, keepdims=True) - values  # without each of the columns
     near = (np.abs(rest - 1) <= check_arrays.SUM_TOLERANCE).all(0)
     for column, label in enumerate(labels):
@@ -199,7 +199,7 @@ def _not_labels(frame: DataFrame, labels: dict[str, str], used: Sequence[str]) -
 
 def _sums_to_one(frame: DataFrame, names: list[str]) -> bool:
     floats = float_columns(frame, names) if names else None
-    return floats is not None and floats.unread is None and surely_simplex(floats.rows())
+    return floats is not None and surely_simplex(as_matrix(floats))
 
 
 def _event(chosen: Chosen, used: Sequence[str], table: Table, in_order: bool) -> Chosen:

@@ -13,7 +13,7 @@ from probtruth import check_arrays, frame_numbers, frames
 from probtruth.check import Source, one_of, quote, shortlist, unique
 from probtruth.check_arrays import distributions
 from probtruth.errors import InputError
-from probtruth.frame_numbers import float_columns
+from probtruth.frame_numbers import as_matrix, float_columns
 from probtruth.frames import blank, flat, keys, need_columns
 from probtruth.io.formats import Texts
 from probtruth.io.table import Part, Table
@@ -70,20 +70,24 @@ def fill(
     place = np.full(n_rows, -1)
     there = np.flatnonzero(rows >= 0)
     place[rows[there]] = there
-    before, size = 0, block_rows(len(columns))
+    before = 0
+    size = block_rows(len(columns))
     for frame, source in parts:
-        numbers, fit = float_columns(frame, columns, source), True
+        floats = float_columns(frame, columns, source)
+        assert floats is not None
+        fit = True
         for start in range(0, frame.height, size):
-            stop = min(start + size, frame.height)
             with np.errstate(all="ignore"):  # of what is refused below
-                values, sound = convert(numbers.block(start, stop).T)
-            fit, at = fit and sound, place[before + start : before + stop]
+                values, sound = convert(as_matrix(floats[start : start + size]))
+            fit = fit and sound
+            at = place[before + start :][: len(values)]
             if (at < 0).any():
-                values, at = values[at >= 0], at[at >= 0]
+                values = values[at >= 0]
+                at = at[at >= 0]
             follows = len(at) and (np.diff(at) == 1).all()  # which is much quicker than row by row
             out[slice(at[0], at[0] + len(at)) if follows else at] = values
         if not fit:
-            refuse(numbers.rows(), frame, source)
+            refuse(as_matrix(floats), frame, source)
         before += frame.height
 
 
