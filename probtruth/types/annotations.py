@@ -39,11 +39,11 @@ class Annotations(Brief):
 
     def __repr__(self) -> str:
         """The sizes and the labels."""
-        by = "" if self.n_annotators is None else f" by {self.n_annotators:,} annotators"
-        n = int(self.counts().sum())
+        by = "" if self.n_annotators is None else f" by {check.count(self.n_annotators, 'annotator')}"
         what = "counts of " if self.annotator is None else ""
+        n = check.count(int(self.counts().sum()), "annotation")
         labels = check.shortlist(self.index.labels, 6)
-        return f"Annotations: {what}{n:,} annotations of {self.n_items:,} items{by}; labels {labels}"
+        return f"Annotations: {what}{n} of {check.count(self.n_items, 'item')}{by}; labels {labels}"
 
     @property
     def n_items(self) -> int:

@@ -38,8 +38,9 @@ class Predictions(Brief):
 
     def __repr__(self) -> str:
         """The sizes, the models and the labels."""
-        models, labels = check.shortlist(self.models, 4), check.shortlist(self.index.labels, 6)
-        return f"Predictions: {len(self.models)} models ({models}) on {len(self.index.items):,} items; labels {labels}"
+        models = f"{check.count(len(self.models), 'model')} ({check.shortlist(self.models, 4)})"
+        items = check.count(len(self.index.items), "item")
+        return f"Predictions: {models} on {items}; labels {check.shortlist(self.index.labels, 6)}"
 
     @property
     def probs(self) -> Float[Table, "model item label"]:

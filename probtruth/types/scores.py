@@ -167,8 +167,8 @@ class Scores(Brief):
     def __repr__(self) -> str:
         """The models, the size and the rule."""
         way = "higher is better" if self.higher_is_better else "lower is better"
-        models = f"{len(self.models)} models ({check.shortlist(self.models, 4)})"
-        text = f"Scores: {check.quote(self.rule)}, {way}; {models} on {len(self.items):,} items"
+        models = f"{check.count(len(self.models), 'model')} ({check.shortlist(self.models, 4)})"
+        text = f"Scores: {check.quote(self.rule)}, {way}; {models} on {check.count(len(self.items), 'item')}"
         if self.groups is not None:
             text += f", {len(self.groups.names):,} groups"
         if self.clusters is not None:

@@ -78,7 +78,8 @@ class Truth(Brief):
     def __repr__(self) -> str:
         """The method, the estimand, the size and the labels."""
         labels = check.shortlist(self.index.labels, 6)
-        return f"Truth: {self.method}, estimand {self.estimand}, of {self.n_items:,} items; labels {labels}"
+        items = check.count(self.n_items, "item")
+        return f"Truth: {self.method}, estimand {self.estimand}, of {items}; labels {labels}"
 
     def annotators(self) -> "polars.DataFrame":
         """One row for each annotator: `annotator`, then the method's results for them (in the order of the index).
