@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from itertools import chain, islice
 from pathlib import Path
@@ -67,7 +68,7 @@ def _checked(file: str, reading: LabelReading, cells: opt.Cells, columns: ScoreR
 
 def _table(path: str | Path, reading: LabelReading, cells: opt.Cells, columns: ScoreReading) -> Checked:
     """What a table holds, by its kind."""
-    from probtruth.io.kinds import Hard, LongScores, Soft, kind_of, score_kind
+    from probtruth.io.kinds import Board, Hard, LongScores, Soft, kind_of, score_kind
     from probtruth.io.table import opened
     from probtruth.io.vote_columns import vote_columns
     from probtruth.io.votes import votes_of
@@ -78,8 +79,10 @@ def _table(path: str | Path, reading: LabelReading, cells: opt.Cells, columns: S
     if of_votes is not None:
         votes = votes_of(table, of_votes)
         return "votes on pairs of models", [repr(votes), *votes.notes]
-    names = {columns.column(role) for role in ("item", "model", "score")}
-    if names <= set(table.columns) and isinstance(score_kind(table, columns), LongScores):
+    of_models = None
+    with suppress(InputError):
+        of_models = score_kind(table, columns)
+    if isinstance(of_models, LongScores | Board):
         return "scores", _of_scores(table, columns)
     try:
         kind = kind_of(table, reading)
