@@ -208,7 +208,8 @@ def test_votes_in_one_cell_are_recognised(run, tmp_path) -> None:
         {"uid": f"q{n}", "label_counter": {"e": 5 + n, "c": 5 - n}, "label_count": [5 + n, 5 - n]} for n in range(5)
     ]
     (tmp_path / "chaos.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
-    assert "chaosnli export\n  Annotations: counts of 50 annotations of 5 items; labels" in run("check", tmp_path / "chaos.jsonl").out
+    checked = run("check", tmp_path / "chaos.jsonl").out
+    assert "chaosnli export\n  Annotations: counts of 50 annotations of 5 items; labels" in checked
     models = []
     for name, shift in (("a", 0.05), ("b", -0.05)):
         lines = [f"q{n},{0.5 + n / 10 + shift:.2f},{0.5 - n / 10 - shift:.2f}" for n in range(5)]

@@ -79,7 +79,7 @@ CASES: list[tuple[str, str, int, str]] = [
         0,
         r"P\(b is better\)",
     ),
-    ("question-called-label", "check export.json --label label", 0, r"labels: 'x', 'y'"),
+    ("question-called-label", "check export.json --label label", 0, r"labels 'x', 'y'"),
     ("wide-mixed-floats", "truth votes.csv --format wide", 0, "2 labels"),
 ]
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 from io import BytesIO, StringIO
+
 from polars import DataFrame, Series, String
 
 from probtruth.check import Source, shortlist
