@@ -10,16 +10,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from jaxtyping import Float
 
-from probtruth.check import Source, quote, shortlist
+from probtruth.check import Source, Texts, quote, shortlist
 from probtruth.errors import InputError
 from probtruth.frames import EXACT, as_array, as_polars, by_value, flat, missing, name_text, names, polars_names
 from probtruth.kernels.arrays import on_device
+from probtruth.kernels.shapes import RowFloats
 
 if TYPE_CHECKING:
     import polars
 
 
-def numbers(frame: "polars.DataFrame", column: str, source: Source, option: str = "score") -> Float[np.ndarray, " row"]:
+def numbers(frame: "polars.DataFrame", column: str, source: Source, option: str = "score") -> RowFloats:
     """A column as float64; text that is not a number, and blanks, are errors that name the row."""
     import polars
 
@@ -161,7 +162,7 @@ def is_frame(table: object) -> bool:
     return any(hasattr(table, sign) for sign in ("collect_schema", "column_names", "columns"))
 
 
-def column_names(table: object, columns: Sequence[str]) -> tuple[str, ...] | None:
+def column_names(table: object, columns: Sequence[str]) -> Texts | None:
     """The names of a frame's columns; None for those of an array that was made a frame."""
     pandas_table: Any = table
     own = pandas_table.columns if type(table).__module__.startswith("pandas") else None
@@ -170,7 +171,7 @@ def column_names(table: object, columns: Sequence[str]) -> tuple[str, ...] | Non
     return tuple(by_value(polars_names(columns)))
 
 
-def row_names(table: object) -> tuple[str, ...] | None:
+def row_names(table: object) -> Texts | None:
     """The names that an index of pandas, or the coordinate of an array of xarray, gives to the rows; None for none."""
     if is_array_with_names(table):
         values: Any = table
@@ -198,7 +199,7 @@ def _counts_rows(index: Any) -> bool:
     return type(index).__name__ == "RangeIndex" and (index.start, index.step) == (0, 1)
 
 
-def names_in(listed: Sequence[object]) -> tuple[str, ...]:
+def names_in(listed: Sequence[object]) -> Texts:
     """Values of Python as names; a missing one is an error."""
     for row, value in enumerate(listed):
         if missing(value):
@@ -223,7 +224,7 @@ def _of_xarray(table: Any) -> NamedNumbers:
     return NamedNumbers(table.values, *of_axes[:2])
 
 
-def _coordinate(table: Any, axis: str) -> tuple[str, ...] | None:
+def _coordinate(table: Any, axis: str) -> Texts | None:
     if axis not in table.coords:
         return None
     values = table.coords[axis].values

@@ -7,11 +7,11 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
-from jaxtyping import Int
 
 from probtruth import check, check_arrays
-from probtruth.check import Source
+from probtruth.check import MaybeText, Source
 from probtruth.errors import InputError
+from probtruth.kernels.shapes import RowInts
 
 if TYPE_CHECKING:
     import polars
@@ -153,7 +153,7 @@ def _series(name: str, column: Any) -> "polars.Series":
     return polars.Series(name, text, dtype=polars.String)
 
 
-def need_columns(columns: Sequence[str], wanted: Mapping[str, str | None], where: str) -> None:
+def need_columns(columns: Sequence[str], wanted: Mapping[str, MaybeText], where: str) -> None:
     """Raises at the first column that is absent; `wanted` is {option: column}, None for an option that is not used."""
     for option, column in wanted.items():
         if column is not None and column not in columns:
@@ -209,9 +209,7 @@ def blank(cells: "polars.Series", answers: Sequence[str] = ()) -> "polars.Series
     return nothing
 
 
-def encode(
-    frame: "polars.DataFrame", column: str, source: Source, option: str
-) -> tuple[Int[np.ndarray, " row"], list[str]]:
+def encode(frame: "polars.DataFrame", column: str, source: Source, option: str) -> tuple[RowInts, list[str]]:
     """A column of names as integer codes and the distinct names in the order of the codes."""
     series = keys(frame, column, source, option)
     distinct = series.unique(maintain_order=True)
@@ -278,7 +276,7 @@ def same(names: "polars.Series", others: "polars.Series") -> bool:
     return names is others or (alike and bool((names == others).all()))
 
 
-def positions(names_wanted: "polars.Series", known: "polars.Series") -> Int[np.ndarray, " row"]:
+def positions(names_wanted: "polars.Series", known: "polars.Series") -> RowInts:
     """The position of each name among the known names, -1 if it is not there."""
     import polars
 

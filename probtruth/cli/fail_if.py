@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from probtruth import check
-from probtruth.check import one_of
+from probtruth.check import MaybeNumber, one_of
 from probtruth.errors import InputError
 from probtruth.io.formats import MaybeText
 
@@ -57,8 +57,9 @@ def parse(text: str, rope: object = None) -> Condition:
     value = float(match[3])
     if quantity == "p_equivalent" and rope is None:
         raise InputError("p_equivalent without --rope", "a ROPE to be equivalent within", "Add --rope 0.01.")
-    bounds = {"above": 0, "below": 1} if quantity.startswith("p_") else {}  # beyond them it holds always or never
-    return Condition(quantity, match[2], check.number(value, f"{what} with", EXAMPLE, **bounds))
+    if quantity.startswith("p_"):  # beyond 0 and 1 it holds always or never
+        check.number(value, f"{what} with", EXAMPLE, above=0, below=1)
+    return Condition(quantity, match[2], check.number(value, f"{what} with", EXAMPLE))
 
 
 @dataclass(frozen=True)
@@ -75,7 +76,7 @@ class Gate:
         words = [str(condition) for condition in self.conditions]
         return [*words, INCONCLUSIVE] if self.inconclusive else words
 
-    def judged(self, pairs: "Sequence[Pair]", models: Sequence[str], rope: float | None) -> dict[str, Any]:
+    def judged(self, pairs: "Sequence[Pair]", models: Sequence[str], rope: MaybeNumber) -> dict[str, Any]:
         """What is found, and the exit status; the baseline is the first model unless one is named."""
         base = models[0] if self.baseline is None else one_of(self.baseline, tuple(models), "--baseline")
         rows = []
@@ -99,7 +100,7 @@ class Gate:
         judgement = {"condition": "; ".join(self.words), "models": found, INCONCLUSIVE: unsure}
         return judgement | {"status": status, "baseline": base}
 
-    def in_words(self, judged: Mapping[str, Any], rope: float | None) -> list[str]:
+    def in_words(self, judged: Mapping[str, Any], rope: MaybeNumber) -> list[str]:
         """What was found, a line for each model and condition."""
         against = f"against {judged['baseline']!r}"
         lines = []
@@ -128,7 +129,7 @@ def gate_of(conditions: Sequence[str] | None, baseline: MaybeText, rope: object)
     return Gate(tuple(parsed), len(parsed) < len(conditions), baseline)
 
 
-def is_open(low: float | None, high: float | None, rope: float | None) -> bool:
+def is_open(low: MaybeNumber, high: MaybeNumber, rope: MaybeNumber) -> bool:
     """Whether an interval leaves the verdict open: it holds 0 or, with a ROPE, an edge of it."""
     if low is None or high is None:
         return True

@@ -12,7 +12,7 @@ import polars
 from polars import DataFrame, Series, String
 
 from probtruth import frame_numbers, frames
-from probtruth.check import Source, quote, shortlist
+from probtruth.check import MaybeNumber, Source, quote, shortlist
 from probtruth.errors import InputError
 from probtruth.frames import by_value, polars_names
 from probtruth.io.addresses import location, shown
@@ -259,7 +259,7 @@ def is_named(source: object) -> bool:
     return frame_numbers.is_frame(source) or frame_numbers.row_names(source) is not None
 
 
-def too_large(tables: Iterable[Table], memory: float | None) -> bool:
+def too_large(tables: Iterable[Table], memory: MaybeNumber) -> bool:
     """Whether tables lie on disk while they are worked on: where they take more than `memory`, half of what is free."""
     limit = SHARE * free_memory() if memory is None else memory
     if isinstance(limit, bool) or not isinstance(limit, int | float) or not limit > 0:

@@ -8,7 +8,9 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from probtruth import check, frames
+from probtruth.check import MaybeNumber, MaybeText
 from probtruth.errors import InputError
+from probtruth.kernels.shapes import ModelFloats
 from probtruth.types.shown import Brief
 
 if TYPE_CHECKING:
@@ -29,12 +31,12 @@ class Offer:
 
     model: str
     cost: float
-    cost_low: float | None
-    cost_high: float | None
+    cost_low: MaybeNumber
+    cost_high: MaybeNumber
     score: float
     p_frontier: float
     expected_regret: float
-    p_good_enough: float | None
+    p_good_enough: MaybeNumber
 
 
 @dataclass(frozen=True, repr=False)
@@ -42,8 +44,8 @@ class Frontier(Brief):
     """The models by cost, the cheapest first, and the cheapest whose mean is within the ROPE of the best, P >= 0.95."""
 
     offers: Sequence[Offer]
-    rope: float | None
-    cheapest: str | None
+    rope: MaybeNumber
+    cheapest: MaybeText
 
     def table(self) -> "polars.DataFrame":
         """A row for each model, with the columns of `Offer`."""
@@ -55,7 +57,7 @@ class Frontier(Brief):
 
     @classmethod
     def of(
-        cls, models: Sequence[str], scores: Float[np.ndarray, " model"], losses: Drawn, costs: Drawn, rope: float | None
+        cls, models: Sequence[str], scores: ModelFloats, losses: Drawn, costs: Drawn, rope: MaybeNumber
     ) -> "Frontier":
         """From draws of the models' mean losses, which may have one constant more or less, and of their mean costs."""
         on_frontier = np.zeros(len(models))
@@ -102,7 +104,7 @@ def unbeaten(losses: Drawn, costs: Drawn) -> Bool[np.ndarray, "draw model"]:
     return found
 
 
-def prices(costs: Mapping[str, float], models: Sequence[str]) -> Float[np.ndarray, " model"]:
+def prices(costs: Mapping[str, float], models: Sequence[str]) -> ModelFloats:
     """The price of each model."""
     for model in costs:
         check.one_of(model, tuple(models), "model")

@@ -9,11 +9,11 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from probtruth import check, frames
-from probtruth.check import Source
+from probtruth.check import MaybeNumber, MaybeText, Source, Texts
 from probtruth.errors import InputError
-from probtruth.kernels.arrays import Table
+from probtruth.kernels.arrays import LabelTable, Table
 from probtruth.kernels.host import empty_array
-from probtruth.kernels.shapes import ItemInts, ItemLabel, ModelItem
+from probtruth.kernels.shapes import ChosenInts, ItemInts, ItemLabel, ModelItem, TheseInts
 from probtruth.types.annotations import Annotations
 from probtruth.types.arguments import Frame
 from probtruth.types.index import Audit, no_repeats, order_of, ranks, rows_of
@@ -38,12 +38,12 @@ class RuleFacts:
     forecast.
     """
 
-    floor: float | None = None
-    label_order: tuple[str, ...] | None = None
+    floor: MaybeNumber = None
+    label_order: Texts | None = None
     range: tuple[float, float] | None = None
     proper: bool | None = None
-    entropy: float | None = None
-    baseline: float | None = None
+    entropy: MaybeNumber = None
+    baseline: MaybeNumber = None
 
 
 MOST_ITEMS = 10_000  # Items up to which all are looked at one by one, and
@@ -75,7 +75,7 @@ class LabelsBehind(Brief):
     """
 
     given: LabelLosses | LossesOf
-    truth: Float[Table, "item label"]
+    truth: LabelTable
     estimand: str
     shares: ItemLabel | None = None
     n_votes: ItemInts | None = None
@@ -104,7 +104,7 @@ class LabelsBehind(Brief):
             raise ValueError("losses that follow from forecasts which are not there")
         return self.given(self.log_probs[:, items][models])
 
-    def part(self, models: Int[np.ndarray, " chosen"], items: Int[np.ndarray, " these"]) -> "LabelsBehind":
+    def part(self, models: ChosenInts, items: TheseInts) -> "LabelsBehind":
         """The labels of some items, behind the scores of some models."""
         return replace(
             self,
@@ -147,7 +147,7 @@ class Scores(Brief):
     """
 
     values: ModelItem
-    models: tuple[str, ...]
+    models: Texts
     items: Sequence[Any]
     rule: str
     higher_is_better: bool = False
@@ -160,8 +160,8 @@ class Scores(Brief):
     audit: Audit = field(default_factory=Audit)
     item_rows: ItemInts | None = None
     item_order: bool = True
-    notes: tuple[str, ...] = ()
-    cautions: tuple[str, ...] = ()
+    notes: Texts = ()
+    cautions: Texts = ()
     by_proper_rule: "Scores | None" = None
 
     def __repr__(self) -> str:
@@ -241,7 +241,7 @@ class Scores(Brief):
         """The items that every model was scored on, for an answer from complete items alone."""
         return self.part(np.arange(len(self.models)), np.flatnonzero(~np.isnan(self.values).any(0)))
 
-    def part(self, models: Int[np.ndarray, " chosen"], items: Int[np.ndarray, " these"]) -> "Scores":
+    def part(self, models: ChosenInts, items: TheseInts) -> "Scores":
         """The scores of some models on some items.
 
         Arguments:
@@ -297,12 +297,12 @@ class Scores(Brief):
         item: str = "item",
         model: str = "model",
         score: str = "score",
-        group: str | None = None,
-        cluster: str | None = None,
-        replicate: str | None = None,
+        group: MaybeText = None,
+        cluster: MaybeText = None,
+        replicate: MaybeText = None,
         source: Source | None = None,
         *,
-        annotator: str | None = None,
+        annotator: MaybeText = None,
         higher_is_better: bool | None,
     ) -> "Scores":
         """Scores from a table with one row for each item and model (and replicate): any per-item metric.

@@ -1,6 +1,5 @@
 """What the constructors take: arrays of any library, dataframes by the names of their columns, xarray by its coords."""
 
-
 import jax.numpy as jnp
 import numpy as np
 import pandas

@@ -6,7 +6,7 @@ from typing import Literal, get_args
 
 import numpy as np
 import polars
-from jaxtyping import Float, Int, Shaped
+from jaxtyping import Float, Shaped
 from polars import DataFrame, Series
 
 from probtruth import check_arrays, frame_numbers, frames
@@ -18,6 +18,7 @@ from probtruth.frames import blank, flat, keys, need_columns
 from probtruth.io.formats import Texts
 from probtruth.io.table import Part, Table
 from probtruth.kernels.host import block_rows
+from probtruth.kernels.shapes import ItemLabel, SomeInts
 
 type CellKind = Literal["probs", "percent", "log-probs", "logits", "log_probs"]
 # What the cells of a table can be; `log_probs` is another way to write one of them.
@@ -59,7 +60,7 @@ def items_of(
 
 def fill(
     out: Shaped[np.ndarray, "some label"],
-    rows: Int[np.ndarray, " some"],
+    rows: SomeInts,
     n_rows: int,
     parts: Iterable[Part],
     columns: Sequence[str],
@@ -92,7 +93,7 @@ def fill(
 
 
 def check_rows(
-    values: Float[np.ndarray, "item label"],
+    values: ItemLabel,
     labels: Sequence[str],
     source: Source,
     kind: str,
@@ -108,14 +109,12 @@ def check_rows(
         raise InputError(error.got, error.expected, f"{words or error.hint} {more}", error.where, options) from None
 
 
-def in_probs(values: Float[np.ndarray, "item label"], kind: str) -> Float[np.ndarray, "item label"]:
+def in_probs(values: ItemLabel, kind: str) -> ItemLabel:
     """The cells as they are, but percentages as probabilities."""
     return values / 100 if kind == "percent" else values
 
 
-def renormalised(
-    values: Float[np.ndarray, "item label"], kind: str
-) -> tuple[Float[np.ndarray, "item label"], Float[np.ndarray, " divided"]]:
+def renormalised(values: ItemLabel, kind: str) -> tuple[ItemLabel, Float[np.ndarray, " divided"]]:
     """The cells, with every row divided by its sum that is off by more than the tolerance; and these sums."""
     if kind == "logits":
         return values, np.empty(0)
@@ -132,7 +131,7 @@ def renormalised(
 NEAR = 0.02  # How far from 1 the sums of rows may be, relatively, that are to look like distributions
 
 
-def _looks_like(values: Float[np.ndarray, "item label"], kind: str, what: str) -> tuple[str, Texts]:
+def _looks_like(values: ItemLabel, kind: str, what: str) -> tuple[str, Texts]:
     """What the numbers look like, and the options that read them so; empty where they look like nothing."""
     if kind == "logits" or not values.size or np.isnan(values).any() or (values == np.inf).any():
         return "", ()
@@ -148,7 +147,7 @@ def _looks_like(values: Float[np.ndarray, "item label"], kind: str, what: str) -
     return f"{words}; pass --kind {like} (Python: kind={like!r}).", ("--kind", like)
 
 
-def _guess(values: Float[np.ndarray, "item label"], kind: str) -> tuple[str, str]:
+def _guess(values: ItemLabel, kind: str) -> tuple[str, str]:
     sums = values.sum(1)
     if (values >= 0).all():
         for total, like, words in ((1.0, "probs", "probabilities"), (100.0, "percent", "percentages")):
