@@ -17,8 +17,8 @@ from probtruth.errors import InputError
 from probtruth.frames import by_value, polars_names
 from probtruth.io.addresses import location, shown
 from probtruth.io.formats import MaybeText, Texts
-from probtruth.io.tables import binary, text
-from probtruth.io.tables.read import files_of
+from probtruth.io.tables import binary
+from probtruth.io.tables.read import files_of, parts_of_text
 from probtruth.kernels.host import free_memory
 
 SHARE = 0.5  # of the memory that is free, what a reader's tables take unless it is said
@@ -196,7 +196,7 @@ class FileTable(Table):
         opened = {own.path: own for own in self.binaries}
         for file in self.files:
             own = opened.get(file)
-            parts = text.parts(file, whole=not self.batched) if own is None else own.parts(columns)
+            parts = parts_of_text(file, whole=not self.batched) if own is None else own.parts(columns)
             for frame, source in parts:
                 names = frame.columns if own is None else own.columns
                 first = first or names
