@@ -65,8 +65,8 @@ def sampled_items(n_items: int, n_labels: int, seed: int) -> Int[np.ndarray, " s
 class LabelsBehind(Brief):
     """The labels that were scored against, from which the variance due to labels follows.
 
-    `given` are the losses if the label were k, or how they follow from `log_probs`: they take as much memory, and are
-    then made when `losses` is read. `truth` is the distribution over labels that the scores average over, under
+    `label_losses` are the losses if the label were k, or how they follow from `log_probs`: they take as much memory,
+    and are then made when `losses` is read. `truth` is the distribution over labels that the scores average over, under
     `estimand`; `shares` and `n_votes` are the vote shares and votes behind it, where there are any. `influence` is what
     each item moves a model's mean by, times the items, through weights that were fitted on all of them: a comparison
     adds it to the losses, so that it counts in the spread (the mean is 0). `log_probs` are the forecasts.
@@ -74,7 +74,7 @@ class LabelsBehind(Brief):
     from; None where it was not.
     """
 
-    given: LabelLosses | LossesOf
+    label_losses: LabelLosses | LossesOf
     truth: LabelTable
     estimand: str
     shares: ItemLabel | None = None
@@ -98,17 +98,17 @@ class LabelsBehind(Brief):
 
     def losses_of(self, models: Any = slice(None), items: Any = slice(None)) -> Float[Table, "some these label"]:
         """The same of some models and items."""
-        if not callable(self.given):
-            return self.given[:, items][models]
+        if not callable(self.label_losses):
+            return self.label_losses[:, items][models]
         if self.log_probs is None:
             raise ValueError("losses that follow from forecasts which are not there")
-        return self.given(self.log_probs[:, items][models])
+        return self.label_losses(self.log_probs[:, items][models])
 
     def part(self, models: ChosenInts, items: TheseInts) -> "LabelsBehind":
         """The labels of some items, behind the scores of some models."""
         return replace(
             self,
-            given=self.given if callable(self.given) else self.given[:, items][models],
+            label_losses=self.label_losses if callable(self.label_losses) else self.label_losses[:, items][models],
             truth=self.truth[items],
             shares=None if self.shares is None else self.shares[items],
             n_votes=None if self.n_votes is None else self.n_votes[items],

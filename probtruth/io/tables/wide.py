@@ -129,6 +129,7 @@ def renormalised(values: ItemLabel, kind: str) -> tuple[ItemLabel, Float[np.ndar
 
 
 NEAR = 0.02  # How far from 1 the sums of rows may be, relatively, that are to look like distributions
+LIKE = {"probs": "probabilities", "percent": "percentages", "log-probs": "log-probabilities", "logits": "logits"}
 
 
 def _looks_like(values: ItemLabel, kind: str, what: str) -> tuple[str, Texts]:
@@ -138,32 +139,30 @@ def _looks_like(values: ItemLabel, kind: str, what: str) -> tuple[str, Texts]:
     soft = what == "soft labels"
     if soft and (values >= 0).all() and (values == np.floor(values)).all():
         return "Whole numbers: if they count votes, read_annotations(path, format='counts') reads them.", ()
-    words, like = _guess(values, kind)
-    if not words or soft:
-        return words and f"{words}; soft labels must be probabilities: convert the file.", ()
-    if like == kind:
-        said = f"{words}; pass --renormalise (Python: renormalise=True) to divide rows by their sums."
-        return said, ("--renormalise",)
-    return f"{words}; pass --kind {like} (Python: kind={like!r}).", ("--kind", like)
+    like = _guess(values)
+    if not like:
+        return "", ()
+    words = f"Rows sum to {values.sum(1).min():.6g} to {values.sum(1).max():.6g}: these look like "
+    if soft:
+        return f"{words}{LIKE[like]}; soft labels must be probabilities: convert the file.", ()
+    if like != kind:
+        return f"{words}{LIKE[like]}; pass --kind {like} (Python: kind={like!r}).", ("--kind", like)
+    said = f"{words}rounded {LIKE[like]}; pass --renormalise (Python: renormalise=True) to divide rows by their sums."
+    return said, ("--renormalise",)
 
 
-def _guess(values: ItemLabel, kind: str) -> tuple[str, str]:
+def _guess(values: ItemLabel) -> str:
+    """The kind that cells seem to be of; empty for none."""
     sums = values.sum(1)
     if (values >= 0).all():
-        for total, like, words in ((1.0, "probs", "probabilities"), (100.0, "percent", "percentages")):
-            if np.abs(sums / total - 1).max() <= NEAR and like == kind:
-                return f"Rows sum to {sums.min():.6g} to {sums.max():.6g}: these look like rounded {words}", like
-            if np.abs(sums / total - 1).max() <= NEAR:
-                return f"Rows sum to {total:g}: these look like {words}", like
-        return "", ""
+        near = [like for like, total in (("probs", 1), ("percent", 100)) if np.abs(sums / total - 1).max() <= NEAR]
+        return near[0] if near else ""
     with np.errstate(over="ignore"):
         exponentials = np.exp(values).sum(1)
     if (values <= 0).all() and np.abs(exponentials - 1).max() <= NEAR:
-        rounded = "rounded " if kind == "log-probs" else ""
-        return f"The exponentials of each row sum to about 1: these look like {rounded}log-probabilities", "log-probs"
-    if np.median(np.abs(sums - 1)) <= NEAR:
-        return "", ""  # probabilities with some negative cell, not logits
-    return f"Numbers from {values.min():.4g} to {values.max():.4g}: these look like logits", "logits"
+        return "log-probs"
+    near_simplex = np.median(np.abs(sums - 1)) <= NEAR  # probabilities with some negative cell
+    return "" if near_simplex else "logits"
 
 
 def suspects(labels: Sequence[str], used: Collection[str] | None, item: str) -> str:
