@@ -132,7 +132,8 @@ def _of_scores(table: Any, columns: ScoreReading) -> list[str]:
         if not error.expected.startswith("to know whether more"):
             raise
         scores = read_scores(table, **named, higher_is_better=False)
-        said = repr(scores).replace("lower is better", "which says neither --higher-is-better nor --lower-is-better")
+        unknown = "which way is not known (--higher-is-better or --lower-is-better)"
+        said = repr(scores).replace("lower is better", unknown)
     lacking = [f"{quote(model)} lacks {count(lacks, 'item')}" for model, lacks, _ in scores.audit.by_model if lacks]
     return [said, *lacking, *scores.notes]
 

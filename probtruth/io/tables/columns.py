@@ -189,7 +189,12 @@ def _not_labels(frame: DataFrame, labels: dict[str, str], used: Sequence[str]) -
     values = as_matrix(floats)
     rest = values.sum(1, keepdims=True) - values  # without each of the columns
     near = (np.abs(rest - 1) <= check_arrays.SUM_TOLERANCE).all(0)
-    return [label for label, fits in zip(labels, near.tolist(), strict=True) if fits and label not in named]
+    for column, label in enumerate(labels):
+        if near[column] and label not in named:
+            others = np.delete(values, column, axis=1)
+            if (values[:, column] == others.argmax(1)).all():
+                return [label]
+    return []
 
 
 def _sums_to_one(frame: DataFrame, names: list[str]) -> bool:
