@@ -106,7 +106,7 @@ def _value(param: Any, word: str, value: Any, folder: Path) -> Any:
     listed = value if several and isinstance(value, list) else [value]
     if isinstance(value, dict):
         listed = [f"{name}={one}" for name, one in value.items()]
-    if any(name in (param.metavar or "") for name in ("FILE", "DIR", "SCORES", "TABLE")):
+    if any(name in (param.metavar or "") for name in ("FILE", "DIR", "SCORES")):
         listed = [_from_here(str(one), folder) for one in listed]
     texts = [str(one) for one in listed]
     return texts if several else texts[0]
