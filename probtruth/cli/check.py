@@ -141,7 +141,7 @@ def _of_scores(table: Any, columns: ScoreReading) -> list[str]:
 
 
 def _of_log(tool: str, files: Any) -> list[str]:
-    from probtruth.io.loaders.readers import OPTIONS, listed_in
+    from probtruth.io.loaders.readers import READERS, listed_in
 
     log = listed_in(tool, files)
     lines = [f"{count(len(log.models), 'model')}: {shortlist(log.models, LISTED)}"]
@@ -151,5 +151,5 @@ def _of_log(tool: str, files: Any) -> list[str]:
         lines.append(f"{words}; filters {shortlist(by_filter, LISTED)}" if len(by_filter) > 1 else words)
     if len(log.tasks) > LISTED:
         lines.append(f"{len(log.tasks) - LISTED} tasks more")
-    choices = [f"--{name}" for name in ("score", "task", "metric", "filter") if name in OPTIONS[tool]]
+    choices = [f"--{name}" for name in ("score", "task", "metric", "filter") if name in READERS[tool].arguments]
     return [*lines, f"choose with {', '.join(choices)}"] if choices else lines
