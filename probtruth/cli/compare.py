@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from probtruth.check import one_of, unique
+from probtruth.check import MaybeNumber, one_of, unique
 from probtruth.cli import options as opt
 from probtruth.cli.console import Console, cache_compiled_code, check_output, conclude
 from probtruth.cli.reading import named_files
@@ -21,14 +21,14 @@ def compare(
     replicates: MaybeText = None,
     annotator_groups: MaybeText = None,
     cost: MaybeText = None,
-    fold_correlation: float | None = None,
+    fold_correlation: MaybeNumber = None,
     memory: MaybeText = None,
     show: MaybeText = None,
     out: MaybeText = None,
     json: bool = False,
 ) -> None:
     """Compare models by any per-item score."""
-    from probtruth.io.votes import read_scores_or_votes
+    from probtruth.io.votes import scores_in_files
     from probtruth.line.compare import compare as compare_scores
     from probtruth.line.result import Result
     from probtruth.types import Votes
@@ -38,7 +38,7 @@ def compare(
     check_output(out, show, reading.item or "item")
     cache_compiled_code()
     with console.progress("reading scores"):
-        read = read_scores_or_votes(named_files(scores), reading, opt.n_bytes(memory))
+        read = scores_in_files(named_files(scores), reading, opt.n_bytes(memory))
     for note in read.notes:
         console.note(note)
     if verdict.baseline is not None:
@@ -68,10 +68,10 @@ def _costs(cost: str, scores: list[str], reading: ScoreReading) -> Any:
     """A price of each model, from a file with the columns `model` and `cost`, or costs by item, from a column."""
     from probtruth import frame_numbers, frames
     from probtruth.io.table import opened
-    from probtruth.io.votes import read_scores_or_votes
+    from probtruth.io.votes import scores_in_files
 
     if not Path(cost).is_file():
-        return read_scores_or_votes(named_files(scores), replace(reading, score=cost, higher_is_better=False))
+        return scores_in_files(named_files(scores), replace(reading, score=cost, higher_is_better=False))
     table, source = opened(cost).whole
     frames.need_columns(table.columns, {"model": "model", "cost": "cost"}, source.name)
     models = frames.names(table, "model", source, "model").to_list()

@@ -7,6 +7,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from probtruth import check
+from probtruth.check import Texts
 from probtruth.errors import InputError
 from probtruth.types.partition import Partition
 from probtruth.types.shown import Brief
@@ -27,13 +28,13 @@ class Votes(Brief):
     left: Int[np.ndarray, " vote"]
     right: Int[np.ndarray, " vote"]
     outcome: Int[np.ndarray, " vote"]
-    models: tuple[str, ...]
+    models: Texts
     items: Sequence[str]
     annotator: Int[np.ndarray, " vote"] | None = None
-    annotators: tuple[str, ...] = ()
+    annotators: Texts = ()
     prompts_named: bool = True
     placed: bool = True
-    notes: tuple[str, ...] = ()
+    notes: Texts = ()
     covariates: Mapping[str, Float[np.ndarray, " vote"]] = field(default_factory=dict)
     groups: Partition | None = None
 
