@@ -69,7 +69,7 @@ def test_votes_are_observed_and_effects_are_those_that_the_votes_can_tell() -> N
     bare = set(dict(sites_of(replace(votes, prompts_named=False, annotator=None, annotators=()))))
     assert not bare & {"of_answers", "of_pairs", "of_attention", "of_ties"}
     data = data_of(replace(votes, placed=False, prompts_named=False, annotator=None), np.arange(3))
-    assert data["sides"] == 0
+    assert data["sides"].size == 0
     assert data["count"].sum() == 300
     assert len(data["count"]) <= 3 * 3 * 2  # votes that say the same stand together
 
