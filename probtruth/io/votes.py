@@ -23,7 +23,7 @@ from probtruth.io.vote_columns import vote_columns
 from probtruth.types import Scores, Votes
 from probtruth.types.arguments import Files, Frame, StrPath
 from probtruth.types.index import positions, sort_names
-from probtruth.types.score_rows import partition_of
+from probtruth.types.score_rows import Coded, partition_of
 
 LEFT, RIGHT, TIE = 1, -1, 0
 FAILED, BLANK = 2, 3  # A judgement that a tool marks as an error, and none: both are left out
@@ -160,7 +160,10 @@ def votes_of(table: Table, kind: VoteKind) -> Votes:
         if both_bad:
             notes += (f"{check.count(both_bad, 'vote')} that both are bad count as ties",)
     n = len(first)
-    coded = {"item": (np.arange(n), tuple(map(str, range(n)))), "annotator": (np.zeros(n, np.int64), ("",))}
+    coded: dict[str, Coded] = {
+        "item": (np.arange(n), [*map(str, range(n))]),
+        "annotator": (np.zeros(n, np.int64), [""]),
+    }
     for role, column in (("item", kind.item), ("annotator", kind.annotator), ("group", kind.group)):
         if column is not None:
             if isinstance(frame.schema[column], polars.List):  # a judge and its prompt, as MT-bench has them

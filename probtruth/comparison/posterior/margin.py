@@ -126,7 +126,8 @@ def margins(estimate: Estimate) -> list[Margin]:
         skewness = np.clip(skewness, -most, most)
     centre = over_groups.mean if over_groups.centre is None else over_groups.centre
     columns = np.hstack([centre, np.sqrt(total.variance), total.df, skewness])
-    return [Margin(*row, curve=estimate.about.curve) for row in columns.tolist()]
+    curve = estimate.about.curve
+    return [Margin(mean, scale, df, skewed, curve) for mean, scale, df, skewed in columns.tolist()]
 
 
 @dataclass(frozen=True, eq=False)
