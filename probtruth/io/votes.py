@@ -22,8 +22,8 @@ from probtruth.io.vote_columns import Votes as VoteKind
 from probtruth.io.vote_columns import vote_columns
 from probtruth.types import Scores, Votes
 from probtruth.types.arguments import Files, Frame, StrPath
-from probtruth.types.index import positions, sort_names
-from probtruth.types.score_rows import Coded, partition_of
+from probtruth.types.index import Coded, positions, sort_names
+from probtruth.types.score_rows import partition_of
 
 LEFT, RIGHT, TIE = 1, -1, 0
 FAILED, BLANK = 2, 3  # A judgement that a tool marks as an error, and none: both are left out
