@@ -6,7 +6,7 @@ leaf for every site. The chains run side by side, on the CPU. The caller's globa
 """
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
@@ -82,14 +82,19 @@ def sample(
         for times in range(1, most + 1):
             advanced = list(pool.map(run, states, [draw_chunks] * chains))
             states = [state for state, _ in advanced]
-            of_chains: list[Any] = []
             for parts, (_, new) in zip(kept, advanced, strict=True):
                 parts += new
-                of_chains.append(jax.tree.map(lambda *part: np.concatenate(part)[: times * draws], *parts))
-            found = Draws(*jax.tree.map(lambda *chain: np.stack(chain), *of_chains))
+            found = _joined(kept, times * draws)
             if enough is None or enough(found):
                 break
     return found
+
+
+def _joined(chains: Sequence[Sequence[Any]], draws: int) -> Draws:
+    of_chains: list[Any] = []
+    for parts in chains:
+        of_chains.append(jax.tree.map(lambda *part: np.concatenate(part)[:draws], *parts))
+    return Draws(*jax.tree.map(lambda *chain: np.stack(chain), *of_chains))
 
 
 @lru_cache(maxsize=64)

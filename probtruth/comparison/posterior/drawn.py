@@ -119,7 +119,9 @@ def draw_population(population: Population, options: Options) -> tuple[Populatio
     for pair in range(len(population.prior.scale)):
         of_pair: list[tuple[Hierarchy, tuple[float, float]]] = []
 
-        def enough(run: Draws, pair: int = pair, of_pair: list[tuple[Hierarchy, tuple[float, float]]] = of_pair) -> bool:
+        def enough(
+            run: Draws, pair: int = pair, of_pair: list[tuple[Hierarchy, tuple[float, float]]] = of_pair
+        ) -> bool:
             rhat, ess = _convergence(run)
             passes = rhat <= MAX_RHAT and ess >= MIN_ESS
             if not passes and run.stats["lp"].shape[1] < MOST * GROUP_DRAWS:

@@ -214,7 +214,7 @@ def _of_variances(
 ) -> tuple[Float[np.ndarray, "node group cell"], Float[np.ndarray, "node group cell"], Float[np.ndarray, " cell"]]:
     """Nodes and log weights of the groups' variances, at cells of the typical variance and of the spread about it.
 
-    The cells are those of Gauss-Hermite quadrature about the mean of both logarithms, and have log weights of their own.
+    The cells are those of Gauss-Hermite quadrature about the mean of both logarithms, with log weights of their own.
     """
     pooled = (df * seen).sum() / df.sum()
     centre = np.array([np.log(pooled), 0.0])
