@@ -244,17 +244,22 @@ def from_draws(groups: Groups, prior: Prior, sites: Mapping[str, np.ndarray], pa
     flat = {name: sites[name].reshape(-1) for name in ("difference", "between", "typical", "spread")}
     mean = groups.mean[:, pair]
     sizes = groups.n_items[:, None]
-    nodes, log_weights = variance_nodes(
-        flat["typical"], flat["spread"], groups.df[:, pair, None], groups.seen[:, pair, None]
-    )
-    log, _ = with_mean(nodes, log_weights, sizes, flat["between"], mean[:, None] - flat["difference"])
-    node = _chosen(log, np.random.default_rng(seed).random(log.shape[1:]))
-    variance = np.exp(np.take_along_axis(nodes, node[None], 0)[0]) / sizes
+    df = groups.df[:, pair, None]
+    seen = groups.seen[:, pair, None]
+    nodes, log_weights = variance_nodes(flat["typical"], flat["spread"], df, seen)
+    apart = mean[:, None] - flat["difference"]
+    log, _ = with_mean(nodes, log_weights, sizes, flat["between"], apart)
+    uniform = np.random.default_rng(seed).random(log.shape[1:])
+    node = _chosen(log, uniform)
+    (log_variance,) = np.take_along_axis(nodes, node[None], 0)
+    variance = np.exp(log_variance) / sizes
     scale = prior.scale[pair]
     log_range = prior.log_range[pair]
     quantile = np.log1p(flat["between"] / scale) / log_range
     beyond = np.ptp(quantile) / 2
-    edges = np.linspace(max(0.0, quantile.min() - beyond), min(1.0, quantile.max() + beyond), CELLS + 1)
+    low = max(0.0, quantile.min() - beyond)
+    high = min(1.0, quantile.max() + beyond)
+    edges = np.linspace(low, high, CELLS + 1)
     middle = (edges[1:] + edges[:-1]) / 2
     log_density = _log_density(mean, variance, scale * np.expm1(middle * log_range))
     even = _even_quantiles(edges, log_density).ravel()
