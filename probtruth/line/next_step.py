@@ -15,7 +15,7 @@ MOST = 1000  # Times the items of this comparison: beyond, a number of items is 
 LARGEST_PART = 0.5  # Share of the variance from which on its source is what to get more of
 
 type What = Literal[
-    "sample-longer", "look-at-infinite", "choose-question", "ask-experts", "either", "use-leader", "same-items",
+    "sample-longer", "look-at-infinite", "look-at-items", "choose-question", "ask-experts", "either", "use-leader", "same-items",
     "more-items", "more-annotators-too", "more-annotators", "more-labels", "more-replicates", "more-votes",
 ]  # fmt: skip
 
@@ -42,7 +42,7 @@ def next_step(result: "Result") -> NextStep | None:
     if standing.failing:
         return NextStep("sample-longer")
     if standing.turned_by_infinite:
-        return NextStep("look-at-infinite")
+        return NextStep("look-at-items" if result.labelled is None else "look-at-infinite")
     if standing.answers:
         return NextStep("choose-question")
     if standing.methods:

@@ -114,7 +114,7 @@ def test_each_group_has_its_interval_and_probability(grouped):
     assert centres == [pytest.approx(row["difference"]) for row in rows]  # accuracies: a minus b is positive
     assert {"u", "v", "P(first)"} <= set(words(ax))
     by_group = next(made for made in contents(pt.Result.of(grouped)).figures if made.name == "by-group")
-    assert by_group.words.startswith("a minus b in every group")
+    assert by_group.words.startswith("The two leading models in every group")
 
 
 def test_annotators_best_first_with_their_flags(result):
