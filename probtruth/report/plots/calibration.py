@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from matplotlib.axes import Axes
 
 from probtruth import check
@@ -41,9 +40,9 @@ def plot_reliability(
     >>> pt.figures.plot_reliability(curve).get_ylabel()
     'observed frequency'
     """
-    if not set(COLUMNS) <= set(getattr(curve, "columns", ())):
-        maker = "reliability_curve"
-        raise InputError(f"a {type(curve).__name__}", f"the table of {maker}", f"Pass on what {maker} returned.")
+    if not {"forecast", "observed", "weight", "low", "high"} <= set(getattr(curve, "columns", ())):
+        hint = "Pass on what reliability_curve returned."
+        raise InputError(f"a {type(curve).__name__}", "the table of reliability_curve", hint)
     labels = curve["label"].unique(maintain_order=True).to_list()
     event = labels[-1]
     if label is not None or len(labels) > 2:
@@ -59,22 +58,11 @@ def plot_reliability(
     return ax
 
 
-COLUMNS = ("model", "label", "forecast", "observed", "weight", "low", "high")
-
-
 def _draw_reliability(ax: Axes, rows: "polars.DataFrame", key: Key, smallest: int) -> None:
     """The curve of one model with its band; the area of a point is the share of items."""
     forecast, observed = rows["forecast"].to_numpy(), rows["observed"].to_numpy()
-    low, high = rows["low"].to_numpy(), rows["high"].to_numpy()
-    banded = np.isfinite(low) & np.isfinite(high)
-    ax.fill_between(
-        forecast[banded],
-        low[banded],
-        high[banded],
-        color=key.colour,
-        alpha=0.2,
-        linewidth=0,
-    )
+    band = [rows[name].to_numpy() for name in ("low", "high")]  # drawn where it is finite
+    ax.fill_between(forecast, *band, color=key.colour, alpha=0.2, linewidth=0)
     ax.plot(forecast, observed, color=key.colour, linewidth=2)
     area = smallest + 120 * rows["weight"].to_numpy()
     look: Any = {"color": key.colour, "marker": key.mark, "linewidths": 0, "zorder": 3, "clip_on": False}
@@ -115,14 +103,7 @@ def plot_curves(
     for key in shown:
         actual = curves.of(key.name, label, False)
         implied = curves.of(key.name, label, True)
-        ax.plot(
-            implied.x,
-            implied.y,
-            color=key.colour,
-            linestyle=DASHES,
-            linewidth=1.4,
-            drawstyle=step,
-        )
+        ax.plot(implied.x, implied.y, color=key.colour, linestyle=DASHES, linewidth=1.4, drawstyle=step)
         ax.plot(actual.x, actual.y, color=key.colour, linewidth=2.0, drawstyle=step)
         if key.words:
             ax.lines[-1].set(marker=key.mark, markevery=0.13)

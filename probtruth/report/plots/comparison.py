@@ -45,14 +45,11 @@ def plot_forest(comparison: Comparison, ax: Axes | None = None, *, most: int = M
     """
     known = comparison_in(comparison)
     pairs, _ = best_pairs(known, most)
-    names = short_names(name for pair in pairs for name in (pair.a, pair.b))
+    names = short_names(name for pair in pairs for name in pair.models)
     margin = margin_for(names.values(), 10)
-    words = []
-    for pair in pairs:
-        better_below, better_above = names[pair.a], names[pair.b]
-        if known.higher_is_better:
-            better_below, better_above = better_above, better_below
-        words.append((better_below, better_above))
+    words = [(names[pair.a], names[pair.b]) for pair in pairs]
+    if known.higher_is_better:
+        words = [(b, a) for a, b in words]
     heads = ("← favours", "favours →")
     title = f"difference of {mean_of(known, with_units=True)}"
     return intervals(ax, pairs, words, heads, title, known.rope, (BLUE, BLUE), (margin, margin))
@@ -168,14 +165,7 @@ def _draw_ranks(ax: Axes, position: int, chances: Sequence[float], roomy: bool) 
     ax.axhline(floor, color=INK, linewidth=0.6, alpha=0.5)
     for rank, p in enumerate(chances, 1):
         if p >= LEAST_CHANCE:
-            ax.bar(
-                rank,
-                -full * p,
-                0.7,
-                bottom=floor,
-                color=BLUE,
-                linewidth=0,
-            )
+            ax.bar(rank, -full * p, 0.7, bottom=floor, color=BLUE, linewidth=0)
         if roomy and p >= 0.005:
             text(ax, rank, floor - full * p - 0.04, probability(p), INK, "center", "bottom", size=10)
 
@@ -217,7 +207,7 @@ def intervals(
         elif pair.difference > 0:
             text(ax, 1, position, INFINITE, align="right", within=across)
         else:
-            text(ax, 0, position, f"{MINUS}{INFINITE}", align="left", within=across)
+            text(ax, 0, position, MINUS + INFINITE, within=across)
     return ax
 
 

@@ -26,12 +26,7 @@ def check_smoothing(way: str, smoothing: object) -> float | None:
         raise InputError(f"smoothing={smoothing!r}", f"none for {way!r}", hint)
     if way == "kernel":
         return check.number(smoothing, "a kernel of standard deviation", "Try 0.05.", least=LEAST_BANDWIDTH)
-    wanted = "a whole number from 1 on"
-    hint = "Leave it out for the default."
-    number = check.number(smoothing, "bins", hint, least=1, wanted=wanted)
-    if number % 1:
-        raise InputError(f"bins {smoothing!r}", wanted, hint)
-    return number
+    return check.whole(smoothing, 1, "bins")
 
 
 def source_probability(reported: Entries, events: Entries, way: str, smoothing: float | None) -> Entries:

@@ -83,10 +83,10 @@ def test_more_bins_than_reports_give_each_its_own(method):
 @pytest.mark.parametrize(
     ("method", "smoothing", "message"),
     [
-        ("bins", 2.5, "got bins 2.5, expected a whole number"),
-        ("bins", 0, "got bins 0, expected a whole number"),
+        ("bins", 2.5, "got bins 2.5, expected an integer of at least 1"),
+        ("bins", 0, "got bins 0, expected an integer of at least 1"),
         ("kernel", 0.0, "expected a number of at least 1e-05"),
-        ("bins", float("nan"), "got bins nan, expected a whole number"),
+        ("bins", float("nan"), "got bins nan, expected an integer of at least 1"),
         ("truth", 3, "expected none for 'truth'"),
     ],
 )
