@@ -153,7 +153,8 @@ class OtherVerdicts(Brief):
         assert some.shares is not None
         against = replace(some, truth=plurality(some.shares), estimand="class")
         turned = []
-        for row in self._changes(self._compared(score_aligned(against, options.rule, options.floor)), DECIDED):
+        compared = self._compared(score_aligned(against, options.rule, options.floor))
+        for row in changed(self.truth, self.comparison, compared).changes:
             if few or abs(row["p_a_better_other"] - 0.5) >= DECIDED - 0.5:
                 turned.append((row["a"], row["b"]))
         if not turned:

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import chain
 
 from probtruth.check import as_float
 from probtruth.report.names import mark, plain
@@ -46,10 +47,7 @@ def decimals(widths: Iterable[object], at_most: int = MOST_DECIMALS, ends: Itera
 
     One more where an end that is not 0 would be shown as 0.
     """
-    halves = []
-    for width in map(as_float, widths):
-        if width is not None and 0 < width < math.inf:
-            halves.append(width / 2)
+    halves = [width / 2 for width in map(as_float, widths) if width is not None and 0 < width < math.inf]
     if not halves:
         return DEFAULT_DECIMALS
     places = max(0, 1 - math.floor(math.log10(min(halves))))
@@ -61,13 +59,8 @@ def decimals(widths: Iterable[object], at_most: int = MOST_DECIMALS, ends: Itera
 
 def places_of(rows: Sequence[Interval]) -> int:
     """The decimals that intervals and what stands next to them are shown with."""
-    widths: list[float] = []
-    ends: list[float | None] = []
-    for row in rows:
-        ends += [row.low, row.high]
-        if row.low is not None and row.high is not None:
-            widths.append(row.high - row.low)
-    return decimals(widths, ends=ends)
+    known = [(row.low, row.high) for row in rows if row.low is not None and row.high is not None]
+    return decimals([high - low for low, high in known], ends=chain(*known))
 
 
 def probability(value: object) -> str:

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from probtruth.line.analysis import annotators, calibration, items, unlike
-from probtruth.line.analysis.most_accurate import MostAccurate, most_accurate
+from probtruth.line.analysis import annotators, calibration, items
 from probtruth.line.labelled import Labelled
 from probtruth.scoring.calibration.decompositions import decompose
 from probtruth.types import Comparison, Scores
@@ -50,14 +49,14 @@ class Analysis(Brief):
         return items.expected_accuracy(self._labelled_items)
 
     @cached_property
-    def most_accurate(self) -> MostAccurate | None:
+    def most_accurate(self) -> calibration.MostAccurate | None:
         """The most accurate model where it is not the leading one, and why its score is worse."""
         if self.accuracy is None or self.calibration is None or self.items is None or not self.scores.known.proper:
             return None
         confidence = {}
         for model in self.accuracy:
             confidence[model] = float(self.items[f"p_{model}"].drop_nulls().to_numpy().mean())
-        return most_accurate(self.scores, self.comparison, self.accuracy, self.calibration, confidence)
+        return calibration.most_accurate(self.scores, self.comparison, self.accuracy, self.calibration, confidence)
 
     @cached_property
     def decomposition(self) -> Sequence[Mapping[str, Any]] | None:
@@ -73,8 +72,8 @@ class Analysis(Brief):
         return annotators.annotators_of(self.labelled)
 
     @cached_property
-    def unlike_the_rest(self) -> "unlike.Unlike | None":
-        return unlike.unlike_the_rest(self.scores, self.comparison)
+    def unlike_the_rest(self) -> annotators.Unlike | None:
+        return annotators.unlike_the_rest(self.scores, self.comparison)
 
     @cached_property
     def items(self) -> "polars.DataFrame | None":

@@ -10,6 +10,7 @@ from probtruth.errors import InputError
 from probtruth.report.names import plain
 from probtruth.report.numbers import fixed
 from probtruth.report.plots.axes import DASHES, INK, Key, keys, square, text
+from probtruth.scoring.calibration.reliability import COLUMNS
 from probtruth.scoring.confusion.curves import Curves
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def plot_reliability(
     >>> pt.figures.plot_reliability(curve).get_ylabel()
     'observed frequency'
     """
-    if not {"forecast", "observed", "weight", "low", "high"} <= set(getattr(curve, "columns", ())):
+    if not set(COLUMNS) <= set(getattr(curve, "columns", ())):
         hint = "Pass on what reliability_curve returned."
         raise InputError(f"a {type(curve).__name__}", "the table of reliability_curve", hint)
     labels = curve["label"].unique(maintain_order=True).to_list()
@@ -111,5 +112,12 @@ def plot_curves(
         lines.append((f"{key.words or plain(key.name)} {areas}", key.colour))
     at, align = (0.97, "right") if roc else (0.03, "left")
     for row, (words, colour) in enumerate(lines, 1):
-        text(ax, at, 0.05 + 0.062 * (len(lines) - row), words, colour, align)
+        text(
+            ax,
+            at,
+            0.05 + 0.062 * (len(lines) - row),
+            words,
+            colour,
+            align,
+        )
     return ax

@@ -60,17 +60,43 @@ def plot_differences(scores: Scores, a: str, b: str, *, ax: Axes | None = None) 
     top = 1.18 * float(max(observed.max(), expected.max()))
     units = unit(scores.rule) or measure(scores.rule)
     ax = panel(ax, f"difference on an item ({units})", "share of items", height=310)
-    ax.bar(middle, observed, 0.86 * (edges[1] - edges[0]), color=BLUE, linewidth=0, label="observed")
+    ax.bar(
+        middle,
+        observed,
+        0.86 * (edges[1] - edges[0]),
+        color=BLUE,
+        linewidth=0,
+        label="observed",
+    )
     ax.plot(middle, expected, color=RED, linewidth=2, label="normal")
     ax.legend(frameon=False, labelcolor=INK, fontsize=SIZE - 1)
     ax.axvline(centre, color=INK, linewidth=1, linestyle=DASHES)
     ax.set_xlim(low, high)
     ax.set_ylim(0, top)
-    text(ax, centre, top, f"mean {centre:+.3g}".replace("-", MINUS), shift=(6, -14))
+    text(
+        ax,
+        centre,
+        top,
+        f"mean {centre:+.3g}".replace("-", MINUS),
+        shift=(6, -14),
+    )
     names = short_names((a, b))
     left, right = (b, a) if scores.higher_is_better else (a, b)
-    text(ax, low, top, f"← favours {names[left]}", shift=(0, 7))
-    text(ax, high, top, f"favours {names[right]} →", align="right", shift=(0, 7))
+    text(
+        ax,
+        low,
+        top,
+        f"← favours {names[left]}",
+        shift=(0, 7),
+    )
+    text(
+        ax,
+        high,
+        top,
+        f"favours {names[right]} →",
+        align="right",
+        shift=(0, 7),
+    )
     return ax
 
 

@@ -12,7 +12,11 @@ from probtruth.report.plots.axes import COLOURS, DOTS, INK, square, text
 from probtruth.scoring.nelson.profile import MARKS, RiskProfile
 
 BUBBLE = 260  # Area in square points of the largest bubble; the others are in proportion to their true events
-SHAPES = {"decisiveness": ("^", "▲"), "accuracy": ("o", "●"), "robustness": ("v", "▼")}
+SHAPES = {
+    "decisiveness": ("^", "▲"),
+    "accuracy": ("o", "●"),
+    "robustness": ("v", "▼"),
+}
 
 
 def plot_nelson(risk: RiskProfile, model: str | None = None, ax: Axes | None = None) -> Axes:
@@ -49,17 +53,49 @@ def plot_nelson(risk: RiskProfile, model: str | None = None, ax: Axes | None = N
         colour = COLOURS[order if two else 0]
         rings = two and order > 0  # told apart without colour
         solid = max(0.2, min(0.6, 6 / len(mine)))
-        _bubbles(ax, mine, largest, colour, rings, min(1.0, 2 * solid) if two else solid)
+        _bubbles(
+            ax,
+            mine,
+            largest,
+            colour,
+            rings,
+            min(1.0, 2 * solid) if two else solid,
+        )
         if two:
             source, reported = risk.source_by_label[position, order], risk.model_by_label[position, order]
             _marks(ax, source, reported, risk, colour, 5, "none" if rings else "full")
             sign = "○" if rings else "●"
-            text(ax, 0.03, 0.965 - 0.06 * order, f"{sign} label {label}", colour)
-    marks = _marks(ax, risk.source[position], risk.model[position], risk, INK, 8)
+            text(
+                ax,
+                0.03,
+                0.965 - 0.06 * order,
+                f"{sign} label {label}",
+                colour,
+            )
+    marks = _marks(
+        ax,
+        risk.source[position],
+        risk.model[position],
+        risk,
+        INK,
+        8,
+    )
     for row, (name, (_, mean)) in enumerate(marks.items()):
         _, sign = SHAPES[name]
-        text(ax, 0.97, 0.22 - 0.06 * row, f"{sign} {name} {fixed(mean, 2)}", align="right")
-    text(ax, 0.97, 0.04, f"angle {fixed(float(risk.angle[position]), 0)}°", align="right")
+        text(
+            ax,
+            0.97,
+            0.22 - 0.06 * row,
+            f"{sign} {name} {fixed(mean, 2)}",
+            align="right",
+        )
+    text(
+        ax,
+        0.97,
+        0.04,
+        f"angle {fixed(float(risk.angle[position]), 0)}°",
+        align="right",
+    )
     return ax
 
 
@@ -100,13 +136,40 @@ def plot_divergence(risk: RiskProfile, model: str | None = None, power: float = 
     source, ratio = float(risk.source[position, at]), float(risk.divergence[position, at])
     ax = square(ax, "source probability", "model probability", side=380, right=90)
     ax.plot([0, 1], [0, ratio], color=COLOURS[0], linewidth=2)
-    ax.plot([0, source, source], [reported, reported, 0], color=INK, linewidth=1, linestyle=DOTS)
+    ax.plot(
+        [0, source, source],
+        [reported, reported, 0],
+        color=INK,
+        linewidth=1,
+        linestyle=DOTS,
+    )
     ax.plot(source, reported, "o", color=COLOURS[0], markersize=9)
     ax.plot(1, ratio, "D", color=COLOURS[1], markersize=8, clip_on=False)
     ax.set_ylim(0, max(1.0, 1.05 * ratio))
-    text(ax, 0, reported, f"P_model {fixed(reported, 3)}", COLOURS[0], shift=(8, 9))
-    text(ax, source, 0, f"P_source {fixed(source, 3)}", INK, shift=(8, 12))
-    text(ax, 1, ratio, f"P_div {fixed(ratio, 3)}", COLOURS[1], shift=(10, 0))
+    text(
+        ax,
+        0,
+        reported,
+        f"P_model {fixed(reported, 3)}",
+        COLOURS[0],
+        shift=(8, 9),
+    )
+    text(
+        ax,
+        source,
+        0,
+        f"P_source {fixed(source, 3)}",
+        INK,
+        shift=(8, 12),
+    )
+    text(
+        ax,
+        1,
+        ratio,
+        f"P_div {fixed(ratio, 3)}",
+        COLOURS[1],
+        shift=(10, 0),
+    )
     return ax
 
 

@@ -79,17 +79,49 @@ def plot_rules(
     ax.set_ylim(bottom, top * (1.02 if top > 0 else 0.98))
     for position, (name, values, key) in enumerate(zip(names, losses, shown, strict=True)):
         ax.plot(grid, values, color=key.colour, linewidth=2)
-        text(ax, 0.98, 0.95 - 0.075 * position, name, key.colour, "right", "top", within="axes fraction")
+        text(
+            ax,
+            0.98,
+            0.95 - 0.075 * position,
+            name,
+            key.colour,
+            "right",
+            "top",
+            within="axes fraction",
+        )
     if match_at is not None and low < match_at < high:
         height = float(np.interp(match_at, grid, losses[0]))
         ax.plot(match_at, height, "o", color=INK, markersize=6, zorder=4)
-        text(ax, match_at, height, f"equal at {match_at:.3g}", shift=(9, 7))
+        text(
+            ax,
+            match_at,
+            height,
+            f"equal at {match_at:.3g}",
+            shift=(9, 7),
+        )
     elif len(names) == 1:
         best = float(grid[np.argmin(losses[0])])
         ax.axvline(truth, color=INK, linewidth=1, linestyle=DASHES)
         ax.plot(best, least, "o", color=BLUE, markersize=6, clip_on=False)
         side, shift = ("right", -5) if truth > 0.8 else ("left", 5)
-        text(ax, truth, top, f"truth {truth:.3g}", align=side, vertical="top", shift=(shift, 0))
+        text(
+            ax,
+            truth,
+            top,
+            f"truth {truth:.3g}",
+            align=side,
+            vertical="top",
+            shift=(shift, 0),
+        )
         side, shift = ("left", 6) if best < 0.5 else ("right", -6)
-        text(ax, best, least, f"least {fixed(least, 3)} at {fixed(best, 2)}", BLUE, side, "top", (shift, -8))
+        text(
+            ax,
+            best,
+            least,
+            f"least {fixed(least, 3)} at {fixed(best, 2)}",
+            BLUE,
+            side,
+            "top",
+            (shift, -8),
+        )
     return ax

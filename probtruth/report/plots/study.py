@@ -36,13 +36,28 @@ def plot_plan(plan: Plan, ax: Axes | None = None) -> Axes:
     ax.set_xscale("log")
     ax.set_ylim(0, 1.02)
     ax.axhline(plan.power, color=INK, linewidth=1, linestyle=DASHES)
-    text(ax, 0.01, plan.power, exact(plan.power), vertical="bottom", within=ax.get_yaxis_transform())
+    text(
+        ax,
+        0.01,
+        plan.power,
+        exact(plan.power),
+        vertical="bottom",
+        within=ax.get_yaxis_transform(),
+    )
     sizes = [(row["n_items"], row["p_certain"]) for row in plan.sizes]
     ax.plot(*zip(*sizes, strict=True), color=BLUE, linewidth=2)
     designs = [row for row in plan.designs if row["design"] != SAME_DESIGN]
     for row, mark, colour in zip(designs, cycle("o^sDvP*"), cycle(COLOURS), strict=False):
         name = row["design"].replace(" x ", " × ")
-        ax.plot(row["n_items"], row["p_certain"], mark, color=colour, markersize=7, label=name, zorder=4)
+        ax.plot(
+            row["n_items"],
+            row["p_certain"],
+            mark,
+            color=colour,
+            markersize=7,
+            label=name,
+            zorder=4,
+        )
     ax.legend(frameon=False, labelcolor=INK, fontsize=SIZE - 1)
     ax.xaxis.set_major_formatter("{x:,.0f}")
     return ax
@@ -87,6 +102,24 @@ def plot_monitor(watch: Monitor, ax: Axes | None = None) -> Axes:
     ax.xaxis.set_major_formatter("{x:,.0f}")
     names = short_names((watch.a, watch.b))
     below, above = (watch.b, watch.a) if watch.higher_is_better else (watch.a, watch.b)
-    text(ax, 0.99, 0.02, f"below 0: {names[below]} better", INK, "right", "bottom", within="axes fraction")
-    text(ax, 0.99, 0.98, f"above 0: {names[above]} better", INK, "right", "top", within="axes fraction")
+    text(
+        ax,
+        0.99,
+        0.02,
+        f"below 0: {names[below]} better",
+        INK,
+        "right",
+        "bottom",
+        within="axes fraction",
+    )
+    text(
+        ax,
+        0.99,
+        0.98,
+        f"above 0: {names[above]} better",
+        INK,
+        "right",
+        "top",
+        within="axes fraction",
+    )
     return ax

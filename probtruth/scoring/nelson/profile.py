@@ -108,23 +108,22 @@ class RiskProfile(Brief):
     def table(self) -> "polars.DataFrame":
         """One row for each model: the three means of model, source and divergence, angle, log-sd band, impossibles."""
         kinds = {"": self.model, "source_": self.source, "divergence_": self.divergence}
-        means = {
-            kind + name: values[:, at]
-            for kind, values in kinds.items()
-            for name, at in zip(MARKS, self._places, strict=True)
-        }
+        means = {}
+        for kind, values in kinds.items():
+            means |= zip([kind + name for name in MARKS], values[:, self._places].T, strict=True)
         low, high = self.log_sd_band.T
         rest = {"angle": self.angle, "low": low, "high": high, "impossible": list(map(len, self.impossible))}
         return frames.as_polars({"model": self.models, **means, **rest})
 
     def spectrum(self) -> "polars.DataFrame":
         """One row for each model and power: the probabilities of model, source and divergence."""
-        tables = {"model": self.model, "source": self.source, "divergence": self.divergence}
         return frames.as_polars(
             {
-                "model": [model for model in self.models for _ in self.powers],
+                "model": np.repeat(self.models, len(self.powers)).tolist(),
                 "power": self.powers * len(self.models),
-                **{f"{name}_probability": table.ravel() for name, table in tables.items()},
+                "model_probability": self.model.ravel(),
+                "source_probability": self.source.ravel(),
+                "divergence_probability": self.divergence.ravel(),
             }
         )
 
