@@ -13,6 +13,7 @@ from probtruth.comparison.results.rows import NO_SPREAD
 from probtruth.comparison.results.unseen import NO_BOUND
 from probtruth.comparison.results.warn import BY_SIZE
 from probtruth.inference.diagnostics import MAX_RHAT, MIN_ESS
+from probtruth.io.formats import Texts
 from probtruth.types import Comparison, Scores, Truth
 from probtruth.types.orientation import is_share
 from probtruth.types.pairs import Pair, Rank
@@ -104,7 +105,7 @@ class Standing:
         return self.gap.reason == NO_SPREAD
 
     @property
-    def turned_by(self) -> tuple[str, ...]:
+    def turned_by(self) -> Texts:
         """What turns the verdict: `estimand`, `method`, `unseen`."""
         turns = {"estimand": self.answers, "method": self.methods, "unseen": self.unseen}
         return tuple(name for name, found in turns.items() if found)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from matplotlib.axes import Axes
 
 from probtruth.check import count
+from probtruth.io.formats import Texts
 from probtruth.line.result import Result
 from probtruth.report import cite, data_tables, latex, tables
 from probtruth.report.about import MOST_WARNINGS, alignment, facts, population, warnings
@@ -105,15 +106,15 @@ class Code:
     language: str
 
 
-Lines = tuple[str, ...]  # A list of sentences
-Block = str | Table | Figure | Panels | Fold | Code | Lines
+Block = str | Table | Figure | Panels | Fold | Code | Texts  # Texts: a list of sentences
+Blocks = Iterator[Block | None]  # None: nothing to say
 
 
 @dataclass(frozen=True)
 class Contents:
     """The verdict with what stands next to it, the warnings (those after the third folded), and the sections."""
 
-    facts: Lines
+    facts: Texts
     verdict: Verdict
     note: str | None
     figure: Figure | None
@@ -186,7 +187,7 @@ def _behind(result: Result) -> Figure | None:
     return Figure("behind-leader", draw, _best(MOST_SHOWN, len(ranks)).strip(), words)
 
 
-def _models(result: Result, said: Verdict) -> Iterator[Block | None]:
+def _models(result: Result, said: Verdict) -> Blocks:
     yield tables.models(result)
     yield from said.accuracy
     chances = result.comparison.rank_chances
@@ -207,7 +208,7 @@ def _ranks(result: Result, chances: Mapping[str, Sequence[float]]) -> Figure:
     return Figure("ranks", partial(plot_ranks, result.comparison), caption, f"From rank 1 on: {'; '.join(rows)}.")
 
 
-def _pairs(result: Result) -> Iterator[Block | None]:
+def _pairs(result: Result) -> Blocks:
     comparison = result.comparison
     n_models = len(comparison.ranks)
     if n_models > 2:
@@ -225,7 +226,7 @@ def _pairs(result: Result) -> Iterator[Block | None]:
             yield Fold(of_groups.caption, (of_groups,))
 
 
-def _costs(result: Result) -> Iterator[Block | None]:
+def _costs(result: Result) -> Blocks:
     found = result.frontier
     if found is None:
         return
@@ -235,7 +236,7 @@ def _costs(result: Result) -> Iterator[Block | None]:
     yield tables.frontier(result)
 
 
-def _groups(result: Result, said: Verdict) -> Iterator[Block | None]:
+def _groups(result: Result, said: Verdict) -> Blocks:
     yield from said.groups
     for people, name in ((False, "by-group"), (True, "by-annotator-group")):
         table = tables.by_group(result, people)
@@ -245,7 +246,7 @@ def _groups(result: Result, said: Verdict) -> Iterator[Block | None]:
             yield table
 
 
-def _calibration(result: Result) -> Iterator[Block | None]:
+def _calibration(result: Result) -> Blocks:
     analysis = result.analysis.calibration
     if analysis is None:
         return
@@ -286,7 +287,7 @@ def _sources(analysis: "CalibrationAnalysis") -> Iterator[Figure]:
         yield Figure(f"source-{place}", partial(plot_nelson, risk, model), names[model], words)
 
 
-def _annotators(result: Result) -> Iterator[Block | None]:
+def _annotators(result: Result) -> Blocks:
     known = result.analysis.annotators
     if known.agreement is not None:
         low, high = known.agreement.low, known.agreement.high
@@ -314,7 +315,7 @@ def _annotators(result: Result) -> Iterator[Block | None]:
     yield data_tables.unlike_the_rest(result)
 
 
-def _checks(result: Result) -> Iterator[Block | None]:
+def _checks(result: Result) -> Blocks:
     yield alignment(result)
     yield tables.diagnostics(result)
     standing = result.standing
@@ -326,7 +327,7 @@ def _checks(result: Result) -> Iterator[Block | None]:
     yield tables.tests(result)
 
 
-def _made(result: Result, command: str | None) -> Iterator[Block | None]:
+def _made(result: Result, command: str | None) -> Blocks:
     if command is not None:
         yield Code(_on_lines(plain(command)), "sh")
     quote = cite.paragraph(result)

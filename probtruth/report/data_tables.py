@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from probtruth.line.result import Result
-from probtruth.report.names import mark, marked, plain
+from probtruth.report.names import Names, mark, marked, plain
 from probtruth.report.numbers import decimals, fixed, interval, percent, probability, significant
 from probtruth.report.table import Table, of_rows
 from probtruth.report.tables import names_of
@@ -106,7 +106,7 @@ def items(
     return Table(caption, columns, note, left, "items", behind)
 
 
-def _labels(result: Result, frame: "polars.DataFrame", labels: Mapping[str, str]) -> dict[str, list[str]]:
+def _labels(result: Result, frame: "polars.DataFrame", labels: Names) -> dict[str, list[str]]:
     """The labels of each item with their shares, and their entropy."""
     percents = cache(percent)  # few shares are different
     shown = []
@@ -116,7 +116,7 @@ def _labels(result: Result, frame: "polars.DataFrame", labels: Mapping[str, str]
     return {"Labels": shown, "Entropy": [fixed(abs(value), 3) for value in frame["entropy"]]}
 
 
-def _says(frame: "polars.DataFrame", model: str, labels: Mapping[str, str]) -> list[str]:
+def _says(frame: "polars.DataFrame", model: str, labels: Names) -> list[str]:
     """The most probable label of a model, its probability, and whether it is that of the item."""
     shown = []
     for label, p, true in zip(frame[f"label_{model}"], frame[f"p_{model}"], frame["label"], strict=True):

@@ -6,7 +6,7 @@ from probtruth.comparison.results.unseen import highest_rate
 from probtruth.line.result import Result
 from probtruth.line.standing import CLAIMED, Answer, Standing
 from probtruth.report.about import answers
-from probtruth.report.names import joined, mark, marked
+from probtruth.report.names import Names, joined, mark, marked
 from probtruth.report.numbers import equals, with_interval
 from probtruth.report.words import mean_of, measure, unit, unit_of
 from probtruth.types.arguments import QUESTIONS, method_in_words
@@ -19,7 +19,7 @@ MOST_NAMED = 6  # Models that a sentence names
 NO_VERDICT = "No verdict: the diagnostics of the sampling fail."
 
 
-def names_in_sentences(result: Result) -> dict[str, str]:
+def names_in_sentences(result: Result) -> Names:
     """Each model's name as sentences show it, the leading one first."""
     return marked((rank.model for rank in result.comparison.ranked), LONGEST_NAME)
 
@@ -76,7 +76,7 @@ def _several(result: Result, standing: Standing) -> str:
     return f"The comparison of {lead} and {following} is inconclusive."
 
 
-def _leads(answer: Answer, names: dict[str, str], way: str) -> str:
+def _leads(answer: Answer, names: Names, way: str) -> str:
     verb = "is best" if (answer.p_best or 0.0) >= CLAIMED else "leads"
     p = "" if answer.p_best is None else f" (P {equals(answer.p_best)})"
     return f"{names[answer.best]} {verb} {way}{p}"

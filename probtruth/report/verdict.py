@@ -5,11 +5,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from probtruth.check import count
+from probtruth.io.formats import Texts
 from probtruth.line.result import Result
 from probtruth.line.standing import SURE, Standing, group_count
 from probtruth.report.about import assumptions, gate_words
 from probtruth.report.headline import MOST_NAMED, headline, names_in_sentences
-from probtruth.report.names import joined, mark
+from probtruth.report.names import Names, joined, mark
 from probtruth.report.numbers import (
     equals,
     exact,
@@ -42,10 +43,10 @@ class Verdict:
     level: str
     headline: str
     numbers: tuple[tuple[str, str], ...]
-    details: tuple[str, ...]
-    failing: tuple[str, ...] = ()
-    accuracy: tuple[str, ...] = ()
-    groups: tuple[str, ...] = ()
+    details: Texts
+    failing: Texts = ()
+    accuracy: Texts = ()
+    groups: Texts = ()
 
 
 def verdict(result: Result) -> Verdict:
@@ -101,7 +102,7 @@ def _numbers(result: Result, standing: Standing) -> Iterator[tuple[str, str]]:
     yield "What to do next", next_step(result, standing)
 
 
-def _answer(estimand: str, comparison: Comparison, names: dict[str, str]) -> tuple[str, str]:
+def _answer(estimand: str, comparison: Comparison, names: Names) -> tuple[str, str]:
     """What one reports under an estimand, and what the comparison says then."""
     first, second, *_ = comparison.ranked
     pair = comparison.pair(first.model, second.model)
@@ -114,7 +115,7 @@ def _answer(estimand: str, comparison: Comparison, names: dict[str, str]) -> tup
     return title, f"{names[first.model]}, P {equals(chance)}; {what}: {size}"
 
 
-def _difference(comparison: Comparison, pair: Pair, names: dict[str, str]) -> tuple[str, str]:
+def _difference(comparison: Comparison, pair: Pair, names: Names) -> tuple[str, str]:
     """A minus b in the sign of the scores, and which sign favours a."""
     a, b = names[pair.a], names[pair.b]
     if pair.p_a_preferred is not None:

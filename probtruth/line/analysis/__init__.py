@@ -5,7 +5,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from probtruth.line.analysis import annotators, calibration, items
+from probtruth.line.analysis import items
+from probtruth.line.analysis.annotators import AnnotatorAnalysis, Unlike, annotators_of, unlike_the_rest
+from probtruth.line.analysis.calibration import CalibrationAnalysis, MostAccurate, calibration_of, most_accurate
 from probtruth.line.labelled import Labelled
 from probtruth.scoring.calibration.decompositions import decompose
 from probtruth.types import Comparison, Scores
@@ -36,10 +38,10 @@ class Analysis(Brief):
         return known
 
     @cached_property
-    def calibration(self) -> calibration.CalibrationAnalysis | None:
+    def calibration(self) -> CalibrationAnalysis | None:
         if self.labelled is None:
             return None
-        return calibration.calibration_of(self.labelled, self.scores, self.comparison)
+        return calibration_of(self.labelled, self.scores, self.comparison)
 
     @cached_property
     def accuracy(self) -> Mapping[str, float] | None:
@@ -49,14 +51,14 @@ class Analysis(Brief):
         return items.expected_accuracy(self._labelled_items)
 
     @cached_property
-    def most_accurate(self) -> calibration.MostAccurate | None:
+    def most_accurate(self) -> MostAccurate | None:
         """The most accurate model where it is not the leading one, and why its score is worse."""
         if self.accuracy is None or self.calibration is None or self.items is None or not self.scores.known.proper:
             return None
         confidence = {}
         for model in self.accuracy:
             confidence[model] = float(self.items[f"p_{model}"].drop_nulls().to_numpy().mean())
-        return calibration.most_accurate(self.scores, self.comparison, self.accuracy, self.calibration, confidence)
+        return most_accurate(self.scores, self.comparison, self.accuracy, self.calibration, confidence)
 
     @cached_property
     def decomposition(self) -> Sequence[Mapping[str, Any]] | None:
@@ -68,12 +70,12 @@ class Analysis(Brief):
         return decompose(*sides, known.rule, self.scores.known.floor).to_dicts()
 
     @cached_property
-    def annotators(self) -> annotators.AnnotatorAnalysis:
-        return annotators.annotators_of(self.labelled)
+    def annotators(self) -> AnnotatorAnalysis:
+        return annotators_of(self.labelled)
 
     @cached_property
-    def unlike_the_rest(self) -> annotators.Unlike | None:
-        return annotators.unlike_the_rest(self.scores, self.comparison)
+    def unlike_the_rest(self) -> Unlike | None:
+        return unlike_the_rest(self.scores, self.comparison)
 
     @cached_property
     def items(self) -> "polars.DataFrame | None":
