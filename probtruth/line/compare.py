@@ -132,12 +132,12 @@ def compare(
     elif gold is not None:
         raise InputError("sums with gold", "scores of the items", "Compare the scores.")
     unusual = weights is not None or gold is not None or population != "new-items"
-    if people is not None and (unusual or not isinstance(known, Scores) or known.gold is not None):
+    if people is not None and (unusual or isinstance(known, Moments) or known.gold is not None):
         got = "annotator_groups with sums, gold, weights or the population 'these-items'"
         raise InputError(got, "scores by annotator of new items", "Leave one of them out.")
     options: dict[str, Any] = {"engine": engine, "rope": rope, "seed": seed, "strict": strict}
     found = compare_scores(known, population=population, **of_items, **options)
-    if people is None:
+    if people is None or not isinstance(known, Scores):
         return found
     return by_people(found, known if found.scored is None else found.scored, people, checked_options(**options))
 

@@ -95,7 +95,7 @@ class OtherVerdicts(Brief):
             if annotations.annotator is None:
                 return None
             method = "ability" if confusion_cells(annotations) <= QUICK else "one-coin"
-        return self._under(infer_truth(annotations, method, draws=0, seed=options.seed), "auto")
+        return self._under(infer_truth(annotations, method=method, draws=0, seed=options.seed), "auto")
 
     @cached_property
     def method(self) -> OtherEstimand | None:

@@ -155,7 +155,8 @@ def _read_answers(table: StrPath | Frame, labels: Sequence[str], item: str, anno
     for label in labels:
         frames.need_columns(frame.columns, {"label": label}, source.name)
         applies = _applies(frame, label, source)
-        answers = {"item": frame[item], "annotator": frame[annotator], "label": np.where(applies, *NO_YES[::-1])}
+        said = np.where(applies, *NO_YES[::-1])
+        answers: Frame = {"item": frame[item], "annotator": frame[annotator], "label": said}
         binary[label] = Annotations.from_long(answers, labels=NO_YES, source=source)
     return binary
 

@@ -51,7 +51,7 @@ def validation_summary(validation: Validation) -> tuple[RenderableType, ...]:
 
 def validation_table(validation: Validation) -> Table:
     """One row for each true difference."""
-    places = decimals([abs(row["difference"] or 0) for row in validation.rows])
+    places = decimals([abs(float(row["difference"] or 0)) for row in validation.rows])
     rows = [
         {
             "true difference": fixed(row["difference"], places, sign=True),

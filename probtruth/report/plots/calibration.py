@@ -62,8 +62,8 @@ def plot_reliability(
 def _draw_reliability(ax: Axes, rows: "polars.DataFrame", key: Key, smallest: int) -> None:
     """The curve of one model with its band; the area of a point is the share of items."""
     forecast, observed = rows["forecast"].to_numpy(), rows["observed"].to_numpy()
-    band = [rows[name].to_numpy() for name in ("low", "high")]  # drawn where it is finite
-    ax.fill_between(forecast, *band, color=key.colour, alpha=0.2, linewidth=0)
+    low, high = rows["low"].to_numpy(), rows["high"].to_numpy()  # drawn where they are finite
+    ax.fill_between(forecast, low, high, color=key.colour, alpha=0.2, linewidth=0)
     ax.plot(forecast, observed, color=key.colour, linewidth=2)
     area = smallest + 120 * rows["weight"].to_numpy()
     look: Any = {"color": key.colour, "marker": key.mark, "linewidths": 0, "zorder": 3, "clip_on": False}

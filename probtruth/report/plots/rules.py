@@ -55,7 +55,7 @@ def plot_rules(
     >>> [entry.get_text() for entry in pt.figures.plot_rules("log", y=0.7).texts]
     ['log', 'truth 0.7', 'least 0.611 at 0.70']
     """
-    listed = rules if isinstance(rules, list | tuple) else [rules]
+    listed: list[RuleLike] = list(rules) if isinstance(rules, list | tuple) else [rules]  # type: ignore[list-item]
     names = [get_rule(rule).name for rule in listed]
     shown = keys(range(len(names)), what="rule")
     low, high = check_arrays.as_floats(zoom or (0, 1), "response", "zoom").tolist()

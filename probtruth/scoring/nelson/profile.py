@@ -108,7 +108,7 @@ class RiskProfile(Brief):
     def table(self) -> "polars.DataFrame":
         """One row for each model: the three means of model, source and divergence, angle, log-sd band, impossibles."""
         kinds = {"": self.model, "source_": self.source, "divergence_": self.divergence}
-        means = {}
+        means: dict[str, ModelFloats] = {}
         for kind, values in kinds.items():
             means |= zip([kind + name for name in MARKS], values[:, self._places].T, strict=True)
         low, high = self.log_sd_band.T
