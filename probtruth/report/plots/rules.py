@@ -74,7 +74,7 @@ def plot_rules(
     inner = losses[:, edge:-edge]
     top = float(inner[np.isfinite(inner)].max())
     least = float(losses[np.isfinite(losses)].min())
-    bottom = least - 0.16 * (top - least)
+    bottom = least - (0.16 if len(names) == 1 else 0.04) * (top - least)
     ax.set_xlim(low, high)
     ax.set_ylim(bottom, top * (1.02 if top > 0 else 0.98))
     for position, (name, values, key) in enumerate(zip(names, losses, shown, strict=True)):
