@@ -37,7 +37,7 @@ PLACES, WEIGHTS = (1 + _ROOTS) / 2, _WEIGHTS / 2  # Nodes from 0 to 1
 def by_people(comparison: Comparison, scores: Scores, groups: object, options: Options) -> Comparison:
     """The comparison with each group's own answers, their population, and how surely two groups disagree."""
     people = People.of(scores, groups, options)
-    rows = people.rows(options.rope)
+    rows = people.rows(options)
     disagreements = people.disagreements(rows)
     sizes = dict(zip(people.names, people.n_annotators.tolist(), strict=True))
     results = {**comparison.group_results, PEOPLE: rows}
@@ -113,12 +113,12 @@ class People:
             units.append(totals(added, items, n_units) * math.sqrt(plan.n_units / (plan.n_units - 1)))
         return cls(names, np.array(sizes), estimates, np.stack(units))
 
-    def rows(self, rope: float | None) -> list[Pair]:
+    def rows(self, options: Options) -> list[Pair]:
         """Each pair by each group, as `compare` of the group's cells has it."""
         by_group: list[list[Pair]] = []
         for name, estimate in zip(self.names, self.estimates, strict=True):
             post = Posterior(estimate.n_models, estimate, margins(estimate))
-            found = pair_rows(estimate, post, rope, False)
+            found = pair_rows(estimate, post, options)
             by_group.append([replace(row, group=name, n_items=estimate.design.n_items) for row in found])
         rows: list[Pair] = []
         for of_pair in zip(*by_group, strict=True):

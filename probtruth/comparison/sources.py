@@ -106,7 +106,8 @@ def of_scores(scores: Scores, plan: Design, options: Options, annotations: objec
             _refuse_fixed()
         mean, part = fixed_estimate(complete, plan.item_weights, options.fold_correlation, order)
         name = "replicates" if scores.labels is None else "labels"
-        estimate = replace(estimate, mean=mean, parts={name: part}, n_units=plan.n_items, centre=None, plain=None)
+        estimate = replace(estimate, mean=mean, parts={name: part}, n_units=plan.n_items)
+        estimate = replace(estimate, centre=None, plain=None, ends=None)
     shared: Shared | None = None
     if annotations is not None:
         shared = of_annotators(complete, annotations, order, plan)

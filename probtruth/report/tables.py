@@ -308,7 +308,6 @@ TESTS = {
     "sign_flip_p_holm": "Holm p (sign flips)",
     "wilcoxon_p": "p (Wilcoxon)",
     "wilcoxon_p_holm": "Holm p (Wilcoxon)",
-    "bootstrap_p_a_better": "P(a better), bootstrap",
 }  # The numbers of the model-free tests, in the order of their columns
 
 
@@ -318,8 +317,7 @@ def tests(result: Result) -> Table | None:
         return None
     note = (
         "Two-sided p-values of no difference; Holm adjusts over all pairs. The paired t and the sign flips test the "
-        "mean difference, the signed-rank test (Wilcoxon) its pseudo-median. The Bayesian bootstrap is a posterior "
-        "without a model of the differences."
+        "mean difference, the signed-rank test (Wilcoxon) its pseudo-median."
     )
     if all(row.get("sign_flip_p") is None for row in tested):
         note += " The others need independent items, at most 200,000 of them."
@@ -333,17 +331,15 @@ def tests(result: Result) -> Table | None:
 
 
 def _test(row: Row, place: dict[str, int], names: dict[str, str]) -> dict[str, str]:
-    """The cells of a pair, the better placed model as a: t changes its sign with the sides, P its side."""
+    """The cells of a pair, the better placed model as a: t changes its sign with the sides."""
     as_stored = place[row["a"]] < place[row["b"]]
     a, b = (row["a"], row["b"]) if as_stored else (row["b"], row["a"])
-    t, p = row["t"], row.get("bootstrap_p_a_better")
-    if not as_stored:
-        t = None if t is None else -t
-        p = None if p is None else 1.0 - p
+    t = row["t"]
+    if not as_stored and t is not None:
+        t = -t
     cells = {"a": names[a], "b": names[b], "t": fixed(t, 2, sign=True)}
     for key, head in TESTS.items():
         cells[head] = probability(row.get(key))
-    cells[TESTS["bootstrap_p_a_better"]] = probability(p)
     return cells
 
 

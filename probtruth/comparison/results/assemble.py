@@ -1,15 +1,14 @@
 """From the computed posterior to the `Comparison` that a reader gets: tables, diagnostics, warnings and DataTree."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 from jaxtyping import Int
 
 from probtruth import check
-from probtruth.comparison.estimation.estimate import Estimate
+from probtruth.comparison.estimation.estimate import SOURCES, Estimate, Intervals, Shares
 from probtruth.comparison.estimation.pairs import pair_rows_of, pairs_of
 from probtruth.comparison.options import Options
 from probtruth.comparison.posterior.posterior import Posterior
@@ -23,8 +22,6 @@ from probtruth.types import Comparison, orientation
 from probtruth.types.comparison import leading_pair
 from probtruth.types.pairs import Rank
 
-Shares = dict[str, Any]  # by source, or None
-
 LEVEL_OF_SET = 0.95  # Probability that the credible set holds the best model
 
 
@@ -34,9 +31,9 @@ def assemble(estimate: Estimate, post: Posterior, options: Options) -> Compariso
     about = estimate.about
     rope = options.rope
     these_items = options.these_items
-    pairs = pair_rows(estimate, post, rope, these_items)
+    pairs = pair_rows(estimate, post, options)
     ordered = not any(row.reason == NO_SPREAD for row in pairs)  # else a P rests on no spread
-    ranks = rank_rows(estimate, post, rope, ordered, these_items)
+    ranks = rank_rows(estimate, post, options, ordered)
     diagnostics = post.diagnostics()
     warnings = warnings_of(estimate, options, diagnostics, pairs)
     if ordered and post.population is not None:
@@ -61,8 +58,8 @@ def assemble(estimate: Estimate, post: Posterior, options: Options) -> Compariso
         rope=rope,
         seed=options.seed,
         diagnostics=diagnostics,
-        parts=partial(_of_leaders, estimate, ranks, estimate.shares),
-        part_intervals=partial(_of_leaders, estimate, ranks, partial(estimate.share_intervals, seed=options.seed)),
+        parts=lambda: _shares(estimate, ranks, options.seed)[0],
+        part_intervals=lambda: _shares(estimate, ranks, options.seed)[1],
         tree=partial(tree_of, estimate, post, options.seed),
         settings={
             "engine": options.engine,
@@ -156,14 +153,14 @@ def _made_tests(estimate: Estimate, options: Options, chosen: Int[np.ndarray, " 
     )
 
 
-def _of_leaders(estimate: Estimate, ranks: Sequence[Rank], of_pair: Callable[[int, int], Shares]) -> Shares:
-    """The shares of the variance of the difference between the two models of highest P(best), by name."""
+def _shares(estimate: Estimate, ranks: Sequence[Rank], seed: int) -> tuple[Shares, Intervals]:
+    """The shares of the variance of the difference between the two models of highest P(best), and their intervals."""
     names = estimate.names
     finite = [row for row in ranks if row.model in names]
     if len(finite) < 2 or any(row.p_best is None for row in finite):
-        return dict.fromkeys(("items", "annotators", "labels"))
+        return dict.fromkeys(SOURCES), dict.fromkeys(SOURCES)
     first, second = sorted(leading_pair(finite))
-    return of_pair(names.index(first), names.index(second))
+    return estimate.shares(names.index(first), names.index(second), seed)
 
 
 def _estimand(estimate: Estimate, options: Options, told_apart: bool) -> str:
