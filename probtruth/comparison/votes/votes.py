@@ -194,7 +194,7 @@ def estimate_of_votes(votes: Votes) -> tuple[Estimate, Fit]:
         of_vote = (row[votes.left] - row[votes.right] + row[-2]) * outcome + row[-1] * tie
         influence[model] = np.bincount(cell, of_vote, len(cells))
     width = max(len(votes.annotators), 1)
-    used, item = np.unique(cells // width, return_inverse=True)
+    item = np.unique(cells // width, return_inverse=True)[1]
     information = Information.of(votes, toward, chances.variance)
     item_df = np.maximum(information.effective(votes.item) - 1, 1.0)
     annotators = None
