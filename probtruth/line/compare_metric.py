@@ -115,7 +115,7 @@ def compare_metric(
     used = on_evidence(inferred, align(models, inferred), evidence, options.seed)
     aligned = used.aligned.on_host()
     plan = design_of(aligned.items, group_of, cluster_of, None)
-    need_spread(plan)
+    need_spread(plan, aligned.audit)
     within = bundled(plan, options.seed)
     unit = np.arange(plan.n_items) if within.unit is None else within.unit
     chosen = weighted_metric(aligned, unit, metric, label, threshold, n_bins)

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -36,7 +36,7 @@ class Design:
     cluster_sizes: OfUnit | None = None
     group_names: tuple[str, ...] = ("all",)
     cluster_names: tuple[str, ...] | None = None
-    weights: Float[np.ndarray, " group"] = field(default_factory=lambda: np.ones(1))
+    weights: Float[np.ndarray, " group"] = field(default_factory=partial(np.ones, 1))
     notes: tuple[str, ...] = ()
 
     @classmethod
@@ -94,7 +94,7 @@ class Design:
     @property
     def effective_units(self) -> float:
         """How many units of equal size would tell as much."""
-        return float(effective(self.unit_sizes))
+        return float(self.n_items if self.cluster_sizes is None else effective(self.cluster_sizes))
 
     @property
     def group_units(self) -> OfGroup:

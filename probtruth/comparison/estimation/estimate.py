@@ -130,10 +130,7 @@ class About:
     n_replicates: int = 1
     audit: Audit = field(default_factory=Audit)
     from_labels: bool = False
-    single_votes: bool = False
-    no_second_vote: bool = False  # every label is an opinion of which there is no second
     of_means: bool = True
-    infinite: Mapping[str, tuple[int, Sequence[str]]] = field(default_factory=dict)  # how many items, and the first
     values: ModelItem | None = None
     shared_items: Int[np.ndarray, "model model"] | None = None
     gold: "Rectified | None" = None
@@ -295,6 +292,8 @@ class Estimate:
     def total(self) -> Part:
         """All parts of the mean over these groups together, with the degrees of freedom of the sum."""
         first, *others = self.over_groups().parts.values()
+        if not others:
+            return Part(first.variance, first.third, first.df)
         variance = first.variance
         third = first.third
         raw = np.zeros_like(variance)

@@ -30,7 +30,7 @@ def fixed_variance(
     elif not _is_known(scores.labels):
         return None
     try:
-        within = _moments(scores, item_weights, [a, b], None)[0]
+        within = float(_moments(scores, item_weights, [a, b], None)[0])
     except PosteriorError:
         return None
     if influence is None:

@@ -30,9 +30,8 @@ def assemble(estimate: Estimate, post: Posterior, options: Options) -> Compariso
     plan = estimate.design
     about = estimate.about
     rope = options.rope
-    these_items = options.these_items
     pairs = pair_rows(estimate, post, options)
-    ordered = not any(row.reason == NO_SPREAD for row in pairs)  # else a P rests on no spread
+    ordered = NO_SPREAD not in [row.reason for row in pairs]  # else a P rests on no spread
     ranks = rank_rows(estimate, post, options, ordered)
     diagnostics = post.diagnostics()
     warnings = warnings_of(estimate, options, diagnostics, pairs)
@@ -40,19 +39,19 @@ def assemble(estimate: Estimate, post: Posterior, options: Options) -> Compariso
         warnings += prior_of_groups(estimate.names, post.population)
     if options.strict and (failing := [warning for warning in warnings if warning.startswith("sampling:")]):
         raise PosteriorError(" ".join(failing))
-    of_units = unit_rows(estimate, rope)
-    group_results = dict(of_units)
+    group_results = unit_rows(estimate, rope) if estimate.of_new else {}
+    told_apart = bool(group_results)
     if post.population is not None:
         group_results |= population_rows(estimate, post.population, rope)
     bounded = about.of_means and about.range is not None
-    reason = NOT_SAMPLED if these_items else None if bounded or about.outcomes is not None else NO_BOUND
+    reason = NOT_SAMPLED if options.these_items else None if bounded or about.outcomes is not None else NO_BOUND
     if about.preference is not None:
         reason = OF_VOTES
     return Comparison(
         models=estimate.models,
         pairs=pairs,
         ranks=ranks,
-        estimand=_estimand(estimate, options, told_apart=bool(of_units)),
+        estimand=_estimand(estimate, options, told_apart),
         rule=about.rule,
         higher_is_better=about.higher_is_better,
         rope=rope,
@@ -87,33 +86,33 @@ def assemble(estimate: Estimate, post: Posterior, options: Options) -> Compariso
 
 
 def _decisions(estimate: Estimate, post: Posterior, ranks: Sequence[Rank], ordered: bool) -> Mapping[str, object]:
-    """`credible_set` and its probability, `chosen` with its `score`, and `rank_probability` rows."""
-    decisions: dict[str, object] = {"credible_set": None, "credible_set_probability": None}
-    chances = [row.p_best for row in ranks if row.p_best is not None]
-    if len(chances) == len(ranks):
-        decisions = _credible_set(chances, [row.model for row in ranks])
-    means = estimate.means
-    finite_means = estimate.n_models > 1 and not np.isnan(means).any() and not np.isneginf(means).any()
-    decisions["chosen"] = ranks[0].model if finite_means else None
-    decisions["score"] = ranks[0].score if finite_means else None
-    if ordered and post.decisions is not None and estimate.n_models == len(ranks):
-        of_model = zip(estimate.names, post.decisions[0].tolist(), strict=True)
-        decisions["rank_probability"] = [{"model": name, "probability": ranked} for name, ranked in of_model]
-    return decisions
+    """`credible_set` and its probability, `chosen` with its `score`, and `rank_probability` rows.
 
-
-def _credible_set(chances: Sequence[float], models: Sequence[str]) -> dict[str, object]:
-    """The fewest models that hold the best with the set's probability, and those that tie with the last of them."""
+    The set is the fewest models that hold the best with its probability, and those that tie with the last of them.
+    """
+    chances = [(-row.p_best, row.model) for row in ranks if row.p_best is not None]
     chosen: list[str] = []
     mass = 0.0
     last = 0.0
-    for best, name in sorted(zip((-chance for chance in chances), models, strict=True)):
+    for best, name in sorted(chances):
         if mass >= LEVEL_OF_SET - 1e-12 and -best < last:
             break
         mass -= best
         last = -best
         chosen.append(name)
-    return {"credible_set": chosen, "credible_set_probability": min(mass, 1.0)}
+    known = len(chances) == len(ranks)
+    means = estimate.means
+    finite_means = estimate.n_models > 1 and not np.isnan(means).any() and not np.isneginf(means).any()
+    decisions: dict[str, object] = {
+        "credible_set": chosen if known else None,
+        "credible_set_probability": min(mass, 1.0) if known else None,
+        "chosen": ranks[0].model if finite_means else None,
+        "score": ranks[0].score if finite_means else None,
+    }
+    if ordered and post.decisions is not None and estimate.n_models == len(ranks):
+        of_model = zip(estimate.names, post.decisions[0].tolist(), strict=True)
+        decisions["rank_probability"] = [{"model": name, "probability": ranked} for name, ranked in of_model]
+    return decisions
 
 
 def _tests(estimate: Estimate, post: Posterior, options: Options, models: Collection[str] | None) -> list[Row]:
@@ -148,7 +147,7 @@ def _made_tests(estimate: Estimate, options: Options, chosen: Int[np.ndarray, " 
         over_groups.total().df[of_pair, 0],
         values,
         plan,
-        -1.0 if about.higher_is_better else 1.0,
+        about.sign,
         options.seed,
     )
 

@@ -59,7 +59,7 @@ def _pair(estimate: Estimate, post: Posterior, options: Options, both: tuple[int
     """The pair of two models with finite means, by their places, whose difference is this row of the estimate."""
     assert post.estimate is not None
     about = estimate.about
-    a, b = (estimate.names[place] for place in both)
+    a, b = [estimate.names[place] for place in both]
     margin = post.margins[row]
     mean = float(post.estimate.mean[row, 0])
     if math.isnan(mean):
@@ -69,7 +69,9 @@ def _pair(estimate: Estimate, post: Posterior, options: Options, both: tuple[int
     varies = options.these_items or margin.scale > 0
     rate = highest_rate(estimate.design.n_units)
     worst = _worst_unseen(estimate, post, rate, mean, both, row)
-    if worst is not None and np.ptp(estimate.ends[:, row]) == 0:  # certain only if the bound leaves no doubt
+    if (
+        worst is not None and estimate.ends is not None and np.ptp(estimate.ends[:, row]) == 0
+    ):  # certain only if the bound leaves no doubt
         varies = varies and worst * mean > 0
     found = Pair(a, b, mean, reason=NO_SPREAD)
     if varies:

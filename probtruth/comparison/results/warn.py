@@ -51,13 +51,6 @@ def warnings_of(
             f"{count} of {model!r} (sums {low:.6g} to {high:.6g})" for model, count, low, high in audit.renormalised
         )
         warnings.append(f"rows of predictions divided by their sums, as you chose: {', '.join(rows)}")
-    for model, (count, items) in about.infinite.items():
-        more = f" and {count - len(items)} more" if count > len(items) else ""
-        warnings.append(
-            f"model {model!r} has an infinite score on {count} of {plan.n_items} items "
-            f"({check.shortlist(items)}{more}): its mean is infinite"
-            + ("; set a floor, or use a rule such as 'brier'" if about.from_labels else "")
-        )
     if about.rule in orientation.PROPORTIONS and about.values is not None and about.gold is None:
         scores = -about.values if about.higher_is_better else about.values
         low = float(scores.min())
@@ -72,15 +65,6 @@ def warnings_of(
         warnings.append(f"probabilities below {facts.floor:g} were raised to it: a floored rule is not proper")
     elif facts.proper is False:
         warnings.append(f"the rule {about.rule!r} is not proper: the true probabilities need not get the best score")
-    if options.these_items and about.single_votes:
-        warnings.append(
-            "items with a single vote: their labels are taken to be as uncertain as the models' average prediction says"
-        )
-    if about.no_second_vote and not options.these_items:
-        warnings.append(
-            "one vote an item: what comes from the choice of items and what from the annotators cannot be told apart; "
-            "a second vote on some items would tell"
-        )
     if not options.these_items:
         warnings += _few_units(estimate)
     if about.gold is not None:
@@ -142,7 +126,8 @@ def _few_units(estimate: Estimate) -> list[str]:
     plan = estimate.design
     effective = plan.effective_units
     uneven = effective < EVEN * plan.n_units
-    goes = uneven and _size_goes_with_difference(estimate)
+    if effective >= FEW_UNITS and not uneven:
+        return []
     count = f"{plan.n_units} {plan.unit_name}s"
     if uneven:
         count += f", which count as {effective:.0f} of equal size"
@@ -150,7 +135,7 @@ def _few_units(estimate: Estimate) -> list[str]:
     if effective < FEW_UNITS:
         spread = "the differences" if len(estimate.models) > 1 else "the scores"
         said.append(f"only {count}: the answer relies on {spread} being roughly normal")
-    if goes:
+    if uneven and _size_goes_with_difference(estimate):
         said.append(
             f"{count}: the {BY_SIZE} goes with its difference, so that the mean hangs on clusters larger than any of "
             "these: the 95% interval may hold it much less often than that"
