@@ -90,7 +90,7 @@ def _votes(votes: Any) -> Checked:
 
 def _table(path: Any, reading: LabelReading, cells: opt.Cells, of_scores: tuple[MaybeText, MaybeText]) -> Checked:
     """What a table holds, by its kind."""
-    from probtruth.io.kinds import Hard, LongScores, Soft, kind_of, score_kind
+    from probtruth.io.kinds import Board, Hard, LongScores, Soft, kind_of, score_kind
     from probtruth.io.predictions import read_predictions
     from probtruth.io.table import opened
     from probtruth.io.vote_columns import vote_columns
@@ -102,8 +102,11 @@ def _table(path: Any, reading: LabelReading, cells: opt.Cells, of_scores: tuple[
     votes = vote_columns(table.columns)
     if votes is not None:
         return _votes(votes_of(table, votes))
-    names = {how.column(role) for role in ("item", "model", "score")}
-    if names <= set(table.columns) and isinstance(score_kind(table, how), LongScores):
+    try:
+        of_models = score_kind(table, how)
+    except InputError:
+        of_models = None
+    if isinstance(of_models, LongScores | Board):
         return _scores(table, how)
     try:
         kind = kind_of(table, reading)

@@ -187,6 +187,23 @@ class TestBoards:
         assert scores.items == ("arc", "gsm", "mmlu")
         assert "ignored 'average' (the mean of the others), 'licence'" in scores.notes[-1]
 
+    def test_a_benchmark_of_one_model_counts(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Columns that are mostly blank were ignored, and `check` read the file as probabilities."""
+        path = tmp_path / "board.csv"
+        self.BOARD.assign(math=[None, None, 0.5]).to_csv(path, index=False)
+        scores = pt.read_scores(path, higher_is_better=True)
+        assert scores.items == ("arc", "gsm", "math", "mmlu")
+        np.testing.assert_array_equal(scores.values[:, 2], [np.nan, np.nan, 0.5])
+        monkeypatch.setattr(sys, "argv", ["probtruth", "check", str(path)])
+        with pytest.raises(SystemExit) as stop:
+            main()
+        assert not stop.value.code
+        shown = capsys.readouterr().out
+        assert "scores, 3 models, 4 items" in shown
+        assert "read rows as models ('Model')" in shown
+
     def test_where_it_cannot_be_known(self) -> None:
         board = self.BOARD.rename(columns={"Model": "item"})
         with pytest.raises(pt.InputError, match=r"models=\[\].*transpose=True \(--transpose\)"):
