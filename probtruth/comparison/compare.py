@@ -66,7 +66,7 @@ def compare(
     if len(without):
         model = check.quote(scores.models[without[0]])
         raise InputError(f"no score of model {model}", "a score of every model", "Leave the model out.")
-    sets = connected(scores.values)
+    sets = connected(scores.values) if np.isnan(scores.values).any() else np.zeros(1)
     if sets.any():
 
         def of_set(part: Scores) -> Comparison:

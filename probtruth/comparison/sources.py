@@ -128,7 +128,7 @@ def of_scores(scores: Scores, plan: Design, options: Options, annotations: objec
     if shared is not None and not shared.named:
         notes += shared.beyond_chance(scores.models)
     if gold is None and not options.these_items:
-        notes += serial_notes(scores, plan, estimate.means)
+        notes += serial_notes(scores, plan, estimate.about.means)
     return replace(estimate, about=replace(estimate.about, notes=tuple(notes)))
 
 
@@ -207,9 +207,9 @@ def _about(
     back = np.argsort(np.argsort(np.array(scores.models), kind="stable"))  # from names in order to the caller's order
     behind = scores.labels
     notes = []
-    for at in np.flatnonzero(~moments.finite[back]):
+    for at in np.flatnonzero(~moments.finite[back]).tolist():
         items = np.flatnonzero(np.isinf(values[at]))
-        which = f" ({check.shortlist([scores.items[item] for item in items], SHOWN)})"
+        which = f" ({check.shortlist([scores.items[item] for item in items.tolist()], SHOWN)})"
         floor = "" if behind is None else "; set a floor, or use a rule such as 'brier'"
         notes.append(_infinite(scores.models[at], len(items), len(scores.items), which) + floor)
     outcomes = None
@@ -242,7 +242,8 @@ def _outcomes(behind: LabelsBehind, seed: int) -> Outcomes | None:
     """What the labels that did not come would cost, on the items that stand for all."""
     if behind.log_probs is None:
         return None
-    items = sampled_items(*behind.truth.shape, seed)
+    n_items, n_labels = behind.truth.shape
+    items = sampled_items(n_items, n_labels, seed)
     log_probs = to_host(some_items(behind.log_probs, items))
     truth = to_host(some_items(behind.truth, items))
     losses = to_host(behind.losses_of(items=items))

@@ -142,7 +142,6 @@ def compare_metric(
         audit=aligned.audit,
         from_labels=True,
         of_means=False,
-        means=metrics.estimate[defined],
         range=(min(sign * least, sign), max(sign * least, sign)),
     )
     place = np.searchsorted(defined, order)
@@ -153,7 +152,7 @@ def compare_metric(
     estimate = replace(
         estimate,
         within={"labels": partial(label_variance, values)},
-        about=replace(about, notes=(*used.cautions, *_few(estimate))),
+        about=replace(estimate.about, notes=(*used.cautions, *_few(estimate))),
     )
     compared = conclude(estimate, options)
     settings = {"metric": chosen.name, "label": chosen.label, "threshold": threshold, "estimand": aligned.estimand}

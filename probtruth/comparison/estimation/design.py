@@ -92,11 +92,6 @@ class Design:
         return np.ones(self.n_items, np.int64) if self.cluster_sizes is None else self.cluster_sizes
 
     @property
-    def effective_units(self) -> float:
-        """How many units of equal size would tell as much."""
-        return float(self.n_items if self.cluster_sizes is None else effective(self.cluster_sizes))
-
-    @property
     def group_units(self) -> OfGroup:
         """Units of each group."""
         return self.group_sizes if self.unit_group is None else np.bincount(self.unit_group, minlength=self.n_groups)

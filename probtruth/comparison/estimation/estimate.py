@@ -18,6 +18,7 @@ the variance they have. A part has a column for each group, or one column where 
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -64,7 +65,8 @@ class Part:
     raw: PerGroup | None = None
 
     def of(self, rows: slice | Int[np.ndarray, " chosen"]) -> "Part":
-        return Part(self.variance[rows], self.third[rows], self.df[rows], self.with_chance[rows])
+        raw = None if self.raw is None else self.raw[rows]
+        return Part(self.variance[rows], self.third[rows], self.df[rows], raw)
 
     @property
     def with_chance(self) -> PerGroup:
@@ -116,15 +118,15 @@ def rows_from_models(means: Float[np.ndarray, "model ..."]) -> Float[np.ndarray,
 class About:
     """What words, tests and tables say of the data behind an estimate; only the first two must be given.
 
-    `models` are all, in the caller's order (default: those of the estimate), and `means` their mean losses, also the
-    infinite ones. `range` is that of one item's loss, where it is known; `values` are the losses of all items, and
-    `shared_items` on how many of them two models of the estimate were both scored, where some were not.
+    `models` are all, in the caller's order, and `means` their mean losses, also the infinite ones. `range` is that of
+    one item's loss, where it is known; `values` are the losses of all items, and `shared_items` on how many of them two
+    models of the estimate were both scored, where some were not.
     """
 
     rule: str
     higher_is_better: bool
     models: tuple[str, ...] = ()
-    means: ModelFloats | None = None
+    means: ModelFloats = field(default_factory=partial(np.zeros, 0))
     over: str = "new items like these"  # what the estimand is about, in words
     known: RuleFacts = field(default_factory=RuleFacts)
     n_replicates: int = 1
@@ -179,21 +181,9 @@ class Estimate:
         return len(self.names)
 
     @property
-    def models(self) -> tuple[str, ...]:
-        """All models, also those without a finite mean, in the caller's order."""
-        return self.about.models or self.names
-
-    @property
-    def means(self) -> ModelFloats:
-        """The mean loss of each of these."""
-        if self.about.means is not None:
-            return self.about.means
-        return self.over_groups().mean[: self.n_models, 0]
-
-    @property
     def order(self) -> Int[np.ndarray, " finite"]:
         """Where the models of the estimate stand among all."""
-        return np.array([self.models.index(name) for name in self.names], np.int64)
+        return np.array([self.about.models.index(name) for name in self.names], np.int64)
 
     @property
     def items(self) -> Part:
@@ -247,6 +237,8 @@ class Estimate:
                 third = np.where(extra > 0, part.third * (extra / part.variance) ** 1.5, 0.0)
             parts["annotators"] = Part(extra, third, part.df, raw=counted * part.variance)
         design = Design(np.array([of_items.shape[1]]))
+        models = about.models or tuple(names)
+        about = replace(about, models=models, means=level[[names.index(model) for model in models]])
         return cls(tuple(names), rows_from_models(level)[:, None], parts, design, about)
 
     def over_groups(self) -> "Estimate":

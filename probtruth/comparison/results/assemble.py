@@ -48,7 +48,7 @@ def assemble(estimate: Estimate, post: Posterior, options: Options) -> Compariso
     if about.preference is not None:
         reason = OF_VOTES
     return Comparison(
-        models=estimate.models,
+        models=estimate.about.models,
         pairs=pairs,
         ranks=ranks,
         estimand=_estimand(estimate, options, told_apart),
@@ -101,7 +101,7 @@ def _decisions(estimate: Estimate, post: Posterior, ranks: Sequence[Rank], order
         last = -best
         chosen.append(name)
     known = len(chances) == len(ranks)
-    means = estimate.means
+    means = estimate.about.means
     finite_means = estimate.n_models > 1 and not np.isnan(means).any() and not np.isneginf(means).any()
     decisions: dict[str, object] = {
         "credible_set": chosen if known else None,
@@ -122,14 +122,14 @@ def _tests(estimate: Estimate, post: Posterior, options: Options, models: Collec
     if models is not None:
         chosen = np.array([at for at, name in enumerate(names) if name in models], np.int64)
     elif len(chosen) == len(names):
-        models = estimate.models
+        models = estimate.about.models
     else:
         models = [names[at] for at in chosen]
     rows: dict[tuple[str, str], Row] = {}
     if names:
         tests = _made_tests(estimate, options, chosen)
         rows = dict(zip(combinations([names[at] for at in chosen], 2), tests, strict=True))
-    return rows_of_tests(rows, list(combinations(sorted(models), 2)), len(estimate.models))
+    return rows_of_tests(rows, list(combinations(sorted(models), 2)), len(estimate.about.models))
 
 
 def _made_tests(estimate: Estimate, options: Options, chosen: Int[np.ndarray, " chosen"]) -> list[Row]:
@@ -188,7 +188,7 @@ def _estimand(estimate: Estimate, options: Options, told_apart: bool) -> str:
         of_rule = f"the score {check.quote(about.rule)}"  # a name that says nothing by itself
     if estimate.shared == "annotators" and about.of_means and not about.from_labels:
         of_rule += " against each annotator's own label"
-    if len(estimate.models) == 1:
+    if len(estimate.about.models) == 1:
         return f"mean of {of_rule} over {over}"
     better = "positive" if about.higher_is_better else "negative"
     sides = f"a minus b, {better} favours a"

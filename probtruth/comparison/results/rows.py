@@ -26,10 +26,10 @@ TWINS = "the same score on every item: nothing in the data tells the two models 
 def pair_rows(estimate: Estimate, post: Posterior, options: Options) -> list[Pair]:
     """Each unordered pair once: nothing certain without a spread, and what the items leave room for."""
     place = {name: at for at, name in enumerate(estimate.names)}
-    mean_of = dict(zip(estimate.models, estimate.means.tolist(), strict=True))
+    mean_of = dict(zip(estimate.about.models, estimate.about.means.tolist(), strict=True))
     rows: list[Pair] = []
     row = len(place)
-    for a, b in combinations(sorted(estimate.models), 2):
+    for a, b in combinations(sorted(estimate.about.models), 2):
         apart = mean_of[a] - mean_of[b]
         if a in place and b in place:
             rows.append(_pair(estimate, post, options, (place[a], place[b]), row))
@@ -133,41 +133,36 @@ def in_own_units(row: Pair, about: About) -> Pair:
 def rank_rows(estimate: Estimate, post: Posterior, options: Options, decided: bool) -> list[Rank]:
     """One row for each model, best mean score first (those whose mean is not known last)."""
     about = estimate.about
-    means = estimate.means
+    means = estimate.about.means
     decided = decided and len(means) > 1 and not np.isnan(means).any()
     margin_of = dict(zip(estimate.names, post.margins, strict=False))
+    limits = about.range or about.known.range or (-math.inf, math.inf)  # of log loss: from 0 without end
     tier_of = [1] * post.n_models
     if post.ranked is not None and post.estimate is not None:
         tier_of = tiers(post.ranked, post.estimate.mean[: post.n_models, 0], options.rope or 0.0).tolist()
     rows = []
-    for at in np.lexsort((np.array(estimate.models), means)).tolist():
-        name = estimate.models[at]
+    for at in np.lexsort((np.array(estimate.about.models), means)).tolist():
+        name = estimate.about.models[at]
         mean = float(means[at])
         row = Rank(name, entropy=about.known.entropy)
         if not math.isnan(mean):
-            low, high = _interval(about, mean, margin_of.get(name), options.these_items)
+            low = high = mean
+            if name in margin_of:
+                low, high = np.clip(margin_of[name].interval(), *limits).tolist()
+            if options.these_items or low < high or math.isinf(mean):  # else all its scores are the same
+                low, high = sorted((about.sign * low, about.sign * high))
+                row = replace(row, low=low, high=high)
             divergence = None if row.entropy is None else mean - row.entropy
-            row = replace(row, score=about.sign * mean, low=low, high=high, divergence=divergence)
+            row = replace(row, score=about.sign * mean, divergence=divergence)
         if decided:
             row = _decided(row, mean, estimate, post, tier_of)
         rows.append(row)
     return rows
 
 
-def _interval(about: About, mean: float, margin: Margin | None, these_items: bool) -> tuple[float | None, float | None]:
-    """That of a model's mean score, within what scores can be; None where all its scores are the same."""
-    low = high = mean
-    if margin is not None:
-        limits = about.range or about.known.range or (-math.inf, math.inf)  # of log loss: from 0 without end
-        low, high = np.clip(margin.interval(), *limits).tolist()
-    if low == high and not these_items and math.isfinite(mean):
-        return None, None
-    return (-high, -low) if about.higher_is_better else (low, high)
-
-
 def _decided(row: Rank, mean: float, estimate: Estimate, post: Posterior, tier_of: Sequence[int]) -> Rank:
     """The row with what is decided of the model, also where means are infinite."""
-    means = estimate.means
+    means = estimate.about.means
     below = int(np.isneginf(means).sum())
     p = 1.0
     rank = 1.0

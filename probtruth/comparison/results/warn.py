@@ -8,6 +8,7 @@ import numpy as np
 from scipy.special import stdtr
 
 from probtruth import check
+from probtruth.comparison.estimation.design import effective
 from probtruth.comparison.estimation.estimate import Estimate
 from probtruth.comparison.estimation.rectified import FEW_OF_LABEL, Rectified
 from probtruth.comparison.options import Options
@@ -124,23 +125,23 @@ def _few_answers(gold: Rectified) -> list[str]:
 def _few_units(estimate: Estimate) -> list[str]:
     """What few independent units, or clusters of very different sizes, leave open."""
     plan = estimate.design
-    effective = plan.effective_units
-    uneven = effective < EVEN * plan.n_units
-    if effective >= FEW_UNITS and not uneven:
+    effective_units = float(plan.n_items if plan.cluster_sizes is None else effective(plan.cluster_sizes))
+    uneven = effective_units < EVEN * plan.n_units
+    if effective_units >= FEW_UNITS and not uneven:
         return []
     count = f"{plan.n_units} {plan.unit_name}s"
     if uneven:
-        count += f", which count as {effective:.0f} of equal size"
+        count += f", which count as {effective_units:.0f} of equal size"
     said = []
-    if effective < FEW_UNITS:
-        spread = "the differences" if len(estimate.models) > 1 else "the scores"
+    if effective_units < FEW_UNITS:
+        spread = "the differences" if len(estimate.about.models) > 1 else "the scores"
         said.append(f"only {count}: the answer relies on {spread} being roughly normal")
     if uneven and _size_goes_with_difference(estimate):
         said.append(
             f"{count}: the {BY_SIZE} goes with its difference, so that the mean hangs on clusters larger than any of "
             "these: the 95% interval may hold it much less often than that"
         )
-    elif uneven and effective < FEW_UNEVEN:
+    elif uneven and effective_units < FEW_UNEVEN:
         said.append(f"{count}: if the {BY_SIZE} goes with its difference, the 95% interval may hold much less often")
     return said
 
