@@ -123,9 +123,10 @@ class People:
         """Each pair by each group, as `compare` of the group's cells has it."""
         by_group: list[list[Pair]] = []
         for name, estimate in zip(self.names, self.estimates, strict=True):
+            n_items = estimate.design.n_items
             post = Posterior(estimate.n_models, estimate, margins(estimate))
             found = pair_rows(estimate, post, options)
-            by_group.append([replace(row, group=name, n_items=estimate.design.n_items) for row in found])
+            by_group.append([replace(row, group=name, n_items=n_items) for row in found])
         rows: list[Pair] = []
         for of_pair in zip(*by_group, strict=True):
             rows += of_pair
@@ -167,11 +168,11 @@ class People:
             shared[row] = max(float(self.covariance(one, other)[apart].mean()), 0.0)
         own = np.maximum(variance - shared, LEAST * variance)
         nothing = np.zeros_like(variance)
-        parts = {
-            "annotators": Part(own, nothing, df),
-            "items": Part(shared, np.zeros_like(shared), np.full_like(shared, np.inf)),
-        }
-        plan = Design(self.n_annotators, group_names=self.names, weights=np.full(len(self.names), 1 / len(self.names)))
+        known = np.full_like(shared, np.inf)
+        parts = {"annotators": Part(own, nothing, df), "items": Part(shared, nothing[:, :1], known)}
+        n_groups = len(self.names)
+        weights = np.full(n_groups, 1 / n_groups)
+        plan = Design(self.n_annotators, group_names=self.names, weights=weights)
         mean = np.concatenate([one.over_groups().mean for one in self.estimates], axis=1)
         return Estimate(first.names, mean, parts, plan, first.about)
 
@@ -206,13 +207,15 @@ def _disagreement(p: float | None, q: float | None, covariance: float, product: 
     if p is None or q is None or product == 0:
         return None
     correlation = float(np.clip(covariance / math.sqrt(product), -1.0, 1.0))
-    h, k = np.clip(ndtri([p, q]), -FARTHEST, FARTHEST).tolist()
+    places = np.clip(ndtri([p, q]), -FARTHEST, FARTHEST)
+    h, k = places.tolist()
     # what dependence adds to P(both negative): Plackett's integral over the correlation (Genz 2004,
     # doi:10.1023/B:STCO.0000035304.20635.31)
     angle = math.asin(correlation)
     theta = angle * PLACES
-    exponent = (h**2 + k**2 - 2 * h * k * np.sin(theta)) / (2 * np.cos(theta) ** 2)
-    added = angle * float(WEIGHTS @ np.exp(-exponent)) / (2 * math.pi)
+    distance = h**2 + k**2 - 2 * h * k * np.sin(theta)
+    density = np.exp(-distance / (2 * np.cos(theta) ** 2))
+    added = angle * float(WEIGHTS @ density) / (2 * math.pi)
     independent = p * (1 - q) + q * (1 - p)
     return min(max(independent - 2 * added, 0.0), 1.0)
 

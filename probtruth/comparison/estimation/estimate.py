@@ -261,10 +261,12 @@ class Estimate:
         estimated = self.design.df > 0
         of_group = weights[estimated] ** 2 * part.variance[:, estimated]
         variance = of_group.sum(1, keepdims=True)
-        spread = (of_group**2 / part.df[:, estimated]).sum(1, keepdims=True)
+        squares = of_group**2 / part.df[:, estimated]
+        spread = squares.sum(1, keepdims=True)
         if not estimated.all():
             pooled, pooled_df = self.pooled()
-            of_pooled = float((weights[~estimated] ** 2 / self.group_items[~estimated]).sum()) * pooled[:, None]
+            of_others = weights[~estimated] ** 2 / self.group_items[~estimated]
+            of_pooled = float(of_others.sum()) * pooled[:, None]
             variance = variance + of_pooled
             spread = spread + of_pooled**2 / pooled_df
         with np.errstate(invalid="ignore", divide="ignore"):

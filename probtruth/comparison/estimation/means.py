@@ -21,7 +21,8 @@ def estimate_of(moments: Moments, plan: Design, about: About) -> Estimate:
     """
     models = np.flatnonzero(moments.finite)
     pairs = pairs_of(models)
-    rows = np.concatenate([models, len(moments.models) + pair_rows_of(pairs, len(moments.models))])
+    n_models = len(moments.models)
+    rows = np.concatenate([models, n_models + pair_rows_of(pairs, n_models)])
     largest = np.concatenate([moments.largest[models], moments.largest[pairs].max(1)])
     ends = moments.ends[:, rows]
     rounding = ends.max((0, 2), initial=0.0) <= ROUNDING * largest
@@ -36,9 +37,11 @@ def estimate_of(moments: Moments, plan: Design, about: About) -> Estimate:
         mean = plan.group_totals(unit_totals) / plan.group_sizes
     apart = np.maximum(high - mean, mean - low).max(1, initial=0.0)
     constant = apart <= ROUNDING * largest
-    part = part_of(*sums.about(mean, constant), plan.group_units, plan.group_sizes, plan.df)
+    square, cube = sums.about(mean, constant)
+    part = part_of(square, cube, plan.group_units, plan.group_sizes, plan.df)
     names = tuple([moments.models[row] for row in models])
-    estimate = Estimate(names, mean, {"items": part}, plan, about, ends=np.stack([low.min(1), high.max(1)]))
+    least_and_most = np.stack([low.min(1), high.max(1)])
+    estimate = Estimate(names, mean, {"items": part}, plan, about, ends=least_and_most)
     differ, total = moments.sizes[:, rows]
     if plan.unit_group is not None:
         differ = plan.group_totals((unit_totals != 0).astype(np.float64))
@@ -46,8 +49,8 @@ def estimate_of(moments: Moments, plan: Design, about: About) -> Estimate:
     constant_group = differ == 0
     if about.range is not None:  # else nothing says by how much a constant difference could vary
         constant_group |= low == high
-    # the share of ties
-    weight = np.where(constant_group, 1.0, 1 - differ / plan.group_units) * plan.group_units / plan.n_units
+    ties = np.where(constant_group, 1.0, 1 - differ / plan.group_units)
+    weight = ties * plan.group_units / plan.n_units
     weight[:, plan.group_units < 2] = 0.0
     weight[: len(models)] = 0.0
     if not weight.any():
@@ -61,9 +64,11 @@ def estimate_of(moments: Moments, plan: Design, about: About) -> Estimate:
     total = np.where(rounding[:, None], 0.0, total)
     of_group = np.divide(squares, total, out=np.zeros_like(total), where=total > 0)
     of_all = total.sum(1)
-    overall = np.full(len(rows), 0.0 if about.range is None else about.bound * plan.n_items / plan.n_units)
+    of_ties = 0.0 if about.range is None else about.bound * plan.n_items / plan.n_units
+    overall = np.full(len(rows), of_ties)
     if about.shared_items is not None:  # an item counts for those that the pair does not share
-        shared = about.shared_items[tuple(pairs_of(np.arange(len(models))).T)]
+        first, second = pairs_of(np.arange(len(models))).T
+        shared = about.shared_items[first, second]
         overall[len(models) :] *= plan.n_items / np.maximum(shared, 1)
     np.divide(squares.sum(1), of_all, out=overall, where=of_all > 0)
     size = np.where(constant_group, overall[:, None], of_group)
@@ -92,7 +97,8 @@ class _Sums:
         square, cube = np.where(constant[:, None], 0.0, self.powers[1:])
         shift = mean - centre
         shift[np.abs(shift) <= ROUNDING * np.abs(centre)] = 0.0
-        return square + self.n * shift**2, cube + 3 * square * shift + self.n * shift**3
+        cube = cube + 3 * square * shift + self.n * shift**3
+        return square + self.n * shift**2, cube
 
 
 def _with_rare(

@@ -93,18 +93,23 @@ class Rectified:
         of_others = plan.group_totals(np.where(answered, 0.0, square)) * _grown(n_others)
         both = of_answers + of_others
         varies = plain > 0
-        spread = of_answers**2 / (used * answers_df) + of_others**2 / np.maximum(n_others - 1, 1)
+        spread = of_answers**2 / (used * answers_df)
+        spread += of_others**2 / np.maximum(n_others - 1, 1)
         satterthwaite = np.divide(both**2, spread, out=np.ones_like(both), where=varies)
         df = np.where(varies, np.maximum(satterthwaite, 1.0), units - 1)
         factor = np.divide(both, plain, out=np.ones_like(both), where=varies)
         # one answer more that changes the rows by so much, shared between the groups
         first, second = pairs_of(order).T
-        change = np.concatenate([self.change[order, order], self.change[first, second]])[:, None]
-        extra = change**2 / (n_answers * n_answers.sum())
-        third = change**3 / (n_answers**2 * n_answers.sum())
+        of_models = self.change[order, order]
+        change = np.concatenate([of_models, self.change[first, second]])[:, None]
+        n_in_all = n_answers.sum()
+        extra = change**2 / (n_answers * n_in_all)
+        third = change**3 / (n_answers**2 * n_in_all)
         counted = np.where(n_others > 0, n_answers / (n_answers + SKEWNESS_FROM), 1.0)
         items = estimate.items
-        part = Part(items.variance * factor + extra, items.third * factor**1.5 * counted + third, df)
+        variance = items.variance * factor + extra
+        third = items.third * factor**1.5 * counted + third
+        part = Part(variance, third, df)
         plain_variance = None if estimate.plain is None else estimate.plain * factor + extra
         return replace(estimate, parts={"items": part}, plain=plain_variance)
 
@@ -121,8 +126,11 @@ class Rectified:
         diagonal = share**4 - (leverage * (square[group] - 2 * share)) ** 2
         rows = np.stack([diagonal, leverage, leverage * share, leverage * share**2])
         total, zero, one, two = plan.group_totals(rows)
-        crossed = 2 * two * zero + 2 * one**2 - 4 * square * one * zero
-        df = square**2 / (total + (square * zero) ** 2 + crossed)
+        crossed = 2 * two * zero
+        crossed += 2 * one**2
+        crossed -= 4 * square * one * zero
+        noise = total + (square * zero) ** 2 + crossed
+        df = square**2 / noise
         return weight > 0, remaining, 1 / square, np.where(square > OUTWEIGHS, 1.0, df)
 
     def variance(self, a: int, b: int) -> float | None:

@@ -181,7 +181,8 @@ class UnitSums:
         scale = np.tile(np.where(n_items > 0, weights / divisor, 0.0), 2)
         square_scale = scale**2
         # each unit's contrast with the others of its items; on items of one unit, with the others' items
-        own = self.contrast + of_one[self.stratum] * self.weight * (1 - self.weight / in_strata[self.stratum])
+        among_all = self.weight * (1 - self.weight / in_strata[self.stratum])
+        own = self.contrast + of_one[self.stratum] * among_all
         noise = self.chance + of_one * np.bincount(self.stratum, own, 2 * n_groups)
         # squares about a mean, those of the items of one unit, count for this as chance moves the totals
         factor = np.where(of_one, noise / np.maximum(in_strata - 1, 1), 1.0)
@@ -193,14 +194,17 @@ class UnitSums:
         signal = _signal(contrast) - float(square_scale @ (factor * noise))
         if signal <= RESOLVED * total_square:
             return _Spread(scale, factor, 0.0, 1.0, effective, 0.0)
-        participating = float((contrast**2).sum()) ** 2 / float((contrast**4).sum())
+        square = contrast**2
+        participating = float(square.sum()) ** 2 / float((square**2).sum())
         df = max(participating - 1.0, 1.0)
         # of the variance between items the units have what they do not share within a group
-        cells, cell = np.unique(self.stratum % n_groups * len(self.names) + self.unit, return_inverse=True)
+        group = self.stratum % n_groups
+        cells, cell = np.unique(group * len(self.names) + self.unit, return_inverse=True)
         of_cell = np.bincount(cell, self.weight)
-        even = np.bincount(cells // len(self.names), of_cell**2, n_groups) / divisor
+        of_group = np.bincount(cells // len(self.names), of_cell**2, n_groups)
+        even = float(square_scale[:n_groups] @ (of_group / divisor))
         inverse = float(square_scale @ self.inverse)
-        size = max(total_square - inverse + float(square_scale[:n_groups] @ even), 0.0) / signal
+        size = max(total_square - inverse + even, 0.0) / signal
         # noise in the estimate averages out over units
         of_noise = float(square_scale @ noise)
         resolved = signal / (signal + of_noise / math.sqrt(df))
@@ -208,7 +212,8 @@ class UnitSums:
         noisy = size * of_noise / inverse
         resolved /= 1 + (max(noisy - 1.0, 0.0) / NOISY) ** 2
         effective += (df - 1.0) * resolved**2
-        return _Spread(scale, factor, size, df, effective, min(effective - 1.0, 1.0) ** SLOWLY * resolved)
+        counted = min(effective - 1.0, 1.0) ** SLOWLY * resolved
+        return _Spread(scale, factor, size, df, effective, counted)
 
     def excess(self, weights: PerGroup, first: Models, second: Models) -> Excess:
         """What the units add to the means of models' differences, or of a model by itself (-1 stands for none)."""
@@ -220,10 +225,12 @@ class UnitSums:
         mean /= np.maximum(in_strata, 1)
         mean[: len(weights)] = 0.0  # residuals on items of several units are about the items' own means
         residual = total - self.weight[:, None] * mean[self.stratum]
+        weight = math.sqrt(spread.size) * spread.scale[self.stratum]
         of_unit = np.zeros((len(self.names), total.shape[1]))
-        np.add.at(of_unit, self.unit, math.sqrt(spread.size) * spread.scale[self.stratum, None] * residual)
+        np.add.at(of_unit, self.unit, weight[:, None] * residual)
         apart = mean[:, first] - mean[:, second]
-        about_zero = self.square[:, first, np.where(second < 0, first, second)]
+        other = np.where(second < 0, first, second)
+        about_zero = self.square[:, first, other]
         about_mean = np.maximum(about_zero - in_strata * apart**2, 0.0)
         chance = spread.size * (spread.scale**2 * spread.factor @ about_mean)
         totals = (of_unit[:, first] - of_unit[:, second]).T

@@ -154,7 +154,9 @@ def _size_goes_with_difference(estimate: Estimate) -> bool:
         return False
     means = estimate.over_groups().mean[: estimate.n_models, 0]
     leading = estimate.order[np.argsort(means, kind="stable")[:2]]
-    difference = values[leading[0]] - (values[leading[1]] if len(leading) > 1 else 0.0)
+    difference = values[leading[0]]
+    if len(leading) > 1:
+        difference = difference - values[leading[1]]
     mean = np.bincount(plan.unit, difference) / plan.unit_sizes
     size = np.log(plan.unit_sizes)
     n_units = len(size)
