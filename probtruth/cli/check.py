@@ -67,16 +67,18 @@ def check(
 
 def _checked(file: str, reading: LabelReading, cells: opt.Cells, columns: tuple[MaybeText, MaybeText]) -> Checked:
     """What a file or folder is; `columns` are those of the models and scores of a table."""
-    from probtruth.io.loaders.readers import format_of, read_label_file
+    from probtruth.io.annotations import annotations_in
+    from probtruth.io.table import opened
+    from probtruth.io.tools import tool_of
 
     name, path = named_file(file)
-    tool = format_of(path) if reading.format == "auto" else reading.format
+    tool = tool_of(path) or "table" if reading.format == "auto" else reading.format
     if tool in SCORE_TOOLS:
         return _log(tool, {name: path} if name else path)
     if tool == "table":
         return _table(path, reading, cells, columns)
     kinds = {"wide": "annotations, wide form", "counts": "annotations, counts per label"}
-    return _labels(read_label_file(path, replace(reading, format=tool)), kinds.get(tool, f"{tool} export"))
+    return _labels(annotations_in(opened(path), replace(reading, format=tool)), kinds.get(tool, f"{tool} export"))
 
 
 def _votes(votes: Any) -> Checked:

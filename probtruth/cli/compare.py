@@ -28,7 +28,7 @@ def compare(
     json: bool = False,
 ) -> None:
     """Compare models by any per-item score."""
-    from probtruth.io.loaders.readers import read_score_files
+    from probtruth.io.votes import scores_in_files
     from probtruth.line.compare import compare as compare_scores
     from probtruth.line.result import Result
     from probtruth.types import Votes
@@ -38,7 +38,7 @@ def compare(
     check_output(out, show, reading.item or "item")
     cache_compiled_code()
     with console.progress("reading scores"):
-        read = read_score_files(named_files(scores), reading, opt.n_bytes(memory))
+        read = scores_in_files(named_files(scores), reading, opt.n_bytes(memory))
     for note in read.notes:
         console.note(note)
     if verdict.baseline is not None:
@@ -67,11 +67,11 @@ def compare(
 def _costs(cost: str, scores: list[str], reading: ScoreReading) -> Any:
     """A price of each model, from a file with the columns `model` and `cost`, or costs by item, from a column."""
     from probtruth import frame_numbers, frames
-    from probtruth.io.loaders.readers import read_score_files
     from probtruth.io.table import opened
+    from probtruth.io.votes import scores_in_files
 
     if not Path(cost).is_file():
-        return read_score_files(named_files(scores), replace(reading, score=cost, higher_is_better=False))
+        return scores_in_files(named_files(scores), replace(reading, score=cost, higher_is_better=False))
     table, source = opened(cost).whole
     frames.need_columns(table.columns, {"model": "model", "cost": "cost"}, source.name)
     models = frames.names(table, "model", source, "model").to_list()

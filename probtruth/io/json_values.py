@@ -9,9 +9,9 @@ from typing import Any
 from probtruth.check import quote, shortlist
 from probtruth.errors import InputError
 from probtruth.frames import name_text
-from probtruth.io.addresses import shown
+from probtruth.io.addresses import location, shown
 from probtruth.io.tables.json_lines import strict, values_in
-from probtruth.io.tables.read import read_bytes, utf8
+from probtruth.io.tables.read import guarded, read_bytes, regular, utf8
 from probtruth.types.arguments import StrPath
 
 CHECK = "Check that the file is what it should be."
@@ -32,7 +32,12 @@ class Record(dict[str, Any]):
         if self.get(key) is None and absent is not None:
             return read(absent, self.where)
         if key not in self:
-            raise InputError(f"an object with the keys {shortlist(self)}", f"a key {key!r}", hint, self.where)
+            raise InputError(
+                f"an object with the keys {shortlist(self)}",
+                f"a key {key!r}",
+                hint,
+                self.where,
+            )
         return read(self[key], f"{self.where}, {quote(key)}")
 
 
@@ -62,23 +67,44 @@ def read_rows(path: StrPath, what: str) -> Iterator[Record]:
 def first_object(path: StrPath) -> Any:
     """The first object of a file: on its first line, in its list, or the one that it is; None where none is read."""
     name = shown(path)
+    where = location(path)
+    regular(where)
+    with suppress(InputError), guarded(where, lambda: where.open("rb")) as file:
+        line = file.read(FIRST_LINE).lstrip().split(b"\n", 1)[0]  # a long file is not read for it
+        return _first_of(strict(utf8(line, name), name))
     data = utf8(read_bytes(path), name)
-    for text in (data.lstrip()[:FIRST_LINE].split(b"\n", 1)[0], data):
-        with suppress(InputError):
-            value = strict(text, name)
-            return value[0] if isinstance(value, list) and value else value
+    with suppress(InputError):
+        return _first_of(strict(data, name))
     return None
+
+
+def _first_of(value: Any) -> Any:
+    return value[0] if isinstance(value, list) and value else value
+
+
+def as_it_is(value: Any, where: str) -> Any:
+    return value
 
 
 def as_object(value: Any, where: str) -> Record:
     if not isinstance(value, dict):
-        raise InputError(described(value), "an object", CHECK, where)
+        raise InputError(
+            described(value),
+            "an object",
+            CHECK,
+            where,
+        )
     return Record(value, where)
 
 
 def as_list(value: Any, where: str) -> list[Any]:
     if not isinstance(value, list):
-        raise InputError(described(value), "a list", CHECK, where)
+        raise InputError(
+            described(value),
+            "a list",
+            CHECK,
+            where,
+        )
     return value
 
 
@@ -89,7 +115,12 @@ def as_objects(value: Any, where: str) -> list[Record]:
 def as_name(value: Any, where: str) -> str:
     """Text or an integer as a name that every table can hold."""
     if not isinstance(value, (str, int)) or isinstance(value, bool):
-        raise InputError(described(value), "text or an integer", "Check that value.", where)
+        raise InputError(
+            described(value),
+            "text or an integer",
+            "Check that value.",
+            where,
+        )
     fault = None
     try:
         text = name_text(value)
@@ -100,20 +131,54 @@ def as_name(value: Any, where: str) -> str:
     except ValueError:
         fault = "an integer of thousands of digits"
     if fault is not None:
-        raise InputError(fault, "a name", "Check that value.", where)
+        raise InputError(
+            fault,
+            "a name",
+            "Check that value.",
+            where,
+        )
     return text
+
+
+def split(value: Any, where: str) -> list[Any]:
+    """The parts of a text with commas, or a list as it is."""
+    if isinstance(value, str):
+        return [part.strip() for part in value.split(",")]
+    if not isinstance(value, list):
+        raise InputError(
+            described(value),
+            "a list, or a text with commas",
+            "Check that value.",
+            where,
+        )
+    return value
 
 
 def as_number(value: Any, where: str) -> float:
     """A number or a truth value as a float; NaN is an error, text is not read as a number."""
     if not isinstance(value, (int, float)):
-        raise InputError(described(value), "a number", "Check that value.", where)
+        raise InputError(
+            described(value),
+            "a number",
+            "Check that value.",
+            where,
+        )
     try:
         number = float(value)
     except OverflowError:
-        raise InputError("an integer past 1e308", "a number", "Check that value.", where) from None
+        raise InputError(
+            "an integer past 1e308",
+            "a number",
+            "Check that value.",
+            where,
+        ) from None
     if math.isnan(number):
-        raise InputError("NaN", "a number", "Leave that item out, or give its score.", where)
+        raise InputError(
+            "NaN",
+            "a number",
+            "Leave that item out, or give its score.",
+            where,
+        )
     return number
 
 
