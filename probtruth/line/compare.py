@@ -130,7 +130,7 @@ def compare(
     if isinstance(known, Scores):
         known = known if gold is None else _with_gold(known, gold)
         grouped, clustered = by_name(groups, known.items, "groups"), by_name(clusters, known.items, "clusters")
-        rope = rope_in_units(rope, known)
+        rope = None if rope is None else rope_in_units(rope, known)
         if weights is not None:
             shares = named_weights(weights, group_names(grouped, known))
     elif gold is not None:
