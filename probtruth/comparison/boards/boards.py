@@ -138,7 +138,7 @@ class Filled:
                 # what cannot be may cost infinitely much
                 board = np.where(possible[:, label], losses[self.finite, :, label], 0.0)
                 given[self.finite, :, label] = self._made(board)
-            behind = replace(behind, given=given)
+            behind = replace(behind, label_losses=given)
         return replace(scores, values=scores.sign * self.values, labels=behind)
 
     def moments(self, scores: Scores, values: Values, plan: Design) -> Moments:
