@@ -44,6 +44,11 @@ def item_of(comparison: "Comparison") -> str:
     return "prompt" if "votes" in comparison.settings else "item"
 
 
+def unit_of(comparison: "Comparison") -> str:
+    """What the spread is between: items, or clusters of them."""
+    return "item" if comparison.settings.get("clusters") is None else "cluster"
+
+
 def rope_of(comparison: "Comparison") -> str:
     """The ROPE as it was given: of votes in points of their share."""
     points = as_float(comparison.settings.get("rope_in_points"))
@@ -52,7 +57,5 @@ def rope_of(comparison: "Comparison") -> str:
 
 def mean_of(comparison: "Comparison", with_units: bool = False) -> str:
     """What is compared: the mean of a score, or a metric of all items together; on an axis with its unit."""
-    name = measure(comparison.rule)
-    if with_units:
-        name = with_unit(comparison.rule)
+    name = with_unit(comparison.rule) if with_units else measure(comparison.rule)
     return name if comparison.settings.get("metric") else f"mean {name}"

@@ -161,12 +161,9 @@ class Observed:
             names,
             -chosen[:, :-1] @ self.fit.value,
             -(self.scores @ toward.T).T,
-            self.item,
-            Design(np.array([int(self.item.max()) + 1])),
             about,
-            self.annotator,
-            item_df=item_df,
-            annotator_df=n_annotators[0] - 1 if n_annotators else None,
+            (self.item, item_df),
+            None if self.annotator is None else (self.annotator, n_annotators[0] - 1),
         )
         # the variance of as many independent votes
         covariance = toward @ chosen.T
