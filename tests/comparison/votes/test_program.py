@@ -40,7 +40,7 @@ def compared(engine: str) -> pt.Comparison:
 
 
 def sites_of(votes: pt.Votes) -> Iterator[tuple[str, bool]]:
-    data = data_of(votes, np.arange(len(votes.models)))
+    data = jax.tree.map(jax.numpy.asarray, data_of(votes, np.arange(len(votes.models))))
     seeded = handlers.seed(program, jax.random.key(0))
     for name, site in handlers.trace(seeded).get_trace(**data).items():
         if site["type"] == "sample":

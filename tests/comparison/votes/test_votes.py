@@ -123,9 +123,10 @@ def test_puddings_have_davidsons_worths_and_ties() -> None:
 
 def test_ties_have_the_largest_likelihood_of_davidsons_model() -> None:
     votes, _ = simulated(np.random.default_rng(1), 5, 40, 8, 800, 0.3, 1.0)
-
-    votes = replace(votes, left=np.append(votes.left, [0] * 200), right=np.append(votes.right, [1] * 200))
-    votes = replace(votes, item=np.append(votes.item, [0] * 200), outcome=np.append(votes.outcome, [1, 1, 0, -1] * 50))
+    # a fifth of the votes is on one prompt, and one model stands left there
+    more = {"item": [0] * 200, "left": [0] * 200, "right": [1] * 200, "outcome": [1, 1, 0, -1] * 50}
+    longer = {name: np.append(getattr(votes, name), added) for name, added in more.items()}
+    votes = replace(votes, **longer, annotator=np.append(votes.annotator, [0] * 200))
 
     # the side is held by as many votes as balance says, so that the likelihood alone is that without it
     free_side = Fit.of(votes, added=0.0)
@@ -281,8 +282,9 @@ def test_groups_of_prompts_have_strengths_of_their_own() -> None:
     assert even.high < 0 < rows["odd", "m00", "m02"].low
     assert even.n_items == 30
     # strengths of a group are those of its votes alone, but for the ties and the side that all share
-    alone = replace(votes, **{name: getattr(votes, name)[~odd] for name in ("item", "left", "right", "outcome")})
-    alone = replace(alone, annotator=votes.annotator[~odd], item=alone.item // 2, items=votes.items[::2])
+    fields = ("item", "left", "right", "outcome", "annotator")
+    alone = replace(votes, **{name: getattr(votes, name)[~odd] for name in fields})
+    alone = replace(alone, item=alone.item // 2, items=votes.items[::2])
     tenth = (even.high - even.low) / 10
     assert even.difference == pytest.approx(pt.compare(alone).pairs[1].difference, abs=tenth)
     population = {row.models: row for row in found.group_results["population of groups"]}["m00", "m02"]
