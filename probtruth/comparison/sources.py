@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Int
 
 from probtruth import check
-from probtruth.comparison.boards.boards import beyond, filled, notes_on, shared_items
+from probtruth.comparison.boards.boards import Board, with_filled_labels
 from probtruth.comparison.estimation.design import Design, group_weights
 from probtruth.comparison.estimation.estimate import About, Estimate, VarianceOf
 from probtruth.comparison.estimation.fixed_items import fixed_estimate, fixed_variance
@@ -39,6 +39,10 @@ def of_moments(moments: Moments, weights: object, options: Options) -> Estimate:
         plan = replace(plan, weights=group_weights(weights, moments.groups, plan.group_sizes))
     elif weights is not None:
         raise InputError("weights without groups", "groups to weight", "Leave weights out.")
+    board = None
+    if moments.has_holes:
+        board = Board.of(moments, plan)
+        moments = board.moments()
     n_infinite = moments.infinite.sum((0, 2)).tolist()
     infinite = {model: (n, ()) for model, n in zip(moments.models, n_infinite, strict=True) if n}
     about = About(
@@ -51,6 +55,8 @@ def of_moments(moments: Moments, weights: object, options: Options) -> Estimate:
         notes=(FROM_SUMS, *moments.cautions),
         range=moments.range,
     )
+    if board is not None:
+        return board.estimate(moments, about)
     estimate = estimate_of(moments, plan, about)
     if moments.annotators is None:
         return estimate
@@ -72,33 +78,25 @@ def of_scores(scores: Scores, plan: Design, options: Options, annotations: objec
         if annotations is None and scores.labels is not None:
             annotations = scores.labels.named_annotations
     _refuse_replicates(scores, plan, options, annotations)
-    board = None
     complete = scores
     if np.isnan(values).any():
         _refuse_holes(scores, options)
-        board = filled(values, plan, scores.models)
-        complete = board.scores(scores)
-        values = board.values
-    if influence is not None:
-        values = values + influence
-    moments = Moments.made(scores, values, plan) if board is None else board.moments(scores, values, plan)
-    about = _about(scores, plan, moments, values, gold, options.seed)
-    if board is not None:
-        on_both = shared_items(scores.losses)[np.ix_(board.finite, board.finite)]
-        about = replace(about, values=None, shared_items=on_both)
-    estimate = estimate_of(moments, plan, about)
+        board = Board.of(Moments.made(scores, values, plan), plan)
+        moments = board.moments(influence)
+        estimate = board.estimate(moments, _about(scores, plan, moments, values, gold, options.seed))
+        complete = with_filled_labels(scores, plan)
+    else:
+        if influence is not None:
+            values = values + influence
+        moments = Moments.made(scores, values, plan)
+        estimate = estimate_of(moments, plan, _about(scores, plan, moments, values, gold, options.seed))
     order = estimate.order
-    if board is not None:
-        estimate = board.corrected(estimate)
-        notes = notes_on(scores.losses, scores.models, scores.higher_is_better, board)
-        notes += beyond(estimate, moments.range)
-        estimate = replace(estimate, about=replace(about, notes=(*about.notes, *notes)))
     if gold is not None:
         estimate = gold.corrected(estimate, order)
     if options.fold_correlation is not None and scores.replicates is None:
         estimate = correlated_folds(estimate, options.fold_correlation)
     within = _within(complete, plan, influence, gold, order)
-    if about.no_second_vote:  # what labels have of the variance cannot be told
+    if estimate.about.no_second_vote:  # what labels have of the variance cannot be told
         within = {"labels": lambda a, b: None}
     estimate = replace(estimate, within=within)
     if options.these_items:

@@ -46,9 +46,10 @@ def estimate_of(moments: Moments, plan: Design, about: About) -> Estimate:
     if unit_totals is None:
         squares = sums.n * mean**2 + sums.powers[1]
     else:
-        differ = plan.group_totals((unit_totals != 0).astype(np.float64))
-        total = plan.group_totals(np.abs(unit_totals))
         squares = plan.group_totals(unit_totals**2)
+        if about.shared_items is None:  # else the sizes are those of the clusters' items that a pair shares
+            differ = plan.group_totals((unit_totals != 0).astype(np.float64))
+            total = plan.group_totals(np.abs(unit_totals))
     constant_group = differ == 0
     if about.range is not None:  # else nothing says by how much a constant difference could vary
         constant_group |= low == high

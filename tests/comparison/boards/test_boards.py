@@ -9,7 +9,9 @@ from scipy import sparse
 from scipy.sparse.linalg import lsqr
 
 import probtruth as pt
-from probtruth.comparison.boards.boards import Fit, connected, filled
+from probtruth.comparison.boards.boards import filled
+from probtruth.comparison.boards.columns import Columns
+from probtruth.comparison.boards.fit import Fit, connected
 from probtruth.comparison.estimation.design import Design
 from probtruth.errors import PosteriorError
 
@@ -38,9 +40,10 @@ def test_a_full_board_is_left_as_it_is() -> None:
         Design.of(groups, group_names=("x", "y", "z")),
         Design.of(groups, groups + 3 * (np.arange(50) // 10), group_names=("x", "y", "z")),
     ):
-        made = filled(values, plan, list("abcd"))
-        np.testing.assert_allclose(made.values, values, rtol=0, atol=ROUNDING)
-        np.testing.assert_allclose(made.effective, 1.0, rtol=ROUNDING)
+        (made,) = filled(values, plan, list("abcd"))
+        np.testing.assert_allclose(made, values, rtol=0, atol=ROUNDING)
+        fit = Fit.of(Columns.of_items(values, plan.of_cell()))
+        np.testing.assert_allclose(fit.effective(None if plan.unit is None else plan.unit), 1.0, rtol=ROUNDING)
 
 
 def test_means_are_those_of_least_squares_with_an_effect_for_each_item() -> None:
@@ -50,7 +53,7 @@ def test_means_are_those_of_least_squares_with_an_effect_for_each_item() -> None
     columns = sparse.csr_matrix((np.ones(len(model)), (rows, model)), (len(model), 6))
     effects = sparse.csr_matrix((np.ones(len(model)), (rows, item)), (len(model), 40))
     found = lsqr(sparse.hstack([columns, effects]), values[model, item], atol=1e-14, btol=1e-14)[0]
-    fit = Fit.of(values)
+    fit = Fit.of(Columns.of_items(values, np.zeros(40, int)))
     np.testing.assert_allclose(fit.mean - fit.mean[0], found[:6] - found[0], atol=1e-8)
 
 
