@@ -145,7 +145,7 @@ class Moments:
         if size > LARGEST or 0 < size < SMALLEST:
             wanted = f"finite scores from {SMALLEST:g} to {LARGEST:g}"
             raise InputError(f"scores of size {size:g} at most", wanted, "Rescale the scores.")
-        n, powers, ends, sizes = _summed(values, plan, columns is not None)
+        n, powers, ends, sizes = _summed(values, plan) if columns is None else _with_holes(values, plan)
         return cls(
             models=models,
             rule=scores.rule,
@@ -324,11 +324,8 @@ def _are_steps(values: ModelItem) -> bool:
     return bool(((values == 0) | (np.abs(values) == 1)).all())
 
 
-def _summed(values: ModelItem, plan: Design, holes: bool) -> tuple[np.ndarray, ...]:
-    """Number of items, powers, ends and sizes of every model and of every pair, by the cells of a design.
-
-    Of scores with holes, ends and sizes are those of the items that a model, or a pair, has.
-    """
+def _summed(values: ModelItem, plan: Design) -> tuple[np.ndarray, ...]:
+    """Number of items, powers, ends and sizes of every model and of every pair, by the cells of a design."""
     group = plan.of_item()
     cell = plan.of_cell()
     if plan.grouped or plan.unit is not None:  # items of one cell stand together, and cells of one group
@@ -344,7 +341,7 @@ def _summed(values: ModelItem, plan: Design, holes: bool) -> tuple[np.ndarray, .
     n_cells = plan.n_clusters or plan.n_groups
     pairs = pairs_of(np.arange(n_models))
     n_rows = n_models + len(pairs)
-    powers = np.full((3 if plan.n_clusters is None else 1, n_rows, n_cells), np.nan if holes else 0.0)
+    powers = np.zeros((3 if plan.n_clusters is None else 1, n_rows, n_cells))
     ends = np.full((2, n_rows, plan.n_groups), -np.inf)
     sizes = np.zeros((2, n_rows, plan.n_groups))
     step = max(1, BLOCK // max(n_items, 1))
@@ -356,25 +353,45 @@ def _summed(values: ModelItem, plan: Design, holes: bool) -> tuple[np.ndarray, .
                 first, second = pairs[max(0, start - n_models) : stop - n_models].T
                 rows = np.concatenate([rows, values[first] - values[second]])
             of_cells = slice(start, stop), cell[starts]
-            if not holes:
-                mean = np.add.reduceat(rows, starts, axis=1) / count
-                powers[0][of_cells] = mean
-            if not holes and plan.n_clusters is None:
+            mean = np.add.reduceat(rows, starts, axis=1) / count
+            powers[0][of_cells] = mean
+            if plan.n_clusters is None:
                 residual = rows - (mean if len(starts) == 1 else np.repeat(mean, count, axis=1))
                 raised = residual * residual
                 powers[1][of_cells] = np.add.reduceat(raised, starts, axis=1)
                 raised *= residual
                 powers[2][of_cells] = np.add.reduceat(raised, starts, axis=1)
             of_groups = slice(start, stop), group[group_starts]
-            least = np.fmin.reduceat(rows, group_starts, axis=1)
-            largest = np.fmax.reduceat(rows, group_starts, axis=1)
-            ends[0][of_groups] = np.nan_to_num(-least, nan=-np.inf, posinf=np.inf, neginf=-np.inf)
-            ends[1][of_groups] = np.nan_to_num(largest, nan=-np.inf, posinf=np.inf, neginf=-np.inf)
-            if holes:
-                rows = np.nan_to_num(rows, copy=False)
+            ends[0][of_groups] = -np.minimum.reduceat(rows, group_starts, axis=1)
+            ends[1][of_groups] = np.maximum.reduceat(rows, group_starts, axis=1)
             sizes[0][of_groups] = np.add.reduceat(rows != 0, group_starts, axis=1, dtype=np.int64)
             sizes[1][of_groups] = np.add.reduceat(np.abs(rows), group_starts, axis=1)
     return spread_out(count, cell[starts], n_cells), powers, ends, sizes
+
+
+def _with_holes(values: ModelItem, plan: Design) -> tuple[np.ndarray, ...]:
+    """The same of scores with holes: ends and sizes of the items that a model, or a pair, has, and no powers."""
+    n_models = len(values)
+    n_rows = n_models * (n_models + 1) // 2
+    group = plan.of_item()
+    n_cells = plan.n_clusters or plan.n_groups
+    ends = np.full((2, n_rows, plan.n_groups), -np.inf)
+    sizes = np.zeros((2, n_rows, plan.n_groups))
+    places = np.split(np.arange(n_models, n_rows), np.cumsum(np.arange(n_models - 1, 0, -1)))
+    for model, row in enumerate(values):
+        seen = ~np.isnan(row)
+        for at in np.unique(group[seen]):
+            here = np.flatnonzero(seen & (group == at))
+            ends[:, model, at] = -row[here].min(), row[here].max()
+            with np.errstate(invalid="ignore"):  # of two infinite scores
+                rows = row[here] - np.take(values[model + 1 :], here, axis=1)
+            pairs = places[model]
+            ends[0, pairs, at] = -np.fmin.reduce(rows, axis=1, initial=np.inf)
+            ends[1, pairs, at] = np.fmax.reduce(rows, axis=1, initial=-np.inf)
+            sizes[0, pairs, at] = np.count_nonzero(np.fmax(np.abs(rows, out=rows), 0.0, out=rows), axis=1)
+            sizes[1, pairs, at] = rows.sum(1)
+    powers = np.full((3 if plan.n_clusters is None else 1, n_rows, n_cells), np.nan)
+    return np.bincount(plan.of_cell(), minlength=n_cells), powers, ends, sizes
 
 
 def _merged(
