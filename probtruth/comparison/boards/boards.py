@@ -14,7 +14,7 @@ from jaxtyping import Float, Int
 
 from probtruth.comparison.boards.columns import Columns, Values
 from probtruth.comparison.boards.fit import Fit, need_connected
-from probtruth.comparison.boards.notes import beyond, notes_on
+from probtruth.comparison.boards.notes import beyond, notes_on, unknown
 from probtruth.comparison.estimation.design import Design, totals
 from probtruth.comparison.estimation.estimate import About, Estimate, Part, power_sums, rows_from_models
 from probtruth.comparison.estimation.means import estimate_of
@@ -80,7 +80,8 @@ class Board:
         """
         sums = self.sums
         powers = np.zeros(sums.powers.shape)
-        sizes = sums.sizes.astype(np.float64)
+        ends = sums.ends.copy()
+        sizes = sums.sizes.copy()
         rows = self.rows
         n_models = len(self.finite)
         pairs = pairs_of(np.arange(n_models))
@@ -90,30 +91,42 @@ class Board:
                 apart = apart + more[np.ix_(self.finite, sums.cell_group[sums.columns.cell] == group)]
             shared = self.shared[group][tuple(pairs.T)]
             known = np.flatnonzero(shared > 0)
-            scale = fit.n_items / shared[known]
             at = rows[n_models + known]
             if sums.clustered:
                 cells, of_column = np.unique(fit.columns.cell, return_inverse=True)
                 moved = totals(apart * fit.columns.count, of_column, len(cells))
                 moved = moved / sums.n[cells] + fit.mean[fit.alike, None]
-                powers[0][np.ix_(rows, cells)] = rows_from_models(moved)
-                sizes[:, at, group] = scale * self._unit_sizes(fit, of_column, len(cells))[:, known]
-                continue
-            powers[:, rows, group] = np.stack([rows_from_models(fit.mean[fit.alike]), *_squares_and_cubes(fit, apart)])
-            # differences of filled scores have no ties
-            sizes[0, rows[n_models:], group] = fit.n_items
-            sizes[:, at, group] = scale * sums.sizes[:, at, group]
-        return replace(sums, powers=powers, sizes=sizes)
+                of_cells = rows_from_models(moved)
+                powers[0][np.ix_(rows, cells)] = of_cells
+                near = np.stack([-of_cells.min(1), of_cells.max(1)])
+                tied = self._unit_sizes(fit, of_column, len(cells))[:, known]
+            else:
+                mean = rows_from_models(fit.mean[fit.alike])
+                squares, cubes = _squares_and_cubes(fit, apart)
+                powers[:, rows, group] = np.stack([mean, squares, cubes])
+                near = np.sqrt(squares / fit.n_items) + np.stack([-mean, mean])
+                tied = fit.n_items / shared[known] * sums.sizes[:, at, group]
+            # what two models do not share may tell them apart too
+            ends[:, rows, group] = np.maximum(ends[:, rows, group], near)
+            sizes[0, rows[n_models:], group] = self.plan.group_units[group]
+            sizes[:, at, group] = tied
+        return replace(sums, powers=powers, ends=ends, sizes=sizes)
 
     def _unit_sizes(
         self, fit: Fit, unit: Int[np.ndarray, " column"], n_units: int
     ) -> Float[np.ndarray, "size pair"]:
-        """In how many clusters two models' sums over the items that they share differ, and by how much in all."""
+        """In how many clusters two models' sums over the items that they share differ, and by how much in all.
+
+        Both are what they would be without holes.
+        """
         found = []
+        count = fit.columns.count
         for at, row in enumerate(fit.columns.values):
-            apart = np.nan_to_num(fit.columns.count * (row - fit.columns.values[at + 1 :]))
-            of_units = np.abs(totals(apart, unit, n_units))
-            found.append(np.stack([(of_units > 0).sum(1), of_units.sum(1)]))
+            apart = count * (row - fit.columns.values[at + 1 :])
+            shared = totals(count * ~np.isnan(apart), unit, n_units)
+            of_units = np.abs(totals(np.nan_to_num(apart), unit, n_units))
+            differ = (of_units > 0).sum(1) * n_units / np.maximum((shared > 0).sum(1), 1)
+            found.append(np.stack([differ, of_units.sum(1) * fit.n_items / np.maximum(shared.sum(1), 1)]))
         return np.concatenate(found, axis=1)
 
     def estimate(self, moments: Moments, about: About) -> Estimate:
@@ -131,7 +144,7 @@ class Board:
             further = np.where(df > 1, units / (df - 1) * (items.df - 1) / full, 0.0)
         part = Part(items.variance * scale, items.third * scale * further, df, items.raw)
         notes = notes_on(self.sums, estimate.names, self.fits, shared)
-        notes += beyond(estimate, moments.range)
+        notes += unknown(estimate, df) + beyond(estimate, moments.range)
         about = replace(about, notes=(*about.notes, *notes))
         return replace(estimate, about=about, parts={next(iter(estimate.parts)): part})
 

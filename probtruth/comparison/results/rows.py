@@ -119,9 +119,9 @@ def in_own_units(row: Pair, about: About) -> Pair:
     low = row.low
     high = row.high
     bound = about.bound
-    if bound and low is not None and math.isfinite(low):
+    if bound and low is not None:
         low = min(max(low, -bound), bound)
-    if bound and high is not None and math.isfinite(high):
+    if bound and high is not None:
         high = min(max(high, -bound), bound)
     favours = None
     if row.difference:

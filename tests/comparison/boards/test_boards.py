@@ -262,3 +262,50 @@ def test_a_model_without_any_score_is_an_error() -> None:
     )
     with pytest.raises(pt.InputError, match="no score of model 'c'"):
         pt.compare(scores)
+
+
+def test_models_that_share_no_item_are_compared_by_way_of_another() -> None:
+    """Of a chain the difference is the sum of its links', which rest on different items: variances add up."""
+    rng = np.random.default_rng(15)
+    values = 2 * rng.standard_normal(400) + rng.standard_normal((3, 400)) + np.array([[0.0], [0.1], [0.4]])
+    values[2, :200] = np.nan
+    values[0, 200:] = np.nan
+    found = {row.models: row for row in pt.compare(make(values, higher_is_better=False)).pairs}
+    one, two = values[0, :200] - values[1, :200], values[1, 200:] - values[2, 200:]
+    far = found["000", "002"]
+    assert far.difference == pytest.approx(one.mean() + two.mean(), rel=ROUNDING)
+    error = np.sqrt(one.var(ddof=1) / 200 + two.var(ddof=1) / 200)
+    assert far.high - far.low == pytest.approx(2 * 1.966 * error, rel=0.01)  # t of some 400 degrees of freedom
+    assert far.shared_items == 0
+
+
+def test_a_model_that_shares_one_item_has_infinite_intervals_and_the_others_what_they_have_without_it() -> None:
+    values = board(np.random.default_rng(16), 3, 50, 1.0)
+    values[2, 1:] = np.nan
+    comparison = pt.compare(make(values))
+    found = {row.models: row for row in comparison.pairs}
+    assert (found["000", "002"].low, found["000", "002"].high) == (-np.inf, np.inf)
+    without = pt.compare(make(values[:2])).pairs[0]
+    assert found["000", "001"].low == pytest.approx(without.low, rel=0.05)
+    assert "'000' and '002' (and 1 more of the pairs) are compared by one item" in " ".join(comparison.warnings)
+    bounded = pt.compare(make((values > 0) + 0 * values))
+    row = next(row for row in bounded.pairs if row.models == ("000", "002"))
+    assert (row.low, row.high) == (-1.0, 1.0)
+
+
+@pytest.mark.parametrize("size", [1, 5])
+def test_ties_in_clusters_count_on_a_board_as_they_do_on_full_scores(size: int) -> None:
+    """Clusters of one item are items; of more, a hole elsewhere changes little."""
+    values = zero_one(200)
+    clusters = [str(item // size) for item in range(200)]
+    full = pt.compare(make(values), clusters=clusters).pairs[0]
+    less = values.copy()
+    less[2, 50] = np.nan
+    with_hole = pt.compare(make(less), clusters=clusters).pairs[0]
+    for name in ("low", "high"):
+        assert with_hole[name] == pytest.approx(full[name], abs=0.01 * (full.high - full.low))
+    half = values[:2].copy()
+    half[1, 100:] = np.nan
+    pair = pt.compare(make(half), clusters=clusters).pairs[0]
+    alone = pt.compare(make(values[:2, :100]), clusters=clusters[:100]).pairs[0]
+    assert pair.high - pair.low == pytest.approx(alone.high - alone.low, rel=0.03)  # of one degree of freedom
