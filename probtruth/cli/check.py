@@ -67,16 +67,18 @@ def check(
 
 def _checked(file: str, reading: LabelReading, cells: opt.Cells, columns: tuple[MaybeText, MaybeText]) -> Checked:
     """What a file or folder is; `columns` are those of the models and scores of a table."""
-    from probtruth.io.loaders.readers import format_of, read_label_file
+    from probtruth.io.annotations import annotations_in
+    from probtruth.io.table import opened
+    from probtruth.io.tools import tool_of
 
     name, path = named_file(file)
-    tool = format_of(path) if reading.format == "auto" else reading.format
+    tool = tool_of(path) or "table" if reading.format == "auto" else reading.format
     if tool in SCORE_TOOLS:
         return _log(tool, {name: path} if name else path)
     if tool == "table":
         return _table(path, reading, cells, columns)
     kinds = {"wide": "annotations, wide form", "counts": "annotations, counts per label"}
-    return _labels(read_label_file(path, replace(reading, format=tool)), kinds.get(tool, f"{tool} export"))
+    return _labels(annotations_in(opened(path), replace(reading, format=tool)), kinds.get(tool, f"{tool} export"))
 
 
 def _votes(votes: Any) -> Checked:
@@ -90,7 +92,7 @@ def _votes(votes: Any) -> Checked:
 
 def _table(path: Any, reading: LabelReading, cells: opt.Cells, of_scores: tuple[MaybeText, MaybeText]) -> Checked:
     """What a table holds, by its kind."""
-    from probtruth.io.kinds import Hard, LongScores, Soft, kind_of, score_kind
+    from probtruth.io.kinds import Board, Hard, LongScores, Soft, kind_of, score_kind
     from probtruth.io.predictions import read_predictions
     from probtruth.io.table import opened
     from probtruth.io.vote_columns import vote_columns
@@ -102,8 +104,11 @@ def _table(path: Any, reading: LabelReading, cells: opt.Cells, of_scores: tuple[
     votes = vote_columns(table.columns)
     if votes is not None:
         return _votes(votes_of(table, votes))
-    names = {how.column(role) for role in ("item", "model", "score")}
-    if names <= set(table.columns) and isinstance(score_kind(table, how), LongScores):
+    try:
+        of_models = score_kind(table, how)
+    except InputError:
+        of_models = None
+    if isinstance(of_models, LongScores | Board):
         return _scores(table, how)
     try:
         kind = kind_of(table, reading)

@@ -34,7 +34,6 @@ ARGUMENTS = {
     "files": Option(INPUT, "[NAME=]FILE", "Labels, predictions, soft labels, scores, logs or exports."),
     "scores": Option(INPUT, "SCORES", "A table (item, model, score), or logs of a harness: [NAME=]FILE."),
     "file": Option(INPUT, "FILE", "Labels (long form, counts, item and label, export): path or address."),
-    "table": Option(INPUT, "TABLE", "Instead of other files: columns truth.cat (or votes.cat), ours.cat."),
 }
 OPTIONS = {
     "predictions": Option(INPUT, "NAME=FILE", "A model's probabilities, a column a label. Repeat."),

@@ -12,8 +12,6 @@ from probtruth.errors import InputError
 from probtruth.io.addresses import is_address, named
 from probtruth.io.formats import LabelReading, MaybeText
 
-EACH = "Each file follows its option: --annotations FILE --predictions NAME=FILE --predictions NAME=FILE."
-
 
 def named_file(word: str) -> tuple[str, str | Path]:
     """The name (empty without one) and the path of `FILE` or `NAME=FILE`; what exists is a file."""
@@ -52,13 +50,12 @@ class Files:
 
 
 def read(
-    files: Files, table: MaybeText = None, estimand: Any = None, clusters: MaybeText = None, memory: MaybeText = None
+    files: Files, estimand: Any = None, clusters: MaybeText = None, memory: MaybeText = None
 ) -> tuple[Any, Any, dict[str, Any]]:
     """The labels, the predictions, and the groups and clusters of their items."""
     from probtruth.io.groups import read_groups
-    from probtruth.io.loaders import joined_table
-    from probtruth.io.predictions import model_files, read_predictions
-    from probtruth.line.inputs import opened_models, reference_of
+    from probtruth.io.predictions import model_files, opened_models, read_predictions
+    from probtruth.line.inputs import reference_of
 
     item = files.reading.item
     limit = n_bytes(memory)
@@ -66,19 +63,11 @@ def read(
     strata: dict[str, Any] = {}
     models: dict[str, Any] = {}
     known: Any = files.soft or files.annotations
-    if table is not None:
-        beside = [name for name in ("predictions", "annotations", "soft") if getattr(files, name)]
-        if beside:
-            raise InputError(
-                f"the table {table!r} with --{beside[0]}", "one table that holds all, or a file each", EACH
-            )
-        known, models = joined_table(table, item=item or "item")
-    elif not files.predictions:
-        hint = "Write --predictions my_model=probs.csv, or one TABLE with columns truth.cat, ours.cat."
-        raise InputError("no --predictions and no table", "one of the two", hint)
-    elif files.annotations and files.soft:
+    if not files.predictions:
+        raise InputError("no --predictions", "a file for each model", "Write --predictions my_model=probs.csv.")
+    if files.annotations and files.soft:
         raise _no_labels("both --annotations and --soft")
-    elif known is None:
+    if known is None:
         known, predictions, strata = _logged(files.predictions)
     else:
         models = opened_models(model_files(files.predictions))
@@ -95,10 +84,10 @@ def read(
 def _logged(words: Sequence[str]) -> tuple[Any, Any, dict[str, Any]]:
     """The truth, the predictions and the tasks that logs of lm-eval hold."""
     from probtruth.io.loaders import read_lm_eval_choices
-    from probtruth.io.loaders.readers import score_format
+    from probtruth.io.tools import tool_of
 
     files = named_files(words)
-    if not isinstance(files, dict) or score_format([path for own in files.values() for path in own]) != "lm-eval":
+    if not isinstance(files, dict) or {tool_of(path) for own in files.values() for path in own} != {"lm-eval"}:
         raise _no_labels("neither --annotations nor --soft", "; only logs of lm-eval hold the right answers themselves")
     predictions, truth = read_lm_eval_choices(files)
     tasks = {item: item.rpartition("/")[0] for item in predictions.index.items}
@@ -116,9 +105,9 @@ def read_pilot(pilot: Pilot, console: Console) -> tuple[Any, Any]:
         got = "both SCORES and --annotations" if pilot.scores else "no pilot"
         raise InputError(got, "one of the two", "Give a table of scores, or --annotations and --predictions.")
     if pilot.scores:
-        from probtruth.io.loaders.readers import read_score_files
+        from probtruth.io.votes import read_scores_or_votes
 
-        scores = read_score_files(named_files(pilot.scores), pilot.reading)
+        scores = read_scores_or_votes(named_files(pilot.scores), pilot.reading)
         for note in scores.notes:
             console.note(note)
         return scores, None

@@ -10,7 +10,7 @@ from probtruth.errors import InputError
 from probtruth.io.formats import MaybeText, Texts
 
 # What says something of one label at a time, or of how one file of it is read; and what stands beside it.
-OF_ONE = "soft table metric gold weights replicate format missing kind renormalise memory"
+OF_ONE = "soft metric gold weights replicate format missing kind renormalise memory"
 OF_ONE_LABEL = (tuple(OF_ONE.split()), "several --label")
 
 
@@ -18,7 +18,6 @@ def run(
     context: opt.Context,
     files: Files,
     verdict: opt.Verdict,
-    table: MaybeText = None,
     label: list[str] | None = None,
     gold: MaybeText = None,
     clusters: MaybeText = None,
@@ -35,7 +34,7 @@ def run(
     """Turn labels and predictions into P(A beats B) and a report."""
     labels = label or []
     several = len(labels) > 1
-    opt.refuse_unused(context, *(OF_ONE_LABEL if several else _unused(files, table)))
+    opt.refuse_unused(context, *(OF_ONE_LABEL if several else _unused(files)))
     files = replace(files, reading=replace(files.reading, label=labels[0] if labels else None))
     if metric is not None and (rule, floor, gold, verdict.weights) != ("log", None, None, None):
         hint = "Leave one out."
@@ -53,7 +52,7 @@ def run(
         conclude(result, out, show, item, console, gate)
         return
     with console.progress("reading"):
-        reference, predictions, strata = read(files, table, estimand or ("class" if gold else None), clusters, memory)
+        reference, predictions, strata = read(files, estimand or ("class" if gold else None), clusters, memory)
     for note in dict.fromkeys((*getattr(reference, "notes", ()), *predictions.notes)):
         console.note(note)
     with console.progress("inferring, scoring, sampling"):
@@ -77,11 +76,9 @@ def _of_several_labels(labels: list[str], files: Files, options: dict[str, Any],
     return evaluate_labels(files.annotations, model_files(files.predictions), labels, **options)
 
 
-def _unused(files: Files, table: MaybeText) -> tuple[Texts, str]:
+def _unused(files: Files) -> tuple[Texts, str]:
     """The options that do nothing beside the files, and what these are."""
     of_votes = ("annotator", "label", "replicate", "format", "missing")
-    if table is not None:
-        return of_votes, "a table that holds all"
     if files.soft is not None:
         return of_votes, "--soft"
     if files.annotations is None:

@@ -115,7 +115,7 @@ def _value(param: Any, word: str, value: Any, folder: Path, where: str, context:
     for one in listed:
         if isinstance(one, bool) or not isinstance(one, (str, int, float)):
             raise InputError(_typed(one), "text or a number", "See `probtruth COMMAND --help`.", where)
-        is_path = any(name in (param.metavar or "") for name in ("FILE", "DIR", "SCORES", "TABLE"))
+        is_path = any(name in (param.metavar or "") for name in ("FILE", "DIR", "SCORES"))
         texts.append(_from_here(str(one), folder) if is_path else str(one))
     typed = texts if several else texts[0]
     try:

@@ -27,7 +27,8 @@ def truth(
 ) -> None:
     """Infer soft labels and how good annotators are. Without --out, print a summary only."""
     cache_compiled_code()
-    from probtruth.io.loaders.readers import read_label_file
+    from probtruth.io.annotations import annotations_in
+    from probtruth.io.table import opened
     from probtruth.io.truth import check_soft_out, write_soft
     from probtruth.line.labelled import alike_labels, drifts, unsettled
     from probtruth.line.truth_dict import truth_dict
@@ -39,7 +40,7 @@ def truth(
     if out is not None:
         check_soft_out(out)
     with console.progress("reading annotations"):
-        annotations = read_label_file(file, reading)
+        annotations = annotations_in(opened(file), reading)
         if exclude_annotator:
             annotations = annotations.without_annotators(exclude_annotator)
         annotations, unlabelled = annotations.annotated()

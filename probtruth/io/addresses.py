@@ -31,7 +31,7 @@ LOOPBACK = re.compile(r"http://([^/@]*@)?(localhost|127\.\d+\.\d+\.\d+|\[::1\])(
 # How an address begins; one letter is a drive of Windows. A `Path` of an address has lost a slash.
 SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):(//?)")
 WILD = re.compile(r"[*?\[]")
-DELTA_LOG, ICEBERG = "_delta_log", ".metadata.json"  # The folder in a Delta table; how an Iceberg table's file ends
+DELTA_LOG = "_delta_log"  # The folder by which a Delta table is known
 TABLES = (".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".parquet", ".arrow", ".ipc", ".feather")
 LARGEST, LONGEST = 64 << 30, 3600.0  # At most so many bytes from an address, within so many seconds
 SILENCE = 60  # Seconds without a byte after which a server counts as gone
@@ -39,8 +39,6 @@ REDIRECTS = {301, 302, 303, 307, 308}
 MOST_REDIRECTS = 10
 # What brings the packages that some addresses need.
 EXTRAS = {
-    "deltalake": "'probtruth[delta]'",
-    "pyiceberg": "'probtruth[iceberg]'",
     "huggingface_hub": "huggingface-hub",
 }
 
@@ -65,7 +63,7 @@ def fetched_once() -> Iterator[None]:
 
 
 def location(path: str | Path) -> Path:
-    """The local path of a table; one at an address, packed by gzip, or of Delta or Iceberg is copied to one."""
+    """The local path of a table; one at an address, or packed by gzip, is copied to one."""
     held = _HELD.get()
     text = str(path)
     if held is None or not is_address(text):
@@ -102,21 +100,8 @@ def _local(path: str | Path) -> Path:
     if match is not None and (is_address(text) or (isinstance(path, Path) and not os.path.lexists(path))):
         text = match[1].lower() + text[match.end(1) :]
         _check(text, isinstance(path, Path))
-        return _read(_reader(text), text)
-    if _lies_in_lake(text):
-        return _read(_of_lake, os.path.abspath(text))
+        return _read(_downloaded if text.startswith("http") else _of_store, text)
     return Path(path)
-
-
-def _reader(url: str) -> Callable[[str], Path]:
-    if url.startswith("http"):
-        return _downloaded
-    return _of_lake if url.lower().endswith(ICEBERG) else _of_store
-
-
-def _lies_in_lake(text: str) -> bool:
-    is_iceberg = text.lower().endswith(ICEBERG) and os.path.isfile(text)
-    return is_iceberg or os.path.isdir(os.path.join(text, DELTA_LOG))
 
 
 def _read(read: Callable[[str], Path], text: str) -> Path:
@@ -303,17 +288,6 @@ def _host(url: str) -> str:
     return f"{scheme}://{re.split(r'[/?]', rest)[0]}".lower()
 
 
-def _of_lake(table: str) -> Path:
-    import polars
-
-    if table.lower().endswith(ICEBERG):
-        return _copied(table, "", "table.parquet", polars.scan_iceberg(table).sink_parquet)
-    import deltalake
-
-    version = deltalake.DeltaTable(table).version()
-    return _copied(table, version, "table.parquet", polars.scan_delta(table, version=version).sink_parquet)
-
-
 def _of_store(url: str) -> Path:
     """The copies of the object at an address, or of those of a folder or pattern."""
     from pyarrow import fs
@@ -329,7 +303,7 @@ def _of_store(url: str) -> Path:
     else:
         folder = path.rstrip("/")
         if store.get_file_info(f"{folder}/{DELTA_LOG}").type == fs.FileType.Directory:
-            return _of_lake(url)
+            raise of_delta(redacted(url))
         files = _matching_objects(store, folder, f"{folder}/*.parquet")
     if not files:
         what = "a pattern that matches no object" if wild else "a folder without Parquet files"
@@ -349,6 +323,12 @@ def _of_store(url: str) -> Path:
     version = tuple((info.path, info.size, info.mtime_ns) for info in files)
     name = Path(path).name if single else f"*{Path(files[0].path).suffix}"
     return _copied(url, version, name, write)
+
+
+def of_delta(where: str) -> InputError:
+    """The refusal of a folder that holds the Parquet files of older versions too."""
+    hint = "Write the version that you want as one Parquet file."
+    return InputError("a Delta table", "a folder of Parquet files", hint, where)
 
 
 def _store(scheme: str, path: str) -> Any:

@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from jaxtyping import Float
-from polars import DataFrame, Series
+from polars import DataFrame
 
 from probtruth import check
 from probtruth.check import Source, quote, shortlist
@@ -15,7 +15,8 @@ from probtruth.errors import InputError
 from probtruth.frames import blank, flat, name_text
 from probtruth.io.addresses import fetched_once
 from probtruth.io.formats import LabelReading, MaybeText, Texts
-from probtruth.io.kinds import Beside, Counts, LabelKind, Long, Wide, kind_of
+from probtruth.io.kinds import Beside, Counts, LabelKind, Log, Long, Wide, kind_of
+from probtruth.io.loaders.readers import OF_LABELS, read_labels_of, refuse_unused
 from probtruth.io.table import ROWS, Table, opened, too_large
 from probtruth.io.tables.wide import NAME, VALUE, fill, items_of, long_form
 from probtruth.kernels.host import empty_array
@@ -23,6 +24,7 @@ from probtruth.types import Annotations
 from probtruth.types.annotations import Counts as CountedAnnotations
 from probtruth.types.annotations import index_of_labels
 from probtruth.types.arguments import Frame, StrPath
+from probtruth.types.index import as_names
 
 type Form = Literal["auto", "counts", "wide"]
 LARGEST = 2**53  # Counts from here on would not be exact
@@ -43,7 +45,6 @@ def read_annotations(
     replicate: MaybeText = None,
     labels: Iterable[str | int] | None = None,
     format: Literal["auto", "counts", "wide"] = "auto",
-    like: Sequence[Series] = (),
     *,
     annotators: Sequence[str] = (),
     missing: Sequence[object] = (),
@@ -65,9 +66,7 @@ def read_annotations(
         replicate: the column of replicates.
         labels: all the labels an item can have (those of the predictions, say).
         format: "auto", "counts", or "wide": one column for each annotator (the columns `annotators`, or all but the
-            item's; a blank cell is no annotation). Without a column `item`, it is the one whose names stand in one of
-            the columns `like`.
-        like: the columns of items of other tables, of which one has the names of the items here.
+            item's; a blank cell is no annotation).
         annotators: the columns of a table with one for each annotator.
         missing: answers that are none ("NA", "-1", "cannot say"): they are left out and counted. `notes` of the result
             say what was guessed. Counts, and what is computed of them, that take more than `memory` (bytes, half of
@@ -83,18 +82,22 @@ def read_annotations(
     [[3, 0], [1, 2]]
     """
     check.literal(format, Form, "format")
-    names = None if labels is None else index_of_labels(labels)
     none = tuple(name_text(word) for word in check.listed(missing, "missing"))
-    how = LabelReading(item, annotator, label, replicate, format, none)
-    made = opened(table)
-    on_disk = too_large([made], memory)
-    if on_disk:
-        made = made.in_batches()
-    known = None if names is None else names.labels
-    kind = kind_of(made, how, Beside(like, known), votes_only=True)
-    if isinstance(kind, Wide) and annotators:
-        kind = replace(kind, annotators=tuple(annotators))
-    return annotations_of(made, kind, how, known, on_disk)
+    columns: Any = tuple(annotators) or annotator
+    how = LabelReading(item, columns, label, replicate, format, none)
+    return annotations_in(opened(table), how, Beside((), as_names(labels, "labels")), memory)
+
+
+def annotations_in(
+    table: Table, how: LabelReading, beside: Beside = Beside(), memory: float | None = None
+) -> Annotations:
+    """The annotations in a table or the export of a tool, under the labels beside it if there are any."""
+    kind = kind_of(table, how, beside, votes_only=True)
+    if isinstance(kind, Log):
+        return read_labels_of(kind.tool, table, how, beside.labels)
+    refuse_unused(how, how.format if how.format in OF_LABELS else "table", OF_LABELS, table.name)
+    on_disk = too_large([table], memory)
+    return annotations_of(table.in_batches() if on_disk else table, kind, how, beside.labels, on_disk)
 
 
 def annotations_of(
@@ -144,17 +147,14 @@ def answered(frame: DataFrame, source: Source, label: str, missing: Sequence[str
 
 
 def _of_wide(table: Table, kind: Wide, how: LabelReading, labels: Sequence[str] | None) -> Annotations:
-    table = table.with_items(how.item)
     item = kind.item
     if item is None:
         table = table.with_row_numbers()
         item = ROWS
-    long, source = long_form(table, item, kind.annotators, [], "annotator", how.none)
+    long, source = long_form(table, item, kind.annotators)
+    long, source, notes = answered(long, source, VALUE, how.none)
     made = Annotations.from_long(long, item, NAME, VALUE, "", labels=labels, source=source)
-    columns = [flat(table.whole[0], name, source, "annotator") for name in kind.annotators if how.none]
-    gone = sum(int((blank(own, how.none) & ~blank(own)).sum()) for own in columns)
-    if gone:
-        made = replace(made, notes=(f"{table.name}: {check.count(gone, 'answer')} left out as missing",))
+    made = replace(made, notes=notes)
     if kind.item is not None:
         return made
     if made.n_items < table.whole[0].height:
@@ -164,7 +164,6 @@ def _of_wide(table: Table, kind: Wide, how: LabelReading, labels: Sequence[str] 
 
 
 def _of_counts(table: Table, kind: Counts, how: LabelReading, on_disk: bool) -> Annotations:
-    table = table.with_items(how.item)
     columns = [*kind.labels.values()]
     n_rows = sum(part.height for part, _ in table.rows(kind.columns))
     rows = np.arange(n_rows)
@@ -216,4 +215,10 @@ def _no_count(names: Sequence[str], cells: np.ndarray, frame: DataFrame, source:
     """Raises at the first cell that is no number of votes."""
     row, column = np.argwhere(~_are_counts(cells))[0].tolist()
     name = names[column]
-    raise InputError(quote(frame[name][row]), "a non-negative integer", "Check it.", source.at(row, name))
+    hint = "If the columns are no counts of votes, name them: --item, --annotator, --label (item=, annotator=, label=)."
+    raise InputError(
+        quote(frame[name][row]),
+        "a non-negative integer",
+        hint,
+        source.at(row, name),
+    )

@@ -1,7 +1,7 @@
 """The formats of files by name; light, so that a shell can complete them without loading what reads them."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 MaybeText = str | None  # A name or word; None where there is none
 Texts = tuple[str, ...]  # Names or words in order
@@ -12,15 +12,15 @@ ANNOTATION_TOOLS = (
     *("label-studio", "argilla", "prodigy", "chaosnli"),
     *("doccano", "potato", "labelbox", "lewidi"),
 )
-SCORE_FORMATS = ("auto", "table", "wide", *SCORE_TOOLS)  # What --format takes where scores are read
-# What --format takes where annotations are read.
-ANNOTATION_FORMATS = ("auto", "table", "counts", "wide", *ANNOTATION_TOOLS)
+TOOLS = (*SCORE_TOOLS, *ANNOTATION_TOOLS)
 
 
 class Reading:
     """How a table is read; what is None was not said."""
 
+    format: str
     missing: Any
+    formats: ClassVar[Texts]  # what `format` can be
 
     @property
     def none(self) -> Texts:
@@ -44,6 +44,8 @@ class LabelReading(Reading):
     `missing` are answers that are none, in a list or separated by commas.
     """
 
+    formats = ("auto", "table", "counts", "wide", "soft", *ANNOTATION_TOOLS)
+
     item: MaybeText = None
     annotator: MaybeText = None
     label: MaybeText = None
@@ -58,6 +60,8 @@ class ScoreReading(Reading):
 
     `transpose`: the table has a row for each model. `missing` are scores that are none.
     """
+
+    formats = ("auto", "table", "wide", *SCORE_TOOLS)
 
     item: MaybeText = None
     model: MaybeText = None

@@ -66,20 +66,21 @@ def expert_answers(gold: ExpertLabels, item: str = "item", probability: MaybeTex
             "Fill them in. If you remove rows that an expert found hard, the others no longer stand for all items.",
             source.at(blank[0], "label"),
         )
-    names = [item, "label", *([EXPERT] if EXPERT in table.columns else [])]
-    columns = [frames.names(table, name, source, name) for name in names]
+    roles = [item, "label", *([EXPERT] if EXPERT in table.columns else [])]
+    columns = [frames.names(table, role, source, role) for role in roles]
     answers: dict[Texts, str] = {}
     counts: dict[str, Counter[str]] = {}
     for row, (name, label, *expert) in enumerate(zip(*columns, strict=True)):
-        if answers.setdefault((name, *expert), label) != label:
+        if (name, *expert) not in answers:
+            answers[name, *expert] = label
+            counts.setdefault(name, Counter())[label] += 1
+        elif answers[name, *expert] != label:
             raise InputError(
                 f"two labels for item {quote(name)}",
                 "one answer of an expert for each item",
                 "Remove one of them, or name the experts in a column 'annotator' if there are several.",
                 source.at(row, "label"),
             )
-    for (name, *_), label in answers.items():
-        counts.setdefault(name, Counter())[label] += 1
     shares = tuple({label: count / own.total() for label, count in own.items()} for own in counts.values())
     chances = probabilities(table, item, source)
     chosen = None if chances is None else np.array([chances[name] for name in counts])

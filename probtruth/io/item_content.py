@@ -32,36 +32,71 @@ def read_content(spec: str, items: Collection[str] | None, item: str = "item") -
     contents = {name: text for name, text in texts.items() if text and name in (items or texts)}
     if not contents:
         hint = "Names are compared as text."
-        raise InputError("no text of any item", "items named as in the data", hint, source.name)
+        raise InputError(
+            "no text of any item",
+            "items named as in the data",
+            hint,
+            source.name,
+        )
     if items is None:
         return {}, {}
     are_images = all(Path(cell).suffix.lower() in SUFFIXES for cell in contents.values())
     if are_images:
         path, _ = with_column(spec)
         if is_address(path):
-            raise InputError("images of a table at an address", "a local table", "Copy it here.", redacted(path))
+            raise InputError(
+                "images of a table at an address",
+                "a local table",
+                "Copy it here.",
+                redacted(path),
+            )
         contents = {name: _image(Path(path).parent, cell, source.at(column=column)) for name, cell in contents.items()}
     total = sum(len(content.encode()) for content in contents.values())
     if total > LARGEST_TOTAL:
         limit = f"at most {LARGEST_TOTAL >> 20} MiB in a page"
-        raise InputError(f"texts or images of {total >> 20} MiB", limit, "Leave --show out, or name fewer.", spec)
+        raise InputError(
+            f"texts or images of {total >> 20} MiB",
+            limit,
+            "Leave --show out, or name fewer.",
+            spec,
+        )
     return ({}, contents) if are_images else (contents, {})
 
 
 def _image(folder: Path, path: str, where: str) -> str:
     if "://" in path or path.startswith("data:"):
-        raise InputError(quote(path), "the path of a local file", "Fetch the images first.", where)
+        raise InputError(
+            quote(path),
+            "the path of a local file",
+            "Fetch the images first.",
+            where,
+        )
     # a page is passed on: a table from elsewhere must not put any image of this disk into it
     place = guarded(folder / path, (folder / path).resolve)
     if not place.is_relative_to(guarded(folder, folder.resolve)):
         expected = "an image in the folder of the table, or in a folder in it"
-        raise InputError(quote(path), expected, "Copy the images beside the table.", where)
+        raise InputError(
+            quote(path),
+            expected,
+            "Copy the images beside the table.",
+            where,
+        )
     regular(folder / path)
     if (folder / path).stat().st_size > LARGEST_IMAGE:
         limit = f"at most {LARGEST_IMAGE >> 20} MiB an image"
-        raise InputError(f"{quote(path)}, which is larger", limit, "Make it smaller.", where)
+        raise InputError(
+            f"{quote(path)}, which is larger",
+            limit,
+            "Make it smaller.",
+            where,
+        )
     content = guarded(folder / path, (folder / path).read_bytes)
     kind = next((kind for start, kind in KINDS.items() if content.startswith(start)), None)
     if kind is None:
-        raise InputError(f"{quote(path)}, which is no image", "PNG, JPEG, GIF or WebP", "Convert it.", where)
+        raise InputError(
+            f"{quote(path)}, which is no image",
+            "PNG, JPEG, GIF or WebP",
+            "Convert it.",
+            where,
+        )
     return f"data:image/{kind};base64,{base64.b64encode(content).decode()}"

@@ -4,24 +4,36 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float
 from polars import DataFrame, Series
 
-from probtruth.check import Source, did_you_mean, quote, shortlist
+from probtruth.check import Source, did_you_mean, one_of, quote, shortlist
 from probtruth.check_arrays import surely_simplex
 from probtruth.errors import InputError
-from probtruth.frame_numbers import float_columns, numbers
 from probtruth.frames import keys, need_columns, polars_names
-from probtruth.io.formats import LabelReading, MaybeText, ScoreReading, Texts, listed
-from probtruth.io.suggest import long_form_of
+from probtruth.io.formats import TOOLS, LabelReading, MaybeText, Reading, ScoreReading, Texts, listed
 from probtruth.io.table import Table
-from probtruth.io.tables.columns import ENOUGH, MOST, by_name, item_column, labels_of, names_in, of_numbers, some_number
+from probtruth.io.tables.columns import (
+    ENOUGH,
+    MOST,
+    by_name,
+    item_column,
+    labels_in,
+    labels_of,
+    numbers_in,
+    of_numbers,
+    some_number,
+)
 from probtruth.io.tables.wide import REPEATED, items_of
 from probtruth.io.vote_columns import Votes, vote_columns
 
 MODELS = ("model", "models", "system", "run", "model_name")  # of a column that names models
-TOTALS = ("total", "sum", "count", "votes", "n", "n_votes", "n_annotators", "all")  # of a sum of the others
-FEWEST_ROWS = 5  # by which a column of another name is told to be the sum or the majority of others
+
+
+@dataclass(frozen=True)
+class Log:
+    """What a tool wrote: the log of a harness, or the export of annotations."""
+
+    tool: str
 
 
 @dataclass(frozen=True)
@@ -40,8 +52,8 @@ class Hard:
     """A row for each item, with its label."""
 
     item: str
+    notes: Texts
     label: str
-    notes: Texts = ()
 
 
 @dataclass(frozen=True)
@@ -77,7 +89,7 @@ class Soft(ByLabel):
     """The probability of each label."""
 
 
-type LabelKind = Long | Hard | Wide | Counts | Soft
+type LabelKind = Long | Hard | Wide | Counts | Soft | Log
 
 
 @dataclass(frozen=True)
@@ -99,7 +111,7 @@ class Board:
     notes: Texts = ()
 
 
-type ScoreKind = LongScores | Board | Votes
+type ScoreKind = LongScores | Board | Votes | Log
 
 
 @dataclass(frozen=True)
@@ -111,23 +123,34 @@ class Beside:
     n_labels: int | None = None
 
 
+def log_of(table: Table, how: Reading) -> Log | None:
+    """The log or export that a file or folder is, by its content or by the format that was said; None for a table."""
+    one_of(how.format, how.formats, "--format")
+    tool = table.tool if how.format == "auto" else how.format
+    return Log(tool) if tool in TOOLS else None
+
+
 def kind_of(
     table: Table, how: LabelReading = LabelReading(), beside: Beside = Beside(), votes_only: bool = False
 ) -> LabelKind:
     """What a table of labels holds, and which of its columns; with `votes_only`, of annotators."""
+    log = log_of(table, how)
+    if log is not None:
+        return log
     table = table.with_items(how.item)
+    columns = table.columns
     if how.format == "wide":
         return _wide(table, how)
-    columns = set(table.columns)
-    if {"model_a", "model_b", "winner"} <= columns:
+    if {"model_a", "model_b", "winner"} <= set(columns):
         raise votes_on_pairs(table.name)
-    long = {how.column("annotator"), how.column("label")}
     if how.format not in ("counts", "soft"):
-        if long <= columns:
+        label = how.column("label")
+        if label in columns and how.column("annotator") in columns:
             return _long(table, how, beside)
-        if how.column("label") in columns and not votes_only:
-            return _hard(table, how, beside)
-        if how.annotator is not None or how.column("label") in columns:
+        if label in columns and how.annotator is None and not votes_only:
+            frame, source = table.head
+            return Hard(*item_column(frame.head(ENOUGH), how.item, beside.items, source, (label,)), label)
+        if how.annotator is not None or label in columns:
             raise neither(table, how)
     return _by_label(table, how, beside, votes_only)
 
@@ -152,21 +175,7 @@ def _rows_are_items(table: Table, how: LabelReading, beside: Beside) -> bool:
     return any(own.is_in(names.implode()).to_numpy().mean() >= MOST for names in beside.items)
 
 
-def _hard(table: Table, how: LabelReading, beside: Beside) -> Hard:
-    table = table.with_items(how.item)
-    frame, source = table.head
-    label = how.column("label")
-    named = how.column("item") in frame.columns
-    if how.annotator is not None or (not (named or beside.items) and names_in(frame.drop(label), None)):
-        raise neither(table, how)
-    item, notes = item_column(frame.head(ENOUGH), how.item, beside.items, source, (label,))
-    if frame.get_column(item).is_duplicated().any():
-        raise neither(table, how)
-    return Hard(item, label, notes)
-
-
 def _wide(table: Table, how: LabelReading) -> Wide:
-    table = table.with_items(how.item)
     columns = table.columns
     item: MaybeText = how.column("item")
     if item not in columns and how.item is None and not table.stored:
@@ -181,144 +190,67 @@ def _wide(table: Table, how: LabelReading) -> Wide:
 
 def _by_label(table: Table, how: LabelReading, beside: Beside, votes_only: bool) -> LabelKind:
     """Numbers by label: soft labels where rows sum to 1, counts of votes where something says that they are."""
-    table = table.with_items(how.item)
     frame, source = table.head
     head = frame.head(ENOUGH)
-    item: MaybeText = None
-    notes: Texts = ()
-    texts = len(of_numbers(head, head.columns)) < head.width
-    if table.stored or how.item is not None or "item" in head.columns or texts:
-        if how.column("item") not in head.columns and not beside.items:
-            raise neither(table, how)
-        item, notes = item_column(head, how.item, beside.items, source)
-        names = keys(head, item, source, "item")
-        if names.n_unique() < len(names):  # a row for each annotation, under other names
-            guessed = how.item is None and item != "item"
-            if how.format == "auto" and (guessed or long_form_of(frame, how)):
-                raise neither(table, how)
-            items_of([(head, source)], item, "every item once", REPEATED)
-    chosen, aside, known = _label_columns(head, item, how, beside, source)
-    if not table.has_names:
-        chosen = {str(position): name for position, name in enumerate(chosen.values())}
-    if not chosen:
+    item, notes = _item_of_numbers(table, how, beside)
+    known = how.label is not None
+    chosen: dict[str, str] = {}
+    if known:
+        for name in listed(how.label):
+            need_columns(head.columns, {"label": name}, source.name)
+        chosen = by_name(listed(how.label))
+    elif table.has_names:
+        used = set(beside.labels or ())
+        chosen, ignored = labels_in(head, item, beside.labels or (), source, must_be_named=beside.labels is None)
+        notes += ignored
+        known = sum(label in used for label in chosen) >= min(2, len(chosen))
+    else:
+        columns = of_numbers(head, labels_of(head, item, source, must_be_named=False))
+        chosen = {str(position): name for position, name in enumerate(columns)}
+    if not of_numbers(head, [*chosen.values()]):
         raise neither(table, how)
-    made = (item, chosen, notes + aside, not table.has_names)
-    values = _numbers(head, [*chosen.values()])
-    sums = values is not None and surely_simplex(values)
-    whole = values is not None and bool((values == np.floor(values)).all())
-    if how.format == "soft" or (sums and how.format != "counts" and not votes_only):
+    made = (item, chosen, notes, not table.has_names)
+    if how.format == "soft":
         return Soft(*made)
     if how.format == "counts":
         return Counts(*made)
-    if values is None or (whole and (values < 0).any()):
-        raise neither(table, how, _first_odd(table, Counts(*made)))
-    if not whole:
-        if votes_only:
-            raise neither(table, how, _first_odd(table, Counts(*made)))
+    values = numbers_in(head, [*chosen.values()])
+    if values is not None and surely_simplex(values) and not votes_only:
         return Soft(*made)
-    by_number = beside.labels is None and beside.n_labels == len(chosen)
-    if known or (by_number and not may_be_codes(values, len(chosen))):
+    whole = values is not None and bool((values == np.floor(values)).all())
+    if values is None or (votes_only and not whole) or (whole and values.min(initial=0) < 0):
+        if votes_only:
+            return Counts(*made)  # whose reader names the cell that is none
+        raise neither(table, how)
+    if not whole:
+        return Soft(*made)
+    if known:
+        return Counts(*made)
+    n_labels = len(chosen)
+    from_0 = values.max() < n_labels
+    from_1 = values.min() >= 1 and values.max() <= n_labels
+    by_number = beside.n_labels == n_labels and (beside.labels is None or not table.has_names)
+    if by_number and not from_0 and not from_1:  # no codes of labels
         return Counts(*made)
     raise _either(head, item, [*chosen.values()], source, beside)
 
 
-def _label_columns(
-    head: DataFrame, item: MaybeText, how: LabelReading, beside: Beside, source: Source
-) -> tuple[dict[str, str], Texts, bool]:
-    """The columns of labels: those that are named, or that the other side names, or all.
-
-    With what was ignored, and whether something says that they are labels.
-    """
-    candidates = labels_of(head, item, source, must_be_named=beside.labels is None and how.label is None)
-    if how.label is not None:
-        named = listed(how.label)
-        for name in named:
-            need_columns(head.columns, {"label": name}, source.name)
-        return by_name(named), (), True
-    numeric = of_numbers(head, [name for name in candidates if name.strip()])
-    if not numeric:
-        return {}, (), False
-    labels = by_name(numeric)
-    of_models = set(beside.labels or ())
-    hits = {label: name for label, name in labels.items() if label in of_models}
-    known = len(hits) >= min(2, len(labels))
-    if not known:
-        hits = labels
-    taken = set(hits.values())
-    left = [name for name in candidates if name not in taken]
-    values = _numbers(head, [*hits.values()])
-    derived: dict[str, str] = {}
-    if not known and values is not None and len(hits) > 2:
-        derived = _derived(values, [*hits.values()], beside)
-        hits = {label: name for label, name in hits.items() if name not in derived}
-    elif values is not None:
-        for name in left:
-            if name in numeric:
-                derived[name] = _role(head, name, values) or ""
-    strange = [name for name in derived if not derived[name]]
-    if strange:  # a label that the other side lacks: what matches labels says so
-        return {label: name for label, name in labels.items() if name not in derived or name in strange}, (), known
-    said = [f"{quote(name)} ({word})" for name, word in derived.items()]
-    said += [quote(name) for name in left if name not in derived]
-    notes = (f"{source.name}: ignored {', '.join(said)}",) if said else ()
-    return hits, notes, known
-
-
-def _numbers(head: DataFrame, columns: Sequence[str]) -> Float[np.ndarray, "item label"] | None:
-    floats = float_columns(head, columns)
-    return floats.rows() if floats.unread is None else None
-
-
-def _role(head: DataFrame, name: str, values: Float[np.ndarray, "item label"]) -> MaybeText:
-    """What a column is beside those of the labels: their sum, the most frequent of them, or a number of the row."""
-    found = _numbers(head, [name])
-    if found is None or (found != np.floor(found)).any() or (found < 0).any():
-        return "no number of votes"
-    column = found[:, 0]
-    if (column == values.sum(1)).all():
-        return "the sum of the labels"
-    if _is_majority(column, values):
-        return "the label with most votes"
-    if len(set(column.tolist())) == len(column) > 1:
-        return "a number of the row"
-    return None
-
-
-def _is_majority(column: Float[np.ndarray, " item"], values: Float[np.ndarray, "item label"]) -> bool:
-    """Whether a column says which of others is the largest, by its position from 0 or from 1."""
-    for first in (0, 1):
-        position = column - first
-        if position.min() >= 0 and position.max() < values.shape[1]:
-            chosen = values[np.arange(len(values)), position.astype(int)]
-            if (chosen == values.max(1)).all():
-                return True
-    return False
-
-
-def _derived(values: Float[np.ndarray, "item label"], names: Sequence[str], beside: Beside) -> dict[str, str]:
-    """Columns that follow from others: the sum of some, perhaps without one that says which of them is the largest."""
-    known = beside.labels or ()
-    sums = values.sum(1)
-    for total, name in enumerate(names):
-        enough = len(values) >= FEWEST_ROWS or name.lower() in TOTALS
-        if name in known or not enough or not values[:, total].any():
-            continue
-        rest = sums - 2 * values[:, total]  # what is neither the total nor a part of it
-        if not rest.any():
-            return {name: "the sum of the others"}
-        for code in range(len(names)):
-            others = [k for k in range(len(names)) if k not in (total, code)]
-            if code == total or len(others) < 2 or (values[:, code] != rest).any():
-                continue
-            if _is_majority(values[:, code], values[:, others]):
-                return {name: "the sum of the others", names[code]: "the label with most votes"}
-    return {}
-
-
-def may_be_codes(values: Float[np.ndarray, "item column"], n_labels: int) -> bool:
-    """Whether whole numbers may be positions of so many labels, from 0 or from 1."""
-    low, high = values.min(), values.max()
-    return bool(high < n_labels or (low >= 1 and high <= n_labels))
+def _item_of_numbers(table: Table, how: LabelReading, beside: Beside) -> tuple[MaybeText, Texts]:
+    """The column of items, in which each stands once; None where rows have positions only."""
+    frame, source = table.head
+    head = frame.head(ENOUGH)
+    only_numbers = len(of_numbers(head, head.columns)) == head.width
+    if only_numbers and not table.stored and how.item is None and "item" not in head.columns:
+        return None, ()
+    if how.column("item") not in head.columns and not beside.items:
+        raise neither(table, how)
+    item, notes = item_column(head, how.item, beside.items, source)
+    if how.format == "auto" and keys(head, item, source, "item").is_duplicated().any():
+        others = [name for name in head.columns if name != item]
+        if item != how.column("item") or len(of_numbers(head, others)) < len(others):
+            raise neither(table, how)  # a row for each annotation, under other names
+    items_of([(head, source)], item, "every item once", REPEATED)
+    return item, notes
 
 
 def _either(head: DataFrame, item: MaybeText, names: Sequence[str], source: Source, beside: Beside) -> InputError:
@@ -333,26 +265,12 @@ def _either(head: DataFrame, item: MaybeText, names: Sequence[str], source: Sour
     return InputError(
         f"whole numbers in the columns {shortlist(names)}, which may count votes or be the answers of annotators",
         f"to know which; as counts, {row} has {', '.join(cells)}{more}",
-        "If each column counts the votes for a label: read_annotations(table, format='counts') (command line: --format "
-        "counts). If each column is an annotator: read_annotations(table, format='wide') (--format wide). For a row "
-        f"for each annotation, name the columns: item=, annotator=, label= (--item, --annotator, --label).{others}",
+        "If each column counts the votes for a label: read_annotations(table, format='counts'), or of an array "
+        "Annotations.from_counts(array) (command line: --format counts). If each column is an annotator: "
+        "read_annotations(table, format='wide') (--format wide). For a row for each annotation, name the columns: "
+        f"item=, annotator=, label= (--item, --annotator, --label).{others}",
         source.name,
     )
-
-
-def _first_odd(table: Table, kind: ByLabel) -> str:
-    """The first cell that is no number of votes, in words."""
-    for frame, source in table.rows(kind.columns):
-        for name in kind.labels.values():
-            try:
-                values = numbers(frame, name, source, "label")
-            except InputError as error:
-                return f"{error.got} in {error.where}"
-            odd = (values < 0) | (values != np.floor(values))
-            if odd.any():
-                row = int(odd.argmax())
-                return f"{quote(frame[name][row])} in {source.at(row, name)}"
-    return ""
 
 
 def votes_on_pairs(name: str) -> InputError:
@@ -367,6 +285,9 @@ def votes_on_pairs(name: str) -> InputError:
 
 def score_kind(table: Table, how: ScoreReading = ScoreReading(), models: Sequence[str] | None = None) -> ScoreKind:
     """What a table of scores holds; `models` are the columns of models of a board (none: all that are left)."""
+    log = log_of(table, how)
+    if log is not None:
+        return log
     item, model, score = (how.column(role) for role in ("item", "model", "score"))
     rows = _models_in_rows(table, how, models)
     table = table if rows is not None else table.with_items(how.item)
@@ -415,7 +336,12 @@ def _board_of_models(table: Table, rows: str, how: ScoreReading) -> Board:
     items = [name for name in numeric if name not in means]
     if len(items) < 2:
         hint = "Give the scores of its items: one number for each model does not say how sure it is."
-        raise InputError(f"a row for each model and one benchmark, {shortlist(items)}", "several", hint, source.name)
+        raise InputError(
+            f"a row for each model and one benchmark, {shortlist(items)}",
+            "several",
+            hint,
+            source.name,
+        )
     said = [f"{quote(name)} (the mean of the others)" for name in means]
     said += [quote(name) for name in others if name not in numeric]
     notes = [f"{source.name}: read rows as models ({quote(rows)}) and columns as items: {shortlist(items)}"]
@@ -426,7 +352,7 @@ def _board_of_models(table: Table, rows: str, how: ScoreReading) -> Board:
 
 def _is_mean(frame: DataFrame, name: str, numeric: Sequence[str]) -> bool:
     """Whether a column is the mean of the others: up to two decimals where its name says so, else exactly."""
-    values = _numbers(frame, [name, *(other for other in numeric if other != name)])
+    values = numbers_in(frame, [name, *(other for other in numeric if other != name)])
     if values is None or values.shape[1] < 3:
         return False
     said = any(word in name.lower() for word in ("average", "avg", "mean", "overall"))
@@ -456,20 +382,19 @@ def _refuse_wide(table: Table, how: ScoreReading) -> None:
         )
 
 
-def neither(table: Table, how: LabelReading, odd: str = "") -> InputError:
+def neither(table: Table, how: LabelReading) -> InputError:
     """The refusal of a table in none of the forms of labels."""
     frame, source = table.head
     columns = frame.columns
     names = {role: how.column(role) for role in ("item", "annotator", "label")}
     absent = next((name for name in names.values() if name not in columns), names["item"])
     known = f"For known answers add a column {names['annotator']!r}, with one name in all rows. "
-    got = f"the columns {shortlist(columns, 12)}"
     nested = next((column.name for column in frame if column.dtype.is_nested()), "")
     if nested:
         reader = "pt.loaders.read_chaosnli (command line: --format chaosnli)"
         nested = f" If {quote(nested)} holds all votes on an item: {reader}."
     return InputError(
-        f"{got}, and {odd}" if odd else got,
+        f"the columns {shortlist(columns, 12)}",
         f"the long form (columns {names['item']!r}, {names['annotator']!r}, {names['label']!r}) or the counts form "
         f"({names['item']!r} and, for each label, a column of non-negative integers)",
         f"{known if {names['item'], names['label']} <= set(columns) else ''}"
@@ -477,5 +402,4 @@ def neither(table: Table, how: LabelReading, odd: str = "") -> InputError:
         "one column for each annotator is the wide form (format='wide'; --format wide). "
         f"{did_you_mean(absent, columns)}{nested}",
         source.name,
-        long_form_of(frame, how),
     )

@@ -3,16 +3,19 @@
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import polars
 from jaxtyping import Float, Int
 from polars import DataFrame
 
-from probtruth import frames
+from probtruth import check, frames
 from probtruth.check import Source, quote, shortlist, unique
 from probtruth.check_arrays import surely_simplex
 from probtruth.errors import InputError
-from probtruth.io import groups
+from probtruth.frame_numbers import NamedNumbers, labelled
+from probtruth.frames import Names, as_series, text
 from probtruth.io.addresses import fetched_once, named
 from probtruth.io.formats import MaybeText, Texts
 from probtruth.io.table import Part, Table, is_named, opened, too_large
@@ -28,11 +31,11 @@ from probtruth.io.tables.wide import (
     renormalised,
     suspects,
 )
-from probtruth.kernels.arrays import is_own, to_host
+from probtruth.kernels.arrays import to_host
 from probtruth.kernels.host import empty_array
-from probtruth.types import Index, Predictions
+from probtruth.types import Audit, Index, Predictions
 from probtruth.types.arguments import Frame, StrPath
-from probtruth.types.index import as_names, match_labels, order_of
+from probtruth.types.index import as_names, match_labels, not_shifted, sort_names
 from probtruth.types.predictions import as_logs, by_model, of_logits
 
 
@@ -79,14 +82,21 @@ def read_predictions(
     >>> pt.read_predictions({"model": path}).probs.tolist()
     [[[0.75, 0.25], [0.5, 0.5]]]
     """
-    given = opened_by_model(files)
-    models = list(given)
+    given = opened_models(by_model(files, "path or dataframe"))
+    for model, made in given.items():
+        if not isinstance(made, Table):
+            raise InputError(
+                f"{type(files[model]).__name__} for model {quote(model)}",
+                "a path, or a dataframe with a column of item names",
+                "Without item names, use Predictions.from_probs({model: table}).",
+            )
+    opened_tables = [made.with_items(item) for made in given.values() if isinstance(made, Table)]
+    models = tuple(given)
     kind = known_kind(kind)
-    on_disk = too_large(given.values(), memory)
-    tables: list[_Table] = []
     wanted = as_names(labels, "labels")
-    for model, table in given.items():
-        table = table.with_items(item)
+    on_disk = too_large(opened_tables, memory)
+    tables: list[_Table] = []
+    for model, table in zip(models, opened_tables, strict=True):
         if on_disk:
             table = table.in_batches()
         chosen = choose(table, item, index, kind, wanted)
@@ -99,37 +109,39 @@ def read_predictions(
         _same_labels(own, tables[0])
         if index is not None:
             match_labels(index, Index.of_array((0, len(own.labels)), (), own.labels)[0], own.source.name)
-    items, rows_of, audit, as_known = groups.side_by_side(models, [table.items for table in tables], index)
-    made, order = _index_of(items, own_labels, index if as_known else None)
+    names, rows_of, audit = _side_by_side(models, [table.items for table in tables], index)
+    made_index, order, _ = Index.of_array((len(names), len(own_labels)), names, own_labels)
     logs = empty_array((len(models), len(order), len(own_labels)), on_disk)
-    divided, like_probs = [], []
+    divided = []
+    like_probs = []
     for array, own, rows in zip(logs, tables, rows_of, strict=True):
-        sums, plainly = own.write(array, rows[order], made.labels, kind, renormalise, used)
-        divided += [(own.model, len(sums), float(sums.min()), float(sums.max()))] if len(sums) else []
-        like_probs += [own.model] if plainly else []
+        sums, plainly = own.write(array, rows[order], made_index.labels, kind, renormalise, used)
+        if len(sums):
+            divided.append((own.model, len(sums), float(sums.min()), float(sums.max())))
+        if plainly:
+            like_probs.append(own.model)
     in_one_order = all((np.diff(rows[rows >= 0]) > 0).all() for rows in rows_of)
-    index = replace(
-        made,
+    made_index = replace(
+        made_index,
         positional_labels=all(table.chosen.positional for table in tables),
-        item_rows=made.item_rows if in_one_order else None,
-        label_columns=made.label_columns if all(table.labels == own_labels for table in tables) else None,
+        item_rows=made_index.item_rows if in_one_order else None,
+        label_columns=made_index.label_columns if all(table.labels == own_labels for table in tables) else None,
     )
     audit = replace(audit, renormalised=tuple(divided))
     notes = dict.fromkeys(note for table in tables for note in (*table.source.notes, *table.chosen.notes))
-    return Predictions(logs, tuple(models), index, audit, of_logits(like_probs), tuple(notes))
+    return Predictions(logs, models, made_index, audit, of_logits(like_probs), tuple(notes))
 
 
-def opened_by_model(files: object) -> dict[str, Table]:
-    """The table of each model, all of which name their items."""
-    made = {}
-    for model, table in by_model(files, "path or dataframe").items():
-        if not is_named(table):
-            raise InputError(
-                f"{type(table).__name__} for model {quote(model)}",
-                "a path, or a dataframe with a column of item names",
-                "Without item names, use Predictions.from_probs({model: table}).",
-            )
-        made[model] = opened(table, f"the table of model {quote(model)}")
+def opened_models(tables: object) -> Any:
+    """The predictions themselves, or the table of each model: opened if it has names, else as numbers."""
+    if isinstance(tables, Predictions):
+        return tables
+    made: dict[str, Table | NamedNumbers] = {}
+    for model, table in by_model(tables, "table or path").items():
+        if isinstance(table, NamedNumbers) or not is_named(table):
+            made[model] = labelled(table)
+        else:
+            made[model] = opened(table, f"the table of model {quote(model)}")
     return made
 
 
@@ -139,7 +151,7 @@ class _Table:
 
     model: str
     chosen: Chosen
-    items: frames.Names
+    items: Names
     source: Source
     table: Table
 
@@ -182,23 +194,57 @@ class _Table:
         return np.concatenate(divided), kind == "logits" and probable
 
 
-def _index_of(items: frames.Names, labels: Texts, known: Index | None) -> tuple[Index, Int[np.ndarray, " item"]]:
-    """The sorted index of the items, and their order; names that are those of a known index are not made anew."""
-    if known is not None:
-        order = order_of(frames.compact(items.column)).astype(np.int64)
-        if is_own(order, len(order)):
-            of_labels, _, _ = Index.of_array((0, len(labels)), (), labels)
-            return replace(of_labels, items=known.items, item_rows=order), order
-    made, order, _ = Index.of_array((len(items), len(labels)), items, labels)
-    return made, order
+def _side_by_side(
+    models: Sequence[str], items: Sequence[Names], index: Index | None
+) -> tuple[Names, list[Int[np.ndarray, " item"]], Audit]:
+    """The items that some model (and an index with names) has as they first appear, each model's rows, and the rest."""
+    named = index is not None and not index.positional_items
+    for model, names in zip(models, items, strict=True):
+        if index is not None and not named:
+            check.length(len(names), len(index.items), f"items in model {quote(model)}")
+        elif index is not None:
+            not_shifted(index.items, names, f"model {quote(model)}")
+    sides = [*items, index.items] if index is not None and named else items
+    columns = frames.alike([*map(as_series, sides)])
+    reference = columns.pop() if named else columns[0]
+    scored = columns[0]
+    if not all(frames.same(column, reference) for column in columns):
+        scored = polars.concat([column.alias("item") for column in columns]).unique(maintain_order=True)
+    if named:
+        scored = scored.filter(frames.positions(scored, reference) >= 0)
+    wanted = reference if named else scored
+    missing = wanted.filter(frames.positions(wanted, scored) < 0)
+    rows = [frames.positions(scored, column) for column in columns]
+    n_models = np.sum([own >= 0 for own in rows], axis=0)
+    extra: set[str] = set()
+    by_model: list[tuple[str, int, int]] = []
+    for at, (model, own, column) in enumerate(zip(models, rows, columns, strict=True)):
+        n_scored = int((own >= 0).sum())
+        if index is not None and named and n_scored == 0:
+            raise _nothing_common("the reference", index.items, model, items[at])
+        if not named and len(models) > 1 and (n_models[own >= 0] < 2).all():
+            second = max(at, 1)
+            raise _nothing_common(f"model {quote(models[0])}", items[0], models[second], items[second])
+        of_model = column.filter(frames.positions(column, scored) < 0)
+        extra.update(text(of_model).to_list())
+        by_model.append((model, len(wanted) - n_scored, len(of_model)))
+    return Names(scored), rows, Audit(sort_names(text(missing).to_list()), sort_names(extra), tuple(by_model))
+
+
+def _nothing_common(where: str, wanted: Sequence[str], model: str, names: Sequence[str]) -> InputError:
+    """The error for a model without any of the items wanted."""
+    return InputError(
+        f"no item in common: {shortlist(wanted, 3)} in {where}, {shortlist(names, 3)} in model {quote(model)}",
+        "the same item names in all",
+        check.AS_TEXT,
+    )
 
 
 def _same_labels(table: _Table, first: _Table) -> None:
-    absent, more = (sorted({*one.labels} - {*other.labels}) for one, other in ((first, table), (table, first)))
-    if absent or more:
-        words = [f"no column {shortlist(absent)}"] * bool(absent) + [f"also {shortlist(more)}"] * bool(more)
+    odd = sorted({*first.labels} ^ {*table.labels})
+    if odd:
         raise InputError(
-            " and ".join(words),
+            f"labels that one of two models has: {shortlist(odd)}",
             f"the labels of model {quote(first.model)}: {shortlist(first.labels)}",
             "Give every model the same labels; drop columns that are none.",
             f"{table.source.name} (model {quote(table.model)})",

@@ -1,8 +1,9 @@
 """Scores as a file: one row for each item and model, in their own orientation."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -17,14 +18,14 @@ from probtruth.frame_numbers import is_array_with_names
 from probtruth.frames import name_text, need_columns
 from probtruth.io.addresses import fetched_once
 from probtruth.io.formats import MaybeText, ScoreReading, Texts
-from probtruth.io.kinds import Board, LongScores, ScoreKind, score_kind, votes_on_pairs
+from probtruth.io.kinds import Board, Log, LongScores, ScoreKind, score_kind, votes_on_pairs
+from probtruth.io.loaders.readers import read_scores_of
 from probtruth.io.table import Part, Table, opened, too_large
 from probtruth.io.tables import parquet_notes
-from probtruth.io.tables.wide import NAME, VALUE, long_form
+from probtruth.io.tables.wide import NAME, VALUE, check_wide
 from probtruth.io.vote_columns import Votes
 from probtruth.types import RuleFacts, Scores, orientation
 from probtruth.types.arguments import Frame, StrPath
-from probtruth.types.index import sort_names
 
 EVALUATE = "evaluate the annotations themselves (command line: probtruth run), which counts it"
 NO_ANNOTATORS = f"a table of scores does not say who annotated, so that what annotators share is left out: {EVALUATE}"
@@ -140,14 +141,19 @@ def read_scores(
     how = ScoreReading(item, model, score, group, cluster, replicate, annotator=annotator, **way)
     if isinstance(table, Mapping) and table and all(isinstance(path, str | Path) for path in table.values()):
         return of_runs(table, how)  # type: ignore[arg-type]
-    if is_array_with_names(table):
-        table = frames.as_polars(table)
-    made = opened(table)
+    made = opened_scores(table)
     return scores_of(made, score_kind(made, how, models), how, memory)
+
+
+def opened_scores(table: object) -> Table:
+    """A table of scores; an array of xarray has a row for each of its cells."""
+    return opened(frames.as_polars(table) if is_array_with_names(table) else table)
 
 
 def scores_of(table: Table, kind: ScoreKind, how: ScoreReading, memory: float | None = None) -> Scores:
     """The scores in a table of this kind."""
+    if isinstance(kind, Log):
+        return read_scores_of(kind.tool, table.path, how, table.name)  # type: ignore[attr-defined]
     if isinstance(kind, Votes):
         raise votes_on_pairs(table.name)
     if isinstance(kind, Board):
@@ -160,49 +166,35 @@ def _of_board(table: Table, kind: Board, how: ScoreReading) -> Scores:
     for option in how.named("replicate", "annotator"):
         hint = "Give the table in long form."
         raise InputError(f"{option}= with a column for each model", "one row for each item", hint)
-    table = table.with_items(kind.rows)
     others = how.named("group", "cluster")
     if kind.of_models and others:
         problem = f"groups or clusters ({shortlist(others.values())}) of items that are columns"
-        raise InputError(problem, "a row for each item", "Leave them out.", table.name)
-    what = "item" if kind.of_models else "model"
-    long, source = long_form(table, kind.rows, kind.columns, [*others.values()], what, how.none)
-    columns = {"item": NAME, "model": kind.rows} if kind.of_models else {"item": kind.rows, "model": NAME}
-    score = how.column("score")
-    upward = orientation.upward(score, how.higher_is_better, source.name)
-    made = Scores.from_parts([(long, source)], columns | others, VALUE, upward)
-    notes = (*made.notes, *kind.notes, *lone_negative(made))
-    return replace(_with_all_items(made, table, kind), rule=score, notes=notes)
-
-
-def _with_all_items(made: Scores, table: Table, kind: Board) -> Scores:
-    """The scores, with the items that no model has among those that were left out."""
-    if kind.of_models:
-        return made
-    frame, source = table.whole
-    names = frames.names(frame, kind.rows, source, "item").to_list()
-    absent = {*names} - {*made.items} - {*made.audit.missing}
-    if not absent:
-        return made
-    by_model = tuple((model, missing + len(absent), extra) for model, missing, extra in made.audit.by_model)
-    audit = replace(made.audit, missing=sort_names({*made.audit.missing, *absent}), by_model=by_model)
-    return replace(made, audit=audit)
-
-
-def of_runs(files: Mapping[str, StrPath], how: ScoreReading) -> Scores:
-    """Scores of a file for each model, all with the same columns."""
+        raise InputError(
+            problem,
+            "a row for each item",
+            "Leave them out.",
+            table.name,
+        )
+    of_rows, of_columns = ("model", "item") if kind.of_models else ("item", "model")
+    frame, source = table.with_items(kind.rows).whole
+    check_wide(frame, source, [kind.rows, *others.values()], kind.columns, of_columns)
     parts: list[Part] = []
-    columns = {"item": how.column("item")} | how.named("group", "cluster", "replicate", "annotator")
-    score = how.column("score")
+    for name in kind.columns:
+        cells = frame.get_column(name).alias(VALUE)
+        parts.append((frame.with_columns(cells, polars.lit(name).alias(NAME)), replace(source, columns={VALUE: name})))
+    columns = {of_rows: kind.rows, of_columns: NAME} | others
+    return _made(parts, columns, VALUE, how, source.name, said=kind.notes)
+
+
+def of_runs(files: Mapping[str, StrPath | Table], how: ScoreReading) -> Scores:
+    """Scores of a file for each model, all with the same columns."""
+    columns = {"item": how.column("item"), "model": NAME}
+    columns |= how.named("group", "cluster", "replicate", "annotator")
+    parts: list[Part] = []
     for model, path in files.items():
         frame, source = opened(path).with_items(how.item).whole
-        need_columns(frame.columns, {**columns, "score": score}, source.name)
-        own = frame[list(dict.fromkeys((*columns.values(), score)))]
-        of_model = polars.lit(name_text(model)).alias(NAME)
-        parts.append((own.with_columns(of_model), source))
-    upward = orientation.upward(score, how.higher_is_better, parts[0][1].name)
-    made = Scores.from_parts(parts, columns | {"model": NAME}, score, upward, missing=how.none)
-    return replace(made, rule=score, notes=(*made.notes, *lone_negative(made)))
+        parts.append((frame.with_columns(polars.lit(name_text(model)).alias(NAME)), source))
+    return _made(parts, columns, how.column("score"), how, parts[0][1].name)
 
 
 def _of_long(table: Table, kind: LongScores, how: ScoreReading, memory: float | None) -> Scores:
@@ -216,14 +208,28 @@ def _of_long(table: Table, kind: LongScores, how: ScoreReading, memory: float | 
     if on_disk:
         table = table.in_batches()
     need_columns(table.columns, columns, table.name)
-    upward, rule, facts = notes_in(notes, kind.score, how.higher_is_better, table.name)
-    made = Scores.from_parts(
-        table.rows([*columns.values(), kind.score]), columns, kind.score, upward, on_disk, how.none
-    )
+    parts = table.rows([*columns.values(), kind.score])
+    return _made(parts, columns, kind.score, how, table.name, notes, on_disk)
+
+
+def _made(
+    parts: Iterable[Part],
+    columns: Mapping[str, str],
+    score: str,
+    how: ScoreReading,
+    where: str,
+    notes: Mapping[str, object] = MappingProxyType({}),
+    on_disk: bool = False,
+    said: Texts = (),
+) -> Scores:
+    """The scores in rows of items and models, of which the notes of a file and what was guessed say more."""
+    metric = how.column("score")
+    upward, rule, facts = notes_in(notes, metric, how.higher_is_better, where)
+    made = Scores.from_parts(parts, columns, score, upward, on_disk, how.none)
     lines = notes.get("cautions", ())
     cautions = made.cautions + (tuple(map(str, lines)) if isinstance(lines, list) else ())
-    said = (*made.notes, *lone_negative(made))
-    return replace(made, rule=rule, known=facts, cautions=cautions, notes=said)
+    notes_of_reading = (*made.notes, *said, *lone_negative(made))
+    return replace(made, rule=rule, known=facts, cautions=cautions, notes=notes_of_reading)
 
 
 def lone_negative(scores: Scores) -> Texts:

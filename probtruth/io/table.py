@@ -21,6 +21,7 @@ from probtruth.io.addresses import location, shown
 from probtruth.io.formats import MaybeText, Texts
 from probtruth.io.tables import binary, text
 from probtruth.io.tables.read import files_of
+from probtruth.io.tools import tool_of
 from probtruth.kernels.host import free_memory
 
 SHARE = 0.5  # of the memory that is free, what a reader's tables take unless it is said
@@ -44,6 +45,7 @@ class Table(ABC):
     has_names: bool = True
     stored: bool = False  # whether it lies in files
     single: bool = False  # whether it was a Series
+    tool: MaybeText = None  # what wrote it, if it is no table but a log or an export
 
     @property
     @abstractmethod
@@ -157,6 +159,10 @@ class FileTable(Table):
     @property
     def name(self) -> str:  # type: ignore[override]
         return shown(self.path)
+
+    @cached_property
+    def tool(self) -> MaybeText:  # type: ignore[override]
+        return tool_of(self.path)
 
     @cached_property
     def files(self) -> list[Path]:

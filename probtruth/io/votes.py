@@ -1,7 +1,9 @@
 """Votes on pairs of models from a table: exports of arenas, of pair judgements and of reward models."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars
@@ -10,14 +12,16 @@ from jaxtyping import Int
 from probtruth import check, frames
 from probtruth.check import Source
 from probtruth.errors import InputError
-from probtruth.frame_numbers import is_array_with_names
-from probtruth.io.kinds import score_kind
-from probtruth.io.scores import read_scores
+from probtruth.io.addresses import fetched_once
+from probtruth.io.formats import ScoreReading, listed
+from probtruth.io.kinds import log_of, score_kind
+from probtruth.io.loaders.readers import OF_SCORES, read_scores_of, refuse_unused
+from probtruth.io.scores import of_runs, opened_scores, scores_of
 from probtruth.io.table import Table, opened
 from probtruth.io.vote_columns import Votes as VoteKind
 from probtruth.io.vote_columns import vote_columns
 from probtruth.types import Scores, Votes
-from probtruth.types.arguments import Frame, StrPath
+from probtruth.types.arguments import Files, Frame, StrPath
 from probtruth.types.index import positions, sort_names
 
 LEFT, RIGHT, TIE = 1, -1, 0
@@ -78,14 +82,48 @@ def read_votes(
     return votes_of(source_table, kind)
 
 
-def read_scores_or_votes(table: StrPath | Frame) -> Scores | Votes:
-    """Votes where a table has their columns, else scores."""
-    of_runs = isinstance(table, Mapping) and all(isinstance(path, str | Path) for path in table.values())
-    if of_runs or is_array_with_names(table):
-        return read_scores(table)
-    whole = opened(table)
-    kind = score_kind(whole)
-    return votes_of(whole, kind) if isinstance(kind, VoteKind) else read_scores(whole)  # type: ignore[arg-type]
+@fetched_once()
+def read_scores_or_votes(
+    files: Files | Frame, how: ScoreReading = ScoreReading(), memory: float | None = None
+) -> Scores | Votes:
+    """Votes where a table has their columns, else scores: of a table, a table for each model, or a harness's logs."""
+    every: list[Any] = [*files.values()] if isinstance(files, Mapping) else [files]
+    paths: list[Any] = [path for one in every for path in (one if isinstance(one, list | tuple) else [one])]
+    if not all(isinstance(path, str | Path) for path in paths):
+        return _in_table(opened_scores(files), how, memory)
+    tables = [opened(path) for path in paths]
+    logs = [log_of(table, how) for table in tables]
+    odd = next((at for at, log in enumerate(logs) if log != logs[0]), None)
+    if odd is not None:
+        one, other = (log.tool if log else "no tool" for log in (logs[0], logs[odd]))
+        problem = f"files of {one} and of {other} ({paths[odd]})"
+        raise InputError(problem, "files of one tool", "Read one tool at a time.")
+    if logs[0] is not None:
+        if memory is not None:
+            raise InputError(f"--memory with files of {logs[0].tool}", "a table", "Leave it out.", tables[0].name)
+        return read_scores_of(logs[0].tool, files, how, tables[0].name)  # type: ignore[arg-type]
+    if isinstance(files, Mapping) and len(paths) == len(files):
+        refuse_unused(how, "table", OF_SCORES, tables[0].name)
+        return of_runs(dict(zip(files, tables, strict=True)), how)
+    if len(tables) > 1:
+        hint = "Name the model of each: MODEL=FILE MODEL=FILE."
+        raise InputError(f"{len(tables)} tables", "one table of scores, or a file for each model", hint)
+    return _in_table(tables[0], how, memory)
+
+
+def _in_table(table: Table, how: ScoreReading, memory: float | None) -> Scores | Votes:
+    refuse_unused(how, how.format if how.format in OF_SCORES else "table", OF_SCORES, table.name)
+    models = None
+    if how.format == "wide":
+        models = listed(how.model)
+        how = replace(how, model=None)
+    kind = score_kind(table, how, models)
+    if not isinstance(kind, VoteKind):
+        return scores_of(table, kind, how, memory)
+    if memory is not None:
+        raise InputError("--memory with votes", "scores", "Leave it out.", table.name)
+    refuse_unused(how, "votes", OF_SCORES, table.name)
+    return votes_of(table, kind)
 
 
 def votes_of(table: Table, kind: VoteKind) -> Votes:

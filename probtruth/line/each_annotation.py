@@ -10,9 +10,10 @@ from jaxtyping import Float, Int
 from probtruth import check
 from probtruth.errors import InputError
 from probtruth.frames import as_series
+from probtruth.io.predictions import opened_models
 from probtruth.io.table import Table, joined
 from probtruth.kernels.arrays import to_host, widened
-from probtruth.line.inputs import Models, opened_models
+from probtruth.line.inputs import Models
 from probtruth.scoring.align import align
 from probtruth.scoring.rules import ScoringRule, get_rule
 from probtruth.scoring.score import expected_losses, rule_and_floor

@@ -10,10 +10,11 @@ from probtruth.frames import name_text
 from probtruth.io.addresses import fetched_once
 from probtruth.io.formats import LabelReading
 from probtruth.io.gold import ExpertAnswers, expert_answers
+from probtruth.io.predictions import opened_models
 from probtruth.line.compare import group_names, named_weights, rope_in_units
 from probtruth.line.gold import with_answers
 from probtruth.line.informed_truth import score_on_evidence
-from probtruth.line.inputs import Models, Reference, by_item, opened_models, predictions_of, reference_of
+from probtruth.line.inputs import Models, Reference, by_item, predictions_of, reference_of
 from probtruth.line.labelled import SHARED_ERRORS, Labelled
 from probtruth.line.options import Options
 from probtruth.line.other_estimand import NO_ROOM, OtherVerdicts

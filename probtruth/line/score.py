@@ -8,9 +8,10 @@ from probtruth import check
 from probtruth.errors import InputError
 from probtruth.io.addresses import fetched_once, shown
 from probtruth.io.formats import LabelReading
+from probtruth.io.predictions import opened_models
 from probtruth.line.each_annotation import score_each
 from probtruth.line.informed_truth import score_on_evidence
-from probtruth.line.inputs import Models, Reference, opened_models, predictions_of, reference_of
+from probtruth.line.inputs import Models, Reference, predictions_of, reference_of
 from probtruth.scoring.align import align_all
 from probtruth.scoring.rules import ScoringRule, get_rule
 from probtruth.types import Annotations, Index, Predictions, Scores

@@ -10,8 +10,8 @@ import polars
 import pytest
 
 import probtruth as pt
-from probtruth.io.table import FileTable
 from probtruth.io.scores import NO_ANNOTATORS, NO_WEIGHTS
+from probtruth.io.table import FileTable
 
 NAMES = [
     "report.html",

@@ -14,9 +14,6 @@ def words(files: dict[str, Path], place: Path) -> dict[str, list[object]]:
     models = [f"--predictions={name}={files[name]}" for name in ("sharp", "flat")]
     lines = files["sharp"].read_text().splitlines()
     (place / "soft.csv").write_text("\n".join(lines) + "\n")
-    header = "item,truth.yes,truth.no,m.yes,m.no,n.yes,n.no"
-    cells = [f"{line},{line.partition(',')[2]},{line.partition(',')[2]}" for line in lines[1:]]
-    (place / "together.csv").write_text("\n".join([header, *cells]) + "\n")
     logs = []
     for model in ("small", "large"):
         folder = place / "logs" / model
@@ -39,7 +36,6 @@ def words(files: dict[str, Path], place: Path) -> dict[str, list[object]]:
     scores = [files["scores"], "--higher-is-better"]
     return {
         "soft": ["run", "--soft", place / "soft.csv", *models],
-        "table": ["run", place / "together.csv"],
         "choices": ["run", *logs],
         "annotations": ["run", *annotations],
         "scores": ["compare", *scores],
@@ -58,7 +54,6 @@ OF_LABELS = ("--annotator", "--label", "--rule", "--kind", "--renormalise", "--p
 OF_SCORES = ("--model", "--score", "--group", "--cluster", "--task", "--metric", "--filter", "--higher-is-better")
 IDLE = {
     "soft": LABELS,
-    "table": LABELS,
     "choices": (*LABELS, "--item", "--kind", "--renormalise", "--memory", "--truth"),
     "annotations": ("--show", "--baseline", "--weights"),
     "scores": ("--task", "--metric", "--filter", "--show", "--baseline", "--fold-correlation", "--weights"),

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from probtruth.errors import InputError
-from probtruth.io.loaders.readers import format_of
+from probtruth.io.tools import tool_of
 
 FILES = Path(__file__).parents[1] / "io" / "loaders" / "files"
 TOOLS = {
@@ -18,7 +18,6 @@ TOOLS = {
     "inspect/small_quiz.json": "inspect",
     "helm": "helm",
     "annotations/label_studio.json": "label-studio",
-    "annotations/label_studio_min.json": "label-studio",
     "annotations/argilla.json": "argilla",
     "annotations/prodigy.jsonl": "prodigy",
 }
@@ -35,22 +34,22 @@ def quiz(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize(("name", "tool"), TOOLS.items())
 def test_tools_are_known_by_content(name: str, tool: str) -> None:
-    assert format_of(FILES / name) == tool
+    assert tool_of(FILES / name) == tool
 
 
 def test_tables_and_what_is_nothing(tmp_path: Path) -> None:
     for name, content in {"a.csv": "item,x\n", "b.jsonl": '{"item": 1}\n', "c.jsonl": "{", "d.jsonl": ""}.items():
         (tmp_path / name).write_text(content)
-        assert format_of(tmp_path / name) == "table"
+        assert tool_of(tmp_path / name) is None
     (tmp_path / "e.json").write_text("{}")
     with pytest.raises(InputError, match="JSON of no tool that is known"):
-        format_of(tmp_path / "e.json")
+        tool_of(tmp_path / "e.json")
     (tmp_path / "empty").mkdir()
     with pytest.raises(InputError, match="a folder without logs"):
-        format_of(tmp_path / "empty")
+        tool_of(tmp_path / "empty")
     (tmp_path / "logs").mkdir()
     shutil.copy(FILES / "inspect" / "small_quiz.json", tmp_path / "logs")
-    assert format_of(tmp_path / "logs") == "inspect"
+    assert tool_of(tmp_path / "logs") == "inspect"
 
 
 def test_compare_a_folder_and_named_files(run, quiz) -> None:
@@ -130,7 +129,7 @@ def test_how_scores_were_read_is_said(run, tmp_path) -> None:
     assert "scores, 2 models, 5 items" in checked.out
 
 
-def test_votes_under_other_names_are_answered_by_a_command_to_paste(run, files, tmp_path) -> None:
+def test_votes_under_other_names_are_answered_by_the_options_that_name_them(run, files, tmp_path) -> None:
     path = tmp_path / "votes.csv"
     header, *rows = files["labels"].read_text().splitlines()
     assert header == "item,annotator,label"
@@ -139,9 +138,10 @@ def test_votes_under_other_names_are_answered_by_a_command_to_paste(run, files, 
     for words in ((), ("--item", "tweet")):
         refused = run("check", path, *words)
         assert "expected the long form" in refused.err
-        proposed = refused.err.rstrip().rpartition(" Run: probtruth ")[2].split()
-        assert set(proposed[2:]) == {"--item", "tweet", "--annotator", "worker_id", "--label", "sentiment"}
-        assert run(*proposed).status == 0
+        assert "the columns 'tweet', 'worker_id', 'sentiment', 'seconds'" in refused.err
+        assert "(command line: --item, --annotator, --label)" in refused.err
+    named = run("check", path, "--item", "tweet", "--annotator", "worker_id", "--label", "sentiment")
+    assert named.status == 0
 
 
 def test_check_goes_on_after_a_fault(run, files, tmp_path) -> None:

@@ -66,8 +66,6 @@ def write_all(place: Path) -> None:
     soft = soft.with_columns(pl.col(LABELS).cast(pl.Float64) * 0.8 + 0.1)
     soft.write_csv(place / "soft.csv")
     soft.rename({"item": "key"}).write_csv(place / "soft-keys.csv")
-    blocks = {f"{side}.{label}": soft[label] for side in ("truth", "ours", "theirs") for label in LABELS}
-    pl.DataFrame({"item": ITEMS, **blocks}).write_csv(place / "together.csv")
     battles = [f"q{n},ours,theirs,{'model_a' if n % 3 else 'model_b'}" for n in range(30)]
     (place / "arena.csv").write_text("\n".join(["prompt,model_a,model_b,winner", *battles]) + "\n")
     (place / "probtruth-broken.toml").write_text("rule = \n")
@@ -97,8 +95,6 @@ def _exports(place: Path) -> None:
         annotations = [{"completed_by": who, "result": results} for who in (1, 2)]
         tasks.append({"id": number, "data": {"text": "t"}, "annotations": annotations})
     _write_json(place / "export.json", tasks)
-    minimal = [{"id": n, "text": "t", "mood": "good", "annotator": 1, "annotation_id": n} for n in range(3)]
-    _write_json(place / "minimal.json", minimal)
     rows = [{"uid": str(n), "annotators": "a,b", "annotations": {"a": n % 2, "b": 1}} for n in range(4)]
     _write_lines(place / "lewidi.jsonl", rows)
     _write_lines(place / "nested.jsonl", [{"id": f"q{n}", "cell": {"x": 2, "y": n}} for n in range(3)])

@@ -16,7 +16,8 @@ from sklearn.metrics import make_scorer
 
 import probtruth as pt
 from probtruth.errors import InputError, PosteriorError
-from probtruth.io.truth import read_soft
+from probtruth.io.formats import LabelReading
+from probtruth.line.inputs import reference_of
 
 
 @dataclass(frozen=True)
@@ -153,7 +154,7 @@ CALLS = {
     ),
     "an array of whole numbers as answers": Call(
         lambda: pt.evaluate(GRID, {"m": np.full((4, 3), 1 / 3)}),
-        "read_annotations(dataframe, format='wide')",
+        "read_annotations(table, format='wide')",
         lambda: pt.read_annotations(pl.DataFrame(GRID), format="wide"),
         lambda read: read.n_annotators == 3,
     ),
@@ -293,28 +294,6 @@ CALLS = {
         ),
         lambda found: found is not None,
     ),
-    "a block of columns": Call(
-        lambda: pt.loaders.joined_table(
-            {"item": ["x"], "human.no": [1.0], "human.yes": [0.0], "m.no": [1.0], "m.yes": [0.0]}
-        ),
-        "joined_table(path, columns={'truth': 'human'})",
-        lambda: pt.loaders.joined_table(
-            {"item": ["x"], "human.no": [1.0], "human.yes": [0.0], "m.no": [1.0], "m.yes": [0.0]},
-            columns={"truth": "human"},
-        ),
-        lambda both: list(both[1]) == ["m"],
-    ),
-    "a column that may be of two models": Call(
-        lambda: pt.loaders.joined_table(
-            {"item": ["x"], "truth.no": [1.0], "truth.yes": [0.0], "m.no": [1.0], "m.yes": [0.0], "m.note": ["?"]}
-        ),
-        "joined_table(path, columns={'ours': 'ours'})",
-        lambda: pt.loaders.joined_table(
-            {"item": ["x"], "truth.no": [1.0], "truth.yes": [0.0], "m.no": [1.0], "m.yes": [0.0], "m.note": ["?"]},
-            columns={"m": "m"},
-        ),
-        lambda both: list(both[1]) == ["m"],
-    ),
     "choices without their text": Call(
         lambda: pt.loaders.read_lm_eval_choices("logs", normalise="characters", tasks="arc"),
         "normalise='none'",
@@ -328,7 +307,7 @@ CALLS = {
         lambda read: read.index.labels == ("no", "yes"),
     ),
     "whole numbers as soft labels": Call(
-        lambda: read_soft("whole.csv"),
+        lambda: reference_of("whole.csv", {}, LabelReading(format="soft")),
         "read_annotations(path, format='counts')",
         lambda: pt.read_annotations("whole.csv", format="counts"),
         lambda read: read.index.labels == ("no", "yes"),

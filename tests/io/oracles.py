@@ -5,8 +5,11 @@ import io
 import re
 import unicodedata
 from pathlib import Path
+from typing import Any
 
+from probtruth.io.formats import LabelReading
 from probtruth.io.table import opened
+from probtruth.line.inputs import reference_of
 
 LONGEST_MESSAGE = 9000  # Characters: four parts of bounded length
 PANICS = re.compile(r"panicked|unwrap\(\)|JoinError|PanicException|RUST_BACKTRACE|called `|thread '")
@@ -41,3 +44,8 @@ def disagreement(path: Path) -> str | None:
         return f"header {frame.columns} for {rows[0]}"
     cells = [["" if cell is None else cell for cell in row] for row in frame.rows()]
     return None if cells == rows[1:] else f"rows {cells} for {rows[1:]}"
+
+
+def read_soft(path: Path, item: str | None = None, estimand: Any = None, memory: float | None = None) -> Any:
+    """The soft labels in a file, as `--soft` reads them."""
+    return reference_of(path, {}, LabelReading(item, format="soft"), estimand, memory=memory)

@@ -9,7 +9,7 @@ import pytest
 from served import Served, served
 
 import probtruth as pt
-from probtruth.errors import InputError, MissingExtraError
+from probtruth.errors import InputError
 from probtruth.io.table import opened
 
 N_ROWS, LABELS = 3000, ("x", "y", "z")
@@ -82,18 +82,3 @@ def test_a_changed_file_is_copied_again(server: Served, folder: Path) -> None:
 def test_logs_and_images_are_local(server: Served) -> None:
     with pytest.raises(InputError, match="logs at an address"):
         pt.loaders.read_inspect(server.url("labels.jsonl"))
-
-
-@pytest.mark.long
-def test_a_delta_table(tmp_path: Path, folder: Path) -> None:
-    frame = polars.read_parquet(folder / "a.parquet")
-    try:
-        import deltalake  # noqa: F401
-    except ImportError:
-        (tmp_path / "_delta_log").mkdir()
-        with pytest.raises(MissingExtraError, match=r"pip install 'probtruth\[delta\]'"):
-            _ = opened(tmp_path).whole
-        return
-    frame.head(10).write_delta(tmp_path)
-    frame.write_delta(tmp_path, mode="overwrite")  # the files of the first version stay in the folder
-    assert opened(tmp_path).whole[0].sort("item").equals(frame.sort("item"))

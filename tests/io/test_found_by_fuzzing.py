@@ -6,10 +6,10 @@ from pathlib import Path
 import numpy as np
 import polars
 import pytest
+from oracles import read_soft
 
 import probtruth as pt
 from probtruth.io.groups import read_groups
-from probtruth.io.truth import read_soft
 
 
 @pytest.fixture

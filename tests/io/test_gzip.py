@@ -8,8 +8,8 @@ import pytest
 import probtruth as pt
 from probtruth.errors import InputError
 from probtruth.io import addresses
-from probtruth.io.loaders.readers import format_of
 from probtruth.io.table import opened
+from probtruth.io.tools import tool_of
 
 LABELS = "item,annotator,label\nx,ann,cat\nx,bob,dog\ny,ann,cat\n"
 
@@ -39,7 +39,7 @@ def test_patterns_and_logs(tmp_path: Path) -> None:
     frame, source = opened(tmp_path / "*.csv.gz").whole
     assert frame.height == 2
     assert source.at(1, "n") == f"{tmp_path / 'b.csv.gz'}, line 2, column 'n'"
-    assert format_of(packed(tmp_path / "c.jsonl.gz", '{"label_counter": {"e": 1}, "uid": "x"}\n')) == "chaosnli"
+    assert tool_of(packed(tmp_path / "c.jsonl.gz", '{"label_counter": {"e": 1}, "uid": "x"}\n')) == "chaosnli"
 
 
 def test_a_file_that_changes_is_read_anew(tmp_path: Path) -> None:

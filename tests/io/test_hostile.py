@@ -10,14 +10,13 @@ import polars
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracles import disagreement, unfit
+from oracles import disagreement, read_soft, unfit
 
 from probtruth.errors import InputError
 from probtruth.io.annotations import read_annotations
 from probtruth.io.groups import read_groups
 from probtruth.io.predictions import read_predictions
 from probtruth.io.scores import read_scores
-from probtruth.io.truth import read_soft
 
 READERS: dict[str, Callable[[Path], object]] = {
     "annotations": read_annotations,

@@ -9,7 +9,10 @@ import pytest
 
 import probtruth as pt
 from probtruth.errors import InputError
-from probtruth.io.annotations import read_annotations
+from probtruth.io.annotations import annotations_in, read_annotations
+from probtruth.io.formats import LabelReading
+from probtruth.io.kinds import Beside
+from probtruth.io.table import opened
 from probtruth.kernels.host import lies_on_disk
 
 LONG = "item,annotator,label,note\n10,ann,cat,x\n9,ann,dog,\n10,bob,cat,y\n"
@@ -87,7 +90,7 @@ class TestForms:
         like = [polars.Series(["T1", "T2"])]
         path = write(tmp_path, "ticket,annotator,label\nT1,a,x\nT2,a,y\n")
         for table in (path, polars.read_csv(path)):
-            found = read_annotations(table, like=like)
+            found = annotations_in(opened(table), LabelReading(), Beside(like))
             assert found.index.items == ("T1", "T2")
             assert "took the column 'ticket' as the items" in found.notes[0]
             with pytest.raises(InputError, match=r"no column 'item' \(columns: 'ticket', 'annotator', 'label'\)"):
@@ -103,8 +106,8 @@ ERRORS = {
     "misspelt": ("itm,annotator,label\nx,1,2\n", {}, ["Did you mean 'itm'?"]),
     "long form by halves": ("item,worker,label\n1,0,1\n", {}, ["'item', 'worker', 'label'", "--annotator"]),
     "asked for a column": ("item,annotator,label\n1,0,1\n", {"annotator": "anotator"}, ["Did you mean 'annotator'?"]),
-    "text in counts": ("item,a,b\nx,1,2\ny,1,two\n", {}, ["'two' in", "line 3, column 'b'", "the counts form"]),
-    "negative": ("item,a,b\nx,1,-2\n", {}, ["'-2'", "line 2, column 'b'"]),
+    "text in counts": ("item,a,b\nx,1,2\ny,1,two\n", {}, ["'two'", "line 3, column 'b'"]),
+    "negative": ("item,a,b\nx,1,-2\n", {}, ["'-2", "line 2, column 'b'", "--label"]),
     "past 2^53": ("item,a,b\nx,1,9007199254740993\n", {"format": "counts"}, ["9007199254740993", "line 2, column 'b'"]),
     "blank count": ("item,a,b\nx,1,\ny,1,2\n", {}, ["a blank cell", "line 2, column 'b'"]),
     "item twice": (

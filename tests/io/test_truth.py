@@ -8,10 +8,11 @@ from pathlib import Path
 import numpy as np
 import polars
 import pytest
+from oracles import read_soft
 
 from probtruth.errors import InputError
 from probtruth.io.tables import parquet_notes
-from probtruth.io.truth import check_soft_out, read_soft, write_soft
+from probtruth.io.truth import check_soft_out, write_soft
 from probtruth.types import Truth
 
 PROBS = [[0.25, 0.75], [1.0, 0.0], [1 / 3, 2 / 3]]

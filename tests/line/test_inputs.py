@@ -53,6 +53,7 @@ def evaluated(reference: Any, predictions: Any, **options: Any) -> dict[str, flo
 
 
 NAMED = pt.Predictions.from_probs(PROBS, items=ITEMS, labels=LABELS)
+NAMED_FRAME = pl.DataFrame(PROBS["ours"], schema=list(LABELS)).with_columns(item=pl.Series(ITEMS))
 KINDS: dict[str, Callable[[pl.DataFrame], Any]] = {
     "polars": lambda frame: frame,
     "pandas": lambda frame: frame.to_pandas(),
@@ -152,7 +153,7 @@ def test_a_total_beside_counts_is_no_label() -> None:
         (COUNTS * 1.5, PROBS, "sum to 6"),
         (COUNTS, PROBS["ours"], r"got ndarray, expected a dict .*\{'my model': table or path\}"),
         (COUNTS, {}, "got an empty dict"),
-        (COUNTS, {"a": "a.csv", "b": PROBS["ours"]}, "model 'a' with names of items beside model 'b' without"),
+        (COUNTS, {"a": NAMED_FRAME, "b": PROBS["ours"]}, "model 'a' with names of items beside model 'b' without"),
         (["cat", None], PROBS, "blank name for label 1"),
         (HARD, [PROBS["ours"]], r"got list, expected a dict"),
         (HARD, {"m": iter([])}, "probabilities of model 'm' that are not numbers"),

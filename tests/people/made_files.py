@@ -151,14 +151,6 @@ def losses(folder: Path) -> None:
     pl.DataFrame(rows, schema=["case", "build", "loss"], orient="row").write_csv(folder / "nightly.csv")
 
 
-def together(folder: Path) -> None:
-    """all.csv: votes and both models in one table, a column for each and label."""
-    votes = np.random.default_rng(2).multinomial(5, opinions())
-    blocks = {"votes": votes, **forecasts()}
-    columns = {f"{name}_{topic}": table[:, at] for name, table in blocks.items() for at, topic in enumerate(TOPICS)}
-    pl.DataFrame({"item": TICKETS, **columns}).write_csv(folder / "all.csv")
-
-
 def stars(folder: Path) -> None:
     """stars.csv: three judges give 1 to 5 stars to the answers of two systems to the same prompts."""
     random = np.random.default_rng(7)

@@ -63,7 +63,6 @@ TASKS: dict[str, tuple[Callable[[Path], None], str, str]] = {
         "compare nightly.csv --item case --model build --score loss --baseline main --fail-if 'p_worse > 0.9'",
         "fails: p_worse of 'branch' against 'main' is 1",
     ),
-    "everything in one table": (made.together, "run all.csv", NEW),
     "dataframes": (made.crowd, "dataframes.py", NEW),
     "cross-validated classifiers": (made.nothing, "cross_val_predict.py", r"bayes +┆ 0\.1.*\n.*logistic +┆ 0\.1"),
     "judges on a scale": (made.stars, "judges_on_a_scale.py", r"ours +┆ theirs .*Agreement"),
@@ -75,7 +74,7 @@ WRONG: dict[str, tuple[Callable[[Path], None], str, tuple[str, ...]]] = {
     "columns of other names": (
         made.crowd,
         f"run --annotations crowd.csv {MODELS}",
-        ("crowd.csv", "'ticket_id', 'worker', 'category'", "--annotator worker --label category"),
+        ("crowd.csv", "'ticket_id', 'worker', 'category'", "--item, --annotator, --label"),
     ),
     "a table with a column a system": (
         made.leaderboard,
@@ -105,7 +104,7 @@ WRONG: dict[str, tuple[Callable[[Path], None], str, tuple[str, ...]]] = {
     "files after one option": (
         made.spreadsheet,
         "run --annotations known.csv --predictions new=new.csv old=old.csv",
-        ("'old=old.csv'", "--predictions NAME=FILE --predictions NAME=FILE"),
+        ("old=old.csv", "--predictions NAME=FILE --predictions NAME=FILE"),
     ),
     "a file without a name": (
         made.spreadsheet,

@@ -72,7 +72,6 @@ def test_each_address_is_fetched_once(tmp_path: Path, counted: Any) -> None:
 
 CALLS: dict[str, tuple[str, Callable[[str], object]]] = {
     "a loader": ('{"uid": "x", "label_counter": {"e": 7, "n": 3}}\n', pt.loaders.read_chaosnli),
-    "one table": ("item,truth.a,truth.b,m.a,m.b\nx,1,0,0.5,0.5\n", pt.loaders.joined_table),
     "votes": ("model_a,model_b,winner\nx,y,a\n", pt.read_votes),
     "check": ("item,a,b\nx,0.5,0.5\ny,0.5,0.5\n", lambda url: typed("check", url)),
     "monitor": (

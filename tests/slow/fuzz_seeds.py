@@ -18,7 +18,13 @@ from probtruth.io import loaders
 from probtruth.io.groups import read_groups
 from probtruth.io.output.folder import is_result
 from probtruth.io.scores import read_scores, write_scores
-from probtruth.io.truth import read_soft, write_soft
+from probtruth.io.truth import write_soft
+from probtruth.line.inputs import reference_of
+
+
+def read_soft(path: Path) -> object:
+    return reference_of(path, {}, LabelReading(format="soft"))
+
 
 MADE = Path(__file__).parents[1] / "io" / "loaders" / "files"
 TEXT = ("csv", "tsv", "jsonl")

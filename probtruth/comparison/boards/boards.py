@@ -112,9 +112,7 @@ class Board:
             sizes[:, at, group] = tied
         return replace(sums, powers=powers, ends=ends, sizes=sizes)
 
-    def _unit_sizes(
-        self, fit: Fit, unit: Int[np.ndarray, " column"], n_units: int
-    ) -> Float[np.ndarray, "size pair"]:
+    def _unit_sizes(self, fit: Fit, unit: Int[np.ndarray, " column"], n_units: int) -> Float[np.ndarray, "size pair"]:
         """In how many clusters two models' sums over the items that they share differ, and by how much in all.
 
         Both are what they would be without holes.

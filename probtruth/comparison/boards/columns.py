@@ -63,7 +63,7 @@ class Columns:
         return _side_by_side([self, other])
 
     def merged(self, clustered: bool) -> "Columns":
-        """One column in place of those of one cell that the same models were scored on, where that has fewer numbers."""
+        """One column for those of a cell that the same models were scored on, where that has fewer numbers."""
         seen = ~np.isnan(self.values)
         keys, of_column = np.unique(np.vstack([self.cell, seen]), axis=1, return_inverse=True)
         of_column = of_column.ravel()

@@ -10,13 +10,11 @@ from probtruth.io.loaders.chaosnli import read_chaosnli
 from probtruth.io.loaders.exports import read_doccano, read_labelbox, read_lewidi, read_potato
 from probtruth.io.loaders.helm import read_helm
 from probtruth.io.loaders.inspect_logs import read_inspect
-from probtruth.io.loaders.joined import joined_table
 from probtruth.io.loaders.lm_eval import read_lm_eval_samples
 from probtruth.io.loaders.lm_eval_choices import read_lm_eval_choices
 from probtruth.io.loaders.results import read_alpaca_eval, read_every_eval_ever, read_promptfoo
 
 __all__ = (
-    "joined_table",
     "read_alpaca_eval",
     "read_argilla",
     "read_chaosnli",

@@ -7,7 +7,7 @@ from typing import Any
 
 from probtruth.check import quote
 from probtruth.errors import InputError, MissingExtraError
-from probtruth.io.loaders.json_values import parsed
+from probtruth.io.json_values import parsed
 
 LARGEST, SPARE, TIMES = 2 << 30, 64 << 20, 200  # All members may take the spare bytes, or so many times the archive's
 PLAIN = (0, 8, 12, 14)  # Stored, deflate, bzip2, lzma: what every zipfile reads
@@ -21,7 +21,12 @@ class Archive:
         size, most = sum(info.file_size for info in self.file.infolist()), min(LARGEST, max(SPARE, TIMES * len(data)))
         if size > most:
             hint = "Archives of logs do not grow so much; check where the file comes from."
-            raise InputError(f"an archive that grows from {len(data)} to {size} bytes", f"at most {most}", hint, name)
+            raise InputError(
+                f"an archive that grows from {len(data)} to {size} bytes",
+                f"at most {most}",
+                hint,
+                name,
+            )
 
     def read(self, member: str) -> bytes:
         where = f"{self.name}, member {quote(member)}"
@@ -51,4 +56,9 @@ def _sound(read: Callable[[], Any], where: str) -> Any:
         return read()
     except Exception as error:  # zip files and each compression have their own, none of them a common one
         hint = "Copy or write it again."
-        raise InputError(f"a zip archive that is not sound ({error})", "a whole one", hint, where) from None
+        raise InputError(
+            f"a zip archive that is not sound ({error})",
+            "a whole one",
+            hint,
+            where,
+        ) from None

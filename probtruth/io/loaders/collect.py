@@ -7,20 +7,19 @@ import hashlib
 import json
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from operator import attrgetter
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from probtruth import check
 from probtruth.check import Source, one_of, quote, shortlist, unique
 from probtruth.errors import InputError
 from probtruth.io.addresses import is_address, location, matching, shown
 from probtruth.io.formats import MaybeText, Texts
-from probtruth.io.loaders.json_values import as_name, as_number
+from probtruth.io.json_values import as_name, as_number
 from probtruth.io.tables.read import guarded
 from probtruth.redaction import redacted
-from probtruth.types import Audit, Scores
-from probtruth.types.arguments import Files, StrPath
+from probtruth.types import Audit, Scores, orientation
+from probtruth.types.arguments import Files
 from probtruth.types.index import sort_names
 
 
@@ -38,6 +37,7 @@ class LogSample:
     upward: dict[str, Any] = field(default_factory=dict)  # which metrics count upwards, as the run says
     content: MaybeText = None
     prompt: MaybeText = None
+    row: Any = None  # the whole of it, where more than scores is read
 
 
 @dataclass(frozen=True)
@@ -54,10 +54,8 @@ class Listing:
         return sorted({name for filters in self.of_tasks.values() for names in filters.values() for name in names})
 
 
-def listing(
-    samples: Iterable[LogSample], names: Callable[[LogSample], Iterable[str]] = attrgetter("values")
-) -> Listing:
-    """What a user who does not know the names can choose from; `names` are those of a sample's metrics."""
+def listing(samples: Iterable[LogSample]) -> Listing:
+    """What a user who does not know the names can choose from."""
     models: dict[str, None] = {}
     items: dict[str, set[str]] = {}
     metrics: dict[str, dict[str, dict[str, None]]] = {}
@@ -65,10 +63,9 @@ def listing(
         models[one.model] = None
         items.setdefault(one.task, set()).add(one.item)
         of_filter = metrics.setdefault(one.task, {}).setdefault(one.filter, {})
-        of_filter.update(dict.fromkeys(names(one)))
-    ordered = sort_names(items)
-    tasks = {task: len(items[task]) for task in ordered}
-    return Listing(list(models), tasks, {task: metrics[task] for task in ordered})
+        of_filter.update(dict.fromkeys(one.values))
+    tasks = {task: len(items[task]) for task in sort_names(items)}
+    return Listing(list(models), tasks, {task: metrics[task] for task in tasks})
 
 
 def choose(
@@ -76,67 +73,107 @@ def choose(
 ) -> str:
     known = sorted(names)
     if not known:
-        raise InputError(none, f"one {option}", hint, where)
+        raise InputError(
+            none,
+            f"one {option}",
+            hint,
+            where,
+        )
     if wanted is not None:
         return one_of(wanted, known, option)
     if len(known) > 1:
         listed = f"several {option}s: {shortlist(known, 20)}"
-        raise InputError(listed, f"one {option}", check.choose(option, known[0], flag), where)
+        raise InputError(
+            listed,
+            f"one {option}",
+            check.choose(option, known[0], flag),
+            where,
+        )
     return known[0]
 
 
-def scores_by(samples: Iterable[LogSample], metric: str, higher_is_better: bool, repeated: str, what: str) -> Scores:
-    """The samples as scores by one of their metrics; those without it lack an answer."""
-    scored: list[tuple[LogSample, float]] = []
-    for one in samples:
-        if one.values.get(metric) is not None:
-            scored.append((one, as_number(one.values[metric], f"{one.where}, {quote(metric)}")))
-    return scores_of(scored, metric, higher_is_better, repeated, what)
+class Tool(NamedTuple):
+    """What messages say of the logs of a tool."""
+
+    what: str
+    repeated: str  # the hint where an item stands twice
+    unscored: str = "Check that the run was finished."
+    option: str = "metric"
 
 
-def scores_of(
-    scored: Sequence[tuple[LogSample, float]], rule: str, higher_is_better: bool, repeated: str, what: str
+def scores_by(
+    samples: Sequence[LogSample],
+    tool: Tool,
+    metric: MaybeText = None,
+    higher_is_better: bool | None = None,
+    usual: str = "",
 ) -> Scores:
+    """The samples as scores by one of their metrics, the `usual` one if it is there; others lack an answer."""
+    names = {name for one in samples for name in one.values}
+    if metric is None and usual in names:
+        metric = usual
+    chosen = choose(names, metric, tool.option, "--score", tool.what, f"no {tool.option}", tool.unscored)
+    scored: list[tuple[LogSample, float]] = []
+    ways: set[bool | None] = set()
+    for one in samples:
+        value = one.values.get(chosen)
+        if value is not None:
+            scored.append((one, as_number(value, f"{one.where}, {quote(chosen)}")))
+            ways.add(one.upward.get(chosen))
+    if higher_is_better is None and len(ways) == 1:
+        higher_is_better = ways.pop()
+    upward = orientation.upward(chosen.rpartition(".")[2], higher_is_better, tool.what)
+    return scores_of(scored, chosen, upward, tool)
+
+
+def scores_of(scored: Sequence[tuple[LogSample, float]], rule: str, higher_is_better: bool, tool: Tool) -> Scores:
     """The samples, each with its score, as scores of which tasks are the groups; with the audit of the items."""
     if not scored:
-        raise InputError("no scores", "at least one", "Check that the run was finished.", what)
-    audit = differences([sample for sample, _ in scored], repeated, what)
+        raise InputError(
+            "no scores",
+            "at least one",
+            tool.unscored,
+            tool.what,
+        )
+    samples = [sample for sample, _ in scored]
+    audit = differences(samples, tool)
     different = set(audit.different)
     same = [(one, score) for one, score in scored if one.item not in different]
     columns = {name: [getattr(one, name) for one, _ in same] for name in ("item", "model", "task", "replicate")}
     notes: Texts = ()
     if different:
+        ids: dict[MaybeText, set[str]] = {}
+        for one in samples:
+            ids.setdefault(one.content, set()).add(one.item)
+        moved = any(len(ids[one.content]) > 1 for one in samples if one.item in different)
         left_out = f"{check.count(len(different), 'item')} left out ({shortlist(audit.different, 3)})"
-        notes = (f"{left_out}: under the same id, models have different questions{_elsewhere(scored, different)}",)
+        elsewhere = ", some of which stand under other ids" if moved else ""
+        notes = (f"{left_out}: under the same id, models have different questions{elsewhere}",)
         if len(set(columns["item"])) < 2:
             hint = "Run every model on the same samples of the task, in the same order."
-            raise InputError(notes[0], "the same question under an id, for two items at least", hint, what)
+            raise InputError(
+                notes[0],
+                "the same question under an id, for two items at least",
+                hint,
+                tool.what,
+            )
     table = Scores.from_frame(
         columns | {"score": [score for _, score in same]},
         group="task" if len(set(columns["task"])) > 1 else None,
         replicate="replicate",
         higher_is_better=higher_is_better,
-        source=Source(what),
+        source=Source(tool.what),
     )
     return replace(table, rule=rule, audit=table.audit + audit, notes=(*table.notes, *notes))
 
 
-def _elsewhere(scored: Sequence[tuple[LogSample, float]], different: Collection[str]) -> str:
-    """What to know of items that were left out: whether their questions stand under other ids."""
-    ids: dict[MaybeText, set[str]] = {}
-    for sample, _ in scored:
-        ids.setdefault(sample.content, set()).add(sample.item)
-    moved = any(len(ids[sample.content]) > 1 for sample, _ in scored if sample.item in different)
-    return ", some of which stand under other ids" if moved else ""
-
-
-def differences(samples: Sequence[LogSample], repeated: str, what: str) -> Audit:
+def differences(samples: Sequence[LogSample], tool: Tool) -> Audit:
     """The items that are another question, or were asked in other words, in some of the samples."""
     once(
         (((sample.item, sample.model, sample.replicate), sample.where) for sample in samples),
         lambda key: f"item {quote(key[0])} of model {quote(key[1])} again",
         "every item of a model once",
-        repeated,
+        tool.repeated,
     )
     different = _varying((sample.item, sample.content) for sample in samples)
     prompts = _varying((sample.item, sample.prompt) for sample in samples)
@@ -145,7 +182,7 @@ def differences(samples: Sequence[LogSample], repeated: str, what: str) -> Audit
             f"items that are different questions under the same names ({shortlist(sort_names(different), 3)})",
             "the same questions for every model",
             "Run every model on the same version of the task.",
-            what,
+            tool.what,
         )
     return Audit(different=sort_names(different), prompts=sort_names(prompts - different))
 
@@ -161,7 +198,12 @@ def once[K: Texts](places: Iterable[tuple[K, str]], again: Callable[[K], str], e
     first: dict[K, str] = {}
     for key, where in places:
         if key in first:
-            raise InputError(f"{again(key)} (first: {first[key]})", expected, hint, where)
+            raise InputError(
+                f"{again(key)} (first: {first[key]})",
+                expected,
+                hint,
+                where,
+            )
         first[key] = where
 
 
@@ -171,43 +213,45 @@ def digest(value: object) -> str:
 
 def log_files(files: Files, patterns: Texts) -> list[tuple[MaybeText, Path]]:
     """The files, each with the name of its model (None: without one)."""
-    named: list[tuple[Any, Any]] = [(None, files)]
+    named: list[tuple[MaybeText, Any]] = [(None, files)]
     if isinstance(files, Mapping):
         named = [(as_name(model, "the names of models"), of_model) for model, of_model in files.items()]
     unique([model or "" for model, _ in named], "model")
     pairs: list[tuple[MaybeText, Path]] = []
     for model, of_model in named:
-        pairs += [(model, path) for path in _paths(of_model, patterns)]
+        several = isinstance(of_model, Iterable) and not isinstance(of_model, (str, bytes))
+        for file in of_model if several else [of_model]:
+            pairs += [(model, path) for path in _paths(file, patterns)]
     if not pairs:
         raise InputError("no file", "at least one", "Give a path, a list of paths, or {'my model': path}.")
     unique([shown(path) for _, path in pairs], "file")
     return pairs
 
 
-def _paths(files: StrPath | Iterable[StrPath], patterns: Texts) -> list[Path]:
-    """The files themselves, those that a pattern stands for, and those of a folder whose names fit."""
+def _paths(file: object, patterns: Texts) -> list[Path]:
+    """The file itself, those that a pattern stands for, and those of a folder whose names fit."""
+    if not isinstance(file, (str, Path)):
+        raise InputError(type(file).__name__, "the path of a file or folder", "Give a path, or a list of paths.")
+    if is_address(str(file)):
+        raise InputError(
+            "logs at an address",
+            "local files",
+            "Copy the logs here first.",
+            redacted(str(file)),
+        )
+    where = location(file)
     paths: list[Path] = []
-    listed: Iterable[Any] = [files]
-    if isinstance(files, Iterable) and not isinstance(files, (str, bytes)):
-        listed = files
-    for file in listed:
-        if not isinstance(file, (str, Path)):
-            raise InputError(type(file).__name__, "the path of a file or folder", "Give a path, or a list of paths.")
-        if is_address(str(file)):
-            raise InputError("logs at an address", "local files", "Copy the logs here first.", redacted(str(file)))
-        where = location(file)
-        for one in matching(where) or [where]:
-            if guarded(one, one.is_dir):
-                paths += _inside(one, patterns)
-            else:
-                paths.append(one)
+    for one in matching(where) or [where]:
+        if not guarded(one, one.is_dir):
+            paths.append(one)
+            continue
+        inside = {log for pattern in patterns for log in one.rglob(pattern) if log.is_file()}
+        if not inside:
+            raise InputError(
+                "a folder without such files",
+                " or ".join(patterns),
+                "Check the path.",
+                shown(one),
+            )
+        paths += sorted(inside)
     return paths
-
-
-def _inside(folder: Path, patterns: Texts) -> list[Path]:
-    found: set[Path] = set()
-    for pattern in patterns:
-        found.update(log for log in folder.rglob(pattern) if log.is_file())
-    if not found:
-        raise InputError("a folder without such files", " or ".join(patterns), "Check the path.", shown(folder))
-    return sorted(found)

@@ -4,23 +4,22 @@ These are doccano, Potato, Labelbox and the data sets of the shared tasks Learni
 """
 
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 from probtruth.check import quote
 from probtruth.errors import InputError
 from probtruth.io.addresses import shown
 from probtruth.io.formats import MaybeText
-from probtruth.io.loaders.collect import log_files
-from probtruth.io.loaders.json_values import (
+from probtruth.io.json_values import (
     Record,
     as_list,
     as_name,
     as_object,
     as_objects,
-    described,
     read_json,
     read_rows,
+    split,
 )
+from probtruth.io.loaders.collect import log_files
 from probtruth.io.loaders.votes import Vote, annotations_of
 from probtruth.types import Annotations
 from probtruth.types.arguments import Files, StrPath
@@ -54,7 +53,12 @@ def read_doccano(files: Files, labels: Iterable[str | int] | None = None) -> Ann
         for row in read_rows(path, "text"):
             chosen = row.at(as_list, "label", hint=SPANS)
             if any(not isinstance(label, str) for label in chosen):
-                raise InputError("spans", "labels of the text", SPANS, row.where)
+                raise InputError(
+                    "spans",
+                    "labels of the text",
+                    SPANS,
+                    row.where,
+                )
             if chosen:
                 votes.append(Vote(row.at(as_name, "id"), user or path.stem, chosen, "label", row.where))
     return annotations_of(votes, None, labels, "question", listed[0][1])
@@ -88,19 +92,13 @@ def read_potato(files: Files, question: MaybeText = None, labels: Iterable[str |
         for row in read_rows(path, "instance"):
             schemes = row.at(as_object, "label_annotations")
             for scheme in schemes:
-                chosen = _of_scheme(schemes.at(as_object, scheme))
+                chosen = []
+                for label, value in schemes.at(as_object, scheme).items():
+                    if label != "text_box" and value not in (None, "", False, "false"):
+                        chosen.append(value if label.startswith("scale_") else label)  # the value of a Likert scale
                 if chosen:
                     votes.append(Vote(row.at(as_name, "id"), annotator, chosen, scheme, row.where))
     return annotations_of(votes, question, labels, "question", listed[0][1])
-
-
-def _of_scheme(answers: Record) -> list[Any]:
-    """The labels that were chosen; of a Likert scale (`scale_4`), the value."""
-    chosen: list[Any] = []
-    for label, value in answers.items():
-        if label != "text_box" and value not in (None, "", False, "false"):
-            chosen.append(value if label.startswith("scale_") else label)
-    return chosen
 
 
 def read_labelbox(
@@ -129,31 +127,30 @@ def read_labelbox(
     >>> annotations.index.items, annotations.index.labels
     (('t1',), ('good',))
     """
-    votes: list[Vote] = []
+    return annotations_of(_of_labelbox(path, item), question, labels, "question", path)
+
+
+def _of_labelbox(path: StrPath, item: MaybeText) -> Iterator[Vote]:
     for row in read_rows(path, "data row"):
         named = row.at(as_object, "data_row")
         key = item or next((name for name in ("global_key", "external_id") if named.get(name)), "id")
-        name, projects = named.at(as_name, key), row.at(as_object, "projects")
+        name = named.at(as_name, key)
+        projects = row.at(as_object, "projects")
         for project in projects:
             for label in projects.at(as_object, project).at(as_objects, "labels", []):
-                votes += _of_label(label, name)
-    return annotations_of(votes, question, labels, "question", path)
+                if label.at(as_object, "performance_details", {}).get("skipped") is True:
+                    continue
+                annotator = label.at(as_object, "label_details").at(as_name, "created_by")
+                for one in label.at(as_object, "annotations").at(as_objects, "classifications", []):
+                    answers = one.at(as_objects, "checklist_answers", [])
+                    if one.get("radio_answer") is not None:
+                        answers = [one.at(as_object, "radio_answer")]
+                    chosen = [answer.at(as_name, "name" if "name" in answer else "value") for answer in answers]
+                    if chosen:
+                        yield Vote(name, annotator, chosen, one.at(as_name, "name"), label.where)
 
 
-def _of_label(label: Record, item: str) -> Iterator[Vote]:
-    if label.at(as_object, "performance_details", {}).get("skipped") is True:
-        return
-    annotator = label.at(as_object, "label_details").at(as_name, "created_by")
-    for one in label.at(as_object, "annotations").at(as_objects, "classifications", []):
-        answers = one.at(as_objects, "checklist_answers", [])
-        if one.get("radio_answer") is not None:
-            answers = [one.at(as_object, "radio_answer")]
-        chosen = [answer.at(as_name, "name" if "name" in answer else "value") for answer in answers]
-        if chosen:
-            yield Vote(item, annotator, chosen, one.at(as_name, "name"), label.where)
-
-
-def read_lewidi(path: StrPath, labels: Iterable[str | int] | None = None, votes: str = "annotations") -> Annotations:
+def read_lewidi(path: StrPath, labels: Iterable[str | int] | None = None, votes: MaybeText = None) -> Annotations:
     r"""Annotations from a data set of Learning with Disagreements (LeWiDi): JSON, an object of items.
 
     `annotations` is an object of labels by annotator, or a list (in one text, with commas) beside `annotators`. The
@@ -163,7 +160,7 @@ def read_lewidi(path: StrPath, labels: Iterable[str | int] | None = None, votes:
     Arguments:
         path: the file.
         labels: all the labels an item can have, if some were never used.
-        votes: the key of the annotations.
+        votes: the key of the annotations, if it is another.
 
     Errors: `InputError` names file and item of what cannot be used.
 
@@ -174,20 +171,28 @@ def read_lewidi(path: StrPath, labels: Iterable[str | int] | None = None, votes:
     >>> annotations.index.annotators, annotations.index.labels
     (('Ann1', 'Ann2'), ('0', '1'))
     """
-    found: list[Vote] = []
+    return annotations_of(_of_lewidi(path, votes or "annotations"), None, labels, "question", path)
+
+
+def _of_lewidi(path: StrPath, votes: str) -> Iterator[Vote]:
     for item, row in _lewidi_items(path):
         answers = row.get(votes)
         if not isinstance(answers, dict):
-            annotators, listed = row.at(_split, "annotators"), row.at(_split, votes)
+            annotators = row.at(split, "annotators")
+            listed = row.at(split, votes)
             if len(listed) != len(annotators):
                 problem = f"{len(listed)} annotations of {len(annotators)} annotators"
-                raise InputError(problem, "one of each", "Check that item.", row.where)
+                raise InputError(
+                    problem,
+                    "one of each",
+                    "Check that item.",
+                    row.where,
+                )
             answers = dict(zip(annotators, listed, strict=True))
         for annotator, label in answers.items():
             if label not in (None, ""):
-                several = _split(label, row.where) if isinstance(label, str) else [label]
-                found.append(Vote(item, as_name(annotator, row.where), several, votes, row.where))
-    return annotations_of(found, None, labels, "question", path)
+                several = split(label, row.where) if isinstance(label, str) else [label]
+                yield Vote(item, as_name(annotator, row.where), several, votes, row.where)
 
 
 def _lewidi_items(path: StrPath) -> Iterator[tuple[str, Record]]:
@@ -195,16 +200,6 @@ def _lewidi_items(path: StrPath) -> Iterator[tuple[str, Record]]:
         for row in read_rows(path, "item"):
             yield row.at(as_name, "uid" if "uid" in row else "id"), row
         return
-    value, name = read_json(path)
-    items = as_object(value, name)
+    items = as_object(*read_json(path))
     for item in items:
-        yield as_name(item, name), as_object(items[item], f"{name}, item {quote(item)}")
-
-
-def _split(value: Any, where: str) -> list[Any]:
-    """The parts of a text with commas, or a list as it is."""
-    if isinstance(value, str):
-        return [part.strip() for part in value.split(",")]
-    if not isinstance(value, list):
-        raise InputError(described(value), "a list, or a text with commas", "Check that item.", where)
-    return value
+        yield as_name(item, items.where), as_object(items[item], f"{items.where}, item {quote(item)}")

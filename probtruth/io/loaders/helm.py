@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,16 +12,19 @@ from probtruth.check import one_of, quote
 from probtruth.errors import InputError
 from probtruth.io.addresses import shown
 from probtruth.io.formats import MaybeText
-from probtruth.io.loaders.collect import LogSample, choose, digest, log_files, scores_by
-from probtruth.io.loaders.json_values import Record, as_name, as_object, as_objects, read_json, read_objects
-from probtruth.types import Scores, orientation
+from probtruth.io.json_values import Record, as_name, as_object, as_objects, read_json, read_objects
+from probtruth.io.loaders.collect import LogSample, Tool, digest, log_files, scores_by
+from probtruth.types import Scores
 from probtruth.types.arguments import Files
 
 PATTERNS = ("per_instance_stats.json",)  # The name of HELM's files
 MODEL = re.compile(r"(?<=[:,])model(_deployment)?=[^,]*,?")
 TEST = "test"  # The split that counts where there are several
-WHAT = "the statistics"  # The logs in messages
-REPEATED = "Give each run once; HELM keeps one folder for each run of a suite."
+TOOL = Tool(
+    "the statistics",
+    "Give each run once; HELM keeps one folder for each run of a suite.",
+    "Check `perturbation`, and that the run ended.",
+)
 
 
 def read_helm(
@@ -28,7 +32,7 @@ def read_helm(
     metric: MaybeText = None,
     perturbation: MaybeText = None,
     higher_is_better: bool | None = None,
-    split: MaybeText = None,
+    split: str | Sequence[str] | None = None,
 ) -> Scores:
     r"""Scores from HELM's statistics of each instance.
 
@@ -43,7 +47,7 @@ def read_helm(
         metric: one of the statistics in the files (needed if there are several).
         perturbation: the name of one, if the instances were perturbed (by default the instances as they are).
         higher_is_better: needed for metrics that are not known.
-        split: the name of the split to read.
+        split: the name of the split to read, or several.
 
     Errors: `InputError` names file and instance of what cannot be used.
 
@@ -58,19 +62,13 @@ def read_helm(
     (('small',), ('quiz:subject=birds/id1',), [[1.0]])
     """
     found = instances(files, perturbation)
-    if not found:
-        raise InputError("no instance", "at least one", "Check `perturbation`, and that the run ended.", WHAT)
     splits = Counter(one.filter for one in found)
     read = [*splits]
     if split is not None:
-        read = [one_of(split, sorted(splits), "split")]
+        read = [one_of(name, sorted(splits), "split") for name in ([split] if isinstance(split, str) else split)]
     elif TEST in splits:
         read = [TEST]
-    found = [one for one in found if one.filter in read]
-    names = {name for one in found for name in one.values}
-    none = "no statistic that was counted"
-    name = choose(names, metric, "metric", "--score", WHAT, none, "Check that the run ended.")
-    scores = scores_by(found, name, orientation.upward(name, higher_is_better, WHAT), REPEATED, WHAT)
+    scores = scores_by([one for one in found if one.filter in read], TOOL, metric, higher_is_better)
     others: list[str] = []
     for other in sorted(set(splits).difference(read)):
         others.append(f"{check.count(splits[other], 'instance')} of the split {quote(other)}")
@@ -117,7 +115,12 @@ def _stats(record: Record) -> tuple[dict[str, Any], str]:
         name = about.at(as_name, "name")
         if name in stats:
             problem = f"the statistic {quote(name)} twice"
-            raise InputError(problem, "every statistic once", "Check the run.", record.where)
+            raise InputError(
+                problem,
+                "every statistic once",
+                "Check the run.",
+                record.where,
+            )
         stats[name] = stat.get("mean")
         split = split or str(about.get("split") or "")
     return {name: mean for name, mean in stats.items() if mean is not None}, split

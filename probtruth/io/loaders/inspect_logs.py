@@ -9,18 +9,22 @@ from probtruth.check import quote
 from probtruth.errors import InputError
 from probtruth.io.addresses import shown
 from probtruth.io.formats import MaybeText
+from probtruth.io.json_values import Record, as_list, as_name, as_object, parsed
 from probtruth.io.loaders.archive import Archive
-from probtruth.io.loaders.collect import LogSample, choose, digest, log_files, scores_of
-from probtruth.io.loaders.json_values import Record, as_list, as_name, as_number, as_object, described, parsed
+from probtruth.io.loaders.collect import LogSample, Tool, digest, log_files, scores_by
 from probtruth.io.tables.read import read_bytes
-from probtruth.types import Scores, orientation
+from probtruth.types import Scores
 from probtruth.types.arguments import Files
 
 PATTERNS = ("*.eval", "*.json")  # The names of Inspect's files
 # Inspect's grades (correct, incorrect, partial, no answer) and words as numbers, as its own metrics read them.
 GRADES = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0, "yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
-WHAT = "the logs"  # The logs in messages
-REPEATED = "Leave out older runs of the task, or name the models: {'my model': path, 'other': path}."
+TOOL = Tool(
+    "the logs",
+    "Leave out older runs of the task, or name the models: {'my model': path, 'other': path}.",
+    "Score the log first: `inspect score`.",
+    "scorer",
+)
 
 # Inspect's own scorers, which say how right an answer is.
 MERITS = ("match", "includes", "pattern", "answer", "choice", "math", "model_graded_qa", "model_graded_fact")
@@ -53,22 +57,7 @@ def read_inspect(files: Files, scorer: MaybeText = None, higher_is_better: bool 
     >>> scores.models, scores.items, scores.values.tolist()
     (('mockllm/small',), ('sums/q1',), [[1.0]])
     """
-    found = samples(files)
-    scorers = {name for one in found for name in one.values}
-    none = "no sample with a score"
-    name = choose(scorers, scorer, "scorer", "--score", WHAT, none, "Score the log first: `inspect score`.")
-    scored: list[tuple[LogSample, float]] = []
-    graded = True  # whether every value is a grade or a word, which say how right an answer is
-    for one in found:
-        value = one.values.get(name)
-        grade = _grade(value, f"{one.where}, score {quote(name)}")
-        if grade is not None:
-            scored.append((one, grade))
-            graded = graded and isinstance(value, str) and _decimal(value) is None
-    if higher_is_better is None and (graded or name.split(".")[0] in MERITS):
-        higher_is_better = True
-    upward = orientation.upward(name.rpartition(".")[2], higher_is_better, WHAT)
-    return scores_of(scored, name, upward, REPEATED, WHAT)
+    return scores_by(samples(files), TOOL, scorer, higher_is_better)
 
 
 def samples(files: Files) -> list[LogSample]:
@@ -96,28 +85,40 @@ def _of_file(model: MaybeText, path: Path) -> Iterator[LogSample]:
     model = model or run.at(as_name, "model")
     for number, sample in enumerate(as_list(listed, f"{name}, 'samples'"), 1):
         row = as_object(sample, f"{name}, sample {number}")
+        values, upward = _values(row.at(as_object, "scores", {}))
         yield LogSample(
             item=f"{task}/{row.at(as_name, 'id')}",
             model=model,
             task=task,
             where=row.where,
             replicate=row.at(as_name, "epoch", 1),
-            values=_values(row.at(as_object, "scores", {})),
+            values=values,
+            upward=upward,
             content=_question(row),
             prompt=digest([row.get("target"), row.get("choices")]),
         )
 
 
-def _values(scores: Record) -> dict[str, Any]:
-    """The value of each scorer, and of each part of a score of several."""
+def _values(scores: Record) -> tuple[dict[str, Any], dict[str, bool]]:
+    """The value of each scorer, and of each part of a score of several; and those of which more is better."""
     values: dict[str, Any] = {}
+    upward: dict[str, bool] = {}
     for scorer in scores:
         value = scores.at(as_object, scorer).get("value")
+        parts = {scorer: value}
         if isinstance(value, dict):
-            values |= {f"{scorer}.{part}": one for part, one in value.items()}
-        else:
-            values[scorer] = value
-    return values
+            parts = {f"{scorer}.{part}": one for part, one in value.items()}
+        for name, one in parts.items():
+            number = _decimal(one)
+            grade = None
+            if isinstance(one, str) and number is None:
+                grade = GRADES.get(one, GRADES.get(one.lower()) if len(one) > 1 else None)
+            values[name] = grade if grade is not None else one if number is None else number
+            if isinstance(one, float) and math.isnan(one):  # as Inspect marks a sample that was not scored
+                values[name] = None
+            if scorer in MERITS or grade is not None:
+                upward[name] = True
+    return values, upward
 
 
 def _question(row: Record) -> MaybeText:
@@ -143,24 +144,10 @@ def _archived(log: Archive) -> tuple[Record, Any]:
     return header, [log.parsed(path) for path in sorted(log.members) if path.startswith("samples/")]
 
 
-def _grade(value: Any, where: str) -> float | None:
-    """A grade as a number; None where the sample was not scored (no value, or NaN, as Inspect marks it)."""
-    if value is None or (isinstance(value, float) and math.isnan(value)):
-        return None
-    if isinstance(value, str):
-        grade = GRADES.get(value, GRADES.get(value.lower()) if len(value) > 1 else None)
-        number = _decimal(value) if grade is None else grade
-        if number is None:
-            raise InputError(described(value), "a number, or a grade C, P, I or N", "Choose another scorer.", where)
-        return number
-    if isinstance(value, list):
-        raise InputError(f"a list of {len(value)}", "one number", "Choose another scorer.", where)
-    return as_number(value, where)
-
-
-def _decimal(text: str) -> float | None:
+def _decimal(text: object) -> float | None:
+    """The finite number that a text holds."""
     try:
-        value = float(text)
+        value = float(text) if isinstance(text, str) else math.nan
     except ValueError:
         return None
     return value if math.isfinite(value) else None

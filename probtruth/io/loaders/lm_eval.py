@@ -7,7 +7,6 @@ before 0.4.1 called the files `MODEL_ARGS_TASK.jsonl`, beside one `results.json`
 import re
 import shlex
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -15,9 +14,9 @@ from typing import Any
 from probtruth.check import did_you_mean, one_of, quote, shortlist
 from probtruth.errors import InputError
 from probtruth.io.addresses import shown
-from probtruth.io.formats import MaybeText, Texts
-from probtruth.io.loaders.collect import LogSample, log_files, scores_of
-from probtruth.io.loaders.json_values import Record, as_name, as_number, as_object, read_json, read_rows
+from probtruth.io.formats import MaybeText
+from probtruth.io.json_values import Record, as_name, as_number, as_object, read_json, read_rows
+from probtruth.io.loaders.collect import LogSample, Tool, log_files, scores_of
 from probtruth.types import Scores, orientation
 from probtruth.types.arguments import Files
 
@@ -28,10 +27,10 @@ TASK = re.compile(r"samples_(?P<task>.+?)(_(?P<date>\d{4}-\d{2}-\d{2}T[\d.:-]+))
 OWN = {"doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics"} | {
     *("doc_hash", "prompt_hash", "target_hash"),
 }
-WHAT = "the samples"  # The logs in messages
-REPEATED = (
+TOOL = Tool(
+    "the samples",
     "Give one run of each task: keep the harness's file names (samples_TASK_DATE.jsonl), which tell the tasks apart, "
-    "and leave out files of other dates; give models of one name names of their own: NAME=FOLDER."
+    "and leave out files of other dates; give models of one name names of their own: NAME=FOLDER.",
 )
 
 type ByTask = str | Mapping[str, str] | None
@@ -75,62 +74,20 @@ def read_lm_eval_samples(
     """
     samples = samples_in(files, tasks)
     of_tasks = first_samples(samples)
-    for option in (metric, filter):
-        if isinstance(option, Mapping):
-            for task in option:
-                if task != OTHERS:
-                    one_of(task, list(of_tasks), "task")
-    filters = _filters_of(of_tasks, filter)
+    if isinstance(filter, str):  # for the tasks that have several
+        one_of(filter, sorted({name for of_filters in of_tasks.values() for name in of_filters}), "filter")
+        filter = {task: filter for task, of_filters in of_tasks.items() if len(of_filters) > 1}
+    filters = _chosen("filter", filter, of_tasks)
     firsts = {task: of_filters[filters[task]] for task, of_filters in of_tasks.items()}
-    metrics = _metrics_of(firsts, metric)
-    hint = "Choose a metric that all models have."
+    metrics = _chosen("metric", metric, {task: sample.values for task, sample in firsts.items()})
     scored: list[tuple[LogSample, float]] = []
     for one in samples:
         if one.filter == filters[one.task]:
-            score = Record(one.values, one.where).at(as_number, metrics[one.task], hint=hint)
+            values = Record(one.values, one.where)
+            score = values.at(as_number, metrics[one.task], hint="Choose a metric that all models have.")
             scored.append((one, score))
-    measures = dict(metrics)
-    for task, of_filters in of_tasks.items():
-        if len(of_filters) > 1:
-            measures[task] += f",{filters[task]}"
-    return scores_of(scored, _rule(measures), _upward(firsts, metrics, higher_is_better), REPEATED, WHAT)
-
-
-def _filters_of(of_tasks: Mapping[str, Mapping[str, LogSample]], filter: ByTask) -> dict[str, str]:
-    """The filter of each task; one name is for the tasks that have several."""
-    if isinstance(filter, str):
-        names = {name for of_filters in of_tasks.values() for name in of_filters}
-        one_of(filter, sorted(names), "filter")
-        filter = {task: filter for task, of_filters in of_tasks.items() if len(of_filters) > 1}
-    return _by_task("filter", filter, of_tasks)
-
-
-def _metrics_of(firsts: Mapping[str, LogSample], metric: ByTask) -> dict[str, str]:
-    """The metric of each task, of which one sample tells what there is: what is one number stands first."""
-    there: dict[str, list[str]] = {}
-    for task, sample in firsts.items():
-        single = numbers(sample)
-        if not single and not _named(metric, task):
-            raise InputError(
-                f"no metric of the task {quote(task)} that is one number",
-                "one metric",
-                "The harness computes the others over all samples at once: leave them out, tasks=[...] (command line: "
-                "--task NAME).",
-                WHAT,
-            )
-        there[task] = [*single, *(sample.values.keys() - OWN)]
-    return _by_task("metric", metric, there)
-
-
-def numbers(sample: LogSample) -> list[str]:
-    """The metrics that are one number, in the harness's order."""
-    listed = sample.values.get("metrics")
-    first = listed if isinstance(listed, list) else []
-    found: dict[str, None] = {}
-    for key in (*first, *sample.values):
-        if isinstance(key, str) and key not in OWN and isinstance(sample.values.get(key), (int, float)):
-            found[key] = None
-    return list(found)
+    upward = _upward(firsts, metrics, higher_is_better)
+    return scores_of(scored, _rule(metrics, filters, of_tasks), upward, TOOL)
 
 
 def first_samples(samples: Sequence[LogSample]) -> dict[str, dict[str, LogSample]]:
@@ -141,13 +98,30 @@ def first_samples(samples: Sequence[LogSample]) -> dict[str, dict[str, LogSample
     return dict(sorted(tasks.items()))
 
 
-def _by_task(what: str, option: ByTask, there: Mapping[str, Collection[str]]) -> dict[str, str]:
+def _chosen(what: str, option: ByTask, there: Mapping[str, Collection[str]]) -> dict[str, str]:
     """The filter or metric of each task: the one that is named for it, or for all, or else its first."""
+    named: Mapping[str, str] = {}
+    if option is not None:
+        named = {OTHERS: option} if isinstance(option, str) else option
+    for task in named:
+        if task != OTHERS:
+            one_of(task, list(there), "task")
     chosen: dict[str, str] = {}
     lacking: dict[str, str] = {}
     for task, names in there.items():
-        first = next(iter(names), "")
-        chosen[task] = _named(option, task) or first
+        if not names:
+            hint = (
+                "The harness computes the others over all samples at once: leave them out, tasks=[...] (command line: "
+                "--task NAME)."
+            )
+            raise InputError(
+                f"no {what} of the task {quote(task)} that is one number",
+                f"one {what}",
+                hint,
+                TOOL.what,
+            )
+        first = next(iter(names))
+        chosen[task] = named.get(task) or named.get(OTHERS) or first
         if chosen[task] not in names:
             lacking[task] = first
     if not lacking:
@@ -159,21 +133,25 @@ def _by_task(what: str, option: ByTask, there: Mapping[str, Collection[str]]) ->
         f"one of {shortlist(there[task], 20)}",
         f"{did_you_mean(chosen[task], there[task])} Name one, {what}={lacking} (command line: "
         f"{shlex.join(options)}), or none: then each task counts by its first.",
-        WHAT,
+        TOOL.what,
         tuple(options),
     )
 
 
-def _named(option: ByTask, task: str) -> MaybeText:
-    if isinstance(option, Mapping):
-        return option.get(task, option.get(OTHERS))
-    return option
+def by_task(words: Sequence[str] | None, every: MaybeText = None) -> ByTask:
+    """`TASK=NAME` words as {task: name}; a name without a task is for all that are not named."""
+    named = {} if every is None else {OTHERS: every}
+    for word in words or ():
+        task, _, name = word.rpartition("=")
+        named[task or OTHERS] = name
+    return named.get(OTHERS) if named.keys() <= {OTHERS} else named
 
 
-def _rule(measures: Mapping[str, str]) -> str:
+def _rule(metrics: Mapping[str, str], filters: Mapping[str, str], of_tasks: Mapping[str, Collection[str]]) -> str:
     """The name of the scores: the metric or, where tasks differ, each metric with its tasks."""
     tasks: dict[str, list[str]] = {}
-    for task, measure in measures.items():
+    for task, metric in metrics.items():
+        measure = f"{metric},{filters[task]}" if len(of_tasks[task]) > 1 else metric
         tasks.setdefault(measure, []).append(task)
     if len(tasks) == 1:
         return next(iter(tasks))
@@ -185,20 +163,18 @@ def _rule(measures: Mapping[str, str]) -> str:
 
 
 def _upward(firsts: Mapping[str, LogSample], metrics: Mapping[str, str], stated: bool | None) -> bool:
-    """Whether higher is better: as the caller says, else by the names of the metrics, else as the run says."""
+    """Whether higher is better: as the caller says, else as the run says, else by the names of the metrics."""
     upward: dict[bool, str] = {}
     for task, metric in metrics.items():
-        way = orientation.known(metric) if stated is None else stated
-        if way is None:
-            way = firsts[task].upward.get(metric)
-        upward[orientation.upward(metric, way, WHAT)] = f"{quote(metric)} of {quote(task)}"
+        way = firsts[task].upward.get(metric) if stated is None else stated
+        upward[orientation.upward(metric, way, TOOL.what)] = f"{quote(metric)} of {quote(task)}"
     if len(upward) > 1:
         raise InputError(
             f"{upward[True]}, of which more is better, and {upward[False]}, of which less is",
             "metrics that count the same way",
             "Choose tasks (tasks=[...]; command line: --task NAME) or other metrics (metric={task: name}; --metric "
             "TASK=NAME).",
-            WHAT,
+            TOOL.what,
         )
     return next(iter(upward))
 
@@ -209,29 +185,43 @@ def samples_in(files: Files, tasks: str | Sequence[str] | None = None) -> list[L
     run_of = cache(_run)
     for given, path in log_files(files, PATTERNS):
         match = TASK.fullmatch(path.name)
-        run = run_of(path.parent, (match["date"] or "") if match else "")
-        task = match["task"] if match else run.task_of(path.stem)
-        model = given or run.model or path.resolve().parent.name
+        known, run = run_of(path.parent, (match["date"] or "") if match else "")
+        tasks_of_run = run.at(as_object, "results", {})  # old versions: the one that ends the name of the file
+        ends = [task for task in tasks_of_run if path.stem.endswith(f"_{task}")]
+        task = match["task"] if match else max(ends, key=len, default="")
+        model = given or known or path.resolve().parent.name
         if not model.isprintable() or not model.strip():
-            raise InputError("files without models", "{model name: file}", "Name the models.", shown(path))
-        rows = [*read_rows(path, "sample")]
-        for row, filter in zip(rows, _filters(rows), strict=True):
-            item = row.at(as_name, "doc_id", hint="Give samples_*.jsonl of `lm_eval --log_samples`.")
-            samples.append(
-                LogSample(
-                    item=f"{task}/{item}" if task else item,
-                    model=model,
-                    task=task,
-                    where=row.where,
-                    values=row,
-                    content=_text(row.get("doc_hash")),
-                    prompt=_text(row.get("prompt_hash")),
-                    filter=filter,
-                    upward=run.upward_of(task),
-                )
+            raise InputError(
+                "files without models",
+                "{model name: file}",
+                "Name the models.",
+                shown(path),
             )
+        upward = run.at(as_object, "higher_is_better", {}).at(as_object, task, {})
+        answers: dict[str, list[object]] = {}
+        for row in read_rows(path, "sample"):
+            item = row.at(as_name, "doc_id", hint="Give samples_*.jsonl of `lm_eval --log_samples`.")
+            hashes = {name: str(row[name]) for name in ("doc_hash", "prompt_hash") if row.get(name) is not None}
+            sample = LogSample(
+                item=f"{task}/{item}" if task else item,
+                model=model,
+                task=task,
+                where=row.where,
+                row=row,
+                values=_numbers(row),
+                content=hashes.get("doc_hash"),
+                prompt=hashes.get("prompt_hash"),
+                filter=_filter(row, answers.setdefault(item, [])),
+                upward=upward,
+            )
+            samples.append(sample)
     if not samples:
-        raise InputError("empty files", "at least one sample", "Check that the run was finished.", WHAT)
+        raise InputError(
+            "empty files",
+            "at least one sample",
+            "Check that the run was finished.",
+            TOOL.what,
+        )
     if tasks is None:
         return samples
     names = sorted({sample.task for sample in samples})
@@ -239,59 +229,37 @@ def samples_in(files: Files, tasks: str | Sequence[str] | None = None) -> list[L
     return [sample for sample in samples if sample.task in chosen]
 
 
-def _text(value: object) -> MaybeText:
-    return value if isinstance(value, str) else None
+def _numbers(row: Record) -> dict[str, Any]:
+    """The metrics that are one number, in the harness's order."""
+    listed = row.get("metrics")
+    found: dict[str, Any] = {}
+    for key in (*(listed if isinstance(listed, list) else ()), *row):
+        if isinstance(key, str) and key not in OWN and isinstance(row.get(key), (int, float)):
+            found[key] = row[key]
+    return found
 
 
-def _filters(rows: Sequence[Record]) -> list[str]:
-    """The filter of each row; versions that do not name filters write the same answer again for each of them."""
-    filters: list[str] = []
-    answers: dict[str, list[object]] = {}
-    for row in rows:
-        if row.get("filter") is not None:
-            filters.append(row.at(as_name, "filter"))
-            continue
-        earlier = answers.setdefault(str(row.get("doc_id")), [])
-        again = bool(earlier) and row.get("resps") is not None and row["resps"] == earlier[0]
-        filters.append(f"filter {len(earlier) + 1}" if again else "none")
-        earlier.append(row.get("resps"))
-    return filters
+def _filter(row: Record, earlier: list[object]) -> str:
+    """The filter of a row; versions that do not name filters write the same answer again for each of them."""
+    if row.get("filter") is not None:
+        return row.at(as_name, "filter")
+    answer = row.get("resps")
+    again = answer is not None and answer in earlier[:1]
+    earlier.append(answer)
+    return f"filter {len(earlier)}" if again else "none"
 
 
-@dataclass(frozen=True)
-class Run:
-    """What the results beside samples say: the model, the tasks, and which metrics count upwards, by task."""
-
-    model: str = ""
-    tasks: Texts = ()
-    upward: Any = None
-
-    def task_of(self, stem: str) -> str:
-        """The task whose name ends the name of a file of an old version."""
-        return max((task for task in self.tasks if stem.endswith(f"_{task}")), key=len, default="")
-
-    def upward_of(self, task: str) -> dict[str, bool]:
-        """Which metrics of a task count upwards."""
-        said = self.upward.get(task) if isinstance(self.upward, dict) else None
-        metrics = said if isinstance(said, dict) else {}
-        return {metric: way for metric, way in metrics.items() if isinstance(way, bool)}
-
-
-def _run(folder: Path, date: str) -> Run:
-    """The results of this date, or all of a folder if they name one model."""
+def _run(folder: Path, date: str) -> tuple[str, Record]:
+    """The model, and the results of this date, or all of a folder if they name one model."""
     dated = sorted(folder.glob(f"results_{date}.json")) if date else []
     runs = [as_object(*read_json(file)) for file in dated or sorted(folder.glob("results*.json"))]
     models = {_model_of(run) for run in runs}
-    if len(models) != 1 and not dated:
-        return Run()
-    results = runs[0].get("results")
-    return Run(models.pop(), tuple(results) if isinstance(results, dict) else (), runs[0].get("higher_is_better"))
+    return (models.pop(), runs[0]) if len(models) == 1 or dated else ("", Record({}, str(folder)))
 
 
 def _model_of(run: Record) -> str:
     """The name of the model; in old versions it is one of the arguments of the model."""
-    config = run.get("config")
-    arguments = config.get("model_args") if isinstance(config, dict) else None
+    arguments = run.at(as_object, "config", {}).get("model_args")
     if "model_name" in run or not isinstance(arguments, str):
         return str(run.get("model_name") or "")
     match = re.search(r"(?:^|,)(?:pretrained|model)=([^,]+)", arguments)

@@ -1,6 +1,8 @@
 """Distributions over the choices of multiple-choice tasks, from the logs of the lm-evaluation-harness."""
 
+import math
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -8,14 +10,12 @@ import numpy as np
 
 from probtruth.check import one_of, quote
 from probtruth.errors import InputError
-from probtruth.io import groups
+from probtruth.io.json_values import Record, as_list, as_name, described
 from probtruth.io.loaders.collect import LogSample, differences
-from probtruth.io.loaders.json_values import Record, as_list, as_name, described
-from probtruth.io.loaders.lm_eval import REPEATED, WHAT, first_samples, samples_in
-from probtruth.kernels.arrays import to_host
+from probtruth.io.loaders.lm_eval import TOOL, first_samples, samples_in
+from probtruth.io.predictions import read_predictions
 from probtruth.types import Predictions, Truth
 from probtruth.types.arguments import Files
-from probtruth.types.index import sort_names
 
 MOST = 1000  # How many choices an item may have
 
@@ -48,14 +48,31 @@ def read_lm_eval_choices(
     """
     one_of(normalise, ("none", "characters"), "normalise")
     samples = samples_in(files, tasks)
-    first = {task: next(iter(own)) for task, own in first_samples(samples).items()}
-    return _together([_choice(one, normalise) for one in samples if one.filter == first[one.task]])
+    first = {task: next(iter(of_filters)) for task, of_filters in first_samples(samples).items()}
+    choices = [_choice(one, normalise) for one in samples if one.filter == first[one.task]]
+    audit = differences(choices, TOOL)
+    different = set(audit.different)
+    same = [one for one in choices if one.item not in different]
+    labels = [str(at) for at in range(max(len(one.values["logs"]) for one in same))]
+    tables: dict[str, dict[str, list[Any]]] = {}
+    right: dict[str, str] = {}
+    for one in same:
+        columns = tables.setdefault(one.model, {name: [] for name in ("item", *labels)})
+        logs = one.values["logs"]
+        cells = [one.item, *logs, *[-np.inf] * (len(labels) - len(logs))]
+        for column, cell in zip(columns.values(), cells, strict=True):
+            column.append(cell)
+        right[one.item] = str(one.values["right"])
+    predictions = read_predictions(tables, kind="logits")
+    items = predictions.index.items
+    truth = Truth.from_labels([right[item] for item in items], items=items, classes=labels)
+    return replace(predictions, audit=predictions.audit + audit), truth
 
 
 def _choice(sample: LogSample, normalise: str) -> LogSample:
     """The sample with the log-weights of its choices (up to a constant), and the position of the right one."""
     where = sample.where
-    row = Record(sample.values, where)
+    row: Record = sample.row
     logs = [_log_likelihood(entry, where) for entry in row.at(as_list, "filtered_resps")]
     contexts, words = _requests(row, len(logs))
     half = len(logs) // 2
@@ -65,33 +82,40 @@ def _choice(sample: LogSample, normalise: str) -> LogSample:
         words = words[:half]
     if normalise == "characters":
         if not words:
-            raise InputError("samples without arguments", "the text of the choices", "Use normalise='none'.", where)
+            raise InputError(
+                "samples without arguments",
+                "the text of the choices",
+                "Use normalise='none'.",
+                where,
+            )
         logs = [log / max(len(word), 1) for log, word in zip(logs, words, strict=True)]
-    gold = _chosen(row.at(as_name, "target").strip(), words, len(logs), where)
+    right = _chosen(row.at(as_name, "target").strip(), words, len(logs), where)
     if not np.isfinite(logs).any():
-        raise InputError("no choice that is possible", "at least one", "Check the run.", where)
-    content = f"{len(logs)} {gold} {sample.content or ''}"
-    return replace(sample, content=content, values={"logs": logs, "gold": gold})
+        raise InputError(
+            "no choice that is possible",
+            "at least one",
+            "Check the run.",
+            where,
+        )
+    content = f"{len(logs)} {right} {sample.content or ''}"
+    return replace(sample, content=content, values={"logs": logs, "right": right})
 
 
 def _log_likelihood(entry: object, where: str) -> float:
     while isinstance(entry, list) and len(entry) == 1:
         entry = entry[0]
-    pair = isinstance(entry, list) and len(entry) == 2 and str(entry[1]) in ("True", "False")
-    try:
-        if not pair or not isinstance(entry, list):
-            raise ValueError
-        value = float(entry[0])
-    except (TypeError, ValueError, OverflowError):
+    value = math.nan
+    if isinstance(entry, list) and len(entry) == 2 and str(entry[1]) in ("True", "False"):
+        with suppress(TypeError, ValueError, OverflowError):
+            value = float(entry[0])
+    if math.isnan(value) or value == math.inf:
         raise InputError(
             described(entry),
             "a log-likelihood and whether it is the greedy answer",
             "Only multiple-choice tasks have distributions: name them, tasks=[...], or their files, and "
             "read others with read_lm_eval_samples (probtruth compare).",
             f"{where}, 'filtered_resps'",
-        ) from None
-    if np.isnan(value) or value == np.inf:
-        raise InputError(f"{value}", "a log-likelihood", "Check the run.", f"{where}, 'filtered_resps'")
+        )
     return value
 
 
@@ -100,18 +124,21 @@ def _requests(row: Record, n_choices: int) -> tuple[list[Any], list[str]]:
     if "arguments" not in row:
         return [], []
     arguments = row["arguments"]
-    requests = list(arguments.values()) if isinstance(arguments, dict) else row.at(as_list, "arguments")
     contexts: list[Any] = []
     words: list[str] = []
-    for request in requests:
-        if isinstance(request, dict):
-            request = [request.get("arg_0"), request.get("arg_1")]
-        if isinstance(request, list) and len(request) > 1 and isinstance(request[1], str):
-            contexts.append(request[0])
-            words.append(request[1].strip())
+    for request in arguments.values() if isinstance(arguments, dict) else row.at(as_list, "arguments"):
+        pair = [request.get("arg_0"), request.get("arg_1")] if isinstance(request, dict) else request
+        if isinstance(pair, list) and len(pair) > 1 and isinstance(pair[1], str):
+            contexts.append(pair[0])
+            words.append(pair[1].strip())
     if len(words) != n_choices:
         problem = f"{len(words)} requests for {n_choices} answers"
-        raise InputError(problem, "one for each", "Check the file.", f"{row.where}, 'arguments'")
+        raise InputError(
+            problem,
+            "one for each",
+            "Check the file.",
+            f"{row.where}, 'arguments'",
+        )
     return contexts, words
 
 
@@ -131,38 +158,3 @@ def _chosen(text: str, words: list[str], n_choices: int, where: str) -> int:
         "Items with several right choices, or none, have no single label: read their metric with read_lm_eval_samples.",
         where,
     )
-
-
-def _together(choices: Sequence[LogSample]) -> tuple[Predictions, Truth]:
-    """Predictions and truth on the items that are the same question for all models; `audit` counts the others."""
-    audit = differences(choices, REPEATED, WHAT)
-    different = set(audit.different)
-    of_model: dict[str, dict[str, LogSample]] = {}
-    for one in choices:
-        if one.item not in different:
-            of_model.setdefault(one.model, {})[one.item] = one
-    scored, _, lacks, _ = groups.side_by_side(list(of_model), [tuple(own) for own in of_model.values()], None)
-    items = sort_names(scored)
-    reference: dict[str, LogSample] = {}
-    for own in of_model.values():
-        reference = {**own, **reference}
-    gold = [reference[item].values["gold"] for item in items]
-    # as many for all models, or the question is another
-    n_labels = max(len(reference[item].values["logs"]) for item in items)
-    missing = np.zeros((len(of_model), len(items), 1), bool)
-    arrays: dict[str, Any] = {}
-    for at, (model, own) in enumerate(of_model.items()):
-        logs = np.full((len(items), n_labels), -np.inf)
-        logs[:, 0] = 0.0
-        for row, item in enumerate(items):
-            if item in own:
-                listed = own[item].values["logs"]
-                logs[row, : len(listed)] = listed
-            else:
-                missing[at, row] = True
-        arrays[model] = logs
-    labels = range(n_labels)
-    predictions = Predictions.from_logits(arrays, items=items, labels=labels)
-    log_probs = np.where(missing, np.nan, to_host(predictions.log_probs))
-    truth = Truth.from_probs(np.eye(n_labels)[gold], items=items, labels=labels, estimand="class")
-    return replace(predictions, log_probs=log_probs, audit=lacks + audit), truth

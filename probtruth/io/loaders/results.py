@@ -4,22 +4,20 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from probtruth import check
-from probtruth.check import one_of, shortlist
+from probtruth.check import shortlist
 from probtruth.errors import InputError
 from probtruth.io.formats import MaybeText
-from probtruth.io.loaders.collect import LogSample, choose, digest, log_files, scores_by
-from probtruth.io.loaders.json_values import Record, as_name, as_number, as_object, as_objects, read_json, read_rows
-from probtruth.types import Scores, orientation
+from probtruth.io.json_values import Record, as_name, as_number, as_object, as_objects, read_json, read_rows
+from probtruth.io.loaders.collect import LogSample, Tool, digest, log_files, scores_by
+from probtruth.types import Scores
 from probtruth.types.arguments import Files
 
 PROMPTFOO = ("*.json", "*.jsonl")
 ALPACA = ("annotations.json",)
 EVERY_EVAL = ("*.jsonl",)
-WHAT = "the results"  # The files in messages
-REPEATED = "Give each run once."
+TOOL = Tool("the results", "Give each run once.")
 SCORE = "score"  # The metric that counts in results of promptfoo, unless another is named
 WIN_RATE = "win_rate"
 CORRECT = "is_correct"
@@ -47,9 +45,7 @@ def read_promptfoo(files: Files, metric: MaybeText = None) -> Scores:
     >>> scores.models, scores.items, scores.values.tolist()
     (('small',), ('0',), [[1.0]])
     """
-    samples = promptfoo(files)
-    name = one_of(metric or SCORE, sorted({name for one in samples for name in one.values}), "metric")
-    return scores_by(samples, name, True, REPEATED, WHAT)
+    return scores_by(promptfoo(files), TOOL, metric or SCORE, True)
 
 
 def promptfoo(files: Files) -> list[LogSample]:
@@ -66,17 +62,11 @@ def promptfoo(files: Files) -> list[LogSample]:
                 model = f"{model}, {_prompt(one)}"
             content = digest([one.get("vars"), one.at(as_object, "testCase", {}).get("assert")])
             item = first.setdefault(content, one.at(as_name, "testIdx", hint="Write the results with promptfoo 0.100."))
-            values: dict[str, Any] = {}
-            if one.get("failureReason") != FAILED_CALL:
-                values = {
-                    **one.at(as_object, "namedScores", {}),
-                    **{name: one.get(name) for name in (SCORE, "success")},
-                }
-            replicate = str(times[model, item])
+            values = {**one.at(as_object, "namedScores", {}), SCORE: one.get(SCORE), "success": one.get("success")}
+            failed = one.get("failureReason") == FAILED_CALL
+            sample = LogSample(item=item, model=model, task="", where=one.where, replicate=str(times[model, item]))
+            samples.append(replace(sample, values={} if failed else values))
             times[model, item] += 1
-            samples.append(
-                LogSample(item=item, model=model, task="", where=one.where, replicate=replicate, values=values)
-            )
     return samples
 
 
@@ -123,7 +113,7 @@ def read_alpaca_eval(files: Files) -> Scores:
     >>> scores.models, scores.values.tolist()
     (('ours', 'base'), [[1.0], [0.0]])
     """
-    return scores_by(alpaca_eval(files), WIN_RATE, True, REPEATED, WHAT)
+    return scores_by(alpaca_eval(files), TOOL, WIN_RATE, True)
 
 
 def alpaca_eval(files: Files) -> list[LogSample]:
@@ -146,7 +136,13 @@ def alpaca_eval(files: Files) -> list[LogSample]:
             samples.append(sample)
     if len(references) > 1:
         problem = f"several reference models: {shortlist(sorted(references))}"
-        raise InputError(problem, "one, against which all models were judged", "Read the files of one reference.", WHAT)
+        hint = "Read the files of one reference."
+        raise InputError(
+            problem,
+            "one, against which all models were judged",
+            hint,
+            TOOL.what,
+        )
     if len({sample.model for sample in samples}) == 1:
         (reference,) = references
         for sample in samples.copy():
@@ -165,7 +161,12 @@ def _win(row: Record) -> float | None:
     if number == 0:  # a tie in the first version
         return 0.5
     if not 1 <= number <= 2:
-        raise InputError(f"the preference {number:g}", "a number from 1 to 2", "Check that record.", row.where)
+        raise InputError(
+            f"the preference {number:g}",
+            "a number from 1 to 2",
+            "Check that record.",
+            row.where,
+        )
     return number - 1
 
 
@@ -192,18 +193,7 @@ def read_every_eval_ever(files: Files, metric: MaybeText = None, higher_is_bette
     >>> scores.models, scores.items, scores.values.tolist()
     (('lab/small',), ('quiz/q1',), [[1.0]])
     """
-    samples = every_eval_ever(files)
-    names = {name for one in samples for name in one.values}
-    if metric is None and SCORE in names:
-        metric = SCORE
-    name = choose(names, metric, "metric", "--score", WHAT, "no score", "Check that the run was finished.")
-    found = [one for one in samples if one.values.get(name) is not None]
-    ways = {one.upward.get(name) for one in found}
-    if all(one.values[name] == one.values.get(CORRECT) for one in found):
-        ways = {True}
-    if higher_is_better is None and len(ways) == 1:
-        higher_is_better = ways.pop()
-    return scores_by(found, name, orientation.upward(name, higher_is_better, WHAT), REPEATED, WHAT)
+    return scores_by(every_eval_ever(files), TOOL, metric, higher_is_better, SCORE)
 
 
 def every_eval_ever(files: Files) -> list[LogSample]:
@@ -224,13 +214,19 @@ def every_eval_ever(files: Files) -> list[LogSample]:
             if several:
                 values = {str(about.get("metric_name") or result): evaluation.get(SCORE)}
             lower = about.get("lower_is_better")
+            upward: dict[str, bool] = {}
+            if isinstance(lower, bool):
+                upward = dict.fromkeys(values, not lower)
+            elif evaluation.get(SCORE) == evaluation.get(CORRECT):  # a score that says no more than right or wrong
+                upward[SCORE] = True
+            upward[CORRECT] = True
             sample = LogSample(
                 item=item,
                 model=model,
                 task=task,
                 where=row.where,
                 values={} if row.get("error") else values,
-                upward={name: not lower for name in values if isinstance(lower, bool)},
+                upward=upward,
                 content=digest(row.get("sample_hash") or row.get("input")),
             )
             first = found.setdefault((model, item), sample)

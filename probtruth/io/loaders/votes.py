@@ -1,6 +1,6 @@
 """What annotators answered in the export of a tool, as annotations."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from probtruth import check
@@ -8,8 +8,8 @@ from probtruth.check import Source
 from probtruth.errors import InputError
 from probtruth.io.addresses import shown
 from probtruth.io.formats import MaybeText
+from probtruth.io.json_values import as_name, as_number
 from probtruth.io.loaders.collect import choose, once
-from probtruth.io.loaders.json_values import as_name, as_number
 from probtruth.types import Annotations
 from probtruth.types.arguments import StrPath
 
@@ -25,12 +25,18 @@ class Vote(NamedTuple):
 
 
 def annotations_of(
-    votes: Sequence[Vote], question: MaybeText, labels: Iterable[object] | None, option: str, path: StrPath
+    votes: Iterable[Vote], question: MaybeText, labels: Iterable[object] | None, option: str, path: StrPath
 ) -> Annotations:
     """The votes on one question as annotations; `option` names the argument that chooses the question."""
     name = shown(path)
+    votes = list(votes)
     if not votes:
-        raise InputError("no label", "at least one", "Check that the export has annotations.", name)
+        raise InputError(
+            "no label",
+            "at least one",
+            "Check that the export has annotations.",
+            name,
+        )
     question = choose({vote.question for vote in votes}, question, option, "--label", name)
     chosen = [vote for vote in votes if vote.question == question]
     once(

@@ -1,11 +1,12 @@
 """Which columns of a table are the items and the labels, where their names alone do not say it."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 import polars
+from jaxtyping import Float
 from polars import DataFrame, Series, String
 
 from probtruth import check, check_arrays, frame_numbers, frames
@@ -22,6 +23,8 @@ from probtruth.types import Index
 OWN = "probtruth: "  # How columns begin that probtruth writes beside those of labels
 ENOUGH = 10_000  # Rows by which columns are told
 MOST = 0.5  # The share of a column's names that the other side must have, for it to be the column of items
+TOTALS = ("total", "sum", "count", "votes", "n", "n_votes", "n_annotators", "all")  # of a sum of the others
+FEWEST_ROWS = 5  # by which a column of another name is told to be the sum or the largest of others
 # Names of two labels of which the second is the event that a single column of probabilities is about.
 EVENTS = (("0", "1"), ("no", "yes"), ("false", "true"), ("negative", "positive"), ("neg", "pos"))
 
@@ -128,29 +131,124 @@ def labels_of(frame: DataFrame, item: MaybeText, source: Source, must_be_named: 
 
 
 def label_columns(table: Table, item: str, used: Sequence[str], kind: str = "probs", in_order: bool = False) -> Chosen:
-    """The columns of the labels, of which a reference uses some, perhaps `in_order` of the caller."""
+    """The columns of predicted labels, of which a reference uses some, perhaps `in_order` of the caller."""
     frame, source = table.head
-    frame = frame.head(ENOUGH)
+    labels, notes = labels_in(frame.head(ENOUGH), item, used, source, aside=kind == "probs")
+    if len(labels) == 1 and kind != "log-probs":
+        return _event(Chosen(item, labels, notes=notes), used, table, in_order)
+    return Chosen(item, labels, notes=notes)
+
+
+def labels_in(
+    frame: DataFrame,
+    item: MaybeText,
+    used: Sequence[str],
+    source: Source,
+    must_be_named: bool = True,
+    aside: bool = True,
+) -> tuple[dict[str, str], Texts]:
+    """The column of each label, of which the other side uses some; and what was ignored, also of numbers if `aside`."""
     notes: Texts = ()
-    columns = labels_of(frame, item, source)
+    columns = labels_of(frame, item, source, must_be_named)
     prefix = _prefix(columns, used)
     if prefix:
         notes += (f"{source.name}: took {prefix!r} off the names of the labels",)
-    labels = by_name([name for name in columns if name.startswith(prefix)], prefix)
+    labels = by_name([name for name in columns if name.startswith(prefix) and name.strip()], prefix)
     named = set(used)
     numbers = set(of_numbers(frame, [name for label, name in labels.items() if label not in named]))
     of_text = {label for label, name in labels.items() if label not in named and name not in numbers}
     labels = {label: name for label, name in labels.items() if label not in of_text or len(of_text) == len(labels)}
-    if kind == "probs":
-        for label in _not_labels(frame, labels, used):
-            del labels[label]
+    roles = _no_labels(frame, labels, named) if aside else {}
+    labels = {label: name for label, name in labels.items() if name not in roles}
     taken = set(labels.values())
-    aside = [name for name in columns if name not in taken]
-    if aside:
-        notes += (f"{source.name}: ignored {shortlist(aside, 12)}, which are no probabilities of a label",)
-    if len(labels) == 1 and kind != "log-probs":
-        return _event(Chosen(item, labels, notes=notes), used, table, in_order)
-    return Chosen(item, labels, notes=notes)
+    said: list[str] = []
+    for name in columns:
+        if name not in taken:
+            said.append(f"{quote(name)} ({roles[name]})" if roles.get(name) else quote(name))
+    if said:
+        notes += (f"{source.name}: ignored {', '.join(said[:12])}",)
+    return labels, notes
+
+
+def _no_labels(frame: DataFrame, labels: dict[str, str], used: Collection[str]) -> dict[str, str]:
+    """Columns of numbers that are no labels beside those that are, and what they are where it can be told."""
+    names = [*labels.values()]
+    hits = [name for label, name in labels.items() if label in used]
+    strange = [name for label, name in labels.items() if label not in used]
+    if not strange or len(names) == 1:
+        return {}
+    values = numbers_in(frame, names)
+    if values is not None and surely_simplex(values):
+        return {}
+    if len(hits) < 2:
+        return {} if values is None or len(names) < 3 or not len(values) else _derived(values, names, hits)
+    main = numbers_in(frame, hits)
+    if main is None:
+        return {}
+    if surely_simplex(main):
+        return dict.fromkeys(strange, "")
+    if (main != np.floor(main)).any():
+        return {}
+    roles = {name: _role(numbers_in(frame, [name]), main) for name in strange}
+    return {name: role for name, role in roles.items() if role is not None}
+
+
+def numbers_in(frame: DataFrame, columns: Sequence[str]) -> Float[np.ndarray, "item label"] | None:
+    """The columns as numbers; None where some cell is none."""
+    floats = float_columns(frame, columns)
+    return floats.rows() if floats.unread is None else None
+
+
+SUM, LARGEST = "the sum of the others", "the position of the largest of the others"
+
+
+def _role(found: Float[np.ndarray, "item one"] | None, votes: Float[np.ndarray, "item label"]) -> MaybeText:
+    """What a column is beside votes by label: their sum, which of them is largest, no votes; None for more votes."""
+    if found is None or (found != np.floor(found)).any() or (found < 0).any():
+        return ""
+    column = found[:, 0]
+    if (column == votes.sum(1)).all():
+        return SUM
+    if _is_largest(column, votes):
+        return LARGEST
+    return "" if len(np.unique(column)) == len(column) > 1 else None  # a number of the row
+
+
+def _is_largest(column: Float[np.ndarray, " item"], values: Float[np.ndarray, "item label"]) -> bool:
+    """Whether a column says which of others is the largest, by its position from 0 or from 1."""
+    for first in (0, 1):
+        position = column - first
+        if position.min() >= 0 and position.max() < values.shape[1]:
+            chosen = values[np.arange(len(values)), position.astype(int)]
+            if (chosen == values.max(1)).all():
+                return True
+    return False
+
+
+def _derived(values: Float[np.ndarray, "item label"], names: Sequence[str], hits: Sequence[str]) -> dict[str, str]:
+    """Columns that follow from others: the sum of some, perhaps beside one that says which of them is the largest."""
+    sums = values.sum(1)
+    for at, name in enumerate(names):
+        column = values[:, at]
+        rest = sums - column
+        if name in hits or not column.any():
+            continue
+        if (np.abs(rest - 1) <= check_arrays.SUM_TOLERANCE).all():  # of probabilities
+            if _is_largest(column, np.delete(values, at, axis=1)):
+                return {name: LARGEST}
+            if np.allclose(column, 1, rtol=0, atol=check_arrays.SUM_TOLERANCE):
+                return {name: SUM}
+        if len(values) < FEWEST_ROWS and name.lower() not in TOTALS:
+            continue
+        more = rest - column  # what is neither the total nor a part of it
+        if not more.any():
+            return {name: SUM}
+        for code in np.flatnonzero(values[0] == more[0]).tolist():
+            if code == at or len(names) < 4 or (values[:, code] != more).any():
+                continue
+            if _is_largest(more, np.delete(values, [at, code], axis=1)):
+                return {name: SUM, names[code]: LARGEST}
+    return {}
 
 
 def by_name(columns: Sequence[str], prefix: str = "") -> dict[str, str]:
@@ -173,33 +271,6 @@ def _prefix(columns: Sequence[str], used: Sequence[str]) -> str:
         if name.endswith(used[0]) and all(prefix + label in columns for label in used):
             fits.append(prefix)
     return fits[0] if len(fits) == 1 else ""
-
-
-def _not_labels(frame: DataFrame, labels: dict[str, str], used: Sequence[str]) -> list[str]:
-    """Columns of numbers without which the rows sum to 1: none of the reference's labels, or positions of labels."""
-    named = set(used)
-    strange = [label for label in labels if label not in named]
-    if not strange or len(strange) == len(labels) == 1 or _sums_to_one(frame, [*labels.values()]):
-        return []
-    if used and _sums_to_one(frame, [name for label, name in labels.items() if label in named]):
-        return strange
-    floats = float_columns(frame, [*labels.values()])
-    if floats.unread is not None or len(labels) < 3:
-        return []
-    values = floats.rows()
-    rest = values.sum(1, keepdims=True) - values  # without each of the columns
-    near = (np.abs(rest - 1) <= check_arrays.SUM_TOLERANCE).all(0)
-    for column, label in enumerate(labels):
-        if near[column] and label not in named:
-            others = np.delete(values, column, axis=1)
-            if (values[:, column] == others.argmax(1)).all():
-                return [label]
-    return []
-
-
-def _sums_to_one(frame: DataFrame, names: list[str]) -> bool:
-    floats = float_columns(frame, names) if names else None
-    return floats is not None and floats.unread is None and surely_simplex(floats.rows())
 
 
 def _event(chosen: Chosen, used: Sequence[str], table: Table, in_order: bool) -> Chosen:
@@ -269,9 +340,10 @@ def _is_number(column: Series) -> bool:
     numbers = column.cast(polars.Float64, strict=False)
     if numbers.null_count() == 0:  # the quick way
         return True
-    cells = column.alias("cells")
-    n_numbers = int(cells.str.strip_chars().cast(polars.Float64, strict=False).is_not_null().sum())
-    return n_numbers >= MOST * len(column)
+    cells = column.alias("cells").str.strip_chars()
+    n_said = int((cells != "").sum())  # a blank cell says nothing: a benchmark may be scored on few models
+    n_numbers = int(cells.cast(polars.Float64, strict=False).is_not_null().sum())
+    return n_said > 0 and n_numbers >= MOST * n_said
 
 
 def some_number(frame: DataFrame, name: str) -> bool:

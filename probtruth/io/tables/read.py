@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from probtruth.errors import InputError
-from probtruth.io.addresses import location, matching, shown
+from probtruth.io.addresses import DELTA_LOG, location, matching, of_delta, shown
 from probtruth.types.arguments import StrPath
 
 MAGIC = {
@@ -39,6 +39,8 @@ def files_of(where: Path) -> list[Path]:
                 )
             files.append(one)
             continue
+        if (one / DELTA_LOG).is_dir():
+            raise of_delta(shown(one))
         inside = [file for file in sorted(one.iterdir()) if file.suffix.lower() in BINARIES and file.is_file()]
         if not inside:
             raise InputError("a folder without Parquet or Arrow files", "at least one", "Check the path.", shown(one))

@@ -7,9 +7,9 @@ from typing import Literal, get_args
 import numpy as np
 import polars
 from jaxtyping import Float, Int, Shaped
-from polars import DataFrame, Series
+from polars import DataFrame
 
-from probtruth import check_arrays, frame_numbers, frames
+from probtruth import check_arrays, frames
 from probtruth.check import Source, one_of, quote, shortlist, unique
 from probtruth.check_arrays import distributions
 from probtruth.errors import InputError
@@ -174,32 +174,31 @@ def suspects(labels: Sequence[str], used: Collection[str] | None, item: str) -> 
 NAME, VALUE = "name ", "value "  # Names that columns of a file do not have
 
 
-def long_form(
-    table: Table, item: str, columns: Sequence[str], others: Sequence[str], what: str, missing: Sequence[str] = ()
-) -> tuple[DataFrame, Source]:
-    """A row for each cell that is not blank: its item, what the `others` say, NAME and VALUE; and where it stands."""
-    frame, source = table.whole
-    kept = [item, *others]
+def check_wide(frame: DataFrame, source: Source, rows: Sequence[str], columns: Sequence[str], what: str) -> None:
+    """Raises where a table has no row for each item (whose name stands in the first of `rows`) and column for each."""
     hint = f"Read a row for each item and {what} in long form."
-    items_of([(frame, source)], item, "one row for each item", hint)
-    for name in (*kept, *columns):
+    for name in (*rows, *columns):
         need_columns(frame.columns, {what: name}, source.name)
-    if not columns or not {*columns}.isdisjoint(kept):
+    items_of([(frame, source)], rows[0], "one row for each item", hint)
+    if not columns or not {*columns}.isdisjoint(rows):
         hint = f"Name them: {what}s=[...] (command line: --{what} x,y)."
         raise InputError(f"no column of a {what}", f"one for each {what}", hint, source.name)
     unique(columns, f"{what} column")
     all_named(columns, what, source)
+
+
+def long_form(table: Table, item: str, annotators: Sequence[str]) -> tuple[DataFrame, Source]:
+    """A row for each cell that is not blank: its item, the annotator as NAME and VALUE; and where it stands."""
+    frame, source = table.whole
+    check_wide(frame, source, [item], annotators, "annotator")
     parts = []
     sources = []
-    for name in columns:
-        cells = flat(frame, name, source, what)
-        full = ~blank(cells, missing)
-        here = full.arg_true().to_list()
-        where = replace(source.of_rows(here), columns={VALUE: name})
-        own = cells.filter(full).to_frame(VALUE)
-        read = frames.names if what == "annotator" else frame_numbers.numbers
-        values = read(own, VALUE, where, what)
-        rows = DataFrame([frame.get_column(one).filter(full) for one in kept])
-        parts.append(rows.with_columns(Series(VALUE, values), polars.lit(name).alias(NAME)))
-        sources.append((where, len(here)))
+    for name in annotators:
+        cells = flat(frame, name, source, "annotator")
+        full = ~blank(cells)
+        where = replace(source.of_rows(full.arg_true().to_list()), columns={VALUE: name})
+        values = frames.names(cells.filter(full).to_frame(VALUE), VALUE, where, "annotator")
+        rows = [frame.get_column(item).filter(full), values.alias(VALUE)]
+        parts.append(DataFrame(rows).with_columns(polars.lit(name).alias(NAME)))
+        sources.append((where, len(values)))
     return polars.concat(parts), Source(source.name, parts=sources, notes=source.notes)

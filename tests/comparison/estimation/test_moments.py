@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from made_scores import EQUAL, assert_same, without_annotators
+from made_scores import assert_same, without_annotators
 
 import probtruth as pt
 from probtruth.errors import InputError

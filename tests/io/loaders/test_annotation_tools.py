@@ -38,15 +38,6 @@ def test_label_studio(files: Path) -> None:
         read_label_studio(path, "moood")
 
 
-def test_label_studio_minimal(files: Path) -> None:
-    path = files / "annotations" / "label_studio_min.json"
-    assert rows_of(read_label_studio(path, "mood")) == {("101", "1", "good"), ("101", "2", "bad"), ("102", "1", "bad")}
-    with pytest.raises(InputError, match=r"keys 'mood', 'text', 'topics'.*question='mood'"):
-        read_label_studio(path)
-    with pytest.raises(InputError, match="an object of 1"):
-        read_label_studio(path, "topics")
-
-
 def test_argilla(files: Path) -> None:
     """Record r1 has two positive and one negative; the export does not tell that one response of r3 was discarded."""
     path = files / "annotations" / "argilla.json"
@@ -58,16 +49,6 @@ def test_argilla(files: Path) -> None:
         read_argilla(path)
     with pytest.raises(InputError, match="record 1, 'topics': got 2 labels at once"):
         read_argilla(path, "topics")
-
-
-def test_argilla_version_1(tmp_path: Path) -> None:
-    path = tmp_path / "records.json"
-    said = [
-        {"user_id": "u1", "status": "submitted", "values": {"mood": {"value": "good"}}},
-        {"user_id": "u2", "status": "discarded", "values": {"mood": {"value": "bad"}}},
-    ]
-    path.write_text(json.dumps([{"id": "a", "responses": said}, {"id": "b", "responses": None}]))
-    assert rows_of(read_argilla(path)) == {("a", "u1", "good")}
 
 
 def test_prodigy(files: Path) -> None:

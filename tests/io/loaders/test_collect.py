@@ -1,4 +1,4 @@
-from probtruth.io.loaders.collect import LogSample, differences
+from probtruth.io.loaders.collect import LogSample, Tool, differences
 
 
 class Counted(str):
@@ -24,7 +24,7 @@ def uses_of(n_items: int) -> int:
         for item in range(n_items)
     ]
     Counted.uses = 0
-    assert len(differences(samples, "", "logs").different) == n_items // 2
+    assert len(differences(samples, Tool("logs", "")).different) == n_items // 2
     return Counted.uses
 
 

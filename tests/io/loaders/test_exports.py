@@ -11,9 +11,11 @@ from pathlib import Path
 import pytest
 
 from probtruth.errors import InputError
+from probtruth.io.annotations import annotations_in
 from probtruth.io.formats import LabelReading
 from probtruth.io.loaders import read_doccano, read_labelbox, read_lewidi, read_potato
-from probtruth.io.loaders.readers import format_of, read_label_file
+from probtruth.io.table import opened
+from probtruth.io.tools import tool_of
 from probtruth.types import Annotations
 
 
@@ -52,8 +54,8 @@ class TestDoccano:
         return tmp_path / "out"
 
     def test_a_file_for_each_user(self, folder: Path) -> None:
-        assert format_of(folder) == format_of(folder / "ann.jsonl") == "doccano"
-        read = read_label_file(folder, LabelReading())
+        assert tool_of(folder) == tool_of(folder / "ann.jsonl") == "doccano"
+        read = annotations_in(opened(folder), LabelReading())
         assert votes(read) == {("1", "ann", "good"), ("1", "bob", "bad"), ("2", "ann", "bad")}
         assert votes(read_doccano({"A": folder / "ann.jsonl"})) == {("1", "A", "good"), ("2", "A", "bad")}
 
@@ -77,9 +79,9 @@ class TestPotato:
         return tmp_path / "annotation_output"
 
     def test_a_folder_for_each_user(self, folder: Path) -> None:
-        assert format_of(folder) == "potato"
+        assert tool_of(folder) == "potato"
         assert votes(read_potato(folder, "mood")) == {("t1", "u1", "good"), ("t1", "u2", "bad")}
-        read = read_label_file(folder, LabelReading(label="pleasant"))
+        read = annotations_in(opened(folder), LabelReading(label="pleasant"))
         assert votes(read) == {("t1", "u1", "4"), ("t1", "u2", "2")}
 
     def test_the_question_must_be_named(self, folder: Path) -> None:
@@ -120,11 +122,12 @@ class TestLabelbox:
         return lines(tmp_path / "export.ndjson", rows)
 
     def test_classifications_of_every_label(self, export: Path) -> None:
-        assert format_of(export) == "labelbox"
+        assert tool_of(export) == "labelbox"
         ann, bob = "ann@example.org", "bob@example.org"
         expected = {("t1", ann, "good"), ("t1", bob, "bad"), ("t2", ann, "good")}
         assert votes(read_labelbox(export, "mood")) == expected
-        assert votes(read_label_file(export, LabelReading(label="tone"))) == {("t1", ann, "calm"), ("t2", ann, "calm")}
+        tones = annotations_in(opened(export), LabelReading(label="tone"))
+        assert votes(tones) == {("t1", ann, "calm"), ("t2", ann, "calm")}
         assert read_labelbox(export, "mood", item="id").index.items == ("c1", "c2")
 
     def test_objects_alone_are_no_labels(self, tmp_path: Path) -> None:
@@ -159,16 +162,16 @@ class TestLeWiDi:
     def test_items_in_one_object(self, tmp_path: Path, first: object, second: object) -> None:
         path = tmp_path / "MP_train.json"
         path.write_text(json.dumps(self.items(first, second)))
-        assert format_of(path) == "lewidi"
-        assert votes(read_label_file(path, LabelReading())) == EXPECTED
+        assert tool_of(path) == "lewidi"
+        assert votes(annotations_in(opened(path), LabelReading())) == EXPECTED
 
     def test_an_object_of_annotators_in_lines_is_no_counts_of_labels(self, tmp_path: Path) -> None:
         rows = [{"uid": key, **value} for key, value in self.items({"Ann1": 0, "Ann2": 1}, {"Ann1": 1}).items()]
         path = lines(tmp_path / "votes.jsonl", rows)
         assert votes(read_lewidi(path)) == EXPECTED
-        assert format_of(path) == "lewidi"
+        assert tool_of(path) == "lewidi"
         with pytest.raises(InputError, match="'annotators' has the same names"):
-            read_label_file(path, LabelReading(label="annotations", format="chaosnli"))
+            annotations_in(opened(path), LabelReading(label="annotations", format="chaosnli"))
 
     @pytest.mark.parametrize(
         ("answers", "message"),

@@ -12,7 +12,7 @@ import pytest
 from probtruth.errors import InputError
 from probtruth.io.formats import ScoreReading
 from probtruth.io.loaders import read_helm
-from probtruth.io.loaders.readers import read_score_files
+from probtruth.io.votes import read_scores_or_votes
 
 ITEMS = tuple(f"quiz_subject=birds/id{n}" for n in range(4))
 
@@ -67,8 +67,8 @@ ERRORS = {
     "twice": (rows(instance_id="id1"), {}, "item 'quiz/id1' of model 'm' again"),
     "same statistic": (rows(stats=[{"name": {"name": "a"}, "mean": 1}] * 2), {}, "statistic 'a' twice"),
     "no stats": (rows(stats=None), {}, "'stats': got null, expected a list"),
-    "perturbation": (rows(), {"perturbation": "typos"}, "no instance"),
-    "uncounted": ([{"instance_id": "i", "stats": []}], {}, "no statistic that was counted"),
+    "perturbation": (rows(), {"perturbation": "typos"}, "no metric.*Check `perturbation`"),
+    "uncounted": ([{"instance_id": "i", "stats": []}], {}, "no metric"),
     "object": ({}, {}, "an object of 0, expected a list"),
 }
 
@@ -99,6 +99,6 @@ def test_the_test_split_counts_where_there_are_several(tmp_path: Path) -> None:
     assert scores.notes == ("left out 2 instances of the split 'valid', read with split= (command line: --filter)",)
     valid = read_helm(tmp_path, split="valid")
     assert (valid.items, valid.notes) == (("qa/id2",), ())
-    assert read_score_files(tmp_path, ScoreReading(filter=["valid"])).items == ("qa/id2",)
+    assert read_scores_or_votes(tmp_path, ScoreReading(filter=["valid"])).items == ("qa/id2",)
     with pytest.raises(InputError, match="'test', 'valid'"):
         read_helm(tmp_path, split="train")

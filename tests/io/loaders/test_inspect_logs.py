@@ -97,9 +97,9 @@ ERRORS = {
     "status": ({"status": "error"}, {}, "a run with the status 'error'.*eval-retry"),
     "no status": ({"status": None}, {}, "status 'None'"),
     "no samples": ({"samples": None}, {}, "'samples': got null"),
-    "empty": ({"samples": []}, {}, "no sample with a score"),
-    "text": ({}, {"scores": {"match": {"value": "maybe"}}}, "sample 1, score 'match': got 'maybe', expected a number"),
-    "list": ({}, {"scores": {"match": {"value": [1, 0]}}}, "got a list of 2, expected one number"),
+    "empty": ({"samples": []}, {}, "no scorer"),
+    "text": ({}, {"scores": {"match": {"value": "maybe"}}}, "sample 1, 'match': got 'maybe', expected a number"),
+    "list": ({}, {"scores": {"match": {"value": [1, 0]}}}, "got a list of 2, expected a number"),
     "infinite text": ({}, {"scores": {"match": {"value": "inf"}}}, "got 'inf'"),
     "twice": ({}, {"id": 1}, "item 't/1' of model 'm' again"),
 }

@@ -202,7 +202,7 @@ def test_text_targets_and_files_of_other_names(tmp_path: Path) -> None:
 CHOICE_ERRORS = {
     "text": ({"filtered_resps": ["lol"]}, "Only multiple-choice tasks"),
     "one": ({"filtered_resps": [["-1", "False"]]}, "1 choices"),
-    "nan": ({"filtered_resps": [["nan", "False"], ["-2", "True"]]}, "got nan"),
+    "nan": ({"filtered_resps": [["nan", "False"], ["-2", "True"]]}, "got a list of 2, expected a log-likelihood"),
     "impossible": ({"filtered_resps": [["-inf", "False"], ["-inf", "True"]]}, "no choice that is possible"),
     "target": ({"target": "[0, 1]"}, "several right choices"),
     "position": ({"target": "2"}, "one of the 2 choices"),
@@ -220,8 +220,8 @@ def test_choice_errors(tmp_path: Path, changes: dict[str, object], message: str)
 
 SCORE_ERRORS = {
     "absent": ({}, {"metric": "ac"}, "no metric 'ac' of the task 't'.*Did you mean 'acc'"),
-    "text": ({"acc": "1"}, {"metric": "acc"}, "line 1, 'acc': got '1', expected a number"),
-    "pair": ({"acc": [1, 0]}, {"metric": "acc"}, "got a list of 2, expected a number"),
+    "text": ({"acc": "1"}, {"metric": "acc"}, "no metric of the task 't' that is one number"),
+    "pair": ({"acc": [1, 0]}, {"metric": "acc"}, "no metric of the task 't' that is one number"),
     "nan": ({"acc": float("nan")}, {}, "line 1, 'acc': got NaN"),
     "no number": ({"acc": "x"}, {}, "no metric of the task 't' that is one number"),
     "unknown": ({"fun": 0.5}, {"metric": "fun"}, "whether more of it is better|no metric|keys"),

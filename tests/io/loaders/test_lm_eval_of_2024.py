@@ -11,7 +11,8 @@ import pytest
 from probtruth.errors import InputError
 from probtruth.io.formats import ScoreReading
 from probtruth.io.loaders import read_lm_eval_choices, read_lm_eval_samples
-from probtruth.io.loaders.readers import format_of, read_score_files
+from probtruth.io.tools import tool_of
+from probtruth.io.votes import read_scores_or_votes
 
 DATE = "2024-06-10T22-34-27.647570"
 MARKS = {"small": (0.0, 1.0, 0.0), "big": (0.0, 1.0, 1.0)}
@@ -39,8 +40,8 @@ def test_lines_and_lists_under_either_extension(tmp_path: Path, extension: str, 
     for model, marks in MARKS.items():
         (tmp_path / model).mkdir()
         (tmp_path / model / f"samples_quiz_{DATE}.{extension}").write_text(form(rows(marks)))
-    assert format_of(tmp_path) == format_of(next((tmp_path / "big").iterdir())) == "lm-eval"
-    scores = read_score_files(tmp_path, ScoreReading())
+    assert tool_of(tmp_path) == tool_of(next((tmp_path / "big").iterdir())) == "lm-eval"
+    scores = read_scores_or_votes(tmp_path, ScoreReading())
     assert (scores.models, scores.items) == (("big", "small"), ("quiz/0", "quiz/1", "quiz/2"))
     assert scores.values.tolist() == [[*MARKS["big"]], [*MARKS["small"]]]
     assert read_lm_eval_choices(tmp_path)[0].models == ("big", "small")
@@ -79,7 +80,7 @@ def test_names_before_version_0_4_1(tmp_path: Path, with_results: bool) -> None:
                 json.dumps({"results": {"arc_easy": {}, "quiz": {}}, "config": config})
             )
     if with_results:
-        assert format_of(tmp_path) == "lm-eval"
+        assert tool_of(tmp_path) == "lm-eval"
         scores = read_lm_eval_samples(tmp_path, tasks="arc_easy")
         assert (scores.models, scores.items[0]) == (("org/big", "org/small"), "arc_easy/0")
     else:

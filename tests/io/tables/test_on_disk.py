@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from oracles import read_soft
 
 import probtruth as pt
 from probtruth.cli.options import Cells
@@ -14,7 +15,6 @@ from probtruth.cli.reading import Files, read
 from probtruth.errors import InputError
 from probtruth.io.formats import LabelReading
 from probtruth.io.tables import binary
-from probtruth.io.truth import read_soft
 from probtruth.kernels.host import empty_array, lies_on_disk
 
 N, LABELS = 500, ("cat", "dog, big", "owl")

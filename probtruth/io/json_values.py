@@ -32,7 +32,12 @@ class Record(dict[str, Any]):
         if self.get(key) is None and absent is not None:
             return read(absent, self.where)
         if key not in self:
-            raise InputError(f"an object with the keys {shortlist(self)}", f"a key {key!r}", hint, self.where)
+            raise InputError(
+                f"an object with the keys {shortlist(self)}",
+                f"a key {key!r}",
+                hint,
+                self.where,
+            )
         return read(self[key], f"{self.where}, {quote(key)}")
 
 
@@ -70,15 +75,29 @@ def first_object(path: StrPath) -> Any:
     return None
 
 
+def as_it_is(value: Any, where: str) -> Any:
+    return value
+
+
 def as_object(value: Any, where: str) -> Record:
     if not isinstance(value, dict):
-        raise InputError(described(value), "an object", CHECK, where)
+        raise InputError(
+            described(value),
+            "an object",
+            CHECK,
+            where,
+        )
     return Record(value, where)
 
 
 def as_list(value: Any, where: str) -> list[Any]:
     if not isinstance(value, list):
-        raise InputError(described(value), "a list", CHECK, where)
+        raise InputError(
+            described(value),
+            "a list",
+            CHECK,
+            where,
+        )
     return value
 
 
@@ -89,7 +108,12 @@ def as_objects(value: Any, where: str) -> list[Record]:
 def as_name(value: Any, where: str) -> str:
     """Text or an integer as a name that every table can hold."""
     if not isinstance(value, (str, int)) or isinstance(value, bool):
-        raise InputError(described(value), "text or an integer", "Check that value.", where)
+        raise InputError(
+            described(value),
+            "text or an integer",
+            "Check that value.",
+            where,
+        )
     fault = None
     try:
         text = name_text(value)
@@ -100,20 +124,54 @@ def as_name(value: Any, where: str) -> str:
     except ValueError:
         fault = "an integer of thousands of digits"
     if fault is not None:
-        raise InputError(fault, "a name", "Check that value.", where)
+        raise InputError(
+            fault,
+            "a name",
+            "Check that value.",
+            where,
+        )
     return text
+
+
+def split(value: Any, where: str) -> list[Any]:
+    """The parts of a text with commas, or a list as it is."""
+    if isinstance(value, str):
+        return [part.strip() for part in value.split(",")]
+    if not isinstance(value, list):
+        raise InputError(
+            described(value),
+            "a list, or a text with commas",
+            "Check that value.",
+            where,
+        )
+    return value
 
 
 def as_number(value: Any, where: str) -> float:
     """A number or a truth value as a float; NaN is an error, text is not read as a number."""
     if not isinstance(value, (int, float)):
-        raise InputError(described(value), "a number", "Check that value.", where)
+        raise InputError(
+            described(value),
+            "a number",
+            "Check that value.",
+            where,
+        )
     try:
         number = float(value)
     except OverflowError:
-        raise InputError("an integer past 1e308", "a number", "Check that value.", where) from None
+        raise InputError(
+            "an integer past 1e308",
+            "a number",
+            "Check that value.",
+            where,
+        ) from None
     if math.isnan(number):
-        raise InputError("NaN", "a number", "Leave that item out, or give its score.", where)
+        raise InputError(
+            "NaN",
+            "a number",
+            "Leave that item out, or give its score.",
+            where,
+        )
     return number
 
 

@@ -1,0 +1,103 @@
+"""The tool that wrote a file or the files of a folder, by the keys of the first object in it."""
+
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from probtruth.errors import InputError
+from probtruth.io.addresses import location, shown
+from probtruth.io.formats import TOOLS, MaybeText
+from probtruth.io.json_values import first_object, read_json
+from probtruth.io.tables.read import BINARIES, BOM, has_several, read_bytes
+from probtruth.types.arguments import StrPath
+
+AGGREGATE = {"evaluation_results", "higher_is_better"}  # Keys of results without samples: Every Eval Ever's, lm-eval's
+JSON = (".json", ".jsonl", ".ndjson")
+MOST_LOOKED_AT = 20  # How many files of each kind in a folder are looked at
+SIGNS: dict[str, tuple[set[str], ...]] = {
+    "inspect": ({"status", "eval"},),
+    "helm": ({"instance_id", "stats"},),
+    "lm-eval": ({"doc_id", "filtered_resps"}, {"doc_id", "doc_hash"}, {"doc_id", "metrics"}),
+    "label-studio": ({"data", "annotations"},),
+    "argilla": ({"fields", "responses"},),
+    "prodigy": ({"_input_hash", "answer"},),
+    "chaosnli": ({"label_counter"}, {"annotator_labels"}, {"label_count"}),
+    "promptfoo": ({"promptIdx", "testIdx"},),
+    "alpaca-eval": ({"generator_1", "generator_2", "preference"},),
+    "every-eval-ever": ({"evaluation_id", "sample_id", "evaluation"},),
+    "potato": ({"id", "label_annotations"},),
+    "labelbox": ({"data_row", "projects"},),
+    "lewidi": ({"annotators", "annotations"},),
+}  # The keys by which a JSON object of each tool is known: any of these sets
+
+
+def tool_of(path: StrPath) -> MaybeText:
+    """The tool that wrote a file, or the files of a folder; None where it may be a table."""
+    where = location(path)
+    suffix = where.suffix.lower()
+    if has_several(where):
+        return _of_folder(where) if where.is_dir() else None
+    if suffix == ".eval":
+        return "inspect"
+    if suffix not in JSON:
+        return None
+    value = first_object(where)
+    tool = _of_value(value)
+    if tool is not None or suffix != ".json":
+        return tool
+    if isinstance(value, Mapping) and not AGGREGATE.isdisjoint(value):
+        hint = "Give the file of its samples: *_samples.jsonl, or samples_*.jsonl."
+        raise InputError(
+            "the results of a whole evaluation",
+            "scores of its samples",
+            hint,
+            shown(path),
+        )
+    if value is None:
+        value = read_json(where)  # says what is wrong with it
+    if not isinstance(value, Mapping) or not read_bytes(where).removeprefix(BOM).lstrip().startswith(b"["):
+        hint = "A table goes into CSV, JSONL (.jsonl), a list of objects (.json) or Parquet."
+        raise InputError(
+            "JSON of no tool that is known",
+            f"what {', '.join(TOOLS)} write",
+            hint,
+            shown(path),
+        )
+    return None
+
+
+def _of_value(value: Any) -> MaybeText:
+    """The tool that wrote an object, or the objects in it."""
+    if not isinstance(value, Mapping):
+        return None
+    keys = set(value)
+    for tool, signs in SIGNS.items():
+        if any(sign <= keys for sign in signs):
+            return tool
+    if "id" in keys and keys & {"text", "data"} and isinstance(value.get("label"), list):
+        return "doccano"
+    inner = value.get("results")
+    if isinstance(inner, Mapping):  # promptfoo's summary of an evaluation
+        inner = inner.get("results")
+    if isinstance(inner, list) and inner:
+        return _of_value(inner[0])
+    first = next(iter(value.values()), None)
+    return "lewidi" if isinstance(first, Mapping) and SIGNS["lewidi"][0] <= set(first) else None
+
+
+def _of_folder(folder: Path) -> MaybeText:
+    for pattern in ("*.eval", "*.json", "*.jsonl"):
+        for file in sorted(folder.rglob(pattern))[:MOST_LOOKED_AT]:
+            with suppress(InputError):
+                tool = tool_of(file)
+                if tool is not None:
+                    return tool
+    if any(file.suffix.lower() in BINARIES for file in folder.iterdir()):
+        return None
+    raise InputError(
+        "a folder without logs",
+        "samples_*.jsonl (lm-eval), *.eval (Inspect), per_instance_stats.json (HELM), or what another tool writes",
+        "Check the path.",
+        shown(folder),
+    )
