@@ -194,7 +194,14 @@ def _within(
     weights = plan.item_weights
 
     def variance_of(a: int, b: int) -> float | None:
-        return fixed_variance(scores, weights, influence, int(order[a]), int(order[b]))
+        pair = order[[a, b]]
+        lacking = np.isnan(scores.values[pair]).any(0)
+        if not lacking.any():
+            return fixed_variance(scores, weights, influence, int(pair[0]), int(pair[1]))
+        if lacking.all():
+            return None
+        of_shared = scores.part(pair, np.flatnonzero(~lacking))
+        return fixed_variance(of_shared, weights[~lacking] / weights[~lacking].sum(), None, 0, 1)
 
     return {"replicates" if scores.labels is None else "labels": variance_of}
 

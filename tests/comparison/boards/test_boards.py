@@ -3,8 +3,9 @@
 from itertools import combinations
 
 import numpy as np
+import polars
 import pytest
-from made_scores import make
+from made_scores import assert_same, make
 from scipy import sparse
 from scipy.sparse.linalg import lsqr
 
@@ -309,3 +310,33 @@ def test_ties_in_clusters_count_on_a_board_as_they_do_on_full_scores(size: int) 
     pair = pt.compare(make(half), clusters=clusters).pairs[0]
     alone = pt.compare(make(values[:2, :100]), clusters=clusters[:100]).pairs[0]
     assert pair.high - pair.low == pytest.approx(alone.high - alone.low, rel=0.03)  # of one degree of freedom
+
+
+@pytest.mark.parametrize("unit", ["annotator", "replicate"])
+def test_cells_with_a_hole_say_the_same_by_every_way_in_and_what_they_say_without_it(unit: str, tmp_path) -> None:
+    """Three of twelve annotators (or replicates) an item; one model lacks all cells of one item."""
+    rng = np.random.default_rng(17)
+    item, who, model = (axis.ravel() for axis in np.meshgrid(np.arange(90), np.arange(3), np.arange(3), indexing="ij"))
+    person = (item + 5 * who) % 12
+    score = rng.standard_normal(90)[item] + 0.3 * model + rng.standard_normal(len(item))
+    score += 0.4 * rng.standard_normal((12, 3))[person, model]
+    columns = {"item": item.astype(str), unit: person.astype(str), "model": [f"m{at}" for at in model], "score": score}
+    full = polars.DataFrame(columns)
+    less = full.filter((polars.col("item") != "10") | (polars.col("model") != "m1"))
+    less.write_csv(tmp_path / "cells.csv")
+    named = {unit: unit, "higher_is_better": False}
+    ways = [
+        pt.read_scores(tmp_path / "cells.csv", **named),
+        pt.read_scores(less, **named),
+        pt.read_scores(less.to_dict(as_series=False), **named),
+        pt.Scores.from_frame(less, **named),
+    ]
+    found = [pt.compare(one, engine="exact") for one in ways]
+    for other in found[1:]:
+        assert_same(found[0], other)
+    without = pt.compare(pt.read_scores(full, **named), engine="exact")
+    for source, share in without.uncertainty.items():
+        assert found[0].uncertainty[source] == (None if share is None else pytest.approx(share, abs=0.05))
+    for one, other in zip(found[0].pairs, without.pairs, strict=True):
+        assert one.difference == pytest.approx(other.difference, abs=0.05 * (other.high - other.low))
+        assert one.shared_items == (89 if "m1" in one.models else 90)
