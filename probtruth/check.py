@@ -16,6 +16,10 @@ from typing import TypeAliasType, cast, get_args
 
 from probtruth.errors import InputError
 
+MaybeText = str | None  # A name or word; None where there is none
+MaybeNumber = float | None  # None where it is not known
+Texts = tuple[str, ...]  # Names or words in order
+
 
 @dataclass(frozen=True)
 class Source:
@@ -32,14 +36,14 @@ class Source:
     columns: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
     before: int = 0
     parts: "Sequence[tuple[Source, int]]" = field(default=(), compare=False, repr=False)
-    notes: tuple[str, ...] = field(default=(), compare=False, repr=False)
+    notes: Texts = field(default=(), compare=False, repr=False)
     chosen: Sequence[int] | None = field(default=None, compare=False, repr=False)
 
     def of_rows(self, rows: Sequence[int]) -> "Source":
         """The origin of some of its rows."""
         return replace(self, chosen=rows if self.chosen is None else [self.chosen[row] for row in rows])
 
-    def at(self, row: int | None = None, column: str | None = None) -> str:
+    def at(self, row: int | None = None, column: MaybeText = None) -> str:
         """The location in words: file, line (or row, counted from 1) and column."""
         words = [self.name]
         column = None if column is None else self.columns.get(column, column)
@@ -90,7 +94,7 @@ def shortlist(names: Iterable[object], most: int = 8) -> str:
     return text + (f" and {len(listed) - most} more" if len(listed) > most else "")
 
 
-def count(number: int, noun: str, plural: str | None = None) -> str:
+def count(number: int, noun: str, plural: MaybeText = None) -> str:
     """`1 item`, `2 items`, `3,570 annotations`."""
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
@@ -104,7 +108,7 @@ def one_of[S: str](value: object, options: Sequence[S], what: str) -> S:
 
 def literal(value: object, options: TypeAliasType, what: str) -> str:
     """The value, if it is one of the texts that a `type X = Literal[...]` lists; else an error as in `one_of`."""
-    texts: tuple[str, ...] = get_args(options.__value__)
+    texts: Texts = get_args(options.__value__)
     return one_of(value, texts, what)
 
 
@@ -134,13 +138,13 @@ def whole(value: object, least: int, what: str, hint: str = "Leave it out for th
 def number(
     value: object,
     what: str,
-    hint: str | None = None,
+    hint: MaybeText = None,
     *,
     least: float | int = -inf,
     above: float | int = -inf,
     below: float | int = inf,
     most: float | int = inf,
-    wanted: str | None = None,
+    wanted: MaybeText = None,
 ) -> float:
     """A finite number within these bounds; anything else is an error, which says `wanted` (by default: the bounds)."""
     no_number = (
@@ -158,7 +162,7 @@ def number(
     raise InputError(f"{what} {value!r}", wanted or default, hint or f"Check {what}.")
 
 
-def as_float(value: object) -> float | None:
+def as_float(value: object) -> MaybeNumber:
     """A value of a row as a float; None where it is unknown (None, NaN, or no number)."""
     if isinstance(value, str) and value in ("inf", "-inf"):
         return float(value)

@@ -3,18 +3,27 @@
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from jaxtyping import Float
 
 from probtruth.check import quote
 from probtruth.errors import InputError
-from probtruth.kernels.arrays import Table, exponential, first_faults, log_softmax, on_device, some_items, to_host
+from probtruth.kernels.arrays import (
+    LabelTable,
+    Table,
+    exponential,
+    first_faults,
+    log_softmax,
+    on_device,
+    some_items,
+    to_host,
+)
+from probtruth.kernels.shapes import LabelFloats
 
 # How far the sum of a row of probabilities may be from 1 (rounding in files with four or more decimals); a little
 # more than 0.0001, because 0.9999 itself is no binary fraction, and cells may be float32.
 SUM_TOLERANCE = 1.001e-4
 
 
-def positive_row(values: object, n_labels: int, what: str) -> Float[np.ndarray, " label"]:
+def positive_row(values: object, n_labels: int, what: str) -> LabelFloats:
     """Positive numbers, one for each label, or one number for all labels; anything else is an error."""
     try:
         row = np.broadcast_to(np.asarray(values, np.float64), (n_labels,)).copy()
@@ -44,14 +53,14 @@ def as_floats(values: object, axes: str, what: str) -> np.ndarray:
     return array
 
 
-def distribution(values: object, what: str) -> Float[np.ndarray, " label"]:
+def distribution(values: object, what: str) -> LabelFloats:
     """One distribution over labels in float64; anything else is an error."""
     row = as_floats(values, "label", what).astype(np.float64)
     distributions(row[None], lambda _: f"the {what}", what)
     return row
 
 
-def as_float_table(values: object, what: str) -> Float[Table, "item label"]:
+def as_float_table(values: object, what: str) -> LabelTable:
     """`as_floats` of a table by item and label; an array of JAX stays where it lies, half precision as float32."""
     if not on_device(values):
         return as_floats(values, "item label", what)
@@ -94,7 +103,7 @@ def masked_entry(values: object) -> tuple[int, ...] | None:
 
 
 def distributions(
-    cells: Float[Table, "item label"],
+    cells: LabelTable,
     where: Callable[[int], str],
     what: str = "probabilities",
     kind: str = "probs",
@@ -139,7 +148,7 @@ def distributions(
     )
 
 
-def surely_simplex(probs: Float[Table, "item label"]) -> bool:
+def surely_simplex(probs: LabelTable) -> bool:
     """Whether every row is well within the tolerance, in quick passes; False means that `distributions` must decide."""
     if on_device(probs):
         return probs.size > 0 and bool(

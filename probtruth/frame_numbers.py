@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from jaxtyping import Float
 
-from probtruth.check import Source, quote, shortlist
+from probtruth.check import Source, Texts, quote, shortlist
 from probtruth.errors import InputError
 from probtruth.frames import EXACT, as_array, as_polars, by_value, flat, missing, name_text, names, polars_names
 from probtruth.kernels.arrays import on_device
-from probtruth.kernels.host import block_rows
+from probtruth.kernels.shapes import RowFloats
 
 if TYPE_CHECKING:
     import polars
 
 
-def numbers(frame: "polars.DataFrame", column: str, source: Source, option: str = "score") -> Float[np.ndarray, " row"]:
+def numbers(frame: "polars.DataFrame", column: str, source: Source, option: str = "score") -> RowFloats:
     """A column as float64; text that is not a number, and blanks, are errors that name the row."""
     import polars
 
@@ -67,37 +67,26 @@ def _floats(column: "polars.Series") -> "polars.Series":
     return polars.Series(column.name, [None] * len(column), polars.Float64)
 
 
-@dataclass(frozen=True, eq=False)
-class FloatColumns:
-    """Columns of floats in their own type, and the first of them that `numbers` refuses (None: it accepts all)."""
+def float_columns(
+    frame: "polars.DataFrame", columns: Sequence[str], source: Source | None = None
+) -> "polars.DataFrame | None":
+    """Several columns as floats; float32 stays. None where one is no number, which with a source is an error."""
+    import polars
 
-    columns: Sequence[Float[np.ndarray, " row"]]
-    n_rows: int
-    unread: str | None
-
-    def block(self, start: int, stop: int) -> Float[np.ndarray, "column some"]:
-        """Some rows as float64, column by column."""
-        block = np.empty((len(self.columns), stop - start))
-        for own, column in zip(block, self.columns, strict=True):
-            own[:] = column[start:stop]
-        return block
-
-    def rows(self) -> Float[np.ndarray, "row column"]:
-        """All rows as float64, by way of blocks that stay in the processor's cache."""
-        values, size = np.empty((self.n_rows, len(self.columns))), block_rows(len(self.columns))
-        for start in range(0, self.n_rows, size):
-            values[start : start + size] = self.block(start, min(start + size, self.n_rows)).T
-        return values
+    made = []
+    for name in columns:
+        floats = _floats(frame.get_column(name))
+        if floats.null_count():
+            if source is not None:
+                numbers(frame, name, source, "label")
+            return None
+        made.append(floats)
+    return polars.DataFrame(made)
 
 
-def float_columns(frame: "polars.DataFrame", columns: Sequence[str], source: Source | None = None) -> FloatColumns:
-    """Several columns as floats; float32 stays. With a source, what is no number is an error."""
-    floats = [_floats(frame.get_column(name)) for name in columns]
-    unread = np.array([series.null_count() > 0 for series in floats])
-    refused = columns[int(unread.argmax())] if unread.any() else None
-    if source is not None and refused is not None:
-        numbers(frame, refused, source, "label")
-    return FloatColumns([series.to_numpy() for series in floats], frame.height, refused)
+def as_matrix(floats: "polars.DataFrame") -> Float[np.ndarray, "row column"]:
+    """Columns of floats as one array of float64, column by column in memory."""
+    return floats.to_numpy().astype(np.float64, copy=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,7 +138,8 @@ def labelled(table: object, item: str = "item") -> NamedNumbers:
     items = row_names(table)
     if item in frame.columns:
         items = tuple(names(frame, item, Source(), "item"))
-    values = float_columns(frame, columns, Source()).rows() if columns else np.zeros((frame.height, 0))
+    floats = float_columns(frame, columns, Source()) if columns else None
+    values = np.zeros((frame.height, 0)) if floats is None else np.ascontiguousarray(as_matrix(floats))
     return NamedNumbers(values, items, column_names(table, columns))
 
 
@@ -172,7 +162,7 @@ def is_frame(table: object) -> bool:
     return any(hasattr(table, sign) for sign in ("collect_schema", "column_names", "columns"))
 
 
-def column_names(table: object, columns: Sequence[str]) -> tuple[str, ...] | None:
+def column_names(table: object, columns: Sequence[str]) -> Texts | None:
     """The names of a frame's columns; None for those of an array that was made a frame."""
     pandas_table: Any = table
     own = pandas_table.columns if type(table).__module__.startswith("pandas") else None
@@ -181,7 +171,7 @@ def column_names(table: object, columns: Sequence[str]) -> tuple[str, ...] | Non
     return tuple(by_value(polars_names(columns)))
 
 
-def row_names(table: object) -> tuple[str, ...] | None:
+def row_names(table: object) -> Texts | None:
     """The names that an index of pandas, or the coordinate of an array of xarray, gives to the rows; None for none."""
     if is_array_with_names(table):
         values: Any = table
@@ -209,7 +199,7 @@ def _counts_rows(index: Any) -> bool:
     return type(index).__name__ == "RangeIndex" and (index.start, index.step) == (0, 1)
 
 
-def names_in(listed: Sequence[object]) -> tuple[str, ...]:
+def names_in(listed: Sequence[object]) -> Texts:
     """Values of Python as names; a missing one is an error."""
     for row, value in enumerate(listed):
         if missing(value):
@@ -234,7 +224,7 @@ def _of_xarray(table: Any) -> NamedNumbers:
     return NamedNumbers(table.values, *of_axes[:2])
 
 
-def _coordinate(table: Any, axis: str) -> tuple[str, ...] | None:
+def _coordinate(table: Any, axis: str) -> Texts | None:
     if axis not in table.coords:
         return None
     values = table.coords[axis].values

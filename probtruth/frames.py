@@ -7,11 +7,11 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
-from jaxtyping import Int
 
 from probtruth import check, check_arrays
-from probtruth.check import Source
+from probtruth.check import MaybeText, Source
 from probtruth.errors import InputError
+from probtruth.kernels.shapes import RowInts
 
 if TYPE_CHECKING:
     import polars
@@ -77,14 +77,10 @@ def as_polars(frame: object) -> "polars.DataFrame":
     if isinstance(frame, polars.DataFrame):
         return frame
     try:
-        frame = _native(frame)
-        if isinstance(frame, polars.DataFrame):
-            return frame
-        if not isinstance(frame, Mapping):
-            frame = _of_library(frame)
-        if isinstance(frame, polars.DataFrame):
-            return frame
-        named = {name_text(name): column for name, column in frame.items()}
+        columns = _of_library(frame)
+        if isinstance(columns, polars.DataFrame):
+            return columns
+        named = {name_text(name): column for name, column in columns.items()}
         return polars.DataFrame({name: _series(name, column) for name, column in named.items()})
     except InputError:
         raise
@@ -96,12 +92,24 @@ def as_polars(frame: object) -> "polars.DataFrame":
         ) from None
 
 
-def _of_library(frame: Any) -> "polars.DataFrame | dict[str, list[object]]":
-    """A dataframe of another library; as lists where a column holds several types."""
+def _of_library(frame: Any) -> "polars.DataFrame | Mapping[str, object]":
+    """A frame of polars; columns by name where they are a dict, or one holds several types."""
     import polars
 
-    of_pandas = type(frame).__module__.startswith("pandas") and hasattr(frame, "columns")
+    library = type(frame).__module__.split(".")[0]
+    if library == "pyarrow":
+        return polars.DataFrame(frame)
+    if library == "xarray":
+        frame = frame.to_dataframe(name=frame.name or "score") if hasattr(frame, "name") else frame.to_dataframe()
+        return _of_library(frame.reset_index())
+    if isinstance(frame, Mapping):
+        return frame
+    if hasattr(frame, "to_polars"):  # a data set of Hugging Face
+        return as_polars(frame.to_polars())
+    of_pandas = library == "pandas" and hasattr(frame, "columns")
     if of_pandas:
+        if not all(isinstance(name, str) for name in frame.columns):
+            frame = frame.set_axis([name_text(name) for name in frame.columns], axis=1)  # as in cells
         check.unique([*frame.columns], "column")
     else:
         import narwhals
@@ -121,38 +129,6 @@ def with_index(frame: Any) -> "polars.DataFrame":
         if {None, *taken}.isdisjoint(frame.index.names):
             frame = frame.reset_index()
     return as_polars(frame)
-
-
-def _native(frame: Any) -> Any:
-    """A dataframe from a similar object: a batch of Arrow, a Hugging Face dataset, or xarray data by dimension."""
-    kind = type(frame).__module__.split(".")[0]
-    if kind == "pyarrow" and hasattr(frame, "__arrow_c_array__") and hasattr(frame, "schema"):
-        import polars
-
-        return polars.DataFrame(frame)
-    if kind == "datasets" or (hasattr(frame, "to_polars") and hasattr(frame, "features")):
-        import polars
-
-        table = as_polars(frame.to_polars() if hasattr(frame, "to_polars") else frame.to_pandas())
-        features = getattr(frame, "features", None)
-        for column, feature in features.items() if isinstance(features, Mapping) else ():
-            names = getattr(feature, "names", None)
-            if isinstance(names, list | tuple) and column in table.columns and table[column].dtype.is_integer():
-                known = {-1: None, **dict(enumerate(map(str, names)))}  # -1 says that there is no label
-                codes = table.get_column(column)
-                odd = codes.filter(codes.is_not_null() & ~codes.is_in(list(known)))
-                if len(odd):
-                    problem, wanted = f"{odd[0]} in the column {check.quote(column)}", f"one of 0 to {len(names) - 1}"
-                    raise InputError(problem, wanted, "Those numbers alone have names in the data set's features.")
-                table = table.with_columns(codes.replace_strict(known, return_dtype=polars.String))
-        return table
-    if kind == "xarray":
-        return (
-            frame.to_dataframe(name=frame.name or "score") if hasattr(frame, "name") else frame.to_dataframe()
-        ).reset_index()
-    if kind == "pandas" and not all(isinstance(name, str) for name in getattr(frame, "columns", ())):
-        return frame.set_axis([name_text(name) for name in frame.columns], axis=1)  # as in cells
-    return frame
 
 
 def _series(name: str, column: Any) -> "polars.Series":
@@ -177,7 +153,7 @@ def _series(name: str, column: Any) -> "polars.Series":
     return polars.Series(name, text, dtype=polars.String)
 
 
-def need_columns(columns: Sequence[str], wanted: Mapping[str, str | None], where: str) -> None:
+def need_columns(columns: Sequence[str], wanted: Mapping[str, MaybeText], where: str) -> None:
     """Raises at the first column that is absent; `wanted` is {option: column}, None for an option that is not used."""
     for option, column in wanted.items():
         if column is not None and column not in columns:
@@ -233,9 +209,7 @@ def blank(cells: "polars.Series", answers: Sequence[str] = ()) -> "polars.Series
     return nothing
 
 
-def encode(
-    frame: "polars.DataFrame", column: str, source: Source, option: str
-) -> tuple[Int[np.ndarray, " row"], list[str]]:
+def encode(frame: "polars.DataFrame", column: str, source: Source, option: str) -> tuple[RowInts, list[str]]:
     """A column of names as integer codes and the distinct names in the order of the codes."""
     series = keys(frame, column, source, option)
     distinct = series.unique(maintain_order=True)
@@ -302,7 +276,7 @@ def same(names: "polars.Series", others: "polars.Series") -> bool:
     return names is others or (alike and bool((names == others).all()))
 
 
-def positions(names_wanted: "polars.Series", known: "polars.Series") -> Int[np.ndarray, " row"]:
+def positions(names_wanted: "polars.Series", known: "polars.Series") -> RowInts:
     """The position of each name among the known names, -1 if it is not there."""
     import polars
 

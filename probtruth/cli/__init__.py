@@ -14,7 +14,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from probtruth.check import quote
+from probtruth.check import MaybeText, quote
 from probtruth.cli import options as opt
 from probtruth.cli import settings
 from probtruth.cli.check import check
@@ -53,7 +53,7 @@ def _version(wanted: bool) -> None:
 def every_command(
     context: opt.Context,
     config: Annotated[
-        str | None,
+        MaybeText,
         typer.Option(metavar="FILE", help="Options of repeated runs (probtruth.toml if there is one), or 'off'."),
     ] = None,
     version: Annotated[

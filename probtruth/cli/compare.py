@@ -29,7 +29,7 @@ def compare(
 ) -> None:
     """Compare models by any per-item score."""
     from probtruth.io.table import opened_once
-    from probtruth.io.votes import read_scores_or_votes
+    from probtruth.io.votes import scores_in_files
     from probtruth.line.compare import compare as compare_scores
     from probtruth.line.result import Result
     from probtruth.types import Votes
@@ -41,12 +41,12 @@ def compare(
     of_column = cost is not None and not Path(cost).is_file()
     costs: Any = None
     with console.progress("reading scores"), opened_once():
-        read = read_scores_or_votes(named_files(scores), reading, opt.n_bytes(memory))
+        read = scores_in_files(named_files(scores), reading, opt.n_bytes(memory))
         if of_column and isinstance(read, Votes):
             raise InputError(f"--cost {cost} with votes", "a file with the columns model and cost", "Check the path.")
         if of_column:
             by_item = replace(reading, score=cost, higher_is_better=False)
-            costs = read_scores_or_votes(named_files(scores), by_item)
+            costs = scores_in_files(named_files(scores), by_item)
         elif cost is not None:
             costs = _prices(cost)
     for note in read.notes:

@@ -23,11 +23,8 @@ class Console:
 
     @classmethod
     def of(cls, context: Any, json: bool) -> "Console":
-        """The console of a command, with its command line; notes the file of settings."""
-        made = cls(json, settings.command_line(context.obj))
-        if context.obj is not None:
-            made.note(f"settings from {context.obj}")
-        return made
+        """The console of a command, with its command line."""
+        return cls(json, settings.command_line(context.obj))
 
     def note(self, text: str) -> None:
         """A line on standard error."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from probtruth import check
-from probtruth.check import one_of
+from probtruth.check import MaybeNumber, one_of
 from probtruth.errors import InputError
 from probtruth.io.formats import MaybeText
 
@@ -16,13 +16,17 @@ if TYPE_CHECKING:
 
 # What a condition may speak of, always of a model against the baseline, and where it stands in the row of their pair.
 QUANTITIES = {
-    **{"p_worse": "p_b_better", "p_better": "p_a_better"},
-    **{name: name for name in ("p_equivalent", "difference", "low", "high")},
+    "p_worse": "p_b_better",
+    "p_better": "p_a_better",
+    "p_equivalent": "p_equivalent",
+    "difference": "difference",
+    "low": "low",
+    "high": "high",
 }
 SIGNS = {">": operator.gt, ">=": operator.ge, "<": operator.lt, "<=": operator.le}
 # In place of a condition: no verdict, since the interval holds 0 or, with a ROPE, an edge of it.
 INCONCLUSIVE = "inconclusive"
-EXAMPLE = "Write --fail-if 'p_worse > 0.9'."
+EXAMPLE = "Write --fail-if 'p_worse > 0.9'; 90 per cent are 0.9."
 # Exit statuses: some model meets a condition; or, if none does, there is no verdict on some model.
 FAILED, NO_VERDICT = 1, 3
 
@@ -41,10 +45,6 @@ class Condition:
         """As it is written."""
         return f"{self.quantity} {self.sign} {self.bound:g}"
 
-    def holds(self, value: float | None) -> bool:
-        """Whether a value meets the condition; one that is not known does."""
-        return value is None or SIGNS[self.sign](value, self.bound)
-
 
 def parse(text: str, rope: object = None) -> Condition:
     """The condition that is written, `NAME SIGN NUMBER`; nothing else is understood, and nothing is evaluated."""
@@ -58,8 +58,7 @@ def parse(text: str, rope: object = None) -> Condition:
     if quantity == "p_equivalent" and rope is None:
         raise InputError("p_equivalent without --rope", "a ROPE to be equivalent within", "Add --rope 0.01.")
     if quantity.startswith("p_"):  # beyond 0 and 1 it holds always or never
-        hint = f"For {value:g} per cent write {value / 100:g}." if 1 < value <= 100 else EXAMPLE
-        check.number(value, f"{what} with", hint, above=0, below=1)
+        check.number(value, f"{what} with", EXAMPLE, above=0, below=1)
     return Condition(quantity, match[2], check.number(value, f"{what} with", EXAMPLE))
 
 
@@ -71,30 +70,37 @@ class Gate:
     inconclusive: bool
     baseline: MaybeText
 
-    def judged(self, pairs: "Sequence[Pair]", models: Sequence[str], rope: float | None) -> dict[str, Any]:
+    @property
+    def words(self) -> list[str]:
+        """The conditions as they are written."""
+        words = [str(condition) for condition in self.conditions]
+        return [*words, INCONCLUSIVE] if self.inconclusive else words
+
+    def judged(self, pairs: "Sequence[Pair]", models: Sequence[str], rope: MaybeNumber) -> dict[str, Any]:
         """What is found, and the exit status; the baseline is the first model unless one is named."""
         base = models[0] if self.baseline is None else one_of(self.baseline, tuple(models), "--baseline")
-        pair_of = {frozenset(pair.models): pair for pair in pairs}
-        others = [model for model in models if model != base]
-        rows = {model: pair_of[frozenset((model, base))].seen_from(model) for model in others}
+        rows = []
+        for pair in pairs:
+            if base in pair.models:
+                rows.append(pair.seen_from(pair.b if pair.a == base else pair.a))
         found: list[dict[str, Any]] = []
         for condition in self.conditions:
-            for model, row in rows.items():
+            for row in rows:
                 value = getattr(row, QUANTITIES[condition.quantity])
-                judged = {"value": value, "fails": condition.holds(value), "condition": str(condition)}
-                found.append({"model": model, "baseline": base} | judged)
+                fails = value is None or SIGNS[condition.sign](value, condition.bound)
+                judged = {"model": row.a, "baseline": base, "value": value, "fails": fails}
+                found.append({**judged, "condition": str(condition)})
         unsure: list[dict[str, Any]] = []
-        for model, row in rows.items():
+        for row in rows:
             if self.inconclusive and is_open(row.low, row.high, rope):
-                unsure.append({"model": model, "low": row.low, "high": row.high})
+                unsure.append({"model": row.a, "low": row.low, "high": row.high})
         status = NO_VERDICT if unsure else 0
         if any(one["fails"] for one in found):
             status = FAILED
-        asked = [*map(str, self.conditions), *([INCONCLUSIVE] if self.inconclusive else [])]
-        judgement = {"condition": "; ".join(asked), "models": found, INCONCLUSIVE: unsure}
+        judgement = {"condition": "; ".join(self.words), "models": found, INCONCLUSIVE: unsure}
         return judgement | {"status": status, "baseline": base}
 
-    def in_words(self, judged: Mapping[str, Any], rope: float | None) -> list[str]:
+    def in_words(self, judged: Mapping[str, Any], rope: MaybeNumber) -> list[str]:
         """What was found, a line for each model and condition."""
         against = f"against {judged['baseline']!r}"
         lines = []
@@ -119,14 +125,13 @@ def gate_of(conditions: Sequence[str] | None, baseline: MaybeText, rope: object)
         if baseline is not None:
             raise InputError("--baseline without --fail-if", "both", "Add --fail-if 'p_worse > 0.9'.")
         return None
-    words = [text for text in conditions if text.strip() != INCONCLUSIVE]
-    return Gate(tuple(parse(text, rope) for text in words), len(words) < len(conditions), baseline)
+    parsed = [parse(text, rope) for text in conditions if text.strip() != INCONCLUSIVE]
+    return Gate(tuple(parsed), len(parsed) < len(conditions), baseline)
 
 
-def is_open(low: float | None, high: float | None, rope: float | None) -> bool:
-    """Whether an interval leaves the verdict open: it holds 0 or, with a ROPE, lies neither within it nor outside."""
+def is_open(low: MaybeNumber, high: MaybeNumber, rope: MaybeNumber) -> bool:
+    """Whether an interval leaves the verdict open: it holds 0 or, with a ROPE, an edge of it."""
     if low is None or high is None:
         return True
-    if rope is None:
-        return low <= 0 <= high
-    return not (low > rope or high < -rope or (-rope <= low and high <= rope))
+    edge = rope or 0.0
+    return low <= edge <= high or low <= -edge <= high

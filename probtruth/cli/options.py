@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from typer import Context as Context
 
+from probtruth.check import MaybeNumber
 from probtruth.cli.fail_if import Gate, gate_of
 from probtruth.errors import InputError
 from probtruth.io.formats import MaybeText, ScoreReading, Texts
@@ -184,8 +185,8 @@ class Study:
     n_replicates: int | None = None
     certainty: float = 0.95
     power: float = 0.8
-    width: float | None = None
-    difference: float | None = None
+    width: MaybeNumber = None
+    difference: MaybeNumber = None
     keep: bool = False
 
 
@@ -195,8 +196,8 @@ class Watching:
 
     bounds: tuple[float, float] | None = None
     method: Any = None
-    alpha: float | None = None
-    rope: float | None = None
+    alpha: MaybeNumber = None
+    rope: MaybeNumber = None
     higher_is_better: bool | None = None
     a: MaybeText = None
     b: MaybeText = None
@@ -226,7 +227,7 @@ def chosen_rule(word: str) -> Any:
     return get_rule(name, [label.strip() for label in order.split(",")])
 
 
-def n_bytes(size: MaybeText) -> float | None:
+def n_bytes(size: MaybeText) -> MaybeNumber:
     """`--memory` as a number of bytes."""
     if size is None:
         return None

@@ -105,9 +105,9 @@ def read_pilot(pilot: Pilot, console: Console) -> tuple[Any, Any]:
         got = "both SCORES and --annotations" if pilot.scores else "no pilot"
         raise InputError(got, "one of the two", "Give a table of scores, or --annotations and --predictions.")
     if pilot.scores:
-        from probtruth.io.votes import read_scores_or_votes
+        from probtruth.io.votes import scores_in_files
 
-        scores = read_scores_or_votes(named_files(pilot.scores), pilot.reading)
+        scores = scores_in_files(named_files(pilot.scores), pilot.reading)
         for note in scores.notes:
             console.note(note)
         return scores, None

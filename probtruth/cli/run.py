@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
+from probtruth.check import MaybeNumber
 from probtruth.cli import options as opt
 from probtruth.cli.console import Console, cache_compiled_code, check_output, conclude
 from probtruth.cli.reading import Files, read
@@ -24,7 +25,7 @@ def run(
     truth: MaybeText = None,
     estimand: MaybeText = None,
     rule: str = "log",
-    floor: float | None = None,
+    floor: MaybeNumber = None,
     metric: MaybeText = None,
     memory: MaybeText = None,
     show: MaybeText = None,

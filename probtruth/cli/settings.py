@@ -8,9 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-import typer
-
-from probtruth.check import did_you_mean, quote, shortlist
+from probtruth.check import did_you_mean, quote
 from probtruth.errors import InputError
 from probtruth.io import addresses
 from probtruth.io.formats import MaybeText
@@ -21,7 +19,7 @@ OFF = "off"  # In place of a file: none is read
 
 
 def load(option: MaybeText, context: Any) -> MaybeText:
-    """Gives the commands the defaults of the file that is named, or of the nearest; returns its name."""
+    """Gives the commands the defaults of the file that is named, or of the nearest; says and returns its name."""
     if option == OFF:
         return None
     for path in _near(Path.cwd()) if option is None else [Path(option)]:
@@ -29,6 +27,7 @@ def load(option: MaybeText, context: Any) -> MaybeText:
         if table is not None:
             name = os.path.relpath(path) if option is None else option
             context.default_map = _defaults(table, name, path.parent, context)
+            print(f"settings from {name}", file=sys.stderr)
             return name
     if option is not None:
         raise InputError("no table [tool.probtruth]", "one", f"Add it, or write {FILE}.", option)
@@ -66,10 +65,9 @@ def _table(path: Path) -> dict[str, Any] | None:
         raise InputError(str(error.strerror).lower(), "a file of settings", "Check the path.", str(path)) from None
     if path.name != PROJECT:
         return content
-    tool = content.get("tool")
-    table = tool.get("probtruth") if isinstance(tool, dict) else None
+    table = content.get("tool", {}).get("probtruth")
     if table is not None and not isinstance(table, dict):
-        raise InputError(_typed(table), "a table", "Write [tool.probtruth].", f"{path}, tool.probtruth")
+        raise InputError(quote(table), "a table", "Write [tool.probtruth].", f"{path}, tool.probtruth")
     return table
 
 
@@ -77,52 +75,41 @@ def _defaults(table: Mapping[str, Any], name: str, folder: Path, context: Any) -
     """The values of parameters by command: what stands above the tables is for every command that has the option."""
     options = {command: _options(parsed) for command, parsed in context.command.commands.items()}
     made: dict[str, dict[str, Any]] = {command: {} for command in options}
-    tables: dict[str, dict[str, Any]] = {"": {}}
     for key, value in table.items():
-        if _word(key) in options and isinstance(value, dict):
-            tables[_word(key)] = value
+        command = _word(key)
+        if command in options and isinstance(value, dict):
+            commands = [command]
+            values = value
+            where = f"{name}, [{command}]"
         else:
-            tables[""][key] = value
-    for command, values in tables.items():
-        where = f"{name}, [{command}]" if command else name
-        commands = [command] if command else [*options]
-        for key, value in values.items():
-            word = _word(key)
+            commands = [*options]
+            values = {key: value}
+            where = name
+        for option, typed in values.items():
+            word = _word(option)
             having = [one for one in commands if word in options[one]]
             if not having:
                 names = {name for one in commands for name in options[one]}
-                hint = did_you_mean(word, sorted(names.union(options)))
-                if word in options:
-                    hint = f"Write a table [{word}]."
-                raise InputError(quote(key), "an option, or a table of a command", hint, where)
+                hint = f"Write a table [{word}]." if word in options else did_you_mean(word, sorted({*names, *options}))
+                raise InputError(quote(option), "an option, or a table of a command", hint, where)
             for one in having:
                 param = options[one][word]
-                made[one][param.name] = _value(param, word, value, folder, f"{where}, {key!r}", context)
+                made[one][param.name] = _value(param, word, typed, folder)
     return made
 
 
-def _value(param: Any, word: str, value: Any, folder: Path, where: str, context: Any) -> Any:
-    """The value of a parameter; paths are seen from the folder of the file."""
+def _value(param: Any, word: str, value: Any, folder: Path) -> Any:
+    """The value of a parameter, which is checked as if it were typed; paths are seen from the folder of the file."""
     if getattr(param, "is_flag", False):
-        if not isinstance(value, bool):
-            raise InputError(_typed(value), "true or false", "Write it without quotation marks.", where)
-        return value == (f"--{word}" in param.opts)
-    several = getattr(param, "multiple", False) or param.nargs != 1
+        return value == (f"--{word}" in param.opts) if isinstance(value, bool) else value
+    several = param.nargs != 1 or getattr(param, "multiple", False)
     listed = value if several and isinstance(value, list) else [value]
-    if several and isinstance(value, dict):
+    if isinstance(value, dict):
         listed = [f"{name}={one}" for name, one in value.items()]
-    texts: list[str] = []
-    for one in listed:
-        if isinstance(one, bool) or not isinstance(one, (str, int, float)):
-            raise InputError(_typed(one), "text or a number", "See `probtruth COMMAND --help`.", where)
-        is_path = any(name in (param.metavar or "") for name in ("FILE", "DIR", "SCORES"))
-        texts.append(_from_here(str(one), folder) if is_path else str(one))
-    typed = texts if several else texts[0]
-    try:
-        param.process_value(context, typed)
-    except typer.BadParameter as error:
-        raise InputError(shortlist(texts), "a value of that option", str(error.message), where) from None
-    return typed
+    if any(name in (param.metavar or "") for name in ("FILE", "DIR", "SCORES")):
+        listed = [_from_here(str(one), folder) for one in listed]
+    texts = [str(one) for one in listed]
+    return texts if several else texts[0]
 
 
 def _word(key: str) -> str:
@@ -146,7 +133,3 @@ def _from_here(word: str, folder: Path) -> str:
         return word
     path = os.path.normpath(os.path.join(os.path.relpath(folder), path))
     return f"{name}={path}" if name else path
-
-
-def _typed(value: Any) -> str:
-    return f"{type(value).__name__} {quote(value)}"

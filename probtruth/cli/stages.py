@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from probtruth.check import count, literal
+from probtruth.check import MaybeNumber, count, literal
 from probtruth.cli import options as opt
 from probtruth.cli.console import Console, cache_compiled_code
 from probtruth.io.formats import LabelReading, MaybeText
@@ -70,7 +70,7 @@ def score(
     predictions: list[str],
     out: str,
     rule: str = "log",
-    floor: float | None = None,
+    floor: MaybeNumber = None,
     each: str = "item",
     item: MaybeText = None,
     memory: MaybeText = None,

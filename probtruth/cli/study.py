@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from probtruth.check import MaybeNumber
 from probtruth.cli import options as opt
 from probtruth.cli.console import Console, cache_compiled_code
 from probtruth.cli.reading import Files, read, read_pilot
@@ -113,7 +114,7 @@ def validate(
     context: opt.Context,
     pilot: opt.Pilot,
     n_items: int | None = None,
-    difference: float | None = None,
+    difference: MaybeNumber = None,
     replications: int = 400,
     seed: int = 0,
     json: bool = False,

@@ -42,10 +42,9 @@ EXTRAS = {
     "huggingface_hub": "huggingface-hub",
 }
 
-# The copies of the call that is going on, by address: each is fetched once, whatever its headers say.
+# The copies of the call that is going on, by path or address: each is made once, and goes with the call.
 _HELD: ContextVar[dict[str, Path] | None] = ContextVar("the copies of a call", default=None)
 _ORIGINS: dict[str, str] = {}  # What was copied, and the address from which, as it is shown
-_COPIES: dict[tuple[str, object], Path] = {}  # The copy of each version of what lies at an address
 _FOLDERS: list["tempfile.TemporaryDirectory[str]"] = []  # Removed when the process ends
 
 
@@ -55,19 +54,23 @@ def fetched_once() -> Iterator[None]:
     if _HELD.get() is not None:
         yield
         return
-    token = _HELD.set({})
+    held: dict[str, Path] = {}
+    token = _HELD.set(held)
     try:
         yield
     finally:
         _HELD.reset(token)
+        for copy in held.values():
+            if str(copy) in _ORIGINS:
+                shutil.rmtree(copy.parent, ignore_errors=True)
 
 
 def location(path: str | Path) -> Path:
     """The local path of a table; one at an address, or packed by gzip, is copied to one."""
     held = _HELD.get()
-    text = str(path)
-    if held is None or not is_address(text):
+    if held is None:
         return unpacked(_local(path))
+    text = str(path)
     if text not in held:
         held[text] = unpacked(_local(path))
     return held[text]
@@ -77,7 +80,6 @@ def unpacked(path: Path) -> Path:
     """The content of a table that gzip packed, as a copy under the name of the table; any other path as it is."""
     if path.suffix.lower() != ".gz" or not is_table(path.name) or not path.is_file():
         return path
-    state = path.stat()
 
     def write(target: Path) -> None:
         try:
@@ -89,9 +91,7 @@ def unpacked(path: Path) -> Path:
                 f"what gzip cannot unpack ({reason})", "a file of gzip", "Check it.", shown(path)
             ) from None
 
-    copy = _copied(os.path.abspath(path), (state.st_mtime_ns, state.st_size), path.stem, write)
-    _ORIGINS[str(copy)] = shown(path)
-    return copy
+    return _copied(shown(path), path.stem, write)
 
 
 def _local(path: str | Path) -> Path:
@@ -166,17 +166,16 @@ def _check(url: str, is_path: bool) -> None:
             raise InputError(fault, wanted, hint, f"{scheme}://..." if blank else redacted(url))
 
 
-def _copied(url: str, version: object, name: str, write: Callable[[Path], object]) -> Path:
-    """The copy of a version of what lies at an address, written if it is new; None is always new."""
-    if version is None or (url, version) not in _COPIES:
-        if not _FOLDERS:
-            from probtruth.kernels.host import temporary_folder  # with NumPy, which the start does without
+def _copied(origin: str, name: str, write: Callable[[Path], object]) -> Path:
+    """A copy in a folder of its own, of what messages call by its `origin`."""
+    if not _FOLDERS:
+        from probtruth.kernels.host import temporary_folder  # with NumPy, which the start does without
 
-            _FOLDERS.append(temporary_folder())
-        target = Path(tempfile.mkdtemp(dir=_FOLDERS[0].name)) / name
-        write(target)
-        _COPIES[url, version], _ORIGINS[str(target)] = target, redacted(url)
-    return _COPIES[url, version]
+        _FOLDERS.append(temporary_folder())
+    target = Path(tempfile.mkdtemp(dir=_FOLDERS[0].name)) / name
+    write(target)
+    _ORIGINS[str(target)] = origin
+    return target
 
 
 def _save(source: Any, target: Path, size: int | None, end: float) -> None:
@@ -226,14 +225,12 @@ def _downloaded(url: str) -> Path:
 
 def _fetched(url: str, end: float) -> Path:
     with _answer(url) as answer:
-        stamp = answer.headers.get("ETag") or answer.headers.get("Last-Modified")
         length = answer.headers.get("Content-Length")
         size = int(length) if length else None
         if size is not None and size > LARGEST:
             raise too_much(f"{size / 2**30:.0f} GiB")
         name = Path(re.split(r"[?#]", url)[0]).name
-        version = (stamp, length) if stamp else None
-        return _copied(url, version, name, lambda target: _save(answer, target, size, end))
+        return _copied(redacted(url), name, lambda target: _save(answer, target, size, end))
 
 
 def _answer(url: str) -> Any:
@@ -320,9 +317,8 @@ def _of_store(url: str) -> Path:
                 _save(source, copy, info.size or -1, end)
             _ORIGINS[str(copy)] = redacted(f"{scheme}://{info.path}")
 
-    version = tuple((info.path, info.size, info.mtime_ns) for info in files)
     name = Path(path).name if single else f"*{Path(files[0].path).suffix}"
-    return _copied(url, version, name, write)
+    return _copied(redacted(url), name, write)
 
 
 def of_delta(where: str) -> InputError:

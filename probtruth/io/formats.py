@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-MaybeText = str | None  # A name or word; None where there is none
-Texts = tuple[str, ...]  # Names or words in order
+from probtruth.check import MaybeText as MaybeText
+from probtruth.check import Texts as Texts
 
 # The tools whose files hold scores, and those whose files hold annotations.
 SCORE_TOOLS = ("lm-eval", "inspect", "helm", "promptfoo", "alpaca-eval", "every-eval-ever")

@@ -9,9 +9,9 @@ from typing import Any
 from probtruth.check import quote, shortlist
 from probtruth.errors import InputError
 from probtruth.frames import name_text
-from probtruth.io.addresses import shown
+from probtruth.io.addresses import location, shown
 from probtruth.io.tables.json_lines import strict, values_in
-from probtruth.io.tables.read import read_bytes, utf8
+from probtruth.io.tables.read import guarded, read_bytes, regular, utf8
 from probtruth.types.arguments import StrPath
 
 CHECK = "Check that the file is what it should be."
@@ -67,12 +67,19 @@ def read_rows(path: StrPath, what: str) -> Iterator[Record]:
 def first_object(path: StrPath) -> Any:
     """The first object of a file: on its first line, in its list, or the one that it is; None where none is read."""
     name = shown(path)
+    where = location(path)
+    regular(where)
+    with suppress(InputError), guarded(where, lambda: where.open("rb")) as file:
+        line = file.read(FIRST_LINE).lstrip().split(b"\n", 1)[0]  # a long file is not read for it
+        return _first_of(strict(utf8(line, name), name))
     data = utf8(read_bytes(path), name)
-    for text in (data.lstrip()[:FIRST_LINE].split(b"\n", 1)[0], data):
-        with suppress(InputError):
-            value = strict(text, name)
-            return value[0] if isinstance(value, list) and value else value
+    with suppress(InputError):
+        return _first_of(strict(data, name))
     return None
+
+
+def _first_of(value: Any) -> Any:
+    return value[0] if isinstance(value, list) and value else value
 
 
 def as_it_is(value: Any, where: str) -> Any:

@@ -14,13 +14,13 @@ import polars
 from polars import DataFrame, Series, String
 
 from probtruth import frame_numbers, frames
-from probtruth.check import Source, quote, shortlist
+from probtruth.check import MaybeNumber, Source, quote, shortlist
 from probtruth.errors import InputError
 from probtruth.frames import by_value, polars_names
 from probtruth.io.addresses import location, shown
 from probtruth.io.formats import MaybeText, Texts
-from probtruth.io.tables import binary, text
-from probtruth.io.tables.read import files_of
+from probtruth.io.tables import binary
+from probtruth.io.tables.read import files_of, parts_of_text
 from probtruth.io.tools import tool_of
 from probtruth.kernels.host import free_memory
 
@@ -95,7 +95,11 @@ class Table(ABC):
         if item is None or "," not in item or item in self.columns:
             return self
         parts = tuple(name.strip() for name in item.split(","))
-        return Keyed(self, item, parts) if set(parts) <= set(self.columns) else self
+        if not set(parts) <= set(self.columns):
+            return self
+        frame, source = self.whole
+        names = joined([frames.cells(frame, name) for name in parts])
+        return FrameTable(DataFrame([names.alias(item), *frame]), self.name, source=source, stored=self.stored)
 
     def with_row_numbers(self) -> "Table":
         """The same table, with a column ROWS of the numbers of its rows."""
@@ -121,6 +125,7 @@ class FrameTable(Table):
     has_names: bool = True
     single: bool = False
     source: Source | None = None
+    stored: bool = False
 
     @property
     def head(self) -> Part:
@@ -199,7 +204,7 @@ class FileTable(Table):
         opened = {own.path: own for own in self.binaries}
         for file in self.files:
             own = opened.get(file)
-            parts = text.parts(file, whole=not self.batched) if own is None else own.parts(columns)
+            parts = parts_of_text(file, whole=not self.batched) if own is None else own.parts(columns)
             for frame, source in parts:
                 names = frame.columns if own is None else own.columns
                 first = first or names
@@ -211,51 +216,6 @@ class FileTable(Table):
 
     def metadata(self) -> Mapping[bytes, bytes]:
         return self.binaries[0].metadata if len(self.binaries) == len(self.files) == 1 else {}
-
-
-@dataclass(frozen=True, eq=False)
-class Keyed(Table):
-    """A table whose items are named by several columns together: `chapter,verse` has the item `3/16`."""
-
-    table: Table
-    item: str
-    parts: Texts
-
-    @property
-    def name(self) -> str:  # type: ignore[override]
-        return self.table.name
-
-    @property
-    def stored(self) -> bool:  # type: ignore[override]
-        return self.table.stored
-
-    @property
-    def columns(self) -> list[str]:
-        return [self.item, *self.table.columns]
-
-    @property
-    def head(self) -> Part:
-        return self._keyed(*self.table.head)
-
-    @property
-    def size(self) -> float:
-        return self.table.size
-
-    def rows(self, columns: Sequence[str] | None = None) -> Iterable[Part]:
-        wanted = None
-        if columns is not None:
-            wanted = list(dict.fromkeys((*self.parts, *(name for name in columns if name != self.item))))
-        return (self._keyed(*part) for part in self.table.rows(wanted))
-
-    def in_batches(self) -> Table:
-        return replace(self, table=self.table.in_batches())
-
-    def metadata(self) -> Mapping[bytes, bytes]:
-        return self.table.metadata()
-
-    def _keyed(self, frame: DataFrame, source: Source) -> Part:
-        names = joined([frames.cells(frame, name) for name in self.parts])
-        return DataFrame([names.alias(self.item), *frame]), source
 
 
 def joined(columns: Sequence[Series]) -> Series:
@@ -322,7 +282,7 @@ def is_named(source: object) -> bool:
     return frame_numbers.is_frame(source) or frame_numbers.row_names(source) is not None
 
 
-def too_large(tables: Iterable[Table], memory: float | None) -> bool:
+def too_large(tables: Iterable[Table], memory: MaybeNumber) -> bool:
     """Whether tables lie on disk while they are worked on: where they take more than `memory`, half of what is free."""
     limit = SHARE * free_memory() if memory is None else memory
     if isinstance(limit, bool) or not isinstance(limit, int | float) or not limit > 0:

@@ -83,25 +83,28 @@ def read_votes(
 
 
 @fetched_once()
-def read_scores_or_votes(
-    files: Files | Frame, how: ScoreReading = ScoreReading(), memory: float | None = None
-) -> Scores | Votes:
-    """Votes where a table has their columns, else scores: of a table, a table for each model, or a harness's logs."""
+def read_scores_or_votes(table: StrPath | Frame | Mapping[str, StrPath]) -> Scores | Votes:
+    """Votes where a table has their columns, else scores: of a table, of {model: file}, or of a harness's logs."""
+    of_models = isinstance(table, Mapping) and table and all(isinstance(path, str | Path) for path in table.values())
+    if of_models or isinstance(table, str | Path):
+        return scores_in_files(table)  # type: ignore[arg-type]
+    return _in_table(opened_scores(table), ScoreReading(), None)
+
+
+@fetched_once()
+def scores_in_files(files: Files, how: ScoreReading = ScoreReading(), memory: float | None = None) -> Scores | Votes:
+    """Scores or votes in a file, in a file for each model, or in the logs of a harness."""
     every: list[Any] = [*files.values()] if isinstance(files, Mapping) else [files]
-    paths: list[Any] = [path for one in every for path in (one if isinstance(one, list | tuple) else [one])]
-    if not all(isinstance(path, str | Path) for path in paths):
-        return _in_table(opened_scores(files), how, memory)
+    paths = [path for one in every for path in ([one] if isinstance(one, str | Path) else one)]
     tables = [opened(path) for path in paths]
     logs = [log_of(table, how) for table in tables]
-    odd = next((at for at, log in enumerate(logs) if log != logs[0]), None)
-    if odd is not None:
-        one, other = (log.tool if log else "no tool" for log in (logs[0], logs[odd]))
-        problem = f"files of {one} and of {other} ({paths[odd]})"
-        raise InputError(problem, "files of one tool", "Read one tool at a time.")
+    tools = dict.fromkeys(log.tool if log else "no tool" for log in logs)
+    if len(tools) > 1:
+        raise InputError(f"files of {' and of '.join(tools)}", "files of one tool", "Read one tool at a time.")
     if logs[0] is not None:
         if memory is not None:
             raise InputError(f"--memory with files of {logs[0].tool}", "a table", "Leave it out.", tables[0].name)
-        return read_scores_of(logs[0].tool, files, how, tables[0].name)  # type: ignore[arg-type]
+        return read_scores_of(logs[0].tool, files, how, tables[0].name)
     if isinstance(files, Mapping) and len(paths) == len(files):
         refuse_unused(how, "table", OF_SCORES, tables[0].name)
         return of_runs(dict(zip(files, tables, strict=True)), how)

@@ -6,7 +6,7 @@ from functools import cache, partial, wraps
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from jaxtyping import Int
+from jaxtyping import Float, Int
 
 from probtruth.kernels.host import empty_array, lies_on_disk
 
@@ -22,6 +22,7 @@ else:
 AT_ONCE = 1 << 16  # rows of a table on disk that are copied at once
 
 Order = Int[np.ndarray, "_"]  # positions of rows or columns
+LabelTable = Float[Table, "item label"]
 
 
 def on_device(values: object) -> "TypeIs[Array]":

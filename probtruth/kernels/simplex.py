@@ -140,18 +140,23 @@ def _plain_if_finite(plain: RowTotal, guarded: RowTotal) -> RowTotal:
     return cast(RowTotal, total)
 
 
-_expectation = _plain_if_finite(
-    lambda weights, values: (weights * values).sum(-1),
-    lambda weights, values: (weights * _weighed(weights, values)).sum(-1),
-)
+def _guarded_expectation(weights: Array, values: Array) -> Array:
+    return (weights * _weighed(weights, values)).sum(-1)
+
+
+def _guarded_cross_entropy(weights: Array, probs: Array) -> Array:
+    return weighted_log(-weights, probs).sum(-1)
+
+
+def _guarded_of_logits(weights: Array, logits: Array) -> Array:
+    return _guarded_expectation(-weights, jax.nn.log_softmax(logits))
+
+
 # The sign stands within the sums: XLA on CPU sums long rows three times as slowly if anything is done to their total.
+_expectation = _plain_if_finite(lambda weights, values: (weights * values).sum(-1), _guarded_expectation)
+_cross_entropy = _plain_if_finite(lambda weights, probs: (-weights * jnp.log(probs)).sum(-1), _guarded_cross_entropy)
 _cross_entropy_of_logits = _plain_if_finite(
-    lambda weights, logits: (-weights * jax.nn.log_softmax(logits)).sum(-1),
-    lambda weights, logits: _expectation(-weights, jax.nn.log_softmax(logits)),
-)
-_cross_entropy = _plain_if_finite(
-    lambda weights, probs: (-weights * jnp.log(probs)).sum(-1),
-    lambda weights, probs: weighted_log(-weights, probs).sum(-1),
+    lambda weights, logits: (-weights * jax.nn.log_softmax(logits)).sum(-1), _guarded_of_logits
 )
 
 
@@ -161,31 +166,10 @@ def expectation(weights: Labels, values: Labels) -> Batch:
     return _expectation(weights, values)
 
 
-@partial(expectation.defjvp, symbolic_zeros=True)
-def _expectation_jvp(primals: tuple[Array, Array], tangents: tuple[Tangent, Tangent]) -> tuple[Array, Array]:
-    weights, values = primals
-    return expectation(weights, values), _product_tangent(weights, values, tangents)
-
-
 @jax.custom_jvp
 def cross_entropy(weights: Labels, probs: Labels) -> Batch:
     """Minus the sum over the labels of weight times log probability (nats); a weight of 0 adds nothing."""
     return _cross_entropy(weights, probs)
-
-
-@partial(cross_entropy.defjvp, symbolic_zeros=True)
-def _cross_entropy_jvp(primals: tuple[Array, Array], tangents: tuple[Tangent, Tangent]) -> tuple[Array, Array]:
-    weights, probs = primals
-    change_of_weights, change_of_probs = tangents
-    safe = jnp.where(weights != 0, probs, jnp.ones_like(probs))
-    logs = None
-    if not isinstance(change_of_weights, SymbolicZero):
-        logs = log(safe)
-    change_of_logs = change_of_probs
-    if not isinstance(change_of_probs, SymbolicZero):
-        change_of_logs = change_of_probs / safe
-    change = _product_tangent(weights, logs, (change_of_weights, change_of_logs))
-    return cross_entropy(weights, probs), -change
 
 
 @jax.custom_jvp
@@ -194,34 +178,28 @@ def cross_entropy_of_logits(weights: Labels, logits: Labels) -> Batch:
     return _cross_entropy_of_logits(weights, logits)
 
 
-@partial(cross_entropy_of_logits.defjvp, symbolic_zeros=True)
-def _cross_entropy_of_logits_jvp(
-    primals: tuple[Array, Array], tangents: tuple[Tangent, Tangent]
-) -> tuple[Array, Array]:
-    weights, logits = primals
-    change_of_weights, change_of_logits = tangents
-    total = jnp.zeros((), weights.dtype)
-    if not isinstance(change_of_logits, SymbolicZero):  # jax.nn.softmax would share nothing with the value
-        probs = jnp.exp(jax.nn.log_softmax(logits))
-        slope = weights.sum(-1, keepdims=True) * probs - weights
-        total = (slope * change_of_logits).sum(-1)
-    if not isinstance(change_of_weights, SymbolicZero):
-        logs = _weighed(weights, jax.nn.log_softmax(logits))
-        total = total - (change_of_weights * logs).sum(-1)
-    return cross_entropy_of_logits(weights, logits), total
+def _change_as_of(guarded: RowTotal, total: Any) -> None:
+    """Gives a total the derivative of its guarded formula, in the arguments that change."""
+
+    def rule(primals: tuple[Array, Array], tangents: tuple[Tangent, Tangent]) -> tuple[Array, Array]:
+        changing = [at for at, tangent in enumerate(tangents) if not isinstance(tangent, SymbolicZero)]
+
+        def of_changing(*arguments: Array) -> Array:
+            both = list(primals)
+            for at, argument in zip(changing, arguments, strict=True):
+                both[at] = argument
+            return guarded(*both)
+
+        points = [primals[at] for at in changing]
+        changes = [tangents[at] for at in changing]
+        return total(*primals), jax.jvp(of_changing, points, changes)[1]
+
+    total.defjvp(rule, symbolic_zeros=True)
 
 
-def _product_tangent(weights: Array, values: Array | None, tangents: tuple[Tangent, Tangent]) -> Array:
-    """The change of the sum of weight times value, where a weight of 0 adds nothing."""
-    change_of_weights, change_of_values = tangents
-    total = jnp.zeros((), weights.dtype)
-    if not isinstance(change_of_values, SymbolicZero):
-        from_values = weights * _weighed(weights, change_of_values)
-        total = total + from_values.sum(-1)
-    if not isinstance(change_of_weights, SymbolicZero) and values is not None:
-        from_weights = change_of_weights * _weighed(weights, values)
-        total = total + from_weights.sum(-1)
-    return total
+_change_as_of(_guarded_expectation, expectation)
+_change_as_of(_guarded_cross_entropy, cross_entropy)
+_change_as_of(_guarded_of_logits, cross_entropy_of_logits)
 
 
 def relative_entropy_terms(truth: Floats, probs: Floats, log_probs: Floats | None = None) -> Floats:

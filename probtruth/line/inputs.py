@@ -71,8 +71,7 @@ def _numbers_of(table: object) -> NamedNumbers:
     """The numbers of a table without names of items."""
     if not isinstance(table, FrameTable):
         return labelled(table)
-    values = frame_numbers.float_columns(table.frame, table.columns, table.head[1]).rows()
-    return NamedNumbers(values, None, table.label_names)
+    return NamedNumbers(labelled(table.frame).values, None, table.label_names)
 
 
 def reference_of(

@@ -44,7 +44,7 @@ def score_aligned(
         by_proper_rule = score_aligned(aligned, get_rule(chosen.proper_kin, chosen.order), floor)
     else:
         behind = LabelsBehind(
-            given=partial(_losses, chosen, least),
+            label_losses=partial(_losses, chosen, least),
             truth=truth,
             estimand=aligned.estimand,
             shares=aligned.shares,

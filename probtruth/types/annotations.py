@@ -7,11 +7,11 @@ import numpy as np
 from jaxtyping import Bool, Int
 
 from probtruth import check, check_arrays, frames
-from probtruth.check import Source
+from probtruth.check import Source, Texts
 from probtruth.errors import InputError
 from probtruth.frame_numbers import NamedNumbers, labelled
 from probtruth.kernels.arrays import reordered, to_host, widened
-from probtruth.kernels.shapes import ItemInts
+from probtruth.kernels.shapes import ItemInts, LabelInts, SomeInts
 from probtruth.types.arguments import Frame, GivenNames, Numbers
 from probtruth.types.index import Index, as_names, no_repeats, positions, sort_names
 from probtruth.types.shown import Brief
@@ -34,16 +34,16 @@ class Annotations(Brief):
     annotator: AnnotationInts | None
     multiplicity: AnnotationInts
     index: Index
-    excluded: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
+    excluded: Texts = ()
+    notes: Texts = ()
 
     def __repr__(self) -> str:
         """The sizes and the labels."""
-        by = "" if self.n_annotators is None else f" by {self.n_annotators:,} annotators"
-        n = int(self.counts().sum())
+        by = "" if self.n_annotators is None else f" by {check.count(self.n_annotators, 'annotator')}"
         what = "counts of " if self.annotator is None else ""
+        n = check.count(int(self.counts().sum()), "annotation")
         labels = check.shortlist(self.index.labels, 6)
-        return f"Annotations: {what}{n:,} annotations of {self.n_items:,} items{by}; labels {labels}"
+        return f"Annotations: {what}{n} of {check.count(self.n_items, 'item')}{by}; labels {labels}"
 
     @property
     def n_items(self) -> int:
@@ -92,7 +92,7 @@ class Annotations(Brief):
         index, rows, columns = self.index.named_by(other, what)
         return self._placed(index, rows, np.argsort(columns))
 
-    def annotated(self) -> tuple["Annotations", tuple[str, ...]]:
+    def annotated(self) -> tuple["Annotations", Texts]:
         """The annotations without items that nobody annotated, and the names of those items."""
         seen = self.counts().any(1)
         if seen.all():
@@ -100,7 +100,7 @@ class Annotations(Brief):
         gone = tuple(self.index.items[row] for row in np.flatnonzero(~seen).tolist())
         return self.of_items(np.flatnonzero(seen)), gone
 
-    def of_items(self, rows: Int[np.ndarray, " some"]) -> "Annotations":
+    def of_items(self, rows: SomeInts) -> "Annotations":
         """The annotations of some items, by their positions in rising order.
 
         Arguments:
@@ -108,7 +108,7 @@ class Annotations(Brief):
         """
         return self._placed(self.index.with_items(rows), rows, np.arange(self.n_labels))
 
-    def _placed(self, index: Index, rows: Int[np.ndarray, " some"], labels: Int[np.ndarray, " label"]) -> "Annotations":
+    def _placed(self, index: Index, rows: SomeInts, labels: LabelInts) -> "Annotations":
         """The annotations of the items at these positions, in this order, each label at its place in the index."""
         place = np.full(self.n_items, -1)
         place[rows] = np.arange(len(rows))
@@ -258,7 +258,7 @@ class Counts(Annotations):
     def counts(self) -> VoteCounts:
         return self.votes
 
-    def _placed(self, index: Index, rows: Int[np.ndarray, " some"], labels: Int[np.ndarray, " label"]) -> "Counts":
+    def _placed(self, index: Index, rows: SomeInts, labels: LabelInts) -> "Counts":
         votes = to_host(widened(self.votes, rows, labels, len(index.labels)))
         return replace(self, index=index, votes=votes)
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from probtruth import check, frames
+from probtruth.check import MaybeNumber, Texts
 from probtruth.errors import InputError
 from probtruth.types.frontier import Frontier, prices
 from probtruth.types.pairs import Pair, Rank, from_the_leader
@@ -49,19 +50,19 @@ class Comparison(Reported):
     are not known.
     """
 
-    models: tuple[str, ...]
+    models: Texts
     pairs: Sequence[Pair]
     ranks: Sequence[Rank]
     estimand: str
     rule: str
     higher_is_better: bool
-    rope: float | None
+    rope: MaybeNumber
     seed: int
     diagnostics: Mapping[str, Any]
-    parts: Callable[[], Mapping[str, float | None]] = field(repr=False)
+    parts: Callable[[], Mapping[str, MaybeNumber]] = field(repr=False)
     tree: "Callable[[], xarray.DataTree]" = field(repr=False)
     settings: Mapping[str, object]
-    warnings: tuple[str, ...] = ()
+    warnings: Texts = ()
     decisions: Mapping[str, object] = field(default_factory=dict)
     group_results: Mapping[str, Sequence[Pair]] = field(default_factory=dict)
     of_groups: Callable[[], Sequence[Pair]] = field(default=tuple, repr=False)
@@ -85,7 +86,7 @@ class Comparison(Reported):
         return self.tests(None)
 
     @cached_property
-    def uncertainty(self) -> Mapping[str, float | None]:
+    def uncertainty(self) -> Mapping[str, MaybeNumber]:
         """The shares of variance due to items, annotators and labels, made on first use."""
         return self.parts()
 
@@ -214,7 +215,7 @@ class Comparison(Reported):
             return frames.from_rows(self.model_free)
         return frames.from_rows(self.tests([check.one_of(model, self.models, "model") for model in models]))
 
-    def frontier(self, costs: Mapping[str, float] | Scores, rope: float | None = None) -> Frontier:
+    def frontier(self, costs: Mapping[str, float] | Scores, rope: MaybeNumber = None) -> Frontier:
         """What quality costs: P(no model beats it in both score and cost) of each model, from the joint draws.
 
         Arguments:

@@ -8,7 +8,9 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from probtruth import check, frames
+from probtruth.check import MaybeNumber, MaybeText
 from probtruth.errors import InputError
+from probtruth.kernels.shapes import ModelFloats
 from probtruth.types.shown import Brief
 
 if TYPE_CHECKING:
@@ -29,12 +31,12 @@ class Offer:
 
     model: str
     cost: float
-    cost_low: float | None
-    cost_high: float | None
+    cost_low: MaybeNumber
+    cost_high: MaybeNumber
     score: float
     p_frontier: float
     expected_regret: float
-    p_good_enough: float | None
+    p_good_enough: MaybeNumber
 
 
 @dataclass(frozen=True, repr=False)
@@ -42,8 +44,8 @@ class Frontier(Brief):
     """The models by cost, the cheapest first, and the cheapest whose mean is within the ROPE of the best, P >= 0.95."""
 
     offers: Sequence[Offer]
-    rope: float | None
-    cheapest: str | None
+    rope: MaybeNumber
+    cheapest: MaybeText
 
     def table(self) -> "polars.DataFrame":
         """A row for each model, with the columns of `Offer`."""
@@ -55,7 +57,7 @@ class Frontier(Brief):
 
     @classmethod
     def of(
-        cls, models: Sequence[str], scores: Float[np.ndarray, " model"], losses: Drawn, costs: Drawn, rope: float | None
+        cls, models: Sequence[str], scores: ModelFloats, losses: Drawn, costs: Drawn, rope: MaybeNumber
     ) -> "Frontier":
         """From draws of the models' mean losses, which may have one constant more or less, and of their mean costs."""
         on_frontier = np.zeros(len(models))
@@ -92,22 +94,17 @@ class Frontier(Brief):
 
 def unbeaten(losses: Drawn, costs: Drawn) -> Bool[np.ndarray, "draw model"]:
     """Of each draw, the models that no other beats: none is cheaper and as good, or as cheap and better."""
-    order = np.argsort(losses, axis=1, kind="stable")
-    by_cost = np.argsort(np.take_along_axis(costs, order, 1), axis=1, kind="stable")
-    order = np.take_along_axis(order, by_cost, 1)  # by cost, models of one cost by loss
-    loss = np.take_along_axis(losses, order, 1)
-    cost = np.take_along_axis(costs, order, 1)
-    better = np.ones(losses.shape, bool)
-    better[:, 1:] = loss[:, 1:] < np.minimum.accumulate(loss, axis=1)[:, :-1]
-    another = np.ones(losses.shape, bool)
-    another[:, 1:] = (loss[:, 1:] != loss[:, :-1]) | (cost[:, 1:] != cost[:, :-1])
-    first_alike = np.maximum.accumulate(np.where(another, np.arange(losses.shape[1]), 0), axis=1)
     found = np.empty(losses.shape, bool)
-    np.put_along_axis(found, order, np.take_along_axis(better, first_alike, 1), 1)
+    for at in range(losses.shape[1]):
+        loss = losses[:, [at]]
+        cost = costs[:, [at]]
+        no_worse = (losses <= loss) & (costs <= cost)
+        better = (losses < loss) | (costs < cost)
+        found[:, at] = ~(no_worse & better).any(1)
     return found
 
 
-def prices(costs: Mapping[str, float], models: Sequence[str]) -> Float[np.ndarray, " model"]:
+def prices(costs: Mapping[str, float], models: Sequence[str]) -> ModelFloats:
     """The price of each model."""
     for model in costs:
         check.one_of(model, tuple(models), "model")

@@ -9,10 +9,11 @@ import numpy as np
 from jaxtyping import Int, Integer
 
 from probtruth import check, check_arrays, frames
+from probtruth.check import Texts
 from probtruth.errors import InputError
 from probtruth.frames import Names, by_value, compact, name_text, rising, text
 from probtruth.kernels.arrays import is_own, on_device, to_host
-from probtruth.kernels.shapes import ItemInts, ItemLabel
+from probtruth.kernels.shapes import ItemInts, ItemLabel, LabelInts, RowInts, SomeInts
 from probtruth.types.shown import Brief
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ MANY = 100_000  # Items from which on their names stay one column
 _INTEGER = re.compile(r"0|-?[1-9][0-9]{0,999}")  # A decimal integer, as Python writes it; very long ones are text
 
 
-def sort_names(names: Iterable[str]) -> tuple[str, ...]:
+def sort_names(names: Iterable[str]) -> Texts:
     """Sorted by value if every name is a decimal integer, else by code point."""
     listed = list(names)
     return tuple(sorted(listed, key=int if all(_INTEGER.fullmatch(name) for name in listed) else None))
@@ -52,23 +53,23 @@ class Index(Brief):
     """
 
     items: Sequence[str]
-    labels: tuple[str, ...]
-    annotators: tuple[str, ...] = ()
+    labels: Texts
+    annotators: Texts = ()
     positional_items: bool = False
     positional_labels: bool = False
     item_rows: ItemInts | None = field(default=None, compare=False, repr=False)
-    label_columns: Int[np.ndarray, " label"] | None = field(default=None, compare=False, repr=False)
+    label_columns: LabelInts | None = field(default=None, compare=False, repr=False)
 
     @classmethod
     def of_array(
         cls, shape: Sequence[int], items: Iterable[object] | None = None, labels: Iterable[object] | None = None
-    ) -> tuple["Index", ItemInts, Int[np.ndarray, " label"]]:
+    ) -> tuple["Index", ItemInts, LabelInts]:
         """The sorted index of an array, and the rows and columns that bring the array into its order."""
         item_names, rows = _in_order(shape[0], as_names(items, "items"), "items")
         label_names, columns = _in_order(shape[1], as_names(labels, "labels"), "labels")
         return cls(item_names, tuple(label_names), (), items is None, labels is None, rows, columns), rows, columns
 
-    def named_by(self, other: "Index", array: str) -> tuple["Index", ItemInts, Int[np.ndarray, " label"]]:
+    def named_by(self, other: "Index", array: str) -> tuple["Index", ItemInts, LabelInts]:
         """The index with names in place of positions, from another one in its caller's order.
 
         Returns it with the rows and columns that bring `array` (in words) into its order.
@@ -97,13 +98,13 @@ class Index(Brief):
             return replace(self, items=Names(self.items.column[positions]), item_rows=rows)
         return replace(self, items=tuple(self.items[position] for position in positions.tolist()), item_rows=rows)
 
-    def written(self, what: str, array: str) -> tuple[str, ...]:
+    def written(self, what: str, array: str) -> Texts:
         """The "items" or "labels" in the caller's order; an error without one says which names `array` needs."""
         names, _, rows = self.side(what)
         return tuple(names[position] for position in np.argsort(rows_of(names, rows, what, array)).tolist())
 
 
-def ranks(numbers: Int[np.ndarray, " some"]) -> Int[np.ndarray, " some"]:
+def ranks(numbers: SomeInts) -> SomeInts:
     """The rank of each number, from 0; the numbers differ."""
     return np.argsort(np.argsort(numbers))
 
@@ -181,11 +182,11 @@ class Audit(Brief):
     rows were divided by their sums, as the caller wished: how many rows, and the least and the largest of the sums.
     """
 
-    missing: tuple[str, ...] = ()
-    extra: tuple[str, ...] = ()
+    missing: Texts = ()
+    extra: Texts = ()
     by_model: tuple[tuple[str, int, int], ...] = ()
-    different: tuple[str, ...] = ()
-    prompts: tuple[str, ...] = ()
+    different: Texts = ()
+    prompts: Texts = ()
     renormalised: tuple[tuple[str, int, float, float], ...] = ()
 
     @property
@@ -193,7 +194,7 @@ class Audit(Brief):
         """Number of items that the comparison left out."""
         return len({*self.missing, *self.extra, *self.different})
 
-    def counts(self) -> tuple[str, ...]:
+    def counts(self) -> Texts:
         """What was left out and why, in words, each kind with its first items; empty if nothing was."""
         kinds = (
             (self.missing, "that some model lacks"),
@@ -265,10 +266,10 @@ def positions(names: Sequence[str], wanted: Sequence[str]) -> Int[np.ndarray, " 
 
 
 # A column of names as codes, and the names in the order of the codes.
-Coded = tuple[Int[np.ndarray, " row"], Sequence[str]]
+Coded = tuple[RowInts, Sequence[str]]
 
 
-def no_repeats(coded: Mapping[str, Coded], repeat: Int[np.ndarray, " row"], source: check.Source) -> None:
+def no_repeats(coded: Mapping[str, Coded], repeat: RowInts, source: check.Source) -> None:
     """Raises where two rows have all names in common; `repeat` tells repeats apart that are meant."""
     columns = (repeat, *(codes for codes, _ in coded.values()))
     order, twice = np.lexsort(columns), np.zeros(len(repeat), bool)

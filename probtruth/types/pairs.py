@@ -5,6 +5,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from probtruth.check import MaybeNumber, MaybeText
+
 type Row = Mapping[str, Any]
 
 LEAST_CHANCE = 0.001  # Below it, who is likelier to be the best hangs on a few draws
@@ -34,14 +36,14 @@ class Rank(_Columns):
     """
 
     model: str
-    score: float | None = None
-    low: float | None = None
-    high: float | None = None
-    entropy: float | None = None
-    divergence: float | None = None
-    p_best: float | None = None
-    expected_rank: float | None = None
-    expected_regret: float | None = None
+    score: MaybeNumber = None
+    low: MaybeNumber = None
+    high: MaybeNumber = None
+    entropy: MaybeNumber = None
+    divergence: MaybeNumber = None
+    p_best: MaybeNumber = None
+    expected_rank: MaybeNumber = None
+    expected_regret: MaybeNumber = None
     tier: int | None = None
 
 
@@ -59,24 +61,24 @@ class Pair(_Columns):
 
     a: str
     b: str
-    difference: float | None = None
-    low: float | None = None
-    high: float | None = None
-    p_a_better: float | None = None
-    p_equivalent: float | None = None
-    p_b_better: float | None = None
-    p_a_better_rope: float | None = None
-    p_b_better_rope: float | None = None
-    favours: str | None = None  # "a" or "b"
-    reason: str | None = None
-    unseen_rate: float | None = None
-    unseen_difference: float | None = None
-    unseen_p_a_better: float | None = None
+    difference: MaybeNumber = None
+    low: MaybeNumber = None
+    high: MaybeNumber = None
+    p_a_better: MaybeNumber = None
+    p_equivalent: MaybeNumber = None
+    p_b_better: MaybeNumber = None
+    p_a_better_rope: MaybeNumber = None
+    p_b_better_rope: MaybeNumber = None
+    favours: MaybeText = None  # "a" or "b"
+    reason: MaybeText = None
+    unseen_rate: MaybeNumber = None
+    unseen_difference: MaybeNumber = None
+    unseen_p_a_better: MaybeNumber = None
     shared_items: int | None = None
-    p_a_preferred: float | None = None
-    p_a_preferred_low: float | None = None
-    p_a_preferred_high: float | None = None
-    group: str | None = None
+    p_a_preferred: MaybeNumber = None
+    p_a_preferred_low: MaybeNumber = None
+    p_a_preferred_high: MaybeNumber = None
+    group: MaybeText = None
     n_items: int | None = None
 
     def keys(self) -> list[str]:
@@ -89,7 +91,7 @@ class Pair(_Columns):
         return self.a, self.b
 
     @property
-    def p_a_not_worse(self) -> float | None:
+    def p_a_not_worse(self) -> MaybeNumber:
         """P(a is not worse than b by more than the ROPE): non-inferiority; None without one."""
         return None if self.p_b_better_rope is None else 1.0 - self.p_b_better_rope
 
@@ -123,11 +125,11 @@ class Pair(_Columns):
         )
 
 
-def _other_side(chance: float | None) -> float | None:
+def _other_side(chance: MaybeNumber) -> MaybeNumber:
     return None if chance is None else 1.0 - chance
 
 
-def minus(value: float | None) -> float | None:
+def minus(value: MaybeNumber) -> MaybeNumber:
     """The number with the other sign; what is unknown stays so, and 0 has no sign."""
     return None if value is None else 0.0 - value
 

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float, Int
 
-from probtruth.kernels.shapes import ItemInts, ModelItem
+from probtruth.check import Texts
+from probtruth.kernels.shapes import ChosenInts, ItemInts, ModelItem, TheseInts
 from probtruth.types.shown import Brief
 
 
@@ -14,9 +15,9 @@ class Partition(Brief):
     """Which of some named groups or clusters each item lies in; `codes` are positions in `names`."""
 
     codes: ItemInts
-    names: tuple[str, ...]
+    names: Texts
 
-    def part(self, items: Int[np.ndarray, " these"]) -> "Partition":
+    def part(self, items: TheseInts) -> "Partition":
         """That of some items; names that none of them has are left out."""
         used, codes = np.unique(self.codes[items], return_inverse=True)
         return Partition(codes, tuple([self.names[code] for code in used.tolist()]))
@@ -32,7 +33,7 @@ class Replicates(Brief):
     item: Int[np.ndarray, " cell"]
     replicate: Int[np.ndarray, " cell"]
     values: Float[np.ndarray, "model cell"]
-    names: tuple[str, ...]
+    names: Texts
     what: str = "replicate"  # or "annotator", whose part of the variance always counts
 
     def counts(self, n_items: int) -> Int[np.ndarray, "model item"]:
@@ -50,7 +51,7 @@ class Replicates(Brief):
             np.divide(total, n, out=row, where=n > 0)
         return found
 
-    def part(self, models: Int[np.ndarray, " chosen"], items: Int[np.ndarray, " these"], n_items: int) -> "Replicates":
+    def part(self, models: ChosenInts, items: TheseInts, n_items: int) -> "Replicates":
         """The cells of some models on some of the `n_items` items, which are in ascending order."""
         place = np.full(n_items, -1)
         place[items] = np.arange(len(items))

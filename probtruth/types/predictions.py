@@ -10,10 +10,20 @@ from jaxtyping import Float
 from numpy.typing import ArrayLike
 
 from probtruth import check, check_arrays
+from probtruth.check import Texts
 from probtruth.errors import InputError
 from probtruth.frame_numbers import SIDES, NamedNumbers, labelled, row_names
 from probtruth.frames import name_text
-from probtruth.kernels.arrays import Table, exponential, log_softmax, on_device, reordered, stacked, together
+from probtruth.kernels.arrays import (
+    LabelTable,
+    Table,
+    exponential,
+    log_softmax,
+    on_device,
+    reordered,
+    stacked,
+    together,
+)
 from probtruth.types.arguments import GivenNames, Tables
 from probtruth.types.index import Audit, Index, as_names, one_hot
 from probtruth.types.shown import Brief
@@ -30,16 +40,17 @@ class Predictions(Brief):
     """
 
     log_probs: Float[Table, "model item label"]
-    models: tuple[str, ...]
+    models: Texts
     index: Index
     audit: Audit = field(default_factory=Audit)
-    warnings: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
+    warnings: Texts = ()
+    notes: Texts = ()
 
     def __repr__(self) -> str:
         """The sizes, the models and the labels."""
-        models, labels = check.shortlist(self.models, 4), check.shortlist(self.index.labels, 6)
-        return f"Predictions: {len(self.models)} models ({models}) on {len(self.index.items):,} items; labels {labels}"
+        models = f"{check.count(len(self.models), 'model')} ({check.shortlist(self.models, 4)})"
+        items = check.count(len(self.index.items), "item")
+        return f"Predictions: {models} on {items}; labels {check.shortlist(self.index.labels, 6)}"
 
     @property
     def probs(self) -> Float[Table, "model item label"]:
@@ -187,7 +198,7 @@ def _of_event(values: object) -> bool:
 
 def _with_both_labels(
     kind: str, tables: dict[str, NamedNumbers], passed: Sequence[str] | None, index: Index | None
-) -> tuple[dict[str, NamedNumbers], tuple[str, ...]]:
+) -> tuple[dict[str, NamedNumbers], Texts]:
     """Tables of one number an item with a column for each of the two labels, and what was taken for what."""
     events = [model for model, table in tables.items() if _of_event(table.values)]
     if not events or kind == "log-probs":
@@ -251,7 +262,7 @@ def _common_names(tables: Mapping[str, NamedNumbers], passed: NamedNumbers, inde
     return NamedNumbers(None, common["items"], common["labels"])
 
 
-def of_logits(like_probs: Iterable[str]) -> tuple[str, ...]:
+def of_logits(like_probs: Iterable[str]) -> Texts:
     """The warning about models whose logits are plainly probabilities, if there are any."""
     names = check.shortlist(like_probs)
     if not names:
@@ -263,7 +274,7 @@ def of_logits(like_probs: Iterable[str]) -> tuple[str, ...]:
     )
 
 
-def as_logs(kind: str, cells: Float[Table, "item label"]) -> Float[Table, "item label"]:
+def as_logs(kind: str, cells: LabelTable) -> LabelTable:
     """Log-probabilities from checked cells, which are "probs", "log-probs" or "logits" (percentages become probs)."""
     if kind in ("logits", "log-probs"):
         return log_softmax(cells) if kind == "logits" else cells

@@ -5,12 +5,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Int
 
 from probtruth import check, frame_numbers, frames
-from probtruth.check import Source
+from probtruth.check import Source, Texts
 from probtruth.errors import InputError
-from probtruth.kernels.shapes import ItemInts
+from probtruth.kernels.shapes import ItemInts, RowFloats, RowInts
 from probtruth.types.index import Coded, positions, sort_names
 from probtruth.types.partition import Partition, Replicates
 
@@ -23,7 +23,7 @@ FOLD = re.compile(r"(cv[ _-]?)?folds?([ _-]?(id|no|nr|number|index|\d+))?", re.I
 OF_FOLDS = "folds of cross-validation share training data"  # How a caution begins that replicates="folds" answers
 
 
-def cautions_of_folds(coded: Mapping[str, Coded], columns: Mapping[str, str]) -> tuple[str, ...]:
+def cautions_of_folds(coded: Mapping[str, Coded], columns: Mapping[str, str]) -> Texts:
     """A caution where the items, or the repeats of an item, are called folds."""
     for role in ("item", "replicate"):
         names = coded[role][1] if role in coded else []
@@ -38,7 +38,7 @@ def cautions_of_folds(coded: Mapping[str, Coded], columns: Mapping[str, str]) ->
 
 def coded_columns(
     parts: Parts, columns: Mapping[str, str], score: str, missing: Sequence[str]
-) -> tuple[dict[str, Coded], Float[np.ndarray, " row"], Source]:
+) -> tuple[dict[str, Coded], RowFloats, Source]:
     """Each column of names as codes and the names in the order in which they first appear, and each row's score.
 
     Rows without a score only say that there is such an item and model.
@@ -107,10 +107,10 @@ def unit_of(coded: Mapping[str, Coded]) -> str:
 
 
 def by_replicate(
-    cell: Int[np.ndarray, " row"],
-    values: Float[np.ndarray, " row"],
+    cell: RowInts,
+    values: RowFloats,
     count: Int[np.ndarray, "model item"],
-    repeat: Int[np.ndarray, " row"],
+    repeat: RowInts,
     names: Sequence[str],
     what: str,
 ) -> Replicates | None:

@@ -9,11 +9,11 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from probtruth import check, frames
-from probtruth.check import Source
+from probtruth.check import MaybeNumber, MaybeText, Source, Texts
 from probtruth.errors import InputError
-from probtruth.kernels.arrays import Table
+from probtruth.kernels.arrays import LabelTable, Table
 from probtruth.kernels.host import empty_array
-from probtruth.kernels.shapes import ItemInts, ItemLabel, ModelItem
+from probtruth.kernels.shapes import ChosenInts, ItemInts, ItemLabel, ModelItem, TheseInts
 from probtruth.types.annotations import Annotations
 from probtruth.types.arguments import Frame
 from probtruth.types.index import Audit, no_repeats, order_of, ranks, rows_of
@@ -38,12 +38,12 @@ class RuleFacts:
     forecast.
     """
 
-    floor: float | None = None
-    label_order: tuple[str, ...] | None = None
+    floor: MaybeNumber = None
+    label_order: Texts | None = None
     range: tuple[float, float] | None = None
     proper: bool | None = None
-    entropy: float | None = None
-    baseline: float | None = None
+    entropy: MaybeNumber = None
+    baseline: MaybeNumber = None
 
 
 MOST_ITEMS = 10_000  # Items up to which all are looked at one by one, and
@@ -65,8 +65,8 @@ def sampled_items(n_items: int, n_labels: int, seed: int) -> Int[np.ndarray, " s
 class LabelsBehind(Brief):
     """The labels that were scored against, from which the variance due to labels follows.
 
-    `given` are the losses if the label were k, or how they follow from `log_probs`: they take as much memory, and are
-    then made when `losses` is read. `truth` is the distribution over labels that the scores average over, under
+    `label_losses` are the losses if the label were k, or how they follow from `log_probs`: they take as much memory,
+    and are then made when `losses` is read. `truth` is the distribution over labels that the scores average over, under
     `estimand`; `shares` and `n_votes` are the vote shares and votes behind it, where there are any. `influence` is what
     each item moves a model's mean by, times the items, through weights that were fitted on all of them: a comparison
     adds it to the losses, so that it counts in the spread (the mean is 0). `log_probs` are the forecasts.
@@ -74,8 +74,8 @@ class LabelsBehind(Brief):
     from; None where it was not.
     """
 
-    given: LabelLosses | LossesOf
-    truth: Float[Table, "item label"]
+    label_losses: LabelLosses | LossesOf
+    truth: LabelTable
     estimand: str
     shares: ItemLabel | None = None
     n_votes: ItemInts | None = None
@@ -98,17 +98,17 @@ class LabelsBehind(Brief):
 
     def losses_of(self, models: Any = slice(None), items: Any = slice(None)) -> Float[Table, "some these label"]:
         """The same of some models and items."""
-        if not callable(self.given):
-            return self.given[:, items][models]
+        if not callable(self.label_losses):
+            return self.label_losses[:, items][models]
         if self.log_probs is None:
             raise ValueError("losses that follow from forecasts which are not there")
-        return self.given(self.log_probs[:, items][models])
+        return self.label_losses(self.log_probs[:, items][models])
 
-    def part(self, models: Int[np.ndarray, " chosen"], items: Int[np.ndarray, " these"]) -> "LabelsBehind":
+    def part(self, models: ChosenInts, items: TheseInts) -> "LabelsBehind":
         """The labels of some items, behind the scores of some models."""
         return replace(
             self,
-            given=self.given if callable(self.given) else self.given[:, items][models],
+            label_losses=self.label_losses if callable(self.label_losses) else self.label_losses[:, items][models],
             truth=self.truth[items],
             shares=None if self.shares is None else self.shares[items],
             n_votes=None if self.n_votes is None else self.n_votes[items],
@@ -147,7 +147,7 @@ class Scores(Brief):
     """
 
     values: ModelItem
-    models: tuple[str, ...]
+    models: Texts
     items: Sequence[Any]
     rule: str
     higher_is_better: bool = False
@@ -160,15 +160,15 @@ class Scores(Brief):
     audit: Audit = field(default_factory=Audit)
     item_rows: ItemInts | None = None
     item_order: bool = True
-    notes: tuple[str, ...] = ()
-    cautions: tuple[str, ...] = ()
+    notes: Texts = ()
+    cautions: Texts = ()
     by_proper_rule: "Scores | None" = None
 
     def __repr__(self) -> str:
         """The models, the size and the rule."""
         way = "higher is better" if self.higher_is_better else "lower is better"
-        models = f"{len(self.models)} models ({check.shortlist(self.models, 4)})"
-        text = f"Scores: {check.quote(self.rule)}, {way}; {models} on {len(self.items):,} items"
+        models = f"{check.count(len(self.models), 'model')} ({check.shortlist(self.models, 4)})"
+        text = f"Scores: {check.quote(self.rule)}, {way}; {models} on {check.count(len(self.items), 'item')}"
         if self.groups is not None:
             text += f", {len(self.groups.names):,} groups"
         if self.clusters is not None:
@@ -241,7 +241,7 @@ class Scores(Brief):
         """The items that every model was scored on, for an answer from complete items alone."""
         return self.part(np.arange(len(self.models)), np.flatnonzero(~np.isnan(self.values).any(0)))
 
-    def part(self, models: Int[np.ndarray, " chosen"], items: Int[np.ndarray, " these"]) -> "Scores":
+    def part(self, models: ChosenInts, items: TheseInts) -> "Scores":
         """The scores of some models on some items.
 
         Arguments:
@@ -297,12 +297,12 @@ class Scores(Brief):
         item: str = "item",
         model: str = "model",
         score: str = "score",
-        group: str | None = None,
-        cluster: str | None = None,
-        replicate: str | None = None,
+        group: MaybeText = None,
+        cluster: MaybeText = None,
+        replicate: MaybeText = None,
         source: Source | None = None,
         *,
-        annotator: str | None = None,
+        annotator: MaybeText = None,
         higher_is_better: bool | None,
     ) -> "Scores":
         """Scores from a table with one row for each item and model (and replicate): any per-item metric.

@@ -8,14 +8,14 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float
 from numpy.typing import ArrayLike
 
 from probtruth import check, check_arrays, frames
 from probtruth.errors import InputError
 from probtruth.frame_numbers import NamedNumbers, labelled, row_names
-from probtruth.kernels.arrays import Table, on_device, reordered, to_host
-from probtruth.kernels.shapes import ItemInts, ItemLabel
+from probtruth.kernels.arrays import LabelTable, on_device, reordered, to_host
+from probtruth.kernels.shapes import ItemInts, ItemLabel, LabelFloats, SomeInts
 from probtruth.types.annotations import Annotations
 from probtruth.types.arguments import ESTIMANDS, Estimand, GivenNames, Numbers
 from probtruth.types.index import Index, as_names, one_hot
@@ -59,14 +59,14 @@ class Truth(Brief):
     None where the labels come from elsewhere.
     """
 
-    probs: Float[Table, "item label"]
+    probs: LabelTable
     index: Index
     estimand: str
     method: str
     shares: ItemLabel | None = None
     n_votes: ItemInts | None = None
     draws: Float[np.ndarray, "draw item label"] | None = None
-    marginals: Float[np.ndarray, " label"] | None = None
+    marginals: LabelFloats | None = None
     confusion: Float[np.ndarray, "annotator label label"] | None = None
     diagnostics: Mapping[str, object] = field(default_factory=dict)
     annotator_results: Mapping[str, np.ndarray] = field(default_factory=dict)
@@ -78,7 +78,8 @@ class Truth(Brief):
     def __repr__(self) -> str:
         """The method, the estimand, the size and the labels."""
         labels = check.shortlist(self.index.labels, 6)
-        return f"Truth: {self.method}, estimand {self.estimand}, of {self.n_items:,} items; labels {labels}"
+        items = check.count(self.n_items, "item")
+        return f"Truth: {self.method}, estimand {self.estimand}, of {items}; labels {labels}"
 
     def annotators(self) -> "polars.DataFrame":
         """One row for each annotator: `annotator`, then the method's results for them (in the order of the index).
@@ -153,7 +154,7 @@ class Truth(Brief):
         """Number of items."""
         return len(self.index.items)
 
-    def of_items(self, rows: Int[np.ndarray, " some"]) -> "Truth":
+    def of_items(self, rows: SomeInts) -> "Truth":
         """What is known of some items, by their positions in rising order; of annotators, what all items said.
 
         Arguments:

@@ -7,6 +7,7 @@ import numpy as np
 from jaxtyping import Int
 
 from probtruth import check
+from probtruth.check import Texts
 from probtruth.errors import InputError
 from probtruth.types.shown import Brief
 
@@ -25,13 +26,13 @@ class Votes(Brief):
     left: Int[np.ndarray, " vote"]
     right: Int[np.ndarray, " vote"]
     outcome: Int[np.ndarray, " vote"]
-    models: tuple[str, ...]
+    models: Texts
     items: Sequence[str]
     annotator: Int[np.ndarray, " vote"] | None = None
-    annotators: tuple[str, ...] = ()
+    annotators: Texts = ()
     prompts_named: bool = True
     placed: bool = True
-    notes: tuple[str, ...] = ()
+    notes: Texts = ()
 
     def __post_init__(self) -> None:
         same = self.left == self.right

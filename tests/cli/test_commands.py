@@ -284,7 +284,7 @@ def test_check_says_what_each_file_is(run, files):
     outcome = run("check", files["labels"], files["sharp"], files["scores"], "--json")
     assert outcome.status == 0, outcome.err
     kinds = [row["kind"] for row in outcome.json["files"]]
-    assert kinds == ["annotations, long form", "probabilities", "scores"]
+    assert kinds == ["annotations, long form", "probabilities (predictions or soft labels)", "scores"]
     assert "24 items" in run("check", files["labels"]).out
 
 

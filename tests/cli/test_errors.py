@@ -169,7 +169,7 @@ def test_prompts_and_annotators_of_votes_are_the_named_columns(run, tmp_path) ->
 def test_votes_of_arenas_are_recognised(run, tmp_path) -> None:
     (tmp_path / "arena.csv").write_text("question,model_a,model_b,winner\nq1,a,b,model_a\nq2,a,b,tie\nq3,a,b,a\n")
     checked = run("check", tmp_path / "arena.csv")
-    assert "votes on pairs of models, 3 votes, 2 models, 3 items" in checked.out
+    assert "votes on pairs of models\n  Votes: 3 votes on 2 models, 3 prompts" in checked.out
     compared = run("compare", tmp_path / "arena.csv")
     assert compared.status == 0
     said = " ".join(compared.out.split())

@@ -47,7 +47,7 @@ def test_read(text, condition):
         ("__import__('os').system('x') > 0", "a name, one of"),
         ("p_wors > 0.9", "p_worse"),
         ("p_equivalent > 0.9", "without --rope"),
-        ("p_worse > 90", "above 0 and below 1. Hint: For 90 per cent write 0.9."),
+        ("p_worse > 90", "above 0 and below 1. Hint: Write .* 90 per cent are 0.9."),
         ("p_better < -0.1", "above 0 and below 1"),
         ("p_worse > 1", "above 0 and below 1"),
         ("p_better < 0", "above 0 and below 1"),

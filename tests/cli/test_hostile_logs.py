@@ -129,7 +129,7 @@ def test_links_in_a_folder_of_logs(run, tmp_path: Path) -> None:
         os.mkfifo(folder / "b" / "samples_pipe.jsonl")
     done = run("check", folder)
     assert done.status == 0, done.err
-    assert "1 model, 1 task, 1 item" in done.out
+    assert "task 'quiz', 1 item: metrics" in done.out
 
 
 def test_names_are_shown_and_not_obeyed(run, tmp_path: Path) -> None:

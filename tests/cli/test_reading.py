@@ -98,12 +98,12 @@ def test_check(run) -> None:
     names = [name for name in TOOLS if "argilla" not in name and "prodigy" not in name]
     done = run("check", *(FILES / name for name in names), "--label", "mood")
     assert done.status == 0, done.err
-    assert "lm_eval: lm-eval log, 2 models, 3 tasks, 18 items\n  models: 'first', 'second'\n" in done.out
-    assert "  'quiz': metrics 'acc', 'acc_norm'\n  'quiz_mi': metrics 'acc', 'acc_mutual_info'\n" in done.out
-    assert "  'say': metrics 'exact_match'; filters 'strict', 'loose'\n" in done.out
-    assert "  choose with --task TASK, --metric TASK=NAME and --filter TASK=NAME; else the first of each\n" in done.out
-    assert "  metrics: 'exact_match', 'num_prompt_tokens' (choose with --score)\n" in done.out
-    assert "label-studio export, 3 annotations, 2 items, 2 labels, 2 annotators" in done.out
+    assert "lm_eval: lm-eval log\n  2 models: 'first', 'second'\n" in done.out
+    assert ": metrics 'acc', 'acc_norm'\n" in done.out
+    assert ": metrics 'exact_match'; filters 'strict', 'loose'\n" in done.out
+    assert "  choose with --score, --task, --metric, --filter\n" in done.out
+    assert ": metrics 'exact_match', 'num_prompt_tokens'\n" in done.out
+    assert "label-studio export\n  Annotations: 3 annotations of 2 items by 2 annotators; labels" in done.out
 
 
 def test_check_reads_cells_as_run_does(run, files, tmp_path) -> None:
@@ -113,7 +113,8 @@ def test_check_reads_cells_as_run_does(run, files, tmp_path) -> None:
     assert "pass --kind percent" in refused.err
     assert refused.err.rstrip().endswith(f"Run: probtruth check {files['labels']} {path} --kind percent")
     done = run("check", files["labels"], path, "--kind", "percent")
-    assert "probabilities (predictions or soft labels), 24 items, 2 labels" in done.out
+    assert "percent.csv: probabilities (predictions or soft labels)\n" in done.out
+    assert "on 24 items; labels 'no', 'yes'" in done.out
 
 
 def test_how_scores_were_read_is_said(run, tmp_path) -> None:
@@ -126,7 +127,7 @@ def test_how_scores_were_read_is_said(run, tmp_path) -> None:
     checked = run("check", path, *columns)
     for output in (compared.err, checked.out):
         assert "s.csv: read 'score' with decimal commas" in output
-    assert "scores, 2 models, 5 items" in checked.out
+    assert "2 models ('a', 'b') on 5 items" in checked.out
 
 
 def test_votes_under_other_names_are_answered_by_the_options_that_name_them(run, files, tmp_path) -> None:
@@ -207,7 +208,8 @@ def test_votes_in_one_cell_are_recognised(run, tmp_path) -> None:
         {"uid": f"q{n}", "label_counter": {"e": 5 + n, "c": 5 - n}, "label_count": [5 + n, 5 - n]} for n in range(5)
     ]
     (tmp_path / "chaos.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
-    assert "chaosnli export, 50 annotations, 5 items, 2 labels" in run("check", tmp_path / "chaos.jsonl").out
+    checked = run("check", tmp_path / "chaos.jsonl").out
+    assert "chaosnli export\n  Annotations: counts of 50 annotations of 5 items; labels" in checked
     models = []
     for name, shift in (("a", 0.05), ("b", -0.05)):
         lines = [f"q{n},{0.5 + n / 10 + shift:.2f},{0.5 - n / 10 - shift:.2f}" for n in range(5)]
@@ -223,7 +225,8 @@ def test_check_takes_the_one_column_of_text_as_the_items_of_predictions(run, tmp
     outcome = run("check", tmp_path / "own.csv", "--json")
     assert outcome.status == 0, outcome.err
     (row,) = outcome.json["files"]
-    assert (row["kind"], row["n_items"], row["labels"]) == ("probabilities", 2, ["no", "yes"])
-    assert "took the column 'question' as the items" in run("check", tmp_path / "own.csv").out
+    assert row["kind"].startswith("probabilities")
+    assert row["holds"][0].endswith("on 2 items; labels 'no', 'yes'")
+    assert "took the column 'question' as the items" in row["holds"]
     (tmp_path / "twice.csv").write_text("question,text,yes,no\nq1,a,0.4,0.6\nq2,b,0.3,0.7\n")
     assert run("check", tmp_path / "twice.csv").status == 2  # which of the two is not known

@@ -170,19 +170,19 @@ LOOKS = {
     "percentages": (
         "item,a,b\nx,25,75\n",
         "probs",
-        "Rows sum to 100: these look like percentages; pass --kind percent",
+        "these look like percentages; pass --kind percent",
         "percent",
     ),
     "log-probabilities": ("item,a,b\nx,-0.6931,-0.6931\n", "probs", "look like log-probabilities", "log-probs"),
     "logits": (
         "item,a,b\nx,-3.5,2.25\ny,0.5,1\n",
         "probs",
-        "Numbers from -3.5 to 2.25: these look like logits",
+        "these look like logits",
         "logits",
     ),
-    "probabilities": ("item,a,b\nx,0.25,0.75\n", "percent", "Rows sum to 1: these look like probabilities", "probs"),
+    "probabilities": ("item,a,b\nx,0.25,0.75\n", "percent", "these look like probabilities", "probs"),
     "probabilities, not logs": ("item,a,b\nx,0.25,0.75\n", "log-probs", "these look like probabilities", "probs"),
-    "logits, not logs": ("item,a,b\nx,-3.5,-2.25\n", "log-probs", "Numbers from -3.5 to -2.25", "logits"),
+    "logits, not logs": ("item,a,b\nx,-3.5,-2.25\n", "log-probs", "these look like logits", "logits"),
 }
 
 

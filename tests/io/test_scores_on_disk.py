@@ -14,7 +14,7 @@ N = 700
 @pytest.fixture(autouse=True)
 def small_batches(monkeypatch):
     monkeypatch.setattr(binary, "ROWS", 100)
-    monkeypatch.setattr("probtruth.io.tables.text.CHUNK", 2000)
+    monkeypatch.setattr("probtruth.io.tables.read.CHUNK", 2000)
 
 
 def table(kind="shuffled", seed=0):

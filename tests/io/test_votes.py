@@ -8,6 +8,7 @@ import pytest
 
 import probtruth as pt
 from probtruth.errors import InputError
+from probtruth.io.votes import read_scores_or_votes
 
 ROWS = {
     "question_id": [1, 1, 2, 2],
@@ -133,3 +134,10 @@ def test_those_with_no_vote_but_an_error_do_not_count() -> None:
 def test_votes_are_no_scores() -> None:
     with pytest.raises(InputError, match="read_votes"):
         pt.read_scores(ROWS)
+
+
+def test_a_dict_of_texts_is_a_table_and_not_files_of_models() -> None:
+    columns = {"prompt": ["p", "q"], "model_a": ["x", "y"], "model_b": ["y", "x"], "winner": ["a", "tie"]}
+    votes = read_scores_or_votes(columns)
+    assert isinstance(votes, pt.Votes)
+    assert (votes.models, votes.outcome.tolist()) == (("x", "y"), [1, 0])

@@ -79,7 +79,7 @@ CASES: list[tuple[str, str, int, str]] = [
         0,
         r"P\(b is better\)",
     ),
-    ("question-called-label", "check export.json --label label", 0, r"labels: 'x', 'y'"),
+    ("question-called-label", "check export.json --label label", 0, r"labels 'x', 'y'"),
     ("wide-mixed-floats", "truth votes.csv --format wide", 0, "2 labels"),
 ]
 
@@ -184,7 +184,8 @@ class TestBoards:
             main()
         assert not stop.value.code
         shown = capsys.readouterr().out
-        assert "scores, 3 models, 4 items" in shown
+        assert "board.csv: scores\n  Scores: " in shown
+        assert "on 4 items" in shown
         assert "read rows as models ('Model')" in shown
 
     def test_where_it_cannot_be_known(self) -> None:

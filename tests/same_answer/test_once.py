@@ -123,7 +123,7 @@ def test_short_and_long_rows_of_a_csv_that_cancel(tmp_path: Path) -> None:
 
 def test_an_inch_mark_does_not_hold_the_rest_of_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One quotation mark inside a cell: every later part was kept in memory until the end."""
-    monkeypatch.setattr("probtruth.io.tables.text.CHUNK", 4000)
+    monkeypatch.setattr("probtruth.io.tables.read.CHUNK", 4000)
     path = tmp_path / "t.csv"
     rows = [f"q{n},{0.5},{0.5},pipe" for n in range(2000)]
     rows[3] = 'q3,0.5,0.5,5" pipe'

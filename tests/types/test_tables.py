@@ -1,7 +1,5 @@
 """What the constructors take: arrays of any library, dataframes by the names of their columns, xarray by its coords."""
 
-from types import SimpleNamespace
-
 import jax.numpy as jnp
 import numpy as np
 import pandas
@@ -40,11 +38,11 @@ class OnAnotherDevice:
 
 
 class HuggingFace:
-    """The part of `datasets.Dataset` that is used; `features` may name labels."""
+    """The part of `datasets.Dataset` that is used."""
 
-    def __init__(self, columns: dict[str, list[object]], **named: tuple[str, ...]) -> None:
-        self.columns_, self.column_names = columns, list(columns)
-        self.features = {name: SimpleNamespace(names=named[name]) if name in named else None for name in columns}
+    def __init__(self, columns: dict[str, list[object]]) -> None:
+        self.columns_ = columns
+        self.column_names = list(columns)
 
     def to_polars(self) -> polars.DataFrame:
         return polars.DataFrame(self.columns_)
@@ -117,24 +115,6 @@ def test_tensors_that_numpy_cannot_read() -> None:
 def test_text_in_a_table() -> None:
     with pytest.raises(InputError, match="column 'cat': got 'x', expected a number"):
         pt.Truth.from_probs(polars.DataFrame({"item": ["a"], "cat": ["x"], "dog": [1.0]}))
-
-
-def named_labels(*labels: int | None) -> HuggingFace:
-    """As `datasets.ClassLabel` keeps the names of the integers 0, 1, ..."""
-    n = len(labels)
-    columns = {"item": list("abc")[:n], "annotator": ["x"] * n, "label": list(labels)}
-    return HuggingFace(columns, label=("negative", "positive"))
-
-
-def test_names_of_a_dataset_are_its_labels() -> None:
-    annotations = pt.Annotations.from_long(named_labels(1, 0, 1))
-    assert annotations.index.labels == ("negative", "positive")
-    assert annotations.counts().tolist() == [[0, 1], [1, 0], [0, 1]]
-    for missing in (-1, None):  # `datasets` writes -1 where a test set hides its labels
-        with pytest.raises(InputError, match="row 2, column 'label': got a blank cell"):
-            pt.Annotations.from_long(named_labels(1, missing))
-    with pytest.raises(InputError, match=r"2 in the column 'label', expected one of 0 to 1"):
-        pt.Annotations.from_long(named_labels(1, 2))
 
 
 @pytest.mark.parametrize(

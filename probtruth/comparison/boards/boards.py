@@ -196,5 +196,5 @@ def with_filled_labels(scores: Scores, plan: Design) -> Scores:
     # what cannot be may cost infinitely much
     under = [np.where(possible[:, label], losses[:, :, label], 0.0) for label in range(losses.shape[2])]
     values, *of_labels = filled(scores.losses, plan, scores.models, under)
-    behind = replace(behind, given=np.stack(of_labels, axis=2))
+    behind = replace(behind, label_losses=np.stack(of_labels, axis=2))
     return replace(scores, values=scores.sign * values, labels=behind)

@@ -13,7 +13,7 @@ from probtruth import check, check_arrays, frame_numbers, frames
 from probtruth.check import Source, quote, shortlist, unique
 from probtruth.check_arrays import surely_simplex
 from probtruth.errors import InputError
-from probtruth.frame_numbers import float_columns
+from probtruth.frame_numbers import as_matrix, float_columns
 from probtruth.frames import as_series, by_value, flat, need_columns, polars_names
 from probtruth.io.formats import MaybeText, Texts
 from probtruth.io.table import Table
@@ -196,7 +196,7 @@ def _no_labels(frame: DataFrame, labels: dict[str, str], used: Collection[str]) 
 def numbers_in(frame: DataFrame, columns: Sequence[str]) -> Float[np.ndarray, "item label"] | None:
     """The columns as numbers; None where some cell is none."""
     floats = float_columns(frame, columns)
-    return floats.rows() if floats.unread is None else None
+    return None if floats is None else as_matrix(floats)
 
 
 SUM, LARGEST = "the sum of the others", "the position of the largest of the others"

@@ -4,10 +4,9 @@ import csv
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from dataclasses import replace
+from functools import cache
 from io import BytesIO, StringIO
-from typing import overload
 
 from polars import DataFrame, Series, String
 
@@ -75,7 +74,7 @@ def first_row(data: bytes, separator: str) -> bytes:
 
 
 def _by_column(data: bytes, separator: str, source: Source) -> tuple[DataFrame, Sequence[int]] | None:
-    """A text without blank lines, of rows as long as the header; None where something is odd in it."""
+    """A text without blank lines, of a line for each row, as long as the header; None where something is odd in it."""
     import pyarrow
     from pyarrow import csv as arrow_csv
 
@@ -86,54 +85,30 @@ def _by_column(data: bytes, separator: str, source: Source) -> tuple[DataFrame, 
         return None
     data = data.replace(b"\r\n", b"\n")
     bare = bare.replace(b"\r\n", b"\n")
+    if data.count(b"\n") > bare.count(b"\n"):  # ends of lines in cells
+        return None
     after = re.compile(b"\0[^\n" + re.escape(separator.encode()) + b"]")
     n_rows = bare.count(b"\n")
     if not n_rows or b"\n\n" in bare or (quoted and (begin.search(bare) or after.search(bare))):
         return None
-    header_text = first_row(data, separator)
+    first, _, rest = data.partition(b"\n")
+    header = next(csv.reader([first.decode()], delimiter=separator))
+    _check_header(header, source)
     try:
-        header = next(csv.reader(StringIO(header_text.decode(), newline=""), delimiter=separator, strict=True), [])
-        if bare.count(separator.encode()) != (n_rows + 1) * (len(header) - 1):
-            return None
-        _check_header(header, source)
         types = dict.fromkeys(header, pyarrow.string())
         table = arrow_csv.read_csv(
-            BytesIO(data[len(header_text) :]),
+            BytesIO(rest),
             arrow_csv.ReadOptions(column_names=header, block_size=BLOCK),
-            arrow_csv.ParseOptions(delimiter=separator, newlines_in_values=quoted),
+            arrow_csv.ParseOptions(delimiter=separator),
             arrow_csv.ConvertOptions(column_types=types, strings_can_be_null=True, null_values=[""]),
         )
-    except (pyarrow.ArrowInvalid, csv.Error):
+    except pyarrow.ArrowInvalid:
         return None
     if table.num_rows != n_rows:
         return None
     frame = DataFrame(table)
     frame.columns = header
-    return frame, _Lines(data, separator) if data.count(b"\n") > n_rows else range(2, n_rows + 2)
-
-
-@dataclass(frozen=True, eq=False)
-class _Lines(Sequence[int]):
-    """The first line of each row of a text whose cells have ends of lines; counted where an error asks for it."""
-
-    data: bytes
-    separator: str
-
-    @cached_property
-    def all(self) -> list[int]:
-        reader = csv.reader(StringIO(self.data.decode(), newline=""), delimiter=self.separator)
-        ends = [reader.line_num for _ in reader]
-        return [end + 1 for end in ends[:-1]]
-
-    @overload
-    def __getitem__(self, index: int) -> int: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[int]: ...
-    def __getitem__(self, index: int | slice) -> int | list[int]:
-        return self.all[index]
-
-    def __len__(self) -> int:
-        return len(self.all)
+    return frame, range(2, n_rows + 2)
 
 
 def _by_row(data: bytes, separator: str, source: Source) -> tuple[DataFrame, Sequence[int]]:

@@ -1,13 +1,18 @@
-"""Files as bytes and as strict text: what a path stands for, and what is no file that can be read."""
+"""Files as bytes and as strict text, and tables of text: CSV, TSV and JSON lines, whole or in pieces of rows."""
 
 import errno
 import os
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
+from polars import DataFrame
+
+from probtruth.check import MaybeText, Source
 from probtruth.errors import InputError
 from probtruth.io.addresses import DELTA_LOG, location, matching, of_delta, shown
+from probtruth.io.tables import csv_text, json_lines
 from probtruth.types.arguments import StrPath
 
 MAGIC = {
@@ -22,6 +27,9 @@ MAGIC = {
 BOM = b"\xef\xbb\xbf"  # The byte-order mark in UTF-8
 TEXTS = (".csv", ".tsv", ".jsonl", ".ndjson", ".json")
 BINARIES = (".parquet", ".arrow", ".ipc", ".feather")
+JSON = ".json"  # A list of objects, which is read whole
+SEPARATED = {".csv": ",", ".tsv": "\t"}
+CHUNK = 1 << 24  # bytes of a text that become a piece
 
 
 def files_of(where: Path) -> list[Path]:
@@ -101,3 +109,53 @@ def utf8(data: bytes, name: str, before: int = 0) -> bytes:
         line = data.count(b"\n", 0, bad) + 1 + before
         raise InputError(what, "text in UTF-8", "Save the file as UTF-8 text.", f"{name}, line {line}")
     return data
+
+
+def parts_of_text(file: Path, whole: bool) -> Iterator[tuple[DataFrame, Source]]:
+    """The rows of a file, all at once or some at a time; every piece of CSV begins with the header."""
+    suffix = file.suffix.lower()
+    name = shown(file)
+    if whole or suffix == JSON:
+        yield table(read_bytes(file), suffix, name)
+        return
+    header = b""
+    before = 0
+    for piece in _pieces(file, SEPARATED.get(suffix)):
+        if piece.strip() or not (header or before):
+            yield table(header + piece, suffix, name, before - header.count(b"\n"))
+        if suffix in SEPARATED and not header:
+            separator = csv_text.separator_of(piece, SEPARATED[suffix])
+            header = csv_text.first_row(piece, separator)
+        before += piece.count(b"\n")
+
+
+def _pieces(file: Path, usual: MaybeText) -> Iterator[bytes]:
+    """The bytes of a file in pieces that end where a line does, outside the quoted cells of CSV."""
+    rest = b""
+    separator = None
+    with guarded(file, lambda: file.open("rb")) as stream:
+        while block := stream.read(CHUNK):
+            data = rest + block
+            if usual is None:
+                end = data.rfind(b"\n") + 1
+            else:
+                separator = separator or csv_text.separator_of(data, usual)
+                end = csv_text.end_of_rows(data, separator)
+            if end:
+                yield data[:end]
+            rest = data[end:]
+    yield rest
+
+
+def table(data: bytes, suffix: str, name: str, before: int = 0) -> tuple[DataFrame, Source]:
+    """The table of a text; so many lines come `before` it."""
+    data = utf8(data, name, before)
+    if suffix not in SEPARATED:
+        return json_lines.parse(data, name, suffix == JSON, before)
+    usual = SEPARATED[suffix]
+    separator = csv_text.separator_of(data, usual)
+    frame, source = csv_text.parse(data, separator, name, before)
+    if separator != usual:
+        words = f"{name}: read as separated by {csv_text.SEPARATORS[separator]}"
+        source = replace(source, notes=(words, *source.notes))
+    return frame, source

@@ -6,18 +6,19 @@ from typing import Literal, get_args
 
 import numpy as np
 import polars
-from jaxtyping import Float, Int, Shaped
+from jaxtyping import Float, Shaped
 from polars import DataFrame
 
 from probtruth import check_arrays, frames
 from probtruth.check import Source, one_of, quote, shortlist, unique
 from probtruth.check_arrays import distributions
 from probtruth.errors import InputError
-from probtruth.frame_numbers import float_columns
+from probtruth.frame_numbers import as_matrix, float_columns
 from probtruth.frames import blank, flat, keys, need_columns
 from probtruth.io.formats import Texts
 from probtruth.io.table import Part, Table
 from probtruth.kernels.host import block_rows
+from probtruth.kernels.shapes import ItemLabel, SomeInts
 
 type CellKind = Literal["probs", "percent", "log-probs", "logits", "log_probs"]
 # What the cells of a table can be; `log_probs` is another way to write one of them.
@@ -59,7 +60,7 @@ def items_of(
 
 def fill(
     out: Shaped[np.ndarray, "some label"],
-    rows: Int[np.ndarray, " some"],
+    rows: SomeInts,
     n_rows: int,
     parts: Iterable[Part],
     columns: Sequence[str],
@@ -70,25 +71,29 @@ def fill(
     place = np.full(n_rows, -1)
     there = np.flatnonzero(rows >= 0)
     place[rows[there]] = there
-    before, size = 0, block_rows(len(columns))
+    before = 0
+    size = block_rows(len(columns))
     for frame, source in parts:
-        numbers, fit = float_columns(frame, columns, source), True
+        floats = float_columns(frame, columns, source)
+        assert floats is not None
+        fit = True
         for start in range(0, frame.height, size):
-            stop = min(start + size, frame.height)
             with np.errstate(all="ignore"):  # of what is refused below
-                values, sound = convert(numbers.block(start, stop).T)
-            fit, at = fit and sound, place[before + start : before + stop]
+                values, sound = convert(as_matrix(floats[start : start + size]))
+            fit = fit and sound
+            at = place[before + start :][: len(values)]
             if (at < 0).any():
-                values, at = values[at >= 0], at[at >= 0]
+                values = values[at >= 0]
+                at = at[at >= 0]
             follows = len(at) and (np.diff(at) == 1).all()  # which is much quicker than row by row
             out[slice(at[0], at[0] + len(at)) if follows else at] = values
         if not fit:
-            refuse(numbers.rows(), frame, source)
+            refuse(as_matrix(floats), frame, source)
         before += frame.height
 
 
 def check_rows(
-    values: Float[np.ndarray, "item label"],
+    values: ItemLabel,
     labels: Sequence[str],
     source: Source,
     kind: str,
@@ -104,14 +109,12 @@ def check_rows(
         raise InputError(error.got, error.expected, f"{words or error.hint} {more}", error.where, options) from None
 
 
-def in_probs(values: Float[np.ndarray, "item label"], kind: str) -> Float[np.ndarray, "item label"]:
+def in_probs(values: ItemLabel, kind: str) -> ItemLabel:
     """The cells as they are, but percentages as probabilities."""
     return values / 100 if kind == "percent" else values
 
 
-def renormalised(
-    values: Float[np.ndarray, "item label"], kind: str
-) -> tuple[Float[np.ndarray, "item label"], Float[np.ndarray, " divided"]]:
+def renormalised(values: ItemLabel, kind: str) -> tuple[ItemLabel, Float[np.ndarray, " divided"]]:
     """The cells, with every row divided by its sum that is off by more than the tolerance; and these sums."""
     if kind == "logits":
         return values, np.empty(0)
@@ -126,41 +129,40 @@ def renormalised(
 
 
 NEAR = 0.02  # How far from 1 the sums of rows may be, relatively, that are to look like distributions
+LIKE = {"probs": "probabilities", "percent": "percentages", "log-probs": "log-probabilities", "logits": "logits"}
 
 
-def _looks_like(values: Float[np.ndarray, "item label"], kind: str, what: str) -> tuple[str, Texts]:
+def _looks_like(values: ItemLabel, kind: str, what: str) -> tuple[str, Texts]:
     """What the numbers look like, and the options that read them so; empty where they look like nothing."""
     if kind == "logits" or not values.size or np.isnan(values).any() or (values == np.inf).any():
         return "", ()
     soft = what == "soft labels"
     if soft and (values >= 0).all() and (values == np.floor(values)).all():
         return "Whole numbers: if they count votes, read_annotations(path, format='counts') reads them.", ()
-    words, like = _guess(values, kind)
-    if not words or soft:
-        return words and f"{words}; soft labels must be probabilities: convert the file.", ()
-    if like == kind:
-        said = f"{words}; pass --renormalise (Python: renormalise=True) to divide rows by their sums."
-        return said, ("--renormalise",)
-    return f"{words}; pass --kind {like} (Python: kind={like!r}).", ("--kind", like)
+    like = _guess(values)
+    if not like:
+        return "", ()
+    words = f"Rows sum to {values.sum(1).min():.6g} to {values.sum(1).max():.6g}: these look like "
+    if soft:
+        return f"{words}{LIKE[like]}; soft labels must be probabilities: convert the file.", ()
+    if like != kind:
+        return f"{words}{LIKE[like]}; pass --kind {like} (Python: kind={like!r}).", ("--kind", like)
+    said = f"{words}rounded {LIKE[like]}; pass --renormalise (Python: renormalise=True) to divide rows by their sums."
+    return said, ("--renormalise",)
 
 
-def _guess(values: Float[np.ndarray, "item label"], kind: str) -> tuple[str, str]:
+def _guess(values: ItemLabel) -> str:
+    """The kind that cells seem to be of; empty for none."""
     sums = values.sum(1)
     if (values >= 0).all():
-        for total, like, words in ((1.0, "probs", "probabilities"), (100.0, "percent", "percentages")):
-            if np.abs(sums / total - 1).max() <= NEAR and like == kind:
-                return f"Rows sum to {sums.min():.6g} to {sums.max():.6g}: these look like rounded {words}", like
-            if np.abs(sums / total - 1).max() <= NEAR:
-                return f"Rows sum to {total:g}: these look like {words}", like
-        return "", ""
+        near = [like for like, total in (("probs", 1), ("percent", 100)) if np.abs(sums / total - 1).max() <= NEAR]
+        return near[0] if near else ""
     with np.errstate(over="ignore"):
         exponentials = np.exp(values).sum(1)
     if (values <= 0).all() and np.abs(exponentials - 1).max() <= NEAR:
-        rounded = "rounded " if kind == "log-probs" else ""
-        return f"The exponentials of each row sum to about 1: these look like {rounded}log-probabilities", "log-probs"
-    if np.median(np.abs(sums - 1)) <= NEAR:
-        return "", ""  # probabilities with some negative cell, not logits
-    return f"Numbers from {values.min():.4g} to {values.max():.4g}: these look like logits", "logits"
+        return "log-probs"
+    near_simplex = np.median(np.abs(sums - 1)) <= NEAR  # probabilities with some negative cell
+    return "" if near_simplex else "logits"
 
 
 def suspects(labels: Sequence[str], used: Collection[str] | None, item: str) -> str:

@@ -12,7 +12,7 @@ import pytest
 from probtruth.errors import InputError
 from probtruth.io.formats import ScoreReading
 from probtruth.io.loaders import read_helm
-from probtruth.io.votes import read_scores_or_votes
+from probtruth.io.votes import scores_in_files
 
 ITEMS = tuple(f"quiz_subject=birds/id{n}" for n in range(4))
 
@@ -99,6 +99,6 @@ def test_the_test_split_counts_where_there_are_several(tmp_path: Path) -> None:
     assert scores.notes == ("left out 2 instances of the split 'valid', read with split= (command line: --filter)",)
     valid = read_helm(tmp_path, split="valid")
     assert (valid.items, valid.notes) == (("qa/id2",), ())
-    assert read_scores_or_votes(tmp_path, ScoreReading(filter=["valid"])).items == ("qa/id2",)
+    assert scores_in_files(tmp_path, ScoreReading(filter=["valid"])).items == ("qa/id2",)
     with pytest.raises(InputError, match="'test', 'valid'"):
         read_helm(tmp_path, split="train")

@@ -12,7 +12,7 @@ from probtruth.errors import InputError
 from probtruth.io.formats import ScoreReading
 from probtruth.io.loaders import read_lm_eval_choices, read_lm_eval_samples
 from probtruth.io.tools import tool_of
-from probtruth.io.votes import read_scores_or_votes
+from probtruth.io.votes import scores_in_files
 
 DATE = "2024-06-10T22-34-27.647570"
 MARKS = {"small": (0.0, 1.0, 0.0), "big": (0.0, 1.0, 1.0)}
@@ -41,7 +41,7 @@ def test_lines_and_lists_under_either_extension(tmp_path: Path, extension: str, 
         (tmp_path / model).mkdir()
         (tmp_path / model / f"samples_quiz_{DATE}.{extension}").write_text(form(rows(marks)))
     assert tool_of(tmp_path) == tool_of(next((tmp_path / "big").iterdir())) == "lm-eval"
-    scores = read_scores_or_votes(tmp_path, ScoreReading())
+    scores = scores_in_files(tmp_path, ScoreReading())
     assert (scores.models, scores.items) == (("big", "small"), ("quiz/0", "quiz/1", "quiz/2"))
     assert scores.values.tolist() == [[*MARKS["big"]], [*MARKS["small"]]]
     assert read_lm_eval_choices(tmp_path)[0].models == ("big", "small")

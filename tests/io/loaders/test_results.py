@@ -14,7 +14,7 @@ from probtruth.io.formats import ScoreReading
 from probtruth.io.loaders import read_alpaca_eval, read_every_eval_ever, read_promptfoo
 from probtruth.io.loaders.readers import listed_in
 from probtruth.io.tools import tool_of
-from probtruth.io.votes import read_scores_or_votes
+from probtruth.io.votes import scores_in_files
 
 
 def written(path: Path, value: object) -> Path:
@@ -53,7 +53,7 @@ class TestPromptfoo:
         forms = {"results.json": {"evalId": "e", "results": summary, "config": {}}, "summary.json": summary}
         path = written(tmp_path / name, forms.get(name, PROMPTFOO))
         assert tool_of(path) == "promptfoo"
-        scores = read_scores_or_votes(path, ScoreReading())
+        scores = scores_in_files(path, ScoreReading())
         assert (scores.models, scores.items, scores.rule) == (("small", "large"), ("0", "1"), "score")
         assert scores.values.tolist() == [[0.0, 0.75], [1.0, 0.25]]
         assert scores.higher_is_better
@@ -99,7 +99,7 @@ class TestAlpacaEval:
             rows = [battle(model, f"Sing {n}.", mark) for n, mark in enumerate(marks)]
             written(tmp_path / model / "annotations.json", rows)
         assert tool_of(tmp_path) == tool_of(tmp_path / "x" / "annotations.json") == "alpaca-eval"
-        scores = read_scores_or_votes(tmp_path, ScoreReading())
+        scores = scores_in_files(tmp_path, ScoreReading())
         assert (scores.models, scores.rule, scores.higher_is_better) == (("x", "y"), "win_rate", True)
         assert sorted(zip(*scores.common().values.tolist(), strict=True)) == [(0.25, 0.5), (1.0, 0.0)]
         assert scores.audit.by_model == (("x", 0, 0), ("y", 1, 0))
@@ -149,7 +149,7 @@ class TestEveryEvalEver:
             written(tmp_path / "data" / model / f"{model}_samples.jsonl", rows)
             written(tmp_path / "data" / model / f"{model}.json", {"evaluation_id": "e", "evaluation_results": []})
         assert tool_of(tmp_path) == "every-eval-ever"
-        scores = read_scores_or_votes(tmp_path, ScoreReading())
+        scores = scores_in_files(tmp_path, ScoreReading())
         assert (scores.models, scores.items) == (("lab/a", "lab/b"), ("quiz/q0", "quiz/q1"))
         assert scores.values.tolist() == [[1.0, 0.0], [1.0, 1.0]]
         assert scores.higher_is_better
@@ -205,4 +205,4 @@ class TestEveryEvalEver:
     def test_the_aggregate_alone_is_said_to_hold_no_samples(self, tmp_path: Path) -> None:
         path = written(tmp_path / "a.json", {"evaluation_id": "e", "evaluation_results": []})
         with pytest.raises(InputError, match="the results of a whole evaluation"):
-            read_scores_or_votes(path, ScoreReading())
+            scores_in_files(path, ScoreReading())

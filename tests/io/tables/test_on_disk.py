@@ -33,7 +33,7 @@ WRITE: dict[str, Callable[[pl.DataFrame, Path], object]] = {
 @pytest.fixture(autouse=True)
 def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(binary, "ROWS", 100)
-    monkeypatch.setattr("probtruth.io.tables.text.CHUNK", 2000)
+    monkeypatch.setattr("probtruth.io.tables.read.CHUNK", 2000)
 
 
 def frame(name: str, shuffled: bool = True) -> pl.DataFrame:
