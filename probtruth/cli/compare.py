@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from probtruth.check import one_of, unique
+from probtruth.check import MaybeNumber, one_of, unique
 from probtruth.cli import options as opt
 from probtruth.cli.console import Console, cache_compiled_code, check_output, conclude
 from probtruth.cli.reading import named_files
@@ -21,7 +21,7 @@ def compare(
     replicates: MaybeText = None,
     annotator_groups: MaybeText = None,
     cost: MaybeText = None,
-    fold_correlation: float | None = None,
+    fold_correlation: MaybeNumber = None,
     memory: MaybeText = None,
     show: MaybeText = None,
     out: MaybeText = None,
