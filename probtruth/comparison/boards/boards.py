@@ -79,6 +79,8 @@ class Board:
         `more` is what each item, one a column, moves besides (through fitted weights).
         """
         sums = self.sums
+        columns = sums.columns
+        assert columns is not None
         powers = np.zeros(sums.powers.shape)
         ends = sums.ends.copy()
         sizes = sums.sizes.copy()
@@ -88,7 +90,7 @@ class Board:
         for group, fit in enumerate(self.fits):
             apart = fit.moved(fit.columns.values - fit.mean[:, None], fit.seen)
             if more is not None:
-                apart = apart + more[np.ix_(self.finite, sums.cell_group[sums.columns.cell] == group)]
+                apart = apart + more[np.ix_(self.finite, sums.cell_group[columns.cell] == group)]
             shared = self.shared[group][tuple(pairs.T)]
             known = np.flatnonzero(shared > 0)
             at = rows[n_models + known]
@@ -173,7 +175,7 @@ def filled(values: Values, plan: Design, models: Sequence[str], also: Sequence[V
     Models with an infinite score keep theirs.
     """
     finite = np.flatnonzero(~np.isinf(values).any(1))
-    names = [models[at] for at in finite]
+    names = [models[at] for at in finite.tolist()]
     given = [values, *also]
     made = [np.where(np.isnan(one), 0.0, one) for one in given]
     of_item = plan.of_item()

@@ -79,7 +79,8 @@ class Fit:
         """How far scores less the models' means move these, times the number of items; linear in them."""
         item_mean, residual = _about_items(about, seen)
         scored = self.columns.count[self.seen.any(0)].sum()
-        return np.asarray(self.n_items * (self.solve @ residual + item_mean / scored))[self.alike]
+        moved = self.n_items * (self.solve @ residual + item_mean / scored)
+        return np.asarray(moved[self.alike])
 
     def filled(self, values: Values) -> Values:
         """Scores without holes in place of those with these: the means, and about them what each column moves."""
@@ -126,7 +127,7 @@ class Fit:
         rows = rows_from_models(self.solve)
         square = rows**2 @ seen - (rows @ seen) ** 2 / n_seen
         square[: len(self.mean)] += (1 / n_seen + 1.0) / self.n_items**2
-        return square
+        return np.asarray(square)
 
 
 def _about_items(values: Values, seen: Seen) -> tuple[np.ndarray, Values]:
