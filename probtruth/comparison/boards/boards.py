@@ -120,7 +120,7 @@ class Board:
         Both are what they would be without holes.
         """
         found = []
-        count = fit.columns.count
+        count = fit.columns.count.astype(np.float64)
         for at, row in enumerate(fit.columns.values):
             apart = count * (row - fit.columns.values[at + 1 :])
             shared = totals(count * ~np.isnan(apart), unit, n_units)

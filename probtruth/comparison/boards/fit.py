@@ -105,7 +105,7 @@ class Fit:
         patterns, of_column = np.unique(self.seen, axis=1, return_inverse=True)
         n_rows = len(self.mean) * (len(self.mean) + 1) // 2
         most = max(LEAST_COLUMNS, MOST_WEIGHTS // n_rows)
-        count = self.columns.count
+        count = self.columns.count.astype(np.float64)
         if unit is None:
             chosen = np.arange(0, patterns.shape[1], -(-patterns.shape[1] // most))
             size = np.bincount(of_column.ravel(), count)[chosen]
