@@ -131,7 +131,7 @@ class About:
     of_means: bool = True
     infinite: Mapping[str, tuple[int, Sequence[str]]] = field(default_factory=dict)  # how many items, and the first
     values: ModelItem | None = None
-    shared_items: Int[np.ndarray, "model model"] | None = None
+    shared_items: Int[np.ndarray, "finite finite"] | None = None
     gold: "Rectified | None" = None
     notes: tuple[str, ...] = ()
     unknown: str = "nothing in the data connects the two models"  # why a row is NaN
