@@ -114,7 +114,7 @@ def compare_metric(
     used = on_evidence(inferred, align(models, inferred), evidence, options.seed)
     aligned = used.aligned.on_host()
     plan = design_of(aligned.items, group_of, cluster_of, None)
-    need_spread(plan)
+    need_spread(plan, aligned.audit)
     within = bundled(plan, options.seed)
     unit = np.arange(plan.n_items) if within.unit is None else within.unit
     measured = partial(weighted_metric, unit=unit, metric=metric, label=label, threshold=threshold, n_bins=n_bins)
@@ -138,7 +138,6 @@ def compare_metric(
         audit=aligned.audit,
         from_labels=True,
         of_means=False,
-        means=of_defined.estimate,
         range=(min(worst, sign), max(worst, sign)),
     )
     order = np.argsort(np.array(names), kind="stable")
@@ -149,7 +148,7 @@ def compare_metric(
     estimate = replace(
         estimate,
         within={"labels": partial(label_variance, values)},
-        about=replace(about, notes=(*used.cautions, *_few(estimate))),
+        about=replace(estimate.about, notes=(*used.cautions, *_few(estimate))),
     )
     compared = conclude(estimate, options)
     settings = {"metric": chosen.name, "label": chosen.label, "threshold": threshold, "estimand": aligned.estimand}

@@ -281,25 +281,23 @@ def tests(result: Result) -> Table | None:
         return None
     note = (
         "Two-sided p-values of no difference; Holm adjusts over all pairs. The paired t and the sign flips test the "
-        "mean difference, the signed-rank test (Wilcoxon) its pseudo-median. The Bayesian bootstrap is a posterior "
-        "without a model of the differences."
+        "mean difference, the signed-rank test (Wilcoxon) its pseudo-median."
     )
     if all(row.get("sign_flip_p") is None for row in tested):
         note += " The others need independent items, at most 200,000 of them."
     if len(result.comparison.pairs) > len(tested):
         note += f" Of the pairs, those of the {MOST_TESTED} models of the best mean."
-    # the better placed model as a: t changes its sign with the sides, P its side
+    # the better placed model as a: t changes its sign with the sides
     place = {rank.model: at for at, rank in enumerate(result.comparison.ranked)}
     rows = {}
     for row in tested:
         a, b = sorted((row["a"], row["b"]), key=place.__getitem__)
-        t, p = row["t"], row.get("bootstrap_p_a_better")
-        if a != row["a"]:
-            t = None if t is None else -t
-            p = None if p is None else 1.0 - p
+        t = row["t"]
+        if a != row["a"] and t is not None:
+            t = -t
         cells = {"a": names[a], "b": names[b], "t": fixed(t, 2, sign=True)}
         cells |= {head: probability(row.get(key)) for key, head in TESTS.items()}
-        rows[place[a], place[b]] = cells | {"P(a better), bootstrap": probability(p)}
+        rows[place[a], place[b]] = cells
     ordered = [cells for _, cells in sorted(rows.items())]
     return of_rows("Model-free tests", ordered, note, left=("b",))
 

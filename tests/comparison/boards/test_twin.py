@@ -59,7 +59,8 @@ def test_the_program_observes_a_board_and_has_the_posterior_of_its_raw_scores(mo
     board = pt.compare(make(values, higher_is_better=False), engine="nuts")
     ((program, data),) = given
     assert program is pt.program
-    sites = handlers.trace(handlers.seed(program, jax.random.key(0))).get_trace(**data)
+    arrays = jax.tree.map(jnp.asarray, data)
+    sites = handlers.trace(handlers.seed(program, jax.random.key(0))).get_trace(**arrays)
     assert sites["observed_mean"]["is_observed"]
     np.testing.assert_allclose(sites["observed_mean"]["value"], data["mean"][0])
     drawn = sample(twin, {"scores": values}, 0, draws=500).sites["mean"]
