@@ -104,9 +104,6 @@ def test_pairs_of_many_models_are_cut_and_say_so(make):
     assert lead == many.comparison.ranks[0]["model"]
     assert [unmarked(cell) for cell in pairs.columns["a"]] == [lead] * 31, "the leader's pairs"
     assert "of 496 in all" in pairs.note
-    assert tables.all_pairs(many) is None
-    assert len(tables.all_pairs(make["bare"](12)).rows) == 66
-    assert tables.all_pairs(make["bare"](6)) is None, "which has all pairs in the first table"
 
 
 def test_the_other_estimand_is_named_with_its_method(result, make):
