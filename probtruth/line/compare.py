@@ -124,7 +124,8 @@ def compare(
             known = _with_gold(known, gold)
         for what in ("groups", "clusters"):
             of_items[what] = by_name(of_items[what], known.items, what)
-        rope = None if rope is None else rope_in_units(rope, known)
+        if rope is not None:
+            rope = rope_in_units(rope, known)
         if weights is not None:
             of_items["weights"] = named_weights(weights, group_names(of_items["groups"], known))
         if known.replicates is not None and not is_frame(people):

@@ -1,10 +1,10 @@
 """How good annotators are under a class posterior: accuracy, skill beyond chance, and how much an answer tells."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from jaxtyping import Array, Float, Int, Shaped
+from jaxtyping import Array, Bool, Float, Int, Shaped
 
 from probtruth import check, frames
 from probtruth.errors import InputError
@@ -46,14 +46,17 @@ def information(
     totals = weights.sum(1, keepdims=True)
     weights = weights / xp.where(totals > 0, totals, xp.nan)
     filled = xp.where(known[:, :, None], confusion, 0.0)
-    joint = weights[:, :, None] * filled
-    answers = joint.sum(1, keepdims=True)
-    possible = joint > 0
-    given_class = xp.where(possible, confusion, 1.0)
-    at_all = xp.where(possible & (answers > 0), answers, 1.0)
-    terms = joint * xp.log(given_class / at_all)
-    result: Values = xp.maximum(terms.sum((1, 2)), 0.0)
+    answers = (weights[:, :, None] * filled).sum(1)
+    given_class = (weights * _entropy(filled)).sum(1)
+    result: Values = xp.maximum(_entropy(answers) - given_class, 0.0)
     return result
+
+
+def _entropy(probs: Float[Values, "*batch label"]) -> Float[Values, "*batch"]:
+    xp = probs.__array_namespace__()
+    logs = xp.log(xp.where(probs > 0, probs, 1.0))
+    entropies: Values = -(probs * logs).sum(-1)
+    return entropies
 
 
 def annotator_columns(
@@ -61,11 +64,15 @@ def annotator_columns(
     marginals: Float[np.ndarray, " label"],
     confusion: Float[np.ndarray, "annotator label label"],
     flat: FlatAnnotations,
+    checked: Bool[np.ndarray, " item"] | Literal[True] = True,
 ) -> dict[str, np.ndarray]:
-    """The columns that every method with a point estimate has: n_annotations, accuracy, information (nats)."""
-    right = np.bincount(flat.annotator, flat.weight * probs[flat.item, flat.label], flat.n_annotators)
+    """The columns that every method with a point estimate has: n_annotations, accuracy (on checked items; NaN where
+    there are none), information (nats)."""
+    of_item = np.broadcast_to(checked, flat.n_items)
+    weight = flat.weight * of_item[flat.item]
+    right = np.bincount(flat.annotator, weight * probs[flat.item, flat.label], flat.n_annotators)
     with np.errstate(invalid="ignore"):
-        accuracy = right / flat.n_annotations
+        accuracy = right / np.bincount(flat.annotator, weight, flat.n_annotators)
     return {
         "n_annotations": flat.n_annotations,
         "accuracy": accuracy,

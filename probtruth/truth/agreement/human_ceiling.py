@@ -10,6 +10,7 @@ from probtruth.errors import InputError
 from probtruth.kernels.arrays import to_host
 from probtruth.truth.agreement.answers import Answers, answers_of
 from probtruth.truth.agreement.crossed import Influences, Spread
+from probtruth.truth.flat import plurality
 from probtruth.types import Annotations, Predictions
 from probtruth.types.index import match_items, match_labels
 
@@ -114,12 +115,7 @@ def _interval(
 
 def aligned_probs(annotations: Annotations, predictions: Predictions) -> Float[np.ndarray, "model item label"]:
     """The models' probabilities in the annotations' order; every annotated item and label must be there."""
-    if not isinstance(predictions, Predictions):
-        raise InputError(
-            f"predictions of type {type(predictions).__name__}",
-            "a probtruth.Predictions",
-            "Make it with Predictions.from_probs({'a': probs, ...}).",
-        )
+    check.instance(predictions, Predictions, "Predictions.from_probs or read_predictions")
     items, own, rows = match_items(annotations.index, predictions.index, "the predictions")
     _, used, columns = match_labels(annotations.index, predictions.index, "the predictions")
     lacking = len(annotations.index.items) - len(items)
@@ -191,17 +187,9 @@ def _item_losses(
 
 def _majority_loss(counts: Float[np.ndarray, "item label"]) -> Float[np.ndarray, " item"]:
     """How often an answer is not what most of the others gave; ties are split."""
-    # only the one label on top can be that of the others too: without one of its answers it leads, ties, or follows
-    top = counts.max(1)
-    on_top = counts == top[:, None]
-    below = np.where(on_top, -1, counts)
-    second = below.max(1)
-    n_second = (below == second[:, None]).sum(1)
-    lead = top - 1 - second
-    hit = np.zeros(len(counts))
-    hit[lead > 0] = 1.0
-    ties = lead == 0
-    hit[ties] = 1 / (n_second[ties] + 1)
-    hit[on_top.sum(1) > 1] = 0.0
-    loss: np.ndarray = 1 - hit * top / counts.sum(1)
-    return loss
+    hits = np.zeros(len(counts))
+    for label, answers in enumerate(counts.T):
+        others = counts.copy()
+        others[:, label] -= 1
+        hits += answers * plurality(others)[:, label]
+    return np.asarray(1 - hits / counts.sum(1))

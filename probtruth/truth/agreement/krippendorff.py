@@ -100,17 +100,24 @@ class _Parts:
 
 def _parts(answers: Answers, level: str, values: Float[np.ndarray, " label"]) -> _Parts:
     """The disagreement that is there, and what chance would give."""
-    counts = answers.counts
-    marginal = counts.sum(0)
+    marginal = answers.counts.sum(0)
     distance = _distance(level, values, marginal)
-    against = counts @ distance
+    against, alone, within = _disagreement(answers, distance)
+    expected = float(marginal @ distance @ marginal / (marginal.sum() - 1))
+    return _Parts(distance, marginal, against, alone, within, float(within.sum()), expected)
+
+
+def _disagreement(
+    answers: Answers, distance: Float[np.ndarray, "label label"]
+) -> tuple[Float[np.ndarray, "item label"], Float[np.ndarray, " answer"], Float[np.ndarray, " item"]]:
+    """The fields `against`, `alone` and `within` of `_Parts`, which are linear in the distances."""
+    against = answers.counts @ distance
     alone = np.zeros(len(answers.item))  # an answer that is shared between labels does not disagree with itself
     divided, shares = answers.divided()
     alone[divided] = ((shares @ distance) * shares).sum(1)
-    pairs = (against * counts).sum(1) - np.bincount(answers.item, alone, len(counts))
-    within = pairs / (answers.size - 1)
-    expected = float(marginal @ distance @ marginal / (marginal.sum() - 1))
-    return _Parts(distance, marginal, against, alone, within, float(within.sum()), expected)
+    with_itself = np.bincount(answers.item, alone, len(against))
+    pairs = (against * answers.counts).sum(1) - with_itself
+    return against, alone, pairs / (answers.size - 1)
 
 
 def _influences(answers: Answers, parts: _Parts, level: str, values: Float[np.ndarray, " label"]) -> Influences:
@@ -138,7 +145,6 @@ def _slopes(
     slope = -parts.observed / parts.expected**2 * of_expected
     if level != "ordinal":
         return np.asarray(slope)
-    coincidences = _coincidences(answers)
     for label in range(len(slope)):  # distances between ranks depend on the marginals, as a quadratic form
         change = np.zeros(len(slope))
         change[label] = 0.5
@@ -146,22 +152,9 @@ def _slopes(
         below = _distance(level, values, parts.marginal - change)
         moved = above - below
         expected = float(parts.marginal @ moved @ parts.marginal / (total - 1))
-        observed = float((coincidences * moved).sum())
-        slope[label] += (observed - parts.observed / parts.expected * expected) / parts.expected
+        _, _, within = _disagreement(answers, moved)
+        slope[label] += (within.sum() - parts.observed / parts.expected * expected) / parts.expected
     return np.asarray(slope)
-
-
-def _coincidences(answers: Answers) -> Float[np.ndarray, "label label"]:
-    """Pairs of answers by both labels; every item has as many as it has answers."""
-    weight = 1 / (answers.size - 1)
-    weighted = answers.counts * weight[:, None]
-    pairs = weighted.T @ answers.counts
-    divided, shares = answers.divided()
-    of_divided = weight[answers.item[divided]]
-    weighted_shares = shares * of_divided[:, None]
-    undivided = weighted.sum(0) - weighted_shares.sum(0)
-    with_itself = np.diag(undivided) + weighted_shares.T @ shares
-    return np.asarray(pairs - with_itself)
 
 
 def _distance(

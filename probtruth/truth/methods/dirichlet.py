@@ -115,14 +115,8 @@ def histograms(counts: Int[np.ndarray, "item label"]) -> tuple[Histogram, Histog
 
 def _often(numbers: Int[np.ndarray, " item"]) -> tuple[np.ndarray, np.ndarray]:
     """The numbers above 0 that occur, and how often each does."""
-    if numbers.max(initial=0) > len(numbers):
-        found, often = np.unique(numbers, return_counts=True)
-    else:
-        often = np.bincount(numbers)
-        found = np.flatnonzero(often)
-        often = often[found]
-    positive = found > 0
-    return found[positive], often[positive].astype(float)
+    found, often = np.unique(numbers[numbers > 0], return_counts=True)
+    return found, often.astype(float)
 
 
 def _log_likelihood(log_alpha: np.ndarray, cells: Histogram, totals: Histogram) -> float:

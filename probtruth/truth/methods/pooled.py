@@ -68,8 +68,11 @@ def pooled(
         "free_marginals": free_share,
         "shared_errors": shared_errors,
     }
-    columns = annotator_columns(calibrated, marginals, confusion, flat)
-    columns["accuracy"] = _checked_accuracy(calibrated, flat)
+    # of an item with one annotator alone, only the prior says how often they are right
+    pair = flat.item * flat.n_annotators + flat.annotator
+    answered = np.bincount(np.unique(pair) // flat.n_annotators, minlength=flat.n_items)
+    checked = (answered > 1) | (flat.known < 0).any(1)
+    columns = annotator_columns(calibrated, marginals, confusion, flat, checked)
     return MethodFit(
         probs,
         class_draws(probs, request.draws, request.seed),
@@ -86,23 +89,6 @@ def _log_evidence(run: em.EmRun, class_counts: Float[np.ndarray, " label"]) -> f
     """The log posterior density at its maximum, with the marginals' Dirichlet prior normalised."""
     alpha = 1 + class_counts
     return float(run.objective + gammaln(alpha.sum()) - gammaln(alpha).sum())
-
-
-def _checked_accuracy(probs: Float[np.ndarray, "item label"], flat: FlatAnnotations) -> Float[np.ndarray, " annotator"]:
-    """How often each annotator names the class, on items that others annotated too or whose class is known; else NaN.
-
-    Of an item with one annotator alone, only the prior says how often they are right.
-    """
-    pair = flat.item * flat.n_annotators + flat.annotator
-    answered = np.bincount(np.unique(pair) // flat.n_annotators, minlength=flat.n_items)
-    known = (flat.known < 0).any(1)
-    checked = (answered > 1) | known
-    weight = flat.weight * checked[flat.item]
-    right = np.bincount(flat.annotator, weight * probs[flat.item, flat.label], flat.n_annotators)
-    n_checked = np.bincount(flat.annotator, weight, flat.n_annotators)
-    accuracy = np.full(flat.n_annotators, np.nan)
-    np.divide(right, n_checked, out=accuracy, where=n_checked > 0)
-    return accuracy
 
 
 def with_shares(
