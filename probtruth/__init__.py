@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from probtruth.scoring import rules as rules
     from probtruth.scoring.calibration.decompositions import decompose as decompose
     from probtruth.scoring.confusion.expected import expected_confusion as expected_confusion
-    from probtruth.scoring.means import mean_scores as mean_scores
     from probtruth.scoring.rules.proper import brier_score as brier_score
     from probtruth.scoring.rules.proper import entropy as entropy
     from probtruth.scoring.rules.proper import kl_divergence as kl_divergence
@@ -44,7 +43,6 @@ if TYPE_CHECKING:
     from probtruth.study.plan import plan as plan
     from probtruth.study.validate import validate as validate
     from probtruth.truth import agreement as agreement
-    from probtruth.truth.annotators import annotators as annotators
     from probtruth.truth.infer import infer_truth as infer_truth
     from probtruth.truth.multilabel import infer_multilabel as infer_multilabel
     from probtruth.types import Annotations as Annotations
@@ -65,7 +63,6 @@ _HOME = {
     "ScoringRule": "scoring.rules.rule",
     "Truth": "types",
     "Votes": "types",
-    "annotators": "truth.annotators",
     "brier_score": "scoring.rules.proper",
     "compare": "line.compare",
     "compare_metric": "line.compare_metric",
@@ -78,7 +75,6 @@ _HOME = {
     "infer_truth": "truth.infer",
     "kl_divergence": "scoring.rules.proper",
     "log_score": "scoring.rules.proper",
-    "mean_scores": "scoring.means",
     "monitor": "study.monitor",
     "plan": "study.plan",
     "program": "comparison.posterior.program",

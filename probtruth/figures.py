@@ -11,7 +11,7 @@ from probtruth.report.plots.comparison import plot_forest, plot_groups, plot_ran
 from probtruth.report.plots.differences import plot_differences
 from probtruth.report.plots.frontier import plot_frontier
 from probtruth.report.plots.nelson import plot_divergence, plot_nelson
-from probtruth.report.plots.rules import plot_rule, plot_rules
+from probtruth.report.plots.rules import plot_rules
 from probtruth.report.plots.study import plot_monitor, plot_plan
 
 __all__ = (
@@ -28,6 +28,5 @@ __all__ = (
     "plot_plan",
     "plot_ranks",
     "plot_reliability",
-    "plot_rule",
     "plot_rules",
 )

@@ -20,7 +20,6 @@ PRED = pt.Predictions.from_probs(
 CURVE = pt.calibration.reliability_curve(PRED, TRUTH, method="quantile", n_bins=2)
 RISK = pt.nelson.risk_profile(PRED, TRUTH, source="truth")
 CALLS = {
-    "plot_rule": lambda **kw: pt.figures.plot_rule(**kw),
     "plot_rules": lambda **kw: pt.figures.plot_rules(**kw),
     "plot_nelson": lambda **kw: pt.figures.plot_nelson(RISK, model="a", **kw),
     "plot_divergence": lambda **kw: pt.figures.plot_divergence(RISK, model="a", **kw),
@@ -55,7 +54,7 @@ def test_axes_given_are_the_axes_returned_and_named(name):
 
 def test_log_loss_for_a_label_of_seven_tenths():
     # B. Carpenter's post draws it with R's curve(); minimum H(.7) = -.7 ln .7 - .3 ln .3 = .6109 at .7
-    ax = pt.figures.plot_rule(y=0.7)
+    ax = pt.figures.plot_rules("log", y=0.7)
     curve, dashed, least = ax.lines
     assert dashed.get_xdata()[0] == pytest.approx(0.7, rel=SAME)
     assert float(curve.get_ydata().min()) == pytest.approx(0.6108643020548935, rel=SAME)
@@ -71,7 +70,7 @@ def test_log_loss_for_a_label_of_seven_tenths():
     ],
 )
 def test_the_least_loss_of_a_proper_rule_is_the_entropy(rule):
-    ax = pt.figures.plot_rule(rule, y=0.7)
+    ax = pt.figures.plot_rules(rule, y=0.7)
     least = float(ax.lines[2].get_ydata()[0])
     with np.errstate(all="ignore"):
         entropy = float(rule.entropy(np.array([0.3, 0.7])))
@@ -135,9 +134,9 @@ def test_curves_and_their_areas(make):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: pt.figures.plot_rule("lgo"), "rule 'lgo'"),
-        (lambda: pt.figures.plot_rule(y=1.2), "truth"),
-        (lambda: pt.figures.plot_rule(y=[0.5, 0.4]), "sum to 0.9"),
+        (lambda: pt.figures.plot_rules("lgo"), "rule 'lgo'"),
+        (lambda: pt.figures.plot_rules(y=1.2), "truth"),
+        (lambda: pt.figures.plot_rules(y=[0.5, 0.4]), "sum to 0.9"),
         (lambda: pt.figures.plot_rules(match_at=1.0), "match_at 1.0"),
         (lambda: pt.figures.plot_rules(zoom=(1.0, 0.5)), "the lower first"),
         (lambda: pt.figures.plot_rules(["log"] * 5), "5 rules"),

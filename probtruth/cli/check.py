@@ -147,9 +147,15 @@ def _of_log(tool: str, files: Any) -> list[str]:
     lines = [f"{count(len(log.models), 'model')}: {shortlist(log.models, LISTED)}"]
     for task, by_filter in islice(log.of_tasks.items(), LISTED):
         metrics = dict.fromkeys(chain(*by_filter.values()))
-        words = f"task {quote(task)}, {count(log.tasks[task], 'item')}: metrics {shortlist(metrics, 20)}"
-        lines.append(f"{words}; filters {shortlist(by_filter, LISTED)}" if len(by_filter) > 1 else words)
+        n_items = count(log.tasks[task], "item")
+        words = f"task {quote(task)}, {n_items}: metrics {shortlist(metrics, 20)}"
+        if len(by_filter) > 1:
+            words += f"; filters {shortlist(by_filter, LISTED)}"
+        lines.append(words)
     if len(log.tasks) > LISTED:
         lines.append(f"{len(log.tasks) - LISTED} tasks more")
-    choices = [f"--{name}" for name in ("score", "task", "metric", "filter") if name in READERS[tool].arguments]
-    return [*lines, f"choose with {', '.join(choices)}"] if choices else lines
+    options = READERS[tool].arguments
+    choices = [f"--{name}" for name in ("score", "task", "metric", "filter") if name in options]
+    if choices:
+        lines.append(f"choose with {', '.join(choices)}")
+    return lines

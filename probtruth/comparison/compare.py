@@ -23,7 +23,7 @@ from probtruth.comparison.results.warn import other_best
 from probtruth.comparison.sources import of_moments, of_scores
 from probtruth.errors import InputError, PosteriorError
 from probtruth.kernels.host import free_memory
-from probtruth.types import Comparison, Scores
+from probtruth.types import Audit, Comparison, Scores
 
 OF_PAIR = 125  # Numbers that a pair takes beside the draws
 
@@ -66,7 +66,7 @@ def compare(
     if len(without):
         model = check.quote(scores.models[without[0]])
         raise InputError(f"no score of model {model}", "a score of every model", "Leave the model out.")
-    sets = connected(scores.values)
+    sets = connected(scores.values) if np.isnan(scores.values).any() else np.zeros(1)
     if sets.any():
 
         def of_set(part: Scores) -> Comparison:
@@ -91,7 +91,7 @@ def conclude(estimate: Estimate, options: Options) -> Comparison:
     grouped = estimate.mean.shape[1] > 1
     population = None
     if not options.these_items:
-        need_spread(estimate.design, estimate.about.audit.counts())
+        need_spread(estimate.design, estimate.about.audit)
     if grouped and estimate.n_models > 1 and np.isfinite(estimate.mean).all():
         population = Population.of(estimate)
     return assemble(estimate, posterior_of(estimate, population, options), options)
@@ -113,12 +113,13 @@ def need_two(models: Sequence[str]) -> None:
         )
 
 
-def need_spread(plan: Design, left_out: Sequence[str] = ()) -> None:
-    """Raises where no group has two units, whose difference shows how much they vary; `left_out` says what went."""
+def need_spread(plan: Design, audit: Audit) -> None:
+    """Raises where no group has two units, whose difference shows how much they vary."""
     if (plan.group_units < 2).all():
         unit = plan.unit_name
         where = f"in each of the {plan.n_groups} groups" if plan.grouped else "in all"
-        dropped = f" (left out for all models: {', '.join(left_out)})" if left_out else ""
+        left_out = ", ".join(audit.counts())
+        dropped = f" (left out for all models: {left_out})" if left_out else ""
         raise PosteriorError(
             f"got one {unit} {where}{dropped}, expected at least two: the spread between {unit}s cannot be estimated. "
             f"Hint: add {unit}s, or compare under finer {unit}s."

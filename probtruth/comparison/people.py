@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
@@ -10,7 +11,7 @@ from scipy.special import ndtri
 
 from probtruth import check
 from probtruth.comparison.boards.boards import connected, filled
-from probtruth.comparison.estimation.design import Design, design_of, totals
+from probtruth.comparison.estimation.design import Design, design_of, partition_of, totals
 from probtruth.comparison.estimation.estimate import Estimate, Part
 from probtruth.comparison.estimation.pairs import pairs_of, rows_of
 from probtruth.comparison.options import Options
@@ -21,7 +22,7 @@ from probtruth.comparison.results.rows import pair_rows, population_rows
 from probtruth.comparison.results.warn import sampling
 from probtruth.comparison.sources import of_scores
 from probtruth.errors import InputError, PosteriorError
-from probtruth.frames import missing, name_text
+from probtruth.kernels.shapes import ItemInts
 from probtruth.types import Comparison, Replicates, Scores
 from probtruth.types.comparison import PEOPLE
 from probtruth.types.pairs import Pair
@@ -37,9 +38,8 @@ PLACES, WEIGHTS = (1 + _ROOTS) / 2, _WEIGHTS / 2  # Nodes from 0 to 1
 def by_people(comparison: Comparison, scores: Scores, groups: object, options: Options) -> Comparison:
     """The comparison with each group's own answers, their population, and how surely two groups disagree."""
     people = People.of(scores, groups, options)
-    rows = people.rows(options.rope)
+    rows = people.rows(options)
     disagreements = people.disagreements(rows)
-    sizes = dict(zip(people.names, people.n_annotators.tolist(), strict=True))
     results = {**comparison.group_results, PEOPLE: rows}
     tables = {**comparison.diagnostics["tables"], PEOPLE: engine_of(None)}
     joined = people.joined()
@@ -55,6 +55,7 @@ def by_people(comparison: Comparison, scores: Scores, groups: object, options: O
     failing = [line for line in sampling(diagnostics) if line not in comparison.warnings]
     if options.strict and failing:
         raise PosteriorError(" ".join(failing))
+    sizes = dict(zip(people.names, people.n_annotators.tolist(), strict=True))
     return replace(
         comparison,
         group_results=results,
@@ -86,21 +87,26 @@ class People:
                 "read_scores(..., annotator=COLUMN) (command line: --annotator COLUMN)."
             )
             raise InputError("groups of annotators with scores without annotators", "scores by annotator", hint)
-        names, group_of = _groups_of(cells.names, groups)
+        if not isinstance(groups, Mapping):
+            got = f"groups of annotators of type {type(groups).__name__}"
+            hint = "Of a table: dict(zip(table['annotator'], table['group']))."
+            raise InputError(got, "a mapping {annotator: group}", hint)
+        grouped = partition_of(groups, cells.names, "group", "annotator")
+        if len(grouped.names) < 2:
+            got = f"one group of annotators ({check.shortlist(grouped.names)})"
+            raise InputError(got, "at least two", "Leave it out.")
         estimates: list[Estimate] = []
         units: list[Float[np.ndarray, "model unit"]] = []
         sizes: list[int] = []
-        for group, name in enumerate(names):
-            inside = (group_of[cells.replicate] == group) & ~np.isnan(cells.values).all(0)
+        for group, name in enumerate(grouped.names):
+            inside = (grouped.codes[cells.replicate] == group) & ~np.isnan(cells.values).all(0)
             items, part = _of_cells(scores, cells, inside)
             plan = design_of(part.items, None, None, own_clusters=part.clusters)
-            assert part.replicates is not None
-            sizes.append(len(part.replicates.names))
+            sizes.append(len(np.unique(cells.replicate[inside])))
             _check_group(name, part, plan, sizes[-1])
             estimate = of_scores(part, plan, options)
             # of new annotators in full, also where one gave nearly all labels: a group is not its members here
-            estimate = replace(estimate, parts={**estimate.parts, **estimate.of_new})
-            estimates.append(estimate)
+            estimates.append(replace(estimate, parts={**estimate.parts, **estimate.of_new}))
             values = part.losses
             if np.isnan(values).any():
                 values = filled(values, plan, scores.models).values
@@ -111,15 +117,16 @@ class People:
                 items = scores.clusters.codes[items]
                 n_units = len(scores.clusters.names)
             units.append(totals(added, items, n_units) * math.sqrt(plan.n_units / (plan.n_units - 1)))
-        return cls(names, np.array(sizes), estimates, np.stack(units))
+        return cls(grouped.names, np.array(sizes), estimates, np.stack(units))
 
-    def rows(self, rope: float | None) -> list[Pair]:
+    def rows(self, options: Options) -> list[Pair]:
         """Each pair by each group, as `compare` of the group's cells has it."""
         by_group: list[list[Pair]] = []
         for name, estimate in zip(self.names, self.estimates, strict=True):
+            n_items = estimate.design.n_items
             post = Posterior(estimate.n_models, estimate, margins(estimate))
-            found = pair_rows(estimate, post, rope, False)
-            by_group.append([replace(row, group=name, n_items=estimate.design.n_items) for row in found])
+            found = pair_rows(estimate, post, options)
+            by_group.append([replace(row, group=name, n_items=n_items) for row in found])
         rows: list[Pair] = []
         for of_pair in zip(*by_group, strict=True):
             rows += of_pair
@@ -132,20 +139,19 @@ class People:
             added = added - self.units[:, second]
         return np.asarray(added @ added.T)
 
-    def disagreements(self, rows: Sequence[Pair]) -> list[dict[str, object]]:
+    def disagreements(self, rows: Sequence[Pair]) -> list[dict[str, Any]]:
         """P(one model is better by one group and the other by the other group) of each pair and two groups."""
         n_groups = len(self.names)
         n_models = self.estimates[0].n_models
-        variance = np.concatenate([one.total().variance for one in self.estimates], axis=1)
-        found: list[dict[str, object]] = []
+        found: list[dict[str, Any]] = []
         for place, (first, second) in enumerate(pairs_of(np.arange(n_models)).tolist()):
             covariance = self.covariance(first, second)
-            own = variance[n_models + place]
+            own = [one.total().variance[n_models + place, 0] for one in self.estimates]
             of_pair = rows[place * n_groups : (place + 1) * n_groups]
             for one, other in pairs_of(np.arange(n_groups)).tolist():
                 row = of_pair[one]
-                chances = (row.p_a_better, of_pair[other].p_a_better)
-                p = _disagreement(*chances, float(covariance[one, other]), float(own[one] * own[other]))
+                q = of_pair[other].p_a_better
+                p = _disagreement(row.p_a_better, q, covariance[one, other], own[one] * own[other])
                 groups = {"group": self.names[one], "other_group": self.names[other]}
                 found.append({"a": row.a, "b": row.b, **groups, "p_disagree": p})
         return found
@@ -162,39 +168,16 @@ class People:
             shared[row] = max(float(self.covariance(one, other)[apart].mean()), 0.0)
         own = np.maximum(variance - shared, LEAST * variance)
         nothing = np.zeros_like(variance)
-        parts = {
-            "annotators": Part(own, nothing, df),
-            "items": Part(shared, np.zeros_like(shared), np.full_like(shared, np.inf)),
-        }
-        plan = Design(self.n_annotators, group_names=self.names, weights=np.full(len(self.names), 1 / len(self.names)))
+        known = np.full_like(shared, np.inf)
+        parts = {"annotators": Part(own, nothing, df), "items": Part(shared, nothing[:, :1], known)}
+        n_groups = len(self.names)
+        weights = np.full(n_groups, 1 / n_groups)
+        plan = Design(self.n_annotators, group_names=self.names, weights=weights)
         mean = np.concatenate([one.over_groups().mean for one in self.estimates], axis=1)
         return Estimate(first.names, mean, parts, plan, first.about)
 
 
-def _groups_of(annotators: Sequence[str], groups: object) -> tuple[tuple[str, ...], Int[np.ndarray, " annotator"]]:
-    """The names of the groups, and the place of each annotator's among them."""
-    if not isinstance(groups, Mapping):
-        got = f"groups of annotators of type {type(groups).__name__}"
-        hint = "Of a table: dict(zip(table['annotator'], table['group']))."
-        raise InputError(got, "a mapping {annotator: group}", hint)
-    table: dict[str, str] = {}
-    for name, group in groups.items():
-        table[name_text(name)] = "" if missing(group) else name_text(group)
-    absent = [name for name in annotators if not table.get(name, "").strip()]
-    if absent:
-        problem = f"no group of annotator {check.shortlist(absent, 3)}"
-        hint = "Give 'unknown' to those whose group is not known."
-        raise InputError(problem, "a group for every annotator", hint)
-    of_annotator = [table[name] for name in annotators]
-    names = tuple(sorted(set(of_annotator)))
-    if len(names) < 2:
-        raise InputError(f"one group of annotators ({check.shortlist(names)})", "at least two", "Leave it out.")
-    return names, np.array([names.index(group) for group in of_annotator])
-
-
-def _of_cells(
-    scores: Scores, cells: Replicates, inside: Bool[np.ndarray, " cell"]
-) -> tuple[Int[np.ndarray, " item"], Scores]:
+def _of_cells(scores: Scores, cells: Replicates, inside: Bool[np.ndarray, " cell"]) -> tuple[ItemInts, Scores]:
     """The scores by some cells only, and the places of their items."""
     items, item = np.unique(cells.item[inside], return_inverse=True)
     annotators, annotator = np.unique(cells.replicate[inside], return_inverse=True)
@@ -224,36 +207,34 @@ def _disagreement(p: float | None, q: float | None, covariance: float, product: 
     if p is None or q is None or product == 0:
         return None
     correlation = float(np.clip(covariance / math.sqrt(product), -1.0, 1.0))
-    h, k = np.clip(ndtri([p, q]), -FARTHEST, FARTHEST).tolist()
+    places = np.clip(ndtri([p, q]), -FARTHEST, FARTHEST)
+    h, k = places.tolist()
     # what dependence adds to P(both negative): Plackett's integral over the correlation (Genz 2004,
     # doi:10.1023/B:STCO.0000035304.20635.31)
     angle = math.asin(correlation)
     theta = angle * PLACES
-    exponent = (h**2 + k**2 - 2 * h * k * np.sin(theta)) / (2 * np.cos(theta) ** 2)
-    added = angle * float(WEIGHTS @ np.exp(-exponent)) / (2 * math.pi)
+    distance = h**2 + k**2 - 2 * h * k * np.sin(theta)
+    density = np.exp(-distance / (2 * np.cos(theta) ** 2))
+    added = angle * float(WEIGHTS @ density) / (2 * math.pi)
     independent = p * (1 - q) + q * (1 - p)
     return min(max(independent - 2 * added, 0.0), 1.0)
 
 
-def _sentences(rows: Sequence[Pair], disagreements: Sequence[Mapping[str, object]]) -> list[str]:
+def _sentences(rows: Sequence[Pair], disagreements: Sequence[Mapping[str, Any]]) -> list[str]:
     """A warning for each two groups that surely disagree, the surest first."""
     answer = {(row.a, row.b, row.group): row for row in rows}
-    certain: list[tuple[float, str]] = []
-    for found in disagreements:
-        p = found["p_disagree"]
-        if not isinstance(p, float) or p < DISAGREE:
-            continue
-        a, b = str(found["a"]), str(found["b"])
-        group, other = str(found["group"]), str(found["other_group"])
-        if answer[a, b, group].favours == "b":
-            group, other = other, group
-        sentence = (
-            f"groups of annotators disagree about who is better: {a!r} by the annotators of {group!r}, {b!r} by those "
-            f"of {other!r} (P(they disagree) = {p:.3f}); the answer over all annotators depends on who is asked"
+    certain = [found for found in disagreements if found["p_disagree"] is not None and found["p_disagree"] >= DISAGREE]
+    certain.sort(key=lambda found: -found["p_disagree"])
+    sentences = []
+    for found in certain[:SHOWN]:
+        groups = [found["group"], found["other_group"]]
+        if answer[found["a"], found["b"], found["group"]].favours == "b":
+            groups.reverse()
+        sentences.append(
+            f"groups of annotators disagree about who is better: {found['a']!r} by the annotators of {groups[0]!r}, "
+            f"{found['b']!r} by those of {groups[1]!r} (P(they disagree) = {found['p_disagree']:.3f}); the answer over "
+            "all annotators depends on who is asked"
         )
-        certain.append((p, sentence))
-    certain.sort(key=lambda entry: -entry[0])
-    sentences = [sentence for _, sentence in certain[:SHOWN]]
     if len(certain) > SHOWN:
         sentences.append(f"groups of annotators disagree on {len(certain) - SHOWN} more pairs: see group_disagreement")
     return sentences

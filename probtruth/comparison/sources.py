@@ -1,6 +1,6 @@
 """From scores, or from sums of them, to the estimate: the parts of its variance, and what must be said."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -21,13 +21,20 @@ from probtruth.comparison.results.unseen import SEEN, Outcomes
 from probtruth.errors import InputError
 from probtruth.kernels.arrays import some_items, to_host
 from probtruth.kernels.shapes import ModelItem
-from probtruth.types import Scores
+from probtruth.types import LabelsBehind, Scores
 from probtruth.types.score_rows import OF_FOLDS
 from probtruth.types.scores import sampled_items
 
 SHOWN = 3  # Items of infinite score that a warning names
 FROM_SUMS = "computed from sums: tests of single items, the labels' share and outcomes that were not seen are left out"
 FIXED_FOLDS = "folds are replicates of the items here: their correlation stays inside each item's mean"
+SINGLE_VOTES = (
+    "items with a single vote: their labels are taken to be as uncertain as the models' average prediction says"
+)
+NO_SECOND_VOTE = (
+    "one vote an item: what comes from the choice of items and what from the annotators cannot be told apart; a second "
+    "vote on some items would tell"
+)
 
 
 def of_moments(moments: Moments, weights: object, options: Options) -> Estimate:
@@ -39,24 +46,24 @@ def of_moments(moments: Moments, weights: object, options: Options) -> Estimate:
         plan = replace(plan, weights=group_weights(weights, moments.groups, plan.group_sizes))
     elif weights is not None:
         raise InputError("weights without groups", "groups to weight", "Leave weights out.")
-    n_infinite = moments.infinite.sum((0, 2)).tolist()
-    infinite = {model: (n, ()) for model, n in zip(moments.models, n_infinite, strict=True) if n}
+    notes = []
+    for model, count in zip(moments.models, moments.infinite.sum((0, 2)).tolist(), strict=True):
+        if count:
+            notes.append(_infinite(model, count, plan.n_items, ""))
     about = About(
         rule=moments.rule,
         higher_is_better=moments.higher_is_better,
         models=moments.models,
         means=moments.means(plan),
         known=moments.known,
-        infinite=infinite,
-        notes=(FROM_SUMS, *moments.cautions),
+        notes=(*notes, FROM_SUMS, *moments.cautions),
         range=moments.range,
     )
     estimate = estimate_of(moments, plan, about)
     if moments.annotators is None:
         return estimate
     models = np.arange(len(moments.models))
-    shared = Shared("annotator", [(models, moments.annotators)], plan.weights)
-    return _with_shared(estimate, shared, estimate.order)
+    return Shared("annotator", [(models, moments.annotators)], plan.weights).added_to(estimate)
 
 
 def of_scores(scores: Scores, plan: Design, options: Options, annotations: object = None) -> Estimate:
@@ -67,67 +74,62 @@ def of_scores(scores: Scores, plan: Design, options: Options, annotations: objec
     if scores.gold is not None:
         gold = Rectified.of(scores, scores.gold, plan)
         values = gold.values
-    else:
+    elif scores.labels is not None:
         influence = influence_of(scores, plan)
-        if annotations is None and scores.labels is not None:
+        if annotations is None:
             annotations = scores.labels.named_annotations
-    _refuse_replicates(scores, plan, options, annotations)
+    _refuse(scores, plan, options, annotations)
     board = None
     complete = scores
     if np.isnan(values).any():
-        _refuse_holes(scores, options)
         board = filled(values, plan, scores.models)
         complete = board.scores(scores)
         values = board.values
     if influence is not None:
         values = values + influence
     moments = Moments.made(scores, values, plan) if board is None else board.moments(scores, values, plan)
-    about = _about(scores, plan, moments, values, gold, options.seed)
+    about = _about(scores, plan, moments, values, gold, options)
     if board is not None:
         on_both = shared_items(scores.losses)[np.ix_(board.finite, board.finite)]
         about = replace(about, values=None, shared_items=on_both)
     estimate = estimate_of(moments, plan, about)
-    order = estimate.order
+    notes = list(about.notes)
     if board is not None:
         estimate = board.corrected(estimate)
-        notes = notes_on(scores.losses, scores.models, scores.higher_is_better, board)
+        notes += notes_on(scores.losses, scores.models, scores.higher_is_better, board)
         notes += beyond(estimate, moments.range)
-        estimate = replace(estimate, about=replace(about, notes=(*about.notes, *notes)))
+    order = estimate.order
     if gold is not None:
         estimate = gold.corrected(estimate, order)
-    if options.fold_correlation is not None and scores.replicates is None:
+    repeated = scores.replicates
+    if options.fold_correlation is not None and repeated is None:
         estimate = correlated_folds(estimate, options.fold_correlation)
-    within = _within(complete, plan, influence, gold, order)
-    if about.no_second_vote:  # what labels have of the variance cannot be told
-        within = {"labels": lambda a, b: None}
-    estimate = replace(estimate, within=within)
+    estimate = replace(estimate, within=_within(complete, plan, influence, gold, order))
     if options.these_items:
-        if gold is not None:
-            _refuse_fixed()
         mean, part = fixed_estimate(complete, plan.item_weights, options.fold_correlation, order)
         name = "replicates" if scores.labels is None else "labels"
-        estimate = replace(estimate, mean=mean, parts={name: part}, n_units=plan.n_items, centre=None, plain=None)
+        estimate = replace(estimate, mean=mean, parts={name: part}, n_units=plan.n_items)
+        estimate = replace(estimate, centre=None, plain=None, ends=None)
     shared: Shared | None = None
+    named = options.replicates == "crossed" or (repeated is not None and repeated.what == "annotator")
     if annotations is not None:
         shared = of_annotators(complete, annotations, order, plan)
-    elif options.replicates == "crossed" or (scores.replicates is not None and scores.replicates.what == "annotator"):
-        shared = of_replicates(scores, order, plan)
-    elif options.replicates is None and scores.replicates is not None:
-        shared = of_replicates(scores, order, plan, named=False)
+    elif named or (repeated is not None and options.replicates is None):
+        shared = of_replicates(scores, order, plan, named)
+    estimate = replace(estimate, about=replace(estimate.about, notes=tuple(notes)))
     if shared is not None:
-        estimate = _with_shared(estimate, shared, order)
-    notes = estimate.about.notes
-    repeated = scores.replicates
+        estimate = shared.added_to(estimate)
+    notes = list(estimate.about.notes)
     folds = options.replicates == "folds"
     if gold is None:
-        notes += tuple(one for one in scores.cautions if not (folds and one.startswith(OF_FOLDS)))
+        notes += [one for one in scores.cautions if not (folds and one.startswith(OF_FOLDS))]
     if folds and repeated is not None and not options.these_items:
-        notes += (FIXED_FOLDS,)
+        notes.append(FIXED_FOLDS)
     if shared is not None and not shared.named:
         notes += shared.beyond_chance(scores.models)
     if gold is None and not options.these_items:
-        notes += serial_notes(scores, plan, estimate.means)
-    return replace(estimate, about=replace(estimate.about, notes=notes))
+        notes += serial_notes(scores, plan, estimate.about.means)
+    return replace(estimate, about=replace(estimate.about, notes=tuple(notes)))
 
 
 def _refuse_fixed() -> None:
@@ -135,9 +137,11 @@ def _refuse_fixed() -> None:
     raise InputError(problem, "scores of the items, whose labels are unsure", "Leave the population out.")
 
 
-def _refuse_replicates(scores: Scores, plan: Design, options: Options, annotations: object) -> None:
+def _refuse(scores: Scores, plan: Design, options: Options, annotations: object) -> None:
+    """Raises for what does not go together."""
     kind = options.replicates
-    by_annotator = scores.replicates is not None and scores.replicates.what == "annotator"
+    repeated = scores.replicates
+    by_annotator = repeated is not None and repeated.what == "annotator"
     if annotations is not None and by_annotator:
         raise InputError("annotations with scores by annotator", "one of the two", "Leave annotations out.")
     if annotations is not None and kind is not None:
@@ -148,37 +152,23 @@ def _refuse_replicates(scores: Scores, plan: Design, options: Options, annotatio
     if kind is not None and by_annotator:
         hint = "Annotators' part of the variance always counts. Name other repeats by replicate."
         raise InputError(f"replicates={kind!r} with scores by annotator", "one of the two", hint)
-    if kind == "independent" and scores.replicates is None:
+    if kind == "independent" and repeated is None:
         raise InputError("replicates='independent' without replicates", "repeated scores", "Give replicate=COLUMN.")
-
-
-def _refuse_holes(scores: Scores, options: Options) -> None:
-    """Raises for what is asked of scores that some models lack and needs all of them."""
     again = options.these_items and scores.labels is None
-    asked = {"gold": scores.gold is not None, "population='these-items'": again}
-    for what, needs_all in asked.items():
-        if needs_all:
-            lacks = [model for model, row in zip(scores.models, scores.values, strict=True) if np.isnan(row).any()]
-            raise InputError(
-                f"{what} with scores that {check.shortlist(lacks, 3)} lack",
-                "a score of every model on every item",
-                "Compare scores.common(), the items that all models have.",
-            )
+    lacks = [model for model, row in zip(scores.models, scores.values, strict=True) if np.isnan(row).any()]
+    if lacks and (again or scores.gold is not None):
+        raise InputError(
+            f"{'gold' if scores.gold is not None else "population='these-items'"} with scores that "
+            f"{check.shortlist(lacks, 3)} lack",
+            "a score of every model on every item",
+            "Compare scores.common(), the items that all models have.",
+        )
+    if options.these_items and scores.gold is not None:
+        _refuse_fixed()
 
 
-def _with_shared(estimate: Estimate, shared: Shared, models: Int[np.ndarray, " model"]) -> Estimate:
-    """The estimate with the part of units that many items share; of one unit, nothing tells what it adds."""
-    if shared.n_units < 2:
-        return estimate
-    part = shared.part(models)
-    if not shared.named and not part.variance.any():
-        return estimate
-    about = estimate.about
-    if shared.named:
-        about = replace(about, notes=about.notes + shared.notes())
-    name = f"{shared.what}s"
-    of_new = {name: shared.part(models, counted=1.0)}
-    return replace(estimate, about=about, parts={**estimate.parts, name: part}, of_new=of_new)
+def _infinite(model: str, n: int, n_items: int, which: str) -> str:
+    return f"model {model!r} has an infinite score on {n} of {n_items} items{which}: its mean is infinite"
 
 
 def _within(
@@ -193,6 +183,8 @@ def _within(
         return {"labels": lambda a, b: gold.variance(int(order[a]), int(order[b]))}
     if scores.labels is None and (scores.replicates is None or scores.replicates.what == "annotator"):
         return {}
+    if _all_single(scores):  # what labels have of the variance cannot be told
+        return {"labels": lambda a, b: None}
     weights = plan.item_weights
 
     def variance_of(a: int, b: int) -> float | None:
@@ -201,23 +193,32 @@ def _within(
     return {"replicates" if scores.labels is None else "labels": variance_of}
 
 
+def _all_single(scores: Scores) -> bool:
+    """Whether every label is an opinion of which there is no second."""
+    behind = scores.labels
+    if behind is None or behind.estimand == "class" or behind.n_votes is None:
+        return False
+    return bool((behind.n_votes == 1).all())
+
+
 def _about(
-    scores: Scores,
-    plan: Design,
-    moments: Moments,
-    values: ModelItem,
-    gold: Rectified | None,
-    seed: int,
+    scores: Scores, plan: Design, moments: Moments, values: ModelItem, gold: Rectified | None, options: Options
 ) -> About:
     back = np.argsort(np.argsort(np.array(scores.models), kind="stable"))  # from names in order to the caller's order
-    infinite: dict[str, tuple[int, Sequence[str]]] = {}
-    for at in np.flatnonzero(~moments.finite[back]):
-        items = np.flatnonzero(np.isinf(values[at]))
-        infinite[scores.models[at]] = (len(items), [scores.items[item] for item in items[:SHOWN]])
     behind = scores.labels
-    votes = scores.n_votes
-    single = np.zeros(0, bool) if votes is None else np.asarray(votes == 1)
-    of_opinions = behind is not None and behind.estimand != "class"
+    notes = []
+    for at in np.flatnonzero(~moments.finite[back]).tolist():
+        items = np.flatnonzero(np.isinf(values[at]))
+        which = f" ({check.shortlist([scores.items[item] for item in items.tolist()], SHOWN)})"
+        floor = "" if behind is None else "; set a floor, or use a rule such as 'brier'"
+        notes.append(_infinite(scores.models[at], len(items), len(scores.items), which) + floor)
+    outcomes = None
+    if behind is not None:
+        if options.these_items and behind.n_votes is not None and (behind.n_votes == 1).any():
+            notes.append(SINGLE_VOTES)
+        if not options.these_items and _all_single(scores):
+            notes.append(NO_SECOND_VOTE)
+        outcomes = _outcomes(behind, options.seed)
     # what experts correct is a stand-in, however fitted, and its entropy is not that of the answers
     facts = scores.known if gold is None else replace(scores.known, entropy=None)
     return About(
@@ -229,20 +230,17 @@ def _about(
         n_replicates=scores.n_replicates,
         audit=scores.audit,
         from_labels=behind is not None,
-        single_votes=bool(single.any()),
-        no_second_vote=of_opinions and votes is not None and bool(single.all()),
         values=values,
-        infinite=infinite,
         gold=gold,
-        outcomes=_outcomes(scores, seed),
+        notes=tuple(notes),
+        outcomes=outcomes,
         range=moments.range,
     )
 
 
-def _outcomes(scores: Scores, seed: int) -> Outcomes | None:
+def _outcomes(behind: LabelsBehind, seed: int) -> Outcomes | None:
     """What the labels that did not come would cost, on the items that stand for all."""
-    behind = scores.labels
-    if behind is None or behind.log_probs is None:
+    if behind.log_probs is None:
         return None
     n_items, n_labels = behind.truth.shape
     items = sampled_items(n_items, n_labels, seed)

@@ -50,7 +50,7 @@ def read_annotations(
     missing: Sequence[object] = (),
     memory: float | None = None,
 ) -> Annotations:
-    r"""Annotations from a file (CSV, TSV, JSONL, Parquet, Arrow, a folder of these, an address) or a dataframe.
+    r"""Annotations from a file (CSV, TSV, JSONL, Parquet, Arrow, an export), a folder, an address or a dataframe.
 
     The table is in long form if it has the columns `annotator` and `label` (other columns are ignored, but `replicate`
     is used where it exists). Whole numbers, one column for each label, are counts of votes (how many annotators gave

@@ -111,8 +111,8 @@ def read_scores(
             and one column for each of `models` (an empty list: all columns but the named ones), where a blank cell says
             that the model lacks the item, and `score` is the name of the metric. Or one row for each model (a
             leaderboard), told by a column called model, system or run, or said by `transpose`. Or `table` is {model:
-            file}, a file for each model. A blank score, and one of `missing` ("NA", -1), is no score: the model lacks
-            the item.
+            file}, a file for each model, or the log of a harness. A blank score, and one of `missing` ("NA", -1), is no
+            score: the model lacks the item.
         item: the column of items.
         model: the column of models.
         score: the column of scores.
@@ -139,10 +139,15 @@ def read_scores(
     none = tuple(map(name_text, check.listed(missing, "missing")))
     way: dict[str, Any] = {"higher_is_better": higher_is_better, "transpose": transpose, "missing": none}
     how = ScoreReading(item, model, score, group, cluster, replicate, annotator=annotator, **way)
-    if isinstance(table, Mapping) and table and all(isinstance(path, str | Path) for path in table.values()):
+    if is_of_models(table):
         return of_runs(table, how)  # type: ignore[arg-type]
     made = opened_scores(table)
     return scores_of(made, score_kind(made, how, models), how, memory)
+
+
+def is_of_models(table: object) -> bool:
+    """Whether it is {model: file}."""
+    return isinstance(table, Mapping) and bool(table) and all(isinstance(path, str | Path) for path in table.values())
 
 
 def opened_scores(table: object) -> Table:

@@ -16,7 +16,7 @@ from probtruth.io.addresses import fetched_once
 from probtruth.io.formats import ScoreReading, listed
 from probtruth.io.kinds import log_of, score_kind
 from probtruth.io.loaders.readers import OF_SCORES, read_scores_of, refuse_unused
-from probtruth.io.scores import of_runs, opened_scores, scores_of
+from probtruth.io.scores import is_of_models, of_runs, opened_scores, scores_of
 from probtruth.io.table import Table, opened
 from probtruth.io.vote_columns import Votes as VoteKind
 from probtruth.io.vote_columns import vote_columns
@@ -85,8 +85,7 @@ def read_votes(
 @fetched_once()
 def read_scores_or_votes(table: StrPath | Frame | Mapping[str, StrPath]) -> Scores | Votes:
     """Votes where a table has their columns, else scores: of a table, of {model: file}, or of a harness's logs."""
-    of_models = isinstance(table, Mapping) and table and all(isinstance(path, str | Path) for path in table.values())
-    if of_models or isinstance(table, str | Path):
+    if is_of_models(table) or isinstance(table, str | Path):
         return scores_in_files(table)  # type: ignore[arg-type]
     return _in_table(opened_scores(table), ScoreReading(), None)
 

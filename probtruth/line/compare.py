@@ -1,6 +1,7 @@
 """Comparison of scores, or of a table of them."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -111,55 +112,35 @@ def compare(
     check.own_threads()
     known = scores if isinstance(scores, Scores | Votes | Moments) else read_scores_or_votes(scores)
     need_two(known.models)
+    of_items: dict[str, Any] = {"groups": groups, "clusters": clusters, "weights": weights, "annotations": annotations}
+    of_items |= {"replicates": replicates, "fold_correlation": fold_correlation}
     if isinstance(known, Votes):
-        of_scores = {
-            "groups": groups,
-            "clusters": clusters,
-            "replicates": replicates,
-            "annotations": annotations,
-            "annotator_groups": annotator_groups,
-            "fold_correlation": fold_correlation,
-            "weights": weights,
-            "gold": gold,
-            "population": None if population == "new-items" else population,
-        }
-        return compare_votes(known, rope, engine, seed, strict, **of_scores)
-    grouped: object = groups
-    clustered: object = clusters
-    shares: object = weights
+        of_items |= {"annotator_groups": annotator_groups, "gold": gold}
+        of_items["population"] = None if population == "new-items" else population
+        return compare_votes(known, rope, engine, seed, strict, **of_items)
+    people: object = annotator_groups
     if isinstance(known, Scores):
-        known = known if gold is None else _with_gold(known, gold)
-        grouped, clustered = by_name(groups, known.items, "groups"), by_name(clusters, known.items, "clusters")
-        rope = rope_in_units(rope, known)
+        if gold is not None:
+            known = _with_gold(known, gold)
+        for what in ("groups", "clusters"):
+            of_items[what] = by_name(of_items[what], known.items, what)
+        if rope is not None:
+            rope = rope_in_units(rope, known)
         if weights is not None:
-            shares = named_weights(weights, group_names(grouped, known))
+            of_items["weights"] = named_weights(weights, group_names(of_items["groups"], known))
+        if known.replicates is not None and not is_frame(people):
+            people = by_name(people, known.replicates.names, "annotator_groups")
     elif gold is not None:
         raise InputError("sums with gold", "scores of the items", "Compare the scores.")
-    people: object = annotator_groups
-    if isinstance(known, Scores) and known.replicates is not None and not is_frame(people):
-        people = by_name(people, known.replicates.names, "annotator_groups")
-    unusual = not isinstance(known, Scores) or known.gold is not None or population != "new-items"
-    if people is not None and (unusual or weights is not None):
+    unusual = weights is not None or gold is not None or population != "new-items"
+    if people is not None and (unusual or isinstance(known, Moments) or known.gold is not None):
         got = "annotator_groups with sums, gold, weights or the population 'these-items'"
         raise InputError(got, "scores by annotator of new items", "Leave one of them out.")
-    found = compare_scores(
-        known,
-        grouped,
-        clustered,
-        replicates,
-        annotations=annotations,
-        fold_correlation=fold_correlation,
-        engine=engine,
-        population=population,
-        weights=shares,
-        rope=rope,
-        seed=seed,
-        strict=strict,
-    )
+    options: dict[str, Any] = {"engine": engine, "rope": rope, "seed": seed, "strict": strict}
+    found = compare_scores(known, population=population, **of_items, **options)
     if people is None or not isinstance(known, Scores):
         return found
-    chosen = checked_options(engine, rope=rope, seed=seed, strict=strict)
-    return by_people(found, known if found.scored is None else found.scored, people, chosen)
+    return by_people(found, known if found.scored is None else found.scored, people, checked_options(**options))
 
 
 def group_names(groups: object, scores: Scores | None = None) -> list[str]:
@@ -189,7 +170,8 @@ def rope_in_units(rope: float | str | None, scores: Scores) -> float | str | Non
         return rope
     values = scores.values[~np.isnan(scores.values)]
     marks = bool(((values == 0) | (values == 1)).all())
-    if marks or (orientation.is_share(scores.rule) and values.min() >= 0 and values.max() <= 1):
+    shares = orientation.is_share(scores.rule) and values.min() >= 0 and values.max() <= 1
+    if marks or shares:
         return points
     number = abs(float(np.nanmean(scores.losses, axis=1).min())) * points
     raise InputError(

@@ -20,13 +20,14 @@ from probtruth.io.formats import LabelReading
 from probtruth.line.evaluate import matched, read_both, truth_of
 from probtruth.line.informed_truth import on_evidence
 from probtruth.line.inputs import Models, Reference, by_item
+from probtruth.line.other_estimand import pairs_of
 from probtruth.line.points import points_of
 from probtruth.scoring.align import AlignedOnHost, align
 from probtruth.scoring.confusion.measures import draw_labels
 from probtruth.scoring.metrics import WeightedMetric, weighted_metric
 from probtruth.types import Comparison
 from probtruth.types.arguments import QUESTIONS, ClassEvidence, Engine, Estimand, Groups, MethodName, MetricName
-from probtruth.types.pairs import Pair, Rank
+from probtruth.types.pairs import Pair, Rank, minus
 
 DRAWS = 2500  # of each chain
 LABEL_DRAWS = 100  # Draws of every item's label, from which the labels' share of the variance is told
@@ -106,20 +107,20 @@ def compare_metric(
     options = checked_options(engine, "new-items", rope, DRAWS, seed, strict)
     known, models, left = read_both(truth, predictions, LabelReading(item), labels, estimand)
     need_two(models.models)
-    group_of, cluster_of = (
-        by_item(listed, known.index, models.index, what)
-        for listed, what in ((groups, "groups"), (clusters, "clusters"))
-    )
+    group_of = by_item(groups, known.index, models.index, "groups")
+    cluster_of = by_item(clusters, known.index, models.index, "clusters")
     known, models = matched(known, models)
     inferred = truth_of(known, method, left, options.seed)
     used = on_evidence(inferred, align(models, inferred), evidence, options.seed)
     aligned = used.aligned.on_host()
     plan = design_of(aligned.items, group_of, cluster_of, None)
-    need_spread(plan)
+    need_spread(plan, aligned.audit)
     within = bundled(plan, options.seed)
     unit = np.arange(plan.n_items) if within.unit is None else within.unit
-    chosen = weighted_metric(aligned, unit, metric, label, threshold, n_bins)
-    sign, least = -1.0 if chosen.higher_is_better else 1.0, -1.0 if chosen.name == "kappa" else 0.0
+    measured = partial(weighted_metric, unit=unit, metric=metric, label=label, threshold=threshold, n_bins=n_bins)
+    chosen = measured(aligned)
+    sign = -1.0 if chosen.higher_is_better else 1.0
+    worst = -sign if chosen.name == "kappa" else 0.0
     metrics = resampled(lambda weights: sign * chosen.values(weights), within)
     unknown = _unknown(metrics, chosen)
     if None not in unknown:
@@ -128,41 +129,39 @@ def compare_metric(
             "spread. Hint: add items, choose another metric, label or threshold, or compare by a scoring rule."
         )
     defined = np.flatnonzero([reason is None for reason in unknown])
-    order = defined[np.argsort(np.array(aligned.models)[defined], kind="stable")]
-    tables = label_draws(aligned, options.seed)
-    redrawn = [
-        weighted_metric(replace(aligned, truth=table), unit, metric, label, threshold, n_bins) for table in tables
-    ]
-    ones = np.ones((1, within.n_units))
-    values = np.concatenate([one.values(ones) for one in redrawn])[:, defined] if redrawn else None
+    of_defined = replace(metrics, estimate=metrics.estimate[defined], left_out=metrics.left_out[:, defined])
+    names = tuple([aligned.models[row] for row in defined])
     about = About(
-        models=tuple(aligned.models[row] for row in defined),
+        models=names,
         rule=chosen.words,
         higher_is_better=chosen.higher_is_better,
         audit=aligned.audit,
         from_labels=True,
         of_means=False,
-        means=metrics.estimate[defined],
-        range=(min(sign * least, sign), max(sign * least, sign)),
+        range=(min(worst, sign), max(worst, sign)),
     )
-    place = np.searchsorted(defined, order)
-    of_defined = replace(metrics, estimate=metrics.estimate[defined], left_out=metrics.left_out[:, defined])
-    estimate = estimate_of_metrics(of_defined, within, plan, place, about)
-    if values is not None:
-        values = values[:, place]
+    order = np.argsort(np.array(names), kind="stable")
+    estimate = estimate_of_metrics(of_defined, within, plan, order, about)
+    ones = np.ones((1, within.n_units))
+    drawn = [measured(replace(aligned, truth=table)).values(ones)[0] for table in label_draws(aligned, options.seed)]
+    values = np.array(drawn)[:, defined[order]] if drawn else None
     estimate = replace(
         estimate,
         within={"labels": partial(label_variance, values)},
-        about=replace(about, notes=(*used.cautions, *_few(estimate))),
+        about=replace(estimate.about, notes=(*used.cautions, *_few(estimate))),
     )
     compared = conclude(estimate, options)
     settings = {"metric": chosen.name, "label": chosen.label, "threshold": threshold, "estimand": aligned.estimand}
     if chosen.name == "ece":
         settings["n_bins"] = n_bins
-    in_words = f"{compared.estimand}, against {QUESTIONS[aligned.estimand]}"
-    compared = replace(compared, settings={**compared.settings, **settings}, audit=aligned.audit)
-    compared = replace(compared, estimand=in_words)
-    return _with_unknown(compared, dict(zip(aligned.models, unknown, strict=True)), metrics, chosen)
+    compared = replace(
+        compared,
+        settings={**compared.settings, **settings},
+        audit=aligned.audit,
+        estimand=f"{compared.estimand}, against {QUESTIONS[aligned.estimand]}",
+    )
+    reason_of = dict(zip(aligned.models, unknown, strict=True))
+    return compared if len(defined) == len(unknown) else _with_unknown(compared, reason_of, metrics, about)
 
 
 def label_draws(aligned: AlignedOnHost, seed: int) -> Iterator[Float[np.ndarray, "item label"]]:
@@ -190,16 +189,14 @@ def label_variance(drawn: Float[np.ndarray, "draw model"] | None, a: int, b: int
     return float(known.var(ddof=1)) if np.ptp(known) > 0 else 0.0
 
 
-def _few(estimate: Estimate) -> tuple[str, ...]:
+def _few(estimate: Estimate) -> list[str]:
     """A warning where few units carry a difference."""
     pairs = estimate.items.of(slice(estimate.n_models, None))
-    few: list[str] = []
-    for row, (a, b) in enumerate(combinations(estimate.names, 2)):
+    few = []
+    for row, models in enumerate(combinations(estimate.names, 2)):
         if pairs.df[row, 0] < FEW and pairs.variance[row, 0] > 0:
-            few.append(f"{a!r} and {b!r}")
-    more = f" and {len(few) - 3} more pairs" if len(few) > 3 else ""
-    rough = "their intervals are rough guides"
-    return (f"few items carry the difference of {'; '.join(few[:3])}{more}: {rough}",) if few else ()
+            few.append(models)
+    return [f"few items carry the difference of {pairs_of(few)}: their intervals are rough guides"] if few else []
 
 
 def _unknown(metrics: Resampled, metric: WeightedMetric) -> list[str | None]:
@@ -216,30 +213,25 @@ def _unknown(metrics: Resampled, metric: WeightedMetric) -> list[str | None]:
 
 
 def _with_unknown(
-    compared: Comparison, reason_of: Mapping[str, str | None], metrics: Resampled, metric: WeightedMetric
+    compared: Comparison, reason_of: Mapping[str, str | None], metrics: Resampled, about: About
 ) -> Comparison:
     """The comparison with rows for the models whose metric is not known, or not its spread, and the reasons."""
-    models = tuple(reason_of)
-    unknown = {model: reason for model, reason in reason_of.items() if reason is not None}
-    if not unknown:
-        return compared
-    loss = {model: value if np.isfinite(value) else None for model, value in zip(models, metrics.estimate, strict=True)}
-    pairs = list(compared.pairs)
-    about = About(rule=metric.words, higher_is_better=metric.higher_is_better)
-    for a, b in combinations(sorted(models), 2):
-        reasons = [f"{metric.words} of {name!r} is {unknown[name]}" for name in (a, b) if name in unknown]
-        if not reasons:
-            continue
-        first = loss[a]
-        second = loss[b]
-        difference = None if first is None or second is None else float(first - second)
-        row = Pair(a, b, difference, reason="; ".join(reasons))
-        pairs.append(in_own_units(row, about))
-    pairs.sort(key=lambda row: row.models)
-    sign = -1.0 if metric.higher_is_better else 1.0
+    losses = metrics.estimate.tolist()
+    loss_of = {model: loss for model, loss in zip(reason_of, losses, strict=True) if np.isfinite(loss)}
+    notes = {}
     ranks = list(compared.ranks)
-    for name in sorted(unknown):
-        value = loss[name]
-        ranks.append(Rank(name, None if value is None else sign * float(value)))
-    notes = [f"{metric.words} of {name!r} is {reason}" for name, reason in sorted(unknown.items())]
-    return replace(compared, models=models, pairs=pairs, ranks=ranks, warnings=(*notes, *compared.warnings))
+    for name, reason in sorted(reason_of.items()):
+        if reason is not None:
+            notes[name] = f"{about.rule} of {name!r} is {reason}"
+            loss = loss_of.get(name)
+            ranks.append(Rank(name, minus(loss) if about.higher_is_better else loss))
+    pairs = list(compared.pairs)
+    for a, b in combinations(sorted(reason_of), 2):
+        reasons = [notes[name] for name in (a, b) if name in notes]
+        if reasons:
+            difference = loss_of[a] - loss_of[b] if {a, b} <= loss_of.keys() else None
+            row = Pair(a, b, difference, reason="; ".join(reasons))
+            pairs.append(in_own_units(row, about))
+    pairs.sort(key=lambda row: row.models)
+    warnings = (*notes.values(), *compared.warnings)
+    return replace(compared, models=tuple(reason_of), pairs=pairs, ranks=ranks, warnings=warnings)

@@ -13,7 +13,7 @@ from probtruth.io.gold import ExpertAnswers, expert_answers
 from probtruth.io.predictions import opened_models
 from probtruth.line.compare import group_names, named_weights, rope_in_units
 from probtruth.line.gold import with_answers
-from probtruth.line.informed_truth import score_on_evidence
+from probtruth.line.informed_truth import on_evidence
 from probtruth.line.inputs import Models, Reference, by_item, predictions_of, reference_of
 from probtruth.line.labelled import SHARED_ERRORS, Labelled
 from probtruth.line.options import Options
@@ -165,10 +165,10 @@ def concluded(reference: Annotations | Truth, predictions: Predictions, options:
     aligned = align_all(predictions, truth)
     if options.gold is not None:  # experts' answers correct scores of every model
         aligned = aligned.common()
-    scored = score_on_evidence(truth, aligned, options.evidence, options.rule, options.floor, options.seed)
-    scores = scored.scores
+    used = on_evidence(truth, aligned, options.evidence, options.seed)
+    scores = used.scores(options.rule, options.floor)
     if options.gold is not None:
-        scores = with_answers(scores, options.gold, scored.aligned.labels)
+        scores = with_answers(scores, options.gold, aligned.labels)
     options = replace(options, rope=rope_in_units(options.rope, scores))
     comparison = compare(
         scores,
@@ -180,8 +180,8 @@ def concluded(reference: Annotations | Truth, predictions: Predictions, options:
         seed=options.seed,
         strict=options.strict,
     )
-    verdicts = OtherVerdicts(truth, scored.aligned, scores, comparison, options)
-    labelled = Labelled(scored.truth, scored.aligned, options.rule, verdicts)
+    verdicts = OtherVerdicts(truth, used.aligned, scores, comparison, options)
+    labelled = Labelled(used.truth, used.aligned, options.rule, verdicts)
     # in the order of what they could change: the verdict (where these are read), the classes, the numbers, the tables
     warnings = []
     inferred = truth.annotations is not None and truth.estimand == "class"

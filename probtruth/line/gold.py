@@ -23,12 +23,11 @@ def with_answers(scores: Scores, answers: ExpertAnswers, labels: Sequence[str]) 
             "An expert's answer says which label is true, not how annotators would answer; add estimand='class' "
             "(command line: --estimand class), or leave gold out.",
         )
-    column = {name: position for position, name in enumerate(labels)}
-    table = np.zeros((len(answers.items), len(labels)))
-    for row, (item, shares) in enumerate(zip(answers.items, answers.shares, strict=True)):
+    names = list(labels)
+    table = np.zeros((len(answers.items), len(names)))
+    for row, item, shares in zip(table, answers.items, answers.shares, strict=True):
         for label, share in shares.items():
-            check.one_of(label, tuple(labels), f"gold of item {check.quote(item)}: label")
-            table[row, column[label]] = share
+            row[names.index(check.one_of(label, names, f"gold of item {check.quote(item)}: label"))] = share
     position, present = _places(answers.items, scores)
     losses = np.stack([expectations(to_host(one[position]), table[present]) for one in behind.losses])
     chosen = None if answers.probability is None else answers.probability[present]
@@ -39,17 +38,13 @@ def with_answers(scores: Scores, answers: ExpertAnswers, labels: Sequence[str]) 
 def with_expert_scores(scores: Scores, expert: Scores, probability: Mapping[str, float] | None) -> Scores:
     """The scores with those that experts gave the same models on a few of the items."""
     if set(expert.models) != set(scores.models):
-        raise InputError(
-            f"gold for the models {check.shortlist(sorted(expert.models))}",
-            f"gold for {check.shortlist(sorted(scores.models))}",
-            "Give experts' scores of every model that is compared, and of no other.",
-        )
+        ours, theirs = (check.shortlist(sorted(one.models)) for one in (scores, expert))
+        hint = "Give experts' scores of every model that is compared, and of no other."
+        raise InputError(f"gold for the models {theirs}", f"gold for {ours}", hint)
     if expert.audit.missing:
-        raise InputError(
-            f"gold that lacks a model on item {check.shortlist(expert.audit.missing, 3)}",
-            "experts' scores of every model on each of their items",
-            "Add them, or remove the item from gold.",
-        )
+        got = f"gold that lacks a model on item {check.shortlist(expert.audit.missing, 3)}"
+        wanted = "experts' scores of every model on each of their items"
+        raise InputError(got, wanted, "Add them, or remove the item from gold.")
     if expert.higher_is_better != scores.higher_is_better:
         raise InputError("gold that counts the other way", "scores of one orientation", "Check higher_is_better.")
     position, present = _places(expert.items, scores)
@@ -64,14 +59,14 @@ def with_expert_scores(scores: Scores, expert: Scores, probability: Mapping[str,
 def _places(items: Sequence[str], scores: Scores) -> tuple[np.ndarray, np.ndarray]:
     """Where the items with an answer stand, in order, and which of them these are: items dropped for all are not."""
     position = {name: row for row, name in enumerate(scores.items)}
-    dropped = {*scores.audit.missing, *scores.audit.extra}
-    unknown = [name for name in items if name not in position and name not in dropped]
+    known = {*position, *scores.audit.missing, *scores.audit.extra}
+    unknown = [name for name in items if name not in known]
     if unknown:
         raise InputError(
             f"gold for item {check.shortlist(unknown, 3)}",
             "items that are compared",
             f"Names are compared as text. {check.did_you_mean(unknown[0], list(scores.items)[:1000])}",
         )
-    present = [row for row, name in enumerate(items) if name in position]
-    present.sort(key=lambda row: position[items[row]])
-    return np.array([position[items[row]] for row in present], np.int64), np.array(present, np.int64)
+    places = sorted((position[name], row) for row, name in enumerate(items) if name in position)
+    position_of, present = np.array(places, np.int64).reshape(-1, 2).T
+    return position_of, present

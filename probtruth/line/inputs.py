@@ -221,6 +221,8 @@ def _of_numbers(table: NamedNumbers, estimand: Estimand | None, beside: Beside) 
 
 def by_name(listed: object, names: Sequence[str], what: str) -> object:
     """A Series as a mapping where its index holds names, as a list where it is a plain range; else unchanged."""
+    if listed is None:
+        return None
     no_frame(listed, what)
     if not (frame_numbers.is_series(listed) or frame_numbers.is_array_with_names(listed)):
         return listed

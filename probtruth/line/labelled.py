@@ -1,8 +1,9 @@
 """What a result knows because its items have labels."""
 
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -73,11 +74,9 @@ class Labelled(Brief):
 
     def warnings(self) -> list[str]:
         """Warnings about how the truth was inferred, and about labels that were probably meant to be one."""
-        truth, lines = self.truth, []
-        if truth.method == "majority":
-            lines.append(
-                "majority vote takes every winning label as certain: it can reverse a ranking that soft labels keep"
-            )
+        truth = self.truth
+        majority = "majority vote takes every winning label as certain: it can reverse a ranking that soft labels keep"
+        lines = [majority] if truth.method == "majority" else []
         lines += unsettled(truth)
         if truth.diagnostics.get("label_switching"):
             lines.append(f"{truth.method} found classes that agree better with the labels under other names")
@@ -118,10 +117,11 @@ def shared_errors(truth: Truth) -> list[str]:
 
 def drifts(truth: Truth) -> list[str]:
     """Warnings about labels that a truth holds of far more, or far fewer, items than the votes suggest."""
-    lines, drifted = [], truth.diagnostics.get("drifted_labels")
-    if isinstance(drifted, Mapping) and drifted:
-        pairs = drifted.items()
-        shares = ", ".join(f"{name!r} for {share:.0%} of the items ({voted:.0%})" for name, (share, voted) in pairs)
+    lines = []
+    drifted: Any = truth.diagnostics.get("drifted_labels")
+    if drifted:
+        named = [f"{name!r} for {share:.0%} of the items ({voted:.0%})" for name, (share, voted) in drifted.items()]
+        shares = ", ".join(named)
         lines.append(
             f"the classes of {truth.method} are far from those that most votes name (in brackets): {shares}; a rare "
             "label can absorb items on which annotators disagree: compare another method, or give known answers as gold"
@@ -143,8 +143,5 @@ def alike_labels(labels: Sequence[str]) -> list[str]:
     alike: dict[str, list[str]] = {}
     for name in labels:
         alike.setdefault(" ".join(unicodedata.normalize("NFKC", name).casefold().split()), []).append(name)
-    return [
-        f"labels that differ only in spaces, case or Unicode form are counted apart: {', '.join(map(ascii, names))}"
-        for names in alike.values()
-        if len(names) > 1
-    ]
+    apart = "labels that differ only in spaces, case or Unicode form are counted apart"
+    return [f"{apart}: {', '.join(map(ascii, names))}" for names in alike.values() if len(names) > 1]

@@ -3,10 +3,9 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from probtruth.check import as_float
 from probtruth.errors import ProbtruthError
 from probtruth.line.standing import SURE, Standing
-from probtruth.study.plan import ENOUGH, Plan, plan
+from probtruth.study.plan import ENOUGH, plan
 
 if TYPE_CHECKING:
     from probtruth.line.result import Result
@@ -15,9 +14,18 @@ MOST = 1000  # Times the items of this comparison: beyond, a number of items is 
 LARGEST_PART = 0.5  # Share of the variance from which on its source is what to get more of
 
 type What = Literal[
-    "sample-longer", "look-at-infinite", "choose-question", "ask-experts", "either", "use-leader", "same-items",
+    "sample-longer", "look-at-infinite", "look-at-items", "choose-question", "ask-experts", "either", "use-leader",
+    "same-items",
     "more-items", "more-annotators-too", "more-annotators", "more-labels", "more-replicates", "more-votes",
 ]  # fmt: skip
+
+
+OF_PART: dict[str, What] = {
+    "annotators": "more-annotators",
+    "labels": "more-labels",
+    "replicates": "more-replicates",
+    "votes": "more-votes",
+}  # What to get where most of the variance is of that part
 
 
 @dataclass(frozen=True)
@@ -42,7 +50,7 @@ def next_step(result: "Result") -> NextStep | None:
     if standing.failing:
         return NextStep("sample-longer")
     if standing.turned_by_infinite:
-        return NextStep("look-at-infinite")
+        return NextStep("look-at-items" if result.labelled is None else "look-at-infinite")
     if standing.answers:
         return NextStep("choose-question")
     if standing.methods:
@@ -59,14 +67,8 @@ def next_step(result: "Result") -> NextStep | None:
 
 
 def _more_data(result: "Result", standing: Standing) -> NextStep:
-    parts = {name: as_float(share) or 0.0 for name, share in result.comparison.uncertainty.items()}
-    of_part: dict[str, What] = {
-        "annotators": "more-annotators",
-        "labels": "more-labels",
-        "replicates": "more-replicates",
-        "votes": "more-votes",
-    }
-    for name, what in of_part.items():
+    parts = {name: share or 0.0 for name, share in result.comparison.uncertainty.items()}
+    for name, what in OF_PART.items():
         if parts.get(name, 0.0) > LARGEST_PART:
             return NextStep(what, share=parts[name])
     try:
@@ -74,19 +76,11 @@ def _more_data(result: "Result", standing: Standing) -> NextStep:
         observed = plan(result, standing.lead, standing.next, difference=averaged.difference)
     except ProbtruthError:
         return NextStep("more-items")
-    size = _enough(observed)
+    enough = [{row["design"]: round(row["n_items"]) for row in made.designs} for made in (observed, averaged)]
+    size, size_averaged = [sizes.get(ENOUGH) for sizes in enough]
     if size is None:
         return NextStep("more-annotators-too" if parts.get("annotators") else "more-items")
     n_items = len(result.scores.items)
     if n_items < size < MOST * n_items:
-        return NextStep("more-items", size, _enough(averaged))
+        return NextStep("more-items", size, size_averaged)
     return NextStep("more-items")
-
-
-def _enough(made: Plan) -> int | None:
-    """The number of items that is enough by a plan."""
-    for row in made.designs:
-        if row["design"] == ENOUGH:
-            n_items: int = round(row["n_items"])
-            return n_items
-    return None

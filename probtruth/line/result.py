@@ -28,6 +28,9 @@ if TYPE_CHECKING:  # a comparison of bare scores does without what has labels, a
     from probtruth.line.other_estimand import OtherEstimand, OtherVerdicts
 
 
+NO_ITEMS = ("a result without scores of single items", "one with them", "Evaluate by a scoring rule.")
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Result(Reported):
     """The scores, their comparison, and the warnings, in the order of what they could change.
@@ -60,9 +63,8 @@ class Result(Reported):
         if isinstance(shown, Result):
             return shown
         if not isinstance(shown, Comparison):
-            raise InputError(
-                type(shown).__name__, "a Result or a Comparison", "Pass on what evaluate or compare returned."
-            )
+            hint = "Pass on what evaluate or compare returned."
+            raise InputError(type(shown).__name__, "a Result or a Comparison", hint)
         scores = shown.scored
         if scores is None:
             items = range(int(str(shown.settings.get("n_items") or 0)))  # whose names are not known
@@ -168,7 +170,7 @@ class Result(Reported):
         """
         frame = self.analysis.items
         if frame is None:
-            raise InputError("a result without scores of single items", "one with them", "Evaluate by a scoring rule.")
+            raise InputError(*NO_ITEMS)
         return frame
 
     def choose_gold(
@@ -210,7 +212,7 @@ class Result(Reported):
         ['item', 'probability', 'label']
         """
         if not self.scores.values.size:
-            raise InputError("a result without scores of single items", "one with them", "Evaluate by a scoring rule.")
+            raise InputError(*NO_ITEMS)
         rows = choose_gold(self.scores, n, a, b, groups, seed)
         return from_rows([{**row, "label": ""} for row in rows])
 
@@ -288,11 +290,10 @@ def _audit(audit: Audit, excluded: Sequence[str]) -> dict[str, Any]:
         "dropped": audit.dropped,
     }
     if audit.renormalised:
-        names = ("model", "rows", "lowest_sum", "highest_sum")
-        values["renormalised"] = [dict(zip(names, row, strict=True)) for row in audit.renormalised]
+        sums = ("model", "rows", "lowest_sum", "highest_sum")
+        values["renormalised"] = [dict(zip(sums, row, strict=True)) for row in audit.renormalised]
     if excluded:
         values["excluded_annotators"] = list(excluded)
-    values["by_model"] = []
-    for model, missing, extra in sorted(audit.by_model):
-        values["by_model"].append({"model": model, "missing": missing, "extra": extra})
+    names = ("model", "missing", "extra")
+    values["by_model"] = [dict(zip(names, row, strict=True)) for row in sorted(audit.by_model)]
     return values

@@ -10,7 +10,7 @@ from probtruth.io.addresses import fetched_once, shown
 from probtruth.io.formats import LabelReading
 from probtruth.io.predictions import opened_models
 from probtruth.line.each_annotation import score_each
-from probtruth.line.informed_truth import score_on_evidence
+from probtruth.line.informed_truth import on_evidence
 from probtruth.line.inputs import Models, Reference, predictions_of, reference_of
 from probtruth.scoring.align import align_all
 from probtruth.scoring.rules import ScoringRule, get_rule
@@ -93,4 +93,4 @@ def score(
         )
     aligned = align_all(predictions_of(predictions, item, labels, known.index, memory), known)
     undrawn = replace(known, draws=None)  # which scores do not need
-    return score_on_evidence(undrawn, aligned, evidence, get_rule(rule, order), floor, 0).scores
+    return on_evidence(undrawn, aligned, evidence, 0).scores(get_rule(rule, order), floor)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Bool
 
 from probtruth import check, frame_numbers, frames
 from probtruth.check import Source
@@ -19,9 +19,9 @@ from probtruth.line.inputs import by_item
 from probtruth.line.result import Result
 from probtruth.scoring.rules import ScoringRule
 from probtruth.truth.multilabel import NO_YES, by_label
-from probtruth.types import Annotations, LabelsBehind, Predictions, RuleFacts, Scores
+from probtruth.types import Annotations, LabelsBehind, Predictions, Scores
 from probtruth.types.arguments import Engine, Estimand, Frame, Groups, MethodName, RuleName, StrPath
-from probtruth.types.index import Index, positions
+from probtruth.types.index import positions
 
 if TYPE_CHECKING:
     import polars
@@ -40,11 +40,9 @@ class LabelsResult(Result):
 
     def pairwise(self) -> "polars.DataFrame":
         """The rows of `Comparison.pairwise` for each label, then for their mean, with the label in a first column."""
-        compared = {label: result.comparison for label, result in self.by_label.items()}
-        compared[ALL] = self.comparison
         rows = []
-        for label, comparison in compared.items():
-            rows += [{"label": label, **row} for row in comparison.pairwise().iter_rows(named=True)]
+        for label, result in {**self.by_label, ALL: self}.items():
+            rows += [{"label": label, **dict(pair)} for pair in result.comparison.pairs]
         return frames.from_rows(rows)
 
     @property
@@ -134,14 +132,14 @@ def evaluate_labels(
         binary = _read_answers(annotations, chosen, item, annotator)
     models = _read_models(predictions, binary, item)
     options: dict[str, Any] = {"groups": groups, "clusters": clusters, "engine": engine, "seed": seed, "strict": strict}
-    known: dict[str, Any] = {"method": method, "estimand": estimand, "rule": rule, "floor": floor, "rope": rope}
-    results = {label: evaluate(votes, models[label], **known, **options) for label, votes in binary.items()}
-    scores = _mean_scores(list(results.values()), list(binary.values()))
-    index = next(iter(binary.values())).index
+    of_labels: dict[str, Any] = {"method": method, "estimand": estimand, "rule": rule, "floor": floor, "rope": rope}
+    results = {label: evaluate(votes, models[label], **of_labels, **options) for label, votes in binary.items()}
+    listed = list(results.values())
+    scores = _mean_scores(listed, list(binary.values()))
     for what in ("groups", "clusters"):
-        options[what] = by_item(options[what], index, None, what)
+        options[what] = by_item(options[what], next(iter(binary.values())).index, None, what)
     if scores.labels is None:
-        scores = _spread_by_weights(scores, list(results.values()), options["groups"])
+        scores = _spread_by_weights(scores, listed, options["groups"])
     comparison = compare(scores, rope=rope_in_units(rope, scores), **options)
     note = (
         f"The mean of {check.count(len(results), 'label')}: {check.shortlist(list(results), 12)}. result.json has each."
@@ -157,11 +155,8 @@ def _read_answers(table: StrPath | Frame, labels: Sequence[str], item: str, anno
     for label in labels:
         frames.need_columns(frame.columns, {"label": label}, source.name)
         applies = _applies(frame, label, source)
-        answers: dict[str, Any] = {
-            "item": frame[item],
-            "annotator": frame[annotator],
-            "label": np.where(applies, *NO_YES[::-1]),
-        }
+        said = np.where(applies, *NO_YES[::-1])
+        answers: Frame = {"item": frame[item], "annotator": frame[annotator], "label": said}
         binary[label] = Annotations.from_long(answers, labels=NO_YES, source=source)
     return binary
 
@@ -187,9 +182,8 @@ def _read_models(
 ) -> dict[str, Predictions]:
     """Of each label the models' probabilities that it applies, and that it does not."""
     if not isinstance(predictions, Mapping) or not predictions:
-        raise InputError(
-            f"predictions of type {type(predictions).__name__}", "{model: table or path}", "Name the models."
-        )
+        got = f"predictions of type {type(predictions).__name__}"
+        raise InputError(got, "{model: table or path}", "Name the models.")
     tables: dict[str, dict[str, Frame]] = {label: {} for label in binary}
     for model, table in predictions.items():
         frame, source = opened(table, f"the table of model {check.quote(str(model))}").with_items(item).whole
@@ -211,38 +205,27 @@ def _mean_scores(results: Sequence[Result], binary: Sequence[Annotations]) -> Sc
     """Each item's loss as the mean over its labels; with the annotators behind it where opinions are asked for."""
     first = results[0].scores
     values = np.mean([result.scores.values for result in results], axis=0)
-    facts = [result.scores.known for result in results]
-    entropies = [fact.entropy for fact in facts if fact.entropy is not None]
-    known = RuleFacts(
-        floor=first.known.floor,
-        range=first.known.range,
-        proper=first.known.proper,
-        entropy=float(np.mean(entropies)) if len(entropies) == len(facts) else None,
-    )
+    entropy = float(np.mean([result.scores.known.entropy or 0.0 for result in results]))
+    known = replace(first.known, entropy=entropy, baseline=None)
     cautions = dict.fromkeys(line for result in results for line in result.scores.cautions)
-    behind = None
-    if all(
-        result.scores.labels is not None and result.scores.labels.named_annotations is not None for result in results
-    ):
-        behind = _patterns_behind(results, binary)
+    behind = first.labels
+    if behind is not None:
+        behind = None if behind.named_annotations is None else _patterns_behind(results, binary)
     return replace(first, values=values, known=known, labels=behind, cautions=tuple(cautions))
 
 
 def _patterns_behind(results: Sequence[Result], binary: Sequence[Annotations]) -> LabelsBehind:
     """The sets of labels that annotators gave, as the labels of the mean loss."""
     scores, annotations = results[0].scores, binary[0]
-    answers: Int[np.ndarray, "annotation label"] = np.stack([one.label for one in binary], 1)
+    answers = np.stack([one.label for one in binary], 1)
     patterns, pattern = np.unique(answers, axis=0, return_inverse=True)
-    names = tuple(f"{code:09d}" for code in range(len(patterns)))
-    index = Index(annotations.index.items, names, annotations.index.annotators)
-    joint = Annotations(annotations.item, pattern.ravel(), annotations.annotator, annotations.multiplicity, index)
+    names = tuple([f"{code:09d}" for code in range(len(patterns))])
+    joint = replace(annotations, label=pattern.ravel(), index=replace(annotations.index, labels=names))
     rows = positions(annotations.index.items, list(scores.items))
     counts = joint.counts()[rows]
-    losses: Float[np.ndarray, "model item pattern"] = np.zeros((*scores.values.shape, len(patterns)))
-    for column, result in enumerate(results):
-        of_label = result.scores.label_values
-        assert of_label is not None
-        losses += np.asarray(of_label)[:, :, patterns[:, column]] / len(results)
+    losses = np.zeros((*scores.values.shape, len(patterns)))  # model, item, pattern
+    for column, result in zip(patterns.T, results, strict=True):
+        losses += np.asarray(result.scores.label_values)[:, :, column] / len(results)
     n_votes = counts.sum(1)
     shares = counts / n_votes[:, None]
     return LabelsBehind(losses, shares, "distribution", shares, n_votes, annotations=joint)
@@ -251,10 +234,10 @@ def _patterns_behind(results: Sequence[Result], binary: Sequence[Annotations]) -
 def _spread_by_weights(scores: Scores, results: Sequence[Result], groups: object) -> Scores:
     """Scores with what each item moves through the weights of the models' evidence, about the means of the groups."""
     parts = [result.scores.labels.influence for result in results if result.scores.labels is not None]
-    known = [part for part in parts if part is not None]
-    if not known:
+    fitted = [part for part in parts if part is not None]
+    if not fitted:
         return scores
-    influence = np.sum(known, axis=0) / len(results)
+    influence = np.sum(fitted, axis=0) / len(results)
     names = [str(groups[name]) for name in scores.items] if isinstance(groups, Mapping) else [""] * len(scores.items)
     _, group = np.unique(names, return_inverse=True)
     for row in influence:

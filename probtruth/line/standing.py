@@ -1,7 +1,7 @@
 """How far the leading model's lead stands: under other questions, methods and rules, and if what was not seen came."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -13,6 +13,7 @@ from probtruth.comparison.results.rows import NO_SPREAD
 from probtruth.comparison.results.unseen import NO_BOUND
 from probtruth.comparison.results.warn import BY_SIZE
 from probtruth.inference.diagnostics import MAX_RHAT, MIN_ESS
+from probtruth.io.formats import Texts
 from probtruth.types import Comparison, Scores, Truth
 from probtruth.types.orientation import is_share
 from probtruth.types.pairs import Pair, Rank
@@ -48,11 +49,8 @@ class Gate:
 def gates(diagnostics: Mapping[str, Any]) -> list[Gate]:
     """The diagnostics that the engine has."""
     bounds = {"max_rhat": (0.0, MAX_RHAT), "min_ess": (MIN_ESS, math.inf), "divergences": (0.0, 0.0)}
-    found = []
-    for name, (least, most) in bounds.items():
-        if diagnostics.get(name) is not None:
-            found.append(Gate(name, as_float(diagnostics[name]), least, most))
-    return found
+    known = {name: diagnostics[name] for name in bounds if diagnostics.get(name) is not None}
+    return [Gate(name, as_float(value), *bounds[name]) for name, value in known.items()]
 
 
 @dataclass(frozen=True)
@@ -107,7 +105,7 @@ class Standing:
         return self.gap.reason == NO_SPREAD
 
     @property
-    def turned_by(self) -> tuple[str, ...]:
+    def turned_by(self) -> Texts:
         """What turns the verdict: `estimand`, `method`, `unseen`."""
         turns = {"estimand": self.answers, "method": self.methods, "unseen": self.unseen}
         return tuple(name for name, found in turns.items() if found)
@@ -158,6 +156,8 @@ def standing_of(
     gap = comparison.pair(lead.model, following.model)
     p = gap.p_a_better if len(ranks) == 2 else lead.p_best
     infinite = {} if scores is None else _infinite(ranks, scores)
+    others = () if bounded is None else bounded.ranks
+    chance = sum(rank.p_best or 0.0 for rank in others if rank.model in infinite)  # that one of these is the best
     claimed = p is None or p >= CLAIMED
     return Standing(
         lead.model,
@@ -171,7 +171,7 @@ def standing_of(
         scores is not None and open_ended(comparison, scores),
         any(line.startswith(ALIKE) for line in comparison.warnings),
         any(BY_SIZE in line for line in comparison.warnings),
-        bool(infinite) and (not gap.finite or _may_be_best(infinite, bounded)),
+        bool(infinite) and (not gap.finite or chance >= POSSIBLE),
         tuple(gate for gate in gates(comparison.diagnostics) if not gate.passes),
     )
 
@@ -193,14 +193,6 @@ def _infinite(ranks: Sequence[Rank], scores: Scores) -> dict[str, int]:
     return {rank.model: counts[rank.model] for rank in ranks if counts[rank.model]}
 
 
-def _may_be_best(infinite: Mapping[str, int], bounded: Comparison | None) -> bool:
-    """Whether one of the models of infinite mean may be the best under a rule without infinite losses."""
-    if bounded is None:
-        return False
-    chances = [rank.p_best or 0.0 for rank in bounded.ranked if rank.model in infinite]
-    return sum(chances) >= POSSIBLE
-
-
 def _answers(
     comparison: Comparison, lead: str, truth: Truth | None, other: "OtherEstimand | None"
 ) -> tuple[Answer, ...]:
@@ -213,22 +205,16 @@ def _answers(
 
 def _unseen(comparison: Comparison, lead: str) -> Unseen | None:
     """The pair of the leading model that the unseen would turn furthest, and by more than what does not matter."""
-    return max(_turned(comparison, lead), key=_behind, default=None)
-
-
-def _behind(case: Unseen) -> float:
-    return case.behind
-
-
-def _turned(comparison: Comparison, lead: str) -> Iterator[Unseen]:
+    worst = None
+    least = comparison.rope or 0.0
     for pair in comparison.ordered_pairs:
         if pair.a != lead or pair.favours != "a" or pair.difference is None or pair.unseen_difference is None:
             continue
-        reversed_sign = pair.difference * pair.unseen_difference < 0
         behind = abs(pair.unseen_difference)
-        if reversed_sign and behind > (comparison.rope or 0.0):
-            n_units = int(str(comparison.unseen["n_units"]))
-            yield Unseen(pair.b, pair.unseen_rate or 0.0, behind, n_units)
+        if pair.difference * pair.unseen_difference < 0 and behind > least:
+            least = behind
+            worst = Unseen(pair.b, pair.unseen_rate or 0.0, behind, int(str(comparison.unseen["n_units"])))
+    return worst
 
 
 @dataclass(frozen=True)
@@ -247,26 +233,14 @@ class GroupCount:
 
 def group_count(comparison: Comparison, people: bool = False) -> GroupCount | None:
     """None without groups (of people), or where nothing is known of any."""
-    chances: dict[str, float] = {}
     pairs = comparison.leading_pair_by_people if people else comparison.leading_pair_by_group
-    for pair in pairs:
-        if pair.p_a_better is not None:
-            chances[str(pair.group)] = pair.p_a_better
+    chances = sorted((pair.p_a_better, str(pair.group)) for pair in pairs if pair.p_a_better is not None)
     if not chances:
         return None
-    behind = [(group, p) for group, p in chances.items() if p <= 0.5]
-    behind.sort(key=lambda entry: (entry[1], entry[0]))
-    sure = [p for p in chances.values() if p >= SURE - ROUNDING]
-    disagree = _disagree(comparison, pairs[0]) if people else None
-    return GroupCount(len(chances), len(chances) - len(behind), len(sure), tuple(behind), disagree)
-
-
-def _disagree(comparison: Comparison, pair: Pair) -> tuple[str, str, float] | None:
-    """The two groups of people that most surely disagree about a pair."""
-    found: tuple[str, str, float] | None = None
-    rows: Any = comparison.decisions["group_disagreement"]
-    for row in rows:
-        p = row["p_disagree"]
-        if {row["a"], row["b"]} == {*pair.models} and p is not None and (found is None or p > found[2]):
-            found = (row["group"], row["other_group"], p)
-    return found
+    behind = tuple([(group, p) for p, group in chances if p <= 0.5])
+    sure = sum(p >= SURE - ROUNDING for p, _ in chances)
+    rows: Any = comparison.decisions["group_disagreement"] if people else ()
+    about = [row for row in rows if {row["a"], row["b"]} == {*pairs[0].models} and row["p_disagree"] is not None]
+    most = max(about, key=lambda row: row["p_disagree"], default=None)
+    disagree = None if most is None else (most["group"], most["other_group"], most["p_disagree"])
+    return GroupCount(len(chances), len(chances) - len(behind), sure, behind, disagree)

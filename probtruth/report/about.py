@@ -7,10 +7,11 @@ from typing import Any
 from probtruth.check import count
 from probtruth.inference.diagnostics import MAX_RHAT, MIN_ESS
 from probtruth.line.result import Result
-from probtruth.line.standing import Gate, gates
-from probtruth.report.names import marked, plain
+from probtruth.line.standing import Gate
+from probtruth.report.names import mark, plain
 from probtruth.report.numbers import fixed
 from probtruth.report.words import item_of, measure, unit
+from probtruth.types import Comparison
 from probtruth.types.arguments import QUESTIONS, method_in_words
 
 MOST_WARNINGS = 3  # Warnings that stand open, the first in the order of the result; the others are folded
@@ -55,23 +56,27 @@ def facts(result: Result) -> list[str]:
     """How many of what, how the reference was made, and which scores are better."""
     scores, comparison, truth = result.scores, result.comparison, result.truth
     said = [count(len(scores.models), "model"), count(len(scores.items), item_of(comparison))]
-    votes = comparison.settings.get("votes")
-    if isinstance(votes, int):
-        said.append(count(votes, "vote"))
+    said += counted(comparison, "vote")
     if result.labelled is not None:
         said.append(count(len(result.labelled.aligned.labels), "label"))
     if result.annotations is not None and result.annotations.index.annotators:
         said.append(count(len(result.annotations.index.annotators), "annotator"))
-    for key, noun in (("groups", "group"), ("clusters", "cluster")):
-        number = comparison.settings.get(key)
-        if isinstance(number, int):
-            said.append(count(number, noun))
+    said += counted(comparison, "group", "cluster")
     if truth is not None:
         how = "given" if truth.method == "given" else f"by {method_in_words(truth.method)}"
         said.append(f"reference: {QUESTIONS[truth.estimand]}, {how}")
-    better = "higher" if comparison.higher_is_better else "lower"
-    said.append(f"{plain(measure(scores.rule))}{unit(scores.rule, ' in ')}, {better} is better")
+    said.append(f"{measure(scores.rule)}{unit(scores.rule, ' in ')}, {better(comparison)} is better")
     return said
+
+
+def counted(comparison: Comparison, *nouns: str) -> list[str]:
+    """`3 groups`, of what a comparison has."""
+    numbers = [(comparison.settings.get(f"{noun}s"), noun) for noun in nouns]
+    return [count(number, noun) for number, noun in numbers if isinstance(number, int)]
+
+
+def better(comparison: Comparison) -> str:
+    return "higher" if comparison.higher_is_better else "lower"
 
 
 def population(result: Result) -> str:
@@ -83,32 +88,26 @@ def alignment(result: Result) -> str:
     """The items that were compared, and what became of the others, in one line."""
     audit = result.audit
     counts = audit.counts()
-    said = f"{item_of(result.comparison).capitalize()}s compared: {len(result.scores.items):,}; "
-    names = marked(model for model, _, _ in audit.by_model)
-    lacks = [f"{names[model]} lacks {missing:,}" for model, missing, _ in audit.by_model if missing]
+    said = [f"{item_of(result.comparison).capitalize()}s compared: {len(result.scores.items):,}"]
+    lacks = [f"{mark(model)} lacks {missing:,}" for model, missing, _ in audit.by_model if missing]
     if counts:
-        said += f"left out for all models: {audit.dropped:,} ({', '.join(counts)})"
-    elif lacks:
-        said += "none left out"
+        said.append(f"left out for all models: {audit.dropped:,} ({', '.join(counts)})")
     else:
-        said += "none missing, extra or twice"
+        said.append("none left out" if lacks else "none missing, extra or twice")
     if lacks:
-        said += f"; {', '.join(lacks)}"
+        said.append(", ".join(lacks))
     if audit.prompts:
-        said += f"; worded differently for some models, and included: {len(audit.prompts):,}"
-    return f"{said}."
+        said.append(f"worded differently for some models, and included: {len(audit.prompts):,}")
+    return f"{'; '.join(said)}."
 
 
 def warnings(result: Result) -> list[str]:
     """The warnings, each once, as sentences."""
-    lines = dict.fromkeys(map(plain, result.warnings))
-    return [_sentence(line) for line in lines]
-
-
-def _sentence(line: str) -> str:
-    """The line with a capital, unless it begins with the name of a file or an option."""
-    begins_with_a_word = re.match("[a-z][a-z]*[ :]", line)
-    return line[0].upper() + line[1:] if begins_with_a_word else line
+    lines = []
+    for line in dict.fromkeys(map(plain, result.warnings)):
+        begins_with_a_word = re.match("[a-z]+[ :]", line)  # not with the name of a file or an option
+        lines.append(line[0].upper() + line[1:] if begins_with_a_word else line)
+    return lines
 
 
 # What each diagnostic is called, its decimals, and when it passes
@@ -124,8 +123,3 @@ def gate_words(gate: Gate) -> tuple[str, str, str]:
     name, places, bound = GATES[gate.name]
     value = "not finite" if gate.value is None else fixed(gate.value, places)
     return name, value, bound
-
-
-def diagnostics(known: Mapping[str, Any]) -> list[tuple[str, str, str]]:
-    """Name, value and bound of each diagnostic of the sampling that the engine has."""
-    return [gate_words(gate) for gate in gates(known)]

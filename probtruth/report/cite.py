@@ -1,15 +1,16 @@
 """How to cite: the software, the works behind the methods that a result used, and the result itself as a paragraph."""
 
 import re
+from collections.abc import Iterator, Sequence
 
 from probtruth.check import count
 from probtruth.kernels.host import versions
 from probtruth.line.result import Result
+from probtruth.report.about import better, counted
 from probtruth.report.names import joined, mark
 from probtruth.report.numbers import probability, significant, with_interval
 from probtruth.report.words import mean_of, unit
 from probtruth.types.arguments import QUESTIONS, method_in_words
-from probtruth.types.pairs import Pair, Rank
 
 RELEASED = "2026"  # Year of the version
 TITLE = "probtruth: which probabilistic model is better when the reference labels are uncertain"
@@ -40,23 +41,18 @@ def bibtex() -> str:
 
 
 def sources(result: Result) -> list[str]:
-    comparison, truth = result.comparison, result.truth
-    used = []
-    if result.scores.known.proper is not None:
-        used.append(RULES)
-    if result.labelled is not None:
-        used += [CORP, NELSON]
-    if truth is not None and "dawid-skene" in truth.method:
-        used.append(DAWID_SKENE)
-    if result.annotations is not None:
-        used.append(ALPHA)
-    if comparison.rope is not None:
-        used.append(ROPE)
-    if comparison.diagnostics.get("max_rhat") is not None:
-        used.append(RHAT)
-    if result.letters:
-        used.append(LETTERS)
-    return used
+    truth, labelled = result.truth, result.labelled is not None
+    used = {
+        RULES: result.scores.known.proper is not None,
+        CORP: labelled,
+        NELSON: labelled,
+        DAWID_SKENE: truth is not None and "dawid-skene" in truth.method,
+        ALPHA: result.annotations is not None,
+        ROPE: result.comparison.rope is not None,
+        RHAT: result.comparison.diagnostics.get("max_rhat") is not None,
+        LETTERS: bool(result.letters),
+    }
+    return [work for work, is_used in used.items() if is_used]
 
 
 def paragraph(result: Result) -> str:
@@ -64,79 +60,63 @@ def paragraph(result: Result) -> str:
     return " ".join([*_design(result), *_found(result), _software(result)])
 
 
-def _design(result: Result) -> list[str]:
+def _design(result: Result) -> Iterator[str]:
     """What was compared, on what, and under which question."""
     comparison, truth = result.comparison, result.truth
     n_models = len(comparison.ranks)
     verb = "We compared" if n_models > 1 else "We evaluated"
     said = f"{verb} {count(n_models, 'model')} on {count(len(result.scores.items), 'item')}"
-    for key, noun in (("groups", "group"), ("clusters", "cluster")):
-        number = comparison.settings.get(key)
-        if isinstance(number, int):
-            said += f" in {count(number, noun)}"
-    better = "higher" if comparison.higher_is_better else "lower"
-    sentences = [f"{said} by {mean_of(comparison)} ({better} is better)."]
-    if truth is not None:
-        sentences.append(_reference(result))
-    return sentences
-
-
-def _reference(result: Result) -> str:
-    truth, annotations = result.truth, result.annotations
-    assert truth is not None
-    asked = QUESTIONS[truth.estimand]
+    within = " in ".join([said, *counted(comparison, "group", "cluster")])
+    yield f"{within} by {mean_of(comparison)} ({better(comparison)} is better)."
+    if truth is None:
+        return
+    said = f"The reference was {QUESTIONS[truth.estimand]}, "
+    annotations = result.annotations
     if truth.method == "given":
-        return f"The reference was {asked}, as the data gave it."
-    said = f"The reference was {asked}, inferred from "
-    if annotations is None:
-        return f"{said}annotations by {method_in_words(truth.method)}."
-    said += count(int(annotations.counts().sum()), "annotation")
-    if annotations.index.annotators:
-        said += f" by {count(len(annotations.index.annotators), 'annotator')}"
-    return f"{said} (method: {method_in_words(truth.method)})."
+        yield f"{said}as the data gave it."
+    elif annotations is None:
+        yield f"{said}inferred from annotations by {method_in_words(truth.method)}."
+    else:
+        said += f"inferred from {count(int(annotations.counts().sum()), 'annotation')}"
+        if annotations.index.annotators:
+            said += f" by {count(len(annotations.index.annotators), 'annotator')}"
+        yield f"{said} (method: {method_in_words(truth.method)})."
 
 
-def _found(result: Result) -> list[str]:
+def _found(result: Result) -> Iterator[str]:
     comparison, standing = result.comparison, result.standing
-    ranks = comparison.ranked
+    mean, units = mean_of(comparison), unit(comparison.rule, " ")
     if standing is None:
-        return [_mean(result, ranks[0])]
+        rank = comparison.ranked[0]
+        yield f"The {mean} of {mark(rank.model)} was {with_interval(rank.score, rank, units)}."
+        return
     if standing.failing:
-        return ["The diagnostics of the sampling failed, so that no difference is reported."]
-    sentences = [_difference(result, comparison.pair(standing.lead, standing.next))]
-    if len(ranks) > 2:
-        best = f"The probability that {mark(standing.lead)} was the best was {_p(standing.p)}"
-        chosen = comparison.decisions.get("credible_set")
-        if isinstance(chosen, (list, tuple)) and chosen:
-            names = joined([mark(model) for model in chosen])
-            best += f"; the smallest set that held the best with a probability of 95% was {names}"
-        sentences.append(f"{best}.")
-    return sentences
-
-
-def _mean(result: Result, rank: Rank) -> str:
-    rule = result.comparison.rule
-    mean = with_interval(rank.score, rank, unit(rule, " "))
-    return f"The {mean_of(result.comparison)} of {mark(rank.model)} was {mean}."
-
-
-def _difference(result: Result, pair: Pair) -> str:
-    comparison = result.comparison
-    said = f"The {mean_of(comparison)} of {mark(pair.a)} minus that of {mark(pair.b)}"
+        yield "The diagnostics of the sampling failed, so that no difference is reported."
+        return
+    pair, lead = standing.gap, mark(standing.lead)
+    said = f"The {mean} of {lead} minus that of {mark(standing.next)}"
     if pair.difference is None:
-        return f"{said} was not known: {pair.reason or 'one of them is not'}."
-    size = with_interval(pair.difference, pair, unit(comparison.rule, " "))
-    chance = f"The posterior probability that {mark(pair.a)} was better was {_p(pair.p_a_better)}"
-    if comparison.rope is not None and pair.p_equivalent is not None:
-        chance += f"; that the two differed by at most {significant(comparison.rope)}, it was {_p(pair.p_equivalent)}"
-    estimand = re.sub(r" \(a minus b, [a-z]+ favours a\)", "", comparison.estimand)
-    return f"{said} was {size}. {chance}. The estimand is the {estimand}."
+        yield f"{said} was not known: {pair.reason or 'one of them is not'}."
+    else:
+        yield f"{said} was {with_interval(pair.difference, pair, units)}."
+        chance = f"The posterior probability that {lead} was better was {_p(pair.p_a_better)}"
+        if comparison.rope is not None and pair.p_equivalent is not None:
+            within = f"that the two differed by at most {significant(comparison.rope)}"
+            chance += f"; {within}, it was {_p(pair.p_equivalent)}"
+        estimand = re.sub(r" \(a minus b, [a-z]+ favours a\)", "", comparison.estimand)
+        yield f"{chance}. The estimand is the {estimand}."
+    if len(comparison.ranks) > 2:
+        best = f"The probability that {lead} was the best was {_p(standing.p)}"
+        chosen = comparison.decisions.get("credible_set")
+        if isinstance(chosen, Sequence) and chosen:
+            names = joined(list(map(mark, chosen)))
+            best += f"; the smallest set that held the best with a probability of 95% was {names}"
+        yield f"{best}."
 
 
 def _p(value: float | None) -> str:
     """A probability in a sentence."""
-    text = probability(value)
-    return text.replace("<", "below ").replace(">", "above ")
+    return probability(value).replace("<", "below ").replace(">", "above ")
 
 
 def _software(result: Result) -> str:

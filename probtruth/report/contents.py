@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from matplotlib.axes import Axes
 
 from probtruth.check import count
+from probtruth.io.formats import Texts
 from probtruth.line.result import Result
 from probtruth.report import cite, data_tables, latex, tables
 from probtruth.report.about import MOST_WARNINGS, alignment, facts, population, warnings
@@ -55,12 +56,19 @@ class Extras:
 
 @dataclass(frozen=True, eq=False)
 class Figure:
-    """A figure with a name that is unique in the report, and words that are read aloud; drawn when it is looked at."""
+    """A figure with a name that is unique in the report; drawn when it is looked at.
+
+    `words` are read aloud: the caption, and `more` that the figure shows.
+    """
 
     name: str
-    words: str
     draw: Callable[[], Axes]
     caption: str = ""
+    more: str = ""
+
+    @property
+    def words(self) -> str:
+        return unmarked(f"{self.caption} {self.more}".strip())
 
     @cached_property
     def axes(self) -> Axes:
@@ -98,15 +106,15 @@ class Code:
     language: str
 
 
-Lines = tuple[str, ...]  # A list of sentences
-Block = str | Table | Figure | Panels | Fold | Code | Lines
+Block = str | Table | Figure | Panels | Fold | Code | Texts  # Texts: a list of sentences
+Blocks = Iterator[Block | None]  # None: nothing to say
 
 
 @dataclass(frozen=True)
 class Contents:
     """The verdict with what stands next to it, the warnings (those after the third folded), and the sections."""
 
-    facts: Lines
+    facts: Texts
     verdict: Verdict
     note: str | None
     figure: Figure | None
@@ -152,12 +160,10 @@ def contents(result: Result, extras: Extras | None = None) -> Contents:
 
 def _warnings(result: Result) -> tuple[Block, ...]:
     lines = tuple(warnings(result))
-    first, rest = lines[:MOST_WARNINGS], lines[MOST_WARNINGS:]
-    if not first:
-        return ()
+    rest = lines[MOST_WARNINGS:]
     if not rest:
-        return (first,)
-    return (first, Fold(f"{len(rest)} more", (rest,)))
+        return (lines,) if lines else ()
+    return (lines[:MOST_WARNINGS], Fold(f"{len(rest)} more", (rest,)))
 
 
 def _folded(block: Block) -> Block:
@@ -178,10 +184,10 @@ def _behind(result: Result) -> Figure | None:
     chances = [f"{plain(rank.model)} {probability(rank.p_best)}" for rank in ranks[:MOST_SHOWN]]
     words = f"{plain(ranks[0].model)} minus each other model. P(best): {'; '.join(chances)}."
     draw = partial(plot_behind, result.comparison, MOST_SHOWN)
-    return Figure("behind-leader", words, draw, _best(MOST_SHOWN, len(ranks)).strip())
+    return Figure("behind-leader", draw, _best(MOST_SHOWN, len(ranks)).strip(), words)
 
 
-def _models(result: Result, said: Verdict) -> Iterator[Block | None]:
+def _models(result: Result, said: Verdict) -> Blocks:
     yield tables.models(result)
     yield from said.accuracy
     chances = result.comparison.rank_chances
@@ -193,19 +199,16 @@ def _models(result: Result, said: Verdict) -> Iterator[Block | None]:
 
 def _ranks(result: Result, chances: Mapping[str, Sequence[float]]) -> Figure:
     n_models = len(result.comparison.ranks)
-    rows = []
-    for model, probabilities in chances.items():
-        rows.append(f"{plain(model)}: {', '.join(map(probability, probabilities))}")
-    words = f"Probability of each rank, from rank 1 on: {'; '.join(rows)}."
+    rows = [f"{plain(model)}: {', '.join(map(probability, of_ranks))}" for model, of_ranks in chances.items()]
     caption = "Posterior probability that a model has each rank, from joint draws of all means."
     if len(chances) < n_models:
         caption += " Models of infinite mean score are not ranked."
     else:
         caption += _best(MOST_MODELS, n_models)
-    return Figure("ranks", words, partial(plot_ranks, result.comparison), caption)
+    return Figure("ranks", partial(plot_ranks, result.comparison), caption, f"From rank 1 on: {'; '.join(rows)}.")
 
 
-def _pairs(result: Result) -> Iterator[Block | None]:
+def _pairs(result: Result) -> Blocks:
     comparison = result.comparison
     n_models = len(comparison.ranks)
     if n_models > 2:
@@ -214,49 +217,36 @@ def _pairs(result: Result) -> Iterator[Block | None]:
             "Differences with 95% intervals. An interval on one side of 0 favours the model named on that side; a "
             "hollow point is that of an interval that holds 0."
         )
-        words = "Differences of pairs of models with 95% intervals."
         draw = partial(plot_forest, comparison, most=MOST_PAIRS)
-        yield Figure("differences", words, draw, caption + _best(shown, n_models))
+        yield Figure("differences", draw, caption + _best(shown, n_models))
     yield tables.pairs(result)
-    every = tables.all_pairs(result)
-    if every is not None:
-        yield Fold(every.caption, (every,))
     for name, rows in comparison.group_results.items():
         of_groups = tables.pairs(result, rows, f"Differences, {name}")
         if of_groups is not None:
             yield Fold(of_groups.caption, (of_groups,))
 
 
-def _costs(result: Result) -> Iterator[Block | None]:
+def _costs(result: Result) -> Blocks:
     found = result.frontier
     if found is None:
         return
     yield tables.frontier_sentence(found, result)
-    words = "Mean score of each model against its cost."
     caption = "Mean score against cost, with 95% intervals; filled: probably on the frontier."
-    yield Figure("frontier", words, partial(plot_frontier, result.comparison, found), caption)
+    yield Figure("frontier", partial(plot_frontier, result.comparison, found), caption)
     yield tables.frontier(result)
 
 
-def _groups(result: Result, said: Verdict) -> Iterator[Block | None]:
+def _groups(result: Result, said: Verdict) -> Blocks:
     yield from said.groups
-    pairs = result.comparison.leading_pair_by_group
-    if pairs:
-        words = f"{plain(pairs[0].a)} minus {plain(pairs[0].b)} in every group with 95% intervals."
-        caption = "The two leading models in every group, with 95% intervals, partially pooled."
-        yield Figure("by-group", words, partial(plot_groups, result.comparison), caption)
-        yield tables.by_group(result)
-    by_people = result.comparison.leading_pair_by_people
-    if by_people:
-        a, b = map(plain, by_people[0].models)
-        words = f"{a} minus {b} by every group of annotators with 95% intervals."
-        caption = "The two leading models by every group of annotators, with 95% intervals."
-        draw = partial(plot_groups, result.comparison, people=True)
-        yield Figure("by-annotator-group", words, draw, caption)
-        yield tables.by_group(result, people=True)
+    for people, name in ((False, "by-group"), (True, "by-annotator-group")):
+        table = tables.by_group(result, people)
+        if table is not None:
+            caption = f"{table.caption}, with 95% intervals."
+            yield Figure(name, partial(plot_groups, result.comparison, people=people), caption)
+            yield table
 
 
-def _calibration(result: Result) -> Iterator[Block | None]:
+def _calibration(result: Result) -> Blocks:
     analysis = result.analysis.calibration
     if analysis is None:
         return
@@ -280,9 +270,9 @@ def _calibration(result: Result) -> Iterator[Block | None]:
 def _reliability(analysis: "CalibrationAnalysis") -> Iterator[Figure]:
     names = marked(analysis.models)
     for place, model in enumerate(analysis.models, 1):
-        words = f"Reliability of {plain(model)}: observed frequency against forecast probability."
         draw = partial(plot_reliability, analysis.curve.filter(model=model), analysis.event)
-        yield Figure(f"reliability-{place}", words, draw, names[model])
+        words = "Reliability: observed frequency against forecast probability."
+        yield Figure(f"reliability-{place}", draw, names[model], words)
 
 
 def _sources(analysis: "CalibrationAnalysis") -> Iterator[Figure]:
@@ -293,11 +283,11 @@ def _sources(analysis: "CalibrationAnalysis") -> Iterator[Figure]:
         for name, power in MARKS.items():
             at = row, risk.powers.index(power)
             means.append(f"{name} {probability(risk.model[at])} against {probability(risk.source[at])}")
-        words = f"Model against source probability of {plain(model)}: {', '.join(means)}."
-        yield Figure(f"source-{place}", words, partial(plot_nelson, risk, model), names[model])
+        words = f"Model against source probability: {', '.join(means)}."
+        yield Figure(f"source-{place}", partial(plot_nelson, risk, model), names[model], words)
 
 
-def _annotators(result: Result) -> Iterator[Block | None]:
+def _annotators(result: Result) -> Blocks:
     known = result.analysis.annotators
     if known.agreement is not None:
         low, high = known.agreement.low, known.agreement.high
@@ -319,38 +309,33 @@ def _annotators(result: Result) -> Iterator[Block | None]:
             "Skill of each annotator: agreement with the class beyond chance, with its 95% interval. Left of the "
             "dashed line, an annotation says almost nothing of the class."
         )
-        words = "Skill of each annotator (kappa) with 95% intervals."
-        yield Figure("annotators", words, partial(plot_annotators, known.truth), caption)
+        yield Figure("annotators", partial(plot_annotators, known.truth), caption)
     yield data_tables.annotators(result)
     yield data_tables.voters(result)
     yield data_tables.unlike_the_rest(result)
 
 
-def _checks(result: Result) -> Iterator[Block | None]:
+def _checks(result: Result) -> Blocks:
     yield alignment(result)
     yield tables.diagnostics(result)
     standing = result.standing
     if standing is not None and result.scores.values.size:
-        a, b = standing.lead, standing.next
-        if can_differ(result.scores, a, b):
-            words = f"Histogram of the differences of {plain(a)} and {plain(b)} on each item, and a normal curve."
+        sides = (result.scores, standing.lead, standing.next)
+        if can_differ(*sides):
             caption = "Differences of the two leading models on each item, next to a normal population."
-            yield Figure("item-differences", words, partial(plot_differences, result.scores, a, b), caption)
+            yield Figure("item-differences", partial(plot_differences, *sides), caption)
     yield tables.tests(result)
 
 
-def _made(result: Result, command: str | None) -> Iterator[Block | None]:
+def _made(result: Result, command: str | None) -> Blocks:
     if command is not None:
         yield Code(_on_lines(plain(command)), "sh")
     quote = cite.paragraph(result)
     yield Fold("To quote", (unmarked(quote), "The same in LaTeX:", Code(latex.shown(quote), "latex")))
     settings = tables.settings(result)
     yield Fold(settings.caption, (settings,))
-    cited: tuple[Block, ...] = (Code(cite.bibtex(), "bibtex"),)
-    works = tuple(cite.sources(result))
-    if works:
-        cited += ("Methods that this result used:", works)
-    yield Fold("How to cite", cited)
+    works = ("Methods that this result used:", tuple(cite.sources(result)))
+    yield Fold("How to cite", (Code(cite.bibtex(), "bibtex"), *(works if works[1] else ())))
     yield (
         "Intervals hold 95% of the posterior, equal tails. P(a better) is the posterior probability that the mean of "
         "a is better than that of b (a difference of 0 counts half), over the population named in the estimand."

@@ -2,18 +2,17 @@
 
 from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from probtruth.line.result import Result
-from probtruth.report.names import mark, marked, plain
+from probtruth.report.names import Names, mark, marked, plain
 from probtruth.report.numbers import decimals, fixed, interval, percent, probability, significant
 from probtruth.report.table import Table, of_rows
 from probtruth.report.tables import names_of
 from probtruth.report.words import measure, with_unit
 from probtruth.types.arguments import method_in_words
-from probtruth.types.comparison import Row
 
 if TYPE_CHECKING:  # with JAX, which bare scores do without
     import polars
@@ -35,16 +34,16 @@ def calibration(result: Result) -> Table | None:
     places = decimals([row.get("miscalibration") for row in analysis.rows], at_most=4)
     rows = []
     for row in analysis.rows:
-        at = risk.models.index(row["model"]), accuracy
+        model = risk.models.index(row["model"])
         cells = {
             "Model": names[row["model"]],
             "Miscalibration": fixed(row.get("miscalibration"), places),
             "Discrimination": fixed(row.get("discrimination"), places),
             "Calibration error": fixed(row["error"], 3),
             "Error by chance alone": fixed(row["if_calibrated"], 3),
-            "Typical probability": probability(risk.model[at]),
-            "The same, recalibrated": probability(risk.source[at]),
-            "Ratio of the two": probability(risk.divergence[at]),
+            "Typical probability": probability(risk.model[model, accuracy]),
+            "The same, recalibrated": probability(risk.source[model, accuracy]),
+            "Ratio of the two": probability(risk.divergence[model, accuracy]),
         }
         rows.append(cells)
     note = _note_on_calibration(analysis, with_unit(result.scores.rule) if split else None)
@@ -94,35 +93,30 @@ def items(
         note += (
             f" ✓ where a model's most probable label is that of the item; its {score} depends on all its probabilities."
         )
-    left = tuple(head for head in columns if head != "Entropy")
+    left = tuple(columns.keys() - {"Entropy"})
     for model in models:
         columns[names[model]] = [significant(value, 3) for value in frame[f"score_{model}"]]
-    caption = "Items"
-    if len(models) > 1:
-        caption = "Items on which the two leading models differ most"
-    elif labels:
-        caption = "Items on which the labels disagree most"
+    caption = "Items on which the two leading models differ most"
+    if len(models) < 2:
+        caption = "Items on which the labels disagree most" if labels else "Items"
     n_items = len(result.scores.items)
     if frame.height < n_items:
         note += f" These are {frame.height} of {n_items:,} items; items.parquet has all."
-    behind = []
-    if texts or images:
-        behind = [(texts.get(name), images.get(name)) for name in frame["item"]]
+    behind = [(texts.get(name), images.get(name)) for name in frame["item"]]
     return Table(caption, columns, note, left, "items", behind)
 
 
-def _labels(result: Result, frame: "polars.DataFrame", labels: Mapping[str, str]) -> dict[str, list[str]]:
+def _labels(result: Result, frame: "polars.DataFrame", labels: Names) -> dict[str, list[str]]:
     """The labels of each item with their shares, and their entropy."""
     percents = cache(percent)  # few shares are different
     shown = []
     for shares in result.analysis.named_shares(frame["index"].to_list()):
         parts = [f"{labels[label]} ({percents(share)})" for label, share in shares]
         shown.append(", ".join(parts))
-    entropy = [f"{abs(value):.3f}" for value in frame["entropy"]]
-    return {"Labels": shown, "Entropy": entropy}
+    return {"Labels": shown, "Entropy": [fixed(abs(value), 3) for value in frame["entropy"]]}
 
 
-def _says(frame: "polars.DataFrame", model: str, labels: Mapping[str, str]) -> list[str]:
+def _says(frame: "polars.DataFrame", model: str, labels: Names) -> list[str]:
     """The most probable label of a model, its probability, and whether it is that of the item."""
     shown = []
     for label, p, true in zip(frame[f"label_{model}"], frame[f"p_{model}"], frame["label"], strict=True):
@@ -138,13 +132,34 @@ def annotators(result: Result) -> Table | None:
     truth, rows = result.analysis.annotators.truth, result.analysis.annotators.rows
     if truth is None:
         return None
-    shown = _best_worst_and_flagged(rows)
-    names = marked(row["annotator"] for row in shown)
+    from probtruth.truth.annotators import NO_SKILL  # with JAX
+
+    shown = list(rows)
     note = f"By {method_in_words(truth.method)}, which takes each item to have one true class. "
-    if len(shown) < len(rows):
+    if len(rows) > MOST_ANNOTATORS:
+        half = MOST_ANNOTATORS // 2
+        flagged = [row for row in rows[half:-half] if row["flag"]]
+        shown = [*rows[:half], *flagged[:MOST_ANNOTATORS], *rows[-half:]]
         note += f"{len(shown)} of {len(rows):,} annotators: the best, the worst and those with a flag. "
-    cells = [_annotator(row, names) for row in shown]
-    return of_rows("Annotators, best first", cells, note + _note_on_annotators(rows), left=("Flag",))
+    names = marked(row["annotator"] for row in shown)
+    cells = [
+        {
+            "Annotator": names[row["annotator"]],
+            "Annotations": fixed(row["n_annotations"], 0),
+            "Accuracy": fixed(row["accuracy"], 2),
+            "Skill (kappa)": fixed(row["skill"], 2),
+            "95% interval": interval(row["skill_low"], row["skill_high"], 2),
+            "Information (nats)": fixed(row["information"], 2),
+            "Flag": row["flag"],
+        }
+        for row in shown
+    ]
+    note += (
+        "Accuracy is the chance that an annotation names the item's class; skill is the same beyond chance (1 always "
+        "right, 0 by chance, below 0 worse); information is what one annotation says of the class. Spammer: the 95% "
+        f"interval of skill lies below {NO_SKILL}. Adversary: it lies below 0."
+    )
+    return of_rows("Annotators, best first", cells, note, left=("Flag",))
 
 
 def voters(result: Result) -> Table | None:
@@ -153,18 +168,19 @@ def voters(result: Result) -> Table | None:
     if not isinstance(rows, Sequence) or not rows:
         return None
     ordered = sorted(rows, key=lambda row: (row["attention"] is None, row["attention"], row["annotator"]))
-    names = marked(row["annotator"] for row in ordered)
-    cells = []
-    for row in ordered[: 2 * MOST_ANNOTATORS]:
-        shown = {
+    shown = ordered[: 2 * MOST_ANNOTATORS]
+    names = marked(row["annotator"] for row in shown)
+    cells = [
+        {
             "Annotator": names[row["annotator"]],
-            "Votes": f"{row['n_votes']:,}",
+            "Votes": fixed(row["n_votes"], 0),
             "Attention": fixed(row["attention"], 2),
             "95% interval": interval(row["attention_low"], row["attention_high"], 2),
             "Ties": fixed(row["ties"], 2),
             "Left": fixed(row["left"], 2),
         }
-        cells.append(shown)
+        for row in shown
+    ]
     note = "Attention: 1 where votes go with the strengths as those of all do, 0 at random. "
     note += "Left: the share of votes for the answer on the left, ties counted half."
     if len(cells) < len(rows):
@@ -177,57 +193,23 @@ def unlike_the_rest(result: Result) -> Table | None:
     found = result.analysis.unlike_the_rest
     if found is None or not found.apart.any():
         return None
-    order = np.argsort(-np.abs(found.apart), kind="stable")[:MOST_UNLIKE].tolist()
-    annotators = marked(found.names[at] for at in order)
-    models = marked(found.models)
-    places = decimals(found.sd[order].tolist())
-    rows: list[dict[str, str]] = []
-    for at in order:
+    order = np.argsort(-np.abs(found.apart), kind="stable")[:MOST_UNLIKE]
+    names = marked(found.names)
+    sd = found.sd[order].tolist()
+    places = decimals(sd)
+    rows = []
+    for at, end in zip(order.tolist(), sd, strict=True):
         apart = float(found.apart[at])
-        end = 1.96 * float(found.sd[at])
         cells = {
-            "Annotator": annotators[found.names[at]],
+            "Annotator": names[found.names[at]],
             "Labels": fixed(int(found.n_labels[at]), 0),
             "From the rest": fixed(apart, places, sign=True),
-            "95% interval": interval(apart - end, apart + end, places),
+            "95% interval": interval(apart - 1.96 * end, apart + 1.96 * end, places),
         }
         rows.append(cells)
-    a, b = (models[name] for name in found.models)
+    a, b = marked(found.models).values()
     note = (
         f"How far {a} minus {b} by this annotator's labels lies from that by the others' on the same items, drawn "
         f"towards 0 the more the fewer labels there are. {len(rows)} of {len(found.names):,} annotators."
     )
     return of_rows("Annotators who differ most from the rest", rows, note)
-
-
-def _best_worst_and_flagged(rows: Sequence[Row]) -> list[Row]:
-    if len(rows) <= MOST_ANNOTATORS:
-        return list(rows)
-    half = MOST_ANNOTATORS // 2
-    flagged = [row for row in rows[half:-half] if row["flag"]]
-    return [*rows[:half], *flagged[:MOST_ANNOTATORS], *rows[-half:]]
-
-
-def _annotator(row: Row, names: Mapping[str, str]) -> dict[str, str]:
-    known: Mapping[str, Any] = row
-    return {
-        "Annotator": names[str(known["annotator"])],
-        "Annotations": fixed(known["n_annotations"], 0),
-        "Accuracy": fixed(known["accuracy"], 2),
-        "Skill (kappa)": fixed(known["skill"], 2),
-        "95% interval": interval(known["skill_low"], known["skill_high"], 2),
-        "Information (nats)": fixed(known["information"], 2),
-        "Flag": str(known["flag"]),
-    }
-
-
-def _note_on_annotators(rows: Sequence[Row]) -> str:
-    from probtruth.truth.annotators import NO_SKILL  # with JAX
-
-    note = (
-        "Accuracy is the chance that an annotation names the item's class; skill is the same beyond chance (1 always "
-        "right, 0 by chance, below 0 worse); information is what one annotation says of the class. "
-    )
-    if any(row["flag"] for row in rows):
-        return f"{note}Spammer: the 95% interval of skill lies below {NO_SKILL}. Adversary: it lies below 0."
-    return f"{note}No annotator is flagged: no 95% interval of skill lies below {NO_SKILL}."

@@ -6,9 +6,9 @@ from probtruth.comparison.results.unseen import highest_rate
 from probtruth.line.result import Result
 from probtruth.line.standing import CLAIMED, Answer, Standing
 from probtruth.report.about import answers
-from probtruth.report.names import joined, mark, marked
+from probtruth.report.names import Names, joined, mark, marked
 from probtruth.report.numbers import equals, with_interval
-from probtruth.report.words import mean_of, measure, unit
+from probtruth.report.words import mean_of, measure, unit, unit_of
 from probtruth.types.arguments import QUESTIONS, method_in_words
 
 # From which probability on the verdict uses these words
@@ -19,31 +19,26 @@ MOST_NAMED = 6  # Models that a sentence names
 NO_VERDICT = "No verdict: the diagnostics of the sampling fail."
 
 
-def names_in_sentences(result: Result) -> dict[str, str]:
+def names_in_sentences(result: Result) -> Names:
     """Each model's name as sentences show it, the leading one first."""
     return marked((rank.model for rank in result.comparison.ranked), LONGEST_NAME)
 
 
 def headline(result: Result, standing: Standing | None) -> str:
     """How the result stands, in one sentence."""
+    comparison = result.comparison
     if standing is None:
-        return one_model(result)
+        rank = comparison.ranked[0]
+        size = with_interval(rank.score, rank, unit(comparison.rule, " "))
+        if rank.score is not None and math.isinf(rank.score):
+            size = "infinite"
+        return f"The {mean_of(comparison)} of {names_in_sentences(result)[rank.model]} is {size}."
     if standing.failing:
         return NO_VERDICT
     said = _several(result, standing)
-    gold = result.comparison.gold
-    if gold is None or standing.answers:
+    if comparison.gold is None or standing.answers:
         return said
-    return f"{said.removesuffix('.')} (corrected by {answers(gold)})."
-
-
-def one_model(result: Result) -> str:
-    comparison = result.comparison
-    rank = comparison.ranked[0]
-    whose = f"The {mean_of(comparison)} of {marked([rank.model], LONGEST_NAME)[rank.model]}"
-    if rank.score is not None and math.isinf(rank.score):
-        return f"{whose} is infinite."
-    return f"{whose} is {with_interval(rank.score, rank, unit(comparison.rule, ' '))}."
+    return f"{said.removesuffix('.')} (corrected by {answers(comparison.gold)})."
 
 
 def _several(result: Result, standing: Standing) -> str:
@@ -52,10 +47,10 @@ def _several(result: Result, standing: Standing) -> str:
     if standing.turned_by_infinite:
         return infinite_means(result, standing)
     if standing.answers:
-        best = [f"{_leads(one, names)} by {QUESTIONS[one.estimand]}{_p(one)}" for one in standing.answers]
+        best = [_leads(one, names, f"by {QUESTIONS[one.estimand]}") for one in standing.answers]
         return f"It depends on the question: {', '.join(best)}."
     if standing.methods:
-        best = [f"{_leads(one, names)} with {method_in_words(one.method)}{_p(one)}" for one in standing.methods]
+        best = [_leads(one, names, f"with {method_in_words(one.method)}") for one in standing.methods]
         return f"It depends on the truth method: {', '.join(best)}."
     if standing.unseen is not None:
         other = names[standing.unseen.other]
@@ -69,9 +64,9 @@ def _several(result: Result, standing: Standing) -> str:
         return f"No verdict: the difference between {lead} and {following} is not known."
     n_models = len(names)
     if standing.level == "equivalent":
-        if n_models == 2:
-            return f"{lead} and {following} are practically equivalent."
-        return f"{lead} leads, but {following} is practically equivalent."
+        between = "and" if n_models == 2 else "leads, but"
+        verb = "are" if n_models == 2 else "is"
+        return f"{lead} {between} {following} {verb} practically equivalent."
     what = f"the best of the {n_models} models" if n_models > 2 else f"better than {following}"
     for bound, words in CERTAINTY:
         if standing.p >= bound:
@@ -81,13 +76,10 @@ def _several(result: Result, standing: Standing) -> str:
     return f"The comparison of {lead} and {following} is inconclusive."
 
 
-def _leads(answer: Answer, names: dict[str, str]) -> str:
-    best = (answer.p_best or 0.0) >= CLAIMED
-    return f"{names[answer.best]} {'is best' if best else 'leads'}"
-
-
-def _p(answer: Answer) -> str:
-    return "" if answer.p_best is None else f" (P {equals(answer.p_best)})"
+def _leads(answer: Answer, names: Names, way: str) -> str:
+    verb = "is best" if (answer.p_best or 0.0) >= CLAIMED else "leads"
+    p = "" if answer.p_best is None else f" (P {equals(answer.p_best)})"
+    return f"{names[answer.best]} {verb} {way}{p}"
 
 
 def _reservation(result: Result, standing: Standing) -> str:
@@ -101,29 +93,22 @@ def _reservation(result: Result, standing: Standing) -> str:
     n_units = int(str(result.comparison.unseen["n_units"]))
     if highest_rate(n_units) < RARE:
         return ""
-    kind = "items" if result.comparison.settings.get("clusters") is None else "clusters"
-    return f", unless rare outcomes that these {n_units} {kind} do not show cost it much more"
+    return f", unless rare outcomes that these {n_units} {unit_of(result.comparison)}s do not show cost it much more"
 
 
 def infinite_means(result: Result, standing: Standing) -> str:
     names = names_in_sentences(result)
-    listed = list(standing.infinite)[:MOST_NAMED]
-    counts = [standing.infinite[model] for model in listed]
-    several = len(standing.infinite) > 1
-    who = joined([names[model] for model in listed])
-    on = f"{joined([f'{n:,}' for n in counts])} of {len(result.scores.items):,} items"
+    counts = dict(list(standing.infinite.items())[:MOST_NAMED])
+    who = joined([names[model] for model in counts])
+    on = f"{joined([f'{n:,}' for n in counts.values()])} of {len(result.scores.items):,} items"
+    several = len(counts) > 1
+    why = f"{who} {'have' if several else 'has'} an infinite score on {on}"
     if result.labelled is not None:
-        what = "outcomes" if several or counts[0] > 1 else "an outcome"
+        what = "an outcome" if sum(counts.values()) == 1 else "outcomes"
         why = f"{who} gave probability 0 to {what} that happened ({on})"
-    elif several:
-        why = f"{who} have infinite scores on {on}"
-    else:
-        why = f"{who} has an infinite score on {on}"
     mean = mean_of(result.comparison)
-    if several:
-        said = f"{why}: their {mean}s are infinite, whatever they do elsewhere."
-    else:
-        said = f"{why}: its {mean} is infinite, whatever it does elsewhere."
+    effect = f"their {mean}s are infinite, whatever they do" if several else f"its {mean} is infinite, whatever it does"
+    said = f"{why}: {effect} elsewhere."
     if result.bounded is None:
         return said
     first = result.bounded.ranked[0]

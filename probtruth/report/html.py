@@ -83,11 +83,8 @@ def opening(content: Contents) -> str:
     if said.failing:
         failing = f"<strong>Do not rely on the numbers below.</strong>{block(said.failing)}"
         parts.append(f'<div class="alert" role="alert">{failing}</div>')
-    parts.append("<dl>")
-    for what, value in said.numbers:
-        parts.append(f"<div><dt>{shown(what)}</dt><dd>{shown(value)}</dd></div>")
-    parts.append("</dl>")
-    return "".join(parts)
+    numbers = [f"<div><dt>{shown(what)}</dt><dd>{shown(value)}</dd></div>" for what, value in said.numbers]
+    return "".join([*parts, "<dl>", *numbers, "</dl>"])
 
 
 def shown(text: str) -> str:
@@ -126,27 +123,24 @@ def _table(table: Table) -> str:
     if ordered and len(table.rows) > 1:
         classes.append("sortable")
     name = " ".join(filter(None, classes))
-    parts = [
-        f'<div class="scroll" role="region" tabindex="0" aria-label="{escape(unmarked(table.caption))}">'
-        f'<table class="{name}"><caption>{shown(table.caption)}</caption><thead><tr>'
-    ]
-    opening_tags = []
+    heads, tags, body = "", [], ""
     for head, numeric in zip(table.heads, table.numeric, strict=True):
         flush = ' class="num"' if numeric else ""
         title = f' data-title="{escape(unmarked(head))}"' if cards else ""
-        parts.append(f'<th scope="col"{flush}>{shown(head)}</th>')
-        opening_tags.append(f"<td{flush}{title}>")
-    parts.append("</tr></thead><tbody>")
+        heads += f'<th scope="col"{flush}>{shown(head)}</th>'
+        tags.append(f"<td{flush}{title}>")
     for place, row in enumerate(table.rows):
         first, *rest = shown(SEPARATOR.join(row)).split(SEPARATOR)
         if table.behind:
             first = _opened(first, unmarked(row[0]), *table.behind[place])
-        cells = [f"{tag}{cell}</td>" for tag, cell in zip(opening_tags[1:], rest, strict=True)]
-        parts.append(f'<tr><th scope="row">{first}</th>{"".join(cells)}</tr>')
-    parts.append("</tbody></table></div>")
-    if table.note:
-        parts.append(f'<p class="note">{shown(table.note)}</p>')
-    return "".join(parts)
+        cells = "".join([f"{tag}{cell}</td>" for tag, cell in zip(tags[1:], rest, strict=True)])
+        body += f'<tr><th scope="row">{first}</th>{cells}</tr>'
+    note = f'<p class="note">{shown(table.note)}</p>' if table.note else ""
+    return (
+        f'<div class="scroll" role="region" tabindex="0" aria-label="{escape(unmarked(table.caption))}">'
+        f'<table class="{name}"><caption>{shown(table.caption)}</caption><thead><tr>{heads}</tr></thead>'
+        f"<tbody>{body}</tbody></table></div>{note}"
+    )
 
 
 def _opened(name: str, words: str, text: str | None, image: str | None) -> str:

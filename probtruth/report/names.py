@@ -15,6 +15,7 @@ from probtruth.redaction import CONTROLS, NO_TEXT
 LONGEST = 20  # Columns of a name in a figure
 LONGEST_IN_CELL = 40  # The table of models shows names in full
 MARKED = re.compile("\x02([^\x03]*)\x03")  # `MARKED.split` has the names at odd positions
+Names = dict[str, str]  # As they are shown, by name
 NOT_SHOWN = dict.fromkeys(CONTROLS | NO_TEXT, "�")
 
 
@@ -30,7 +31,7 @@ def mark(name: object) -> str:
     return f"\x02{plain(name)}\x03"
 
 
-def marked(names: Iterable[object], longest: int = LONGEST_IN_CELL) -> dict[str, str]:
+def marked(names: Iterable[object], longest: int = LONGEST_IN_CELL) -> Names:
     """Each name, shortened where it is long, between the marks of a name; different names stay different."""
     short = short_names(map(str, names), longest)
     return {name: f"\x02{text}\x03" for name, text in short.items()}
@@ -47,7 +48,7 @@ def joined(names: Sequence[str]) -> str:
     return f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-def short_names(names: Iterable[str], longest: int = LONGEST) -> dict[str, str]:
+def short_names(names: Iterable[str], longest: int = LONGEST) -> Names:
     """Each name, shortened where it is long; different names stay different."""
     full = list(dict.fromkeys(names))
     plain_names = [plain(name) for name in full]
@@ -56,7 +57,7 @@ def short_names(names: Iterable[str], longest: int = LONGEST) -> dict[str, str]:
         start = len(commonprefix(plain_names))  # noqa: RUF071 (of characters)
         if start > 1:
             texts = [_shorten(f"…{name[start:]}", longest) for name in plain_names]
-    shown: dict[str, str] = {}
+    shown: Names = {}
     used: set[str] = set()
     for name, text in zip(full, texts, strict=True):
         shown[name] = _unused(plain(name), text, used, longest)

@@ -1,11 +1,12 @@
 """Numbers as text: probabilities as 0.97, infinite as ∞, unknown as a dash, in the units and signs of the data."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Protocol
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import chain
 
 from probtruth.check import as_float
 from probtruth.report.names import mark, plain
+from probtruth.types.pairs import Pair, Rank
 
 UNKNOWN, INFINITE, MINUS = "–", "∞", "−"
 LONGEST_FRACTION = 8  # Characters of a fraction that a setting shows as it was given
@@ -14,13 +15,7 @@ MOST_DECIMALS = 8
 DEFAULT_DECIMALS = 4  # Of a column without intervals
 
 
-class Interval(Protocol):
-    """What has an interval: a pair or a rank."""
-
-    @property
-    def low(self) -> float | None: ...
-    @property
-    def high(self) -> float | None: ...
+type Interval = Pair | Rank
 
 
 def fixed(value: object, decimals: int, sign: bool = False) -> str:
@@ -52,10 +47,7 @@ def decimals(widths: Iterable[object], at_most: int = MOST_DECIMALS, ends: Itera
 
     One more where an end that is not 0 would be shown as 0.
     """
-    halves = []
-    for width in map(as_float, widths):
-        if width is not None and 0 < width < math.inf:
-            halves.append(width / 2)
+    halves = [width / 2 for width in map(as_float, widths) if width is not None and 0 < width < math.inf]
     if not halves:
         return DEFAULT_DECIMALS
     places = max(0, 1 - math.floor(math.log10(min(halves))))
@@ -67,13 +59,8 @@ def decimals(widths: Iterable[object], at_most: int = MOST_DECIMALS, ends: Itera
 
 def places_of(rows: Sequence[Interval]) -> int:
     """The decimals that intervals and what stands next to them are shown with."""
-    widths: list[float] = []
-    ends: list[float | None] = []
-    for row in rows:
-        ends += [row.low, row.high]
-        if row.low is not None and row.high is not None:
-            widths.append(row.high - row.low)
-    return decimals(widths, ends=ends)
+    known = [(row.low, row.high) for row in rows if row.low is not None and row.high is not None]
+    return decimals([high - low for low, high in known], ends=chain(*known))
 
 
 def probability(value: object) -> str:
@@ -140,13 +127,11 @@ def percent(value: object) -> str:
     return f"{100 * number:.0f}%"
 
 
-def interval(low: object, high: object, places: int) -> str:
+def interval(low: object, high: object, places: int, shown: Callable[[object, int], str] = fixed) -> str:
     lower, upper = as_float(low), as_float(high)
-    if lower is None and upper is None:
-        return UNKNOWN
-    if lower == upper and lower is not None and math.isinf(lower):
-        return fixed(lower, places)
-    return f"{fixed(lower, places)} to {fixed(upper, places)}"
+    if lower == upper and (lower is None or math.isinf(lower)):
+        return shown(lower, places)
+    return f"{shown(lower, places)} to {shown(upper, places)}"
 
 
 def with_interval(value: float | None, row: Interval, units: str = "", sign: bool = False) -> str:

@@ -1,9 +1,10 @@
 """What results show of themselves: a few lines, HTML for notebooks, a figure, a paragraph to quote (`types.shown`)."""
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import replace
 from io import StringIO
-from textwrap import indent, wrap
+from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -32,14 +33,12 @@ def first_lines(shown: Result | Comparison | Plan) -> str:
         return _of_plan(shown)
     result = Result.of(shown)
     lines = [f"{type(shown).__name__}: {', '.join(facts(result))}", unmarked(headline(result, result.first_standing))]
-    lines.append(indent(_as_text(terminal.grid(tables.models(result), LONGEST_NAME, FIRST_ROWS)), "  "))
+    lines += _as_text(terminal.grid(tables.models(result), LONGEST_NAME, FIRST_ROWS))
     more = len(result.comparison.ranks) - FIRST_ROWS
     if more > 0:
         lines.append(f"and {count(more, 'more model')}")
     computed = result.verdicts_computed
-    warnings = list(dict.fromkeys(result.warnings if computed else result.warned))
-    if warnings:
-        lines.append(f"{count(len(warnings), 'warning')} (.warnings); the first: {warnings[0]}")
+    lines += _first_of(list(dict.fromkeys(result.warnings if computed else result.warned)))
     if not computed:
         lines.append("verdicts under the other estimand are computed when they are read (.other)")
     return "\n".join(lines)
@@ -48,18 +47,19 @@ def first_lines(shown: Result | Comparison | Plan) -> str:
 def _of_plan(plan: Plan) -> str:
     """What the study would show, the designs, and the first warning."""
     lines = [f"Plan: {plan.a} against {plan.b}", *wrap(terminal_study.plan_headline(plan), COLUMNS)]
-    lines.append(indent(_as_text(terminal.grid(terminal_study.plan_table(plan))), "  "))
-    if plan.warnings:
-        lines.append(f"{count(len(plan.warnings), 'warning')} (.warnings); the first: {plan.warnings[0]}")
-    return "\n".join(lines)
+    lines += _as_text(terminal.grid(terminal_study.plan_table(plan)))
+    return "\n".join([*lines, *_first_of(plan.warnings)])
 
 
-def _as_text(grid: RichTable) -> str:
+def _first_of(warnings: Sequence[str]) -> list[str]:
+    return [f"{count(len(warnings), 'warning')} (.warnings); the first: {warnings[0]}"] if warnings else []
+
+
+def _as_text(grid: RichTable) -> list[str]:
     with StringIO() as file:
         console = Console(width=COLUMNS, file=file, color_system=None, highlight=False, legacy_windows=False)
         console.print(grid)
-        lines = [line.rstrip() for line in file.getvalue().rstrip().split("\n")]
-    return "\n".join(lines)
+        return [f"  {line.rstrip()}" for line in file.getvalue().rstrip().split("\n")]
 
 
 def in_notebook(shown: Result | Comparison | Plan) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from probtruth.io.formats import Texts
 from probtruth.report.numbers import UNKNOWN
 
 NOTHING = {"", UNKNOWN}
@@ -21,16 +22,16 @@ class Table:
     caption: str
     columns: Mapping[str, Sequence[str]]
     note: str = ""
-    left: tuple[str, ...] = ()
+    left: Texts = ()
     kind: str = ""
     behind: Sequence[tuple[str | None, str | None]] = ()
 
     @cached_property
-    def heads(self) -> tuple[str, ...]:
+    def heads(self) -> Texts:
         return tuple(head for head, cells in self.columns.items() if set(cells) - NOTHING)
 
     @cached_property
-    def rows(self) -> list[tuple[str, ...]]:
+    def rows(self) -> list[Texts]:
         shown = [self.columns[head] for head in self.heads]
         return list(zip(*shown, strict=True))
 
@@ -41,7 +42,7 @@ class Table:
         return tuple(head not in flush_left for head in self.heads)
 
 
-def of_rows(caption: str, rows: Sequence[Mapping[str, str]], note: str = "", left: tuple[str, ...] = ()) -> Table:
+def of_rows(caption: str, rows: Sequence[Mapping[str, str]], note: str = "", left: Texts = ()) -> Table:
     """A table of rows that hold their cells by the heads of the columns."""
     heads = rows[0] if rows else {}
     columns = {head: [row[head] for row in rows] for head in heads}

@@ -1,6 +1,5 @@
 """The tables of a comparison, each a frame of shown strings; None where there is nothing to say."""
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -8,10 +7,10 @@ import numpy as np
 
 from probtruth.kernels.host import versions
 from probtruth.line.result import Result
-from probtruth.report import about
+from probtruth.line.standing import gates
+from probtruth.report.about import better, gate_words
 from probtruth.report.names import mark, marked
 from probtruth.report.numbers import (
-    UNKNOWN,
     at_least_shown,
     exact,
     favouring_a,
@@ -25,13 +24,12 @@ from probtruth.report.numbers import (
 from probtruth.report.table import Table, of_rows
 from probtruth.report.words import mean_of, with_unit
 from probtruth.types.arguments import QUESTIONS, method_in_words
-from probtruth.types.comparison import Comparison, Row
+from probtruth.types.comparison import Comparison
 from probtruth.types.frontier import SURE, Frontier
 from probtruth.types.pairs import Pair
 
 MOST_TESTED = 25  # Models whose pairs the model-free tests compare, those of the best means
 ALL_PAIRS = 15  # Pairs up to which a table has all; of more it has those of the leading model
-MOST_PAIRS = math.comb(25, 2)  # Pairs that the page shows at a click; the files have all
 
 
 def names_of(result: Result) -> dict[str, str]:
@@ -41,16 +39,16 @@ def names_of(result: Result) -> dict[str, str]:
 def models(result: Result) -> Table:
     comparison = result.comparison
     ranks = comparison.ranked
-    several = len(ranks) > 1
     places = places_of(ranks)
     infinite = dict(zip(result.scores.models, result.scores.n_infinite.tolist(), strict=True))
-    accuracy = _accuracy(result)
+    accuracy = {} if result.labelled is None else result.analysis.accuracy or {}
     mean = mean_of(comparison, with_units=True).capitalize()
     rows = []
     for rank in ranks:
+        score = fixed(rank.score, places)
         cells = {
             "Model": mark(rank.model),
-            mean: fixed(rank.score, places),
+            mean: score,
             "95% interval": interval(rank.low, rank.high, places),
             "Letters": result.letters.get(rank.model, ""),
             "Accuracy": fixed(accuracy.get(rank.model), 3),
@@ -60,38 +58,30 @@ def models(result: Result) -> Table:
             "Expected rank": fixed(rank.expected_rank, 2),
             "Regret": at_least_shown(rank.expected_regret, places),
         }
-        cells[mean] = fixed(rank.score, places)  # the metric may be called Accuracy too
-        rows.append(cells)
-    entropy = None if ranks[0].entropy is None else fixed(ranks[0].entropy, places)
-    caption = "Models, most probably best first" if several else "The model"
-    return of_rows(caption, rows, _note_on_models(result, several, entropy), left=("Letters",))
+        rows.append(cells | {mean: score})  # the metric may be called Accuracy too
+    caption = "Models, most probably best first" if len(ranks) > 1 else "The model"
+    return of_rows(caption, rows, _note_on_models(result, places), left=("Letters",))
 
 
-def _accuracy(result: Result) -> dict[str, float]:
-    if result.labelled is None or result.analysis.accuracy is None:
-        return {}
-    return dict(result.analysis.accuracy)
-
-
-def _note_on_models(result: Result, several: bool, entropy: str | None) -> str:
+def _note_on_models(result: Result, places: int) -> str:
     comparison = result.comparison
+    entropy = comparison.ranked[0].entropy
     score = "the metric" if comparison.settings.get("metric") else "the plain mean over items"
     if np.isnan(result.scores.values).any():
         score = "the mean over all items, also those that a model lacks, by what the other models say of them"
-    better = "higher" if comparison.higher_is_better else "lower"
-    note = f"The score is {score}; {better} is better."
+    note = f"The score is {score}; {better(comparison)} is better."
     if entropy is not None:
         note += (
-            f" Score = entropy + divergence: the entropy of the labels, {entropy}, is what the best possible forecast "
-            "would score."
+            f" Score = entropy + divergence: the entropy of the labels, {fixed(entropy, places)}, is what the best "
+            "possible forecast would score."
         )
-    if _accuracy(result):
+    if result.labelled is not None and result.analysis.accuracy:
         classes = result.truth is not None and result.truth.estimand == "class"
         right = "inferred classes" if classes else "labels"
         note += f" Accuracy is how often the most probable label is right, expected under the {right}."
     if result.letters:
         note += " Models that share a letter are not told apart: the 95% interval of their difference holds 0."
-    if several:
+    if len(comparison.ranks) > 1:
         note += (
             " Whether two models differ is read from their difference, not from the overlap of these intervals. "
             "Regret is how much worse than the best you must expect to be with this model."
@@ -105,16 +95,14 @@ def other_estimand(result: Result) -> Table | None:
     other, truth = result.other, result.truth
     if other is None or truth is None:
         return None
-    ranks = result.comparison.ranked
     this, that = truth.estimand, other.truth.estimand
     rows = _twice(result, this, other.comparison, that)
     note = (
         "Do you report opinions (distribution), or right answers (class)? "
         f"{this.capitalize()}, as requested: {QUESTIONS[this]}, by {method_in_words(truth.method)}. "
         f"{that.capitalize()}: {QUESTIONS[that]}, by {method_in_words(other.truth.method)}. "
-        f"Means of {with_unit(result.comparison.rule)}. "
+        f"Means of {with_unit(result.comparison.rule)}. Compare the orders under the two, not the means."
     )
-    note += "Compare the orders under the two, not the means." if len(ranks) > 1 else "Do not compare the two means."
     return of_rows("The same models under the other estimand", rows, note)
 
 
@@ -125,20 +113,18 @@ def frontier(result: Result) -> Table | None:
         return None
     names = names_of(result)
     places = places_of(result.comparison.ranked)
-    rows = []
-    for offer in found.offers:
-        spread = UNKNOWN
-        if offer.cost_low is not None:
-            spread = f"{significant(offer.cost_low, 3)} to {significant(offer.cost_high, 3)}"
-        cells = {
+    mean = mean_of(result.comparison, with_units=True).capitalize()
+    rows = [
+        {
             "Model": names[offer.model],
             "Cost": significant(offer.cost, 3),
-            "95% interval of the cost": spread,
-            mean_of(result.comparison, with_units=True).capitalize(): fixed(offer.score, places),
+            "95% interval of the cost": interval(offer.cost_low, offer.cost_high, 3, significant),
+            mean: fixed(offer.score, places),
             "P(on the frontier)": probability(offer.p_frontier),
             "P(within the ROPE)": probability(offer.p_good_enough),
         }
-        rows.append(cells)
+        for offer in found.offers
+    ]
     note = (
         "On the frontier no other model is both at least as good and cheaper, or better and no dearer. "
         "Within the ROPE: the mean is at most that far from the best one."
@@ -190,20 +176,15 @@ def _twice(result: Result, this: str, other: Comparison, that: str) -> list[dict
     """The models of a result with what another comparison says of each."""
     ranks = result.comparison.ranked
     names = names_of(result)
-    theirs = {rank.model: rank for rank in other.ranked}
     places = places_of(ranks)
-    rows: list[dict[str, str]] = []
-    for rank in ranks:
-        of_other = theirs[rank.model]
-        cells = {
-            "Model": names[rank.model],
-            f"Mean, {this}": fixed(rank.score, places),
-            f"P(best), {this}": probability(rank.p_best),
-            f"Mean, {that}": fixed(of_other.score, places),
-            f"P(best), {that}": probability(of_other.p_best),
-        }
-        rows.append(cells)
-    return rows
+    rows = {rank.model: {"Model": names[rank.model]} for rank in ranks}
+    for estimand, compared in ((this, ranks), (that, other.ranks)):
+        for rank in compared:
+            rows[rank.model] |= {
+                f"Mean, {estimand}": fixed(rank.score, places),
+                f"P(best), {estimand}": probability(rank.p_best),
+            }
+    return list(rows.values())
 
 
 def pairs(result: Result, rows: Sequence[Pair] | None = None, caption: str = "Differences") -> Table | None:
@@ -215,41 +196,28 @@ def pairs(result: Result, rows: Sequence[Pair] | None = None, caption: str = "Di
     known = comparison.ordered_pairs if rows is None else comparison.order_pairs(rows)
     if not known:
         return None
-    if len(known) <= ALL_PAIRS:
-        return _pairs(result, known, f"{caption} of all pairs" if rows is None else caption)
-    lead = known[0].a
-    shown = [pair for pair in known if pair.a == lead]
-    note = f" These are the pairs of {mark(lead)}, of {len(known):,} in all; pairwise.csv has all."
-    title = f"{caption} of the leading model from the others" if rows is None else caption
-    return _pairs(result, shown, title, note)
-
-
-def all_pairs(result: Result) -> Table | None:
-    """All pairs where `pairs` leaves some out, unless they are too many for a page."""
-    known = result.comparison.ordered_pairs
-    if not ALL_PAIRS < len(known) <= MOST_PAIRS:
-        return None
-    return _pairs(result, known, f"All {len(known)} pairs")
-
-
-def _pairs(result: Result, shown: Sequence[Pair], caption: str, more: str = "") -> Table:
-    comparison, names = result.comparison, names_of(result)
+    shown, of_which, more = known, "of all pairs", ""
+    if len(known) > ALL_PAIRS:
+        lead = known[0].a
+        shown = [pair for pair in known if pair.a == lead]
+        of_which = "of the leading model from the others"
+        more = f" These are the pairs of {mark(lead)}, of {len(known):,} in all; pairwise.csv has all."
+    names = names_of(result)
     places = places_of(shown)
     groups = marked(pair.group for pair in shown if pair.group is not None)
-    rows = []
+    cells = []
     for pair in shown:
-        cells = {} if pair.group is None else {"Group": groups[pair.group]}
-        cells |= {"a": names[pair.a], "b": names[pair.b]}
-        cells |= _difference(pair, places)
-        cells["P(b better)"] = probability(pair.p_b_better)
-        rows.append(cells)
-    favours = favouring_a(comparison.higher_is_better)
-    note = f"Difference = a minus b in {with_unit(comparison.rule)}; {favours} favours a."
+        first = {} if pair.group is None else {"Group": groups[pair.group]}
+        first |= {"a": names[pair.a], "b": names[pair.b]}
+        cells.append(first | _difference(pair, places) | {"P(b better)": probability(pair.p_b_better)})
+    note = (
+        f"Difference = a minus b in {with_unit(comparison.rule)}; {favouring_a(comparison.higher_is_better)} favours a."
+    )
     if comparison.rope is not None:
         note += f" Equivalent: a difference of at most {exact(comparison.rope)}; not worse: by no more than that."
     if result.first_standing is not None and result.first_standing.open_ended:
         note += " A rare difference, larger than any observed, cannot be excluded: the score has no known bound."
-    return of_rows(caption, rows, note + more, left=("a", "b"))
+    return of_rows(f"{caption} {of_which}" if rows is None else caption, cells, note + more, left=("a", "b"))
 
 
 def _difference(pair: Pair, places: int, a: str = "a") -> dict[str, str]:
@@ -271,16 +239,13 @@ def by_group(result: Result, people: bool = False) -> Table | None:
     names = names_of(result)
     a, b = names[shown[0].a], names[shown[0].b]
     places = places_of(shown)
-    rows = []
     sizes: Any = comparison.decisions.get("group_annotators", {})
+    rows = []
     for pair in shown:
         group = str(pair.group)
-        cells = {"Group": groups[group], "Items": fixed(pair.n_items, 0)}
-        if people:
-            cells["Annotators"] = fixed(sizes[group], 0)
+        cells = {"Group": groups[group], "Items": fixed(pair.n_items, 0), "Annotators": fixed(sizes.get(group), 0)}
         rows.append(cells | _difference(pair, places, a))
-    favours = favouring_a(result.comparison.higher_is_better)
-    note = f"Difference = {a} minus {b}; {favours} favours the first."
+    note = f"Difference = {a} minus {b}; {favouring_a(comparison.higher_is_better)} favours the first."
     if people:
         note += " Each row is the answer of that group's annotators by themselves, over new items and new annotators."
         return of_rows("The two leading models by every group of annotators", rows, note)
@@ -290,11 +255,10 @@ def by_group(result: Result, people: bool = False) -> Table | None:
 
 def diagnostics(result: Result) -> Table | None:
     known = result.comparison.diagnostics
-    rows = about.diagnostics(known)
+    rows = [gate_words(gate) for gate in gates(known)]
     if not rows:
         return None
-    names, values, bounds = zip(*rows, strict=True)
-    columns = {"Diagnostic": names, "Value": values, "Passes if": bounds}
+    columns = dict(zip(("Diagnostic", "Value", "Passes if"), zip(*rows, strict=True), strict=True))
     sampler = f"Sampler: {known['sampler']}." if known.get("sampler") else ""
     if known.get("engine") == "exact":
         sampler += " It made what is said of groups; all else is in closed form or by quadrature."
@@ -308,7 +272,6 @@ TESTS = {
     "sign_flip_p_holm": "Holm p (sign flips)",
     "wilcoxon_p": "p (Wilcoxon)",
     "wilcoxon_p_holm": "Holm p (Wilcoxon)",
-    "bootstrap_p_a_better": "P(a better), bootstrap",
 }  # The numbers of the model-free tests, in the order of their columns
 
 
@@ -318,33 +281,25 @@ def tests(result: Result) -> Table | None:
         return None
     note = (
         "Two-sided p-values of no difference; Holm adjusts over all pairs. The paired t and the sign flips test the "
-        "mean difference, the signed-rank test (Wilcoxon) its pseudo-median. The Bayesian bootstrap is a posterior "
-        "without a model of the differences."
+        "mean difference, the signed-rank test (Wilcoxon) its pseudo-median."
     )
     if all(row.get("sign_flip_p") is None for row in tested):
         note += " The others need independent items, at most 200,000 of them."
     if len(result.comparison.pairs) > len(tested):
         note += f" Of the pairs, those of the {MOST_TESTED} models of the best mean."
+    # the better placed model as a: t changes its sign with the sides
     place = {rank.model: at for at, rank in enumerate(result.comparison.ranked)}
-    rows = []
-    for row in sorted(tested, key=lambda row: sorted((place[row["a"]], place[row["b"]]))):
-        rows.append(_test(row, place, names))
-    return of_rows("Model-free tests", rows, note, left=("b",))
-
-
-def _test(row: Row, place: dict[str, int], names: dict[str, str]) -> dict[str, str]:
-    """The cells of a pair, the better placed model as a: t changes its sign with the sides, P its side."""
-    as_stored = place[row["a"]] < place[row["b"]]
-    a, b = (row["a"], row["b"]) if as_stored else (row["b"], row["a"])
-    t, p = row["t"], row.get("bootstrap_p_a_better")
-    if not as_stored:
-        t = None if t is None else -t
-        p = None if p is None else 1.0 - p
-    cells = {"a": names[a], "b": names[b], "t": fixed(t, 2, sign=True)}
-    for key, head in TESTS.items():
-        cells[head] = probability(row.get(key))
-    cells[TESTS["bootstrap_p_a_better"]] = probability(p)
-    return cells
+    rows = {}
+    for row in tested:
+        a, b = sorted((row["a"], row["b"]), key=place.__getitem__)
+        t = row["t"]
+        if a != row["a"] and t is not None:
+            t = -t
+        cells = {"a": names[a], "b": names[b], "t": fixed(t, 2, sign=True)}
+        cells |= {head: probability(row.get(key)) for key, head in TESTS.items()}
+        rows[place[a], place[b]] = cells
+    ordered = [cells for _, cells in sorted(rows.items())]
+    return of_rows("Model-free tests", ordered, note, left=("b",))
 
 
 def settings(result: Result) -> Table:

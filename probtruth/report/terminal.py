@@ -1,6 +1,6 @@
 """Results for a terminal: rich text and tables, with names as plain text (no markup, no control characters)."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -24,7 +24,7 @@ MOST_ROWS = 20  # Rows of a table; the files have all
 MOST_ANNOTATORS = 10  # Annotators whose confusion is printed; `--json` has all
 LONGEST_NAME = 32
 # Columns of a model's name, so that the tables fit 80 columns and names that end differently stay apart.
-MODEL_NAME, PAIR_NAME = 17, 14
+LONGEST_OF_MODELS, LONGEST_OF_PAIRS = 17, 14
 COLOURS = {
     "certain": "bold green",
     "likely": "bold",
@@ -55,41 +55,37 @@ def summary(result: Result) -> tuple[RenderableType, ...]:
     said = verdict(result)
     parts: list[RenderableType] = [Text(unmarked(said.headline), COLOURS[said.level])]
     parts += [Text(f"  {line}", style="red") for line in said.failing]
-    parts += [_text(f"{what}: {value}") for what, value in said.numbers]
-    sentences = [*said.accuracy, *said.details, *said.groups]
-    sentences += [f"{', '.join(facts(result))}.", alignment(result)]
-    parts += map(_text, sentences)
-    labels = tables.labels(result)
-    if labels is not None:
-        parts.append(titled(labels, PAIR_NAME))
-    parts.append(titled(tables.models(result), MODEL_NAME))
-    pairs = tables.pairs(result)
-    if pairs is not None:
-        parts.append(titled(pairs, PAIR_NAME))
-    more_tables = [tables.proper_rule(result), tables.by_group(result, people=True)]
-    more_tables += [tables.frontier(result), voters(result)]
-    for table in more_tables:
-        if table is not None:
-            parts.append(titled(table, PAIR_NAME))
+    sentences = [f"{what}: {value}" for what, value in said.numbers]
+    sentences += [*said.accuracy, *said.details, *said.groups, f"{', '.join(facts(result))}.", alignment(result)]
     if result.frontier is not None:
-        parts.append(_text(tables.frontier_sentence(result.frontier, result)))
+        sentences.append(tables.frontier_sentence(result.frontier, result))
+    parts += map(_text, sentences)
+    shown = [tables.labels(result), tables.models(result), tables.pairs(result), tables.proper_rule(result)]
+    shown += [tables.by_group(result, people=True), tables.frontier(result), voters(result)]
+    parts += [
+        titled(table, LONGEST_OF_MODELS if "Model" in table.columns else LONGEST_OF_PAIRS) for table in shown if table
+    ]
     lines = warnings(result)
-    parts += [Text(f"! {line}", style="yellow") for line in lines[:MOST_WARNINGS]]
     more = len(lines) - MOST_WARNINGS
+    lines = lines[:MOST_WARNINGS]
     if more > 0:
-        parts.append(Text(f"! {count(more, 'more warning')}: --out or --json shows them", style="yellow"))
+        lines.append(f"{count(more, 'more warning')}: --out or --json shows them")
+    parts += marked_warnings(lines)
     if result.note:
         parts.append(Text(plain(result.note), style="dim"))
     return tuple(parts)
 
 
+def marked_warnings(lines: Iterable[str]) -> list[Text]:
+    return [Text(f"! {line}", style="yellow") for line in lines]
+
+
 def titled(shown: Table, longest: int, most: int = MOST_ROWS) -> RenderableType:
     """A table under its caption, without its note: its first rows."""
-    parts: list[RenderableType] = [Text(unmarked(shown.caption), "bold"), grid(shown, longest, most)]
     more = len(shown.rows) - most
-    if more > 0:
-        parts.append(Text(f"and {more:,} more", style="dim"))
-    return Padding(Group(*parts), (1, 0, 0, 0))
+    rest = [Text(f"and {more:,} more", style="dim")] if more > 0 else []
+    parts = Group(Text(unmarked(shown.caption), "bold"), grid(shown, longest, most), *rest)
+    return Padding(parts, (1, 0, 0, 0))
 
 
 def grid(shown: Table, longest: int = LONGEST_NAME, most: int = MOST_ROWS) -> RichTable:
@@ -97,21 +93,14 @@ def grid(shown: Table, longest: int = LONGEST_NAME, most: int = MOST_ROWS) -> Ri
     shown = replace(shown, columns=columns)
     made = RichTable(box=None, pad_edge=False, header_style="dim")
     for head, numeric in zip(shown.heads, shown.numeric, strict=True):
-        made.add_column(Text(_head(head)), justify="right" if numeric else "left", no_wrap=numeric, overflow="fold")
-    every_name: list[str] = []
-    for row in shown.rows:
-        every_name += MARKED.findall("".join(row))
-    names = short_names(every_name, longest)
+        name = "mean" if head.startswith("Mean ") else SHORT.get(head, unmarked(head))
+        made.add_column(Text(name), justify="right" if numeric else "left", no_wrap=numeric, overflow="fold")
+    cells = "".join(map("".join, shown.rows))
+    names = short_names(MARKED.findall(cells), longest)
     for row in shown.rows[:most]:
         texts = [MARKED.sub(lambda found: names[found[1]], cell) for cell in row]
         made.add_row(*map(Text, texts))
     return made
-
-
-def _head(head: str) -> str:
-    if head in SHORT:
-        return SHORT[head]
-    return "mean" if head.startswith("Mean ") else unmarked(head)
 
 
 def _text(sentence: str) -> Text:
@@ -124,20 +113,17 @@ def _text(sentence: str) -> Text:
 
 def truth_summary(known: Mapping[str, Any]) -> tuple[RenderableType, ...]:
     """What `as_dict` of a truth holds: class marginals, annotators' quality, and each one's confusion."""
-    n_labels = len(known["marginals"])
     head = f"{method_in_words(known['method'])}, estimand {known['estimand']}: {count(known['n_items'], 'item')}, "
     lines = []
     more = len(known["confusion"] or {}) - MOST_ANNOTATORS
     if more > 0:
         lines.append(f"{more} more annotators: --json has all")
-    numbers = {}
-    for name, value in known["diagnostics"].items():
-        if isinstance(value, int | float | str):
-            numbers[name] = round(value, 6) if isinstance(value, float) else value
+    numbers = {name: value for name, value in known["diagnostics"].items() if isinstance(value, int | float | str)}
     if numbers:
         lines.append(unmarked(setting(numbers)))
     shown = [titled(table, LONGEST_NAME) for table in truth_tables(known)]
-    return (Text(f"{head}{count(n_labels, 'label')}", "bold"), *shown, *[Text(line, "dim") for line in lines])
+    title = Text(head + count(len(known["marginals"]), "label"), "bold")
+    return (title, *shown, *[Text(line, "dim") for line in lines])
 
 
 def truth_tables(known: Mapping[str, Any]) -> list[Table]:
@@ -156,23 +142,17 @@ def truth_tables(known: Mapping[str, Any]) -> list[Table]:
 def _quality(quality: Mapping[str, Mapping[str, Any]]) -> Table:
     """Agreement and skill, the least agreement first."""
     names = marked(quality)
-    rows = []
-    for name in sorted(quality, key=lambda name: _agreement(quality[name])):
-        row = quality[name]
-        cells = {
+    known = {name: row["agreement"] for name, row in quality.items()}
+    rows = [
+        {
             "annotator": names[name],
-            "annotations": str(row["n_annotations"]),
-            "agreement": fixed(row["agreement"], 3),
-            "skill": fixed(row["skill"], 3),
+            "annotations": str(quality[name]["n_annotations"]),
+            "agreement": fixed(known[name], 3),
+            "skill": fixed(quality[name]["skill"], 3),
         }
-        rows.append(cells)
+        for name in sorted(quality, key=lambda name: (known[name] is None, known[name] or 0.0))
+    ]
     return of_rows("agreement with the others on the same items; skill is that beyond chance", rows)
-
-
-def _agreement(row: Mapping[str, Any]) -> tuple[bool, float]:
-    """What annotators are sorted by: those of unknown agreement come last."""
-    agreement = row["agreement"]
-    return (agreement is None, 0.0 if agreement is None else agreement)
 
 
 def _answers(annotator: str, rows: Mapping[str, Mapping[str, float]], names: Mapping[str, str]) -> Table:

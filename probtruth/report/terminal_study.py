@@ -18,7 +18,7 @@ from probtruth.report.numbers import (
     significant,
 )
 from probtruth.report.table import Table, of_rows
-from probtruth.report.terminal import grid
+from probtruth.report.terminal import grid, marked_warnings
 from probtruth.study.monitor_state import Monitor
 from probtruth.study.plan import Plan
 from probtruth.study.validate import Validation
@@ -39,36 +39,30 @@ UNSAID = {
 }  # Sizes that a design without any has
 
 
-def _warnings(shown: Plan | Monitor | Validation) -> list[Text]:
-    return [Text(f"! {line}", style="yellow") for line in shown.warnings]
-
-
 def validation_summary(validation: Validation) -> tuple[RenderableType, ...]:
     """Headline, the table of true differences, what it cannot show, and warnings."""
     head = (
         f"{plain(validation.a)} minus {plain(validation.b)}: studies of {count(validation.n_items, 'item')}, drawn "
         f"from these items {validation.replications:,} times for each true difference."
     )
-    note = Text(validation.note)
-    return (Text(head, "bold"), grid(validation_table(validation)), note, *_warnings(validation))
+    warnings = marked_warnings(validation.warnings)
+    return (Text(head, "bold"), grid(validation_table(validation)), Text(validation.note), *warnings)
 
 
 def validation_table(validation: Validation) -> Table:
     """One row for each true difference."""
-    sizes = [abs(float(row["difference"] or 0)) for row in validation.rows]
-    places = decimals(sizes)
-    rows = []
-    for row in validation.rows:
-        exaggeration = row["exaggeration"]
-        cells = {
+    places = decimals([abs(float(row["difference"] or 0)) for row in validation.rows])
+    rows = [
+        {
             "true difference": fixed(row["difference"], places, sign=True),
             "95% holds it": _share(row, "coverage"),
             "width": significant(row["width"], 3),
             "decides": _share(row, "decides"),
             "wrong sign": _share(row, "wrong_sign"),
-            "exaggerates": "" if exaggeration is None else f"{exaggeration:.2f}x",
+            "exaggerates": "" if row["exaggeration"] is None else f"{row['exaggeration']:.2f}x",
         }
-        rows.append(cells)
+        for row in validation.rows
+    ]
     return of_rows("", rows)
 
 
@@ -81,19 +75,18 @@ def _share(row: Row, name: str) -> str:
 
 def monitor_headline(watch: Monitor) -> str:
     a, b = plain(watch.a), plain(watch.b)
-    if watch.decision == "equivalent":
-        return f"{a} and {b} are equivalent: they differ by {exact(watch.rope)} at most."
-    if watch.decision is None:
-        return f"No decision yet between {a} and {b}: the answer may go either way."
-    if watch.decision == "a":
-        return f"{a} is better than {b}."
-    return f"{b} is better than {a}."
+    return {
+        None: f"No decision yet between {a} and {b}: the answer may go either way.",
+        "equivalent": f"{a} and {b} are equivalent: they differ by {exact(watch.rope)} at most.",
+        "a": f"{a} is better than {b}.",
+        "b": f"{b} is better than {a}.",
+    }[watch.decision]
 
 
 def monitor_summary(watch: Monitor) -> tuple[RenderableType, ...]:
     headline = Text(monitor_headline(watch), "bold" if watch.decision else "bold yellow")
     numbers = [Text(f"{what}: {value}") for what, value in _numbers(watch)]
-    return (headline, *numbers, *_warnings(watch))
+    return (headline, *numbers, *marked_warnings(watch.warnings))
 
 
 def _numbers(watch: Monitor) -> Iterator[tuple[str, str]]:
@@ -128,16 +121,14 @@ def monitor_notes(watch: Monitor) -> Iterator[str]:
 
 def plan_headline(plan: Plan) -> str:
     """What the study of each size that was asked for would show."""
-    said = []
-    for row in plan.designs:
-        if row["design"] == "study":
-            power = probability(row["p_certain"])
-            said.append(
-                f"A study of {_size(row)} says with certainty {exact(plan.certainty)} which is better, "
-                f"{plain(plan.a)} or {plain(plan.b)}, with probability {power}; its 95% interval is expected to be "
-                f"{significant(row['width'], 3)} wide."
-            )
-    return " ".join(said)
+    said = f"says with certainty {exact(plan.certainty)} which is better, {plain(plan.a)} or {plain(plan.b)}"
+    studies = [
+        f"A study of {_size(row)} {said}, with probability {probability(row['p_certain'])}; its 95% interval is "
+        f"expected to be {significant(row['width'], 3)} wide."
+        for row in plan.designs
+        if row["design"] == "study"
+    ]
+    return " ".join(studies)
 
 
 def plan_table(plan: Plan) -> Table:
@@ -161,7 +152,7 @@ def _design(row: Row, sizes: dict[str, str]) -> dict[str, str]:
 
 
 def plan_summary(plan: Plan) -> tuple[RenderableType, ...]:
-    return (Text(plan_headline(plan), "bold"), grid(plan_table(plan)), *_warnings(plan))
+    return (Text(plan_headline(plan), "bold"), grid(plan_table(plan)), *marked_warnings(plan.warnings))
 
 
 def _size(row: Row) -> str:

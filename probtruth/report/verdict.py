@@ -5,11 +5,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from probtruth.check import count
+from probtruth.io.formats import Texts
 from probtruth.line.result import Result
-from probtruth.line.standing import SURE, GroupCount, Standing, group_count
+from probtruth.line.standing import SURE, Standing, group_count
 from probtruth.report.about import assumptions, gate_words
 from probtruth.report.headline import MOST_NAMED, headline, names_in_sentences
-from probtruth.report.names import joined, marked
+from probtruth.report.names import Names, joined, mark
 from probtruth.report.numbers import (
     equals,
     exact,
@@ -22,7 +23,7 @@ from probtruth.report.numbers import (
     significant,
     with_interval,
 )
-from probtruth.report.words import item_of, mean_of, measure, unit
+from probtruth.report.words import item_of, mean_of, measure, unit, unit_of
 from probtruth.types import Comparison
 from probtruth.types.arguments import QUESTIONS
 from probtruth.types.pairs import Pair
@@ -42,20 +43,17 @@ class Verdict:
     level: str
     headline: str
     numbers: tuple[tuple[str, str], ...]
-    details: tuple[str, ...]
-    failing: tuple[str, ...] = ()
-    accuracy: tuple[str, ...] = ()
-    groups: tuple[str, ...] = ()
+    details: Texts
+    failing: Texts = ()
+    accuracy: Texts = ()
+    groups: Texts = ()
 
 
 def verdict(result: Result) -> Verdict:
     standing = result.standing
     if standing is None:
         return _one_model(result)
-    failing = []
-    for gate in standing.failing:
-        name, value, bound = gate_words(gate)
-        failing.append(f"{name}: {value} (passes if {bound}).")
+    failing = ["{}: {} (passes if {}).".format(*gate_words(gate)) for gate in standing.failing]
     return Verdict(
         standing.level,
         headline(result, standing),
@@ -63,60 +61,61 @@ def verdict(result: Result) -> Verdict:
         tuple(_details(result, standing)),
         tuple(failing),
         tuple(_accuracy(result)),
-        tuple(_groups(result)),
+        tuple(_groups(result, standing)),
     )
 
 
 def _one_model(result: Result) -> Verdict:
-    comparison, known = result.comparison, result.scores.known
+    comparison, scores = result.comparison, result.scores
     rank = comparison.ranked[0]
-    said = headline(result, None)
-    rest = ("There is one model: nothing is compared.", *assumptions(result))
-    if rank.score is None:
-        return Verdict("invalid", said, (), rest)
-    if math.isinf(rank.score):
-        n = count(int(result.scores.n_infinite[0]), "item")
-        why = f"Its score is infinite on {n} of {len(result.scores.items):,}."
-        return Verdict("one-model", said, (), (why, *rest))
-    if rank.low is None or rank.high is None:
-        return Verdict("invalid", said, (), rest)
-    places = places_of([rank])
-    units = unit(comparison.rule, " ")
-    what = f"{mean_of(comparison)}, 95% interval".capitalize()
-    numbers = [(what, f"{interval(rank.low, rank.high, places)}{units}")]
-    if known.entropy is not None and known.baseline is not None and math.isfinite(known.baseline):
-        best, flat = fixed(known.entropy, places), fixed(known.baseline, places)
-        numbers.append(("The best possible forecast, the entropy of the labels", f"{best}{units}"))
-        numbers.append(("The frequencies of the labels, forecast for every item", f"{flat}{units}"))
-    return Verdict("one-model", said, tuple(numbers), rest)
+    level = "one-model"
+    rest = ["There is one model: nothing is compared.", *assumptions(result)]
+    numbers = []
+    if rank.score is not None and math.isinf(rank.score):
+        n = count(int(scores.n_infinite[0]), "item")
+        rest.insert(0, f"Its score is infinite on {n} of {len(scores.items):,}.")
+    elif rank.score is None or rank.low is None or rank.high is None:
+        level = "invalid"
+    else:
+        places = places_of([rank])
+        units = unit(comparison.rule, " ")
+        what = f"{mean_of(comparison)}, 95% interval".capitalize()
+        numbers.append((what, f"{interval(rank.low, rank.high, places)}{units}"))
+        if scores.known.baseline is not None and math.isfinite(scores.known.baseline):
+            for what, value in (
+                ("The best possible forecast, the entropy of the labels", scores.known.entropy),
+                ("The frequencies of the labels, forecast for every item", scores.known.baseline),
+            ):
+                numbers.append((what, f"{fixed(value, places)}{units}"))
+    return Verdict(level, headline(result, None), tuple(numbers), tuple(rest))
 
 
 def _numbers(result: Result, standing: Standing) -> Iterator[tuple[str, str]]:
     names = names_in_sentences(result)
-    if standing.answers and result.other is not None and result.truth is not None:
-        both = ((result.truth.estimand, result.comparison), (result.other.truth.estimand, result.other.comparison))
-        for estimand, comparison in both:
-            yield _answer(estimand, comparison, names)
+    truth, other = result.truth, result.other
+    if standing.answers and truth is not None and other is not None:
+        yield _answer(truth.estimand, result.comparison, names)
+        yield _answer(other.truth.estimand, other.comparison, names)
     else:
-        lead = names[standing.lead]
-        what, size = _difference(result.comparison, standing.gap, names)
-        yield what, size
-        yield f"P({lead} is {'best' if len(names) > 2 else 'better'})", probability(standing.p)
+        yield _difference(result.comparison, standing.gap, names)
+        yield f"P({names[standing.lead]} is {'best' if len(names) > 2 else 'better'})", probability(standing.p)
     yield "What to do next", next_step(result, standing)
 
 
-def _answer(estimand: str, comparison: Comparison, names: dict[str, str]) -> tuple[str, str]:
+def _answer(estimand: str, comparison: Comparison, names: Names) -> tuple[str, str]:
     """What one reports under an estimand, and what the comparison says then."""
-    first, second = [rank.model for rank in comparison.ranked[:2]]
-    pair = comparison.pair(first, second)
+    first, second, *_ = comparison.ranked
+    pair = comparison.pair(first.model, second.model)
+    chance = first.p_best
+    if chance is None or len(names) == 2:
+        chance = pair.p_a_better
     what, size = _difference(comparison, pair, names)
-    p = comparison.ranked[0].p_best
-    chance = pair.p_a_better if len(names) == 2 or p is None else p
     title = f"If you report {REPORTED[estimand]} ({QUESTIONS[estimand]})"
-    return title, f"{names[first]}, P {equals(chance)}; {what[0].lower()}{what[1:]}: {size}"
+    what = what[0].lower() + what[1:]
+    return title, f"{names[first.model]}, P {equals(chance)}; {what}: {size}"
 
 
-def _difference(comparison: Comparison, pair: Pair, names: dict[str, str]) -> tuple[str, str]:
+def _difference(comparison: Comparison, pair: Pair, names: Names) -> tuple[str, str]:
     """A minus b in the sign of the scores, and which sign favours a."""
     a, b = names[pair.a], names[pair.b]
     if pair.p_a_preferred is not None:
@@ -130,6 +129,8 @@ def _difference(comparison: Comparison, pair: Pair, names: dict[str, str]) -> tu
 # What to do, by the name that `NextStep` has for it
 DO = {
     "sample-longer": "Sample longer, or use the exact engine, before you use any number.",
+    "look-at-infinite": "Set --floor or use --rule brier, and look at these items.",
+    "look-at-items": "Look at the items of infinite score.",
     "choose-question": "Decide which is yours: do you report opinions, or right answers?",
     "ask-experts": "Have experts label some items: choose_gold says which.",
     "either": "Either will do: decide by cost.",
@@ -151,20 +152,15 @@ def next_step(result: Result, standing: Standing) -> str:
     assert step is not None
     if step.what == "use-leader":
         return f"Use {names_in_sentences(result)[standing.lead]}."
-    if step.what == "look-at-infinite":
-        if result.labelled is None:
-            return "Look at the items of infinite score."
-        return "Set --floor or use --rule brier, and look at these items."
     if step.what in MORE:
         what, source = MORE[step.what]
         return f"Get more {what}: {percent(step.share)} of the uncertainty is due to the {source}."
-    if step.n_items is not None:
-        enough = f"{_rounded(step.n_items)} {items}"
-        said = f"About {enough} in all would probably decide (80%) if the difference is as observed"
-        if step.n_items_averaged is not None and step.n_items_averaged > step.n_items:
-            said += f"; about {_rounded(step.n_items_averaged)}, averaged over all differences that the data leave open"
-        return f"{said}; here are {len(result.scores.items):,}."
-    return DO[step.what].format(items=items)
+    if step.n_items is None:
+        return DO[step.what].format(items=items)
+    said = f"About {_rounded(step.n_items)} {items} in all would probably decide (80%) if the difference is as observed"
+    if step.n_items_averaged is not None and step.n_items_averaged > step.n_items:
+        said += f"; about {_rounded(step.n_items_averaged)}, averaged over all differences that the data leave open"
+    return f"{said}; here are {len(result.scores.items):,}."
 
 
 def _rounded(size: int) -> str:
@@ -218,7 +214,7 @@ def _unseen(result: Result, standing: Standing) -> Iterator[str]:
     if unseen is None:
         return
     names = names_in_sentences(result)
-    kind = "item" if result.comparison.settings.get("clusters") is None else "cluster"
+    kind = unit_of(result.comparison)
     behind = "an infinite difference" if math.isinf(unseen.behind) else significant(unseen.behind, 2)
     yield (
         f"{count(unseen.n_units, kind)} without an outcome that would cost {names[standing.lead]} more than any "
@@ -232,9 +228,8 @@ def _without_spread(result: Result, standing: Standing) -> Iterator[str]:
     comparison, gap = result.comparison, standing.gap
     names, mean = names_in_sentences(result), mean_of(comparison)
     lead, following = names[standing.lead], names[standing.next]
-    unknown = comparison.settings.get("metric") or gap.difference is None
-    if unknown and gap.reason:
-        yield f"{gap.reason[:1].upper()}{gap.reason[1:]}."
+    if gap.reason and (comparison.settings.get("metric") or gap.difference is None):
+        yield f"{gap.reason[0].upper()}{gap.reason[1:]}."
     elif gap.difference is None:
         yield f"The {mean} of {lead} and of {following} is infinite or not known: nothing tells them apart."
     elif math.isinf(gap.difference):
@@ -273,26 +268,23 @@ def _accuracy(result: Result) -> Iterator[str]:
         )
 
 
-def _groups(result: Result) -> Iterator[str]:
+def _groups(result: Result, standing: Standing) -> Iterator[str]:
     """In how many groups the leading model is ahead, and where the other is; nothing without groups."""
+    names = names_in_sentences(result)
     for title, people in (("By group", False), ("By group of annotators", True)):
         found = group_count(result.comparison, people)
-        if found is not None and result.standing is not None:
-            yield _group_count(result, title, found, result.standing)
-
-
-def _group_count(result: Result, title: str, found: GroupCount, standing: Standing) -> str:
-    names = names_in_sentences(result)
-    said = (
-        f"{title}: {names[standing.lead]} is ahead of {names[standing.next]} in {found.ahead} of {found.n_groups} "
-        f"groups, with P ≥ {SURE} in {found.sure or 'none'}"
-    )
-    if found.behind:
-        groups = marked(group for group, _ in found.behind[:MOST_GROUPS])
-        more = len(found.behind) - MOST_GROUPS
-        rest = f" and {more} more" if more > 0 else ""
-        said += f"; not ahead in {joined(list(groups.values()))}{rest} (least: P {equals(found.behind[0][1])})"
-    if found.disagree is not None:
-        *two, p = found.disagree
-        said += f". P({joined(list(marked(two).values()))} disagree about who is better) {equals(p)}"
-    return f"{said}."
+        if found is None:
+            continue
+        said = (
+            f"{title}: {names[standing.lead]} is ahead of {names[standing.next]} in {found.ahead} of {found.n_groups} "
+            f"groups, with P ≥ {SURE} in {found.sure or 'none'}"
+        )
+        if found.behind:
+            groups = [mark(group) for group, _ in found.behind[:MOST_GROUPS]]
+            more = len(found.behind) - MOST_GROUPS
+            rest = f" and {more} more" if more > 0 else ""
+            said += f"; not ahead in {joined(groups)}{rest} (least: P {equals(found.behind[0][1])})"
+        if found.disagree is not None:
+            one, other, p = found.disagree
+            said += f". P({mark(one)} and {mark(other)} disagree about who is better) {equals(p)}"
+        yield f"{said}."

@@ -42,9 +42,12 @@ def item_of(comparison: "Comparison") -> str:
     return "prompt" if "votes" in comparison.settings else "item"
 
 
+def unit_of(comparison: "Comparison") -> str:
+    """What the spread is between: items, or clusters of them."""
+    return "item" if comparison.settings.get("clusters") is None else "cluster"
+
+
 def mean_of(comparison: "Comparison", with_units: bool = False) -> str:
     """What is compared: the mean of a score, or a metric of all items together; on an axis with its unit."""
-    name = measure(comparison.rule)
-    if with_units:
-        name = with_unit(comparison.rule)
+    name = with_unit(comparison.rule) if with_units else measure(comparison.rule)
     return name if comparison.settings.get("metric") else f"mean {name}"

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from math import log
 
 import jax
 import jax.numpy as jnp
@@ -15,8 +16,9 @@ from probtruth.kernels.arrays import Table, on_device, to_host
 from probtruth.kernels.host import block_rows, empty_array, lies_on_disk
 from probtruth.kernels.precision import compiled
 from probtruth.kernels.shapes import ItemFloats, ItemLabel
+from probtruth.scoring import rules
 from probtruth.scoring.align import Aligned
-from probtruth.scoring.rules import ScoringRule, get_rule, log
+from probtruth.scoring.rules import ScoringRule, get_rule
 from probtruth.types.scores import LabelsBehind, RuleFacts, Scores
 
 
@@ -95,8 +97,11 @@ def check_floor(floor: object, n_labels: int) -> float | None:
 
 def floored(log_probs: Float[np.ndarray, "*batch label"], floor: float | None) -> Float[np.ndarray, "*batch label"]:
     """The log-probabilities in float64, those below the floor replaced by it."""
-    logs: np.ndarray = log_probs.astype(np.float64, copy=False)
-    return logs if floor is None else np.maximum(logs, np.log(floor))
+    return np.asarray(_raised(log_probs.astype(np.float64, copy=False), floor))
+
+
+def _raised(log_probs: Table, floor: float | None) -> Table:
+    return log_probs if floor is None else log_probs.clip(log(floor))
 
 
 def expectations(label_values: ItemLabel, weights: ItemLabel) -> ItemFloats:
@@ -127,7 +132,7 @@ def expected_losses(rule: ScoringRule, floor: float | None, log_probs: ItemLabel
 
 def entropies(rule: ScoringRule, truth: ItemLabel) -> ItemFloats:
     """The generalised entropy of each item's labels, on the host."""
-    if rule is not log:
+    if rule is not rules.log:
         return _by_block(partial(_padded, rule.entropy), truth)
     return _by_block(_shannon, truth)
 
@@ -161,24 +166,15 @@ def _rule_facts(rule: ScoringRule, floor: float | None, entropy: float, mean: Fl
     )
 
 
-def _floored_there(log_probs: Array, floor: float | None) -> Array:
-    if floor is None:
-        return log_probs
-    least = np.asarray(np.log(floor), log_probs.dtype)
-    return jnp.maximum(log_probs, least)
-
-
 @partial(compiled, static_argnums=(0, 1))
 def _losses_there(rule: ScoringRule, floor: float | None, log_probs: Array) -> Array:
-    return rule.per_label_from_log(_floored_there(log_probs, floor))
+    return rule.per_label_from_log(_raised(log_probs, floor))
 
 
 @partial(compiled, static_argnums=(0, 1))
 def _scores_there(rule: ScoringRule, floor: float | None, log_probs: Array, truth: Table) -> tuple[Table, ...]:
-    expected = rule.expected_from_log(_floored_there(log_probs, floor), truth)
-    entropy = rule.entropy(truth).mean(dtype=jnp.float64)
-    mean = truth.mean(0, dtype=jnp.float64)
-    return expected, entropy, mean
+    expected = rule.expected_from_log(_raised(log_probs, floor), truth)
+    return expected, rule.entropy(truth).mean(dtype=jnp.float64), truth.mean(0, dtype=jnp.float64)
 
 
 def _by_block(kernel: Callable[..., np.ndarray], *tables: ItemLabel) -> np.ndarray:
@@ -194,7 +190,7 @@ def _by_block(kernel: Callable[..., np.ndarray], *tables: ItemLabel) -> np.ndarr
 
 def _losses_here(rule: ScoringRule, floor: float | None, log_probs: ItemLabel) -> ItemLabel:
     logs = floored(log_probs, floor)
-    losses = -logs if rule is log else _padded(rule.per_label_from_log, logs)  # log needs nothing compiled
+    losses = -logs if rule is rules.log else _padded(rule.per_label_from_log, logs)  # log needs nothing compiled
     lacking = np.isnan(logs[:, :1])
     return np.where(lacking, np.nan, losses) if lacking.any() else losses
 

@@ -135,7 +135,7 @@ def annotators(annotations: Annotations) -> "polars.DataFrame":
         >>> import probtruth as pt
         >>> item, who, label = zip(("x", "a", "n"), ("x", "b", "n"), ("x", "c", "y"), ("y", "a", "y"), ("y", "b", "y"))
         >>> votes = pt.Annotations.from_long({"item": item, "annotator": who, "label": label})
-        >>> pt.annotators(votes)["agreement"].to_list()
+        >>> pt.agreement.annotators(votes)["agreement"].to_list()
         [0.75, 0.75, 0.0]
     """
     check.instance(annotations, Annotations, "Annotations.from_long or read_annotations")

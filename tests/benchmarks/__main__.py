@@ -109,8 +109,8 @@ def several_rules() -> Subject:
     """Three rules in one pass beside one."""
     probs, truth = (soft(1_000_000, 10, seed) for seed in (0, 1))
     works = {
-        "mean_scores, log": lambda: pt.mean_scores(probs, truth, "log") and None,
-        "**mean_scores**, log, brier, spherical": lambda: pt.mean_scores(probs, truth) and None,
+        "mean_scores, log": lambda: pt.rules.mean_scores(probs, truth, "log") and None,
+        "**mean_scores**, log, brier, spherical": lambda: pt.rules.mean_scores(probs, truth) and None,
     }
     wanted = {"**mean_scores**, log, brier, spherical": "1.6"}
     text = "Against the log score alone. By the clock."

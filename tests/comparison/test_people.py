@@ -194,10 +194,10 @@ def test_errors() -> None:
     frame, groups = cells(0, (0.0, 0.0))
     scores = pt.read_scores(frame, annotator="annotator", higher_is_better=False)
     for wrong, message in (
-        ({"u0": "x"}, "no group of annotator"),
+        ({"u0": "x"}, "no group for annotator"),
         (dict.fromkeys(groups, "x"), "one group of annotators"),
         (groups | {"u0": "lonely"}, "group 'lonely' with 1 annotator"),
-        (groups | {"u0": None}, "no group of annotator 'u0'"),
+        (groups | {"u0": None}, "annotator 'u0': got a blank"),
         (["x"], "expected a mapping"),
         (polars.DataFrame({"annotator": list(groups), "group": list(groups.values())}), "dict.zip.table"),
     ):

@@ -39,7 +39,7 @@ EXPLAINED = {
     "Information (nats)": "information",
     "Diagnostic": "diagnostics",
     "t": "model-free test",
-    **dict.fromkeys(("p (t)", "p (sign flips)", "p (Wilcoxon)", "P(a better), bootstrap"), "model-free test"),
+    **dict.fromkeys(("p (t)", "p (sign flips)", "p (Wilcoxon)"), "model-free test"),
     **dict.fromkeys(("Holm p (t)", "Holm p (sign flips)", "Holm p (Wilcoxon)"), "model-free test"),
     "95% holds it": "coverage",
     "true difference": "difference",
@@ -80,7 +80,7 @@ def tables(blocks: tuple[Block, ...]) -> Iterator[Table]:
 def every_table() -> Iterator[Table]:
     """Those of a page with everything on it, of bare scores, and of the terminal's studies and truths."""
     shown = demo_result()
-    more = {"sign_flip_p": 0.04, "sign_flip_p_holm": 0.1, "bootstrap_p_a_better": 0.9}
+    more = {"sign_flip_p": 0.04, "sign_flip_p_holm": 0.1}
     tests = [{**row, **more} for row in shown.comparison.model_free]
     rows = [replace(row, group="g", n_items=9) for row in shown.comparison.pairs]
     for result in (rewrite(shown, tests=lambda models: tests, of_groups=lambda: rows), bare_result(12)):

@@ -9,7 +9,7 @@ interval of width 1 is 0. So their bound is a part of that width, or of their si
 from collections.abc import Mapping
 
 Number = float | int | None
-PROBABILITIES = ("p_", "unseen_p", "expected_rank", "t_p", "wilcoxon_p", "sign_flip_p", "bootstrap_p")
+PROBABILITIES = ("p_", "unseen_p", "expected_rank", "t_p", "wilcoxon_p", "sign_flip_p")
 BESIDE_INTERVAL = ("score", "difference", "low", "high", "expected_regret")
 
 

@@ -338,7 +338,7 @@ CALLS = {
         lambda found: found is not None,
     ),
     "means inside jit": Call(
-        lambda: jax.jit(pt.mean_scores)(jnp.array([[0.6, 0.4]]), jnp.array([[0.7, 0.3]])),
+        lambda: jax.jit(pt.rules.mean_scores)(jnp.array([[0.6, 0.4]]), jnp.array([[0.7, 0.3]])),
         "pt.log_score(probs, truth).mean()",
         lambda: jax.jit(lambda p, t: pt.log_score(p, t).mean())(jnp.array([[0.6, 0.4]]), jnp.array([[0.7, 0.3]])),
         lambda mean: 0.6 < float(mean) < 0.7,

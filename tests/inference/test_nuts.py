@@ -70,14 +70,14 @@ def test_new_data_of_the_same_shape_compile_nothing(data, compiled):
     assert compiled == []
 
 
-def test_the_callers_precision_stays_and_progress_is_told(data):
-    assert jax.config.jax_enable_x64 is False
+def test_the_callers_precision_stays_and_draws_are_as_many_as_enough(data):
     heard = []
-    short = nuts.sample(line, data, 1, draws=150, on_progress=lambda done, total: heard.append((done, total)))
+    assert jax.config.jax_enable_x64 is False
+    found = nuts.sample(line, data, 1, draws=150, enough=lambda run: heard.append(run) or len(heard) == 2)
     assert jax.config.jax_enable_x64 is False
     assert jax.numpy.ones(1).dtype == np.float32
-    assert short.sites["slope"].shape == (4, 150)
-    assert heard == [(50 * step, 450) for step in range(1, 10)]
+    assert [run.sites["slope"].shape for run in heard] == [(4, 150), (4, 300)]
+    np.testing.assert_array_equal(found.sites["slope"][:, :150], heard[0].sites["slope"])
 
 
 def test_a_program_that_diverges_says_so(data):

@@ -101,6 +101,23 @@ class TestForms:
             read_annotations(write(tmp_path, "item,worker,answer\n1,7,0\n2,8,1\n"))
 
 
+def test_labels_are_in_the_callers_order_by_every_way_in(tmp_path: Path) -> None:
+    """Arrays without names follow it: files had the sorted order, so that the verdict was the wrong way round."""
+    rows = {"item": ["a", "b"], "annotator": ["x", "x"], "label": ["yes", "no"]}
+    labels = ["yes", "no"]
+    path = write(tmp_path, "item,annotator,label\na,x,yes\nb,x,no\n")
+    ways = [pt.Annotations.from_long(rows, labels=labels)]
+    ways += [read_annotations(table, labels=labels) for table in (path, rows)]
+    ways.append(read_annotations({"item": ["a", "b"], "yes": [1, 0], "no": [0, 1]}, labels=labels))
+    array = np.array([[0.75, 0.25], [0.5, 0.5]])  # yes, no
+    for votes in ways:
+        assert votes.counts().tolist() == [[0, 1], [1, 0]]
+        predictions = pt.Predictions.from_probs({"m": array}, items=["a", "b"], index=votes.index)
+        assert predictions.index.labels == ("no", "yes")
+        np.testing.assert_allclose(predictions.probs[0], array[:, ::-1], rtol=EXP_ROUND_OFF)
+
+
+EXP_ROUND_OFF = 1e-15  # An exp of a log in double precision
 ERRORS = {
     "no column": ("thing,a,b\nx,1,2\n", {}, ["'thing', 'a', 'b'", "the long form", "the counts form", "--item"]),
     "misspelt": ("itm,annotator,label\nx,1,2\n", {}, ["Did you mean 'itm'?"]),

@@ -4,14 +4,18 @@ import numpy as np
 import pytest
 
 import probtruth as pt
-from probtruth.line.informed_truth import informed_truth, score_on_evidence
+from probtruth.line.informed_truth import informed_by, on_evidence
 from probtruth.scoring.align import align
 
 ITEMS, LABELS = 2000, 3
 
 
 def informed_scores(truth, predictions):
-    return score_on_evidence(truth, align(predictions, truth), "annotators-and-models", "log", None, 0).scores
+    return on_evidence(truth, align(predictions, truth), "annotators-and-models", 0).scores("log", None)
+
+
+def informed_truth(truth, predictions):
+    return informed_by(truth, align(predictions, truth), 0).truth
 
 
 def softmax(logits):

@@ -104,9 +104,6 @@ def test_pairs_of_many_models_are_cut_and_say_so(make):
     assert lead == many.comparison.ranks[0]["model"]
     assert [unmarked(cell) for cell in pairs.columns["a"]] == [lead] * 31, "the leader's pairs"
     assert "of 496 in all" in pairs.note
-    assert tables.all_pairs(many) is None
-    assert len(tables.all_pairs(make["bare"](12)).rows) == 66
-    assert tables.all_pairs(make["bare"](6)) is None, "which has all pairs in the first table"
 
 
 def test_the_other_estimand_is_named_with_its_method(result, make):
@@ -207,9 +204,8 @@ def test_a_sampler_of_some_tables_is_not_said_of_all(make):
 
 def test_model_free_tests_show_those_that_are_known(result, make):
     assert "p (sign flips)" not in titles(tables.tests(result))
-    more = [{**row, "sign_flip_p": 0.04, "bootstrap_p_a_better": 0.9} for row in result.comparison.model_free]
+    more = [{**row, "sign_flip_p": 0.04} for row in result.comparison.model_free]
     table = tables.tests(make["rewrite"](result, tests=lambda models: more))
-    assert titles(table)[-1] == "P(a better), bootstrap"
     assert table.columns["p (sign flips)"][0] == "0.04"
     assert tables.tests(make["rewrite"](result, tests=lambda models: [])) is None
 

@@ -177,7 +177,7 @@ def answers(where):
         by_logs = pt.Predictions.from_log_probs({"a": logs[0], "b": logs[1]})
         by_logits = pt.Predictions.from_logits({"a": logs[0], "b": logs[1]})
         values = [pt.score(some, soft, rule).values for some in (made, by_logs, by_logits) for rule in ("log", "brier")]
-        means = pt.mean_scores(moved[1], moved[0])
+        means = pt.rules.mean_scores(moved[1], moved[0])
     with jax.transfer_guard_device_to_host("disallow"):
         parts = pt.decompose(made, soft).to_numpy()[:, 1:].astype(float)
         counts = pt.expected_confusion(made, soft).counts

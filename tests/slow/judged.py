@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 import probtruth as pt
-from probtruth.line.informed_truth import score_on_evidence
+from probtruth.line.informed_truth import on_evidence as truth_on_evidence
 from probtruth.scoring.align import align
 
 ITEMS, LABELS = 400, 3
@@ -93,7 +93,7 @@ def on_evidence(truth: pt.Truth, probs: np.ndarray) -> pt.Scores:
     predictions = pt.Predictions.from_probs(
         {"a": probs[0], "b": probs[1]}, items=truth.index.items, labels=truth.index.labels
     )
-    return score_on_evidence(truth, align(predictions, truth), "annotators-and-models", "log", None, 0).scores
+    return truth_on_evidence(truth, align(predictions, truth), "annotators-and-models", 0).scores("log", None)
 
 
 def losses_of(scores: pt.Scores, gain: np.ndarray) -> np.ndarray:

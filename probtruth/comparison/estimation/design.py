@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -36,7 +36,7 @@ class Design:
     cluster_sizes: OfUnit | None = None
     group_names: tuple[str, ...] = ("all",)
     cluster_names: tuple[str, ...] | None = None
-    weights: Float[np.ndarray, " group"] = field(default_factory=lambda: np.ones(1))
+    weights: Float[np.ndarray, " group"] = field(default_factory=partial(np.ones, 1))
     notes: tuple[str, ...] = ()
 
     @classmethod
@@ -90,11 +90,6 @@ class Design:
     def unit_sizes(self) -> OfUnit:
         """How many items each unit has."""
         return np.ones(self.n_items, np.int64) if self.cluster_sizes is None else self.cluster_sizes
-
-    @property
-    def effective_units(self) -> float:
-        """How many units of equal size would tell as much."""
-        return float(effective(self.unit_sizes))
 
     @property
     def group_units(self) -> OfGroup:
@@ -190,8 +185,8 @@ def design_of(
     own_clusters: Partition | None = None,
 ) -> Design:
     """The design of items (their names; positions will do where nothing is given): what is given, else their own."""
-    grouped = own_groups if groups is None else _partition(groups, items, "group")
-    clustered = own_clusters if clusters is None else _partition(clusters, items, "cluster")
+    grouped = own_groups if groups is None else partition_of(groups, items, "group")
+    clustered = own_clusters if clusters is None else partition_of(clusters, items, "cluster")
     facts: dict[str, Any] = {}
     units = None
     if clustered is not None:
@@ -214,27 +209,25 @@ def design_of(
     return Design.of(grouped.codes, units, group_names=grouped.names, weights=weighed, **facts)
 
 
-def _partition(values: object, items: Sequence[str], what: str) -> Partition:
+def partition_of(values: object, items: Sequence[str], what: str, of: str = "item") -> Partition:
     """The group or cluster of each item, by its name or in the order of the items."""
     if isinstance(values, Mapping):
         table = {name_text(item): name for item, name in values.items()}
         absent = [item for item in items if item not in table]
         if absent:
-            problem = f"no {what} for item {check.shortlist(absent, 3)}"
-            raise InputError(problem, f"a {what} for every item", f"Add them to the {what}s.")
+            problem = f"no {what} for {of} {check.shortlist(absent, 3)}"
+            raise InputError(problem, f"a {what} for every {of}", f"Add them to the {what}s.")
         listed: Sequence[object] = [table[item] for item in items]
     else:
         listed = values if isinstance(values, list | tuple) else np.asarray(values).ravel().tolist()
         check.length(len(listed), len(items), f"{what}s")
     # by type too: 1, 1.0 and True are equal, but not as names
     keys = [(type(name), name) for name in listed]
-    text_of = {}
-    for key in set(keys):
-        text_of[key] = "" if missing(key[1]) else name_text(key[1])
+    text_of = {key: "" if missing(key[1]) else name_text(key[1]) for key in set(keys)}
     texts = [text_of[key] for key in keys]
     for item, text in zip(items, texts, strict=True):
         if not text.strip():
-            raise InputError("a blank", f"a {what} for every item", f"Fill in the {what}.", f"item {check.quote(item)}")
+            raise InputError("a blank", f"a {what} for every {of}", f"Fill in the {what}.", f"{of} {check.quote(item)}")
     names = sort_names(set(texts))
     return Partition(positions(names, texts), names)
 

@@ -5,7 +5,7 @@ with point estimates of its own makes one from them and from what each observati
 over all is 0). All numbers are of losses, so that scores of which more is better come negated:
 
     about = About(rule="score", higher_is_better=True, range=(-1.0, 0.0))
-    estimate = Estimate.of_influence(names, level, influence, item, Design(np.array([n_items])), about, annotator)
+    estimate = Estimate.of_influence(names, level, influence, about, (item, item_df), (annotator, annotator_df))
     comparison = conclude(estimate, checked_options(engine="exact", seed=0))
 
 `names` stand in order (`sorted`). What must be said goes into `About.notes` (each is a warning) and `About.over` (what
@@ -18,7 +18,8 @@ the variance they have. A part has a column for each group, or one column where 
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 from jaxtyping import Float, Int, Num
@@ -39,9 +40,14 @@ PerRow = Float[np.ndarray, " row"]
 PerGroup = Float[np.ndarray, "row group"]
 Draws = Float[np.ndarray, " draw"]
 Numbers = Num[np.ndarray, "*#batch"] | np.float64  # of shapes that broadcast
+# The place of each observation's unit (all have one), and the degrees of freedom of every row
+Units = tuple[Int[np.ndarray, " observation"], PerRow]
+Shares = dict[str, float | None]  # by source; None: unknown
+Intervals = dict[str, tuple[float, float] | None]
 # The variance of the difference of two models (by their places in the names) that comes from one source; None: unknown
 VarianceOf = Callable[[int, int], float | None]
 
+SOURCES = ("items", "annotators", "labels")  # Of the variance: those that every answer names
 SHARE_DRAWS = 4000  # Of the variances of all parts, for the intervals of their shares
 MANY = 1e6  # Degrees of freedom where a variance is known rather than estimated
 
@@ -59,19 +65,20 @@ class Part:
     raw: PerGroup | None = None
 
     def of(self, rows: slice | Int[np.ndarray, " chosen"]) -> "Part":
-        return Part(self.variance[rows], self.third[rows], self.df[rows], self.with_chance[rows])
+        raw = None if self.raw is None else self.raw[rows]
+        return Part(self.variance[rows], self.third[rows], self.df[rows], raw)
 
     @property
     def with_chance(self) -> PerGroup:
         return self.variance if self.raw is None else self.raw
 
     def drawn(self, rng: np.random.Generator) -> Draws:
-        """Draws of the variance of one mean, which was estimated with so many degrees of freedom."""
+        """The variance of one mean, then draws of it: it was estimated with so many degrees of freedom."""
         estimated = float(self.with_chance[0, 0])
         df = float(self.df[0, 0])
-        draws = np.full(SHARE_DRAWS, estimated)
+        draws = np.full(1 + SHARE_DRAWS, estimated)
         if df < MANY:
-            draws = estimated * df / rng.chisquare(df, SHARE_DRAWS)
+            draws[1:] *= df / rng.chisquare(df, SHARE_DRAWS)
         return np.asarray(np.maximum(draws - (estimated - self.variance[0, 0]), 0.0))
 
 
@@ -83,11 +90,10 @@ def part_of(square: Numbers, cube: Numbers, n: Numbers, weight: Numbers, df: Num
     return Part(variance, third, np.broadcast_to(df, variance.shape))
 
 
-def _of_units(of_models: Float[np.ndarray, "model unit"], df: PerRow | None) -> Part:
+def _of_units(of_models: Float[np.ndarray, "model unit"], df: PerRow) -> Part:
     """The part of units from what each adds to every model."""
     squares, cubes = power_sums(of_models)
-    n = np.float64(of_models.shape[1]) if df is None else df[:, None] + 1.0
-    return part_of(squares, cubes, n, np.float64(1), n - 1)
+    return part_of(squares, cubes, df[:, None] + 1.0, np.float64(1), df[:, None])
 
 
 def power_sums(of_models: Float[np.ndarray, "model unit"]) -> tuple[PerGroup, PerGroup]:
@@ -112,24 +118,21 @@ def rows_from_models(means: Float[np.ndarray, "model ..."]) -> Float[np.ndarray,
 class About:
     """What words, tests and tables say of the data behind an estimate; only the first two must be given.
 
-    `models` are all, in the caller's order (default: those of the estimate), and `means` their mean losses, also the
-    infinite ones. `range` is that of one item's loss, where it is known; `values` are the losses of all items, and
-    `shared_items` on how many of them two models of the estimate were both scored, where some were not.
+    `models` are all, in the caller's order, and `means` their mean losses, also the infinite ones. `range` is that of
+    one item's loss, where it is known; `values` are the losses of all items, and `shared_items` on how many of them two
+    models of the estimate were both scored, where some were not.
     """
 
     rule: str
     higher_is_better: bool
     models: tuple[str, ...] = ()
-    means: ModelFloats | None = None
+    means: ModelFloats = field(default_factory=partial(np.zeros, 0))
     over: str = "new items like these"  # what the estimand is about, in words
     known: RuleFacts = field(default_factory=RuleFacts)
     n_replicates: int = 1
     audit: Audit = field(default_factory=Audit)
     from_labels: bool = False
-    single_votes: bool = False
-    no_second_vote: bool = False  # every label is an opinion of which there is no second
     of_means: bool = True
-    infinite: Mapping[str, tuple[int, Sequence[str]]] = field(default_factory=dict)  # how many items, and the first
     values: ModelItem | None = None
     shared_items: Int[np.ndarray, "model model"] | None = None
     gold: "Rectified | None" = None
@@ -138,6 +141,11 @@ class About:
     outcomes: Outcomes | None = None
     range: tuple[float, float] | None = None
     preference: Callable[[Pair], tuple[float, float, float]] | None = None  # of votes: P(a preferred), its interval
+
+    @property
+    def sign(self) -> float:
+        """What turns losses into scores as given, and back."""
+        return -1.0 if self.higher_is_better else 1.0
 
     @property
     def bound(self) -> float:
@@ -173,21 +181,9 @@ class Estimate:
         return len(self.names)
 
     @property
-    def models(self) -> tuple[str, ...]:
-        """All models, also those without a finite mean, in the caller's order."""
-        return self.about.models or self.names
-
-    @property
-    def means(self) -> ModelFloats:
-        """The mean loss of each of these."""
-        if self.about.means is not None:
-            return self.about.means
-        return self.over_groups().mean[: self.n_models, 0]
-
-    @property
     def order(self) -> Int[np.ndarray, " finite"]:
         """Where the models of the estimate stand among all."""
-        return np.array([self.models.index(name) for name in self.names], np.int64)
+        return np.array([self.about.models.index(name) for name in self.names], np.int64)
 
     @property
     def items(self) -> Part:
@@ -214,36 +210,35 @@ class Estimate:
         names: Sequence[str],
         level: ModelFloats,
         influence: Float[np.ndarray, "model observation"],
-        item: Int[np.ndarray, " observation"],
-        design: Design,
         about: About,
-        annotator: Int[np.ndarray, " observation"] | None = None,
-        *,
-        item_df: PerRow | None = None,
-        annotator_df: PerRow | None = None,
+        items: Units,
+        annotators: Units | None = None,
     ) -> "Estimate":
         """From the models' levels and what each observation (of an item, by an annotator) does to them.
 
-        Influences are summed by item, or cluster, and by annotator less what single cells give (Cameron, Gelbach and
-        Miller 2011, doi:10.1198/jbes.2010.07136). Degrees of freedom by row are one less than the units, unless given:
-        with weights h they are (sum h)^2 / sum h^2 - 1, which may be
-        less than 1 for annotators.
+        Units are the place of each observation's among them, and the degrees of freedom of every row: with weights h
+        (sum h)^2 / sum h^2 - 1, which may be less than 1 for annotators. Influences are summed by item, and by
+        annotator less what single cells give (Cameron, Gelbach and Miller 2011, doi:10.1198/jbes.2010.07136).
         """
-        unit = item if design.unit is None else design.unit[item]
-        parts = {"items": _of_units(totals(influence, unit, design.n_units), item_df)}
-        if annotator is not None:
+        item, item_df = items
+        of_items = totals(influence, item, int(item.max()) + 1)
+        parts = {"items": _of_units(of_items, item_df)}
+        if annotators is not None:
+            annotator, freedom = annotators
             of_annotators = totals(influence, annotator, int(annotator.max(initial=0)) + 1)
-            _, cell = np.unique(unit * of_annotators.shape[1] + annotator, return_inverse=True)
+            _, cell = np.unique(item * of_annotators.shape[1] + annotator, return_inverse=True)
             of_cells = totals(influence, cell, int(cell.max(initial=0)) + 1)
             # of one annotator nothing is known of others, of two all that two can tell; between them by the number
-            counted = 1.0 if annotator_df is None else np.clip(annotator_df, 0.0, 1.0)[:, None] ** 2
-            df = None if annotator_df is None else np.maximum(annotator_df, 1.0)
-            part = _of_units(of_annotators[:, of_annotators.any(0)], df)
+            counted = np.clip(freedom, 0.0, 1.0)[:, None] ** 2
+            part = _of_units(of_annotators[:, of_annotators.any(0)], np.maximum(freedom, 1.0))
             chance = power_sums(of_cells)[0] * (part.df + 1) / part.df
             extra = counted * np.maximum(part.variance - chance, 0.0)
             with np.errstate(divide="ignore", invalid="ignore"):
                 third = np.where(extra > 0, part.third * (extra / part.variance) ** 1.5, 0.0)
             parts["annotators"] = Part(extra, third, part.df, raw=counted * part.variance)
+        design = Design(np.array([of_items.shape[1]]))
+        models = about.models or tuple(names)
+        about = replace(about, models=models, means=level[[names.index(model) for model in models]])
         return cls(tuple(names), rows_from_models(level)[:, None], parts, design, about)
 
     def over_groups(self) -> "Estimate":
@@ -266,10 +261,12 @@ class Estimate:
         estimated = self.design.df > 0
         of_group = weights[estimated] ** 2 * part.variance[:, estimated]
         variance = of_group.sum(1, keepdims=True)
-        spread = (of_group**2 / part.df[:, estimated]).sum(1, keepdims=True)
+        squares = of_group**2 / part.df[:, estimated]
+        spread = squares.sum(1, keepdims=True)
         if not estimated.all():
             pooled, pooled_df = self.pooled()
-            of_pooled = float((weights[~estimated] ** 2 / self.group_items[~estimated]).sum()) * pooled[:, None]
+            of_others = weights[~estimated] ** 2 / self.group_items[~estimated]
+            of_pooled = float(of_others.sum()) * pooled[:, None]
             variance = variance + of_pooled
             spread = spread + of_pooled**2 / pooled_df
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -289,6 +286,8 @@ class Estimate:
     def total(self) -> Part:
         """All parts of the mean over these groups together, with the degrees of freedom of the sum."""
         first, *others = self.over_groups().parts.values()
+        if not others:
+            return Part(first.variance, first.third, first.df)
         variance = first.variance
         third = first.third
         raw = np.zeros_like(variance)
@@ -310,56 +309,40 @@ class Estimate:
             variance = variance - over_groups.items.variance + over_groups.plain
         return variance[:, 0]
 
-    def shares(self, a: int, b: int) -> dict[str, float | None]:
-        """What each source has of the variance of the difference of two models; None where that is not known."""
-        variances = {name: float(part.variance[0, 0]) for name, part in self._of_pair(a, b).items()}
-        total = sum(variances.values())
-        if not total > 0:
-            unknown = {"items": None} if "labels" in self.within else {}
-            first, *others = variances
-            return self._by_source(a, b, {first: 1.0, **dict.fromkeys(others, 0.0)}, {}) | unknown
-        shares: dict[str, float | None] = {}
-        for name, variance in self._by_source(a, b, variances, self.within).items():
-            shares[name] = None if variance is None else float(variance) / total
-        return shares
-
-    def share_intervals(self, a: int, b: int, seed: int) -> dict[str, tuple[float, float] | None]:
-        """The 95% interval of each share, as every part's variance is known from its degrees of freedom."""
-        shares = self.shares(a, b)
-        intervals: dict[str, tuple[float, float] | None] = dict.fromkeys(shares)
-        rng = np.random.default_rng(seed)
-        draws = {name: part.drawn(rng) for name, part in self._of_pair(a, b).items()}
-        total = sum(draws.values())
-        if shares["items"] is None or not np.all(total > 0):
-            return intervals
-        for name, variance in self._by_source(a, b, draws, self.within).items():
-            share = shares[name]
-            if share is not None and np.ndim(variance):  # else there are no items in the variance
-                low, high = np.quantile(variance / total, [0.025, 0.975]).tolist()
-                intervals[name] = (min(low, share), max(high, share))
-        return intervals
-
-    def _of_pair(self, a: int, b: int) -> dict[str, Part]:
-        """The parts of the difference of two models."""
+    def shares(self, a: int, b: int, seed: int) -> tuple[Shares, Intervals]:
+        """What each source has of the variance of the difference of two models, and its 95% interval; None: unknown."""
         (place,) = self.n_models + pair_rows_of(np.array([[a, b]]), self.n_models)
-        return {name: part.of(slice(place, place + 1)) for name, part in self.over_groups().parts.items()}
-
-    def _by_source(
-        self, a: int, b: int, of_parts: Mapping[str, Any], within: Mapping[str, VarianceOf]
-    ) -> dict[str, Any]:
-        """The variance by what it comes from, of which the items' part may have some; None where not known."""
-        found: dict[str, Any] = {**dict.fromkeys(("items", "annotators", "labels")), **of_parts}
-        if "items" not in of_parts:
-            return found | {"items": 0.0}
-        for name, variance_of in within.items():
-            variance = variance_of(a, b)
-            if variance is not None:
-                variance = np.minimum(variance, found["items"])
-                found[name] = variance + (0.0 if found.get(name) is None else found[name])
-                found["items"] = found["items"] - variance
-            elif name == "labels":
-                return found | {"items": None}
-        return found
+        rng = np.random.default_rng(seed)
+        variances: dict[str, Draws] = {}  # the estimate, then draws of it
+        for name, part in self.over_groups().parts.items():
+            variances[name] = part.of(slice(place, place + 1)).drawn(rng)
+        total = np.sum([*variances.values()], axis=0)
+        varies = bool(total[0] > 0)
+        if not varies:
+            total = variances[next(iter(variances))] = np.ones_like(total)
+        unknown = False
+        if "items" in variances:
+            for name, variance_of in self.within.items():
+                variance = variance_of(a, b) if varies else None
+                if variance is not None:
+                    of_items = np.minimum(variance, variances["items"])
+                    variances["items"] = variances["items"] - of_items
+                    variances[name] = variances.get(name, 0.0) + of_items
+                unknown |= variance is None and name == "labels"
+        shares: Shares = dict.fromkeys(SOURCES)
+        intervals: Intervals = dict.fromkeys(SOURCES)
+        for name, of_source in variances.items():
+            share = np.divide(of_source, total, out=np.zeros_like(total), where=total > 0)
+            shares[name] = float(share[0])
+            intervals[name] = None
+            if varies and not unknown:
+                low, high = np.quantile(share[1:], [0.025, 0.975]).tolist()
+                intervals[name] = (min(low, share[0]), max(high, share[0]))
+        if unknown:
+            shares["items"] = None
+        elif "items" not in variances:
+            shares["items"] = 0.0
+        return shares, intervals
 
 
 def joined_df(

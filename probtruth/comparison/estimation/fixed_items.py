@@ -1,21 +1,23 @@
 """What is unsure about mean differences though the items are held fixed: their labels, or answers given again."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from jaxtyping import Float, Int
 
-from probtruth.comparison.estimation.estimate import MANY, Part
+from probtruth.comparison.estimation.estimate import MANY, Part, PerGroup
 from probtruth.comparison.estimation.pairs import rows_of
 from probtruth.errors import InputError, PosteriorError
 from probtruth.kernels.arrays import moments_around_mean, to_host
 from probtruth.kernels.shapes import ItemFloats, ModelItem
-from probtruth.types import LabelsBehind, Scores
+from probtruth.types import LabelsBehind, Replicates, Scores
 
 BLOCK = 1 << 12  # Items whose losses by label are in memory at once
 
 # Variance and third central moment of a mean, and the sum of its squared variances over their degrees of freedom
-MeanMoments = tuple[float, float, float]
+MeanMoments = Float[np.ndarray, " 3"]
+# Of some items' means over labels, or answers: variance, third central moment, degrees of freedom of the variance
+ItemMoments = Iterator[tuple[slice, ItemFloats, ItemFloats, np.ndarray]]
 
 
 def fixed_variance(
@@ -28,7 +30,7 @@ def fixed_variance(
     elif not _is_known(scores.labels):
         return None
     try:
-        within = _moments(scores, item_weights, [a, b], None)[0]
+        within = float(_moments(scores, item_weights, [a, b], None)[0])
     except PosteriorError:
         return None
     if influence is None:
@@ -43,20 +45,17 @@ def fixed_variance(
 
 def fixed_estimate(
     scores: Scores, item_weights: ItemFloats, correlation: float | None, order: Int[np.ndarray, " finite"]
-) -> tuple[Float[np.ndarray, "row group"], Part]:
+) -> tuple[PerGroup, Part]:
     """The means of the models and pairs, in one column, and what their labels, or answers, leave unsure of them."""
-    losses = scores.losses
     mean: list[float] = []
     moments: list[MeanMoments] = []
     for a, b in rows_of(order).tolist():
         models = [a] if b < 0 else [a, b]
-        mean.append(float((_difference(losses[models]) * item_weights).sum()))
+        mean.append(float((_difference(scores.losses[models]) * item_weights).sum()))
         moments.append(_moments(scores, item_weights, models, correlation))
-    variance, third, spread = np.array(moments, np.float64).reshape(-1, 3, 1).swapaxes(0, 1)
-    estimated = spread > 0
-    df = np.full_like(variance, MANY)
-    df[estimated] = np.minimum(variance[estimated] ** 2 / spread[estimated], MANY)
-    return np.array(mean)[:, None], Part(variance, third, df)
+    variance, third, spread = np.array(moments).reshape(-1, 3, 1).swapaxes(0, 1)
+    df = np.divide(variance**2, spread, out=np.full_like(variance, MANY), where=spread > 0)
+    return np.array(mean)[:, None], Part(variance, third, np.minimum(df, MANY))
 
 
 def _difference(rows: np.ndarray) -> np.ndarray:
@@ -67,8 +66,15 @@ def _difference(rows: np.ndarray) -> np.ndarray:
 def _moments(scores: Scores, item_weights: ItemFloats, models: Sequence[int], correlation: float | None) -> MeanMoments:
     """Those of a model's mean loss, or of a difference of two, over the labels, or over answers given again."""
     if scores.labels is None and scores.replicates is not None:
-        return _over_replicates(scores, item_weights, models, correlation)
-    return _over_labels(scores, item_weights, models)
+        moments = _over_replicates(scores, scores.replicates, models, correlation)
+    else:
+        moments = _over_labels(scores, models)
+    total = np.zeros(3)
+    for items, variance, third, df in moments:
+        weight = item_weights[items]
+        second = weight**2 * variance
+        total += [second.sum(), (weight**3 * third).sum(), (second**2 / df).sum()]
+    return total
 
 
 def _is_known(behind: LabelsBehind | None) -> bool:
@@ -80,7 +86,7 @@ def _is_known(behind: LabelsBehind | None) -> bool:
     return behind.log_probs is not None or not (behind.n_votes == 1).any()
 
 
-def _over_labels(scores: Scores, item_weights: ItemFloats, models: Sequence[int]) -> MeanMoments:
+def _over_labels(scores: Scores, models: Sequence[int]) -> ItemMoments:
     behind = scores.labels
     if behind is None or not _is_known(behind):
         raise InputError(
@@ -88,20 +94,16 @@ def _over_labels(scores: Scores, item_weights: ItemFloats, models: Sequence[int]
             "labels whose uncertainty is known, for population='these-items'",
             "Score against a truth inferred from annotations, or leave population out for new items.",
         )
-    total = np.zeros(3)
-    for start in range(0, len(item_weights), BLOCK):
+    for start in range(0, len(scores.items), BLOCK):
         rows = slice(start, start + BLOCK)
-        share = item_weights[rows]
-        n_votes = None
-        if behind.estimand == "class" or behind.shares is None or behind.n_votes is None:
-            probs = to_host(behind.truth[rows])
-        else:
+        probs = to_host(behind.truth[rows])
+        n_votes = np.full(len(probs), np.inf)  # of classes that are known with these probabilities
+        if behind.estimand != "class" and behind.shares is not None and behind.n_votes is not None:
             probs = behind.shares[rows]
             n_votes = behind.n_votes[rows].astype(np.float64)
-            single = n_votes == 1
-            if single.any() and behind.log_probs is not None:
+            if behind.log_probs is not None:
                 predicted = np.nanmean(np.exp(to_host(behind.log_probs[:, rows])), 0)
-                probs = np.where(single[:, None], predicted, probs)
+                probs = np.where(n_votes[:, None] == 1, predicted, probs)
         losses = np.where(probs > 0, to_host(behind.losses_of(np.array(models), rows)), 0.0)
         if not np.isfinite(losses).all():
             model, item, _ = np.argwhere(~np.isfinite(losses))[0]
@@ -111,25 +113,16 @@ def _over_labels(scores: Scores, item_weights: ItemFloats, models: Sequence[int]
                 "Hint: score with a floor, or with another rule."
             )
         second, third = moments_around_mean(_difference(losses), probs)
-        df: float | np.ndarray = np.inf
-        if n_votes is not None:  # of the mean over the votes, without bias
-            df = np.where(n_votes > 1, n_votes - 1, np.inf)
-            second = second / np.maximum(n_votes - 1, 1)
-            third = third / np.maximum((n_votes - 1) * (n_votes - 2), 1)
-            third[n_votes == 2] = 0.0
-        second = second * share**2
-        third = third * share**3
-        total += [second.sum(), third.sum(), (second**2 / df).sum()]
-    variance, third_moment, spread = total.tolist()
-    return variance, third_moment, spread
+        votes = np.isfinite(n_votes)  # of the mean over the votes, without bias
+        fewer = np.where(votes, n_votes - 1, 1.0)
+        third = np.where(votes & (n_votes == 2), 0.0, third / np.maximum(fewer * np.where(votes, n_votes - 2, 1), 1))
+        yield rows, second / np.maximum(fewer, 1), third, np.where(votes & (n_votes > 1), fewer, np.inf)
 
 
 def _over_replicates(
-    scores: Scores, item_weights: ItemFloats, models: Sequence[int], correlation: float | None
-) -> MeanMoments:
-    repeated = scores.replicates
-    assert repeated is not None
-    n_items = len(item_weights)
+    scores: Scores, repeated: Replicates, models: Sequence[int], correlation: float | None
+) -> ItemMoments:
+    n_items = len(scores.items)
     seen = repeated.counts(n_items)[models]
     if (seen < 2).any():
         model, item = np.argwhere(seen < 2)[0]
@@ -144,8 +137,6 @@ def _over_replicates(
     if correlation is not None:  # that of folds
         shared = correlation / (1 - correlation)
         rows = _difference(rows)[None]
-    variance = 0.0
-    spread = 0.0
     for row in rows:
         there = ~np.isnan(row)
         item = repeated.item[there]
@@ -155,8 +146,5 @@ def _over_replicates(
             raise InputError("folds that the two models do not share", wanted, "Name folds alike.")
         mean = np.bincount(item, row[there], n_items) / n
         residual = row[there] - mean[item]
-        square = np.bincount(item, residual**2, n_items) / (n - 1)
-        part = item_weights**2 * square * (1 / n + shared)
-        variance += float(part.sum())
-        spread += float((part**2 / (n - 1)).sum())
-    return variance, 0.0, spread
+        variance = np.bincount(item, residual**2, n_items) / (n - 1)
+        yield slice(None), variance * (1 / n + shared), np.zeros(n_items), n - 1

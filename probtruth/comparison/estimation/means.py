@@ -21,7 +21,8 @@ def estimate_of(moments: Moments, plan: Design, about: About) -> Estimate:
     """
     models = np.flatnonzero(moments.finite)
     pairs = pairs_of(models)
-    rows = np.concatenate([models, len(moments.models) + pair_rows_of(pairs, len(moments.models))])
+    n_models = len(moments.models)
+    rows = np.concatenate([models, n_models + pair_rows_of(pairs, n_models)])
     largest = np.concatenate([moments.largest[models], moments.largest[pairs].max(1)])
     ends = moments.ends[:, rows]
     rounding = ends.max((0, 2), initial=0.0) <= ROUNDING * largest
@@ -31,49 +32,47 @@ def estimate_of(moments: Moments, plan: Design, about: About) -> Estimate:
     low = 0.0 - ends[0]
     high = ends[1]
     mean = sums.powers[0]
-    unit_totals = None
-    if plan.n_clusters is not None:
-        unit_totals = sums.n * mean
+    unit_totals = sums.n * mean
+    if plan.unit_group is not None:
         mean = plan.group_totals(unit_totals) / plan.group_sizes
     apart = np.maximum(high - mean, mean - low).max(1, initial=0.0)
     constant = apart <= ROUNDING * largest
-    part = part_of(*sums.about(mean, constant), plan.group_units, plan.group_sizes, plan.df)
-    names = tuple(moments.models[row] for row in models)
-    estimate = Estimate(names, mean, {"items": part}, plan, about, ends=np.stack([low.min(1), high.max(1)]))
-    sizes = moments.sizes[:, rows]
-    sizes[:, rounding] = 0.0
-    differ, total = sizes
-    if unit_totals is None:
-        squares = sums.n * mean**2 + sums.powers[1]
-    else:
+    square, cube = sums.about(mean, constant)
+    part = part_of(square, cube, plan.group_units, plan.group_sizes, plan.df)
+    names = tuple([moments.models[row] for row in models])
+    least_and_most = np.stack([low.min(1), high.max(1)])
+    estimate = Estimate(names, mean, {"items": part}, plan, about, ends=least_and_most)
+    differ, total = moments.sizes[:, rows]
+    if plan.unit_group is not None:
         differ = plan.group_totals((unit_totals != 0).astype(np.float64))
-        total = plan.group_totals(np.abs(unit_totals))
-        squares = plan.group_totals(unit_totals**2)
+    differ = np.where(rounding[:, None], 0, differ)
     constant_group = differ == 0
     if about.range is not None:  # else nothing says by how much a constant difference could vary
         constant_group |= low == high
-    share = np.where(constant_group, 1.0, 1 - differ / plan.group_units)
-    weight = share * plan.group_units / plan.n_units
+    ties = np.where(constant_group, 1.0, 1 - differ / plan.group_units)
+    weight = ties * plan.group_units / plan.n_units
     weight[:, plan.group_units < 2] = 0.0
     weight[: len(models)] = 0.0
-    bound = np.full((len(rows), 1), 0.0 if about.range is None else about.bound * plan.n_items / plan.n_units)
-    if about.shared_items is not None:  # an item counts for those that the pair does not share
-        shared = about.shared_items[tuple(pairs_of(np.arange(len(models))).T)]
-        bound[len(models) :, 0] *= plan.n_items / np.maximum(shared, 1)
-    size = _typical_size(squares, total, constant_group, bound)
-    return _with_rare(estimate, sums, constant, np.where(size > 0, weight, 0.0), size)
-
-
-def _typical_size(
-    squares: PerGroup, total: PerGroup, constant: Bool[np.ndarray, "row group"], bound: Float[np.ndarray, "row 1"]
-) -> PerGroup:
-    """How large a difference is, by what it adds to the sum: of a constant group, that of all; of ties, the bound."""
+    if not weight.any():
+        return estimate
+    if plan.unit_group is None:
+        squares = sums.n * mean**2 + sums.powers[1]
+    else:
+        total = plan.group_totals(np.abs(unit_totals))
+        squares = plan.group_totals(unit_totals**2)
+    # how large a difference is, by what it adds to the sum: of a constant group, that of all; of ties, the bound
+    total = np.where(rounding[:, None], 0.0, total)
     of_group = np.divide(squares, total, out=np.zeros_like(total), where=total > 0)
-    of_all = total.sum(1, keepdims=True)
-    overall = np.divide(squares.sum(1, keepdims=True), of_all, out=np.zeros_like(of_all), where=of_all > 0)
-    ties = of_all == 0
-    overall[ties] = bound[ties]
-    return np.asarray(np.where(constant, overall, of_group))
+    of_all = total.sum(1)
+    of_ties = 0.0 if about.range is None else about.bound * plan.n_items / plan.n_units
+    overall = np.full(len(rows), of_ties)
+    if about.shared_items is not None:  # an item counts for those that the pair does not share
+        first, second = pairs_of(np.arange(len(models))).T
+        shared = about.shared_items[first, second]
+        overall[len(models) :] *= plan.n_items / np.maximum(shared, 1)
+    np.divide(squares.sum(1), of_all, out=overall, where=of_all > 0)
+    size = np.where(constant_group, overall[:, None], of_group)
+    return _with_rare(estimate, sums, constant, np.where(size > 0, weight, 0.0), size)
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +87,7 @@ class _Sums:
         """Sums of squares and of cubes of the units' residuals about centres; 0 of a constant about itself."""
         plan = self.design
         mean = self.powers[0]
-        if plan.n_clusters is not None:
+        if plan.unit_group is not None:
             residual = self.n * (mean - centre[:, plan.of_unit()])
             largest = np.abs(self.n * mean).max(1, initial=0.0)
             same = np.abs(residual).max(1, initial=0.0) <= ROUNDING * largest
@@ -98,7 +97,8 @@ class _Sums:
         square, cube = np.where(constant[:, None], 0.0, self.powers[1:])
         shift = mean - centre
         shift[np.abs(shift) <= ROUNDING * np.abs(centre)] = 0.0
-        return square + self.n * shift**2, cube + 3 * square * shift + self.n * shift**3
+        cube = cube + 3 * square * shift + self.n * shift**3
+        return square + self.n * shift**2, cube
 
 
 def _with_rare(

@@ -92,18 +92,24 @@ class Rectified:
         of_answers = plan.group_totals(np.where(answered, square / remaining, 0.0)) / used
         of_others = plan.group_totals(np.where(answered, 0.0, square)) * _grown(n_others)
         both = of_answers + of_others
-        with np.errstate(divide="ignore", invalid="ignore"):
-            spread = of_answers**2 / (used * answers_df) + of_others**2 / np.maximum(n_others - 1, 1)
-            df = np.where(plain > 0, np.maximum(both**2 / spread, 1.0), units - 1)
-            factor = np.where(plain > 0, both / plain, 1.0)
+        varies = plain > 0
+        spread = of_answers**2 / (used * answers_df)
+        spread += of_others**2 / np.maximum(n_others - 1, 1)
+        satterthwaite = np.divide(both**2, spread, out=np.ones_like(both), where=varies)
+        df = np.where(varies, np.maximum(satterthwaite, 1.0), units - 1)
+        factor = np.divide(both, plain, out=np.ones_like(both), where=varies)
         # one answer more that changes the rows by so much, shared between the groups
         first, second = pairs_of(order).T
-        change = np.concatenate([self.change[order, order], self.change[first, second]])[:, None]
-        extra = change**2 / (n_answers * n_answers.sum())
-        third = change**3 / (n_answers**2 * n_answers.sum())
+        of_models = self.change[order, order]
+        change = np.concatenate([of_models, self.change[first, second]])[:, None]
+        n_in_all = n_answers.sum()
+        extra = change**2 / (n_answers * n_in_all)
+        third = change**3 / (n_answers**2 * n_in_all)
         counted = np.where(n_others > 0, n_answers / (n_answers + SKEWNESS_FROM), 1.0)
         items = estimate.items
-        part = Part(items.variance * factor + extra, items.third * factor**1.5 * counted + third, df)
+        variance = items.variance * factor + extra
+        third = items.third * factor**1.5 * counted + third
+        part = Part(variance, third, df)
         plain_variance = None if estimate.plain is None else estimate.plain * factor + extra
         return replace(estimate, parts={"items": part}, plain=plain_variance)
 
@@ -120,8 +126,11 @@ class Rectified:
         diagonal = share**4 - (leverage * (square[group] - 2 * share)) ** 2
         rows = np.stack([diagonal, leverage, leverage * share, leverage * share**2])
         total, zero, one, two = plan.group_totals(rows)
-        crossed = 2 * two * zero + 2 * one**2 - 4 * square * one * zero
-        df = square**2 / (total + (square * zero) ** 2 + crossed)
+        crossed = 2 * two * zero
+        crossed += 2 * one**2
+        crossed -= 4 * square * one * zero
+        noise = total + (square * zero) ** 2 + crossed
+        df = square**2 / noise
         return weight > 0, remaining, 1 / square, np.where(square > OUTWEIGHS, 1.0, df)
 
     def variance(self, a: int, b: int) -> float | None:
@@ -169,29 +178,30 @@ def _seldom(
     scores: Scores, gold: ExpertScores, values: ItemRows, tuned: float
 ) -> tuple[tuple[str, ...], Float[np.ndarray, "model model"]]:
     """Labels of few answers, and what one answer more of the costliest would change (see `Rectified`)."""
-    size = np.zeros((len(values), len(values)))
+    changes = np.zeros((len(values), len(values)))
     if scores.labels is None or gold.labels is None or len(gold.items) == values.shape[1]:
-        return (), size
+        return (), changes
     probs = to_host(scores.labels.truth)
     answers = np.array([*gold.labels.values()])
     seldom = np.flatnonzero((answers < FEW_OF_LABEL) & (np.maximum(answers, probs.sum(0)) >= 1))
-    finite = np.isfinite(scores.losses).all(1, keepdims=True) & np.isfinite(values).all(1, keepdims=True)
-    inferred = np.where(finite, tuned * scores.losses, 0.0)
-    correction = np.where(finite, values, 0.0) - inferred
-    expected = inferred + correction.mean(1, keepdims=True)
+    finite = np.flatnonzero(np.isfinite(scores.losses).all(1) & np.isfinite(values).all(1))
+    inferred = tuned * scores.losses[finite]
+    expected = inferred + (values[finite] - inferred).mean(1, keepdims=True)
+    size = np.zeros((len(finite), len(finite)))
     for label in seldom.tolist():
-        change = np.where(finite, to_host(scores.labels.losses[..., label]) - expected, 0.0)
-        weight = (1 - DOUBTED) * probs[:, label] + DOUBTED * probs[:, label].mean()
-        usable = (weight > 0) & np.isfinite(change).all(0)
-        weight = np.where(usable, weight, 0.0)
+        change = to_host(scores.labels.losses[..., label])[finite] - expected
+        usable = np.isfinite(change).all(0)
         change = np.where(usable, change, 0.0)
+        weight = (1 - DOUBTED) * probs[:, label] + DOUBTED * probs[:, label].mean()
+        weight = np.where(usable, weight, 0.0)
         square = squares_apart(change * np.sqrt(weight))
         square *= (1 - answers[label] / FEW_OF_LABEL) / max(float(weight.sum()), TINY)
         total = change @ weight
         side = total[:, None] - total
         np.fill_diagonal(side, total)
         size = np.where(square > size**2, np.copysign(np.sqrt(square), side), size)
-    return tuple([*gold.labels][label] for label in seldom), size
+    changes[np.ix_(finite, finite)] = size
+    return tuple([*gold.labels][label] for label in seldom), changes
 
 
 def _grown(n: np.ndarray) -> np.ndarray:

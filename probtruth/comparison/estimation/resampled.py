@@ -104,5 +104,6 @@ def estimate_of_metrics(
     excess = (square**2).sum(1, keepdims=True) - squared_total / len(group)
     peaked = excess > 0
     df = np.clip(2 * squared_total / np.where(peaked, excess, 1.0), LEAST_DF, items.df)
+    about = replace(about, means=metrics.estimate)
     parts = {"items": replace(items, df=np.where(peaked, df, items.df))}
-    return replace(over_groups, mean=estimate, parts=parts, design=plan, n_units=within.n_units)
+    return replace(over_groups, mean=estimate, parts=parts, design=plan, about=about, n_units=within.n_units)

@@ -29,7 +29,8 @@ def serial_notes(scores: Scores, plan: Design, means: ModelFloats) -> tuple[str,
     finite = np.flatnonzero(np.isfinite(scores.values).all(1))
     if len(finite) < 2:
         return ()
-    best, *others = finite[np.lexsort((np.array(scores.models)[finite], means[finite]))]
+    names = np.array(scores.models)[finite]
+    best, *others = finite[np.lexsort((names, means[finite]))]
     bar = float(ndtri(1 - FALSE_ALARMS / len(others)))
     alike: dict[str, float] = {}
     for other in sorted(others):

@@ -5,7 +5,7 @@ one annotator it is 0, and the answer is about this one; the more votes others g
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -13,7 +13,7 @@ from jaxtyping import Float, Int
 from scipy.special import chdtrc
 
 from probtruth.comparison.estimation.design import Design
-from probtruth.comparison.estimation.estimate import Part
+from probtruth.comparison.estimation.estimate import Estimate, Part
 from probtruth.comparison.estimation.pairs import rows_of
 from probtruth.comparison.estimation.unit_sums import Excess, Models, PerRow, UnitSums
 from probtruth.errors import InputError
@@ -41,6 +41,20 @@ class Shared:
     weights: Float[np.ndarray, " group"]
     named: bool = True
 
+    def added_to(self, estimate: Estimate) -> Estimate:
+        """The estimate with their part of the variance; of one unit, nothing tells what it adds."""
+        if self.n_units < 2:
+            return estimate
+        part = self.part(estimate.order)
+        about = estimate.about
+        if self.named:
+            about = replace(about, notes=about.notes + self.notes())
+        elif not part.variance.any():
+            return estimate
+        name = f"{self.what}s"
+        of_new = {name: self.part(estimate.order, counted=1.0)}
+        return replace(estimate, about=about, parts={**estimate.parts, name: part}, of_new=of_new)
+
     def part(self, models: Models, counted: float | None = None) -> Part:
         """What they add to the means of these models and their pairs, or would if so much were known of new ones.
 
@@ -52,25 +66,26 @@ class Shared:
         for at, (of_set, _) in enumerate(self.sums):
             set_of[of_set] = at
             place[of_set] = np.arange(len(of_set))
-        variance, raw, third, df = np.zeros((4, len(first), 1))
-        df += np.inf
-        sets = np.unique(np.stack([set_of[first], set_of[second]]), axis=1).T
-        for one, other in sets.tolist():
-            rows = np.flatnonzero((set_of[first] == one) & (set_of[second] == other))
+        variance, raw, third, df = np.zeros((4, len(first)))
+        sets = np.stack([set_of[first], set_of[second]])
+        for one, other in np.unique(sets, axis=1).T.tolist():
+            rows = np.flatnonzero((sets[0] == one) & (sets[1] == other))
             sums = self.sums[one][1]
+            models_of = place[first[rows]]
             if other in (one, -1):
-                found = sums.excess(self.weights, place[first[rows]], place[second[rows]])
+                found = sums.excess(self.weights, models_of, place[second[rows]])
             else:
-                found = sums.apart(self.weights, place[first[rows]], self.sums[other][1], place[second[rows]])
+                found = sums.apart(self.weights, models_of, self.sums[other][1], place[second[rows]])
             counts = np.square(found.counted if counted is None else counted)
+            raw[rows] = counts * found.raw
             if not self.named:
                 doubt = np.minimum(_by_chance(found) / UNLIKELY, 1.0)
                 counts = counts * (1 - doubt / (1 + ((found.df - 1) / ENOUGH) ** 2))
-            variance[rows, 0] = counts * found.extra
-            raw[rows, 0] = counts * found.raw if self.named else variance[rows, 0]
-            third[rows, 0] = found.skewness * variance[rows, 0] ** 1.5
-            df[rows, 0] = found.df
-        return Part(variance, third, df, raw)
+                raw[rows] = counts * found.extra
+            variance[rows] = counts * found.extra
+            third[rows] = found.skewness * variance[rows] ** 1.5
+            df[rows] = found.df
+        return Part(*np.stack([variance, third, df, raw])[..., None])
 
     @property
     def n_units(self) -> int:

@@ -15,7 +15,6 @@ in any of these sums, so that the first vote of a new unit moves them by one vot
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -35,6 +34,8 @@ SKEWED_FROM = 3  # Effective units from which on a skewness starts to count; fro
 
 PerRow = Float[np.ndarray, " row"]
 PerGroup = Float[np.ndarray, " group"]
+PerStratum = Float[np.ndarray, " stratum"]
+CellInts = Int[np.ndarray, " cell"]
 Models = Int[np.ndarray, " model"]
 LossesOf = Callable[[slice], Float[np.ndarray, "model cell"]]
 
@@ -79,59 +80,49 @@ class Excess:
 class _Spread:
     """What the weights of units tell, whatever the losses: see `Excess`."""
 
-    scale: PerGroup
+    scale: PerStratum
+    factor: PerStratum
     size: float
     df: float
     effective: float
     counted: float
 
 
-OF_ROW = ("weight", "contrast", "single", "total")
-OF_GROUP = ("inverse", "chance", "single_total", "square", "single_square")
+OF_ROW = ("weight", "contrast", "total")
+OF_STRATUM = ("inverse", "chance", "square")
 
 
 @dataclass(frozen=True, eq=False)
 class UnitSums:
-    """Sums over items of each unit in each group (a row) and of each group, which add up over parts of the items.
+    """Sums over items of each unit in each stratum (a row), and of each stratum, which add up over parts of the items.
 
-    They are of r = (x - mean)/m over the cells of items of several units, and of x itself where an item has one alone.
+    The strata are the items of several units in each group, then the items of one unit in each. The sums are of
+    r = (x - mean)/m over the cells of the former, and of x itself over those of the latter.
     """
 
     names: tuple[str, ...]
-    group: Int[np.ndarray, " row"]
+    stratum: Int[np.ndarray, " row"]
     unit: Int[np.ndarray, " row"]
     weight: PerRow  # of 1/m
-    contrast: PerRow  # of (1 - 1/m)/m, over items of several units
-    single: PerRow  # of 1, over items of this unit alone
+    contrast: PerRow  # of (1 - 1/m)/m
     total: Float[np.ndarray, "row model"]
-    inverse: PerGroup  # of 1/m
-    chance: PerGroup  # of (1 - 1/m)/m^2 over the cells of items of several units
-    single_total: Float[np.ndarray, "group model"]  # over the items of one unit
-    square: Float[np.ndarray, "group model model"]  # of differences of two models; of a model itself on the diagonal
-    single_square: Float[np.ndarray, "group model model"]  # the same, over the items of one unit
+    inverse: PerStratum  # of 1/m
+    chance: PerStratum  # of (1 - 1/m)/m^2 over the cells
+    square: Float[np.ndarray, "stratum model model"]  # of differences of two models; of a model itself on the diagonal
 
     @classmethod
-    def of(
-        cls,
-        names: Sequence[str],
-        item: Int[np.ndarray, " cell"],
-        unit: Int[np.ndarray, " cell"],
-        values: LossesOf,
-        plan: Design,
-    ) -> "UnitSums":
+    def of(cls, names: Sequence[str], item: CellInts, unit: CellInts, values: LossesOf, plan: Design) -> "UnitSums":
         """From cells by item, no two of one item and one unit, of which `values` gives every model's loss."""
-        n_groups = plan.n_groups
         n_models = len(values(slice(0, 0)))
-        group = plan.of_item()[item]
-        rows, row_of = np.unique(group * len(names) + unit, return_inverse=True)
+        n_strata = 2 * plan.n_groups
         first = np.flatnonzero(np.diff(item, prepend=-1))  # the first cell of each item
         count = np.diff(first, append=len(item))
         share = np.repeat(1.0 / count, count)
         several = np.repeat(count > 1, count)
+        stratum = plan.of_item()[item] + np.where(several, 0, plan.n_groups)
+        rows, row_of = np.unique(stratum * len(names) + unit, return_inverse=True)
         total = np.zeros((n_models, len(rows)))
-        single_total = np.zeros((n_groups, n_models))
-        square = np.zeros((n_groups, n_models, n_models))
-        single_square = np.zeros((n_groups, n_models, n_models))
+        square = np.zeros((n_strata, n_models, n_models))
         starts = np.searchsorted(first, np.arange(0, len(item), BLOCK))
         cuts = np.unique(np.append(first[starts[starts < len(first)]], len(item)))
         for start, stop in pairwise(cuts.tolist()):
@@ -143,36 +134,28 @@ class UnitSums:
             parts = np.where(several[cells], residual * share[cells], losses)
             for model in range(n_models):
                 total[model] += np.bincount(row_of[cells], parts[model], len(rows))
-            for at in range(n_groups):
-                here = group[cells] == at
-                square[at] += squares_apart(parts[:, here & several[cells]])
-                single = parts[:, here & ~several[cells]]
-                single_square[at] += squares_apart(single)
-                single_total[at] += single.sum(1)
-        contrast = np.where(several, share * (1 - share), 0.0)
+            for at in np.unique(stratum[cells]):
+                square[at] += squares_apart(parts[:, stratum[cells] == at])
+        contrast = share * (1 - share)
         return cls(
             names=tuple(names),
-            group=rows // len(names),
+            stratum=rows // len(names),
             unit=rows % len(names),
             weight=np.bincount(row_of, share, len(rows)),
             contrast=np.bincount(row_of, contrast, len(rows)),
-            single=np.bincount(row_of, ~several, len(rows)),
             total=total.T,
-            inverse=np.bincount(group, share**2, n_groups),
-            chance=np.bincount(group, contrast * share, n_groups),
-            single_total=single_total,
+            inverse=np.bincount(stratum, share**2, n_strata),
+            chance=np.bincount(stratum, contrast * share, n_strata),
             square=square,
-            single_square=single_square,
         )
 
     def __add__(self, other: "UnitSums") -> "UnitSums":
         """Those of both parts, units by name."""
         names = tuple(sorted({*self.names, *other.names}))
-        unit = [positions(names, self.names)[self.unit], positions(names, other.names)[other.unit]]
-        key = np.concatenate([self.group, other.group]) * len(names) + np.concatenate(unit)
-        rows, row_of = np.unique(key, return_inverse=True)
+        keys = [one.stratum * len(names) + positions(names, one.names)[one.unit] for one in (self, other)]
+        rows, row_of = np.unique(np.concatenate(keys), return_inverse=True)
         summed: dict[str, np.ndarray] = {}
-        for name in OF_GROUP:
+        for name in OF_STRATUM:
             summed[name] = getattr(self, name) + getattr(other, name)
         for name in OF_ROW:
             values = np.concatenate([getattr(self, name), getattr(other, name)])
@@ -182,80 +165,75 @@ class UnitSums:
 
     def among(self, groups: Int[np.ndarray, " group"], n_groups: int) -> "UnitSums":
         """The same where the groups are some of more."""
+        strata = np.concatenate([groups, n_groups + groups])
         parts: dict[str, Any] = {}
-        for name in OF_GROUP:
-            parts[name] = spread_out(getattr(self, name).T, groups, n_groups).T
-        return replace(self, group=groups[self.group], **parts)
-
-    def _by_group(self, values: PerRow) -> PerGroup:
-        return np.bincount(self.group, values, len(self.inverse))
-
-    @cached_property
-    def single_items(self) -> PerGroup:
-        """The items of one unit alone in each group."""
-        return self._by_group(self.single)
-
-    @cached_property
-    def single_contrast(self) -> PerRow:
-        """The contrast that each unit has through the items of one unit alone."""
-        return np.asarray(self.single * (1 - self.single / np.maximum(self.single_items, 1)[self.group]))
-
-    @cached_property
-    def single_mean(self) -> Float[np.ndarray, "group model"]:
-        """Each model's mean over the items of one unit alone."""
-        return np.asarray(self.single_total / np.maximum(self.single_items, 1)[:, None])
-
-    @cached_property
-    def single_chance(self) -> PerGroup:
-        """What the squares about the mean of the items of one unit alone count for, as chance moves the totals."""
-        return np.asarray(self._by_group(self.single_contrast) / np.maximum(self.single_items - 1, 1))
+        for name in OF_STRATUM:
+            parts[name] = spread_out(getattr(self, name).T, strata, 2 * n_groups).T
+        return replace(self, stratum=strata[self.stratum], **parts)
 
     def spread(self, weights: PerGroup) -> _Spread:
         """How far the units tell how others like them differ."""
-        n_items = self._by_group(self.weight)
+        n_groups = len(weights)
+        of_one = np.arange(2 * n_groups) >= n_groups  # the strata of the items of one unit
+        in_strata = np.bincount(self.stratum, self.weight, 2 * n_groups)
+        n_items = in_strata[:n_groups] + in_strata[n_groups:]
         divisor = np.maximum(n_items, 1e-9)
-        scale = np.where(n_items > 0, weights / divisor, 0.0)
+        scale = np.tile(np.where(n_items > 0, weights / divisor, 0.0), 2)
         square_scale = scale**2
-        of_row = scale[self.group]
+        # each unit's contrast with the others of its items; on items of one unit, with the others' items
+        among_all = self.weight * (1 - self.weight / in_strata[self.stratum])
+        own = self.contrast + of_one[self.stratum] * among_all
+        noise = self.chance + of_one * np.bincount(self.stratum, own, 2 * n_groups)
+        # squares about a mean, those of the items of one unit, count for this as chance moves the totals
+        factor = np.where(of_one, noise / np.maximum(in_strata - 1, 1), 1.0)
+        of_row = scale[self.stratum]
         weight = np.bincount(self.unit, of_row * self.weight, len(self.names))
-        contrast = np.bincount(self.unit, of_row * (self.contrast + self.single_contrast), len(self.names))
+        contrast = np.bincount(self.unit, of_row * own, len(self.names))
         total_square = float((weight**2).sum())
         effective = float(weight.sum()) ** 2 / total_square if total_square > 0 else 1.0
-        of_single = self._by_group(self.single_contrast)
-        signal = _signal(contrast) - float(square_scale @ (self.chance + self.single_chance * of_single))
+        signal = _signal(contrast) - float(square_scale @ (factor * noise))
         if signal <= RESOLVED * total_square:
-            return _Spread(scale, 0.0, 1.0, effective, 0.0)
-        participating = float((contrast**2).sum()) ** 2 / float((contrast**4).sum())
+            return _Spread(scale, factor, 0.0, 1.0, effective, 0.0)
+        square = contrast**2
+        participating = float(square.sum()) ** 2 / float((square**2).sum())
         df = max(participating - 1.0, 1.0)
         # of the variance between items the units have what they do not share within a group
-        even = self._by_group(self.weight**2) / divisor
-        wanted = total_square - float(square_scale @ (self.inverse - even))
-        size = max(wanted, 0.0) / signal
+        group = self.stratum % n_groups
+        cells, cell = np.unique(group * len(self.names) + self.unit, return_inverse=True)
+        of_cell = np.bincount(cell, self.weight)
+        of_group = np.bincount(cells // len(self.names), of_cell**2, n_groups)
+        even = float(square_scale[:n_groups] @ (of_group / divisor))
+        inverse = float(square_scale @ self.inverse)
+        size = max(total_square - inverse + even, 0.0) / signal
         # noise in the estimate averages out over units
-        noise = float(square_scale @ (self.chance + of_single))
-        resolved = signal / (signal + noise / math.sqrt(df))
+        of_noise = float(square_scale @ noise)
+        resolved = signal / (signal + of_noise / math.sqrt(df))
         # and the estimate tells little where its noise is many times that of the mean over the items (1: all see all)
-        noisy = size * noise / float(square_scale @ self.inverse)
+        noisy = size * of_noise / inverse
         resolved /= 1 + (max(noisy - 1.0, 0.0) / NOISY) ** 2
         effective += (df - 1.0) * resolved**2
-        return _Spread(scale, size, df, effective, min(effective - 1.0, 1.0) ** SLOWLY * resolved)
+        counted = min(effective - 1.0, 1.0) ** SLOWLY * resolved
+        return _Spread(scale, factor, size, df, effective, counted)
 
     def excess(self, weights: PerGroup, first: Models, second: Models) -> Excess:
         """What the units add to the means of models' differences, or of a model by itself (-1 stands for none)."""
         spread = self.spread(weights)
-        residual = self.total - self.single[:, None] * self.single_mean[self.group]  # row, model
-        weighed = math.sqrt(spread.size) * spread.scale[self.group, None] * residual
-        n_models = residual.shape[1]
-        of_unit = np.zeros((len(self.names), n_models + 1))  # the last column is of no model
-        np.add.at(of_unit[:, :n_models], self.unit, weighed)
-        totals = (of_unit[:, first] - of_unit[:, second]).T
-        mean = np.pad(self.single_mean, ((0, 0), (0, 1)))
+        in_strata = np.bincount(self.stratum, self.weight, len(self.inverse))[:, None]
+        total = np.pad(self.total, ((0, 0), (0, 1)))  # the last column is of no model
+        mean = np.zeros((len(in_strata), total.shape[1]))
+        np.add.at(mean, self.stratum, total)
+        mean /= np.maximum(in_strata, 1)
+        mean[: len(weights)] = 0.0  # residuals on items of several units are about the items' own means
+        residual = total - self.weight[:, None] * mean[self.stratum]
+        weight = math.sqrt(spread.size) * spread.scale[self.stratum]
+        of_unit = np.zeros((len(self.names), total.shape[1]))
+        np.add.at(of_unit, self.unit, weight[:, None] * residual)
         apart = mean[:, first] - mean[:, second]
         other = np.where(second < 0, first, second)
-        about_zero = self.single_square[:, first, other]
-        about_mean = np.maximum(about_zero - self.single_items[:, None] * apart**2, 0.0)
-        square = self.square[:, first, other] + self.single_chance[:, None] * about_mean
-        chance = spread.size * (spread.scale**2 @ square)
+        about_zero = self.square[:, first, other]
+        about_mean = np.maximum(about_zero - in_strata * apart**2, 0.0)
+        chance = spread.size * (spread.scale**2 * spread.factor @ about_mean)
+        totals = (of_unit[:, first] - of_unit[:, second]).T
         return Excess(totals, chance, spread.df, spread.df, spread.effective, spread.counted)
 
     def apart(self, weights: PerGroup, first: Models, other: "UnitSums", second: Models) -> Excess:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
-from scipy.special import logsumexp, ndtri
+from scipy.special import logsumexp
 
 from probtruth.comparison.estimation.estimate import Estimate
 from probtruth.comparison.posterior.margin import Mixture
@@ -30,9 +30,12 @@ ROUNDING = 1e-12  # Groups' means whose spread is below this, relative to their 
 TINY = 1e-6  # Variance of an item that a group without spread is given, in units of the pooled one
 # Prior sd of the logarithm of a group's variance about the typical one; 1: sds within a factor of 2.7 in most groups.
 SPREAD = 1.0
-SPREADS = SPREAD * ndtri(0.5 + np.array([0.1, 0.3, 0.5, 0.7, 0.9]) / 2)  # of equal prior probability
 NODES, _WEIGHTS = np.polynomial.hermite.hermgauss(6)
 LOG_WEIGHTS = np.log(_WEIGHTS) + NODES**2
+NEWTON = 3  # Steps to the mode of a group's variance
+SEARCHES = 4  # Grids, each about what the one before has found, for what all groups' variances have in common
+GRID = np.linspace(-3.0, 3.0, 9)  # Its values in each direction, in standard deviations
+COARSE = 0.3  # Of the step of the grid before, where a standard deviation is smaller
 
 
 def variance_nodes(typical: Any, spread: Any, df: Any, seen: Any, xp: Any = np) -> tuple[Any, Any]:
@@ -41,14 +44,24 @@ def variance_nodes(typical: Any, spread: Any, df: Any, seen: Any, xp: Any = np) 
     Gauss-Hermite quadrature about the mode of prior (normal, of the logarithm) times likelihood of the variance seen.
     """
     half = df / 2
-    precision = 1 / spread**2 + half
-    mode = (typical / spread**2 + half * xp.log(seen)) / precision
-    sd = xp.sqrt(2 / precision)
+    precision = 1 / spread**2
+    mode = xp.log(seen)
+    likely = half
+    for _ in range(NEWTON):
+        mode = mode + (precision * (typical - mode) - half + likely) / (precision + likely)
+        likely = half * seen * xp.exp(-mode)
+    sd = xp.sqrt(2 / (precision + likely))
     shape = (-1,) + (1,) * mode.ndim
     nodes = mode + sd * NODES.reshape(shape)
-    prior = -0.5 * ((nodes - typical) / spread) ** 2 - xp.log(spread)
+    prior = -0.5 * precision * (nodes - typical) ** 2 - xp.log(spread)
     likelihood = -half * (nodes + seen * xp.exp(-nodes))
     return nodes, LOG_WEIGHTS.reshape(shape) + xp.log(sd) + prior + likelihood - 0.5 * np.log(2 * np.pi)
+
+
+def with_mean(nodes: Any, log_weights: Any, n_items: Any, between: Any, apart: Any, xp: Any = np) -> tuple[Any, Any]:
+    """The log weights given how far a group's mean lies from the population's, and its variance about that."""
+    total = between**2 + xp.exp(nodes) / n_items
+    return log_weights - 0.5 * (apart**2 / total + xp.log(total)), total
 
 
 def significant(values: Float[np.ndarray, "*batch"]) -> Float[np.ndarray, "*batch"]:
@@ -141,47 +154,49 @@ class Hierarchy:
 def quadrature(groups: Groups, prior: Prior, pair: int) -> Hierarchy:
     """A grid over the part of the priors that the data leave."""
     mean = groups.mean[:, pair]
-    seen = groups.seen[:, pair]
-    df = groups.df[:, pair]
-    nodes, log_weights = _of_variances(seen, df)
-    sizes = groups.n_items[:, None]
-    scale = prior.scale[pair]
+    nodes, log_weights, of_cell = _of_variances(groups.seen[:, pair], groups.df[:, pair])
+    # axes: node of a group's variance, group, cell of typical variance and its spread, between-group sd
+    nodes = nodes[..., None]
+    log_weights = log_weights[..., None]
+    sizes = groups.n_items[:, None, None]
+    prior_weight = np.exp(log_weights - logsumexp(log_weights, axis=0))
     low = 0.0
     high = 1.0
     for last in (False, True):
         step = (high - low) / POINTS
         quantile = low + step * (np.arange(POINTS) + 0.5)
-        between = scale * np.expm1(quantile * prior.log_range[pair])
-        # axes: node of a group's variance, group, cell of typical variance and its spread, between-group sd
-        variance = (np.exp(nodes) / sizes)[..., None]
-        total = variance + between**2
-        prior_weight = np.exp(log_weights - logsumexp(log_weights, axis=0))[..., None]
-        rough = (prior_weight / total).sum(0)
+        between = prior.scale[pair] * np.expm1(quantile * prior.log_range[pair])
+        rough = (prior_weight / (np.exp(nodes) / sizes + between**2)).sum(0)
         centre = (rough * mean[:, None, None]).sum(0) / rough.sum(0)
         about = mean[:, None, None] - centre
-        log = log_weights[..., None] - 0.5 * (about**2 / total + np.log(total))
+        log, total = with_mean(nodes, log_weights, sizes, between, about)
         of_group = logsumexp(log, axis=0)
-        chance = np.exp(log - of_group)
-        precision = (chance / total).sum(0).sum(0)
-        score = ((chance / total).sum(0) * about).sum(0)
-        density = of_group.sum(0) - 0.5 * np.log(precision) + 0.5 * score**2 / precision
+        each = (np.exp(log - of_group) / total).sum(0)
+        precision = each.sum(0)
+        score = (each * about).sum(0)
+        density = of_cell[:, None] + of_group.sum(0) - 0.5 * np.log(precision) + 0.5 * score**2 / precision
+        likely = density > density.max() - NEGLIGIBLE
         if not last:
-            likely = quantile[(density > density.max() - NEGLIGIBLE).any(0)]
-            low = max(0.0, float(likely[0]) - step)
-            high = min(1.0, float(likely[-1]) + step)
-    cell, value = np.nonzero(density > density.max() - NEGLIGIBLE)
+            within = quantile[likely.any(0)]
+            low = max(0.0, float(within[0]) - step)
+            high = min(1.0, float(within[-1]) + step)
+    cell, value = np.nonzero(likely)
     weight = np.exp(density[cell, value] - density.max())
     # of each cell some vectors of variances: one node of every group, by its probability
-    cumulative = np.cumsum(chance[:, :, cell, value], axis=0)
     # a Kronecker sequence: in every group the vectors of neighbouring cells fill the range evenly
-    turn = np.sqrt(_primes(len(mean)))[:, None]
-    rows = np.arange(VECTORS * len(cell)).reshape(VECTORS, -1)
-    chosen = [(cumulative[:-1] < (turn * (row + 0.5)) % 1.0).sum(0) for row in rows]
-    index = np.concatenate(chosen, axis=1)  # group, vector and cell
-    cells = np.tile(cell, VECTORS)
-    variances = np.exp(nodes[index, np.arange(len(mean))[:, None], cells]) / sizes
-    weights = np.tile(weight, VECTORS)
-    return Hierarchy(mean, np.tile(between[value], VECTORS), variances, weights / weights.sum())
+    vector = np.arange(VECTORS * len(cell)).reshape(VECTORS, -1)
+    uniform = np.sqrt(_primes(len(mean)))[:, None, None] * (vector + 0.5) % 1.0
+    node = _chosen(log[:, :, None, cell, value], uniform).reshape(len(mean), -1)
+    cell = np.tile(cell, VECTORS)
+    variance = np.exp(nodes[node, np.arange(len(mean))[:, None], cell, 0]) / groups.n_items[:, None]
+    weight = np.tile(weight, VECTORS)
+    return Hierarchy(mean, np.tile(between[value], VECTORS), variance, weight / weight.sum())
+
+
+def _chosen(log_weights: Float[np.ndarray, "node ..."], uniform: Float[np.ndarray, "..."]) -> Int[np.ndarray, "..."]:
+    """A node for each number between 0 and 1, as probable as its weight."""
+    cumulative = np.cumsum(np.exp(log_weights - log_weights.max(0)), axis=0)
+    return np.asarray((cumulative[:-1] < uniform * cumulative[-1]).sum(0))
 
 
 def _primes(n: int) -> Int[np.ndarray, " prime"]:
@@ -196,22 +211,29 @@ def _primes(n: int) -> Int[np.ndarray, " prime"]:
 
 def _of_variances(
     seen: Float[np.ndarray, " group"], df: Float[np.ndarray, " group"]
-) -> tuple[Float[np.ndarray, "node group cell"], Float[np.ndarray, "node group cell"]]:
+) -> tuple[Float[np.ndarray, "node group cell"], Float[np.ndarray, "node group cell"], Float[np.ndarray, " cell"]]:
     """Nodes and log weights of the groups' variances, at cells of the typical variance and of the spread about it.
 
-    The cell's own weight is shared out over the groups.
+    The cells are those of Gauss-Hermite quadrature about the mean of both logarithms, with log weights of their own.
     """
-    log_seen = np.log(seen)
-    cells: list[tuple[float, float, float]] = []
-    for spread in SPREADS.tolist():
-        precision = np.where(df > 0, 1 / (spread**2 + 2 / np.maximum(df, 1e-9)), 0.0)
-        centre = float((precision * log_seen).sum() / precision.sum())
-        sd = float(np.sqrt(2 / precision.sum()))
-        for node, log_weight in zip(NODES.tolist(), LOG_WEIGHTS.tolist(), strict=True):
-            cells.append((centre + sd * node, spread, log_weight + np.log(sd)))
-    typical, spreads, of_cell = np.array(cells).T
-    nodes, log_weights = variance_nodes(typical, spreads, df[:, None], seen[:, None])
-    return nodes, log_weights + of_cell / len(seen)
+    pooled = (df * seen).sum() / df.sum()
+    centre = np.array([np.log(pooled), 0.0])
+    sd = np.array([3.0, 1.5])
+    for search in range(SEARCHES + 1):
+        last = search == SEARCHES
+        axis = np.sqrt(2) * NODES if last else GRID
+        apart = np.stack(np.meshgrid(axis, axis, indexing="ij"), axis=-1).reshape(-1, 2)
+        cells = centre + sd * apart
+        typical, log_spread = cells.T
+        spread = np.exp(log_spread)
+        nodes, log_weights = variance_nodes(typical, spread, df[:, None], seen[:, None])
+        of_cell = log_spread - 0.5 * (spread / SPREAD) ** 2
+        if not last:
+            log = of_cell + logsumexp(log_weights, axis=0).sum(0)
+            chance = np.exp(log - logsumexp(log))
+            centre = chance @ cells
+            sd = np.maximum(np.sqrt(chance @ (cells - centre) ** 2), COARSE * (GRID[1] - GRID[0]) * sd)
+    return nodes, log_weights, of_cell + np.add.outer(LOG_WEIGHTS, LOG_WEIGHTS).ravel()
 
 
 def from_draws(groups: Groups, prior: Prior, sites: Mapping[str, np.ndarray], pair: int, seed: int) -> Hierarchy:
@@ -221,15 +243,16 @@ def from_draws(groups: Groups, prior: Prior, sites: Mapping[str, np.ndarray], pa
     """
     flat = {name: sites[name].reshape(-1) for name in ("difference", "between", "typical", "spread")}
     mean = groups.mean[:, pair]
+    sizes = groups.n_items[:, None]
+    df = groups.df[:, pair, None]
     seen = groups.seen[:, pair, None]
-    nodes, log_weights = variance_nodes(flat["typical"], flat["spread"], groups.df[:, pair, None], seen)
-    variance = np.exp(nodes) / groups.n_items[:, None]
-    total = variance + flat["between"] ** 2
-    log = log_weights - 0.5 * ((mean[:, None] - flat["difference"]) ** 2 / total + np.log(total))
-    cumulative = np.cumsum(np.exp(log - log.max(0)), axis=0)
-    uniform = np.random.default_rng(seed).random(cumulative.shape[1:])
-    index = (cumulative[:-1] < uniform * cumulative[-1]).sum(0)
-    chosen = np.take_along_axis(variance, index[None], 0)[0]
+    nodes, log_weights = variance_nodes(flat["typical"], flat["spread"], df, seen)
+    apart = mean[:, None] - flat["difference"]
+    log, _ = with_mean(nodes, log_weights, sizes, flat["between"], apart)
+    uniform = np.random.default_rng(seed).random(log.shape[1:])
+    node = _chosen(log, uniform)
+    (log_variance,) = np.take_along_axis(nodes, node[None], 0)
+    variance = np.exp(log_variance) / sizes
     scale = prior.scale[pair]
     log_range = prior.log_range[pair]
     quantile = np.log1p(flat["between"] / scale) / log_range
@@ -238,11 +261,10 @@ def from_draws(groups: Groups, prior: Prior, sites: Mapping[str, np.ndarray], pa
     high = min(1.0, quantile.max() + beyond)
     edges = np.linspace(low, high, CELLS + 1)
     middle = (edges[1:] + edges[:-1]) / 2
-    log_density = _log_density(mean, chosen, scale * np.expm1(middle * log_range))
+    log_density = _log_density(mean, variance, scale * np.expm1(middle * log_range))
     even = _even_quantiles(edges, log_density).ravel()
-    between = scale * np.expm1(even * log_range)
     weight = np.full(len(even), 1 / len(even))
-    return Hierarchy(mean, between, np.repeat(chosen, SDS, axis=1), weight)
+    return Hierarchy(mean, scale * np.expm1(even * log_range), np.repeat(variance, SDS, axis=1), weight)
 
 
 def _log_density(

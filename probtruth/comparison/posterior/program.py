@@ -7,10 +7,10 @@ import numpyro
 import numpyro.distributions as dist
 from jax import Array
 from jax.lax import erf_inv
-from jax.scipy.special import erf, gammaln, logsumexp
+from jax.scipy.special import erf, logsumexp
 from jaxtyping import Float
 
-from probtruth.comparison.posterior.groups import SPREAD, variance_nodes
+from probtruth.comparison.posterior.groups import SPREAD, variance_nodes, with_mean
 
 # Standard deviations of priors that are as good as flat: of what is in units of its standard error, and of a logarithm.
 WIDE = 100.0
@@ -138,16 +138,8 @@ class Group(dist.Distribution):  # type: ignore[misc]  # NumPyro has no types
         super().__init__(batch_shape=df.shape, event_shape=(2,))
 
     def log_prob(self, value: Array) -> Array:
+        """Up to what the variance that is seen says alone."""
         mean = value[..., 0]
-        seen = value[..., 1]
-        nodes, log_weights = variance_nodes(self.typical, self.spread, self.df, seen, jnp)
-        total = self.between**2 + jnp.exp(nodes) / self.n_items
-        log = log_weights - 0.5 * ((mean - self.difference) ** 2 / total + jnp.log(total))
-        return logsumexp(log, axis=0) - 0.5 * jnp.log(2 * jnp.pi) + self.of_seen(seen)
-
-    def of_seen(self, seen: Array) -> Array:
-        """What the density of the variance has beside that."""
-        half = self.df / 2
-        some = jnp.where(half > 0, half, 1.0)
-        log = some * jnp.log(some) - gammaln(some) + (some - 1) * jnp.log(seen)
-        return jnp.where(half > 0, log, 0.0)
+        nodes, log_weights = variance_nodes(self.typical, self.spread, self.df, value[..., 1], jnp)
+        log, _ = with_mean(nodes, log_weights, self.n_items, self.between, mean - self.difference, jnp)
+        return logsumexp(log, axis=0)

@@ -1,15 +1,14 @@
 """From the computed posterior to the `Comparison` that a reader gets: tables, diagnostics, warnings and DataTree."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 from jaxtyping import Int
 
 from probtruth import check
-from probtruth.comparison.estimation.estimate import Estimate
+from probtruth.comparison.estimation.estimate import SOURCES, Estimate, Intervals, Shares
 from probtruth.comparison.estimation.pairs import pair_rows_of, pairs_of
 from probtruth.comparison.options import Options
 from probtruth.comparison.posterior.posterior import Posterior
@@ -23,8 +22,6 @@ from probtruth.types import Comparison, orientation
 from probtruth.types.comparison import leading_pair
 from probtruth.types.pairs import Rank
 
-Shares = dict[str, Any]  # by source, or None
-
 LEVEL_OF_SET = 0.95  # Probability that the credible set holds the best model
 
 
@@ -33,36 +30,35 @@ def assemble(estimate: Estimate, post: Posterior, options: Options) -> Compariso
     plan = estimate.design
     about = estimate.about
     rope = options.rope
-    these_items = options.these_items
-    pairs = pair_rows(estimate, post, rope, these_items)
-    ordered = not any(row.reason == NO_SPREAD for row in pairs)  # else a P rests on no spread
-    ranks = rank_rows(estimate, post, rope, ordered, these_items)
+    pairs = pair_rows(estimate, post, options)
+    ordered = NO_SPREAD not in [row.reason for row in pairs]  # else a P rests on no spread
+    ranks = rank_rows(estimate, post, options, ordered)
     diagnostics = post.diagnostics()
     warnings = warnings_of(estimate, options, diagnostics, pairs)
     if ordered and post.population is not None:
         warnings += prior_of_groups(estimate.names, post.population)
     if options.strict and (failing := [warning for warning in warnings if warning.startswith("sampling:")]):
         raise PosteriorError(" ".join(failing))
-    of_units = unit_rows(estimate, rope)
-    group_results = dict(of_units)
+    group_results = unit_rows(estimate, rope) if estimate.of_new else {}
+    told_apart = bool(group_results)
     if post.population is not None:
         group_results |= population_rows(estimate, post.population, rope)
     bounded = about.of_means and about.range is not None
-    reason = NOT_SAMPLED if these_items else None if bounded or about.outcomes is not None else NO_BOUND
+    reason = NOT_SAMPLED if options.these_items else None if bounded or about.outcomes is not None else NO_BOUND
     if about.preference is not None:
         reason = OF_VOTES
     return Comparison(
-        models=estimate.models,
+        models=estimate.about.models,
         pairs=pairs,
         ranks=ranks,
-        estimand=_estimand(estimate, options, told_apart=bool(of_units)),
+        estimand=_estimand(estimate, options, told_apart),
         rule=about.rule,
         higher_is_better=about.higher_is_better,
         rope=rope,
         seed=options.seed,
         diagnostics=diagnostics,
-        parts=partial(_of_leaders, estimate, ranks, estimate.shares),
-        part_intervals=partial(_of_leaders, estimate, ranks, partial(estimate.share_intervals, seed=options.seed)),
+        parts=lambda: _shares(estimate, ranks, options.seed)[0],
+        part_intervals=lambda: _shares(estimate, ranks, options.seed)[1],
         tree=partial(tree_of, estimate, post, options.seed),
         settings={
             "engine": options.engine,
@@ -90,33 +86,33 @@ def assemble(estimate: Estimate, post: Posterior, options: Options) -> Compariso
 
 
 def _decisions(estimate: Estimate, post: Posterior, ranks: Sequence[Rank], ordered: bool) -> Mapping[str, object]:
-    """`credible_set` and its probability, `chosen` with its `score`, and `rank_probability` rows."""
-    decisions: dict[str, object] = {"credible_set": None, "credible_set_probability": None}
-    chances = [row.p_best for row in ranks if row.p_best is not None]
-    if len(chances) == len(ranks):
-        decisions = _credible_set(chances, [row.model for row in ranks])
-    means = estimate.means
-    finite_means = estimate.n_models > 1 and not np.isnan(means).any() and not np.isneginf(means).any()
-    decisions["chosen"] = ranks[0].model if finite_means else None
-    decisions["score"] = ranks[0].score if finite_means else None
-    if ordered and post.decisions is not None and estimate.n_models == len(ranks):
-        of_model = zip(estimate.names, post.decisions[0].tolist(), strict=True)
-        decisions["rank_probability"] = [{"model": name, "probability": ranked} for name, ranked in of_model]
-    return decisions
+    """`credible_set` and its probability, `chosen` with its `score`, and `rank_probability` rows.
 
-
-def _credible_set(chances: Sequence[float], models: Sequence[str]) -> dict[str, object]:
-    """The fewest models that hold the best with the set's probability, and those that tie with the last of them."""
+    The set is the fewest models that hold the best with its probability, and those that tie with the last of them.
+    """
+    chances = [(-row.p_best, row.model) for row in ranks if row.p_best is not None]
     chosen: list[str] = []
     mass = 0.0
     last = 0.0
-    for best, name in sorted(zip((-chance for chance in chances), models, strict=True)):
+    for best, name in sorted(chances):
         if mass >= LEVEL_OF_SET - 1e-12 and -best < last:
             break
         mass -= best
         last = -best
         chosen.append(name)
-    return {"credible_set": chosen, "credible_set_probability": min(mass, 1.0)}
+    known = len(chances) == len(ranks)
+    means = estimate.about.means
+    finite_means = estimate.n_models > 1 and not np.isnan(means).any() and not np.isneginf(means).any()
+    decisions: dict[str, object] = {
+        "credible_set": chosen if known else None,
+        "credible_set_probability": min(mass, 1.0) if known else None,
+        "chosen": ranks[0].model if finite_means else None,
+        "score": ranks[0].score if finite_means else None,
+    }
+    if ordered and post.decisions is not None and estimate.n_models == len(ranks):
+        of_model = zip(estimate.names, post.decisions[0].tolist(), strict=True)
+        decisions["rank_probability"] = [{"model": name, "probability": ranked} for name, ranked in of_model]
+    return decisions
 
 
 def _tests(estimate: Estimate, post: Posterior, options: Options, models: Collection[str] | None) -> list[Row]:
@@ -126,14 +122,14 @@ def _tests(estimate: Estimate, post: Posterior, options: Options, models: Collec
     if models is not None:
         chosen = np.array([at for at, name in enumerate(names) if name in models], np.int64)
     elif len(chosen) == len(names):
-        models = estimate.models
+        models = estimate.about.models
     else:
         models = [names[at] for at in chosen]
     rows: dict[tuple[str, str], Row] = {}
     if names:
         tests = _made_tests(estimate, options, chosen)
         rows = dict(zip(combinations([names[at] for at in chosen], 2), tests, strict=True))
-    return rows_of_tests(rows, list(combinations(sorted(models), 2)), len(estimate.models))
+    return rows_of_tests(rows, list(combinations(sorted(models), 2)), len(estimate.about.models))
 
 
 def _made_tests(estimate: Estimate, options: Options, chosen: Int[np.ndarray, " chosen"]) -> list[Row]:
@@ -151,19 +147,19 @@ def _made_tests(estimate: Estimate, options: Options, chosen: Int[np.ndarray, " 
         over_groups.total().df[of_pair, 0],
         values,
         plan,
-        -1.0 if about.higher_is_better else 1.0,
+        about.sign,
         options.seed,
     )
 
 
-def _of_leaders(estimate: Estimate, ranks: Sequence[Rank], of_pair: Callable[[int, int], Shares]) -> Shares:
-    """The shares of the variance of the difference between the two models of highest P(best), by name."""
+def _shares(estimate: Estimate, ranks: Sequence[Rank], seed: int) -> tuple[Shares, Intervals]:
+    """The shares of the variance of the difference between the two models of highest P(best), and their intervals."""
     names = estimate.names
     finite = [row for row in ranks if row.model in names]
     if len(finite) < 2 or any(row.p_best is None for row in finite):
-        return dict.fromkeys(("items", "annotators", "labels"))
+        return dict.fromkeys(SOURCES), dict.fromkeys(SOURCES)
     first, second = sorted(leading_pair(finite))
-    return of_pair(names.index(first), names.index(second))
+    return estimate.shares(names.index(first), names.index(second), seed)
 
 
 def _estimand(estimate: Estimate, options: Options, told_apart: bool) -> str:
@@ -192,7 +188,7 @@ def _estimand(estimate: Estimate, options: Options, told_apart: bool) -> str:
         of_rule = f"the score {check.quote(about.rule)}"  # a name that says nothing by itself
     if estimate.shared == "annotators" and about.of_means and not about.from_labels:
         of_rule += " against each annotator's own label"
-    if len(estimate.models) == 1:
+    if len(estimate.about.models) == 1:
         return f"mean of {of_rule} over {over}"
     better = "positive" if about.higher_is_better else "negative"
     sides = f"a minus b, {better} favours a"

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from probtruth.comparison.estimation.estimate import About, Estimate
+from probtruth.comparison.options import Options
 from probtruth.comparison.posterior.groups import Population
 from probtruth.comparison.posterior.margin import Margin, Mixture, margins
 from probtruth.comparison.posterior.posterior import Posterior, tiers
@@ -22,26 +23,23 @@ BOTH_INFINITE = "two infinite means, or infinite scores of both signs, have no d
 TWINS = "the same score on every item: nothing in the data tells the two models apart"
 
 
-def pair_rows(estimate: Estimate, post: Posterior, rope: float | None, these_items: bool) -> list[Pair]:
+def pair_rows(estimate: Estimate, post: Posterior, options: Options) -> list[Pair]:
     """Each unordered pair once: nothing certain without a spread, and what the items leave room for."""
     place = {name: at for at, name in enumerate(estimate.names)}
-    mean_of = dict(zip(estimate.models, estimate.means.tolist(), strict=True))
+    mean_of = dict(zip(estimate.about.models, estimate.about.means.tolist(), strict=True))
     rows: list[Pair] = []
     row = len(place)
-    for a, b in combinations(sorted(estimate.models), 2):
+    for a, b in combinations(sorted(estimate.about.models), 2):
+        apart = mean_of[a] - mean_of[b]
         if a in place and b in place:
-            rows.append(_pair(estimate, post, rope, these_items, (place[a], place[b]), row))
+            rows.append(_pair(estimate, post, options, (place[a], place[b]), row))
             row += 1
+        elif math.isnan(apart):
+            rows.append(Pair(a, b, reason=BOTH_INFINITE))
         else:
-            rows.append(_infinite_pair(estimate.about, a, b, mean_of[a] - mean_of[b], rope))
+            infinite = Margin(apart, 0.0, math.inf)
+            rows.append(in_own_units(of_margin(a, b, apart, infinite, options.rope), estimate.about))
     return rows
-
-
-def _infinite_pair(about: About, a: str, b: str, mean: float, rope: float | None) -> Pair:
-    if math.isnan(mean):
-        return Pair(a, b, reason=BOTH_INFINITE)
-    margin = Margin(mean, 0.0, math.inf)
-    return in_own_units(of_margin(a, b, mean, margin, rope), about)
 
 
 def of_margin(a: str, b: str, mean: float, margin: Margin, rope: float | None) -> Pair:
@@ -57,34 +55,29 @@ def of_margin(a: str, b: str, mean: float, margin: Margin, rope: float | None) -
     )
 
 
-def _pair(
-    estimate: Estimate, post: Posterior, rope: float | None, these_items: bool, both: tuple[int, int], row: int
-) -> Pair:
+def _pair(estimate: Estimate, post: Posterior, options: Options, both: tuple[int, int], row: int) -> Pair:
     """The pair of two models with finite means, by their places, whose difference is this row of the estimate."""
     assert post.estimate is not None
     about = estimate.about
-    a, b = (estimate.names[place] for place in both)
+    a, b = [estimate.names[place] for place in both]
     margin = post.margins[row]
     mean = float(post.estimate.mean[row, 0])
     if math.isnan(mean):
         return Pair(a, b, reason=about.unknown)
     if abs(mean) <= ROUNDING * margin.scale < math.inf:
         mean = 0.0
-    varies = these_items or margin.scale > 0
-    worst = None
+    varies = options.these_items or margin.scale > 0
     rate = highest_rate(estimate.design.n_units)
-    if estimate.ends is not None and not these_items:
-        low, high = estimate.ends[:, row].tolist()
-        if low == high or about.outcomes is None or set(both) <= set(post.leading.tolist()):
-            worst = _worst_unseen(estimate, rate, mean, (low, high), both)
-        if low == high and worst is not None:  # certain only if the bound itself leaves no doubt
-            varies = varies and worst * mean > 0
+    worst = _worst_unseen(estimate, post, rate, mean, both, row)
+    if (
+        worst is not None and estimate.ends is not None and np.ptp(estimate.ends[:, row]) == 0
+    ):  # certain only if the bound leaves no doubt
+        varies = varies and worst * mean > 0
+    found = Pair(a, b, mean, reason=NO_SPREAD)
     if varies:
-        found = of_margin(a, b, mean, margin, rope)
+        found = of_margin(a, b, mean, margin, options.rope)
     elif mean == 0:
-        found = replace(of_margin(a, b, mean, margin, rope), reason=TWINS)
-    else:
-        found = Pair(a, b, mean, reason=NO_SPREAD)
+        found = replace(of_margin(a, b, mean, margin, options.rope), reason=TWINS)
     if worst is not None:
         p = None if found.p_a_better is None else margin.below(mean - worst)
         found = replace(found, unseen_rate=rate, unseen_difference=worst, unseen_p_a_better=p)
@@ -98,16 +91,21 @@ def _pair(
 
 
 def _worst_unseen(
-    estimate: Estimate, rate: float, mean: float, ends: tuple[float, float], both: tuple[int, int]
+    estimate: Estimate, post: Posterior, rate: float, mean: float, both: tuple[int, int], row: int
 ) -> float | None:
     """The mean difference were outcomes that no item showed, and that cost the leader, as frequent as can be."""
     about = estimate.about
-    if mean == 0 or (about.outcomes is None and about.range is None):
+    if estimate.ends is None or mean == 0 or (about.outcomes is None and about.range is None):
         return None
-    a, b = both if mean < 0 else both[::-1]  # the leader, and the other one
-    largest = ends[1] if mean < 0 else -ends[0]
-    size = about.bound if largest < about.bound else None
+    low, high = estimate.ends[:, row].tolist()
+    a, b = both
+    if mean > 0:  # a leads where it loses less
+        a, b = b, a
+        high = -low
+    size = about.bound if high < about.bound else None
     if about.outcomes is not None:
+        if np.ptp(estimate.ends[:, row]) > 0 and not np.isin(both, post.leading).all():
+            return None
         size = about.outcomes.size(int(estimate.order[a]), int(estimate.order[b]))
     if size is None:
         return mean
@@ -116,100 +114,82 @@ def _worst_unseen(
 
 def in_own_units(row: Pair, about: About) -> Pair:
     """The row of a difference of losses as one of the scores as given, its interval within what they can differ by."""
-    low = row.low
-    high = row.high
-    bound = about.bound
-    if bound and low is not None and math.isfinite(low):
-        low = min(max(low, -bound), bound)
-    if bound and high is not None and math.isfinite(high):
-        high = min(max(high, -bound), bound)
-    favours = None
+    if row.low is not None and row.high is not None:
+        low, high = np.clip([row.low, row.high], -about.bound, about.bound).tolist()
+        row = replace(row, low=low, high=high)
     if row.difference:
-        favours = "a" if row.difference < 0 else "b"
-    row = replace(row, low=low, high=high, favours=favours)
+        row = replace(row, favours="a" if row.difference < 0 else "b")
     if not about.higher_is_better:
         return row
     return replace(
         row,
         difference=minus(row.difference),
-        low=minus(high),
-        high=minus(low),
+        low=minus(row.high),
+        high=minus(row.low),
         unseen_difference=minus(row.unseen_difference),
     )
 
 
-def rank_rows(estimate: Estimate, post: Posterior, rope: float | None, decided: bool, these_items: bool) -> list[Rank]:
+def rank_rows(estimate: Estimate, post: Posterior, options: Options, decided: bool) -> list[Rank]:
     """One row for each model, best mean score first (those whose mean is not known last)."""
     about = estimate.about
-    place = {name: at for at, name in enumerate(estimate.names)}
+    means = estimate.about.means
+    decided = decided and len(means) > 1 and not np.isnan(means).any()
+    margin_of = dict(zip(estimate.names, post.margins, strict=False))
+    limits = about.range or about.known.range or (-math.inf, math.inf)  # of log loss: from 0 without end
     tier_of = [1] * post.n_models
     if post.ranked is not None and post.estimate is not None:
-        tier_of = tiers(post.ranked, post.estimate.mean[: post.n_models, 0], rope or 0.0).tolist()
+        tier_of = tiers(post.ranked, post.estimate.mean[: post.n_models, 0], options.rope or 0.0).tolist()
     rows = []
-    for name, mean in zip(estimate.models, estimate.means.tolist(), strict=True):
+    for at in np.lexsort((np.array(estimate.about.models), means)).tolist():
+        name = estimate.about.models[at]
+        mean = float(means[at])
         row = Rank(name, entropy=about.known.entropy)
         if not math.isnan(mean):
-            low, high = _interval(about, mean, post.margins[place[name]] if name in place else None, these_items)
-            score = -mean if about.higher_is_better else mean
+            low = high = mean
+            if name in margin_of:
+                low, high = np.clip(margin_of[name].interval(), *limits).tolist()
+            if options.these_items or low < high or math.isinf(mean):  # else all its scores are the same
+                low, high = sorted((about.sign * low, about.sign * high))
+                row = replace(row, low=low, high=high)
             divergence = None if row.entropy is None else mean - row.entropy
-            row = replace(row, score=score, low=low, high=high, divergence=divergence)
+            row = replace(row, score=about.sign * mean, divergence=divergence)
         if decided:
-            row = _decided(row, estimate, post, tier_of)
+            row = _decided(row, mean, estimate, post, tier_of)
         rows.append(row)
-    return [rows[at] for at in np.lexsort((np.array(estimate.models), estimate.means))]
+    return rows
 
 
-def _interval(about: About, mean: float, margin: Margin | None, these_items: bool) -> tuple[float | None, float | None]:
-    """That of a model's mean score, within what scores can be; None where all its scores are the same."""
-    low = high = mean
-    if margin is not None:
-        low, high = margin.interval()
-        limits = about.known.range if about.range is None else about.range  # of log loss: from 0 without end
-        if limits is not None:
-            low = max(low, limits[0])
-            high = min(high, limits[1])
-    if low == high and not these_items and math.isfinite(mean):
-        return None, None
-    return (-high, -low) if about.higher_is_better else (low, high)
-
-
-def _decided(row: Rank, estimate: Estimate, post: Posterior, tier_of: Sequence[int]) -> Rank:
-    """The row with what is decided of the model, also where means are infinite; where nothing orders models, as is."""
-    means = estimate.means.tolist()
-    if len(means) == 1 or np.isnan(means).any():
-        return row
-    below = means.count(-math.inf)
-    above = means.count(math.inf)
+def _decided(row: Rank, mean: float, estimate: Estimate, post: Posterior, tier_of: Sequence[int]) -> Rank:
+    """The row with what is decided of the model, also where means are infinite."""
+    means = estimate.about.means
+    below = int(np.isneginf(means).sum())
+    p = 1.0
+    rank = 1.0
+    regret = 0.0
     if row.model in estimate.names:
         if post.decisions is None and post.n_models > 1:  # the data leave a pair unconnected
             return row
         at = estimate.names.index(row.model)
-        p = 1.0
-        rank = 1.0
-        regret = 0.0
+        ahead = below
+        tier = min(below, 1) + tier_of[at]
         if post.decisions is not None:
             chances, regrets = post.decisions
             p = float(chances[at, 0])
             rank = float(chances[at] @ np.arange(1.0, len(chances) + 1))
             regret = float(regrets[at])
-        return replace(
-            row,
-            p_best=0.0 if below else p,
-            expected_rank=below + rank,
-            expected_regret=math.inf if below else regret,
-            tier=bool(below) + tier_of[at],
-        )
-    lowest = means[estimate.models.index(row.model)] < 0
-    tied = below if lowest else above
-    ahead = 0 if lowest else len(means) - above
-    tier = 1 if lowest else bool(below) + max(tier_of, default=0) + 1
-    if tied > 1 and ahead == 0:  # nothing orders models of the same infinite mean, and one of them is the best
-        return replace(row, tier=tier)
+    else:
+        ahead = int((means < mean).sum())
+        tied = int((means == mean).sum())
+        tier = 1 if mean < 0 else min(below, 1) + max(tier_of, default=0) + 1
+        rank = (tied + 1) / 2
+        if tied > 1 and ahead == 0:  # nothing orders models of the same infinite mean, and one of them is the best
+            return replace(row, tier=tier)
     return replace(
         row,
-        p_best=float(ahead == 0),
-        expected_rank=ahead + (tied + 1) / 2,
-        expected_regret=0.0 if ahead == 0 else math.inf,
+        p_best=0.0 if ahead else p,
+        expected_rank=ahead + rank,
+        expected_regret=math.inf if ahead else regret,
         tier=tier,
     )
 
@@ -240,25 +220,20 @@ def population_rows(estimate: Estimate, population: Population, rope: float | No
 
 def unit_rows(estimate: Estimate, rope: float | None) -> dict[str, list[Pair]]:
     """The pairs for these annotators (or replicates) and for new ones, where the answer is of neither alone."""
-    if not estimate.of_new:
-        return {}
     over_groups = estimate.over_groups()
-    (name,) = estimate.of_new
-    of_these = {what: part for what, part in over_groups.parts.items() if what != name}
-    of_new = {**over_groups.parts, **estimate.of_new}
-    n_models = estimate.n_models
-    counted = np.sqrt(over_groups.total().variance[n_models:])
-    new = np.sqrt(replace(over_groups, parts=of_new).total().variance[n_models:])
-    if not (new > TOLD * counted).any():
-        return {}
+    pairs = slice(estimate.n_models, None)
     rows: dict[str, list[Pair]] = {}
-    for what, parts in ((f"these {name}", of_these), (f"new {name}", of_new)):
-        found = margins(replace(over_groups, parts=parts))[n_models:]
-        rows[what] = []
-        for at, (a, b) in enumerate(combinations(estimate.names, 2)):
-            mean = float(over_groups.mean[n_models + at, 0])
-            if math.isfinite(mean):
-                rows[what].append(in_own_units(of_margin(a, b, mean, found[at], rope), estimate.about))
+    for name in estimate.of_new:
+        of_these = {what: part for what, part in over_groups.parts.items() if what != name}
+        of_new = replace(over_groups, parts={**over_groups.parts, **estimate.of_new})
+        if not (of_new.total().variance[pairs] > TOLD**2 * over_groups.total().variance[pairs]).any():
+            return {}
+        for what, of in ((f"these {name}", replace(over_groups, parts=of_these)), (f"new {name}", of_new)):
+            found = zip(combinations(estimate.names, 2), of.mean[pairs, 0].tolist(), margins(of)[pairs], strict=True)
+            rows[what] = []
+            for (a, b), mean, margin in found:
+                if math.isfinite(mean):
+                    rows[what].append(in_own_units(of_margin(a, b, mean, margin, rope), estimate.about))
     return rows
 
 

@@ -1,7 +1,7 @@
-"""Model-free tests beside the posterior: paired t, Wilcoxon's signed ranks, sign flips and the Bayesian bootstrap.
+"""Model-free tests beside the posterior: paired t, Wilcoxon's signed ranks and sign flips.
 
-Sign flips and the bootstrap act on independent units (items or clusters). The EXPLICIT largest units of a pair are
-flipped or weighted one by one; the sum of the many smaller ones is drawn from a normal.
+Sign flips act on independent units (items or clusters). The EXPLICIT largest units of a pair are flipped one by one;
+the sum of the many smaller ones is drawn from a normal.
 """
 
 import math
@@ -9,23 +9,22 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float, Real
+from jaxtyping import Float
 from scipy.special import bdtr, ndtr, stdtr
 
 from probtruth.comparison.estimation.design import Design, ItemRows
 from probtruth.comparison.estimation.pairs import pairs_of
-from probtruth.kernels.shapes import ItemFloats, ModelItem
+from probtruth.kernels.shapes import ItemFloats, ModelItem, UnitFloats
 
 MOST = 200_000  # Items beyond which only the t-test is made: the others need every item by itself, and say the same
 EXPLICIT = 400  # The normal for the other units adds less than the Monte Carlo error
 FLIPS = 9999  # Random sign patterns; Monte Carlo error of p = 0.05 is 0.002
-WEIGHTS = 4000  # Bayesian bootstrap draws; Monte Carlo error of P = 0.975 is 0.0025
 ENUMERATED = 13  # With at most this many differing units every sign pattern is tried
 EXACT = 50  # With at most this many non-zero differences the distribution of the signed ranks is enumerated
 ROUNDING = 1e-9  # Sums closer than this, relative to the larger, are ties
 BLOCK, CELLS = 500, 1 << 22  # Draws, and numbers of all pairs, in memory at once
 P_VALUES = ("t_p", "wilcoxon_p", "sign_flip_p")
-TESTS = ("t", "df", *P_VALUES, "bootstrap_p_a_better")
+TESTS = ("t", "df", *P_VALUES)
 
 Row = dict[str, Any]
 
@@ -53,105 +52,66 @@ def paired_tests(
     pairs = pairs_of(np.arange(len(values)))
     step = max(1, CELLS // values.shape[1])
     for start in range(0, len(pairs), step):
-        block = slice(start, start + step)
-        first, second = pairs[block].T
+        first, second = pairs[start : start + step].T
         differences = values[first] - values[second]
-        units, residuals = _units(differences, plan)
-        residuals[variance[block] == 0] = 0.0
-        flips = sign_flip_p(units, seed)
-        below = bootstrap_p_below(residuals, mean[block], seed)
-        for row, difference, flip, chance in zip(rows[block], differences, flips, below, strict=True):
+        flips = sign_flip_p(_units(differences, plan), seed)
+        for row, difference, flip in zip(rows[start : start + step], differences, flips, strict=True):
             row["wilcoxon_p"] = signed_rank_p(difference)
             row["sign_flip_p"] = flip
-            row["bootstrap_p_a_better"] = chance
     return rows
 
 
-def _units(differences: ItemRows, plan: Design) -> tuple[Units, Units]:
-    """What each unit adds to the mean difference, were all groups' means equal, and its residual in its group."""
-    residual = plan.item_weights * plan.residuals(differences)
+def _units(differences: ItemRows, plan: Design) -> Units:
+    """What each unit adds to the mean difference, were all groups' means equal."""
     share = plan.item_weights * differences
     if plan.grouped:  # the means are estimates
         n_units = plan.group_units
         freedom = np.sqrt(n_units / np.maximum(n_units - 1, 1))
+        residual = plan.item_weights * plan.residuals(differences)
         share = freedom[plan.of_item()] * residual + plan.item_weights * share.sum(1, keepdims=True)
-    return plan.unit_totals(share), plan.unit_totals(residual)
+    return plan.unit_totals(share)
 
 
 def sign_flip_p(units: Units, seed: int) -> list[float | None]:
     """Two-sided p-values of mean zero, by flipping the signs of the units; None where all units are zero."""
-    p_values: list[float | None] = [None] * len(units)
-    sampled = []
-    for row, values in enumerate(units):
-        differ = values[values != 0]
-        n = len(differ)
-        sizes = np.abs(differ)
-        if n and np.ptp(sizes) <= ROUNDING * sizes.max():  # the sign test
-            above = int((differ > 0).sum())
-            p_values[row] = min(1.0, 2 * float(bdtr(min(above, n - above), n, 0.5)))
-        elif 0 < n <= ENUMERATED:
-            bits = (np.arange(2**n)[:, None] >> np.arange(n)) & 1  # pattern, unit
-            flipped = (2.0 * bits - 1) @ differ
-            p_values[row] = float((np.abs(flipped) >= abs(differ.sum()) * (1 - ROUNDING)).mean())
-        elif n:
-            sampled.append(row)
+    p_values = [_p_of_all_flips(values[values != 0]) for values in units]
+    sampled = [row for row, p in enumerate(p_values) if p is None and units[row].any()]
     if not sampled:
         return p_values
     totals = units[sampled].sum(1)
-    upward = np.where(totals < 0, -1.0, 1.0)[:, None]
-    largest, _, square = _split(units[sampled] * upward)
+    upward = units[sampled] * np.where(totals < 0, -1.0, 1.0)[:, None]
+    n_largest = min(EXPLICIT, upward.shape[1])
+    chosen = np.argpartition(np.abs(upward), -n_largest, axis=1)[:, -n_largest:]
+    largest = np.sort(np.take_along_axis(upward, chosen, axis=1), axis=1)
+    np.put_along_axis(upward, chosen, 0.0, axis=1)
+    spread = np.sqrt(np.square(upward).sum(1))  # of the sum of the others
     rng = np.random.default_rng(seed)
     beyond = np.zeros(len(sampled))
     for start in range(0, FLIPS, BLOCK):
         size = min(BLOCK, FLIPS - start)
         random_bytes = rng.integers(0, 256, (size, EXPLICIT // 8), np.uint8)
-        up = np.unpackbits(random_bytes, axis=1)[:, : largest.shape[1]]  # draw, unit
-        others = rng.standard_normal((size, 1)) * np.sqrt(square)
-        flipped = 2 * _by_row(up, largest) - largest.sum(1) + others
+        up = np.unpackbits(random_bytes, axis=1)[:, :n_largest]  # draw, unit
+        # a row at a time: the product of the whole wakes the threads of BLAS, which takes ten times the processor time
+        of_largest = (up[:, None] @ largest.T)[:, 0]
+        flipped = 2 * of_largest - largest.sum(1) + rng.standard_normal((size, 1)) * spread
         beyond += (np.abs(flipped) >= np.abs(totals) * (1 - ROUNDING)).sum(0)
     for row, count in zip(sampled, beyond, strict=True):
         p_values[row] = float((count + 1) / (FLIPS + 1))  # Phipson and Smyth 2010, doi:10.2202/1544-6115.1585
     return p_values
 
 
-def bootstrap_p_below(residuals: Units, centres: PerPair, seed: int) -> list[float | None]:
-    """P(mean < 0) + P(mean = 0)/2 under Rubin's Bayesian bootstrap; None where nothing varies."""
-    largest, offset, square = _split(residuals)
-    n_units = residuals.shape[1]
-    n_largest = largest.shape[1]
-    n_others = n_units - n_largest
-    spread = np.sqrt(square)
-    # the sum of the other units' weights, and their weighted total, are normal with this correlation
-    apart = spread * np.sqrt(max(n_others, 1))
-    shared = np.divide(offset, apart, out=np.zeros_like(offset), where=spread > 0)
-    shared = np.clip(shared, -1.0, 1.0)
-    rng = np.random.default_rng(seed)
-    below = np.zeros(len(residuals))
-    for _ in range(WEIGHTS // BLOCK):
-        weights = rng.standard_exponential((BLOCK, n_largest))
-        one, other = rng.standard_normal((BLOCK, 2, 1)).swapaxes(0, 1)
-        total = weights.sum(1, keepdims=True) + n_others + np.sqrt(n_others) * one
-        others = shared * one + np.sqrt(1 - shared**2) * other  # draw, pair
-        weighted = _by_row(weights, largest) + offset + others * spread
-        mean = centres + weighted * (n_units / total)
-        below += (1 - np.sign(mean)).sum(0) / 2
-    varies = np.ptp(residuals, axis=1) > 0
-    return [float(count / WEIGHTS) if any_spread else None for count, any_spread in zip(below, varies, strict=True)]
-
-
-def _by_row(draws: Real[np.ndarray, "draw unit"], largest: Units) -> Float[np.ndarray, "draw pair"]:
-    # a row at a time: the product of the whole wakes the threads of BLAS, which takes ten times the processor time
-    return np.asarray((draws[:, None] @ largest.T)[:, 0])
-
-
-def _split(units: Units) -> tuple[Float[np.ndarray, "pair largest"], PerPair, PerPair]:
-    """The largest units of every pair, by value; the sum and the sum of squares of the others."""
-    n_largest = min(EXPLICIT, units.shape[1])
-    chosen = np.argpartition(np.abs(units), -n_largest, axis=1)[:, -n_largest:]
-    largest = np.sort(np.take_along_axis(units, chosen, axis=1), axis=1)
-    others = units.copy()
-    np.put_along_axis(others, chosen, 0.0, axis=1)
-    return largest, others.sum(1), np.square(others).sum(1)
+def _p_of_all_flips(values: UnitFloats) -> float | None:
+    """The p-value of the units that differ where all patterns of signs can be tried, or counted."""
+    n_units = len(values)
+    sizes = np.abs(values)
+    if n_units and np.ptp(sizes) <= ROUNDING * sizes.max():  # the sign test
+        above = int((values > 0).sum())
+        return min(1.0, 2 * float(bdtr(min(above, n_units - above), n_units, 0.5)))
+    if not 0 < n_units <= ENUMERATED:
+        return None
+    bits = (np.arange(2**n_units)[:, None] >> np.arange(n_units)) & 1  # pattern, unit
+    flipped = (2.0 * bits - 1) @ values
+    return float((np.abs(flipped) >= abs(values.sum()) * (1 - ROUNDING)).mean())
 
 
 def signed_rank_p(differences: ItemFloats) -> float | None:

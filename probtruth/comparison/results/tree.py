@@ -27,7 +27,7 @@ def tree_of(estimate: Estimate, post: Posterior, seed: int) -> "xarray.DataTree"
     about = estimate.about
     models = list(estimate.names)
     pairs = list(combinations(range(len(models)), 2))
-    unit = -1.0 if about.higher_is_better else 1.0  # draws are of losses
+    unit = about.sign  # draws are of losses
     means = np.zeros((1, 1, len(models)))
     ranking = np.eye(len(models))
     constant: dict[str, tuple[str, object]] = {}

@@ -50,7 +50,8 @@ class Outcomes:
         infinite = np.isinf(sizes)
         if infinite.any() and probs[infinite].sum() >= LEAST * len(self.observed):
             return float("inf")
-        total = float((np.where(infinite, 0.0, probs)).sum(-1))
+        probs = probs[~infinite]
+        total = float(probs.sum())
         if total == 0:
             return None
-        return float((np.where(infinite, 0.0, probs * np.where(infinite, 0.0, sizes))).sum(-1)) / total
+        return float((probs * sizes[~infinite]).sum()) / total

@@ -8,6 +8,7 @@ import numpy as np
 from scipy.special import stdtr
 
 from probtruth import check
+from probtruth.comparison.estimation.design import effective
 from probtruth.comparison.estimation.estimate import Estimate
 from probtruth.comparison.estimation.rectified import FEW_OF_LABEL, Rectified
 from probtruth.comparison.options import Options
@@ -51,13 +52,6 @@ def warnings_of(
             f"{count} of {model!r} (sums {low:.6g} to {high:.6g})" for model, count, low, high in audit.renormalised
         )
         warnings.append(f"rows of predictions divided by their sums, as you chose: {', '.join(rows)}")
-    for model, (count, items) in about.infinite.items():
-        more = f" and {count - len(items)} more" if count > len(items) else ""
-        warnings.append(
-            f"model {model!r} has an infinite score on {count} of {plan.n_items} items "
-            f"({check.shortlist(items)}{more}): its mean is infinite"
-            + ("; set a floor, or use a rule such as 'brier'" if about.from_labels else "")
-        )
     if about.rule in orientation.PROPORTIONS and about.values is not None and about.gold is None:
         scores = -about.values if about.higher_is_better else about.values
         low = float(scores.min())
@@ -72,15 +66,6 @@ def warnings_of(
         warnings.append(f"probabilities below {facts.floor:g} were raised to it: a floored rule is not proper")
     elif facts.proper is False:
         warnings.append(f"the rule {about.rule!r} is not proper: the true probabilities need not get the best score")
-    if options.these_items and about.single_votes:
-        warnings.append(
-            "items with a single vote: their labels are taken to be as uncertain as the models' average prediction says"
-        )
-    if about.no_second_vote and not options.these_items:
-        warnings.append(
-            "one vote an item: what comes from the choice of items and what from the annotators cannot be told apart; "
-            "a second vote on some items would tell"
-        )
     if not options.these_items:
         warnings += _few_units(estimate)
     if about.gold is not None:
@@ -140,22 +125,23 @@ def _few_answers(gold: Rectified) -> list[str]:
 def _few_units(estimate: Estimate) -> list[str]:
     """What few independent units, or clusters of very different sizes, leave open."""
     plan = estimate.design
-    effective = plan.effective_units
-    uneven = effective < EVEN * plan.n_units
-    goes = uneven and _size_goes_with_difference(estimate)
+    effective_units = float(plan.n_items if plan.cluster_sizes is None else effective(plan.cluster_sizes))
+    uneven = effective_units < EVEN * plan.n_units
+    if effective_units >= FEW_UNITS and not uneven:
+        return []
     count = f"{plan.n_units} {plan.unit_name}s"
     if uneven:
-        count += f", which count as {effective:.0f} of equal size"
+        count += f", which count as {effective_units:.0f} of equal size"
     said = []
-    if effective < FEW_UNITS:
-        spread = "the differences" if len(estimate.models) > 1 else "the scores"
+    if effective_units < FEW_UNITS:
+        spread = "the differences" if len(estimate.about.models) > 1 else "the scores"
         said.append(f"only {count}: the answer relies on {spread} being roughly normal")
-    if goes:
+    if uneven and _size_goes_with_difference(estimate):
         said.append(
             f"{count}: the {BY_SIZE} goes with its difference, so that the mean hangs on clusters larger than any of "
             "these: the 95% interval may hold it much less often than that"
         )
-    elif uneven and effective < FEW_UNEVEN:
+    elif uneven and effective_units < FEW_UNEVEN:
         said.append(f"{count}: if the {BY_SIZE} goes with its difference, the 95% interval may hold much less often")
     return said
 
@@ -168,7 +154,9 @@ def _size_goes_with_difference(estimate: Estimate) -> bool:
         return False
     means = estimate.over_groups().mean[: estimate.n_models, 0]
     leading = estimate.order[np.argsort(means, kind="stable")[:2]]
-    difference = values[leading[0]] - (values[leading[1]] if len(leading) > 1 else 0.0)
+    difference = values[leading[0]]
+    if len(leading) > 1:
+        difference = difference - values[leading[1]]
     mean = np.bincount(plan.unit, difference) / plan.unit_sizes
     size = np.log(plan.unit_sizes)
     n_units = len(size)

@@ -26,7 +26,6 @@ from scipy.sparse.csgraph import connected_components
 from scipy.special import stdtr
 
 from probtruth import check
-from probtruth.comparison.estimation.design import Design
 from probtruth.comparison.estimation.estimate import About, Estimate, power_sums, rows_from_models
 from probtruth.comparison.estimation.pairs import pair_rows_of, pairs_of
 from probtruth.errors import PosteriorError
@@ -195,20 +194,19 @@ def estimate_of_votes(votes: Votes) -> tuple[Estimate, Fit]:
         of_vote = (row[votes.left] - row[votes.right] + row[-2]) * outcome + row[-1] * tie
         influence[model] = np.bincount(cell, of_vote, len(cells))
     width = max(len(votes.annotators), 1)
-    used, item = np.unique(cells // width, return_inverse=True)
-    annotator = None if votes.annotator is None else cells % width
+    item = np.unique(cells // width, return_inverse=True)[1]
     information = Information.of(votes, toward, chances.variance)
     item_df = np.maximum(information.effective(votes.item) - 1, 1.0)
-    annotator_df = None
+    annotators = None
     if votes.annotator is not None:
-        annotator_df = information.effective(votes.annotator) - 1
+        annotators = cells % width, information.effective(votes.annotator) - 1
     notes = _notes(votes, fit, outcome)
     over = "new prompts like these"
-    if annotator is not None and len(votes.annotators) < 2:
-        annotator = None
+    if annotators is not None and len(votes.annotators) < 2:
+        annotators = None
         notes.append("one annotator: how others would vote is not known")
-    elif annotator_df is not None and annotator_df.min() < FEW_ANNOTATORS - 1:
-        few = 1 + float(annotator_df.min())
+    elif annotators is not None and annotators[1].min() < FEW_ANNOTATORS - 1:
+        few = 1 + float(annotators[1].min())
         notes.append(
             f"the votes count as those of {few:.1f} annotators of like weight: how others would vote is hardly known"
         )
@@ -229,18 +227,7 @@ def estimate_of_votes(votes: Votes) -> tuple[Estimate, Fit]:
         unknown=UNKNOWN,
         preference=preference,
     )
-    design = Design(np.array([len(used)]))
-    estimate = Estimate.of_influence(
-        names,
-        -fit.strength[by_name],
-        -influence,
-        item,
-        design,
-        about,
-        annotator,
-        item_df=item_df,
-        annotator_df=None if annotator is None else annotator_df,
-    )
+    estimate = Estimate.of_influence(names, -fit.strength[by_name], -influence, about, (item, item_df), annotators)
     items = estimate.items
     added = power_sums(_influence_of_halves(votes, fit, toward))[0]
     estimate = replace(estimate, parts={**estimate.parts, "items": replace(items, variance=items.variance + added)})

@@ -48,7 +48,12 @@ class Binary:
                 before += frame.height
             if before < self.n_rows:
                 problem = "fewer rows than the file says that it has"
-                raise InputError(problem, "all of them", "Write it again.", shown(self.path))
+                raise InputError(
+                    problem,
+                    "all of them",
+                    "Write it again.",
+                    shown(self.path),
+                )
 
 
 def is_binary(path: Path) -> bool:
@@ -98,7 +103,12 @@ def _of_arrow(path: Path) -> Binary:
 def _need_rows(names: list[str], n_rows: int, path: Path) -> None:
     unique(names, "column")
     if not names or not n_rows:
-        raise InputError("a table without rows", "at least one row", "Check the file.", shown(path))
+        raise InputError(
+            "a table without rows",
+            "at least one row",
+            "Check the file.",
+            shown(path),
+        )
 
 
 @contextmanager
@@ -108,7 +118,12 @@ def _sound(path: Path) -> Iterator[None]:
     try:
         yield
     except InputError as error:
-        raise InputError(error.got, error.expected, error.hint, error.where or shown(path)) from None
+        raise InputError(
+            error.got,
+            error.expected,
+            error.hint,
+            error.where or shown(path),
+        ) from None
     except (Exception, polars.exceptions.PanicException) as error:  # of two libraries, and of what they call
         reason = str(error).strip().split("\n")[0][:100]
         if not reason or not reason.isprintable() or any(word in reason for word in INSIDE):

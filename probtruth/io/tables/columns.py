@@ -124,7 +124,12 @@ def labels_of(frame: DataFrame, item: MaybeText, source: Source, must_be_named: 
     parts = [] if item is None else [name.strip() for name in item.split(",")]  # of a name in several columns
     labels = [name for name in frame.columns if name not in (item, *parts) and not name.startswith(OWN)]
     if not labels:
-        raise InputError("no column of a label", "one column for each label", "Check the file.", source.name)
+        raise InputError(
+            "no column of a label",
+            "one column for each label",
+            "Check the file.",
+            source.name,
+        )
     if must_be_named:
         all_named(labels, "label", source)
     return labels
@@ -310,7 +315,12 @@ def under_labels(frame: DataFrame, source: Source, chosen: Chosen, kind: str) ->
             if bad.any():
                 row = int(bad.argmax())
                 hint = "For the logit of the event: kind='logits' (command line: --kind logits). Nothing is clipped."
-                raise InputError(f"{values[row]}", f"a probability from 0 to {top:g}", hint, source.at(row, column))
+                raise InputError(
+                    f"{values[row]}",
+                    f"a probability from 0 to {top:g}",
+                    hint,
+                    source.at(row, column),
+                )
             other = top - values
         own = {label: Series(values if label == chosen.event else other) for label in own}
     named = DataFrame({chosen.item: frame.get_column(chosen.item), **own})

@@ -146,7 +146,12 @@ def _by_row(data: bytes, separator: str, source: Source) -> tuple[DataFrame, Seq
         ) from None
     if not rows:
         problem = "a header without rows" if header else "an empty file"
-        raise InputError(problem, "a header and at least one row", "Check the file.", source.name)
+        raise InputError(
+            problem,
+            "a header and at least one row",
+            "Check the file.",
+            source.name,
+        )
     columns = zip(header, zip(*rows, strict=True), strict=True)
     frame = {name: Series([cell or None for cell in cells], dtype=String) for name, cells in columns}
     return DataFrame(frame), lines
@@ -156,7 +161,12 @@ def _check_header(header: Sequence[str], source: Source) -> None:
     if len(set(header)) < len(header):
         twice = shortlist(name for name, count in Counter(header).items() if count > 1)
         hint = "Rename or remove the repeated column."
-        raise InputError(f"column {twice} more than once", "every column name once", hint, f"{source.name}, header")
+        raise InputError(
+            f"column {twice} more than once",
+            "every column name once",
+            hint,
+            f"{source.name}, header",
+        )
 
 
 def _decimal_points(frame: DataFrame, source: Source, separator: str) -> tuple[DataFrame, Source]:

@@ -24,7 +24,12 @@ def strict(text: bytes | str, where: str, expected: str = "JSON", hint: str = "C
     def distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         row = dict(pairs)
         if len(row) < len(pairs):
-            raise InputError("an object with a repeated key", "every key once", "Remove the repetition.", where)
+            raise InputError(
+                "an object with a repeated key",
+                "every key once",
+                "Remove the repetition.",
+                where,
+            )
         return row
 
     try:
@@ -32,7 +37,12 @@ def strict(text: bytes | str, where: str, expected: str = "JSON", hint: str = "C
     except InputError:
         raise
     except (ValueError, RecursionError) as error:
-        raise InputError(f"text that is not JSON ({str(error).split(':')[0]})", expected, hint, where) from None
+        raise InputError(
+            f"text that is not JSON ({str(error).split(':')[0]})",
+            expected,
+            hint,
+            where,
+        ) from None
 
 
 def values_in(data: bytes, name: str, what: str, listed: bool, before: int = 0) -> Iterator[tuple[int, str, Any]]:
@@ -40,7 +50,12 @@ def values_in(data: bytes, name: str, what: str, listed: bool, before: int = 0) 
     if listed:
         values = strict(data, name, "a list of objects")
         if not isinstance(values, list):
-            raise InputError(f"JSON of type {type(values).__name__}", "a list of objects", "Check the file.", name)
+            raise InputError(
+                f"JSON of type {type(values).__name__}",
+                "a list of objects",
+                "Check the file.",
+                name,
+            )
         yield from ((number, f"{name}, {what} {number}", value) for number, value in enumerate(values, 1))
         return
     for number, line in enumerate(data.split(b"\n"), 1 + before):
@@ -61,7 +76,12 @@ def parse(data: bytes, name: str, listed: bool, before: int = 0) -> tuple[DataFr
         rows.append(row)
         numbers.append(number)
     if not rows or not rows[0]:
-        raise InputError("an empty file" if not rows else "an empty object", "rows", "Check the file.", name)
+        raise InputError(
+            "an empty file" if not rows else "an empty object",
+            "rows",
+            "Check the file.",
+            name,
+        )
     # a list of columns would name ""
     frame = DataFrame({key: _column(key, [row[key] for row in rows]) for key in rows[0]})
     return frame, Source(name, lines=None if listed else numbers)
@@ -71,11 +91,21 @@ def _object(row: Any, where: str, escaped: bool) -> dict[str, Cell]:
     """A row, if it is an object; only `escaped` text can hold half of a surrogate pair."""
     if not isinstance(row, dict):
         got = "a list" if isinstance(row, list) else quote(row)
-        raise InputError(got, "one JSON object a line", 'Write {"item": ..., ...} on each line.', where)
+        raise InputError(
+            got,
+            "one JSON object a line",
+            'Write {"item": ..., ...} on each line.',
+            where,
+        )
     for key, cell in row.items() if escaped else ():
         if HALF.search(key) or (isinstance(cell, str) and HALF.search(cell)):
             where = f"{where}, column {quote(key)}"
-            raise InputError("half of a surrogate pair", "text that UTF-8 can hold", "Repair that text.", where)
+            raise InputError(
+                "half of a surrogate pair",
+                "text that UTF-8 can hold",
+                "Repair that text.",
+                where,
+            )
     return row
 
 

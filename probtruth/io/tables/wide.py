@@ -34,7 +34,12 @@ def known_kind(kind: str) -> CellKind:
 def all_named(columns: Sequence[str], what: str, source: Source) -> None:
     if not all(name.strip() for name in columns):  # which an exported row number often is
         hint = "Drop it (pandas: index=False)."
-        raise InputError("a column without a name", f"one named column for each {what}", hint, source.name)
+        raise InputError(
+            "a column without a name",
+            f"one named column for each {what}",
+            hint,
+            source.name,
+        )
 
 
 def items_of(
@@ -54,7 +59,12 @@ def items_of(
         return like, source
     if not frames.rising(names) and names.n_unique() < len(names):
         row = int((~names.is_first_distinct()).arg_max() or 0)
-        raise InputError(f"item {quote(names[row])} a second time", expected, hint, source.at(row, item))
+        raise InputError(
+            f"item {quote(names[row])} a second time",
+            expected,
+            hint,
+            source.at(row, item),
+        )
     return frames.Names(names), source
 
 
@@ -106,7 +116,13 @@ def check_rows(
         distributions(in_probs(values, kind), source.at, what, plain, names)
     except InputError as error:
         words, options = _looks_like(values, kind, what)
-        raise InputError(error.got, error.expected, f"{words or error.hint} {more}", error.where, options) from None
+        raise InputError(
+            error.got,
+            error.expected,
+            f"{words or error.hint} {more}",
+            error.where,
+            options,
+        ) from None
 
 
 def in_probs(values: ItemLabel, kind: str) -> ItemLabel:
@@ -184,7 +200,12 @@ def check_wide(frame: DataFrame, source: Source, rows: Sequence[str], columns: S
     items_of([(frame, source)], rows[0], "one row for each item", hint)
     if not columns or not {*columns}.isdisjoint(rows):
         hint = f"Name them: {what}s=[...] (command line: --{what} x,y)."
-        raise InputError(f"no column of a {what}", f"one for each {what}", hint, source.name)
+        raise InputError(
+            f"no column of a {what}",
+            f"one for each {what}",
+            hint,
+            source.name,
+        )
     unique(columns, f"{what} column")
     all_named(columns, what, source)
 

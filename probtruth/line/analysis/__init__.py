@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from probtruth.line.analysis import annotators, calibration, items, unlike
-from probtruth.line.analysis.most_accurate import MostAccurate, most_accurate
+from probtruth.line.analysis import items
+from probtruth.line.analysis.annotators import AnnotatorAnalysis, Unlike, annotators_of, unlike_the_rest
+from probtruth.line.analysis.calibration import CalibrationAnalysis, MostAccurate, calibration_of, most_accurate
 from probtruth.line.labelled import Labelled
 from probtruth.scoring.calibration.decompositions import decompose
 from probtruth.types import Comparison, Scores
@@ -37,10 +38,10 @@ class Analysis(Brief):
         return known
 
     @cached_property
-    def calibration(self) -> calibration.CalibrationAnalysis | None:
+    def calibration(self) -> CalibrationAnalysis | None:
         if self.labelled is None:
             return None
-        return calibration.calibration_of(self.labelled, self.scores, self.comparison)
+        return calibration_of(self.labelled, self.scores, self.comparison)
 
     @cached_property
     def accuracy(self) -> Mapping[str, float] | None:
@@ -69,12 +70,12 @@ class Analysis(Brief):
         return decompose(*sides, known.rule, self.scores.known.floor).to_dicts()
 
     @cached_property
-    def annotators(self) -> annotators.AnnotatorAnalysis:
-        return annotators.annotators_of(self.labelled)
+    def annotators(self) -> AnnotatorAnalysis:
+        return annotators_of(self.labelled)
 
     @cached_property
-    def unlike_the_rest(self) -> "unlike.Unlike | None":
-        return unlike.unlike_the_rest(self.scores, self.comparison)
+    def unlike_the_rest(self) -> Unlike | None:
+        return unlike_the_rest(self.scores, self.comparison)
 
     @cached_property
     def items(self) -> "polars.DataFrame | None":

@@ -1,16 +1,18 @@
-"""How far the models' probabilities can be taken at their word."""
+"""How far the models' probabilities can be taken at their word, and why the most accurate model may score worse."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from probtruth.check import as_float
 from probtruth.line.labelled import Labelled
+from probtruth.line.standing import CLAIMED
 from probtruth.scoring.align import AlignedOnHost
 from probtruth.scoring.calibration.decompositions import calibration_decomposition
 from probtruth.scoring.calibration.reliability import calibration_error, reliability_curve
-from probtruth.scoring.nelson.profile import MARKS, RiskProfile, risk_profile
+from probtruth.scoring.nelson.profile import MARKS, RiskProfile, bubbles_of, risk_profile
 from probtruth.scoring.rules import RULES, ScoringRule
 from probtruth.types import Comparison, Scores
 from probtruth.types.arguments import JudgedBy
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
 
 MOST_MODELS = 6  # Models whose calibration is computed, the best first
 RESAMPLES = 80  # Of the band of a curve, and of the calibration error by chance
+WORSE = 1.5  # How many times the miscalibration of another model is called larger
+NEARER = 0.005  # Accuracies nearer than this are not said to disagree with the score
 BUBBLES = 12  # Bubbles of one label (of all labels, where there are more than two)
 
 
@@ -59,7 +63,7 @@ def calibration_of(labelled: Labelled, scores: Scores, comparison: Comparison) -
         len(ranked) - len(models),
         aligned.labels[-1] if two else None,
         reliability_curve(*sides, by=way, n_resamples=RESAMPLES, seed=seed),
-        replace(risk, bins=tuple(_bubbles(risk))),
+        replace(risk, bins=tuple(_bubbles(aligned))),
         tuple(_rows(scores, labelled.rule, aligned, way, seed)),
         len(aligned.items),
         len(scores.items),
@@ -79,29 +83,56 @@ def _rows(scores: Scores, rule: ScoringRule, aligned: AlignedOnHost, way: Judged
     return list(rows.values())
 
 
-def _bubbles(risk: RiskProfile) -> list[dict[str, object]]:
-    """Fewer bins, neighbours taken together: of each label where there are two, of all labels at once elsewhere."""
-    two = len(risk.labels) <= 2
+def _bubbles(aligned: AlignedOnHost) -> list[dict[str, object]]:
+    """Few bins of equal width: of each label where there are two, of the reports of all labels at once elsewhere."""
     bubbles: list[dict[str, object]] = []
-    for model in risk.models:
-        for label in risk.labels if two else risk.labels[:1]:
-            mine = [row for row in risk.bins if row["model"] == model and (row["label"] == label or not two)]
-            bubbles += [{"model": model, "label": label, **part} for part in _merged(mine)]
+    events = aligned.truth
+    for model, logs in zip(aligned.models, aligned.log_probs, strict=True):
+        columns = [(logs.ravel(), events.ravel())]
+        if len(aligned.labels) == 2:
+            columns = list(zip(logs.T, events.T, strict=True))
+        for label, (reports, happened) in zip(aligned.labels, columns, strict=False):
+            bin_of = np.minimum(np.exp(reports) * BUBBLES, BUBBLES - 1).astype(int)
+            bubbles += bubbles_of(model, label, reports, happened, bin_of, events.sum())
     return bubbles
 
 
-def _merged(rows: Sequence[Row]) -> list[dict[str, float]]:
-    """Bins of equal width, without those of no true events; reported is the geometric mean over true events."""
-    n, true, reported_all = (np.array([float(row[key]) for row in rows]) for key in ("n", "n_true", "reported_all"))
-    happened = true > 0
-    logs = np.zeros(len(rows))
-    with np.errstate(divide="ignore"):
-        logs[happened] = np.log([float(row["reported"]) for row in rows if row["n_true"] > 0])
-    step = np.minimum(reported_all * BUBBLES, BUBBLES - 1).astype(int)
-    parts = []
-    for here in np.unique(step[happened]):
-        inside = step == here
-        total = float(true[inside].sum())
-        reported = float(np.exp((true * logs)[inside & happened].sum() / total))
-        parts.append({"n_true": total, "source": total / float(n[inside].sum()), "reported": reported})
-    return parts
+@dataclass(frozen=True)
+class MostAccurate:
+    """The model of highest accuracy, which is not that of the best score, and why its score is worse."""
+
+    model: str
+    accuracy: float
+    accuracy_of_leader: float
+    last: bool  # no model scores worse
+    why: Literal["infinite", "discrimination", "overconfident", "underconfident"]
+    miscalibration: float | None = None
+    miscalibration_of_leader: float | None = None
+
+
+def most_accurate(
+    scores: Scores,
+    comparison: Comparison,
+    accuracy: Mapping[str, float],
+    calibration: CalibrationAnalysis,
+    confidence: Mapping[str, float],
+) -> MostAccurate | None:
+    """None where the accuracies and the scores agree. `confidence` is the mean probability of the chosen label."""
+    ranks = comparison.ranked
+    lead = ranks[0].model
+    first = max(accuracy, key=accuracy.__getitem__)
+    if first == lead or accuracy[first] - accuracy[lead] < NEARER or comparison.rule == "zero-one":
+        return None
+    ahead = comparison.pair(lead, first).p_a_better
+    if ahead is None or ahead < CLAIMED:
+        return None
+    last = comparison.ranks[-1].model == first
+    shown = (first, accuracy[first], accuracy[lead], last)
+    if scores.n_infinite[scores.models.index(first)]:
+        return MostAccurate(*shown, "infinite")
+    off = {row["model"]: as_float(row.get("miscalibration")) for row in calibration.rows}
+    of_first, of_lead = off.get(first), off.get(lead)
+    if of_first is None or of_lead is None or of_first < WORSE * of_lead:
+        return MostAccurate(*shown, "discrimination")
+    over = confidence[first] > accuracy[first]
+    return MostAccurate(*shown, "overconfident" if over else "underconfident", of_first, of_lead)

@@ -4,10 +4,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Int
+from scipy.special import entr
 
 from probtruth import frames
 from probtruth.kernels.arrays import to_host
+from probtruth.kernels.shapes import ItemLabel
 from probtruth.line.labelled import Labelled
 from probtruth.scoring.align import Aligned
 from probtruth.scoring.calibration.events import events
@@ -31,12 +33,11 @@ def items_frame(scores: Scores, comparison: Comparison, labelled: Labelled | Non
     said: dict[str, tuple[Any, Any]] = {}
     if labelled is not None:
         aligned = labelled.aligned
-        labels, votes = np.array(aligned.labels, object), vote_shares(aligned)
+        labels = np.array(aligned.labels, object)
         if aligned.n_votes is not None:
             columns["votes"] = aligned.n_votes
         columns["label"] = labels[to_host(aligned.truth).argmax(1)]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            columns["entropy"] = -np.where(votes > 0, votes * np.log(votes), 0.0).sum(1)
+        columns["entropy"] = entr(vote_shares(aligned)).sum(1)
         for (name, logs), lacking in zip(aligned.tables(), aligned.lacking, strict=True):
             answers = labels[logs.argmax(1)]
             answers[lacking] = None
@@ -53,7 +54,7 @@ def items_frame(scores: Scores, comparison: Comparison, labelled: Labelled | Non
     return frame.fill_nan(None) if np.isnan(scores.values).any() else frame
 
 
-def vote_shares(aligned: Aligned) -> Float[np.ndarray, "item label"]:
+def vote_shares(aligned: Aligned) -> ItemLabel:
     """The shares of the votes, or without votes what the labels are taken to be."""
     return to_host(aligned.truth) if aligned.shares is None else aligned.shares
 
@@ -70,10 +71,10 @@ def named_shares(aligned: Aligned, rows: Sequence[int]) -> list[list[tuple[str, 
     """The labels of some items with their shares, the largest first, four at most."""
     shares = vote_shares(aligned)[np.asarray(rows, np.int64)]
     order = np.argsort(-shares, axis=1, kind="stable")[:, :MOST_LABELS]
-    return [
-        [(aligned.labels[label], share) for label, share in zip(at, row[at].tolist(), strict=True) if share > 0]
-        for at, row in zip(order, shares, strict=True)
-    ]
+    named = []
+    for row, labels in zip(shares, order.tolist(), strict=True):
+        named.append([(aligned.labels[label], float(row[label])) for label in labels if row[label] > 0])
+    return named
 
 
 def expected_accuracy(labelled: Labelled) -> dict[str, float]:

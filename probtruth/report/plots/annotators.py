@@ -45,7 +45,16 @@ def plot_annotators(truth: Truth, ax: Axes | None = None) -> Axes:
         words.append((names[name], str(row["flag"])))
     flagged = any(flag for _, flag in words)
     margins = (12 + margin_for(names.values()), 86 if flagged else 16)
-    ax = intervals(ax, skills, words, ("", ""), "skill (kappa with the class)", None, (RED, BLUE), margins)
+    ax = intervals(
+        ax,
+        skills,
+        words,
+        ("", ""),
+        "skill (kappa with the class)",
+        None,
+        (RED, BLUE),
+        margins,
+    )
     ax.axvline(NO_SKILL, color=INK, linewidth=1, linestyle=DASHES)
     left, right = ax.get_xlim()
     ax.set_xlim(min(-0.02, left), max(1.0, right))

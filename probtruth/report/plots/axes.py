@@ -86,7 +86,14 @@ def margin_for(names: Iterable[str], least: int = 0) -> float:
 
 def square(ax: Axes | None, x: str, y: str, side: Number = 240, right: Number = 20, diagonal: bool = True) -> Axes:
     """A panel from 0 to 1 on both axes, as wide as high, with its diagonal in dashes."""
-    ax = panel(ax, x, y, width=side + 56 + right, height=side + 62, right=right)
+    ax = panel(
+        ax,
+        x,
+        y,
+        width=side + 56 + right,
+        height=side + 62,
+        right=right,
+    )
     ax.set_xlim(0, 1)
     ax.set_ylim(0, 1)
     ax.set_aspect("equal")
@@ -108,7 +115,14 @@ def text(
     within: str | Transform = "data",
 ) -> None:
     """Words at a place in units of the data (or `within` what else), shifted by points; names hold no mathematics."""
-    look = {"ha": align, "va": vertical, "color": colour, "size": size, "parse_math": False, "annotation_clip": False}
+    look = {
+        "ha": align,
+        "va": vertical,
+        "color": colour,
+        "size": size,
+        "parse_math": False,
+        "annotation_clip": False,
+    }
     ax.annotate(words, (x, y), shift, within, "offset points", **look)  # type: ignore[arg-type]
 
 

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from matplotlib.axes import Axes
 
 from probtruth import check
@@ -11,6 +10,7 @@ from probtruth.errors import InputError
 from probtruth.report.names import plain
 from probtruth.report.numbers import fixed
 from probtruth.report.plots.axes import DASHES, INK, Key, keys, square, text
+from probtruth.scoring.calibration.reliability import COLUMNS
 from probtruth.scoring.confusion.curves import Curves
 
 if TYPE_CHECKING:
@@ -42,8 +42,8 @@ def plot_reliability(
     'observed frequency'
     """
     if not set(COLUMNS) <= set(getattr(curve, "columns", ())):
-        maker = "reliability_curve"
-        raise InputError(f"a {type(curve).__name__}", f"the table of {maker}", f"Pass on what {maker} returned.")
+        hint = "Pass on what reliability_curve returned."
+        raise InputError(f"a {type(curve).__name__}", "the table of reliability_curve", hint)
     labels = curve["label"].unique(maintain_order=True).to_list()
     event = labels[-1]
     if label is not None or len(labels) > 2:
@@ -59,22 +59,11 @@ def plot_reliability(
     return ax
 
 
-COLUMNS = ("model", "label", "forecast", "observed", "weight", "low", "high")
-
-
 def _draw_reliability(ax: Axes, rows: "polars.DataFrame", key: Key, smallest: int) -> None:
     """The curve of one model with its band; the area of a point is the share of items."""
     forecast, observed = rows["forecast"].to_numpy(), rows["observed"].to_numpy()
-    low, high = rows["low"].to_numpy(), rows["high"].to_numpy()
-    banded = np.isfinite(low) & np.isfinite(high)
-    ax.fill_between(
-        forecast[banded],
-        low[banded],
-        high[banded],
-        color=key.colour,
-        alpha=0.2,
-        linewidth=0,
-    )
+    low, high = rows["low"].to_numpy(), rows["high"].to_numpy()  # drawn where they are finite
+    ax.fill_between(forecast, low, high, color=key.colour, alpha=0.2, linewidth=0)
     ax.plot(forecast, observed, color=key.colour, linewidth=2)
     area = smallest + 120 * rows["weight"].to_numpy()
     look: Any = {"color": key.colour, "marker": key.mark, "linewidths": 0, "zorder": 3, "clip_on": False}
@@ -115,14 +104,7 @@ def plot_curves(
     for key in shown:
         actual = curves.of(key.name, label, False)
         implied = curves.of(key.name, label, True)
-        ax.plot(
-            implied.x,
-            implied.y,
-            color=key.colour,
-            linestyle=DASHES,
-            linewidth=1.4,
-            drawstyle=step,
-        )
+        ax.plot(implied.x, implied.y, color=key.colour, linestyle=DASHES, linewidth=1.4, drawstyle=step)
         ax.plot(actual.x, actual.y, color=key.colour, linewidth=2.0, drawstyle=step)
         if key.words:
             ax.lines[-1].set(marker=key.mark, markevery=0.13)
@@ -130,5 +112,12 @@ def plot_curves(
         lines.append((f"{key.words or plain(key.name)} {areas}", key.colour))
     at, align = (0.97, "right") if roc else (0.03, "left")
     for row, (words, colour) in enumerate(lines, 1):
-        text(ax, at, 0.05 + 0.062 * (len(lines) - row), words, colour, align)
+        text(
+            ax,
+            at,
+            0.05 + 0.062 * (len(lines) - row),
+            words,
+            colour,
+            align,
+        )
     return ax

@@ -45,17 +45,23 @@ def plot_forest(comparison: Comparison, ax: Axes | None = None, *, most: int = M
     """
     known = comparison_in(comparison)
     pairs, _ = best_pairs(known, most)
-    names = short_names(name for pair in pairs for name in (pair.a, pair.b))
+    names = short_names(name for pair in pairs for name in pair.models)
     margin = margin_for(names.values(), 10)
-    words = []
-    for pair in pairs:
-        better_below, better_above = names[pair.a], names[pair.b]
-        if known.higher_is_better:
-            better_below, better_above = better_above, better_below
-        words.append((better_below, better_above))
+    words = [(names[pair.a], names[pair.b]) for pair in pairs]
+    if known.higher_is_better:
+        words = [(b, a) for a, b in words]
     heads = ("← favours", "favours →")
     title = f"difference of {mean_of(known, with_units=True)}"
-    return intervals(ax, pairs, words, heads, title, known.rope, (BLUE, BLUE), (margin, margin))
+    return intervals(
+        ax,
+        pairs,
+        words,
+        heads,
+        title,
+        known.rope,
+        (BLUE, BLUE),
+        (margin, margin),
+    )
 
 
 def best_pairs(comparison: Comparison, most: int) -> tuple[list[Pair], int]:
@@ -79,7 +85,16 @@ def plot_behind(comparison: Comparison, most: int = MOST_MODELS) -> Axes:
     words = [(names[rank.model], probability(rank.p_best)) for rank in ranks]
     title = f"{names[lead]} − model, {mean_of(comparison, with_units=True)}"
     margins = (margin_for(names.values()), 66)
-    return intervals(None, pairs, words, ("", "P(best)"), title, comparison.rope, favouring(comparison), margins)
+    return intervals(
+        None,
+        pairs,
+        words,
+        ("", "P(best)"),
+        title,
+        comparison.rope,
+        favouring(comparison),
+        margins,
+    )
 
 
 def favouring(comparison: Comparison) -> tuple[str, str]:
@@ -116,7 +131,16 @@ def plot_groups(comparison: Comparison, ax: Axes | None = None, *, people: bool 
     words = [(names[str(pair.group)], probability(pair.p_a_better)) for pair in pairs]
     title = f"{a} − {b}, {mean_of(known, with_units=True)}"
     margins = (margin_for(names.values()), 96)
-    return intervals(ax, pairs, words, ("", "P(first)"), title, known.rope, favouring(known), margins)
+    return intervals(
+        ax,
+        pairs,
+        words,
+        ("", "P(first)"),
+        title,
+        known.rope,
+        favouring(known),
+        margins,
+    )
 
 
 def plot_ranks(comparison: Comparison, ax: Axes | None = None) -> Axes:
@@ -150,10 +174,24 @@ def plot_ranks(comparison: Comparison, ax: Axes | None = None) -> Axes:
     names = short_names(models)
     roomy = n_ranks <= FEW_RANKS
     height = ROW + 12 if roomy else ROW
-    ax = rows(ax, len(models), "rank (1 is best)", margin_for(names.values()), 12, height)
+    ax = rows(
+        ax,
+        len(models),
+        "rank (1 is best)",
+        margin_for(names.values()),
+        12,
+        height,
+    )
     for position, model in enumerate(models):
         _draw_ranks(ax, position, chances[position, :n_ranks].tolist(), roomy)
-        text(ax, -0.03, position + 0.1, names[model], align="right", within=ax.get_yaxis_transform())
+        text(
+            ax,
+            -0.03,
+            position + 0.1,
+            names[model],
+            align="right",
+            within=ax.get_yaxis_transform(),
+        )
     ax.set_ylim(len(models) - 0.5, -0.5)
     ax.set_xlim(0.5, n_ranks + 0.5)
     ax.xaxis.set_major_locator(MaxNLocator(min(n_ranks, 12), integer=True, steps=[1, 2, 5, 10]))
@@ -168,16 +206,18 @@ def _draw_ranks(ax: Axes, position: int, chances: Sequence[float], roomy: bool) 
     ax.axhline(floor, color=INK, linewidth=0.6, alpha=0.5)
     for rank, p in enumerate(chances, 1):
         if p >= LEAST_CHANCE:
-            ax.bar(
-                rank,
-                -full * p,
-                0.7,
-                bottom=floor,
-                color=BLUE,
-                linewidth=0,
-            )
+            ax.bar(rank, -full * p, 0.7, bottom=floor, color=BLUE, linewidth=0)
         if roomy and p >= 0.005:
-            text(ax, rank, floor - full * p - 0.04, probability(p), INK, "center", "bottom", size=10)
+            text(
+                ax,
+                rank,
+                floor - full * p - 0.04,
+                probability(p),
+                INK,
+                "center",
+                "bottom",
+                size=10,
+            )
 
 
 def comparison_in(value: object) -> Comparison:
@@ -217,7 +257,7 @@ def intervals(
         elif pair.difference > 0:
             text(ax, 1, position, INFINITE, align="right", within=across)
         else:
-            text(ax, 0, position, f"{MINUS}{INFINITE}", align="left", within=across)
+            text(ax, 0, position, MINUS + INFINITE, within=across)
     return ax
 
 

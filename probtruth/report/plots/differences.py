@@ -1,12 +1,12 @@
 """The figure of two models' differences on single items."""
 
 import numpy as np
-from jaxtyping import Float
 from matplotlib.axes import Axes
 from scipy.special import stdtr
 
 from probtruth import check
 from probtruth.errors import InputError
+from probtruth.kernels.shapes import ItemFloats
 from probtruth.report.names import short_names
 from probtruth.report.numbers import MINUS
 from probtruth.report.plots.axes import BLUE, DASHES, INK, RED, SIZE, panel, text
@@ -14,7 +14,7 @@ from probtruth.report.words import measure, unit
 from probtruth.types import Scores
 
 BINS = 41
-REACH = 4.0  # Standard deviations on either side that are drawn; items beyond are counted in words
+REACH = 4.0  # Standard deviations on either side that are drawn
 
 
 def plot_differences(scores: Scores, a: str, b: str, *, ax: Axes | None = None) -> Axes:
@@ -29,7 +29,7 @@ def plot_differences(scores: Scores, a: str, b: str, *, ax: Axes | None = None) 
         ax: the axes to draw on; new ones by default.
 
     Returns: the axes; differences are a minus b of the scores as they were given. The mean is marked; items beyond four
-    standard deviations are counted at the edge.
+    standard deviations count in the bins at the edges.
 
     Errors: `InputError` for unknown models, and for differences that are infinite or never vary.
 
@@ -52,19 +52,18 @@ def plot_differences(scores: Scores, a: str, b: str, *, ax: Axes | None = None) 
     difference = _differences(scores, a, b)
     n, centre, spread = len(difference), float(difference.mean()), float(difference.std(ddof=1))
     low, high = centre - REACH * spread, centre + REACH * spread
-    edges: Float[np.ndarray, " edge"] = np.linspace(low, high, BINS + 1)
-    observed = np.histogram(difference, edges)[0] / n
+    edges = np.linspace(low, high, BINS + 1)
+    observed = np.histogram(np.clip(difference, low, high), edges)[0] / n
     scale = spread * np.sqrt(1 + 1 / n)
     expected = np.diff(stdtr(n - 1, (edges - centre) / scale))
     middle = (edges[1:] + edges[:-1]) / 2
-    width = 0.86 * (edges[1] - edges[0])
     top = 1.18 * float(max(observed.max(), expected.max()))
     units = unit(scores.rule) or measure(scores.rule)
     ax = panel(ax, f"difference on an item ({units})", "share of items", height=310)
     ax.bar(
         middle,
         observed,
-        width,
+        0.86 * (edges[1] - edges[0]),
         color=BLUE,
         linewidth=0,
         label="observed",
@@ -74,28 +73,41 @@ def plot_differences(scores: Scores, a: str, b: str, *, ax: Axes | None = None) 
     ax.axvline(centre, color=INK, linewidth=1, linestyle=DASHES)
     ax.set_xlim(low, high)
     ax.set_ylim(0, top)
-    text(ax, centre, top, f"mean {centre:+.3g}".replace("-", MINUS), shift=(6, -14))
+    text(
+        ax,
+        centre,
+        top,
+        f"mean {centre:+.3g}".replace("-", MINUS),
+        shift=(6, -14),
+    )
     names = short_names((a, b))
     left, right = (b, a) if scores.higher_is_better else (a, b)
-    text(ax, low, top, f"← favours {names[left]}", shift=(0, 7))
-    text(ax, high, top, f"favours {names[right]} →", align="right", shift=(0, 7))
-    below, above = int((difference < low).sum()), int((difference > high).sum())
-    if below:
-        text(ax, low, 0.14 * top, f"← {below:,} beyond")
-    if above:
-        text(ax, high, 0.14 * top, f"{above:,} beyond →", align="right")
+    text(
+        ax,
+        low,
+        top,
+        f"← favours {names[left]}",
+        shift=(0, 7),
+    )
+    text(
+        ax,
+        high,
+        top,
+        f"favours {names[right]} →",
+        align="right",
+        shift=(0, 7),
+    )
     return ax
 
 
-def _differences(scores: Scores, a: str, b: str) -> Float[np.ndarray, " item"]:
+def _differences(scores: Scores, a: str, b: str) -> ItemFloats:
+    both = scores.values[[scores.models.index(a), scores.models.index(b)]]
+    known = both[:, ~np.isnan(both).any(0)]
     with np.errstate(invalid="ignore"):
-        difference: np.ndarray = scores.values[scores.models.index(a)] - scores.values[scores.models.index(b)]
-    missing = np.isnan(scores.values[[scores.models.index(a), scores.models.index(b)]]).any(0)
-    return difference[~missing]
+        return np.asarray(known[0] - known[1])
 
 
 def can_differ(scores: Scores, a: str, b: str) -> bool:
     difference = _differences(scores, a, b)
-    if len(difference) < 3 or not np.isfinite(difference).all():
-        return False
-    return bool(np.ptp(difference) > 0)
+    finite = len(difference) > 2 and np.isfinite(difference).all()
+    return bool(finite and np.ptp(difference) > 0)

@@ -50,10 +50,27 @@ def plot_frontier(comparison: Comparison, frontier: Frontier, ax: Axes | None = 
         rank = rank_of[offer.model]
         colour = BLUE if filled else INK
         if rank.low is not None and rank.high is not None:
-            ax.plot([offer.cost] * 2, [rank.low, rank.high], color=colour, linewidth=1.5)
+            ax.plot(
+                [offer.cost] * 2,
+                [rank.low, rank.high],
+                color=colour,
+                linewidth=1.5,
+            )
         if offer.cost_low is not None and offer.cost_high is not None:
-            ax.plot([offer.cost_low, offer.cost_high], [offer.score] * 2, color=colour, linewidth=1.5)
+            ax.plot(
+                [offer.cost_low, offer.cost_high],
+                [offer.score] * 2,
+                color=colour,
+                linewidth=1.5,
+            )
         ax.plot(offer.cost, offer.score, "o", color=colour, markerfacecolor=colour if filled else "white")
-        text(ax, offer.cost, offer.score, names[offer.model], colour, shift=(8, 9))
+        text(
+            ax,
+            offer.cost,
+            offer.score,
+            names[offer.model],
+            colour,
+            shift=(8, 9),
+        )
     ax.margins(x=0.08, y=0.1)
     return ax

@@ -1,7 +1,6 @@
 """Figures of Nelson's assessment: model against source probability, and their ratio."""
 
 from collections.abc import Sequence
-from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,11 @@ from probtruth.report.plots.axes import COLOURS, DOTS, INK, square, text
 from probtruth.scoring.nelson.profile import MARKS, RiskProfile
 
 BUBBLE = 260  # Area in square points of the largest bubble; the others are in proportion to their true events
-SHAPES = {"decisiveness": ("^", "▲"), "accuracy": ("o", "●"), "robustness": ("v", "▼")}
+SHAPES = {
+    "decisiveness": ("^", "▲"),
+    "accuracy": ("o", "●"),
+    "robustness": ("v", "▼"),
+}
 
 
 def plot_nelson(risk: RiskProfile, model: str | None = None, ax: Axes | None = None) -> Axes:
@@ -41,6 +44,7 @@ def plot_nelson(risk: RiskProfile, model: str | None = None, ax: Axes | None = N
     position = _position(risk, model)
     ax = square(ax, "source probability", "model probability")
     bins: list[Any] = [row for row in risk.bins if row["model"] == risk.models[position] and row["n_true"]]
+    largest = max([row["n_true"] for row in bins], default=1.0)
     two = len(risk.labels) <= 2
     for order, label in enumerate(risk.labels):
         mine = [row for row in bins if row["label"] == label]
@@ -49,24 +53,50 @@ def plot_nelson(risk: RiskProfile, model: str | None = None, ax: Axes | None = N
         colour = COLOURS[order if two else 0]
         rings = two and order > 0  # told apart without colour
         solid = max(0.2, min(0.6, 6 / len(mine)))
-        _bubbles(ax, mine, _largest(bins), colour, rings, min(1.0, 2 * solid) if two else solid)
+        _bubbles(
+            ax,
+            mine,
+            largest,
+            colour,
+            rings,
+            min(1.0, 2 * solid) if two else solid,
+        )
         if two:
             source, reported = risk.source_by_label[position, order], risk.model_by_label[position, order]
             _marks(ax, source, reported, risk, colour, 5, "none" if rings else "full")
             sign = "○" if rings else "●"
-            text(ax, 0.03, 0.965 - 0.06 * order, f"{sign} label {label}", colour)
-    marks = _marks(ax, risk.source[position], risk.model[position], risk, INK, 8)
+            text(
+                ax,
+                0.03,
+                0.965 - 0.06 * order,
+                f"{sign} label {label}",
+                colour,
+            )
+    marks = _marks(
+        ax,
+        risk.source[position],
+        risk.model[position],
+        risk,
+        INK,
+        8,
+    )
     for row, (name, (_, mean)) in enumerate(marks.items()):
         _, sign = SHAPES[name]
-        text(ax, 0.97, 0.22 - 0.06 * row, f"{sign} {name} {fixed(mean, 2)}", align="right")
-    angle = float(risk.angle[position])
-    said = f"{angle:.0f}°" if isfinite(angle) else "not known"
-    text(ax, 0.97, 0.04, f"angle {said}", align="right")
+        text(
+            ax,
+            0.97,
+            0.22 - 0.06 * row,
+            f"{sign} {name} {fixed(mean, 2)}",
+            align="right",
+        )
+    text(
+        ax,
+        0.97,
+        0.04,
+        f"angle {fixed(float(risk.angle[position]), 0)}°",
+        align="right",
+    )
     return ax
-
-
-def _largest(bins: Sequence[Any]) -> float:
-    return max((row["n_true"] for row in bins), default=1.0)
 
 
 def _bubbles(ax: Axes, bins: Sequence[Any], largest: float, colour: str, rings: bool, solid: float) -> None:
@@ -75,15 +105,7 @@ def _bubbles(ax: Axes, bins: Sequence[Any], largest: float, colour: str, rings: 
     y = [row["reported"] for row in bins]
     area = [BUBBLE * row["n_true"] / largest for row in bins]
     face, edge = ("none", colour) if rings else (colour, "none")
-    ax.scatter(
-        x,
-        y,
-        s=area,
-        facecolors=face,
-        edgecolors=edge,
-        alpha=solid,
-        linewidths=1.2,
-    )
+    ax.scatter(x, y, s=area, facecolors=face, edgecolors=edge, alpha=solid, linewidths=1.2)
 
 
 def plot_divergence(risk: RiskProfile, model: str | None = None, power: float = 0.0, ax: Axes | None = None) -> Axes:
@@ -109,27 +131,45 @@ def plot_divergence(risk: RiskProfile, model: str | None = None, power: float = 
     ['P_model 0.474', 'P_source 0.707', 'P_div 0.670']
     """
     position = _position(risk, model)
-    risk.at(power)
+    reported = float(risk.at(power)[position])
     at = risk.powers.index(power)
-    source, reported = float(risk.source[position, at]), float(risk.model[position, at])
-    ratio = float(risk.divergence[position, at])
+    source, ratio = float(risk.source[position, at]), float(risk.divergence[position, at])
     ax = square(ax, "source probability", "model probability", side=380, right=90)
     ax.plot([0, 1], [0, ratio], color=COLOURS[0], linewidth=2)
-    ax.plot([0, source], [reported, reported], color=INK, linewidth=1, linestyle=DOTS)
-    ax.plot([source, source], [0, reported], color=INK, linewidth=1, linestyle=DOTS)
-    ax.plot(source, reported, "o", color=COLOURS[0], markersize=9)
     ax.plot(
+        [0, source, source],
+        [reported, reported, 0],
+        color=INK,
+        linewidth=1,
+        linestyle=DOTS,
+    )
+    ax.plot(source, reported, "o", color=COLOURS[0], markersize=9)
+    ax.plot(1, ratio, "D", color=COLOURS[1], markersize=8, clip_on=False)
+    ax.set_ylim(0, max(1.0, 1.05 * ratio))
+    text(
+        ax,
+        0,
+        reported,
+        f"P_model {fixed(reported, 3)}",
+        COLOURS[0],
+        shift=(8, 9),
+    )
+    text(
+        ax,
+        source,
+        0,
+        f"P_source {fixed(source, 3)}",
+        INK,
+        shift=(8, 12),
+    )
+    text(
+        ax,
         1,
         ratio,
-        "D",
-        color=COLOURS[1],
-        markersize=8,
-        clip_on=False,
+        f"P_div {fixed(ratio, 3)}",
+        COLOURS[1],
+        shift=(10, 0),
     )
-    ax.set_ylim(0, max(1.0, 1.05 * ratio))
-    text(ax, 0, reported, f"P_model {fixed(reported, 3)}", COLOURS[0], shift=(8, 9))
-    text(ax, source, 0, f"P_source {fixed(source, 3)}", INK, shift=(8, 12))
-    text(ax, 1, ratio, f"P_div {fixed(ratio, 3)}", COLOURS[1], shift=(10, 0))
     return ax
 
 
@@ -145,22 +185,10 @@ def _marks(
     ax: Axes, source: np.ndarray, reported: np.ndarray, risk: RiskProfile, colour: str, size: int, fill: Any = "full"
 ) -> dict[str, tuple[float, float]]:
     """The three marks joined by a line."""
-    points = {}
-    for name, power in MARKS.items():
-        at = risk.powers.index(power)
-        points[name] = (float(source[at]), float(reported[at]))
-    x_values, y_values = zip(*points.values(), strict=True)
-    ax.plot(x_values, y_values, color=colour, linewidth=1.6, zorder=3)
+    at = [risk.powers.index(power) for power in MARKS.values()]
+    points = dict(zip(MARKS, zip(source[at].tolist(), reported[at].tolist(), strict=True), strict=True))
+    ax.plot(source[at], reported[at], color=colour, linewidth=1.6, zorder=3)
     for name, (x, y) in points.items():
         mark, _ = SHAPES[name]
-        ax.plot(
-            x,
-            y,
-            mark,
-            color=colour,
-            markersize=size,
-            fillstyle=fill,
-            zorder=4,
-            clip_on=False,
-        )
+        ax.plot(x, y, mark, color=colour, markersize=size, fillstyle=fill, zorder=4, clip_on=False)
     return points

@@ -36,10 +36,16 @@ def plot_plan(plan: Plan, ax: Axes | None = None) -> Axes:
     ax.set_xscale("log")
     ax.set_ylim(0, 1.02)
     ax.axhline(plan.power, color=INK, linewidth=1, linestyle=DASHES)
-    text(ax, 0.01, plan.power, exact(plan.power), vertical="bottom", within=ax.get_yaxis_transform())
-    sizes = [row["n_items"] for row in plan.sizes]
-    power = [row["p_certain"] for row in plan.sizes]
-    ax.plot(sizes, power, color=BLUE, linewidth=2)
+    text(
+        ax,
+        0.01,
+        plan.power,
+        exact(plan.power),
+        vertical="bottom",
+        within=ax.get_yaxis_transform(),
+    )
+    sizes = [(row["n_items"], row["p_certain"]) for row in plan.sizes]
+    ax.plot(*zip(*sizes, strict=True), color=BLUE, linewidth=2)
     designs = [row for row in plan.designs if row["design"] != SAME_DESIGN]
     for row, mark, colour in zip(designs, cycle("o^sDvP*"), cycle(COLOURS), strict=False):
         name = row["design"].replace(" x ", " × ")
@@ -78,22 +84,13 @@ def plot_monitor(watch: Monitor, ax: Axes | None = None) -> Axes:
         raise InputError("a monitor without items", "at least one item", "Feed it first.")
     ax = panel(ax, "items", "mean difference", left=64)
     path = watch.path()
-    time, mean = path["n_items"].to_numpy(), path["difference"].to_numpy()
-    low, high = path["low"].to_numpy(), path["high"].to_numpy()
+    time, mean, low, high = (path[name].to_numpy() for name in ("n_items", "difference", "low", "high"))
     colour = {"a": BLUE, "b": RED}.get(watch.decision or "", INK)
     if watch.rope:
         ax.axhspan(-watch.rope, watch.rope, color=INK, alpha=0.22, linewidth=0)
     ax.axhline(0, color=INK, linewidth=1, linestyle=DASHES)
     bounded = np.isfinite(low) & np.isfinite(high)
-    ax.fill_between(
-        time[bounded],
-        low[bounded],
-        high[bounded],
-        color=colour,
-        alpha=0.22,
-        linewidth=0,
-        step="post",
-    )
+    ax.fill_between(time, low, high, bounded, color=colour, alpha=0.22, linewidth=0, step="post")
     ax.plot(time, mean, color=colour, linewidth=2)
     last = float(time[-1])
     late = time >= last / 30  # the first looks are as wide as the bounds
@@ -105,6 +102,24 @@ def plot_monitor(watch: Monitor, ax: Axes | None = None) -> Axes:
     ax.xaxis.set_major_formatter("{x:,.0f}")
     names = short_names((watch.a, watch.b))
     below, above = (watch.b, watch.a) if watch.higher_is_better else (watch.a, watch.b)
-    text(ax, 0.99, 0.02, f"below 0: {names[below]} better", INK, "right", "bottom", within="axes fraction")
-    text(ax, 0.99, 0.98, f"above 0: {names[above]} better", INK, "right", "top", within="axes fraction")
+    text(
+        ax,
+        0.99,
+        0.02,
+        f"below 0: {names[below]} better",
+        INK,
+        "right",
+        "bottom",
+        within="axes fraction",
+    )
+    text(
+        ax,
+        0.99,
+        0.98,
+        f"above 0: {names[above]} better",
+        INK,
+        "right",
+        "top",
+        within="axes fraction",
+    )
     return ax

@@ -37,7 +37,13 @@ def inline(ax: Axes, name: str, words: str) -> str:
     with plain_style(), matplotlib.rc_context({"svg.hashsalt": name}):  # of which identifiers are made
         canvas = FigureCanvasSVG(ax.get_figure(root=True))
         canvas.print_svg(buffer, metadata=dict.fromkeys(("Date", "Creator", "Format", "Type")))  # type: ignore[no-untyped-call]
-    made = re.sub(r"<style.*?</style>", "", buffer.getvalue().partition("<svg")[2], count=1, flags=re.DOTALL)
+    made = re.sub(
+        r"<style.*?</style>",
+        "",
+        buffer.getvalue().partition("<svg")[2],
+        count=1,
+        flags=re.DOTALL,
+    )
     opening, _, rest = re.sub(r'<g id="[^"]*"', "<g", made).partition(">")  # nothing refers to groups
     opening = re.sub(r' (xmlns\S*|version)="[^"]*"', "", opening)
     return f'<svg role="img" aria-label={quoteattr(words)}{opening}>{rest}'

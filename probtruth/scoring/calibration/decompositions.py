@@ -82,9 +82,7 @@ def decompose(
         table = floored(logs, least)
         probs = np.exp(table)
         parts_of = corp_parts(chosen, table, both.truth, probs)
-        values = parts_of(np.ones(len(probs)))
-        parts = dict(zip(PARTS, values, strict=True))
-        expected = parts.pop("score")
+        expected, miscalibration, discrimination, uncertainty = parts_of(np.ones(len(probs)))
         divergence = expected - entropy
         if exact_truth and _sums_are_exact(probs):
             divergence = float(to_host(_divergences(chosen, table, both.truth)).mean())
@@ -96,8 +94,10 @@ def decompose(
                 "divergence": divergence,
                 "entropy_corrected": corrected,
                 "divergence_corrected": expected - corrected,
-                **parts,
-                "grouping": parts["uncertainty"] - parts["discrimination"] - entropy,
+                "miscalibration": miscalibration,
+                "discrimination": discrimination,
+                "uncertainty": uncertainty,
+                "grouping": uncertainty - discrimination - entropy,
             }
         )
     return frames.from_rows(rows)

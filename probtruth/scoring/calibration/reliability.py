@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     import polars
 
 Thresholds = Float[np.ndarray, " threshold"]
+COLUMNS = ("forecast", "observed", "weight", "low", "high")  # of a reliability curve
 
 
 def reliability_curve(
@@ -95,16 +96,9 @@ def reliability_curve(
                 drawn = [curve.fit(sample, each) for sample in possible]
             drawn_or_same = np.where(np.isnan(drawn), curve.observed, drawn)
             low, high = np.clip(bands(drawn_or_same, level), 0, 1)
-        columns = {
-            "forecast": curve.forecast,
-            "observed": curve.observed,
-            "weight": curve.weight / len(each),
-            "low": low,
-            "high": high,
-        }
-        for point in np.flatnonzero(curve.ends):
-            values = {name: float(column[point]) for name, column in columns.items()}
-            rows.append(named | values)
+        columns = np.stack([curve.forecast, curve.observed, curve.weight / len(each), low, high])
+        for point in columns[:, curve.ends].T.tolist():
+            rows.append(named | dict(zip(COLUMNS, point, strict=True)))
     return frames.from_rows(rows)
 
 
@@ -269,11 +263,9 @@ def murphy_diagram(
     for named, forecasts, outcomes, kind in judged(aligned, by):
         expected = elementary_score(forecasts, outcomes, grid, simplex.lost_as_log(grid, kind))
         entropy = elementary_score(outcomes, outcomes, grid)
-        columns = zip(grid.tolist(), expected.tolist(), entropy.tolist(), strict=True)
-        for threshold, loss, least in columns:
-            divergence = max(loss - least, 0.0)
-            parts = {"threshold": threshold, "expected": loss, "entropy": least, "divergence": divergence}
-            rows.append(named | parts)
+        columns = np.stack([grid, expected, entropy, np.maximum(expected - entropy, 0)])
+        for point in columns.T.tolist():
+            rows.append(named | dict(zip(("threshold", "expected", "entropy", "divergence"), point, strict=True)))
     return frames.from_rows(rows)
 
 
@@ -286,5 +278,5 @@ def elementary_score(
     events_below = np.append(0.0, np.cumsum(outcomes[order]))[below]
     others = np.append(0.0, np.cumsum(1 - outcomes[order]))
     others_above = others[-1] - others[below]
-    score: np.ndarray = events_below * (1 - thresholds) + others_above * thresholds
-    return score / len(forecasts)
+    score = events_below * (1 - thresholds) + others_above * thresholds
+    return np.asarray(score / len(forecasts))

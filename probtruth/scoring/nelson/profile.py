@@ -14,7 +14,7 @@ from probtruth.errors import InputError
 from probtruth.kernels import simplex
 from probtruth.kernels.shapes import ItemLabel, ModelFloats
 from probtruth.scoring.align import align
-from probtruth.scoring.nelson.source_probability import check_smoothing, equal_count_bins, source_probability
+from probtruth.scoring.nelson.source_probability import Entries, check_smoothing, equal_count_bins, source_probability
 from probtruth.scoring.score import check_floor, floored
 from probtruth.types import Predictions, Truth
 from probtruth.types.arguments import SourceMethod
@@ -108,23 +108,22 @@ class RiskProfile(Brief):
     def table(self) -> "polars.DataFrame":
         """One row for each model: the three means of model, source and divergence, angle, log-sd band, impossibles."""
         kinds = {"": self.model, "source_": self.source, "divergence_": self.divergence}
-        means = {
-            kind + name: values[:, at]
-            for kind, values in kinds.items()
-            for name, at in zip(MARKS, self._places, strict=True)
-        }
+        means: dict[str, ModelFloats] = {}
+        for kind, values in kinds.items():
+            means |= zip([kind + name for name in MARKS], values[:, self._places].T, strict=True)
         low, high = self.log_sd_band.T
         rest = {"angle": self.angle, "low": low, "high": high, "impossible": list(map(len, self.impossible))}
         return frames.as_polars({"model": self.models, **means, **rest})
 
     def spectrum(self) -> "polars.DataFrame":
         """One row for each model and power: the probabilities of model, source and divergence."""
-        tables = {"model": self.model, "source": self.source, "divergence": self.divergence}
         return frames.as_polars(
             {
-                "model": [model for model in self.models for _ in self.powers],
+                "model": np.repeat(self.models, len(self.powers)).tolist(),
                 "power": self.powers * len(self.models),
-                **{f"{name}_probability": table.ravel() for name, table in tables.items()},
+                "model_probability": self.model.ravel(),
+                "source_probability": self.source.ravel(),
+                "divergence_probability": self.divergence.ravel(),
             }
         )
 
@@ -165,10 +164,9 @@ def risk_profile(
         powers: the spectrum (decisiveness, accuracy and robustness are always in it).
         source: how the source probability is estimated: "isotonic" is the monotone fit of greatest likelihood, "bins"
             the frequency in bins of equal counts, "bayes-bins" its posterior mean under a Beta prior worth one entry of
-            the frequency of all, "kernel" a Gaussian average over similar reports, "neighbours" the frequency among the
-            nearest reports, "truth" the soft labels themselves.
-        smoothing: the number of bins (default: root of the number of entries, at most 100), the kernel's standard
-            deviation (1.06 sd n^(-1/5)) or the number of neighbours (root of the number).
+            the frequency of all, "kernel" a Gaussian average over similar reports, "truth" the soft labels themselves.
+        smoothing: the number of bins (default: root of the number of entries, at most 100), or the kernel's standard
+            deviation (1.06 sd n^(-1/5)).
         by_label: sorts each label's reports separately, otherwise all labels' reports are pooled.
 
     Returns: a `RiskProfile`; probabilities from 0 to 1, higher is better. P_div is at most 1 at power 0 with the source
@@ -217,7 +215,9 @@ def risk_profile(
         model_means.append(_means(logs, events, spectrum))
         source_means.append(_means(log_frequency, events, spectrum))
         sigma.append(_one_sigma(logs, events))
-        bins += _bubbles(name, aligned.labels, logs, events, n_bins)
+        for label, reports, happened in zip(aligned.labels, logs.T, events.T, strict=True):
+            bin_of = equal_count_bins(np.exp(reports), n_bins)
+            bins += bubbles_of(name, label, reports, happened, bin_of, events.sum())
     of_model = np.stack(model_means)
     of_source = np.stack(source_means)
     return RiskProfile(
@@ -272,7 +272,7 @@ def _means(logs: ItemLabel, events: ItemLabel, powers: tuple[float, ...]) -> Flo
     return means
 
 
-def _mean(logs: Float[np.ndarray, " event"], share: Float[np.ndarray, " event"], power: float) -> float:
+def _mean(logs: Entries, share: Entries, power: float) -> float:
     """`generalized_mean` of events on the host, where it needs no compilation."""
     low = float(logs.min())
     high = float(logs.max())
@@ -292,34 +292,29 @@ def _mean(logs: Float[np.ndarray, " event"], share: Float[np.ndarray, " event"],
     return exp(centre + log1p(excess) / power)
 
 
-def _bubbles(
-    model: str, labels: tuple[str, ...], logs: ItemLabel, events: ItemLabel, n_bins: int | None
+def bubbles_of(
+    model: str, label: str, logs: Entries, events: Entries, bin_of: np.ndarray, n_events: float
 ) -> list[dict[str, object]]:
-    """The bins of each label, in the order of their reports."""
-    rows: list[dict[str, object]] = []
-    for label, log_q, y in zip(labels, logs.T, events.T, strict=True):
-        bin_of = equal_count_bins(np.exp(log_q), n_bins)
-        bins, place = np.unique(bin_of, return_inverse=True)
-        n = np.bincount(place)
-        n_true = np.bincount(place, y)
-        with np.errstate(invalid="ignore"):
-            of_events = np.where(y > 0, y * log_q, 0.0)
-            log_of_true = np.bincount(place, of_events)
-            log_of_all = np.bincount(place, log_q)
-            columns = {
-                "bin": bins,
-                "source": n_true / n,
-                "reported": np.exp(log_of_true / n_true),
-                "reported_all": np.exp(log_of_all / n),
-                "n": n,
-                "n_true": n_true,
-                "contribution": log_of_true / events.sum(),
-            }
-        for point in range(len(bins)):
-            row: dict[str, object] = {"model": model, "label": label}
-            for name, column in columns.items():
-                row[name] = column[point].item()
-            rows.append(row)
+    """The rows of `RiskProfile.bubbles` of some reports, of which each lies in a bin."""
+    bins, place = np.unique(bin_of, return_inverse=True)
+    n = np.bincount(place)
+    n_true = np.bincount(place, events)
+    with np.errstate(invalid="ignore"):
+        of_events = np.where(events > 0, events * logs, 0.0)
+        log_of_true = np.bincount(place, of_events)
+        columns = {
+            "bin": bins,
+            "source": n_true / n,
+            "reported": np.exp(log_of_true / n_true),
+            "reported_all": np.exp(np.bincount(place, logs) / n),
+            "n": n,
+            "n_true": n_true,
+            "contribution": log_of_true / n_events,
+        }
+    rows = []
+    for values in zip(*columns.values(), strict=True):
+        numbers = [value.item() for value in values]
+        rows.append({"model": model, "label": label, **dict(zip(columns, numbers, strict=True))})
     return rows
 
 

@@ -18,7 +18,7 @@ Entries = Float[np.ndarray, " entry"]
 
 
 def check_smoothing(way: str, smoothing: object) -> float | None:
-    """The number of bins or neighbours, or the width of the kernel; None for the default."""
+    """The number of bins, or the width of the kernel; None for the default."""
     if smoothing is None:
         return None
     if way in ("isotonic", "truth"):
@@ -26,13 +26,7 @@ def check_smoothing(way: str, smoothing: object) -> float | None:
         raise InputError(f"smoothing={smoothing!r}", f"none for {way!r}", hint)
     if way == "kernel":
         return check.number(smoothing, "a kernel of standard deviation", "Try 0.05.", least=LEAST_BANDWIDTH)
-    what = "neighbours" if way == "neighbours" else "bins"
-    wanted = "a whole number from 1 on"
-    hint = "Leave it out for the default."
-    number = check.number(smoothing, what, hint, least=1, wanted=wanted)
-    if number % 1:
-        raise InputError(f"{what} {smoothing!r}", wanted, hint)
-    return number
+    return check.whole(smoothing, 1, "bins")
 
 
 def source_probability(reported: Entries, events: Entries, way: str, smoothing: float | None) -> Entries:
@@ -46,8 +40,6 @@ def source_probability(reported: Entries, events: Entries, way: str, smoothing: 
         frequency = np.asarray(fitted.x)
     elif way == "kernel":
         frequency = _kernel(values, counts, happened, smoothing)
-    elif way == "neighbours":
-        frequency = _neighbours(values, counts, happened, smoothing)
     else:  # a prior adds one entry of the frequency of all
         bins = _bin_of(counts, smoothing)
         prior = 1 if way == "bayes-bins" else 0
@@ -102,36 +94,4 @@ def _kernel(values: np.ndarray, counts: np.ndarray, happened: np.ndarray, width:
 
     n_events = spread(happened)
     n_entries = spread(counts.astype(np.float64))
-    return np.asarray(n_events / n_entries)
-
-
-def _neighbours(values: np.ndarray, counts: np.ndarray, happened: np.ndarray, least: float | None) -> np.ndarray:
-    """The frequency within the distance that reaches at least so many entries, with all entries at that distance."""
-    number = int(counts.sum())
-    if least is None:
-        least = np.sqrt(number)
-    wanted = min(int(least), number)
-    entries_before = np.append(0, np.cumsum(counts))
-    events_before = np.append(0, np.cumsum(happened))
-    entries = np.repeat(values, counts)
-    # of all runs of so many entries the first that reaches at least as far up as down, by bisection; or the one before
-    low = np.zeros(len(values), np.int64)
-    high = np.full(len(values), number - wanted)
-    for _ in range(number.bit_length()):
-        middle = (low + high) // 2
-        up = entries[middle + wanted - 1] - values
-        down = values - entries[middle]
-        reaches_up = up >= down
-        next_one = np.minimum(middle + 1, high)
-        low = np.where(reaches_up, low, next_one)
-        high = np.where(reaches_up, middle, high)
-    runs = np.maximum(np.stack([low - 1, low]), 0)
-    down = values - entries[runs]
-    up = entries[runs + wanted - 1] - values
-    farther_end = np.maximum(down, up)
-    distance = farther_end.min(0) * (1 + 1e-9)  # ties
-    first = np.searchsorted(values, values - distance, "left")
-    last = np.searchsorted(values, values + distance, "right")
-    n_events = events_before[last] - events_before[first]
-    n_entries = entries_before[last] - entries_before[first]
     return np.asarray(n_events / n_entries)

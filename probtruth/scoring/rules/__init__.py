@@ -1,6 +1,7 @@
 """Scoring rules: named rules as values, families as functions that return a rule, and what a rule rewards."""
 
 from probtruth.scoring.rules.families import beta, bregman, power, pseudospherical
+from probtruth.scoring.rules.means import mean_scores
 from probtruth.scoring.rules.named import (
     DISTANCES,
     NAMED,
@@ -37,6 +38,7 @@ __all__ = (
     "log_score_from_logits",
     "loss_curve",
     "manhattan",
+    "mean_scores",
     "power",
     "pseudospherical",
     "quadratic",

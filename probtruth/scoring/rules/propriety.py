@@ -56,22 +56,12 @@ def expected_loss(rule: object, n_labels: int, annotators: int | None) -> tuple[
                 return np.asarray(expected, np.float64)
             by_share = loss(rows[:, None], jnp.asarray(shares))
             each = np.asarray(by_share, np.float64)
-        chance = _multinomial(annotators, shares, truth)
-        possible = np.where(chance > 0, each, 0)
-        return np.asarray((possible * chance).sum(1))
+        votes = shares * annotators  # whose probability is multinomial
+        log_ways = gammaln(annotators + 1) - gammaln(votes + 1).sum(1)
+        chance = np.exp(log_ways + xlogy(votes, truth).sum(1))
+        return np.asarray(np.where(chance > 0, each, 0) @ chance)
 
     return losses, name
-
-
-def _multinomial(
-    annotators: int, shares: Float[np.ndarray, "share label"], truth: Distribution
-) -> Float[np.ndarray, " share"]:
-    """The probability of each share of the votes."""
-    votes = shares * annotators
-    log_factorials = gammaln(votes + 1)
-    log_ways = gammaln(annotators + 1) - log_factorials.sum(1)
-    log_chance = xlogy(votes, truth).sum(1)
-    return np.asarray(np.exp(log_ways + log_chance))
 
 
 def vote_shares(n_labels: int, annotators: int) -> Float[np.ndarray, "share label"]:
@@ -83,8 +73,7 @@ def vote_shares(n_labels: int, annotators: int) -> Float[np.ndarray, "share labe
         hint = "Ask with fewer labels or annotators: a fault shows with two labels already."
         raise InputError(got, f"at most {MOST_SHARES}", hint)
     n_places = annotators + n_labels - 1  # of votes, and of bars between the votes of the labels
-    listed = list(combinations(range(n_places), n_labels - 1))
-    bars = np.array(listed, int).reshape(size, -1)
+    bars = np.array(list(combinations(range(n_places), n_labels - 1)))
     votes = np.diff(bars, axis=1, prepend=-1, append=n_places) - 1
     return np.asarray(votes / annotators)
 
@@ -162,7 +151,7 @@ class CounterExample:
 
 
 def _shown(row: tuple[float, ...]) -> str:
-    return f"({', '.join(f'{prob:.4g}' for prob in row)})"
+    return f"({', '.join([f'{prob:.4g}' for prob in row])})"
 
 
 def check_proper(
@@ -195,42 +184,28 @@ def check_proper(
     """
     losses, name = expected_loss(rule, n_labels, annotators)
     points = simplex_points(n_labels)
-    # for each truth the best other report, its loss, and that of the truth
-    best_reports = np.empty_like(points)
-    of_report = np.empty(len(points))
-    of_truth = np.empty(len(points))
-    for row, truth in enumerate(points):
+    most = -np.inf  # the greatest gain of another report, with its truth, the report, and both losses
+    clearest: tuple[Distribution, Distribution, float, float] | None = None
+    for truth in points:
         reports = np.concatenate([truth[None], points, tempered_points(truth)])
         tried = losses(reports, truth)
         tried = np.where(np.isnan(tried), np.inf, tried)
         distance = np.abs(reports - truth).sum(1) / 2
         same = distance < (APART if strict else TOLERANCE)
-        of_others = np.where(same, np.inf, tried)
-        best = int(np.argmin(of_others))
-        best_reports[row] = reports[best]
-        of_report[row] = tried[best]
-        of_truth[row] = tried[0]
-    with np.errstate(invalid="ignore"):  # both may be infinite
-        gain = of_truth - of_report
-    margin = TOLERANCE * (1 + np.abs(of_truth))
-    wins = gain >= -margin if strict else gain > margin
-    if not wins.any():
+        best = int(np.argmin(np.where(same, np.inf, tried)))
+        of_truth, of_report = float(tried[0]), float(tried[best])
+        gain = of_truth - of_report  # NaN where both are infinite
+        margin = TOLERANCE * (1 + abs(of_truth))
+        wins = gain >= -margin if strict else gain > margin
+        if wins and gain > most:
+            most = gain
+            clearest = (truth, reports[best], of_truth, of_report)
+    if clearest is None:
         return None
-    gain_of_winners = np.where(wins, gain, -np.inf)
-    clearest = int(np.argmax(gain_of_winners))
-    truth = points[clearest]
-    report = best_reports[clearest]
-    value = float(of_report[clearest])
+    truth, report, of_truth, of_report = clearest
     if not strict:
-        report, value = polished(losses, truth, report)
-    return CounterExample(
-        rule=name,
-        truth=tuple(truth.tolist()),
-        report=tuple(report.tolist()),
-        loss_of_truth=float(of_truth[clearest]),
-        loss_of_report=value,
-        annotators=annotators,
-    )
+        report, of_report = polished(losses, truth, report)
+    return CounterExample(name, tuple(truth.tolist()), tuple(report.tolist()), of_truth, of_report, annotators)
 
 
 def best_report(rule: RuleLike | Loss, truth: ArrayLike, annotators: int | None = None) -> Distribution:
@@ -265,10 +240,9 @@ def loss_curve(
     truth: ArrayLike,
     rules: RuleLike | Sequence[RuleLike] = ("log", "brier"),
     reports: ArrayLike | None = None,
-    label: int = -1,
     match_at: float | None = None,
 ) -> "polars.DataFrame":
-    """Expected loss of every report of one label's probability, under each rule.
+    """Expected loss of every report of the last label's probability, under each rule.
 
     Formula: expected(p, t) where p gives `report` to the label, and the rest to the others in proportion to the truth.
     With `match_at` it is the divergence, multiplied so that every rule has the first one's at that report: for a
@@ -278,7 +252,6 @@ def loss_curve(
         truth: one distribution, or the probability of the second of two labels.
         rules: one rule or several.
         reports: between 0 and 1 (201 even ones by default; a stretch near 1 zooms in).
-        label: the position of the label.
         match_at: the response at which every rule is to lose as much as the first one.
 
     Returns: rows `rule`, `report`, `loss`, and `least`, the loss of reporting the truth under a proper rule (0 with
@@ -295,10 +268,6 @@ def loss_curve(
     ([0.6325, 0.6109, 0.639], 0.6109)
     """
     row = _distribution(truth)
-    n_labels = len(row)
-    is_whole = isinstance(label, (int, np.integer)) and not isinstance(label, bool)
-    if not is_whole or not -n_labels <= label < n_labels:
-        raise InputError(f"label {label!r}", f"a position below {len(row)}", "Count the labels from 0.")
     grid = np.linspace(0, 1, 201)
     if reports is not None:
         grid = check_arrays.as_floats(reports, "report", "reports").astype(float)
@@ -306,10 +275,12 @@ def loss_curve(
     values = np.concatenate([matched, grid])
     if not ((values >= 0) & (values <= 1)).all():
         raise InputError("a report outside 0 to 1 or NaN", "probabilities", "np.linspace(0, 1, 201) is the default.")
-    probs = _reports(row, int(label), values)
+    others = row[:-1] if row[:-1].any() else np.ones(len(row) - 1)
+    probs = np.column_stack([np.outer(1 - values, others / others.sum()), values])
     listed = rules if isinstance(rules, (list, tuple)) else [rules]
     names = tuple(map(str, range(len(row))))
     chosen = [get_rule(rule).for_labels(names) for rule in listed]
+    least = [0.0] * len(chosen)
     if match_at is None:
         losses = np.array([rule.expected(probs, row) for rule in chosen])
         least = [float(rule.entropy(row)) for rule in chosen]
@@ -323,7 +294,6 @@ def loss_curve(
             hint = "Choose a report between 0 and 1 that is not the truth, such as 0.5."
             raise InputError(got, wanted, hint)
         losses = divergences[:, 1:] * (at_match[0] / at_match)
-        least = [0.0] * len(chosen)
     return frames.as_polars(
         {
             "rule": np.repeat([rule.name for rule in chosen], len(grid)).tolist(),
@@ -341,15 +311,3 @@ def _distribution(truth: ArrayLike) -> Distribution:
         (second,) = check_arrays.as_floats([truth], "label", "truth").astype(np.float64)
         row = np.array([1 - second, second])
     return check_arrays.distribution(row, "truth")
-
-
-def _reports(truth: Distribution, label: int, values: Float[np.ndarray, " report"]) -> np.ndarray:
-    """Distributions with these probabilities of a label, and the rest in proportion to the truth."""
-    others = np.arange(len(truth)) != label % len(truth)
-    rest = truth * others
-    if not rest.any():
-        rest = others.astype(float)
-    left = (1 - values)[:, None]
-    probs = left * rest / rest.sum()
-    probs[:, label] = values
-    return np.asarray(probs)

@@ -3,10 +3,12 @@
 from probtruth.truth.agreement.alternative_test import AlternativeTest, alternative_annotator_test
 from probtruth.truth.agreement.human_ceiling import human_ceiling
 from probtruth.truth.agreement.krippendorff import krippendorff_alpha
+from probtruth.truth.annotators import annotators
 
 __all__ = (
     "AlternativeTest",
     "alternative_annotator_test",
+    "annotators",
     "human_ceiling",
     "krippendorff_alpha",
 )

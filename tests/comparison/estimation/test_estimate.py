@@ -7,7 +7,6 @@ import pytest
 from made_scores import make
 
 from probtruth.comparison.compare import compare, conclude
-from probtruth.comparison.estimation.design import Design
 from probtruth.comparison.estimation.estimate import About, Estimate, rows_from_models
 from probtruth.comparison.options import checked_options
 
@@ -25,9 +24,9 @@ def influenced(values, annotator=None, **fields):
     n = values.shape[1]
     influence = (values - values.mean(1, keepdims=True)) / n
     about = About(rule="score", higher_is_better=False, **fields)
-    return Estimate.of_influence(
-        "abc", values.mean(1), influence, np.arange(n), Design(np.array([n])), about, annotator
-    )
+    items = np.arange(n), np.full(6, n - 1.0)
+    annotators = None if annotator is None else (annotator, np.full(6, annotator.max() + 0.0))
+    return Estimate.of_influence("abc", values.mean(1), influence, about, items, annotators)
 
 
 def test_an_estimate_from_influences_is_that_of_the_scores(values):
@@ -47,9 +46,8 @@ def test_effective_numbers_are_the_callers(values):
     n = values.shape[1]
     influence = (values - values.mean(1, keepdims=True)) / n
     about = About(rule="score", higher_is_better=False)
-    plan = Design(np.array([n]))
     few = np.full(6, 4.0)
-    found = Estimate.of_influence("abc", values.mean(1), influence, np.arange(n), plan, about, item_df=few).total()
+    found = Estimate.of_influence("abc", values.mean(1), influence, about, (np.arange(n), few)).total()
     square = np.square(rows_from_models(influence)).sum(1)
     assert found.variance[:, 0] == pytest.approx(5 / 4 * square, rel=ROUND_OFF)
     assert found.df[:, 0].tolist() == few.tolist()

@@ -319,7 +319,7 @@ def test_the_interval_of_a_share_by_hand():
     ones = np.ones((3, 1))
     estimate = replace(estimate_from(np.zeros(3), np.ones(3), np.full(3, 1e9)), names=("a", "b"))
     units = Part(ones, 0 * ones, 4 * ones)
-    found = replace(estimate, parts={**estimate.parts, "annotators": units}).share_intervals(0, 1, 0)
+    _, found = replace(estimate, parts={**estimate.parts, "annotators": units}).shares(0, 1, 0)
     wanted = 1 / (1 + stats.chi2(4).ppf([0.975, 0.025]) / 4)
     assert found["annotators"] == pytest.approx(wanted, abs=0.03)
     assert found["items"] == pytest.approx(1 - wanted[::-1], abs=0.03)

@@ -28,7 +28,7 @@ def drawn(groups, seed):
     prior = Prior.of(groups)
     data = {"mean": groups.mean, "variance": groups.seen / groups.n_items[:, None], "df": groups.df}
     data |= {"n_items": groups.n_items, "prior_scale": prior.scale, "log_range": prior.log_range}
-    run = nuts.sample(integrated, data, seed, draws=GROUP_DRAWS, warmup=WARMUP, target_accept=ACCEPT)
+    run = nuts.sample(integrated, data, seed, draws=2 * GROUP_DRAWS, warmup=WARMUP, target_accept=ACCEPT)
     return run, from_draws(groups, prior, run.sites, 0, seed).mixture()
 
 

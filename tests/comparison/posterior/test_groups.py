@@ -15,7 +15,7 @@ from probtruth.comparison.posterior.groups import Groups, Hierarchy, Population,
 
 QUADRATURE = 2e-4  # Absolute, in probability: a grid of 400 points against adaptive quadrature
 TAIL = 2e-3  # Relative, in the width of an interval: the prior ends at 10,000 spreads, the integral does not
-NODES_ERROR = 0.02  # Relative: six nodes for the variance of a group
+NODES_ERROR = 0.025  # Relative: six nodes for the variance of a group
 VECTORS_ERROR = 2e-3
 """In probability, and in the width of an interval: four vectors of the groups' variances a cell against 64."""
 ROUNDED = 1e-9  # Relative: scaling and shifting the input rounds it
@@ -157,9 +157,10 @@ def test_a_groups_own_answer_is_its_conditional_averaged_over_the_draws(groups):
 
 @pytest.mark.parametrize("spread", [0.1, 0.5, 2.0])
 @pytest.mark.parametrize("df", [1.0, 3.0, 200.0])
-def test_the_variance_of_a_group_is_integrated_out(spread, df):
+@pytest.mark.parametrize("seen", [0.4, 1e-6])  # the latter of a group whose items are alike
+def test_the_variance_of_a_group_is_integrated_out(spread, df, seen):
     """Six nodes against adaptive quadrature of prior times likelihood times density of the mean."""
-    typical, seen, size, between = 0.3, 0.4, 7.0, 0.2
+    typical, size, between = 0.3, 7.0, 0.2
 
     def density(log, apart):
         likelihood = stats.gamma.pdf(seen, df / 2, scale=2 * np.exp(log) / df)

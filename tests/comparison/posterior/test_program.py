@@ -1,5 +1,7 @@
 """The program: what it observes, its equal forms, its calibration, and a twin on the differences of single items."""
 
+from dataclasses import replace
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -13,8 +15,8 @@ from scipy import integrate, stats
 
 import probtruth as pt
 from probtruth.comparison.compare import compare
-from probtruth.comparison.posterior.drawn import SITES
-from probtruth.comparison.posterior.groups import Groups, Prior, from_draws, quadrature
+from probtruth.comparison.posterior.drawn import ACCEPT, SITES
+from probtruth.comparison.posterior.groups import TINY, Groups, Prior, from_draws, quadrature
 from probtruth.comparison.posterior.program import integrated, program
 from probtruth.inference import nuts
 from probtruth.inference.diagnostics import mean_with_error
@@ -129,15 +131,23 @@ def test_what_is_integrated_out_changes_no_density():
 
             rest += np.log(integrate.quad(density_of, typical - 10, typical + 10, points=[typical], limit=200)[0])
         wanted.append(rest)
-    np.testing.assert_allclose(found, wanted, atol=NODES)
+    # up to what the observed variances say alone
+    np.testing.assert_allclose(np.diff(found), np.diff(wanted), atol=NODES)
 
 
 @pytest.mark.long
-def test_the_sampler_and_the_quadrature_agree():
-    for seed, sizes in ((3, (4, 4, 8, 30, 100)), (4, (12, 12, 12)), (5, (5,) * 10)):
-        groups = simulated(np.random.default_rng(seed), sizes=sizes)[1]
+@pytest.mark.parametrize("n_constant", [0, 1, None])
+def test_the_sampler_and_the_quadrature_agree(n_constant):
+    """Also where groups are constant: five fixed spreads of the variances left ends 4 per cent off."""
+    for seed, sizes in ((3, (4, 4, 8, 30, 100)), (4, (12, 12, 12)), (5, (5,) * 20), (6, (9, 30))):
+        items, _ = simulated(np.random.default_rng(seed), sizes=sizes)
+        groups = summed(items)
+        constant = len(sizes) // 2 if n_constant is None else n_constant
+        seen = groups.seen.copy()
+        seen[:constant] = TINY * groups.pooled
+        groups = replace(groups, seen=seen)
         prior = Prior.of(groups)
-        sites = nuts.sample(integrated, data_of(groups, prior), 0, draws=1000).sites
+        sites = nuts.sample(integrated, data_of(groups, prior), 0, draws=1000, target_accept=ACCEPT).sites
         drawn, exact = from_draws(groups, prior, sites, 0, 0), quadrature(groups, prior, 0)
         for one, other in ((drawn.mixture(), exact.mixture()), (drawn.mixture(True), exact.mixture(True))):
             width = other.quantile(0.975) - other.quantile(0.025)
@@ -146,7 +156,8 @@ def test_the_sampler_and_the_quadrature_agree():
                 assert one.quantile(p) == pytest.approx(float(other.quantile(p)), abs=0.02 * width)
         width = exact.of_groups().quantile(0.975) - exact.of_groups().quantile(0.025)
         apart = drawn.of_groups().quantile(0.975) - exact.of_groups().quantile(0.975)
-        assert (np.abs(apart) < 0.06 * width).all()
+        # six nodes say little of the width of a group without spread, which is the least
+        assert (np.abs(apart) < 0.06 * np.maximum(width, width.mean())).all()
 
 
 def per_item(value, group, prior_scale, log_range, centre, unit, log_pooled):

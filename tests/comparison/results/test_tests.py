@@ -13,8 +13,6 @@ from probtruth.comparison.results.tests import (
     EXACT,
     EXPLICIT,
     FLIPS,
-    WEIGHTS,
-    bootstrap_p_below,
     paired_tests,
     sign_flip_p,
     signed_rank_p,
@@ -45,7 +43,6 @@ def test_repeats_of_an_item_in_a_cluster_are_no_more_evidence():
     (plain,), (repeated,) = of(values), of(np.repeat(values, 3, axis=1), clusters=np.arange(60) // 3)
     assert repeated.t_p == pytest.approx(plain.t_p)
     assert repeated.sign_flip_p == pytest.approx(plain.sign_flip_p)
-    assert repeated.bootstrap_p_a_better == pytest.approx(plain.bootstrap_p_a_better)
     (naive,) = of(np.repeat(values, 3, axis=1))
     assert naive.sign_flip_p < plain.sign_flip_p
 
@@ -77,7 +74,7 @@ def test_tests_that_do_not_exist_are_none():
     (row,) = of(np.zeros((2, 5)))
     assert set(vars(row).values()) == {None}
     (constant,) = of(np.stack([np.zeros(5), np.full(5, 0.1)]))
-    assert (constant.t_p, constant.bootstrap_p_a_better) == (None, None)
+    assert constant.t_p is None
     assert constant.sign_flip_p == 2 / 2**5
 
 
@@ -154,31 +151,12 @@ def test_units_beyond_those_flipped_one_by_one_enter_as_a_normal():
 
 def test_the_seed_of_the_comparison_draws_the_tests():
     values = np.random.default_rng(9).normal([[0.0], [0.2]], 1, (2, 60))
-    tests: list[tuple[float, float]] = []
+    tests: list[float] = []
     for seed in (1, 1, 2):
         comparison = compare(make(values), engine="exact", seed=seed)
         (row,) = comparison.model_free_tests().to_dicts()
-        tests.append((row["sign_flip_p"], row["bootstrap_p_a_better"]))
+        tests.append(row["sign_flip_p"])
     first, same, other = tests
     assert first == same
-    for one, two, draws in zip(first, other, (FLIPS, WEIGHTS), strict=True):
-        assert one != two
-        assert one == pytest.approx(two, abs=MONTE_CARLO * np.sqrt(2 * one * (1 - one) / draws))
-
-
-@pytest.mark.parametrize("n", [30, 3 * EXPLICIT])
-def test_bayesian_bootstrap_is_rubins(n):
-    rng = np.random.default_rng(5)
-    values = rng.exponential(size=n) - 1 + 0.7 / np.sqrt(n)
-    weights = rng.dirichlet(np.ones(n), 4000)
-    p = (weights @ values < 0).mean()
-    (found,) = bootstrap_p_below((values - values.mean())[None] / n, np.array([values.mean()]), SEED)
-    assert found == pytest.approx(p, abs=MONTE_CARLO * np.sqrt(p * (1 - p) * (1 / WEIGHTS + 1 / 4000)))
-
-
-def test_bayesian_bootstrap_of_two_values_by_hand():
-    # weight w of -1 is uniform: P(1 - 2w < 0) = 1/2; of values -1 and 3: P(w > 3/4) = 1/4
-    for low, high, wanted in ((-1.0, 1.0, 0.5), (-1.0, 3.0, 0.25)):
-        mean = (low + high) / 2
-        (p,) = bootstrap_p_below(np.array([[low - mean, high - mean]]) / 2, np.array([mean]), SEED)
-        assert p == pytest.approx(wanted, abs=MONTE_CARLO * np.sqrt(wanted * (1 - wanted) / WEIGHTS))
+    assert first != other
+    assert first == pytest.approx(other, abs=MONTE_CARLO * np.sqrt(2 * first * (1 - first) / FLIPS))

@@ -7,7 +7,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from sklearn.isotonic import IsotonicRegression
-from sklearn.neighbors import KNeighborsRegressor
 
 import probtruth as pt
 from probtruth.scoring.nelson import source_probability as module
@@ -29,12 +28,6 @@ def test_isotonic_is_scikit_learns():
     reported, events = reports()
     expected = IsotonicRegression().fit_transform(reported, events)
     np.testing.assert_allclose(source_probability(reported, events, "isotonic", None), expected, rtol=ROUND_OFF)
-
-
-def test_neighbours_are_scikit_learns_where_nothing_ties():
-    reported, events = reports()
-    expected = KNeighborsRegressor(15).fit(reported[:, None], events).predict(reported[:, None])
-    np.testing.assert_allclose(source_probability(reported, events, "neighbours", 15), expected, atol=ROUND_OFF)
 
 
 def test_kernel_is_the_weighted_mean():
@@ -90,10 +83,10 @@ def test_more_bins_than_reports_give_each_its_own(method):
 @pytest.mark.parametrize(
     ("method", "smoothing", "message"),
     [
-        ("bins", 2.5, "got bins 2.5, expected a whole number"),
-        ("neighbours", 0, "got neighbours 0, expected a whole number"),
+        ("bins", 2.5, "got bins 2.5, expected an integer of at least 1"),
+        ("bins", 0, "got bins 0, expected an integer of at least 1"),
         ("kernel", 0.0, "expected a number of at least 1e-05"),
-        ("neighbours", float("nan"), "got neighbours nan, expected a whole number"),
+        ("bins", float("nan"), "got bins nan, expected an integer of at least 1"),
         ("truth", 3, "expected none for 'truth'"),
     ],
 )

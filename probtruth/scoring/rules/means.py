@@ -16,7 +16,8 @@ from probtruth.errors import InputError
 from probtruth.kernels import simplex
 from probtruth.kernels.arrays import Table, on_device, to_host, together
 from probtruth.kernels.precision import compiled
-from probtruth.scoring.rules import ScoringRule, get_rule
+from probtruth.scoring.rules.named import get_rule
+from probtruth.scoring.rules.rule import ScoringRule
 
 CELLS = 1 << 18  # entries of a block on the host: what is computed from it stays in the processor's cache
 
@@ -72,7 +73,7 @@ def mean_scores(
 
     >>> import numpy as np, probtruth as pt
     >>> one, other = np.array([[0.6, 0.4]]), np.array([[0.2, 0.8]])
-    >>> means = pt.mean_scores(one, np.array([[0.7, 0.3]])) + pt.mean_scores(other, np.array([[0.5, 0.5]]))
+    >>> means = pt.rules.mean_scores(one, np.array([[0.7, 0.3]])) + pt.rules.mean_scores(other, np.array([[0.5, 0.5]]))
     >>> means.means.round(4).tolist()
     [0.7744, 0.56, -0.6776]
     """
