@@ -28,6 +28,7 @@ def compare(
     json: bool = False,
 ) -> None:
     """Compare models by any per-item score."""
+    from probtruth.io.table import opened_once
     from probtruth.io.votes import scores_in_files
     from probtruth.line.compare import compare as compare_scores
     from probtruth.line.result import Result
@@ -37,8 +38,17 @@ def compare(
     options: dict[str, Any] = {"replicates": replicates, "fold_correlation": fold_correlation, **verdict.options}
     check_output(out, show, reading.item or "item")
     cache_compiled_code()
-    with console.progress("reading scores"):
+    of_column = cost is not None and not Path(cost).is_file()
+    costs: Any = None
+    with console.progress("reading scores"), opened_once():
         read = scores_in_files(named_files(scores), reading, opt.n_bytes(memory))
+        if of_column and isinstance(read, Votes):
+            raise InputError(f"--cost {cost} with votes", "a file with the columns model and cost", "Check the path.")
+        if of_column:
+            by_item = replace(reading, score=cost, higher_is_better=False)
+            costs = scores_in_files(named_files(scores), by_item)
+        elif cost is not None:
+            costs = _prices(cost)
     for note in read.notes:
         console.note(note)
     if verdict.baseline is not None:
@@ -56,22 +66,16 @@ def compare(
 
         annotator = reading.annotator or "annotator"
         options["annotator_groups"] = read_groups(annotator_groups, None, annotator, "annotator-group")
-    if cost is not None and isinstance(read, Votes) and not Path(cost).is_file():
-        raise InputError(f"--cost {cost} with votes", "a file with the columns model and cost", "Check the path.")
-    costs = None if cost is None else _costs(cost, scores, reading)
     with console.progress("sampling"):
         result = Result.of(compare_scores(read, **options), costs)
     conclude(result, out, show, reading.item or "item", console, gate)
 
 
-def _costs(cost: str, scores: list[str], reading: ScoreReading) -> Any:
-    """A price of each model, from a file with the columns `model` and `cost`, or costs by item, from a column."""
+def _prices(cost: str) -> dict[str, float]:
+    """A price of each model, from a file with the columns `model` and `cost`."""
     from probtruth import frame_numbers, frames
     from probtruth.io.table import opened
-    from probtruth.io.votes import scores_in_files
 
-    if not Path(cost).is_file():
-        return scores_in_files(named_files(scores), replace(reading, score=cost, higher_is_better=False))
     table, source = opened(cost).whole
     frames.need_columns(table.columns, {"model": "model", "cost": "cost"}, source.name)
     models = frames.names(table, "model", source, "model").to_list()

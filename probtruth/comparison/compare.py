@@ -8,8 +8,8 @@ from functools import partial
 import numpy as np
 
 from probtruth import check
-from probtruth.comparison.boards.boards import connected
 from probtruth.comparison.boards.costs import drawn_costs
+from probtruth.comparison.boards.fit import connected
 from probtruth.comparison.boards.sets import by_set
 from probtruth.comparison.estimation.design import Design, design
 from probtruth.comparison.estimation.estimate import Estimate

@@ -10,7 +10,8 @@ from jaxtyping import Bool, Float, Int
 from scipy.special import ndtri
 
 from probtruth import check
-from probtruth.comparison.boards.boards import connected, filled
+from probtruth.comparison.boards.boards import filled
+from probtruth.comparison.boards.fit import connected
 from probtruth.comparison.estimation.design import Design, design_of, partition_of, totals
 from probtruth.comparison.estimation.estimate import Estimate, Part
 from probtruth.comparison.estimation.pairs import pairs_of, rows_of
@@ -109,7 +110,7 @@ class People:
             estimates.append(replace(estimate, parts={**estimate.parts, **estimate.of_new}))
             values = part.losses
             if np.isnan(values).any():
-                values = filled(values, plan, scores.models).values
+                values, *_ = filled(values, plan, scores.models)
             values = values[estimate.order]
             added = (values - values.mean(1, keepdims=True)) / plan.n_items
             n_units = len(scores.items)

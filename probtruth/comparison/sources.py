@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Int
 
 from probtruth import check
-from probtruth.comparison.boards.boards import beyond, filled, notes_on, shared_items
+from probtruth.comparison.boards.boards import Board, with_filled_labels
 from probtruth.comparison.estimation.design import Design, group_weights
 from probtruth.comparison.estimation.estimate import About, Estimate, VarianceOf
 from probtruth.comparison.estimation.fixed_items import fixed_estimate, fixed_variance
@@ -46,6 +46,10 @@ def of_moments(moments: Moments, weights: object, options: Options) -> Estimate:
         plan = replace(plan, weights=group_weights(weights, moments.groups, plan.group_sizes))
     elif weights is not None:
         raise InputError("weights without groups", "groups to weight", "Leave weights out.")
+    board = None
+    if moments.has_holes:
+        board = Board.of(moments, plan)
+        moments = board.moments()
     notes = []
     for model, count in zip(moments.models, moments.infinite.sum((0, 2)).tolist(), strict=True):
         if count:
@@ -59,6 +63,8 @@ def of_moments(moments: Moments, weights: object, options: Options) -> Estimate:
         notes=(*notes, FROM_SUMS, *moments.cautions),
         range=moments.range,
     )
+    if board is not None:
+        return board.estimate(moments, about)
     estimate = estimate_of(moments, plan, about)
     if moments.annotators is None:
         return estimate
@@ -79,25 +85,17 @@ def of_scores(scores: Scores, plan: Design, options: Options, annotations: objec
         if annotations is None:
             annotations = scores.labels.named_annotations
     _refuse(scores, plan, options, annotations)
-    board = None
     complete = scores
     if np.isnan(values).any():
-        board = filled(values, plan, scores.models)
-        complete = board.scores(scores)
-        values = board.values
-    if influence is not None:
-        values = values + influence
-    moments = Moments.made(scores, values, plan) if board is None else board.moments(scores, values, plan)
-    about = _about(scores, plan, moments, values, gold, options)
-    if board is not None:
-        on_both = shared_items(scores.losses)[np.ix_(board.finite, board.finite)]
-        about = replace(about, values=None, shared_items=on_both)
-    estimate = estimate_of(moments, plan, about)
-    notes = list(about.notes)
-    if board is not None:
-        estimate = board.corrected(estimate)
-        notes += notes_on(scores.losses, scores.models, scores.higher_is_better, board)
-        notes += beyond(estimate, moments.range)
+        board = Board.of(Moments.made(scores, values, plan), plan)
+        moments = board.moments(influence)
+        estimate = board.estimate(moments, _about(scores, plan, moments, values, gold, options))
+        complete = with_filled_labels(scores, plan)
+    else:
+        if influence is not None:
+            values = values + influence
+        moments = Moments.made(scores, values, plan)
+        estimate = estimate_of(moments, plan, _about(scores, plan, moments, values, gold, options))
     order = estimate.order
     if gold is not None:
         estimate = gold.corrected(estimate, order)
@@ -116,7 +114,6 @@ def of_scores(scores: Scores, plan: Design, options: Options, annotations: objec
         shared = of_annotators(complete, annotations, order, plan)
     elif named or (repeated is not None and options.replicates is None):
         shared = of_replicates(scores, order, plan, named)
-    estimate = replace(estimate, about=replace(estimate.about, notes=tuple(notes)))
     if shared is not None:
         estimate = shared.added_to(estimate)
     notes = list(estimate.about.notes)
@@ -188,7 +185,14 @@ def _within(
     weights = plan.item_weights
 
     def variance_of(a: int, b: int) -> float | None:
-        return fixed_variance(scores, weights, influence, int(order[a]), int(order[b]))
+        pair = order[[a, b]]
+        lacking = np.isnan(scores.values[pair]).any(0)
+        if not lacking.any():
+            return fixed_variance(scores, weights, influence, int(pair[0]), int(pair[1]))
+        if lacking.all():
+            return None
+        of_shared = scores.part(pair, np.flatnonzero(~lacking))
+        return fixed_variance(of_shared, weights[~lacking] / weights[~lacking].sum(), None, 0, 1)
 
     return {"replicates" if scores.labels is None else "labels": variance_of}
 

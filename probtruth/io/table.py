@@ -2,6 +2,8 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -224,12 +226,27 @@ def joined(columns: Sequence[Series]) -> Series:
     return DataFrame(marked).select(polars.concat_str(polars.all(), separator="/")).to_series()
 
 
+_ONCE: ContextVar[dict[Path, FileTable] | None] = ContextVar("the files of a call", default=None)
+
+
+@contextmanager
+def opened_once() -> Iterator[None]:
+    """Within this block a file of which two things are read is opened, and parsed, once."""
+    token = _ONCE.set({})
+    try:
+        yield
+    finally:
+        _ONCE.reset(token)
+
+
 def opened(source: object, what: str = "the table") -> Table:
     """A table as a caller has it (called `what` where it has no path); an address is fetched here, and nowhere else."""
     if isinstance(source, Table):
         return source
     if isinstance(source, str | Path):
-        return FileTable(location(source))
+        table = FileTable(location(source))
+        once = _ONCE.get()
+        return table if once is None else once.setdefault(table.path, table)
     if frame_numbers.is_array_with_names(source) or frame_numbers.is_series(source):
         return _of_array(source, what)
     frame = frames.with_index(source)

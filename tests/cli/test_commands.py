@@ -11,6 +11,7 @@ import pytest
 
 import probtruth as pt
 from probtruth.io.scores import NO_ANNOTATORS, NO_WEIGHTS
+from probtruth.io.table import FileTable
 
 NAMES = [
     "report.html",
@@ -364,7 +365,7 @@ def test_better_scores_of_some_items(run, tmp_path) -> None:
     assert run(*words, "--gold", tmp_path / "none.csv").status == 2
 
 
-def test_what_quality_costs(run, tmp_path) -> None:
+def test_what_quality_costs(run, tmp_path, monkeypatch) -> None:
     rng = np.random.default_rng(0)
     score = rng.random((2, 50)) + np.array([[0.5], [0.0]])
     rows = {"item": [*range(50)] * 2, "model": ["cheap"] * 50 + ["dear"] * 50, "loss": score.ravel()}
@@ -373,7 +374,11 @@ def test_what_quality_costs(run, tmp_path) -> None:
     polars.DataFrame(rows).write_csv(table)
     prices.write_text("model,cost\ndear,10.5\ncheap,0.5\n")
     asked = ("compare", table, "--score", "loss", "--engine", "exact", "--rope", 0.1)
+    parsed = []
+    of_file = FileTable._parts
+    monkeypatch.setattr(FileTable, "_parts", lambda self, columns: parsed.append(self.path) or of_file(self, columns))
     found = [json.loads(run(*asked, "--cost", cost, "--json").out)["frontier"] for cost in (prices, "tokens")]
+    assert [path.name for path in parsed].count("scores.csv") == 2  # once in each call
     for one in found:
         assert [row["model"] for row in one["models"]] == ["cheap", "dear"]
         assert one["cheapest"] == "dear"

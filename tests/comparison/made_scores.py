@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import pytest
 
 from probtruth.comparison.estimation.design import Design
 from probtruth.comparison.estimation.estimate import About, Estimate, Part
@@ -12,6 +13,8 @@ from probtruth.comparison.estimation.means import estimate_of
 from probtruth.comparison.estimation.moments import Moments
 from probtruth.comparison.posterior.margin import Margin, margins
 from probtruth.types import Comparison, Scores
+
+EQUAL = 1e-9
 
 
 def make(values: object, models: Sequence[str] | None = None, **fields: Any) -> Scores:
@@ -97,3 +100,32 @@ def without_annotators(scores: Scores) -> Scores:
     """The scores as if nobody knew who annotated."""
     assert scores.labels is not None
     return replace(scores, labels=replace(scores.labels, annotations=None))
+
+
+def numbers(comparison: Comparison) -> dict[str, Any]:
+    """Every shown number by its place."""
+    found: dict[str, Any] = {}
+    for row in comparison.pairs:
+        found |= {f"{row['a']}-{row['b']} {name}": value for name, value in vars(row).items() if name not in ("a", "b")}
+    for row in comparison.ranks:
+        found |= {f"{row['model']} {name}": value for name, value in vars(row).items() if name != "model"}
+    for where, rows in {**comparison.group_results, "by group": comparison.groups}.items():
+        for row in rows:
+            key = f"{where} {row.get('group')} {row['a']}-{row['b']}"
+            found |= {f"{key} {name}": value for name, value in vars(row).items() if isinstance(value, float)}
+    return found
+
+
+def assert_same(one: Comparison, other: Comparison, but: Sequence[str] = ()) -> None:
+    """Every shown number, up to rounding."""
+    left, right = numbers(one), numbers(other)
+    assert left.keys() == right.keys()
+    for key, value in left.items():
+        if key.split()[-1] in but:
+            continue
+        if not isinstance(value, float):
+            assert right[key] == value, key
+        elif key.split()[-1] in ("p_best", "expected_rank", "expected_regret"):  # rounding may turn single draws
+            assert right[key] == pytest.approx(value, abs=1e-3 * max(1.0, abs(value))), key
+        else:
+            assert right[key] == pytest.approx(value, rel=EQUAL, abs=EQUAL), key

@@ -10,7 +10,7 @@ import pytest
 from judged import WORLDS, annotations_of, drawn
 
 import probtruth as pt
-from probtruth.comparison.boards.boards import filled
+from probtruth.comparison.boards.boards import filled, with_filled_labels
 from probtruth.comparison.estimation.design import Design
 
 ROUNDING = 1e-9  # of the same sums in another order
@@ -87,17 +87,17 @@ def test_losses_under_each_label_are_filled_as_a_board_of_them_would_be() -> Non
     annotations, tables = made({"b": 40, "c": 50})
     scores = pt.score(tables, pt.infer_truth(annotations, "vote-share"))
     plan = Design.of(np.zeros(N, int))
-    board = filled(scores.losses, plan, scores.models)
-    losses = board.scores(scores).labels.losses
+    (board,) = filled(scores.losses, plan, scores.models)
+    losses = with_filled_labels(scores, plan).labels.losses
     truth = scores.labels.truth
-    np.testing.assert_allclose((losses * truth).sum(2), board.values, rtol=ROUNDING)
+    np.testing.assert_allclose((losses * truth).sum(2), board, rtol=ROUNDING)
     for item, label in ((0, 0), (17, 1), (60, 2)):
         if truth[item, label] == 0:
             continue
         values = scores.losses.copy()
         values[:, item] = scores.labels.losses[:, item, label]
-        moved = filled(values, plan, scores.models).values.mean(1) - board.values.mean(1)
-        np.testing.assert_allclose(moved, (losses[:, item, label] - board.values[:, item]) / N, atol=ROUNDING)
+        moved = filled(values, plan, scores.models)[0].mean(1) - board.mean(1)
+        np.testing.assert_allclose(moved, (losses[:, item, label] - board[:, item]) / N, atol=ROUNDING)
 
 
 def test_a_metric_is_of_common_items_and_says_so() -> None:

@@ -2,179 +2,138 @@
 
 A score is its model's mean, what the item is worth (free: the models that were scored on it tell) and an error, so
 that holes which follow difficulty do not bias. The means are those of least squares; their variance comes from what
-each item adds to them (its influence), which needs no more than that items are independent. `filled` makes a board
-without holes of it, whose rows have these means and, about them, n times these influences: all that follows from full
-scores follows from it. A board without holes stays as it is.
+each item adds to them (its influence), which needs no more than that items are independent. A board without holes has
+these means and, about them, n times these influences: all that follows from full scores follows from it.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from jaxtyping import Bool, Float, Int
-from scipy.linalg import cho_factor, cho_solve
-from scipy.sparse.csgraph import connected_components
-from scipy.special import stdtr
+from jaxtyping import Float, Int
 
-from probtruth import check
+from probtruth.comparison.boards.columns import Columns, Values
+from probtruth.comparison.boards.fit import Fit, need_connected
+from probtruth.comparison.boards.notes import beyond, notes_on, unknown
 from probtruth.comparison.estimation.design import Design, totals
-from probtruth.comparison.estimation.estimate import Estimate, Part, rows_from_models
-from probtruth.comparison.estimation.moments import Moments, steps_of
-from probtruth.comparison.estimation.pairs import leading, pairs_of
-from probtruth.errors import PosteriorError
+from probtruth.comparison.estimation.estimate import About, Estimate, Part, power_sums, rows_from_models
+from probtruth.comparison.estimation.means import estimate_of
+from probtruth.comparison.estimation.moments import Moments
+from probtruth.comparison.estimation.pairs import pair_rows_of, pairs_of
+from probtruth.errors import InputError
 from probtruth.kernels.arrays import to_host
 from probtruth.types import Scores
 
-SHOWN = 3  # Models that a note names
-FEW_MISSING = 5  # Missing scores below which nobody asks whether they are failures
-MORE = 3  # A model that lacks so many times what the next one lacks stands out
-ENOUGH_SHARED = 10  # Shared items from which a pair's own difference is looked at
-CHANCE = 0.01  # Probability, over all pairs, of a difference between the two that is said without a reason
-ROUNDING = 1e-9  # Errors below this share of the differences are rounding
-MOST_ITEMS = 500  # Effective numbers are counted over this many items, evenly spaced, where there are more
-
-Values = Float[np.ndarray, "model item"]
-
-
-def connected(values: Values) -> Int[np.ndarray, " model"]:
-    """The set of each model; between sets there is no chain of items that were scored on two models."""
-    seen = (~np.isnan(values)).astype(np.float64)
-    _, of_model = connected_components(seen @ seen.T > 0, directed=False)
-    return np.asarray(of_model)
+Rows = Float[np.ndarray, "row group"]
 
 
 @dataclass(frozen=True, eq=False)
-class Fit:
-    """The means of least squares of one group's board."""
+class Board:
+    """Sums of a board with holes under a design, and the fit of each group, whose models have finite scores alone.
 
-    mean: Float[np.ndarray, " model"]
-    seen: Bool[np.ndarray, "model item"]
-    contrast: Float[np.ndarray, " model"]  # the means, about a level that solves the equations
-    solve: Float[np.ndarray, "model model"]  # from sums of residuals to means, each up to one constant
-    share: Float[np.ndarray, " model"]  # what each model's mean has of an item's worth, averaged over items
-    worth: float  # how much more items differ in worth than errors do, as a ratio of variances
-
-    @classmethod
-    def of(cls, values: Values) -> "Fit":
-        seen = ~np.isnan(values)
-        n_models, n_items = values.shape
-        average = seen / np.maximum(seen.sum(0), 1)
-        item_mean, deviation = _about_items(values, seen)
-        # the normal equations have the Laplacian of the graph of models that share items
-        laplacian = np.diag(seen.sum(1).astype(np.float64)) - seen @ average.T
-        constant = np.full((n_models, n_models), n_items / n_models**2)  # what the means have in common is free
-        solve = np.asarray(cho_solve(cho_factor(laplacian + constant), np.eye(n_models)))
-        contrast = solve @ deviation.sum(1)
-        scored = seen.any(0)
-        worth = (item_mean - contrast @ average)[scored]
-        fit = cls(contrast + worth.mean(), seen, contrast, solve, average[:, scored].mean(1), 0.0)
-        residual, _ = fit._residuals(values)
-        free = max(int(seen.sum()) - len(worth) - n_models + 1, 1)
-        error = float(np.square(residual).sum()) / free
-        return replace(fit, worth=float(worth.var()) / error if error > 0 else 0.0)
-
-    def _residuals(self, values: Values) -> tuple[Values, Float[np.ndarray, " item"]]:
-        """What the means and the items' worth leave of scores with these holes, and this worth."""
-        item_mean, deviation = _about_items(values, self.seen)
-        expected = self.contrast @ (self.seen / np.maximum(self.seen.sum(0), 1))
-        residual = np.where(self.seen, deviation - self.contrast[:, None] + expected, 0.0)
-        return residual, item_mean - expected
-
-    def influence(self, values: Values) -> Values:
-        """What each item of scores with these holes adds to the means."""
-        residual, worth = self._residuals(values)
-        influence = self.solve @ residual
-        influence -= self.share @ influence
-        scored = self.seen.any(0)
-        level = self.mean[0] - self.contrast[0]
-        influence[:, scored] += (worth[scored] - level) / scored.sum()
-        return np.asarray(influence)
-
-    def filled(self, values: Values) -> Values:
-        """Scores without holes in place of scores with these: the means, and about them n times the influences."""
-        return np.asarray(self.mean[:, None] + values.shape[1] * self.influence(values))
-
-    def weights(self, items: Int[np.ndarray, " chosen"]) -> Float[np.ndarray, "row chosen"]:
-        """What each item's errors have of the variance of each row's mean, if all errors vary alike."""
-        n_models, n_items = self.seen.shape
-        seen = self.seen[:, items].astype(np.float64)
-        n_seen = np.maximum(seen.sum(0), 1)
-        of_models = self.solve - self.share @ self.solve
-        rows = rows_from_models(of_models)
-        square = rows**2 @ seen - (rows @ seen) ** 2 / n_seen
-        square[:n_models] += (1 / n_seen + self.worth) / n_items**2
-        return square
-
-
-def _about_items(values: Values, seen: Bool[np.ndarray, "model item"]) -> tuple[np.ndarray, Values]:
-    """The mean of each item over the models that were scored on it, and the scores about it."""
-    there = np.where(seen, values, 0.0)
-    item_mean = there.sum(0) / np.maximum(seen.sum(0), 1)
-    return item_mean, np.where(seen, values - item_mean, 0.0)
-
-
-@dataclass(frozen=True, eq=False)
-class Filled:
-    """The board without holes, and what of the independent units each row effectively rests on, in each group.
-
-    `parts` are the items and the fit of each group, whose models are those of finite scores, and `alike` the first one
-    that has the same scores.
+    `shared` is on how many items of each group both models were scored, and `effective` what of the independent units
+    each row of the estimate effectively rests on.
     """
 
-    values: Values
-    effective: Float[np.ndarray, "row group"]
+    sums: Moments
+    plan: Design
     finite: Int[np.ndarray, " finite"]
-    alike: Int[np.ndarray, " finite"]
-    parts: Sequence[tuple[Int[np.ndarray, " some"], Fit]]
+    fits: Sequence[Fit]
+    shared: Float[np.ndarray, "group finite finite"]
+    effective: Rows
 
-    def scores(self, scores: Scores) -> Scores:
-        """The scores without holes, and the losses under each label, which average to them."""
-        behind = scores.labels
-        if behind is not None:
-            losses = to_host(behind.losses)
-            possible = to_host(behind.truth) > 0
-            given = np.zeros(losses.shape)
-            for label in range(losses.shape[2]):
-                # what cannot be may cost infinitely much
-                board = np.where(possible[:, label], losses[self.finite, :, label], 0.0)
-                given[self.finite, :, label] = self._made(board)
-            behind = replace(behind, label_losses=given)
-        return replace(scores, values=scores.sign * self.values, labels=behind)
+    @classmethod
+    def of(cls, sums: Moments, plan: Design) -> "Board":
+        """From sums that have all models."""
+        columns = sums.columns
+        assert columns is not None
+        without = np.flatnonzero(np.isnan(columns.values).all(1))
+        if len(without):
+            model = sums.models[without[0]]
+            raise InputError(f"no score of model {model!r}", "a score of every model", "Leave the model out.")
+        finite = np.flatnonzero(sums.finite)
+        names = [sums.models[at] for at in finite]
+        group = sums.cell_group[columns.cell]
+        fits = []
+        shared = []
+        effective = []
+        for at in range(plan.n_groups):
+            of_group = columns.chosen(finite, np.flatnonzero(group == at))
+            need_connected(of_group.values, names, plan.group_names[at] if plan.grouped else None)
+            fit = Fit.of(of_group)
+            fits.append(fit)
+            seen = fit.seen.astype(np.float64)
+            shared.append(seen * of_group.count @ seen.T)
+            effective.append(fit.effective(of_group.cell if sums.clustered else None))
+        return cls(sums, plan, finite, fits, np.stack(shared), np.stack(effective, axis=1))
 
-    def moments(self, scores: Scores, values: Values, plan: Design) -> Moments:
-        """The sums of the filled board; of scores of 0 and 1, range and ties are those of the scores themselves."""
-        moments = Moments.made(scores, values, plan)
-        board = scores.losses[self.finite]
-        board = np.where(np.isnan(board), 0.0, board)
-        steps = steps_of(board)
-        if steps is None or len(board) < len(scores.models):
-            return moments
-        sizes = moments.sizes.astype(np.float64)
-        first, second = pairs_of(np.arange(len(board))).T
-        for group, (items, fit) in enumerate(self.parts):
-            part = board[:, items]
-            shared = fit.seen.astype(np.float64) @ fit.seen.T
-            differ = shared.copy()
-            for step in (-1, 0, 1):
-                here = ((part == step) & fit.seen).astype(np.float64)
-                differ -= here @ here.T
-            square = part**2 @ fit.seen.T
-            square = square + square.T - 2 * part @ part.T
-            size = (square + 2 * differ) / 3  # a difference of 1 has the square 1, one of 2 has 4
-            for row, found in zip(sizes[:, len(board) :, group], (differ, size), strict=True):
-                known = shared[first, second] > 0
-                each = found[first, second] / np.maximum(shared[first, second], 1)
-                row[known] = len(items) * each[known]
-        return replace(moments, steps=steps, sizes=sizes)
+    @property
+    def rows(self) -> Int[np.ndarray, " row"]:
+        """Where the rows of models with finite scores stand among those of all."""
+        n_models = len(self.sums.models)
+        return np.concatenate([self.finite, n_models + pair_rows_of(pairs_of(self.finite), n_models)])
 
-    def _made(self, board: Values) -> Values:
-        made = np.empty_like(board)
-        for items, fit in self.parts:
-            made[:, items] = fit.filled(board[:, items])
-        return np.asarray(made[self.alike])
+    def moments(self, more: Values | None = None) -> Moments:
+        """The sums of the board without holes; range and ties are those of the scores themselves.
 
-    def corrected(self, estimate: Estimate) -> Estimate:
-        """The estimate of the filled board, with the degrees of freedom that its scores have."""
+        `more` is what each item, one a column, moves besides (through fitted weights).
+        """
+        sums = self.sums
+        columns = sums.columns
+        assert columns is not None
+        powers = np.zeros(sums.powers.shape)
+        ends = sums.ends.copy()
+        sizes = sums.sizes.copy()
+        rows = self.rows
+        n_models = len(self.finite)
+        pairs = pairs_of(np.arange(n_models))
+        for group, fit in enumerate(self.fits):
+            apart = fit.moved(fit.columns.values - fit.mean[:, None], fit.seen)
+            if more is not None:
+                apart = apart + more[np.ix_(self.finite, sums.cell_group[columns.cell] == group)]
+            shared = self.shared[group][tuple(pairs.T)]
+            known = np.flatnonzero(shared > 0)
+            at = rows[n_models + known]
+            if sums.clustered:
+                cells, of_column = np.unique(fit.columns.cell, return_inverse=True)
+                moved = totals(apart * fit.columns.count, of_column, len(cells))
+                moved = moved / sums.n[cells] + fit.mean[fit.alike, None]
+                of_cells = rows_from_models(moved)
+                powers[0][np.ix_(rows, cells)] = of_cells
+                near = np.stack([-of_cells.min(1), of_cells.max(1)])
+                tied = self._unit_sizes(fit, of_column, len(cells))[:, known]
+            else:
+                mean = rows_from_models(fit.mean[fit.alike])
+                squares, cubes = _squares_and_cubes(fit, apart)
+                powers[:, rows, group] = np.stack([mean, squares, cubes])
+                near = np.sqrt(squares / fit.n_items) + np.stack([-mean, mean])
+                tied = fit.n_items / shared[known] * sums.sizes[:, at, group]
+            # what two models do not share may tell them apart too
+            ends[:, rows, group] = np.maximum(ends[:, rows, group], near)
+            sizes[0, rows[n_models:], group] = self.plan.group_units[group]
+            sizes[:, at, group] = tied
+        return replace(sums, powers=powers, ends=ends, sizes=sizes)
+
+    def _unit_sizes(self, fit: Fit, unit: Int[np.ndarray, " column"], n_units: int) -> Float[np.ndarray, "size pair"]:
+        """In how many clusters two models' sums over the items that they share differ, and by how much in all.
+
+        Both are what they would be without holes.
+        """
+        found = []
+        count = fit.columns.count.astype(np.float64)
+        for at, row in enumerate(fit.columns.values):
+            apart = count * (row - fit.columns.values[at + 1 :])
+            shared = totals(count * ~np.isnan(apart), unit, n_units)
+            of_units = np.abs(totals(np.nan_to_num(apart), unit, n_units))
+            differ = (of_units > 0).sum(1) * n_units / np.maximum((shared > 0).sum(1), 1)
+            found.append(np.stack([differ, of_units.sum(1) * fit.n_items / np.maximum(shared.sum(1), 1)]))
+        return np.concatenate(found, axis=1)
+
+    def estimate(self, moments: Moments, about: About) -> Estimate:
+        """The estimate from the sums without holes, with the degrees of freedom that the scores have."""
+        shared = self.shared.sum(0)
+        about = replace(about, values=None, shared_items=shared.astype(np.int64))
+        estimate = estimate_of(moments, self.plan, about)
         items = estimate.items
         full = items.df + 1
         units = full * self.effective
@@ -184,152 +143,60 @@ class Filled:
             scale = np.where(df > 0, units / df * items.df / full, np.nan)
             further = np.where(df > 1, units / (df - 1) * (items.df - 1) / full, 0.0)
         part = Part(items.variance * scale, items.third * scale * further, df, items.raw)
-        name = next(iter(estimate.parts))
-        return replace(estimate, parts={**estimate.parts, name: part})
+        notes = notes_on(self.sums, estimate.names, self.fits, shared)
+        notes += unknown(estimate, df) + beyond(estimate, moments.range)
+        about = replace(about, notes=(*about.notes, *notes))
+        return replace(estimate, about=about, parts={next(iter(estimate.parts)): part})
 
 
-def filled(values: Values, plan: Design, models: Sequence[str]) -> Filled:
-    """The board without holes; its models are connected in every group.
+def _squares_and_cubes(fit: Fit, apart: Values) -> tuple[np.ndarray, np.ndarray]:
+    """The sums over items of squares and cubes of what each moves, for models and pairs."""
+    few = np.ones(apart.shape[1], bool)
+    few[list(fit.columns.many)] = False
+    squares, cubes = power_sums(apart[:, few])
+    squares = squares[:, 0]
+    cubes = cubes[:, 0]
+    n_models = len(apart)
+    for at, many in fit.columns.many.items():
+        seen = np.repeat(fit.seen[:, [at]], n_models, axis=1)
+        count = fit.columns.count[at]
+        unit = rows_from_models(fit.moved(np.eye(n_models), seen))  # what a score of each model moves
+        shift = rows_from_models(apart[:, at])
+        square = np.square(unit @ many.root.T).sum(1)
+        squares += square + count * shift**2
+        of_three = np.einsum("abc,ra,rb,rc->r", many.third, unit, unit, unit, optimize=True)
+        cubes += of_three + 3 * shift * square + count * shift**3
+    return squares, cubes
 
-    The rows whose effective units are counted are those of an estimate: models with finite scores by name, then pairs.
+
+def filled(values: Values, plan: Design, models: Sequence[str], also: Sequence[Values] = ()) -> list[Values]:
+    """Scores of items without holes; and others with the same holes, such as those under a label, made alike.
+
+    Models with an infinite score keep theirs.
     """
-    by_name = np.argsort(np.array(models), kind="stable")
-    finite = by_name[~np.isinf(values[by_name]).any(1)]
-    board = values[finite]
-    names = [models[at] for at in finite]
-    parts = []
-    effective = np.empty((len(finite) * (len(finite) + 1) // 2, plan.n_groups))
+    finite = np.flatnonzero(~np.isinf(values).any(1))
+    names = [models[at] for at in finite.tolist()]
+    given = [values, *also]
+    made = [np.where(np.isnan(one), 0.0, one) for one in given]
     of_item = plan.of_item()
     for group in range(plan.n_groups):
-        items = np.flatnonzero(of_item == group)
-        _need_connected(board[:, items], names, plan.group_names[group] if plan.grouped else None)
-        fit = Fit.of(board[:, items])
-        parts.append((items, fit))
-        effective[:, group] = _effective(fit, items, plan)
-    whole = np.where(np.isnan(values), 0.0, values)
-    made = Filled(whole, effective, finite, _first_equal(board), parts)
-    whole[finite] = made._made(board)
+        here = np.ix_(finite, np.flatnonzero(of_item == group))
+        need_connected(values[here], names, plan.group_names[group] if plan.grouped else None)
+        fit = Fit.of(Columns.of_items(values[here], of_item[of_item == group]))
+        for one, its in zip(made, given, strict=True):
+            one[here] = fit.filled(its[here])
     return made
 
 
-def _first_equal(values: Values) -> Int[np.ndarray, " model"]:
-    """The first model that has the same scores, itself if none: rounding shall not tell them apart."""
-    first: dict[bytes, int] = {}
-    return np.array([first.setdefault(row.tobytes(), at) for at, row in enumerate(values)], np.int64)
-
-
-def _need_connected(board: Values, models: Sequence[str], group: str | None) -> None:
-    of_model = connected(board)
-    if not of_model.any():
-        return
-    sets = []
-    for one in range(of_model.max() + 1):
-        names = [models[at] for at in np.flatnonzero(of_model == one).tolist()]
-        sets.append(check.shortlist(names, 3))
-    where = "" if group is None else f"in group {check.quote(group)}, "
-    raise PosteriorError(
-        f"got models that no chain of shared items connects ({where}{' and '.join(sets[:3])}), expected items on which "
-        "models of both were scored. Hint: score some items with one model of each, or compare each set by itself."
-    )
-
-
-def _effective(fit: Fit, items: Int[np.ndarray, " item"], plan: Design) -> Float[np.ndarray, " row"]:
-    """The number of units of like weight, as a share of what there would be without holes (Kish 1965)."""
-    n_items = len(items)
-    every = -(-n_items // MOST_ITEMS)
-    chosen = np.arange(0, n_items, every)
-    weights = fit.weights(chosen)
-    size = np.ones((1, len(chosen)))
-    if plan.unit is not None:
-        _, unit = np.unique(plan.unit[items[chosen]], return_inverse=True)
-        n_units = int(unit.max()) + 1
-        weights = totals(weights, unit, n_units)
-        size = totals(size, unit, n_units)
-    return np.asarray(_kish(weights) / _kish(size))
-
-
-def _kish(weights: Float[np.ndarray, "row unit"]) -> Float[np.ndarray, " row"]:
-    return np.asarray(weights.sum(1) ** 2 / np.square(weights).sum(1))
-
-
-def notes_on(values: Values, models: Sequence[str], higher_is_better: bool, made: Filled) -> tuple[str, ...]:
-    """Who lacks what, whether that looks like failures, and where models differ otherwise on the items they share."""
-    n_items = values.shape[1]
-    lacks = np.isnan(values).sum(1)
-    order = np.argsort(-lacks, kind="stable")
-    said = [f"{check.quote(models[at])} lacks {lacks[at]:,}" for at in order[:SHOWN] if lacks[at]]
-    others = int((lacks > 0).sum()) - len(said)
-    if others:
-        said.append(f"{others} more of the models lack fewer")
-    notes = [
-        f"of {n_items:,} items {', '.join(said)}: every score counts, and the models that an item was scored on say "
-        "what it is worth"
-    ]
-    most = order[0]
-    if len(models) > 1 and lacks[most] >= FEW_MISSING and lacks[most] > MORE * lacks[order[1]]:
-        notes.append(
-            f"{check.quote(models[most])} lacks far more scores than the others: if it failed on these items, give "
-            "them the score of a failure; a missing score says nothing about the model"
-        )
-    return (*notes, *_otherwise(values, models, higher_is_better, made))
-
-
-def beyond(estimate: Estimate, limits: tuple[float, float] | None) -> tuple[str, ...]:
-    """A sentence on a mean that no scores of this range have."""
-    if limits is None:
-        return ()
-    low, high = limits
-    means = estimate.over_groups().mean[: estimate.n_models, 0]
-    for at in np.flatnonzero((means < low) | (means > high))[:1].tolist():
-        sign = -1.0 if estimate.about.higher_is_better else 1.0
-        least, most = sorted((sign * low + 0.0, sign * high + 0.0))  # no negative zero
-        return (
-            f"the mean of {check.quote(estimate.names[at])} would be {sign * means[at]:.3g}, beyond the scores' range "
-            f"({least:g} to {most:g}): models cannot differ as much on the items that it lacks as on those that it "
-            "has, so the differences hold for the latter alone",
-        )
-    return ()
-
-
-def shared_items(values: Values) -> Int[np.ndarray, "model model"]:
-    """On how many items both models were scored."""
-    seen = (~np.isnan(values)).astype(np.float64)
-    return np.asarray(seen @ seen.T).astype(np.int64)
-
-
-def _otherwise(values: Values, models: Sequence[str], higher_is_better: bool, made: Filled) -> tuple[str, ...]:
-    """A sentence on the pair whose difference on shared items is least like that of the whole board."""
-    finite = made.finite
-    board = values[finite]
-    if len(finite) < 3:
-        return ()
-    mean = made.values[finite].mean(1)
-    of_items = (made.values[finite] - mean[:, None]) / board.shape[1]
-    pairs = pairs_of(np.arange(len(finite)))
-    shared = shared_items(board)[pairs[:, 0], pairs[:, 1]]
-    found: tuple[float, int, float, float] | None = None
-    looked_at = np.isin(pairs, leading(mean)).all(1) & (shared >= ENOUGH_SHARED) & (shared < board.shape[1])
-    for at in np.flatnonzero(looked_at).tolist():
-        a, b = pairs[at]
-        difference = board[a] - board[b]
-        both = ~np.isnan(difference)
-        direct = float(difference[both].mean())
-        influence = of_items[b] - of_items[a]
-        influence[both] += (difference[both] - direct) / shared[at]
-        error = float(np.linalg.norm(influence))
-        whole = float(mean[a] - mean[b])
-        if error <= ROUNDING * float(np.abs(difference[both]).max()):
-            continue
-        p = 2 * float(stdtr(shared[at] - 1, -abs(direct - whole) / error))
-        if found is None or p < found[0]:
-            found = (p, at, direct, whole)
-    if found is None or found[0] * looked_at.sum() > CHANCE:  # Bonferroni, over all pairs
-        return ()
-    _, at, direct, whole = found
-    a, b = (check.quote(models[finite[place]]) for place in pairs[at])
-    sign = -1.0 if higher_is_better else 1.0
-    return (
-        f"{a} minus {b} is {sign * direct:.3g} on the {shared[at]:,} items that both were scored on and "
-        f"{sign * whole:.3g} on the whole board, more than chance explains: how far models differ depends on the "
-        "items, so the answer depends on which items a model was scored on",
-    )
+def with_filled_labels(scores: Scores, plan: Design) -> Scores:
+    """The scores without holes, and the losses under each label, which average to them."""
+    behind = scores.labels
+    if behind is None:
+        return scores
+    losses = to_host(behind.losses)
+    possible = to_host(behind.truth) > 0
+    # what cannot be may cost infinitely much
+    under = [np.where(possible[:, label], losses[:, :, label], 0.0) for label in range(losses.shape[2])]
+    values, *of_labels = filled(scores.losses, plan, scores.models, under)
+    behind = replace(behind, label_losses=np.stack(of_labels, axis=2))
+    return replace(scores, values=scores.sign * values, labels=behind)

@@ -53,7 +53,7 @@ def _added(
 ) -> tuple[Float[np.ndarray, " model"], Float[np.ndarray, "model unit"]]:
     """The means over the groups by their weights, and what each unit adds to them."""
     if np.isnan(values).any():
-        values = filled(values, plan, given).values
+        values, *_ = filled(values, plan, given)
     values = values[positions(given, models)]
     share = plan.item_weights
     of_group = plan.group_totals(plan.unit_totals(values)) / plan.group_sizes

@@ -8,7 +8,6 @@ import numpy as np
 from jaxtyping import Int
 
 from probtruth import check
-from probtruth.comparison.boards.boards import shared_items
 from probtruth.types import Comparison, Scores
 from probtruth.types.pairs import Pair, Rank, Row
 
@@ -23,14 +22,14 @@ def by_set(scores: Scores, of_model: Int[np.ndarray, " model"], compare: Callabl
         items = np.flatnonzero(~np.isnan(scores.values[models]).all(0))
         found.append(compare(scores.part(models, items)))
     largest = max(found, key=lambda part: len(part.models))
-    shared = shared_items(scores.values)
+    seen = ~np.isnan(scores.values)
     pair_of: dict[tuple[str, str], Pair] = {}
     ranks: list[Rank] = []
     warnings: dict[str, None] = {_not_connected(found): None}
     for part in found:
         for pair in part.pairs:
-            both = [scores.models.index(model) for model in pair.models]
-            pair_of[pair.models] = replace(pair, shared_items=int(shared[tuple(both)]))
+            first, second = (seen[scores.models.index(model)] for model in pair.models)
+            pair_of[pair.models] = replace(pair, shared_items=int((first & second).sum()))
         for rank in part.ranks:
             ranks.append(replace(rank, p_best=None, expected_rank=None, expected_regret=None, tier=None))
         warnings |= dict.fromkeys(part.warnings)

@@ -130,6 +130,10 @@ class Design:
         """Each item's group."""
         return np.zeros(self.n_items, np.int64) if self.group is None else self.group
 
+    def of_cell(self) -> ItemInts:
+        """Each item's cluster, or group where there are none."""
+        return self.of_item() if self.unit is None else self.unit
+
     def of_unit(self) -> OfUnit:
         return self.of_item() if self.unit_group is None else self.unit_group
 

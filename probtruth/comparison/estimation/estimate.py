@@ -134,7 +134,7 @@ class About:
     from_labels: bool = False
     of_means: bool = True
     values: ModelItem | None = None
-    shared_items: Int[np.ndarray, "model model"] | None = None
+    shared_items: Int[np.ndarray, "finite finite"] | None = None
     gold: "Rectified | None" = None
     notes: tuple[str, ...] = ()
     unknown: str = "nothing in the data connects the two models"  # why a row is NaN

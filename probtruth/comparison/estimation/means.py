@@ -43,7 +43,9 @@ def estimate_of(moments: Moments, plan: Design, about: About) -> Estimate:
     least_and_most = np.stack([low.min(1), high.max(1)])
     estimate = Estimate(names, mean, {"items": part}, plan, about, ends=least_and_most)
     differ, total = moments.sizes[:, rows]
-    if plan.unit_group is not None:
+    # with holes the sizes are those of the clusters' items that a pair shares
+    of_units = plan.unit_group is not None and about.shared_items is None
+    if of_units:
         differ = plan.group_totals((unit_totals != 0).astype(np.float64))
     differ = np.where(rounding[:, None], 0, differ)
     constant_group = differ == 0
@@ -58,8 +60,9 @@ def estimate_of(moments: Moments, plan: Design, about: About) -> Estimate:
     if plan.unit_group is None:
         squares = sums.n * mean**2 + sums.powers[1]
     else:
-        total = plan.group_totals(np.abs(unit_totals))
         squares = plan.group_totals(unit_totals**2)
+        if of_units:
+            total = plan.group_totals(np.abs(unit_totals))
     # how large a difference is, by what it adds to the sum: of a constant group, that of all; of ties, the bound
     total = np.where(rounding[:, None], 0.0, total)
     of_group = np.divide(squares, total, out=np.zeros_like(total), where=total > 0)

@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
+from probtruth.comparison.boards.columns import Columns
 from probtruth.comparison.estimation.design import Design, design, spread_out
-from probtruth.comparison.estimation.pairs import pairs_of
+from probtruth.comparison.estimation.pairs import pair_rows_of, pairs_of
 from probtruth.comparison.estimation.shared_units import of_annotators
 from probtruth.comparison.estimation.unit_sums import UnitSums
 from probtruth.errors import InputError
@@ -22,6 +23,7 @@ PowerSums = Float[np.ndarray, "power row cell"]
 # Powers of scores that are all below this in size would be lost, and those of scores beyond this overflow.
 SMALLEST, LARGEST = 1e-75, 1e75
 BLOCK = 1 << 17  # Numbers worked on at once: they stay in the processor's cache
+MOST_MODELS = 25  # Of more, sums of items that all have cannot be added to sums of items that some lack
 
 
 def influence_of(scores: Scores, plan: Design) -> ModelItem | None:
@@ -41,6 +43,9 @@ class Moments:
     the items of both (Chan, Golub and LeVeque 1983, doi:10.2307/2683386), so that `compare` of it gives what it gives
     of all items at once, up to rounding. Tests that need every item, what labels leave unsure and outcomes that were
     not seen are not in it.
+
+    Where some models lack some items, the items are summed up by the models that were scored on them, or kept as they
+    are where these sums would have more numbers: of m models, up to m^2 + m + 1 items in each group and set of models.
 
     >>> import probtruth as pt
     >>> table = {"item": [1, 2, 3, 4] * 2, "model": ["a"] * 4 + ["b"] * 4, "score": [1, 2, 2, 4, 2, 2, 4, 5]}
@@ -62,13 +67,14 @@ class Moments:
     cell_group: CellInts
     n: CellInts
     # Rows are the models, then their pairs. The mean; where cells are groups also the sums of squared and of cubed
-    # residuals.
+    # residuals. NaN where scores have holes: `columns` have them.
     powers: PowerSums
     ends: Float[np.ndarray, "end row group"]  # minus the least value, and the largest
     sizes: Float[np.ndarray, "size row group"]  # how many values are not 0, and the sum of their sizes
     infinite: Int[np.ndarray, "sign model group"]
     largest: ModelFloats
     steps: tuple[int, int] | None  # the least and largest of losses (or 0) that are all -1, 0 or 1
+    columns: Columns | None = None
     annotators: UnitSums | None = None
     cautions: tuple[str, ...] = ()  # of the scores
 
@@ -90,18 +96,27 @@ class Moments:
 
         Returns: sums that `+` adds and `compare` takes.
 
-        Errors: `InputError` for NaN scores, and for scores that better ones correct (`gold`).
+        Errors: `InputError` for scores that better ones correct (`gold`), and where some models lack items for scores
+            against fitted classes, or with annotators.
         """
         if scores.gold is not None:
             raise InputError("scores with gold", "scores alone", "Compare them as a whole.")
         plan = design(scores, groups, clusters, None)
         influence = influence_of(scores, plan)
-        made = cls.made(scores, scores.losses if influence is None else scores.losses + influence, plan)
+        losses = scores.losses if influence is None else scores.losses + influence
+        made = cls.made(scores, losses, plan)
         if annotations is None and scores.labels is not None:
             annotations = scores.labels.named_annotations
+        if made.has_holes and not (influence is None and annotations is None):
+            what = "fitted classes" if annotations is None else "annotators"
+            hint = "Compare the scores as a whole, or sum up scores.common()."
+            raise InputError(f"sums of scores with {what} that some models lack", "a score of every model", hint)
+        order = np.argsort(np.array(scores.models), kind="stable")
+        if made.has_holes or len(order) <= MOST_MODELS:
+            columns = Columns.of_items(losses[order], plan.of_cell())
+            made = replace(made, columns=columns.merged(made.clustered))
         if annotations is None:
             return made
-        order = np.argsort(np.array(scores.models), kind="stable")
         (_, units), *_ = of_annotators(scores, annotations, order, plan).sums
         return replace(made, annotators=units)
 
@@ -117,13 +132,12 @@ class Moments:
         order = np.argsort(np.array(scores.models), kind="stable")
         values = losses[order] if (np.diff(order) != 1).any() else losses
         models = tuple(scores.models[row] for row in order)
+        columns = None
+        if np.isnan(values).any():
+            columns = Columns.of_items(values, plan.of_cell())
         largest = np.maximum(values.max(1, initial=0.0), -values.min(1, initial=0.0))
         infinite = np.zeros((2, len(values), plan.n_groups), np.int64)
         for row in np.flatnonzero(~np.isfinite(largest)):
-            unknown = np.flatnonzero(np.isnan(values[row]))
-            if len(unknown):
-                where = f"model {models[row]!r}, item {scores.items[unknown[0]]!r}"
-                raise InputError("NaN", "a number", "Remove the item.", where)
             for sign, kind in enumerate((np.inf, -np.inf)):
                 infinite[sign, row] = np.bincount(plan.of_item()[values[row] == kind], minlength=plan.n_groups)
             largest[row] = np.abs(values[row][np.isfinite(values[row])]).max(initial=0.0)
@@ -131,7 +145,7 @@ class Moments:
         if size > LARGEST or 0 < size < SMALLEST:
             wanted = f"finite scores from {SMALLEST:g} to {LARGEST:g}"
             raise InputError(f"scores of size {size:g} at most", wanted, "Rescale the scores.")
-        n, powers, ends, sizes = _summed(values, plan)
+        n, powers, ends, sizes = _summed(values, plan) if columns is None else _with_holes(values, plan)
         return cls(
             models=models,
             rule=scores.rule,
@@ -146,9 +160,15 @@ class Moments:
             sizes=sizes,
             infinite=infinite,
             largest=largest,
-            steps=steps_of(values),
+            steps=_steps_of(values if columns is None else np.nan_to_num(values, posinf=np.inf, neginf=-np.inf)),
+            columns=columns,
             cautions=scores.cautions,
         )
+
+    @property
+    def has_holes(self) -> bool:
+        """Whether some models lack some items."""
+        return self.columns is not None and bool(np.isnan(self.columns.values).any())
 
     @property
     def clustered(self) -> bool:
@@ -198,16 +218,24 @@ class Moments:
         return np.asarray(means)
 
     def __add__(self, other: "Moments") -> "Moments":
-        for name in ("models", "rule", "higher_is_better", "clustered"):
+        for name in ("rule", "higher_is_better", "clustered"):
             one = getattr(self, name)
             two = getattr(other, name)
             if one != two:
                 raise InputError(f"{name} {one} and {two}", "parts of one table of scores", "Score them alike.")
         if (self.annotators is None) != (other.annotators is None):
             raise InputError("annotators in one part only", "in both or none", "Pass annotations with every part.")
-        names = sort_names({*self.groups, *other.groups}), sort_names({*self.cells, *other.cells})
+        models = tuple(sorted({*self.models, *other.models}))
+        names = models, sort_names({*self.groups, *other.groups}), sort_names({*self.cells, *other.cells})
         one = self._among(*names)
         two = other._among(*names)
+        columns = None
+        if one.columns is not None and two.columns is not None:
+            columns = (one.columns + two.columns).merged(one.clustered)
+        elif one.has_holes or two.has_holes:
+            hint = f"Compare the scores as a whole, or at most {MOST_MODELS} models."
+            problem = f"parts with items that all of {len(models)} models have, and parts where some lack items"
+            raise InputError(problem, "items that some lack in every part", hint)
         if (one.cell_group != two.cell_group)[(one.n > 0) & (two.n > 0)].any():
             raise InputError("a cluster in different groups", "clusters inside groups", "Name clusters apart.")
         entropy = None
@@ -232,16 +260,18 @@ class Moments:
             infinite=one.infinite + two.infinite,
             largest=np.maximum(one.largest, two.largest),
             steps=steps,
+            columns=columns,
             annotators=annotators,
             cautions=tuple(dict.fromkeys(self.cautions + other.cautions)),
         )
 
-    def _among(self, groups: tuple[str, ...], cells: tuple[str, ...]) -> "Moments":
-        """The same where groups and cells are some of more."""
+    def _among(self, models: tuple[str, ...], groups: tuple[str, ...], cells: tuple[str, ...]) -> "Moments":
+        """The same where models, groups and cells are some of more."""
         group = positions(groups, self.groups)
         cell = positions(cells, self.cells)
         annotators = self.annotators
-        return replace(
+        columns = self.columns
+        found = replace(
             self,
             groups=groups,
             cells=cells,
@@ -251,11 +281,39 @@ class Moments:
             ends=spread_out(self.ends, group, len(groups), -np.inf),
             sizes=spread_out(self.sizes, group, len(groups)),
             infinite=spread_out(self.infinite, group, len(groups)),
+            columns=None if columns is None else replace(columns, cell=cell[columns.cell]),
             annotators=None if annotators is None else annotators.among(group, len(groups)),
+        )
+        return found if models == self.models else found._with_models(models)
+
+    def _with_models(self, models: tuple[str, ...]) -> "Moments":
+        """The same where its models are some of more, which lack all items."""
+        if self.columns is None or self.annotators is not None:
+            problem = f"models {self.models} and {models}"
+            raise InputError(problem, "parts of one table of scores", "Compare the scores as a whole.")
+        place = positions(models, self.models)
+        n_models = len(models)
+        pairs = n_models + pair_rows_of(pairs_of(place), n_models)
+        rows = np.concatenate([place, pairs])
+        n_rows = n_models * (n_models + 1) // 2
+
+        def spread(values: np.ndarray, size: int, places: np.ndarray, empty: float) -> np.ndarray:
+            """Along the second axis."""
+            return spread_out(values.swapaxes(1, 2), places, size, empty).swapaxes(1, 2)
+
+        return replace(
+            self,
+            models=models,
+            powers=spread(self.powers, n_rows, rows, np.nan),
+            ends=spread(self.ends, n_rows, rows, -np.inf),
+            sizes=spread(self.sizes, n_rows, rows, 0),
+            infinite=spread(self.infinite, n_models, place, 0),
+            largest=spread_out(self.largest, place, n_models),
+            columns=self.columns.among(n_models, place),
         )
 
 
-def steps_of(values: ModelItem) -> tuple[int, int] | None:
+def _steps_of(values: ModelItem) -> tuple[int, int] | None:
     """The least and the largest of values that are all -1, 0 or 1; None of others."""
     if not (_are_steps(values[:, :1000]) and _are_steps(values)):
         return None
@@ -269,7 +327,7 @@ def _are_steps(values: ModelItem) -> bool:
 def _summed(values: ModelItem, plan: Design) -> tuple[np.ndarray, ...]:
     """Number of items, powers, ends and sizes of every model and of every pair, by the cells of a design."""
     group = plan.of_item()
-    cell = group if plan.unit is None else plan.unit
+    cell = plan.of_cell()
     if plan.grouped or plan.unit is not None:  # items of one cell stand together, and cells of one group
         order = np.lexsort((cell, group))
         cell = cell[order]
@@ -294,8 +352,8 @@ def _summed(values: ModelItem, plan: Design) -> tuple[np.ndarray, ...]:
             if stop > n_models:
                 first, second = pairs[max(0, start - n_models) : stop - n_models].T
                 rows = np.concatenate([rows, values[first] - values[second]])
-            mean = np.add.reduceat(rows, starts, axis=1) / count
             of_cells = slice(start, stop), cell[starts]
+            mean = np.add.reduceat(rows, starts, axis=1) / count
             powers[0][of_cells] = mean
             if plan.n_clusters is None:
                 residual = rows - (mean if len(starts) == 1 else np.repeat(mean, count, axis=1))
@@ -309,6 +367,31 @@ def _summed(values: ModelItem, plan: Design) -> tuple[np.ndarray, ...]:
             sizes[0][of_groups] = np.add.reduceat(rows != 0, group_starts, axis=1, dtype=np.int64)
             sizes[1][of_groups] = np.add.reduceat(np.abs(rows), group_starts, axis=1)
     return spread_out(count, cell[starts], n_cells), powers, ends, sizes
+
+
+def _with_holes(values: ModelItem, plan: Design) -> tuple[np.ndarray, ...]:
+    """The same of scores with holes: ends and sizes of the items that a model, or a pair, has, and no powers."""
+    n_models = len(values)
+    n_rows = n_models * (n_models + 1) // 2
+    group = plan.of_item()
+    n_cells = plan.n_clusters or plan.n_groups
+    ends = np.full((2, n_rows, plan.n_groups), -np.inf)
+    sizes = np.zeros((2, n_rows, plan.n_groups))
+    places = np.split(np.arange(n_models, n_rows), np.cumsum(np.arange(n_models - 1, 0, -1)))
+    for model, row in enumerate(values):
+        seen = ~np.isnan(row)
+        for at in np.unique(group[seen]):
+            here = np.flatnonzero(seen & (group == at))
+            ends[:, model, at] = -row[here].min(), row[here].max()
+            with np.errstate(invalid="ignore"):  # of two infinite scores
+                rows = row[here] - np.take(values[model + 1 :], here, axis=1)
+            pairs = places[model]
+            ends[0, pairs, at] = -np.fmin.reduce(rows, axis=1, initial=np.inf)
+            ends[1, pairs, at] = np.fmax.reduce(rows, axis=1, initial=-np.inf)
+            sizes[0, pairs, at] = np.count_nonzero(np.fmax(np.abs(rows, out=rows), 0.0, out=rows), axis=1)
+            sizes[1, pairs, at] = rows.sum(1)
+    powers = np.full((3 if plan.n_clusters is None else 1, n_rows, n_cells), np.nan)
+    return np.bincount(plan.of_cell(), minlength=n_cells), powers, ends, sizes
 
 
 def _merged(

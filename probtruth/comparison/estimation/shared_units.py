@@ -37,7 +37,7 @@ class Shared:
     """
 
     what: str
-    sums: Sequence[tuple[Models, UnitSums]]
+    sums: Sequence[tuple[Int[np.ndarray, " _"], UnitSums]]  # the models of each set, and the sums
     weights: Float[np.ndarray, " group"]
     named: bool = True
 

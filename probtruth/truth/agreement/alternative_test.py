@@ -83,8 +83,6 @@ def alternative_annotator_test(
         >>> pt.agreement.alternative_annotator_test(votes, judge).models.row(0)
         ('judge', 3, 0.0, 0.65, False)
     """
-    from scipy.stats import false_discovery_control  # takes half a second to load, which only this test pays
-
     check.instance(annotations, Annotations, "Annotations.from_long, Annotations.from_counts or read_annotations")
     check.one_of(alignment, ("accuracy", "rmse"), "alignment")
     check.number(epsilon, "epsilon", least=0)
@@ -119,8 +117,7 @@ def alternative_annotator_test(
                 "p_value": _p_value(loses[rows] - wins[rows], epsilon),
             }
             compared.append(row)
-        adjusted = false_discovery_control([row["p_value"] for row in compared], method="by")
-        beaten = adjusted <= level
+        beaten = _benjamini_yekutieli(np.array([row["p_value"] for row in compared]), level)
         for row, replaceable in zip(compared, beaten.tolist(), strict=True):
             by_annotator.append({**row, "replaceable": replaceable})
         rate = float(beaten.mean())
@@ -215,3 +212,17 @@ def _p_value(differences: Float[np.ndarray, " item"], epsilon: float) -> float:
     n = len(differences)
     t = (differences.mean() - epsilon) / (differences.std(ddof=1) / n**0.5)
     return float(stdtr(n - 1, t))
+
+
+def _benjamini_yekutieli(p_values: Float[np.ndarray, " test"], level: float) -> Bool[np.ndarray, " test"]:
+    """Which tests are rejected at the false discovery rate under any dependence between them."""
+    n_tests = len(p_values)
+    ranks = np.arange(1, n_tests + 1)
+    dependence = (1 / ranks).sum()
+    limits = ranks * level / (n_tests * dependence)
+    ordered = np.sort(p_values)
+    below = np.flatnonzero(ordered <= limits)
+    if not below.size:
+        return np.zeros(n_tests, bool)
+    last = ordered[below[-1]]
+    return np.asarray(p_values <= last)

@@ -3,13 +3,16 @@
 from itertools import combinations
 
 import numpy as np
+import polars
 import pytest
-from made_scores import make
+from made_scores import assert_same, make
 from scipy import sparse
 from scipy.sparse.linalg import lsqr
 
 import probtruth as pt
-from probtruth.comparison.boards.boards import Fit, connected, filled
+from probtruth.comparison.boards.boards import filled
+from probtruth.comparison.boards.columns import Columns
+from probtruth.comparison.boards.fit import Fit, connected
 from probtruth.comparison.estimation.design import Design
 from probtruth.errors import PosteriorError
 
@@ -38,9 +41,10 @@ def test_a_full_board_is_left_as_it_is() -> None:
         Design.of(groups, group_names=("x", "y", "z")),
         Design.of(groups, groups + 3 * (np.arange(50) // 10), group_names=("x", "y", "z")),
     ):
-        made = filled(values, plan, list("abcd"))
-        np.testing.assert_allclose(made.values, values, rtol=0, atol=ROUNDING)
-        np.testing.assert_allclose(made.effective, 1.0, rtol=ROUNDING)
+        (made,) = filled(values, plan, list("abcd"))
+        np.testing.assert_allclose(made, values, rtol=0, atol=ROUNDING)
+        fit = Fit.of(Columns.of_items(values, plan.of_cell()))
+        np.testing.assert_allclose(fit.effective(None if plan.unit is None else plan.unit), 1.0, rtol=ROUNDING)
 
 
 def test_means_are_those_of_least_squares_with_an_effect_for_each_item() -> None:
@@ -50,7 +54,7 @@ def test_means_are_those_of_least_squares_with_an_effect_for_each_item() -> None
     columns = sparse.csr_matrix((np.ones(len(model)), (rows, model)), (len(model), 6))
     effects = sparse.csr_matrix((np.ones(len(model)), (rows, item)), (len(model), 40))
     found = lsqr(sparse.hstack([columns, effects]), values[model, item], atol=1e-14, btol=1e-14)[0]
-    fit = Fit.of(values)
+    fit = Fit.of(Columns.of_items(values, np.zeros(40, int)))
     np.testing.assert_allclose(fit.mean - fit.mean[0], found[:6] - found[0], atol=1e-8)
 
 
@@ -259,3 +263,80 @@ def test_a_model_without_any_score_is_an_error() -> None:
     )
     with pytest.raises(pt.InputError, match="no score of model 'c'"):
         pt.compare(scores)
+
+
+def test_models_that_share_no_item_are_compared_by_way_of_another() -> None:
+    """Of a chain the difference is the sum of its links', which rest on different items: variances add up."""
+    rng = np.random.default_rng(15)
+    values = 2 * rng.standard_normal(400) + rng.standard_normal((3, 400)) + np.array([[0.0], [0.1], [0.4]])
+    values[2, :200] = np.nan
+    values[0, 200:] = np.nan
+    found = {row.models: row for row in pt.compare(make(values, higher_is_better=False)).pairs}
+    one, two = values[0, :200] - values[1, :200], values[1, 200:] - values[2, 200:]
+    far = found["000", "002"]
+    assert far.difference == pytest.approx(one.mean() + two.mean(), rel=ROUNDING)
+    error = np.sqrt(one.var(ddof=1) / 200 + two.var(ddof=1) / 200)
+    assert far.high - far.low == pytest.approx(2 * 1.966 * error, rel=0.01)  # t of some 400 degrees of freedom
+    assert far.shared_items == 0
+
+
+def test_a_model_that_shares_one_item_has_infinite_intervals_and_the_others_what_they_have_without_it() -> None:
+    values = board(np.random.default_rng(16), 3, 50, 1.0)
+    values[2, 1:] = np.nan
+    comparison = pt.compare(make(values))
+    found = {row.models: row for row in comparison.pairs}
+    assert (found["000", "002"].low, found["000", "002"].high) == (-np.inf, np.inf)
+    without = pt.compare(make(values[:2])).pairs[0]
+    assert found["000", "001"].low == pytest.approx(without.low, rel=0.05)
+    assert "'000' and '002' (and 1 more of the pairs) are compared by one item" in " ".join(comparison.warnings)
+    bounded = pt.compare(make((values > 0) + 0 * values))
+    row = next(row for row in bounded.pairs if row.models == ("000", "002"))
+    assert (row.low, row.high) == (-1.0, 1.0)
+
+
+@pytest.mark.parametrize("size", [1, 5])
+def test_ties_in_clusters_count_on_a_board_as_they_do_on_full_scores(size: int) -> None:
+    """Clusters of one item are items; of more, a hole elsewhere changes little."""
+    values = zero_one(200)
+    clusters = [str(item // size) for item in range(200)]
+    full = pt.compare(make(values), clusters=clusters).pairs[0]
+    less = values.copy()
+    less[2, 50] = np.nan
+    with_hole = pt.compare(make(less), clusters=clusters).pairs[0]
+    for name in ("low", "high"):
+        assert with_hole[name] == pytest.approx(full[name], abs=0.01 * (full.high - full.low))
+    half = values[:2].copy()
+    half[1, 100:] = np.nan
+    pair = pt.compare(make(half), clusters=clusters).pairs[0]
+    alone = pt.compare(make(values[:2, :100]), clusters=clusters[:100]).pairs[0]
+    assert pair.high - pair.low == pytest.approx(alone.high - alone.low, rel=0.03)  # of one degree of freedom
+
+
+@pytest.mark.parametrize("unit", ["annotator", "replicate"])
+def test_cells_with_a_hole_say_the_same_by_every_way_in_and_what_they_say_without_it(unit: str, tmp_path) -> None:
+    """Three of twelve annotators (or replicates) an item; one model lacks all cells of one item."""
+    rng = np.random.default_rng(17)
+    item, who, model = (axis.ravel() for axis in np.meshgrid(np.arange(90), np.arange(3), np.arange(3), indexing="ij"))
+    person = (item + 5 * who) % 12
+    score = rng.standard_normal(90)[item] + 0.3 * model + rng.standard_normal(len(item))
+    score += 0.4 * rng.standard_normal((12, 3))[person, model]
+    columns = {"item": item.astype(str), unit: person.astype(str), "model": [f"m{at}" for at in model], "score": score}
+    full = polars.DataFrame(columns)
+    less = full.filter((polars.col("item") != "10") | (polars.col("model") != "m1"))
+    less.write_csv(tmp_path / "cells.csv")
+    named = {unit: unit, "higher_is_better": False}
+    ways = [
+        pt.read_scores(tmp_path / "cells.csv", **named),
+        pt.read_scores(less, **named),
+        pt.read_scores(less.to_dict(as_series=False), **named),
+        pt.Scores.from_frame(less, **named),
+    ]
+    found = [pt.compare(one, engine="exact") for one in ways]
+    for other in found[1:]:
+        assert_same(found[0], other)
+    without = pt.compare(pt.read_scores(full, **named), engine="exact")
+    for source, share in without.uncertainty.items():
+        assert found[0].uncertainty[source] == (None if share is None else pytest.approx(share, abs=0.05))
+    for one, other in zip(found[0].pairs, without.pairs, strict=True):
+        assert one.difference == pytest.approx(other.difference, abs=0.05 * (other.high - other.low))
+        assert one.shared_items == (89 if "m1" in one.models else 90)

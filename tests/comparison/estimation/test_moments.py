@@ -4,12 +4,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from made_scores import without_annotators
+from made_scores import assert_same, without_annotators
 
 import probtruth as pt
 from probtruth.errors import InputError
 
-EQUAL = 1e-9
 N = 96
 KINDS = ("plain", "groups", "clusters", "both", "ties", "rare", "rounding", "infinite", "large level")
 
@@ -48,34 +47,6 @@ def part_of(columns: dict[str, list], chosen: np.ndarray) -> pt.Scores:
     keep = np.isin(columns["item"], chosen)
     rows = {name: np.array(values)[keep].tolist() for name, values in columns.items()}
     return pt.Scores.from_frame(rows, higher_is_better=False)
-
-
-def numbers(comparison) -> dict[str, float | None]:
-    """Every shown number by its place."""
-    found = {}
-    for row in comparison.pairs:
-        found |= {f"{row['a']}-{row['b']} {name}": value for name, value in vars(row).items() if name not in ("a", "b")}
-    for row in comparison.ranks:
-        found |= {f"{row['model']} {name}": value for name, value in vars(row).items() if name != "model"}
-    for where, rows in {**comparison.group_results, "by group": comparison.groups}.items():
-        for row in rows:
-            key = f"{where} {row.get('group')} {row['a']}-{row['b']}"
-            found |= {f"{key} {name}": value for name, value in vars(row).items() if isinstance(value, float)}
-    return found
-
-
-def assert_same(one, other, but=()):
-    left, right = numbers(one), numbers(other)
-    assert left.keys() == right.keys()
-    for key, value in left.items():
-        if key.split()[-1] in but:
-            continue
-        if not isinstance(value, float):
-            assert right[key] == value, key
-        elif key.split()[-1] in ("p_best", "expected_rank", "expected_regret"):  # rounding may turn single draws
-            assert right[key] == pytest.approx(value, abs=1e-3 * max(1.0, abs(value))), key
-        else:
-            assert right[key] == pytest.approx(value, rel=EQUAL, abs=EQUAL), key
 
 
 @settings(max_examples=8, deadline=None)

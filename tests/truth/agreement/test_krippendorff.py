@@ -103,7 +103,7 @@ TEXT = pt.Annotations.from_long({"item": [0, 0], "annotator": ["p", "q"], "label
         (lambda: pt.agreement.krippendorff_alpha(labelled("a", "b"), level="ordinal", order="ab"), "order as a str"),
         (lambda: pt.agreement.krippendorff_alpha([["yes", "no"]]), "got list, expected Annotations"),
         (lambda: pt.agreement.human_ceiling([["yes", "no"]]), "got list, expected Annotations"),
-        (lambda: pt.agreement.human_ceiling(labelled("a", "b"), TEXT), "predictions of type Annotations"),
+        (lambda: pt.agreement.human_ceiling(labelled("a", "b"), TEXT), "got Annotations, expected Predictions"),
         (lambda: pt.agreement.alternative_annotator_test([["yes"]], TEXT), "got list, expected Annotations"),
         (lambda: pt.agreement.krippendorff_alpha(pt.Annotations.from_counts([[1, 0]])), "no item with two annotations"),
     ],

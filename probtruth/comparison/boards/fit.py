@@ -1,0 +1,157 @@
+"""The means of a board with holes, by least squares with an effect for each item, and what each item adds to them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+from scipy.linalg import cho_factor, cho_solve
+from scipy.sparse.csgraph import connected_components
+
+from probtruth import check
+from probtruth.comparison.boards.columns import Columns, Many, Values
+from probtruth.comparison.estimation.design import totals
+from probtruth.comparison.estimation.estimate import rows_from_models
+from probtruth.errors import PosteriorError
+
+MOST_WEIGHTS = 1 << 24  # Numbers from which on effective units are counted over some columns, evenly spaced
+LEAST_COLUMNS = 500  # So many of them at least
+SAME = 1e-12  # Scores of two models that differ by less, relative to how they vary, are the same but for rounding
+
+Seen = Bool[np.ndarray, "model column"]
+
+
+def connected(values: Values) -> Int[np.ndarray, " model"]:
+    """The set of each model; between sets there is no chain of items that were scored on two models."""
+    seen = (~np.isnan(values)).astype(np.float64)
+    _, of_model = connected_components(seen @ seen.T > 0, directed=False)
+    return np.asarray(of_model)
+
+
+def need_connected(values: Values, models: Sequence[str], group: str | None) -> None:
+    of_model = connected(values)
+    if not of_model.any():
+        return
+    sets = []
+    for one in range(of_model.max() + 1):
+        names = [models[at] for at in np.flatnonzero(of_model == one).tolist()]
+        sets.append(check.shortlist(names, 3))
+    where = "" if group is None else f"in group {check.quote(group)}, "
+    raise PosteriorError(
+        f"got models that no chain of shared items connects ({where}{' and '.join(sets[:3])}), expected items on which "
+        "models of both were scored. Hint: score some items with one model of each, or compare each set by itself."
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """The means of least squares of one group's board; its models are connected."""
+
+    columns: Columns
+    seen: Seen
+    mean: Float[np.ndarray, " model"]
+    solve: Float[np.ndarray, "model model"]  # from sums of residuals to means, without what they have in common
+    alike: Int[np.ndarray, " model"]  # the first model that has the same scores
+
+    @classmethod
+    def of(cls, columns: Columns) -> "Fit":
+        seen = ~np.isnan(columns.values)
+        count = columns.count
+        n_models = len(seen)
+        average = seen / np.maximum(seen.sum(0), 1)
+        item_mean, deviation = _about_items(columns.values, seen)
+        # the normal equations have the Laplacian of the graph of models that share items
+        counted = seen * count
+        laplacian = np.diag(counted.sum(1).astype(np.float64)) - counted @ average.T
+        constant = np.full((n_models, n_models), count.sum() / n_models**2)  # what the means have in common is free
+        solve = np.asarray(cho_solve(cho_factor(laplacian + constant), np.eye(n_models)))
+        contrast = solve @ (deviation @ count)
+        # the level is that at which the items' worth averages to 0
+        share = count * seen.any(0) / count[seen.any(0)].sum()
+        level = (item_mean - contrast @ average) @ share
+        return cls(columns, seen, contrast + level, solve - (average @ share) @ solve, _first_equal(columns))
+
+    @property
+    def n_items(self) -> int:
+        return int(self.columns.count.sum())
+
+    def moved(self, about: Values, seen: Seen) -> Values:
+        """How far scores less the models' means move these, times the number of items; linear in them."""
+        item_mean, residual = _about_items(about, seen)
+        scored = self.columns.count[self.seen.any(0)].sum()
+        moved = self.n_items * (self.solve @ residual + item_mean / scored)
+        return np.asarray(moved[self.alike])
+
+    def filled(self, values: Values) -> Values:
+        """Scores without holes in place of those with these: the means, and about them what each column moves."""
+        return np.asarray(self.mean[self.alike, None] + self.moved(values - self.mean[:, None], self.seen))
+
+    def of_sums(self, level: Float[np.ndarray, " model"]) -> tuple[Values, Values, Float[np.ndarray, " column"]]:
+        """Columns whose products add up as those of all items do: scores, what they move about a level, and the size of
+        a constant in them."""
+        size = np.sqrt(self.columns.count)
+        scores = [size * self.columns.values]
+        moved = [size * (self.filled(self.columns.values) - level[:, None])]
+        sizes = [size]
+        for at, one in self.columns.many.items():
+            seen = np.repeat(self.seen[:, [at]], len(one.root), axis=1)
+            scores.append(np.where(seen, one.root.T, np.nan))
+            moved.append(self.moved(one.root.T, seen))
+            sizes.append(np.zeros(len(one.root)))
+        return np.concatenate(scores, axis=1), np.concatenate(moved, axis=1), np.concatenate(sizes)
+
+    def effective(self, unit: Int[np.ndarray, " column"] | None) -> Float[np.ndarray, " row"]:
+        """The number of units of like weight, as a share of what there would be without holes (Kish 1965)."""
+        patterns, of_column = np.unique(self.seen, axis=1, return_inverse=True)
+        n_rows = len(self.mean) * (len(self.mean) + 1) // 2
+        most = max(LEAST_COLUMNS, MOST_WEIGHTS // n_rows)
+        count = self.columns.count.astype(np.float64)
+        if unit is None:
+            chosen = np.arange(0, patterns.shape[1], -(-patterns.shape[1] // most))
+            size = np.bincount(of_column.ravel(), count)[chosen]
+            weights = self._weights(patterns[:, chosen])
+            return np.asarray((weights @ size) ** 2 / (weights**2 @ size) / size.sum())
+        if patterns.shape[1] > most:  # a part of each cluster's columns
+            chosen = np.arange(0, len(count), -(-len(count) // most))
+            count = count[chosen]
+            unit = unit[chosen]
+            patterns, of_column = np.unique(self.seen[:, chosen], axis=1, return_inverse=True)
+        _, unit = np.unique(unit, return_inverse=True)
+        n_units = int(unit.max()) + 1
+        weights = totals(self._weights(patterns)[:, of_column.ravel()] * count, unit, n_units)
+        return np.asarray(_kish(weights) / _kish(totals(count[None], unit, n_units)))
+
+    def _weights(self, seen: Seen) -> Float[np.ndarray, "row column"]:
+        """What an item's errors have of the variance of each row's mean, if all vary alike, and items as errors do."""
+        n_seen = np.maximum(seen.sum(0), 1)
+        rows = rows_from_models(self.solve)
+        square = rows**2 @ seen - (rows @ seen) ** 2 / n_seen
+        square[: len(self.mean)] += (1 / n_seen + 1.0) / self.n_items**2
+        return np.asarray(square)
+
+
+def _about_items(values: Values, seen: Seen) -> tuple[np.ndarray, Values]:
+    """The mean of each item over the models that were scored on it, and the scores about it."""
+    there = np.where(seen, values, 0.0)
+    item_mean = there.sum(0) / np.maximum(seen.sum(0), 1)
+    return item_mean, np.where(seen, values - item_mean, 0.0)
+
+
+def _kish(weights: Float[np.ndarray, "row unit"]) -> Float[np.ndarray, " row"]:
+    return np.asarray(weights.sum(1) ** 2 / np.square(weights).sum(1))
+
+
+def _first_equal(columns: Columns) -> Int[np.ndarray, " model"]:
+    """The first model that has the same scores, itself if none: rounding shall not tell them apart."""
+    first: dict[bytes, int] = {}
+    found = [first.setdefault(row.tobytes(), at) for at, row in enumerate(columns.values)]
+    for at, one in enumerate(found):
+        if not all(_same(many, at, one) for many in columns.many.values()):
+            found[at] = at
+    return np.array(found, np.int64)
+
+
+def _same(many: Many, one: int, other: int) -> bool:
+    """Whether two models have the same scores on these items, but for rounding."""
+    apart = np.abs(many.root[:, one] - many.root[:, other]).max(initial=0.0)
+    return bool(apart <= SAME * np.abs(many.root[:, one]).max(initial=0.0))
