@@ -300,7 +300,7 @@ def score_kind(table: Table, how: ScoreReading = ScoreReading(), models: Sequenc
     if {item, model, score} <= set(columns):
         return LongScores(item, model, score)
     if vote_columns(columns) is not None:
-        votes = vote_columns(columns, {"item": how.item, "annotator": how.annotator})
+        votes = vote_columns(columns, {"item": how.item, "annotator": how.annotator, "group": how.group})
         assert votes is not None
         return votes
     _refuse_wide(table, how)

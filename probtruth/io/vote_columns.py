@@ -20,6 +20,8 @@ class Votes:
     item: str | None = None
     annotator: str | None = None
     swapped: str | None = None
+    group: str | None = None
+    covariates: tuple[str, ...] = ()
 
 
 # The columns of the two models of a vote, the preferred one first where nothing says who won.
@@ -38,6 +40,7 @@ VOTE_COLUMNS = {
     "winner": ("winner", "preference", "preferred", "vote", "outcome", "g1_winner"),
     "item": ("item", "prompt", "prompt_id", "question_id", "instruction", "question", "conversation_id", "task_id"),
     "annotator": ("annotator", "judge", "worker", "worker_id", "user", "user_id", "rater", "judge_hash", "evaluator"),
+    "group": (),
 }
 
 
@@ -65,4 +68,4 @@ def vote_columns(columns: Sequence[str], named: Mapping[str, str | None] = Mappi
     if left.lower().startswith("chosen"):
         winner = named.get("winner")
     swapped = lower.get("g2_winner") if winner is not None and winner.lower() == "g1_winner" else None
-    return Votes(left, right, winner, roles["item"], roles["annotator"], swapped)
+    return Votes(left, right, winner, roles["item"], roles["annotator"], swapped, roles["group"])

@@ -9,7 +9,7 @@ import numpy as np
 import polars
 from jaxtyping import Int
 
-from probtruth import check, frames
+from probtruth import check, frame_numbers, frames
 from probtruth.check import Source
 from probtruth.errors import InputError
 from probtruth.io.addresses import fetched_once
@@ -22,19 +22,21 @@ from probtruth.io.vote_columns import Votes as VoteKind
 from probtruth.io.vote_columns import vote_columns
 from probtruth.types import Scores, Votes
 from probtruth.types.arguments import Files, Frame, StrPath
-from probtruth.types.index import positions, sort_names
+from probtruth.types.index import Coded, positions, sort_names
+from probtruth.types.score_rows import partition_of
 
 LEFT, RIGHT, TIE = 1, -1, 0
-FAILED = 2  # A judgement that a tool marks as an error, which is left out
-# What the winner's cell may say, in lower case and without what stands between words.
+FAILED, BLANK = 2, 3  # A judgement that a tool marks as an error, and none: both are left out
+BOTH_BAD = ("tie (bothbad)", "tie(bothbad)", "bothbad", "both_bad", "both bad", "tie (both bad)")
+# What the winner's cell may say, in lower case
 ANSWERS = {
     **dict.fromkeys(("model_a", "a", "left", "model_1", "first", "win", "[[a]]"), LEFT),
     **dict.fromkeys(("model_b", "b", "right", "model_2", "second", "loss", "lose", "[[b]]"), RIGHT),
-    **dict.fromkeys(("tie", "draw", "both", "equal", "same", "neither", "[[c]]"), TIE),
+    **dict.fromkeys(("tie", "draw", "both", "equal", "same", "neither", "[[c]]", *BOTH_BAD), TIE),
+    **{"1": LEFT, "1.0": LEFT, "2": RIGHT, "2.0": RIGHT, "1.5": TIE, "0": TIE, "0.0": TIE},  # as AlpacaEval writes
     "error": FAILED,
+    "": BLANK,
 }
-BOTH_BAD = ("tie (bothbad)", "tie(bothbad)", "bothbad", "both_bad", "both bad", "tie (both bad)")
-NUMBERS = {"1": LEFT, "1.0": LEFT, "2": RIGHT, "2.0": RIGHT, "1.5": TIE, "0": TIE, "0.0": TIE}  # as AlpacaEval writes
 
 
 def read_votes(
@@ -45,6 +47,8 @@ def read_votes(
     right: str | None = None,
     winner: str | None = None,
     annotator: str | None = None,
+    group: str | None = None,
+    covariates: Sequence[str] = (),
 ) -> Votes:
     """Votes on pairs of models from a table with one row for each vote.
 
@@ -52,8 +56,9 @@ def read_votes(
     `generator_1` and `generator_2`), or the preferred and the other one (`chosen` and `rejected`); the `winner` or
     `preference`; the prompt (`item`, `prompt`, `question_id`, ...); the `annotator` (`judge`, `worker`, `user`, ...). A
     winner is "model_a", "a", "left" or the model's name, "tie", or 1, 2 and 1.5 for a tie; where both are bad, that
-    counts as a tie and is said; one marked as an error is left out and counted. `g1_winner` and `g2_winner` (MT-bench)
-    are two votes with sides exchanged. Votes that one annotator gave on the same answers again count together.
+    counts as a tie and is said; one marked as an error, or blank, is left out and counted. `g1_winner` and `g2_winner`
+    (MT-bench) are two votes with sides exchanged. Votes that one annotator gave on the same answers again count
+    together.
 
     Arguments:
         table: a file, an address or a dataframe.
@@ -62,15 +67,18 @@ def read_votes(
         right: the column of the other model.
         winner: the column that says which is preferred.
         annotator: the column of annotators.
+        group: the column of the prompts' groups (category, language).
+        covariates: columns of numbers, each the difference between the two answers, left less right (of length, of
+            style). The strengths are then those of answers that are alike in them.
 
-    Errors: `InputError` names the row of a model against itself, of a blank, and of a winner that is none of these.
+    Errors: `InputError` names the row of a model against itself, and of a winner that is none of these.
 
     >>> import probtruth as pt
     >>> pt.read_votes({"prompt": [1, 2], "model_a": ["x", "x"], "model_b": ["y", "z"], "winner": ["a", "tie"]})
     Votes: 2 votes on 3 models, 2 prompts, 50% ties
     """
     source_table = opened(table)
-    named = {"item": item, "left": left, "right": right, "winner": winner, "annotator": annotator}
+    named = {"item": item, "left": left, "right": right, "winner": winner, "annotator": annotator, "group": group}
     kind = vote_columns(source_table.columns, named)
     if kind is None:
         raise InputError(
@@ -79,7 +87,7 @@ def read_votes(
             "Name them: left=..., right=..., winner=....",
             source_table.name,
         )
-    return votes_of(source_table, kind)
+    return votes_of(source_table, replace(kind, covariates=tuple(covariates)))
 
 
 @fetched_once()
@@ -151,84 +159,79 @@ def votes_of(table: Table, kind: VoteKind) -> Votes:
         outcome, both_bad = _outcomes(frame, kind.winner, first, second, source)
         if both_bad:
             notes += (f"{check.count(both_bad, 'vote')} that both are bad count as ties",)
-    item, items = np.arange(len(first)), tuple(map(str, range(len(first))))
-    if kind.item is not None:
-        item, items = _codes(frame, kind.item, source, "item")
-    annotator = None
-    annotators: tuple[str, ...] = ()
-    if kind.annotator is not None:
-        if isinstance(frame.schema[kind.annotator], polars.List):  # a judge and its prompt, as MT-bench has them
-            frame = frame.with_columns(polars.col(kind.annotator).list.join(" "))
-        annotator, annotators = _codes(frame, kind.annotator, source, "annotator")
+    n = len(first)
+    coded: dict[str, Coded] = {
+        "item": (np.arange(n), [*map(str, range(n))]),
+        "annotator": (np.zeros(n, np.int64), [""]),
+    }
+    for role, column in (("item", kind.item), ("annotator", kind.annotator), ("group", kind.group)):
+        if column is not None:
+            if isinstance(frame.schema[column], polars.List):  # a judge and its prompt, as MT-bench has them
+                frame = frame.with_columns(polars.col(column).list.join(" "))
+            coded[role] = frames.encode(frame, column, source, role)
+    given = [frame_numbers.numbers(frame, name, source, "covariate") for name in kind.covariates]
+    rows = np.stack([coded["item"][0], left, right, outcome, coded["annotator"][0], *given])
     if kind.swapped is not None:  # a second game of each row, with the sides exchanged
         again, _ = _outcomes(frame, kind.swapped, first, second, source)
-        outcome = np.concatenate([outcome, np.where(again == FAILED, FAILED, -again)])
-        left, right = np.concatenate([left, right]), np.concatenate([right, left])
-        item = np.tile(item, 2)
-        annotator = None if annotator is None else np.tile(annotator, 2)
-    failed = outcome == FAILED
-    if failed.any():
-        notes += (f"{check.count(int(failed.sum()), 'judgement')} marked as an error left out",)
-        if failed.all():
-            raise InputError("no vote that is not marked as an error", "at least one vote", "Check it.", source.name)
-        left, right, outcome = left[~failed], right[~failed], outcome[~failed]
-        item, items = _still_there(item[~failed], items)
-        if annotator is not None:
-            annotator, annotators = _still_there(annotator[~failed], annotators)
-    found = [
-        name
-        for name in (kind.item, kind.left, kind.right, kind.winner, kind.swapped, kind.annotator)
-        if name is not None
-    ]
-    notes += (f"read as votes, from the columns {', '.join(found)}",)
-    named = kind.item is not None
-    placed = kind.winner is not None
-    return Votes(item, left, right, outcome, models, items, annotator, annotators, named, placed, notes)
+        swapped = rows[[0, 2, 1, *range(3, len(rows))]]
+        swapped[3] = np.where(again >= FAILED, again, -again)
+        swapped[5:] *= -1
+        rows = np.concatenate([rows, swapped], axis=1)
+    for code, what in ((FAILED, "judgement marked as an error"), (BLANK, "vote without a winner")):
+        left_out = rows[3] == code
+        if left_out.any():
+            noun, _, how = what.partition(" ")
+            notes += (f"{check.count(int(left_out.sum()), noun)} {how} left out",)
+    rows = rows[:, rows[3] < FAILED]
+    if not rows.size:
+        raise InputError("no vote with a winner", "at least one vote", "Check it.", source.name)
+    item, left, right, outcome, annotator = rows[:5].astype(np.int64)
+    item, items, stays = _in_order(item, coded["item"][1])
+    annotator, annotators, _ = _in_order(annotator, coded["annotator"][1])
+    found = (kind.item, kind.left, kind.right, kind.winner, kind.swapped, kind.annotator, kind.group, *kind.covariates)
+    notes += (f"read as votes, from the columns {', '.join(name for name in found if name is not None)}",)
+    return Votes(
+        item,
+        left,
+        right,
+        outcome,
+        models,
+        items,
+        None if kind.annotator is None else annotator,
+        () if kind.annotator is None else annotators,
+        kind.item is not None,
+        kind.winner is not None,
+        notes,
+        dict(zip(kind.covariates, rows[5:], strict=True)),
+        partition_of("group", coded, stays, source, {"group": str(kind.group)}),
+    )
 
 
-def _codes(frame: polars.DataFrame, column: str, source: Source, what: str) -> tuple[np.ndarray, tuple[str, ...]]:
-    codes, distinct = frames.encode(frame, column, source, what)
-    ordered = sort_names(distinct)
-    return positions(ordered, distinct)[codes], ordered
-
-
-def _still_there(codes: np.ndarray, names: tuple[str, ...]) -> tuple[np.ndarray, tuple[str, ...]]:
-    """The codes and names of those that still have a vote."""
+def _in_order(codes: np.ndarray, names: Sequence[str]) -> tuple[np.ndarray, tuple[str, ...], np.ndarray]:
+    """The codes and names of those that still have a vote, in the order of the names, and their places before."""
     used, codes = np.unique(codes, return_inverse=True)
-    return codes, tuple([names[at] for at in used.tolist()])
+    found = [names[at] for at in used.tolist()]
+    ordered = sort_names(found)
+    place = positions(ordered, found)
+    return place[codes], ordered, used[np.argsort(place)]
 
 
 def _outcomes(
     frame: polars.DataFrame, column: str, left: Sequence[str], right: Sequence[str], source: Source
 ) -> tuple[Int[np.ndarray, " vote"], int]:
     """Who won each vote, and of how many it was said that both are bad."""
-    cells = frames.text(frames.flat(frame, column, source, "winner")).to_list()
-    outcome = np.empty(len(cells), np.int64)
-    both_bad = 0
+    cells = frames.text(frames.flat(frame, column, source, "winner")).fill_null("").str.strip_chars().to_list()
     models = {*left, *right}
-    two_codes = {"0", "1"} == {(cell or "").strip().removesuffix(".0") for cell in cells}
-    if two_codes and not {"0", "1"} & models:
+    if {"0", "1"} == {cell.removesuffix(".0") for cell in cells} and not {"0", "1"} & models:
         hint = "Write model_a, model_b or tie: 0 may be the other model, or a tie."
         raise InputError("the winners 0 and 1 alone", "1, 2 and 1.5 (or 0) for ties", hint, source.at(0, column))
-    for row, (cell, first, second) in enumerate(zip(cells, left, right, strict=True)):
-        said = "" if cell is None else cell.strip()
-        lower = said.lower()
-        if said == first:
-            outcome[row] = LEFT
-        elif said == second:
-            outcome[row] = RIGHT
-        elif said in models:
+    outcome = np.zeros(len(cells), np.int64)
+    for row, (said, first, second) in enumerate(zip(cells, left, right, strict=True)):
+        answers = {first: LEFT, second: RIGHT} if said in models else ANSWERS
+        found = answers.get(said if said in models else said.lower())
+        if found is None:
             what = f"the winner {check.quote(said)} of a vote on {check.quote(first)} and {check.quote(second)}"
             raise InputError(what, "one of the two models, or tie", "Check the row.", source.at(row, column))
-        elif lower in BOTH_BAD:
-            outcome[row] = TIE
-            both_bad += 1
-        elif lower in ANSWERS:
-            outcome[row] = ANSWERS[lower]
-        elif lower in NUMBERS:
-            outcome[row] = NUMBERS[lower]
-        else:
-            what = f"the winner {check.quote(said)}" if said else "a blank"
-            wanted = f"{check.quote(first)}, {check.quote(second)}, model_a, model_b or tie"
-            raise InputError(what, wanted, "Leave out votes without an outcome.", source.at(row, column))
+        outcome[row] = found
+    both_bad = sum(said.lower() in BOTH_BAD for said in cells)
     return outcome, both_bad

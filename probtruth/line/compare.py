@@ -8,6 +8,7 @@ import numpy as np
 from probtruth import check
 from probtruth.comparison.compare import compare as compare_scores
 from probtruth.comparison.compare import need_two
+from probtruth.comparison.estimation.design import design_of
 from probtruth.comparison.estimation.moments import Moments
 from probtruth.comparison.options import checked_options
 from probtruth.comparison.people import by_people
@@ -115,9 +116,14 @@ def compare(
     of_items: dict[str, Any] = {"groups": groups, "clusters": clusters, "weights": weights, "annotations": annotations}
     of_items |= {"replicates": replicates, "fold_correlation": fold_correlation}
     if isinstance(known, Votes):
+        grouped = by_name(of_items.pop("groups"), known.items, "groups")
+        shares = of_items.pop("weights")
+        if shares is not None:
+            shares = named_weights(shares, group_names(grouped, known))
+        plan = design_of(known.items, grouped, None, shares, known.groups)
         of_items |= {"annotator_groups": annotator_groups, "gold": gold}
         of_items["population"] = None if population == "new-items" else population
-        return compare_votes(known, rope, engine, seed, strict, **of_items)
+        return compare_votes(known, plan, rope, engine, seed, strict, **of_items)
     people: object = annotator_groups
     if isinstance(known, Scores):
         if gold is not None:
@@ -143,7 +149,7 @@ def compare(
     return by_people(found, known if found.scored is None else found.scored, people, checked_options(**options))
 
 
-def group_names(groups: object, scores: Scores | None = None) -> list[str]:
+def group_names(groups: object, scores: Scores | Votes | None = None) -> list[str]:
     """The names of the groups that weights may name."""
     if groups is None:
         return [] if scores is None or scores.groups is None else list(scores.groups.names)

@@ -66,7 +66,7 @@ class Result(Reported):
             hint = "Pass on what evaluate or compare returned."
             raise InputError(type(shown).__name__, "a Result or a Comparison", hint)
         scores = shown.scored
-        if scores is None:
+        if not isinstance(scores, Scores):
             items = range(int(str(shown.settings.get("n_items") or 0)))  # whose names are not known
             nothing = np.empty((len(shown.models), 0))
             scores = Scores(nothing, shown.models, items, shown.rule, audit=shown.audit or Audit())

@@ -8,8 +8,8 @@ from probtruth.kernels.host import versions
 from probtruth.line.result import Result
 from probtruth.report.about import better, counted
 from probtruth.report.names import joined, mark
-from probtruth.report.numbers import probability, significant, with_interval
-from probtruth.report.words import mean_of, unit
+from probtruth.report.numbers import probability, with_interval
+from probtruth.report.words import mean_of, rope_of, unit
 from probtruth.types.arguments import QUESTIONS, method_in_words
 
 RELEASED = "2026"  # Year of the version
@@ -101,7 +101,7 @@ def _found(result: Result) -> Iterator[str]:
         yield f"{said} was {with_interval(pair.difference, pair, units)}."
         chance = f"The posterior probability that {lead} was better was {_p(pair.p_a_better)}"
         if comparison.rope is not None and pair.p_equivalent is not None:
-            within = f"that the two differed by at most {significant(comparison.rope)}"
+            within = f"that the two differed by at most {rope_of(comparison)}"
             chance += f"; {within}, it was {_p(pair.p_equivalent)}"
         estimand = re.sub(r" \(a minus b, [a-z]+ favours a\)", "", comparison.estimand)
         yield f"{chance}. The estimand is the {estimand}."

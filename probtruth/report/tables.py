@@ -22,7 +22,7 @@ from probtruth.report.numbers import (
     significant,
 )
 from probtruth.report.table import Table, of_rows
-from probtruth.report.words import mean_of, with_unit
+from probtruth.report.words import mean_of, rope_of, with_unit
 from probtruth.types.arguments import QUESTIONS, method_in_words
 from probtruth.types.comparison import Comparison
 from probtruth.types.frontier import SURE, Frontier
@@ -214,7 +214,7 @@ def pairs(result: Result, rows: Sequence[Pair] | None = None, caption: str = "Di
         f"Difference = a minus b in {with_unit(comparison.rule)}; {favouring_a(comparison.higher_is_better)} favours a."
     )
     if comparison.rope is not None:
-        note += f" Equivalent: a difference of at most {exact(comparison.rope)}; not worse: by no more than that."
+        note += f" Equivalent: a difference of at most {rope_of(comparison)}; not worse: by no more than that."
     if result.first_standing is not None and result.first_standing.open_ended:
         note += " A rare difference, larger than any observed, cannot be excluded: the score has no known bound."
     return of_rows(f"{caption} {of_which}" if rows is None else caption, cells, note + more, left=("a", "b"))

@@ -13,7 +13,6 @@ from probtruth.report.headline import MOST_NAMED, headline, names_in_sentences
 from probtruth.report.names import Names, joined, mark
 from probtruth.report.numbers import (
     equals,
-    exact,
     favouring_a,
     fixed,
     interval,
@@ -23,7 +22,7 @@ from probtruth.report.numbers import (
     significant,
     with_interval,
 )
-from probtruth.report.words import item_of, mean_of, measure, unit, unit_of
+from probtruth.report.words import item_of, mean_of, measure, rope_of, unit, unit_of
 from probtruth.types import Comparison
 from probtruth.types.arguments import QUESTIONS
 from probtruth.types.pairs import Pair
@@ -175,7 +174,7 @@ def _details(result: Result, standing: Standing) -> Iterator[str]:
     yield from _without_spread(result, standing)
     if comparison.rope is not None and standing.gap.p_equivalent is not None:
         same = f"P({both} are equivalent) {equals(standing.gap.p_equivalent)}"
-        yield f"Counting differences up to {exact(comparison.rope)} as equivalent, {same}."
+        yield f"Counting differences up to {rope_of(comparison)} as equivalent, {same}."
     chosen = comparison.decisions.get("credible_set")
     if len(names) > 2 and isinstance(chosen, Sequence) and chosen and standing.p is not None:
         said = joined([names[str(model)] for model in chosen])

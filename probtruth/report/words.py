@@ -3,7 +3,9 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from probtruth.check import as_float
 from probtruth.report.names import plain
+from probtruth.report.numbers import exact
 
 if TYPE_CHECKING:
     from probtruth.types import Comparison
@@ -45,6 +47,12 @@ def item_of(comparison: "Comparison") -> str:
 def unit_of(comparison: "Comparison") -> str:
     """What the spread is between: items, or clusters of them."""
     return "item" if comparison.settings.get("clusters") is None else "cluster"
+
+
+def rope_of(comparison: "Comparison") -> str:
+    """The ROPE as it was given: of votes in points of their share."""
+    points = as_float(comparison.settings.get("rope_in_points"))
+    return exact(comparison.rope) if points is None else f"{exact(100 * points)}%"
 
 
 def mean_of(comparison: "Comparison", with_units: bool = False) -> str:

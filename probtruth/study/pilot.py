@@ -7,16 +7,19 @@ import numpy as np
 from scipy.special import stdtrit
 
 from probtruth import check
-from probtruth.comparison.compare import compare
+from probtruth.comparison.compare import compare, conclude
 from probtruth.comparison.estimation.design import Design as Grouping
 from probtruth.comparison.estimation.design import design as grouping_of
 from probtruth.comparison.estimation.estimate import Estimate, joined_df
 from probtruth.comparison.estimation.fixed_items import fixed_variance
+from probtruth.comparison.estimation.pairs import pair_rows_of
 from probtruth.comparison.options import checked_options
+from probtruth.comparison.posterior.margin import margins
 from probtruth.comparison.sources import of_scores
+from probtruth.comparison.votes.votes import estimate_of_votes
 from probtruth.errors import InputError, PosteriorError
 from probtruth.kernels.shapes import ItemFloats, ItemInts
-from probtruth.types import Comparison, Scores
+from probtruth.types import Comparison, Scores, Votes
 from probtruth.types.comparison import leading_pair
 
 
@@ -31,6 +34,7 @@ class Design:
     n_answers: float = 1
     n_clusters: float | None = None
     n_panel: float | None = None
+    again: bool = False  # whether people answer an item several times, as votes on its pairs are
 
     @property
     def n_units(self) -> float:
@@ -40,9 +44,11 @@ class Design:
     def with_answers(self, n_answers: float) -> "Design":
         """The same with so many answers an item, from the same people: more only where an item needs them.
 
-        Where all answer every item, they are as many as the answers.
+        Where all answer every item, they are as many as the answers; where they answer it again, they stay as many.
         """
         panel = self.n_panel
+        if self.again:
+            return replace(self, n_answers=n_answers)
         if panel is not None and n_answers > self.n_answers:
             panel = max(panel, n_answers)
         elif panel is not None and n_answers < self.n_answers:
@@ -119,11 +125,8 @@ def scores_of(
     comparison = found if isinstance(found, Comparison) else None
     scores = value if comparison is None else comparison.scored
     if not isinstance(scores, Scores):
-        got = type(value).__name__ if comparison is None else "a comparison of sums"
+        got = type(value).__name__ if comparison is None else "a comparison of sums or of votes"
         hint = "Give what score or compare of Scores returned."
-        if comparison is not None and comparison.settings.get("metric") == "preference":
-            got = "a comparison of votes"
-            hint = "Its `uncertainty` says what to get more of: prompts (items), annotators or votes."
         raise InputError(got, "Scores, a Comparison or a Result", hint)
     models = scores.models
     if a is None and b is None and len(models) > 2:
@@ -161,6 +164,10 @@ def _of_new_items(comparison: Comparison, names: tuple[str, str], mean: float) -
 
 def pilot_of(value: object, a: str | None, b: str | None, groups: object, clusters: object, votes: object) -> Pilot:
     """What scores, a result or a comparison say about two of their models."""
+    found = getattr(value, "comparison", value)
+    counted = found.scored if isinstance(found, Comparison) else found
+    if isinstance(counted, Votes):
+        return _of_votes(counted, a, b)
     scores, comparison, grouping = scores_of(value, a, b, groups, clusters)
     row = compare(bare(scores), groups, clusters, engine="exact").pairs[0]
     estimate = _estimate(scores, comparison, grouping, votes)
@@ -183,6 +190,44 @@ def pilot_of(value: object, a: str | None, b: str | None, groups: object, cluste
     if row.low is not None and row.high is not None and variance > 0:
         pilot = replace(pilot, stretch=(row.high - row.low) / (2 * pilot.half_width(pilot.design)))
     return _with_shared(_with_answers(pilot, scores), estimate)
+
+
+def _of_votes(votes: Votes, a: str | None, b: str | None) -> Pilot:
+    """What votes say of two models, in shares of their votes: prompts are items, votes on them the answers."""
+    estimate, fit, _ = estimate_of_votes(votes)
+    names = estimate.names
+    if a is None and b is None and len(names) > 2:
+        a, b = leading_pair(conclude(estimate, checked_options(engine="exact", seed=0)).ranks)
+    a, b = two_models(names, a, b)
+    first, second = [names.index(check.one_of(name, names, "model")) for name in (a, b)]
+    (row,) = len(names) + pair_rows_of(np.array([sorted((first, second))]), len(names))
+    difference = float(estimate.mean[second, 0] - estimate.mean[first, 0])  # of losses
+    if math.isnan(estimate.mean[row, 0]):
+        raise InputError(f"{a!r} and {b!r}: {estimate.about.unknown}", "two that votes connect", "Name others.")
+    slope = fit.preference.slope(difference)  # from log-odds to shares of votes
+    low, high = fit.preference.at(np.array(margins(estimate)[row].interval())).tolist()
+    chance = estimate.within["votes"](*sorted((first, second))) or 0.0
+    of_items = float(estimate.items.variance[row, 0]) - chance
+    n_items = len(votes.items)
+    panel = None
+    shared = 0.0
+    if estimate.shared is not None:
+        part = estimate.parts[estimate.shared].of(slice(row, row + 1))
+        panel = float(part.df[0, 0]) + 1
+        shared = float(part.variance[0, 0]) * panel
+    pilot = Pilot(
+        a=a,
+        b=b,
+        higher_is_better=True,
+        design=Design(n_items, len(votes.outcome) / n_items, None, panel if shared else None, True),
+        difference=float(fit.preference.at(difference)) - 0.5,
+        error=slope * math.sqrt(float(estimate.total().variance[row, 0])),
+        items=slope**2 * of_items * n_items,
+        answer="annotator",
+        noise=slope**2 * chance * len(votes.outcome),
+        shared=slope**2 * shared if shared else None,
+    )
+    return replace(pilot, stretch=(high - low) / (2 * pilot.half_width(pilot.design)))
 
 
 def _estimate(scores: Scores, comparison: Comparison | None, grouping: Grouping, votes: object) -> Estimate:

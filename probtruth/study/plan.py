@@ -13,7 +13,7 @@ from scipy.special import gammaincinv, ndtr, stdtr, stdtrit
 from probtruth import check, frames
 from probtruth.errors import InputError
 from probtruth.study.pilot import Design, Pilot, pilot_of
-from probtruth.types import Annotations, Comparison, Scores
+from probtruth.types import Annotations, Comparison, Scores, Votes
 from probtruth.types.arguments import Groups
 from probtruth.types.shown import Reported
 
@@ -179,7 +179,7 @@ class Aim:
 
 
 def plan(
-    pilot: "Scores | Comparison | Result",
+    pilot: "Scores | Votes | Comparison | Result",
     a: str | None = None,
     b: str | None = None,
     *,
@@ -207,7 +207,8 @@ def plan(
     seven scales, from half the pilot's error to 32 of it, each as likely.
 
     Arguments:
-        pilot: what `score`, `evaluate` or `compare` returned.
+        pilot: what `score`, `evaluate` or `compare` returned, or votes: their items are prompts, `n_annotators` the
+            votes on each, and differences and widths are in shares of votes.
         a, b: name two models, by default the two leaders.
         n_items, n_annotators, n_clusters, n_replicates: the study's, by default as in the pilot.
         groups, clusters: as in `compare`.
@@ -328,7 +329,7 @@ def _study(pilot: Pilot, n_items: object, n_clusters: object, n_answers: Mapping
         raise InputError(f"n_{what} with a pilot that says nothing of {what}", f"a pilot whose {what} are known", hint)
     wanted = n_answers.get(answer)
     study = was if wanted is None else was.with_answers(check.whole(wanted, 1, f"n_{answer}s"))
-    if study.n_panel is not None and study.n_answers == 1:
+    if study.n_panel is not None and study.n_answers == 1 < was.n_answers:
         hint = f"Plan with n_{answer}s=2 or more."
         raise InputError(f"one {answer} behind all items", "at least two, so that their biases show", hint)
     items = None if n_items is None else float(check.whole(n_items, 2, "n_items"))
@@ -356,7 +357,7 @@ def _doubled(pilot: Pilot, study: Design) -> Iterator[tuple[str, Design]]:
         yield "clusters x 2", replace(study, n_items=2 * study.n_items, n_clusters=2 * study.n_clusters)
     if pilot.noise is not None:
         yield f"{pilot.answer}s x 2", study.with_answers(2 * study.n_answers)
-    if pilot.shared and study.n_panel is not None and study.n_panel >= 2 * study.n_answers:
+    if pilot.shared and study.n_panel is not None and (study.again or study.n_panel >= 2 * study.n_answers):
         yield "panel x 2", replace(study, n_panel=2 * study.n_panel)
 
 
@@ -366,7 +367,7 @@ def _sufficient(aim: Aim, study: Design) -> Iterator[Row]:
     priced = {what for what, price in (aim.costs or {}).items() if price > 0}
     answers = [study.n_answers]
     if pilot.noise is not None and any(who == pilot.answer and what in priced for what, who in ANSWERS.items()):
-        fewest = 1 if pilot.shared is None else 2  # one annotator alone shows no bias
+        fewest = 1 if pilot.shared is None or study.n_answers <= 1 else 2  # one annotator alone shows no bias
         answers = _tried(study.n_answers, fewest)
     sizes: list[float | None] = [None]
     if study.n_clusters is not None:

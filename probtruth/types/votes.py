@@ -1,14 +1,15 @@
 """Votes: which of two models' answers to a prompt an annotator prefers."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
-from jaxtyping import Int
+from jaxtyping import Float, Int
 
 from probtruth import check
 from probtruth.check import Texts
 from probtruth.errors import InputError
+from probtruth.types.partition import Partition
 from probtruth.types.shown import Brief
 
 
@@ -19,7 +20,8 @@ class Votes(Brief):
     `item` is the prompt of each vote, `left` and `right` the models whose answers stood there (positions in `models`),
     `outcome` 1 where the left one is preferred, -1 the right one, 0 a tie; `annotator` who voted, where that is known.
     Without `prompts_named` every vote counts as a prompt of its own; without `placed` nothing is known of which answer
-    stood left (of chosen and rejected ones). `notes` say how a table was read.
+    stood left (of chosen and rejected ones). `notes` say how a table was read. `covariates` are differences between the
+    two answers, left less right (of length, of style); `groups` are those of the prompts (category, language).
     """
 
     item: Int[np.ndarray, " vote"]
@@ -33,6 +35,8 @@ class Votes(Brief):
     prompts_named: bool = True
     placed: bool = True
     notes: Texts = ()
+    covariates: Mapping[str, Float[np.ndarray, " vote"]] = field(default_factory=dict)
+    groups: Partition | None = None
 
     def __post_init__(self) -> None:
         same = self.left == self.right
@@ -40,6 +44,15 @@ class Votes(Brief):
             vote = int(same.argmax())
             problem = f"a vote on {check.quote(self.models[int(self.left[vote])])} against itself"
             raise InputError(problem, "two different models", "Leave the vote out.", f"vote {vote + 1}")
+
+    @property
+    def standardised(self) -> Float[np.ndarray, "vote covariate"]:
+        """The covariates in units of their root mean square: 0 stays where answers are alike."""
+        columns = np.zeros((len(self.outcome), len(self.covariates)))
+        for at, values in enumerate(self.covariates.values()):
+            size = np.sqrt(np.square(values).mean())
+            columns[:, at] = values / size if size > 0 else 0.0
+        return columns
 
     def __repr__(self) -> str:
         """The numbers of votes, models, prompts and annotators."""

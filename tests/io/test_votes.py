@@ -106,13 +106,13 @@ ERRORS = {
         {**ROWS, "winner": ["model_a", "maybe", "tie", "tie"]},
         "row 2, column 'winner': got the winner 'maybe'",
     ),
-    "blank": ({**ROWS, "winner": ["model_a", None, "tie", "tie"]}, "row 2, column 'winner': got a blank"),
+    "blanks alone": ({**ROWS, "winner": ["", None, " ", None]}, "got no vote with a winner"),
     "another model": (
         {"model_a": ["a", "b"], "model_b": ["b", "c"], "winner": ["a", "a"]},
         "row 2, column 'winner': got the winner 'a' of a vote on 'b' and 'c'",
     ),
     "0 and 1": ({**ROWS, "winner": [0, 1, 1, 0]}, "got the winners 0 and 1 alone"),
-    "errors alone": ({**ROWS, "winner": ["error"] * 4}, "got no vote that is not marked as an error"),
+    "errors alone": ({**ROWS, "winner": ["error"] * 4}, "got no vote with a winner"),
     "no winner": ({name: ROWS[name] for name in ("model_a", "model_b")}, "got no votes"),
     "scores": ({"item": [1], "model": ["m"], "score": [1.0]}, "got no votes"),
 }
@@ -129,6 +129,31 @@ def test_those_with_no_vote_but_an_error_do_not_count() -> None:
     votes = pt.read_votes({**columns, "winner": ["error", "a"]})
     assert (votes.items, votes.annotators) == (("q",), ("v",))
     assert votes.item.tolist() == [0]
+
+
+def test_votes_without_a_winner_are_left_out_and_counted() -> None:
+    votes = pt.read_votes({**ROWS, "winner": ["model_a", None, " ", "tie"]})
+    assert votes.outcome.tolist() == [1, 0]
+    assert any("2 votes without a winner left out" in note for note in votes.notes)
+
+
+def test_groups_of_prompts_and_covariates_are_read_and_turn_with_the_sides() -> None:
+    rows = {
+        "question_id": [2, 1, 1],
+        "model_1": ["a", "a", "b"],
+        "model_2": ["b", "b", "a"],
+        "g1_winner": ["model_1", "tie", "model_2"],
+        "g2_winner": ["model_1", "error", "tie"],
+        "category": ["math", "code", "code"],
+        "length": [3.0, -1.0, 2.0],
+    }
+    votes = pt.read_votes(rows, group="category", covariates=["length"])
+    assert votes.items == ("1", "2")
+    assert [votes.groups.names[code] for code in votes.groups.codes] == ["code", "math"]
+    assert votes.covariates["length"].tolist() == [3.0, -1.0, 2.0, -3.0, -2.0]
+    assert votes.left.tolist() == [0, 0, 1, 1, 0]
+    with pytest.raises(InputError, match="item '1' in two groups"):
+        pt.read_votes({**rows, "category": ["math", "code", "math"]}, group="category")
 
 
 def test_votes_are_no_scores() -> None:

@@ -19,7 +19,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import Float, Int, Num
@@ -114,6 +114,15 @@ def rows_from_models(means: Float[np.ndarray, "model ..."]) -> Float[np.ndarray,
     return np.concatenate([means, means[first] - means[second]])
 
 
+@runtime_checkable
+class Curve(Protocol):
+    """The likelihood of a mean where it is not that of a normal: the t of a value is its signed root."""
+
+    def root(self, centre: float, scale: float, value: float) -> float: ...
+
+    def value(self, centre: float, scale: float, t: np.ndarray) -> np.ndarray: ...
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class About:
     """What words, tests and tables say of the data behind an estimate; only the first two must be given.
@@ -141,6 +150,7 @@ class About:
     outcomes: Outcomes | None = None
     range: tuple[float, float] | None = None
     preference: Callable[[Pair], tuple[float, float, float]] | None = None  # of votes: P(a preferred), its interval
+    curve: Curve | None = None
 
     @property
     def sign(self) -> float:

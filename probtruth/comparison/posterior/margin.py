@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Float
 from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
-from probtruth.comparison.estimation.estimate import Estimate
+from probtruth.comparison.estimation.estimate import Curve, Estimate
 
 Draws = Float[np.ndarray, " draw"]
 
@@ -34,6 +34,7 @@ class Margin:
     scale: float
     df: float
     skewness: float = 0.0
+    curve: Curve | None = None
     draws: Draws | None = field(default=None, compare=False)
 
     def drawn(self, t: Draws, df: float) -> "Margin":
@@ -42,6 +43,8 @@ class Margin:
 
     def threshold(self, value: float) -> float:
         """The T above which the difference lies below the value."""
+        if self.curve is not None:
+            return self.curve.root(self.centre, self.scale, value)
         t = (self.centre - value) / self.scale
         if abs(self.skewness) < STRAIGHT:
             return t
@@ -50,6 +53,8 @@ class Margin:
 
     def at(self, t: Batch) -> Batch:
         """The differences at values of T."""
+        if self.curve is not None:
+            return self.curve.value(self.centre, self.scale, t)
         g = self.skewness
         if abs(g) < STRAIGHT:
             return np.asarray(self.centre - self.scale * t)
@@ -125,7 +130,8 @@ def margins(estimate: Estimate) -> list[Margin]:
         skewness = np.clip(skewness, -most, most)
     centre = over_groups.mean if over_groups.centre is None else over_groups.centre
     columns = np.hstack([centre, np.sqrt(total.variance), total.df, skewness])
-    return [Margin(*row) for row in columns.tolist()]
+    curve = estimate.about.curve
+    return [Margin(mean, scale, df, skewed, curve) for mean, scale, df, skewed in columns.tolist()]
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,8 @@ from jaxtyping import Float, Int
 from scipy.special import betaincinv, ndtri
 
 from probtruth import check
-from probtruth.comparison.votes.votes import Chances, Fit
+from probtruth.comparison.votes.fit import Fit
+from probtruth.comparison.votes.likelihood import Chances
 from probtruth.types import Votes
 from probtruth.types.comparison import Row
 
@@ -20,7 +21,7 @@ def from_fit(votes: Votes, fit: Fit) -> list[Row]:
     """Attention is the slope of the votes over what strengths say, 0 at random; shares are those of the votes."""
     if votes.annotator is None:
         return []
-    expected = Chances.of(fit.strength[votes.left] - fit.strength[votes.right], fit.tie_weight)
+    expected = Chances.of(fit.strength[votes.left] - fit.strength[votes.right], fit.preference.tie_weight)
     outcome = votes.outcome / 2
     annotator = votes.annotator
     n_votes = np.bincount(annotator, minlength=len(votes.annotators))
@@ -42,18 +43,27 @@ def from_fit(votes: Votes, fit: Fit) -> list[Row]:
 def from_draws(votes: Votes, sites: Mapping[str, np.ndarray]) -> list[Row]:
     """Attention is that of the program, 1 for the typical annotator; shares are those between equal answers."""
     assert votes.annotator is not None
-    habits = sites["habits"].reshape(-1, len(votes.annotators), 3)
-    spread = {name: sites[name].reshape(-1, 1) for name in ("of_attention", "of_ties", "of_sides")}
-    attention = np.exp(spread["of_attention"] * habits[..., 0])
-    log_ties = sites["log_ties"].reshape(-1, 1)
-    log_ties = log_ties + spread["of_ties"] * habits[..., 1]
-    side = sites["side"].reshape(-1, 1)
-    side = side + spread["of_sides"] * habits[..., 2]
-    total = np.exp(log_ties) + 2 * np.cosh(side / 2)
-    ties = np.exp(log_ties) / total
+    n_annotators = len(votes.annotators)
+    attention = np.exp(sites["effects_of_attention"].reshape(-1, n_annotators))
+    weight = np.exp(sites["log_ties"].reshape(-1, 1) + sites["effects_of_ties"].reshape(-1, n_annotators))
+    side = np.zeros((1, 1))
+    if "side" in sites:
+        side = sites["side"].reshape(-1, 1) + sites["effects_of_sides"].reshape(-1, n_annotators)
+    total = weight + 2 * np.cosh(side / 2)
+    ties = weight / total
     left = 0.5 + np.sinh(side / 2) / total
     n_votes = np.bincount(votes.annotator, minlength=len(votes.annotators))
     return _rows(votes, n_votes, _of(attention), _of(ties), _of(left))
+
+
+def covariates_from_draws(votes: Votes, sites: Mapping[str, np.ndarray]) -> list[Row]:
+    """What each covariate adds to the log-odds, in units of its spread."""
+    slopes = _of(np.concatenate(sites["slopes"]))
+    names = ("effect", "low", "high")
+    return [
+        {"covariate": name, **dict(zip(names, row, strict=True))}
+        for name, row in zip(votes.covariates, slopes.T.tolist(), strict=True)
+    ]
 
 
 def sentences(rows: Sequence[Row]) -> list[str]:

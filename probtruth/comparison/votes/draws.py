@@ -5,18 +5,20 @@ either side: what strengths say of one prompt and annotator is averaged over tho
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from itertools import product
 
 import numpy as np
 from jaxtyping import Float, Int
+from numpy.polynomial.hermite_e import hermegauss
 
 from probtruth.comparison.estimation.estimate import Estimate
-from probtruth.comparison.estimation.pairs import pairs_of
+from probtruth.comparison.estimation.pairs import pair_rows_of, pairs_of
 from probtruth.comparison.posterior.drawn import CHAINS, Run, end_error
 from probtruth.comparison.posterior.margin import Margin
 from probtruth.comparison.posterior.posterior import Posterior
+from probtruth.comparison.votes.fit import Pairs
 from probtruth.comparison.votes.program import program
-from probtruth.comparison.votes.votes import balance
 from probtruth.inference.diagnostics import MAX_RHAT, MIN_ESS, convergence, mean_with_error
 from probtruth.inference.nuts import Draws, sample
 from probtruth.types import Votes
@@ -24,40 +26,36 @@ from probtruth.types.pairs import Pair
 
 DRAWS = 300  # Of each chain at first
 WARMUP = 300
-ACCEPT = 0.95  # Acceptance that NUTS aims at: at 0.8, one in a thousand draws diverged
+ACCEPT = 0.95  # Acceptance that NUTS aims at: at 0.9, one draw in a thousand diverged
 MOST = 4  # Times as many are made at most
 SIDES = 0.5  # Standard deviation of the prior of the left side's advantage, where all pairs stand both ways round
 LARGEST = 300.0  # Half a difference beyond which nothing changes, as far as float64 can say
-POINTS = 65  # Of the table of averages over what could come, for each draw
-SPREADS = ("spread", "of_answers", "of_pairs", "of_attention", "of_ties", "of_sides")
-HERMITE = {n: np.polynomial.hermite_e.hermegauss(n) for n in (3, 5, 7)}
+GRID = np.linspace(-1.0, 1.0, 129)  # Of the averages over what could come, in units of a draw's largest difference
+SITES = {"of_answers", "of_pairs", "of_attention", "of_ties", "of_sides", "log_ties", "side"}
+# Nodes and weights of standard normals: of attention, of ties, and of the difference
+HERMITE = [[*zip(node, weight / weight.sum(), strict=True)] for node, weight in map(hermegauss, (5, 3, 7))]
 
 
 def data_of(votes: Votes, place: Int[np.ndarray, " model"]) -> dict[str, np.ndarray]:
     """The data of the program; `place` is each model's among those of the estimate."""
-    left = place[votes.left]
-    right = place[votes.right]
     n_models = len(place)
+    left, right = place[votes.left], place[votes.right]
     model = np.arange(n_models)
-    prompts = np.zeros(0, np.int64)
-    pairs = np.zeros(0, np.int64)
-    pair = np.zeros(len(left), np.int64)
-    if votes.prompts_named:
-        prompts = np.bincount(votes.item)
-        prompts = prompts[prompts > 0]
-    if len(prompts) > 1:
-        cells = np.concatenate([left, right]) + n_models * np.tile(votes.item, 2)
-        answers, of_cell = np.unique(cells, return_inverse=True)
-        model = answers % n_models
+    answers = np.zeros(0, np.int64)
+    if votes.prompts_named and np.ptp(votes.item) > 0:
+        cells, of_cell, answers = np.unique(
+            np.concatenate([left, right]) + n_models * np.tile(votes.item, 2), return_inverse=True, return_counts=True
+        )
+        model = cells % n_models
         left, right = np.split(of_cell, 2)
-    if votes.prompts_named:
-        both = np.minimum(left, right) * len(model) + np.maximum(left, right)
-        _, pair, size = np.unique(both, return_inverse=True, return_counts=True)
-        pairs = size if len(size) < len(both) else pairs
+    both = np.minimum(left, right) * len(model) + np.maximum(left, right)
+    _, pair, pairs = np.unique(both, return_inverse=True, return_counts=True)
+    if not votes.prompts_named or len(pairs) == len(both):
+        pair, pairs = np.zeros_like(pair), np.zeros(0, np.int64)
     annotator = np.zeros_like(left) if votes.annotator is None else votes.annotator
-    rows = np.stack([left, right, pair, annotator, votes.outcome])
-    rows, count = np.unique(rows, axis=1, return_counts=True)
-    left, right, pair, annotator, outcome = rows
+    columns = np.stack([left, right, pair, annotator, votes.outcome])
+    rows, count = np.unique(np.concatenate([columns, votes.standardised.T]), axis=1, return_counts=True)
+    left, right, pair, annotator, outcome = rows[:5].astype(np.int64)
     return {
         "left": left,
         "right": right,
@@ -66,63 +64,42 @@ def data_of(votes: Votes, place: Int[np.ndarray, " model"]) -> dict[str, np.ndar
         "annotator": annotator,
         "outcome": outcome,
         "count": count.astype(np.float64),
+        "given": rows[5:].T,
         "model": model,
-        "models": np.bincount(np.concatenate([model[left], model[right]]), minlength=n_models),
-        "prompts": prompts,
+        "models": np.bincount(place[votes.left], minlength=n_models)
+        + np.bincount(place[votes.right], minlength=n_models),
+        "answers": answers,
         "pairs": pairs,
         "annotators": np.bincount(annotator),
-        "sides": np.array(SIDES * balance(votes)),
+        "sides": np.array([SIDES * Pairs.of(votes).balance])[: int(votes.placed)],
     }
 
 
-@dataclass(frozen=True, eq=False)
-class Averages:
-    """For each draw, the log-odds and the probability of preference by the difference of strengths."""
+def averages(
+    strength: Float[np.ndarray, "draw model"], sites: Mapping[str, np.ndarray]
+) -> Float[np.ndarray, "value draw point"]:
+    """For each draw, differences of strengths, and the log-odds and the probability (less one half) of preference.
 
-    end: Float[np.ndarray, " draw"]  # the largest difference of the table, which begins at 0
-    log_odds: Float[np.ndarray, "draw point"]
-    preference: Float[np.ndarray, "draw point"]  # less one half
-
-    @classmethod
-    def of(cls, strength: Float[np.ndarray, "draw model"], sites: Mapping[str, np.ndarray]) -> "Averages":
-        """Over answers and pairs of answers (a normal), annotators' attention, habits of sides and ties, and sides."""
-        end = np.ptp(strength, axis=1)
-        difference = end[:, None] * np.linspace(0.0, 1.0, POINTS)
-        none = np.zeros(len(end))
-        of = {name: sites[name].reshape(-1, 1) if name in sites else none[:, None] for name in SPREADS}
-        side = sites["side"].reshape(-1, 1)
-        of_answers = 2 * of["of_answers"] ** 2 + of["of_pairs"] ** 2
-        won = np.zeros_like(difference)
-        lost = np.zeros_like(difference)
-        for attentive, attentive_weight in zip(*HERMITE[5], strict=True):
-            attention = np.exp(of["of_attention"] * attentive)
-            spread = np.sqrt(attention**2 * of_answers + of["of_sides"] ** 2)
-            for tying, tying_weight in zip(*HERMITE[3], strict=True):
-                ties = np.exp(sites["log_ties"].reshape(-1, 1) + of["of_ties"] * tying)
-                for apart, weight in zip(*HERMITE[7], strict=True):
-                    weight = weight * attentive_weight * tying_weight
-                    for toward in (-1.0, 1.0):
-                        half = (attention * difference + spread * apart + toward * side) / 2
-                        half = np.clip(half, -LARGEST, LARGEST)
-                        total = np.exp(half) + np.exp(-half) + ties
-                        won += weight * np.exp(half) / total
-                        lost += weight * np.exp(-half) / total
-        whole = 2 * np.sqrt(2 * np.pi) ** 3  # what all weights come to
-        return cls(end, np.log(won / lost), (won - lost) / whole / 2)
-
-    def at(self, table: Float[np.ndarray, "draw point"], difference: Float[np.ndarray, "draw pair"]) -> np.ndarray:
-        """The values of one of the two tables."""
-        size = np.abs(difference) / np.where(self.end > 0, self.end, 1.0)[:, None] * (POINTS - 1)
-        before = np.minimum(size.astype(np.int64), POINTS - 2)
-        share = size - before
-        low = np.take_along_axis(table, before, 1)
-        high = np.take_along_axis(table, before + 1, 1)
-        return np.asarray(np.sign(difference) * ((1 - share) * low + share * high))
-
-    def log_odds_at(self, points: float) -> float:
-        """The log-odds at which the preference is one half and so many points, the median of the draws."""
-        found = [np.interp(points, row, odds) for row, odds in zip(self.preference, self.log_odds, strict=True)]
-        return float(np.median(found))
+    Over answers and pairs of answers (a normal), annotators' attention, habits of sides and ties, and sides.
+    """
+    difference = np.ptp(strength, axis=1)[:, None] * GRID
+    of = dict.fromkeys(SITES, np.zeros((len(strength), 1)))
+    for name in SITES & sites.keys():
+        of[name] = sites[name].reshape(-1, 1)
+    of_answers = 2 * of["of_answers"] ** 2 + of["of_pairs"] ** 2
+    won = np.zeros_like(difference)
+    lost = np.zeros_like(difference)
+    for toward, *nodes in product((-1.0, 1.0), *HERMITE):
+        (attentive, tying, apart), weights = zip(*nodes, strict=True)
+        attention = np.exp(of["of_attention"] * attentive)
+        ties = np.exp(of["log_ties"] + of["of_ties"] * tying)
+        spread = np.sqrt(attention**2 * of_answers + of["of_sides"] ** 2)
+        half = (attention * difference + spread * apart + toward * of["side"]) / 2
+        ahead = np.exp(np.clip(half, -LARGEST, LARGEST))
+        total = (ahead + 1 / ahead + ties) / np.prod(weights)
+        won += ahead / total
+        lost += 1 / ahead / total
+    return np.stack([difference, np.log(won / lost), (won - lost) / 4])
 
 
 def draw_votes(
@@ -149,44 +126,40 @@ def draw_votes(
     )
     chains, n_draws, n_models = run.sites["strength"].shape
     strength = run.sites["strength"].reshape(-1, n_models)
-    averages = Averages.of(strength, run.sites)
+    table = averages(strength, run.sites)
     first, second = pairs_of(np.arange(n_models)).T
     apart = strength[:, first] - strength[:, second]
-    log_odds = averages.at(averages.log_odds, apart)
-    preference = 0.5 + averages.at(averages.preference, apart)
+    found = [
+        [np.interp(row, points, odds), np.interp(row, points, share)]
+        for row, points, odds, share in zip(apart, *table, strict=True)
+    ]
+    log_odds, preference = np.moveaxis(np.array(found), 1, 0)
     connected = np.isfinite(estimate.mean[n_models:, 0])
     # each model against all that votes connect it with: zero-sum, and in the order of the strengths
-    score = np.zeros_like(strength)
-    opponents = np.ones(n_models)
-    for pair in np.flatnonzero(connected):
-        score[:, first[pair]] += log_odds[:, pair]
-        score[:, second[pair]] -= log_odds[:, pair]
-        opponents[first[pair]] += 1
-        opponents[second[pair]] += 1
-    score = score / opponents
+    sign = (np.eye(n_models)[first] - np.eye(n_models)[second]) * connected[:, None]
+    score = log_odds @ sign / (1 + np.abs(sign).sum(0))
     losses = -np.concatenate([score, log_odds], axis=1)
     mean = losses.mean(0)
     mean[n_models:][~connected] = np.nan
     margins = [Margin(float(row.mean()), float(row.std()), np.inf, draws=row) for row in losses.T]
-    interval = np.quantile(preference, [0.025, 0.975], axis=0)
+    shares = 0.5 + np.stack([preference.mean(0), *np.quantile(preference, [0.025, 0.975], axis=0)])
 
     def preferred(row: Pair) -> tuple[float, float, float]:
-        pair = int(np.flatnonzero((first == names.index(row.a)) & (second == names.index(row.b)))[0])
-        return float(preference[:, pair].mean()), float(interval[0, pair]), float(interval[1, pair])
+        (pair,) = pair_rows_of(np.array([[names.index(row.a), names.index(row.b)]]), n_models)
+        share, low, high = shares[:, pair].tolist()
+        return share, low, high
 
     about = replace(estimate.about, means=mean[:n_models][place], preference=preferred)
     estimate = replace(estimate, about=about)
-    leader = int(mean[:n_models].argmin())
-    chances: list[float] = []
-    ends: list[float] = []
-    for pair in np.flatnonzero(connected & ((first == leader) | (second == leader))):
-        row = log_odds[:, pair].reshape(chains, n_draws)
-        chances.append(mean_with_error((row > 0) * 1.0)[1])
-        ends.append(end_error(row))
     shape = (chains, n_draws, -1)
+    of_leader = log_odds[:, sign[:, mean[:n_models].argmin()] != 0].reshape(shape)
+    chances = [mean_with_error((row > 0) * 1.0)[1] for row in np.moveaxis(of_leader, -1, 0)]
+    ends = [end_error(row) for row in np.moveaxis(of_leader, -1, 0)]
     shown = {"score": score.reshape(shape), "log_odds": log_odds[:, connected].reshape(shape)}
     figures = Run([run], max(chances, default=0.0), max(ends, default=0.0), [convergence(shown)])
     means = -score.reshape(chains, n_draws, n_models) if connected.all() else None
     post = Posterior(n_models, replace(estimate, mean=mean[:, None]), margins, means, means, run=figures)
-    limit = None if points is None else averages.log_odds_at(points)
+    limit = None
+    if points is not None:  # the log-odds at this preference, the median of the draws
+        limit = float(np.median([np.interp(points, share, odds) for _, odds, share in zip(*table, strict=True)]))
     return estimate, post, limit, run.sites

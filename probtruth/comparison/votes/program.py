@@ -8,10 +8,13 @@ import numpyro.distributions as dist
 from jax import Array, lax
 from jaxtyping import Float, Int
 
-# Standard deviations of the priors, in log-odds, where one unit is a preference of 0.73
-STRENGTHS = 2.0  # of the spread of the models' strengths
-SPREADS = 1.0  # of every other spread
-TIES = 2.0  # of the logarithm of the weight of ties
+# Priors, in log-odds (one unit is a preference of 0.73). Spreads are log-normal: near 0 a sampler finds only a funnel.
+STRENGTHS = (0.7, 1.0)  # The median of the spread of the models' strengths, and the sd of its logarithm
+SPREADS = (0.4, 0.7)  # of every other spread but
+ATTENTION = (0.4, 0.5)  # that of attention, which is a factor
+TIES = 2.0  # Standard deviation of the logarithm of the weight of ties
+SLOPES = 1.0  # and of what a covariate adds
+FIRM = 20.0  # Votes that tell as much of an effect as its prior does
 
 
 def program(
@@ -20,62 +23,77 @@ def program(
     pair: Int[Array, " row"],
     toward: Float[Array, " row"],
     annotator: Int[Array, " row"],
-    outcome: Int[Array, " row"],
+    outcome: Int[Array, " row"] | None,
     count: Float[Array, " row"],
+    given: Float[Array, "row covariate"],
     model: Int[Array, " answer"],
     models: Int[Array, " model"],
-    prompts: Int[Array, " prompt"],
+    answers: Int[Array, " effect"],
     pairs: Int[Array, " pair"],
     annotators: Int[Array, " annotator"],
-    sides: Float[Array, ""],
+    sides: Float[Array, " side"],
 ) -> None:
     r"""Votes on pairs of answers: strengths of models, answers, pairs of answers, and the annotators' habits.
 
     Formula: the quality of an answer is $q = \theta_{model} + \sigma z$; annotator w prefers the left answer, ties or
     prefers the right one with probabilities as $e^{\eta/2} : e^{\nu + \nu_w} : e^{-\eta/2}$ with
-    $\eta = a_w (q_{left} - q_{right} + v_{pair}) + s + s_w$. Strengths sum to 0; all spreads are learned, those of
-    attention ($\log a_w$), of the habits of tying ($\nu_w$) and of preferring the left answer ($s_w$) too.
+    $\eta = a_w (q_{left} - q_{right} + v_{pair}) + x \beta + s + s_w$. Strengths sum to 0; all spreads are learned,
+    those of attention ($\log a_w$), of the habits of tying ($\nu_w$) and of preferring the left answer ($s_w$) too.
 
     Arguments:
         left, right: the answers of each row, which is what votes with all in common say together.
         pair: its pair of answers.
         toward: 1 where the pair's first answer is the left one, else -1.
         annotator: who voted.
-        outcome: 1 where the left answer is preferred, 0 for a tie, -1 for the right one.
+        outcome: 1 where the left answer is preferred, 0 for a tie, -1 for the right one; None to draw votes.
         count: how many votes.
+        given: the covariates, left less right.
         model: whose each answer is.
-        models, prompts, pairs, annotators: how many votes each of them has. There are no effects of answers with fewer
+        models, answers, pairs, annotators: how many votes each of them has. There are no effects of answers with fewer
             than two prompts, of annotators with fewer than two, and of pairs where there are none.
-        sides: the standard deviation of the prior of s and of the spread of the habits; 0 where sides are not recorded.
+        sides: the standard deviation of the prior of s; empty where nothing says what stood left.
     """
-    spread = numpyro.sample("spread", dist.HalfNormal(STRENGTHS))
-    strength = numpyro.sample("strength", dist.ZeroSumNormal(spread, models.shape))
+    spread = numpyro.sample("spread", _log_normal(*STRENGTHS))
+    share = _share(models.mean())
+    strength = numpyro.sample("standard_strength", dist.ZeroSumNormal(spread**share, models.shape))
+    strength = numpyro.deterministic("strength", spread ** (1 - share) * strength)
     quality = strength[model]
-    if len(prompts) > 1:
-        of_answers = numpyro.sample("of_answers", dist.HalfNormal(SPREADS))
-        with numpyro.plate("answer", len(model)):
-            quality = quality + of_answers * numpyro.sample("taste", dist.Normal(0.0, 1.0))
+    if len(answers):
+        quality = quality + _effects("of_answers", answers)
     ahead = quality[left] - quality[right]
     if len(pairs):
-        of_pairs = numpyro.sample("of_pairs", dist.HalfNormal(SPREADS))
-        with numpyro.plate("pair", len(pairs)):
-            together = of_pairs * numpyro.sample("together", dist.Normal(0.0, 1.0))
-        ahead = ahead + toward * together[pair]
+        ahead = ahead + toward * _effects("of_pairs", pairs)[pair]
     log_ties = numpyro.sample("log_ties", dist.Normal(0.0, TIES))
-    side = numpyro.deterministic("side", sides * numpyro.sample("standard_side", dist.Normal(0.0, 1.0)))
+    beside = given @ numpyro.sample("slopes", dist.Normal(0.0, SLOPES).expand(given.shape[1:]).to_event(1))
+    if len(sides):
+        side = numpyro.sample("standard_side", dist.Normal(0.0, 1.0))
+        beside = beside + numpyro.deterministic("side", sides[0] * side)
     if len(annotators) > 1:
-        of_attention = numpyro.sample("of_attention", dist.HalfNormal(SPREADS))
-        of_ties = numpyro.sample("of_ties", dist.HalfNormal(SPREADS))
-        standard = numpyro.sample("standard_of_sides", dist.HalfNormal(1.0))
-        of_sides = numpyro.deterministic("of_sides", sides * standard)
-        with numpyro.plate("annotator", len(annotators)):
-            habits = numpyro.sample("habits", dist.Normal(0.0, 1.0).expand([3]).to_event(1))
-        of_row = (habits * jnp.stack([of_attention, of_ties, of_sides]))[annotator]
-        ahead = jnp.exp(of_row[:, 0]) * ahead
-        log_ties = log_ties + of_row[:, 1]
-        side = side + of_row[:, 2]
-    with numpyro.plate("row", len(outcome)), numpyro.handlers.scale(scale=count):
-        numpyro.sample("votes", Preference(ahead + side, jnp.broadcast_to(log_ties, ahead.shape)), obs=outcome)
+        attention = _effects("of_attention", annotators, ATTENTION)
+        ahead = jnp.exp(attention)[annotator] * ahead
+        log_ties = log_ties + _effects("of_ties", annotators)[annotator]
+        if len(sides):
+            beside = beside + _effects("of_sides", annotators)[annotator]
+    with numpyro.plate("row", len(left)), numpyro.handlers.scale(scale=count):
+        numpyro.sample("votes", Preference(ahead + beside, jnp.broadcast_to(log_ties, ahead.shape)), obs=outcome)
+
+
+def _log_normal(median: float, sd: float) -> dist.Distribution:
+    return dist.LogNormal(jnp.log(median), sd)
+
+
+def _share(votes: Array) -> Array:
+    """How far effects with so many votes are drawn in their own units, not in those of their spread."""
+    return jnp.asarray(votes / (votes + FIRM))
+
+
+def _effects(name: str, votes: Int[Array, " effect"], prior: tuple[float, float] = SPREADS) -> Float[Array, " effect"]:
+    """Normal effects with a learned spread; those that votes tell much of move freely of it, the others with it."""
+    spread = numpyro.sample(name, _log_normal(*prior))
+    share = _share(votes)
+    with numpyro.plate(f"{name}_plate", len(votes)):
+        standard = numpyro.sample(f"standard_{name}", dist.Normal(0.0, spread**share))
+    return jnp.asarray(numpyro.deterministic(f"effects_{name}", spread ** (1 - share) * standard))
 
 
 class Preference(dist.Distribution):  # type: ignore[misc]  # NumPyro has no types

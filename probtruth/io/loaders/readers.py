@@ -63,7 +63,7 @@ OF_BOARDS = ("item", "model", "score", "group", "cluster", "transpose", "missing
 OF_SCORES = {
     "table": (*OF_BOARDS, "replicate", "annotator"),
     "wide": OF_BOARDS,
-    "votes": ("item", "annotator"),
+    "votes": ("item", "annotator", "group"),
     **{tool: tuple(READERS[tool].arguments) for tool in SCORE_TOOLS},
 }
 

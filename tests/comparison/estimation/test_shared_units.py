@@ -269,7 +269,9 @@ ORDERS = {
 }
 
 
-@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize(
+    "order", [pytest.param(name, marks=pytest.mark.long if name[0] in "oe" else ()) for name in ORDERS]
+)
 def test_no_vote_moves_an_interval_by_more_than_a_tenth(order):
     """From one annotator to sixty; the second vote of a second one, or one of a third, made it five times as wide."""
     votes = [ORDERS[order](vote) for vote in range(70)]

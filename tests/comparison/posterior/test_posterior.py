@@ -77,7 +77,8 @@ def test_draws_of_own_means_have_the_freedom_of_the_program():
         assert two["high"] - two["low"] == pytest.approx(one["high"] - one["low"], rel=0.2)
 
 
-@pytest.mark.parametrize("groups", [None, pytest.param([0, 1, 2] * 20, marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("groups", [None, [0, 1, 2] * 20])
 def test_shifted_draws_shift_every_shown_number(groups, monkeypatch):
     values = np.random.default_rng(3).normal(size=(3, 60)) * 0.5 + np.array([[0.0], [0.05], [0.1]])
     plain, sample = compare(make(values), groups, engine="nuts", rope=0.1), drawn.sample

@@ -31,6 +31,7 @@ def test_arviz_takes_the_tree_as_it_is(five_compared):
     matplotlib.pyplot.close("all")
 
 
+@pytest.mark.long
 def test_statistics_of_a_sampler_stand_where_one_was_needed(five_compared, grouped):
     assert "sample_stats" not in five_compared.datatree.children
     assert {"diverging", "energy", "lp"} <= set(grouped.datatree["sample_stats"].data_vars)

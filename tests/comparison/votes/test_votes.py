@@ -6,9 +6,11 @@ from itertools import combinations
 import numpy as np
 import pytest
 from scipy.optimize import minimize
+from scipy.stats import binom, binomtest
 
 import probtruth as pt
-from probtruth.comparison.votes.votes import Chances, Fit, balance, difference_at, preferred
+from probtruth.comparison.votes.fit import Fit, Pairs
+from probtruth.comparison.votes.likelihood import Chances, Preference
 from probtruth.errors import InputError
 
 # American League 1987, games won by the row's team against the column's: Agresti, Categorical Data Analysis (2002),
@@ -45,6 +47,7 @@ PUDDINGS = (
 WORTHS = (0.1388005, 0.1729985, 0.1617420, 0.1653930, 0.1586805, 0.2023855)
 PUDDING_TIES = 0.7468147
 FOUR_DIGITS = 5e-5
+ABOUT = 0.015  # Clopper and Pearson's interval covers more than it says; Wilson's begins 0.007 higher
 
 
 def votes_from(
@@ -87,9 +90,10 @@ def simulated(
     rows = np.arange(n)
     chances = Chances.of(quality[rows, left] - quality[rows, right], ties)
     u = rng.random(n)
-    outcome = np.where(u < chances.left, 1, np.where(u < chances.left + chances.tie, 0, -1))
+    of_left = chances.mean + (1 - chances.tie) / 2
+    outcome = np.where(u < of_left, 1, np.where(u < of_left + chances.tie, 0, -1))
     noise = spread * np.sqrt(2 * 1.25) * np.random.default_rng(0).standard_normal(200_000)
-    true = float(preferred(strength[-1] - strength[0] + noise, ties).mean())
+    true = float(Preference(ties).at(strength[-1] - strength[0] + noise).mean())
     return votes_from(left, right, outcome, n_models, item, annotator), true
 
 
@@ -114,18 +118,19 @@ def test_puddings_have_davidsons_worths_and_ties() -> None:
     fit = Fit.of(votes, added=0.0)
     worth = np.exp(fit.strength)
     np.testing.assert_allclose(worth / worth.sum(), WORTHS, rtol=0, atol=FOUR_DIGITS)
-    assert fit.tie_weight == pytest.approx(PUDDING_TIES, abs=FOUR_DIGITS)
+    assert fit.preference.tie_weight == pytest.approx(PUDDING_TIES, abs=FOUR_DIGITS)
 
 
 def test_ties_have_the_largest_likelihood_of_davidsons_model() -> None:
     votes, _ = simulated(np.random.default_rng(1), 5, 40, 8, 800, 0.3, 1.0)
-
-    votes = replace(votes, left=np.append(votes.left, [0] * 200), right=np.append(votes.right, [1] * 200))
-    votes = replace(votes, item=np.append(votes.item, [0] * 200), outcome=np.append(votes.outcome, [1, 1, 0, -1] * 50))
+    # a fifth of the votes is on one prompt, and one model stands left there
+    more = {"item": [0] * 200, "left": [0] * 200, "right": [1] * 200, "outcome": [1, 1, 0, -1] * 50}
+    longer = {name: np.append(getattr(votes, name), added) for name, added in more.items()}
+    votes = replace(votes, **longer, annotator=np.append(votes.annotator, [0] * 200))
 
     # the side is held by as many votes as balance says, so that the likelihood alone is that without it
     free_side = Fit.of(votes, added=0.0)
-    firm = 16.0 / 4 / (balance(votes) ** 2 + 1e-6)
+    firm = 16.0 / 4 / (Pairs.of(votes).balance ** 2 + 1e-6)
 
     def minus_likelihood(free: np.ndarray) -> float:
         strength = np.append(free[:4], 0.0)
@@ -136,16 +141,16 @@ def test_ties_have_the_largest_likelihood_of_davidsons_model() -> None:
 
     found = minimize(minus_likelihood, np.zeros(6), method="BFGS", options={"gtol": 1e-6})
     np.testing.assert_allclose(free_side.strength[:4] - free_side.strength[4], found.x[:4], atol=1e-4)
-    assert np.log(free_side.tie_weight) == pytest.approx(found.x[4], abs=1e-4)
-    assert free_side.side == pytest.approx(found.x[5], abs=1e-4)
+    assert np.log(free_side.preference.tie_weight) == pytest.approx(found.x[4], abs=1e-4)
+    assert free_side.preference.side == pytest.approx(found.x[5], abs=1e-4)
 
 
 def test_preference_and_difference_are_each_others_inverse() -> None:
     for ties in (0.0, 0.3, 5.0):
         for points in (0.0, 0.01, 0.2, 0.49):
-            found = difference_at(points, ties, 0.4)
-            assert preferred(found, ties, 0.4) == pytest.approx(0.5 + points, abs=1e-12)
-    extreme = preferred(np.array([-3000.0, 0.0, 3000.0]), 1.0)
+            found = Preference(ties, 0.4).difference_at(points)
+            assert Preference(ties, 0.4).at(found) == pytest.approx(0.5 + points, abs=1e-12)
+    extreme = Preference(1.0).at(np.array([-3000.0, 0.0, 3000.0]))
     assert extreme.tolist() == [0.0, 0.5, 1.0]
 
 
@@ -163,7 +168,7 @@ def test_of_votes_that_are_all_won_the_interval_is_about_that_of_clopper_and_pea
     # scipy 1.17: beta.ppf(0.025, n, 1)
     ones = np.ones(n, int)
     (pair,) = pt.compare(votes_from(0 * ones, ones, ones, 2)).pairwise().rows(named=True)
-    assert pair["p_a_preferred_low"] == pytest.approx(exact, abs=0.005)
+    assert pair["p_a_preferred_low"] == pytest.approx(exact, abs=ABOUT)
     assert pair["p_a_preferred_high"] > 0.997
 
 
@@ -197,11 +202,11 @@ def test_an_advantage_of_the_left_side_is_taken_off_where_pairs_stand_both_ways_
     outcome = np.where(rng.random(n) < 1 / (1 + np.exp(-d)), 1, -1)
     votes = votes_from(left, 1 - left, outcome, 2)
     fit = Fit.of(votes)
-    assert fit.side == pytest.approx(0.8, abs=0.15)
+    assert fit.preference.side == pytest.approx(0.8, abs=0.15)
     assert fit.strength[1] - fit.strength[0] == pytest.approx(0.5, abs=0.15)
     assert Fit.of(replace(votes, placed=False)).strength[1] < 0
     mirrored = votes_from(1 - left, left, -outcome, 2)
-    assert Fit.of(mirrored).side == pytest.approx(-fit.side, rel=1e-7)
+    assert Fit.of(mirrored).preference.side == pytest.approx(-fit.preference.side, rel=1e-7)
     pair = pt.compare(votes).pairs[0]
     assert pt.compare(mirrored).pairs[0].p_a_preferred_low == pytest.approx(pair.p_a_preferred_low, rel=1e-7)
 
@@ -240,8 +245,98 @@ def test_uncertainty_says_what_to_get_more_of() -> None:
     assert comparison.uncertainty["items"] > 0.6
     low, high = comparison.uncertainty_intervals["votes"]
     assert low <= comparison.uncertainty["votes"] <= high
-    with pytest.raises(InputError, match=r"a comparison of votes.*uncertainty"):
-        pt.plan(comparison, "m00", "m01")
+
+
+def test_a_plan_begins_with_the_votes_that_are_there_and_says_what_more_would_do() -> None:
+    votes, _ = simulated(np.random.default_rng(8), 3, 40, 15, 800, 0.7, 0.5)
+    comparison = pt.compare(votes)
+    pair = comparison.pair("m00", "m02")
+    width = pair.p_a_preferred_high - pair.p_a_preferred_low
+    wanted = {"width": 0.97 * width, "costs": {"item": 5, "annotation": 1}}
+    made = pt.plan(comparison, "m00", "m02", **wanted)
+    rows = {row["design"]: row for row in made.designs}
+    same = rows["same design"]
+    assert (same["n_items"], same["n_annotators"]) == (40, 20)
+    assert same["width"] == pytest.approx(width, rel=1e-9)
+    assert made.difference == pytest.approx(pair.p_a_preferred - 0.5)
+    assert made.designs == pt.plan(votes, "m00", "m02", **wanted).designs
+    assert {"items x 2", "annotators x 2", "panel x 2"} <= set(rows)
+    assert max(rows[name]["width"] for name in ("items x 2", "annotators x 2", "panel x 2")) < same["width"]
+    assert rows["cheapest"]["width"] <= wanted["width"]
+    # what the plan says of twice the prompts and the votes comes true
+    widths = [
+        pt.compare(simulated(np.random.default_rng(seed), 3, 160, 15, 3200, 0.7, 0.5)[0]).pairs[1] for seed in range(5)
+    ]
+    found = np.mean([row.p_a_preferred_high - row.p_a_preferred_low for row in widths])
+    assert pt.plan(votes, "m00", "m02", n_items=160).designs[1]["width"] == pytest.approx(found, rel=0.3)
+
+
+def test_groups_of_prompts_have_strengths_of_their_own() -> None:
+    votes, _ = simulated(np.random.default_rng(21), 3, 60, 15, 3000, 0.3, 0.5)
+    groups = {item: "even" if int(item) % 2 == 0 else "odd" for item in votes.items}
+    odd = votes.item % 2 == 1
+    votes = replace(votes, outcome=np.where(odd, -votes.outcome, votes.outcome))
+    found = pt.compare(votes, groups=groups)
+    rows = {(row.group, *row.models): row for row in found.groups}
+    even = rows["even", "m00", "m02"]
+    assert even.high < 0 < rows["odd", "m00", "m02"].low
+    assert even.n_items == 30
+    # strengths of a group are those of its votes alone, but for the ties and the side that all share
+    fields = ("item", "left", "right", "outcome", "annotator")
+    alone = replace(votes, **{name: getattr(votes, name)[~odd] for name in fields})
+    alone = replace(alone, item=alone.item // 2, items=votes.items[::2])
+    tenth = (even.high - even.low) / 10
+    assert even.difference == pytest.approx(pt.compare(alone).pairs[1].difference, abs=tenth)
+    population = {row.models: row for row in found.group_results["population of groups"]}["m00", "m02"]
+    assert population.low < 0 < population.high
+    assert found.pairs[1].low < 0 < found.pairs[1].high
+    assert pt.compare(votes, groups=groups, weights={"even": 1.0, "odd": 0.0}).pairs[1].high < 0
+    with pytest.raises(InputError, match="group 'odd': no chain of votes"):
+        pt.compare(
+            replace(votes, left=np.where(odd, 0, votes.left), right=np.where(odd, 1, votes.right)), groups=groups
+        )
+    with pytest.raises(InputError, match="groups and the engine 'nuts'"):
+        pt.compare(votes, groups=groups, engine="nuts")
+
+
+def test_covariates_leave_the_strengths_of_answers_that_are_alike() -> None:
+    rng = np.random.default_rng(22)
+    n = 6000
+    left = rng.integers(2, size=n)
+    longer = np.where(left == 0, 1.0, -1.0) + rng.normal(size=n)  # model 0 writes more
+    d = np.where(left == 0, -0.5, 0.5) + 0.8 * longer
+    outcome = np.where(rng.random(n) < 1 / (1 + np.exp(-d)), 1, -1)
+    votes = votes_from(left, 1 - left, outcome, 2, rng.integers(100, size=n), rng.integers(30, size=n))
+    bare = pt.compare(votes).pairs[0]
+    votes = replace(votes, covariates={"length": 100 * longer})
+    found = pt.compare(votes)
+    assert bare.difference > 0
+    assert found.pairs[0].low < -0.5 < found.pairs[0].high < 0
+    (row,) = found.decisions["covariates"]
+    size = np.sqrt(np.square(longer).mean())
+    assert row["low"] < 0.8 * size < row["high"]
+    assert row["high"] - row["low"] < 0.3
+    turned = replace(votes, left=votes.right, right=votes.left, outcome=-outcome, covariates={"length": -longer})
+    assert pt.compare(turned).pairs[0].low == pytest.approx(found.pairs[0].low, rel=1e-7)
+
+
+@pytest.mark.parametrize("n", [5, 10, 20])
+def test_of_independent_votes_the_interval_covers_and_is_near_wilsons(n: int) -> None:
+    rows = []
+    for won in range(n + 1):
+        outcome = np.where(np.arange(n) < won, 1, -1)
+        rows += pt.compare(votes_from(np.zeros(n, int), np.ones(n, int), outcome, 2, placed=False)).pairs
+    low = np.array([row.p_a_preferred_low for row in rows])
+    high = np.array([row.p_a_preferred_high for row in rows])
+    np.testing.assert_allclose(low, 1 - high[::-1], atol=1e-9)
+    assert (np.diff(low) > 0).all()
+    assert (np.diff(low) < 3 / n).all()
+    for true in (0.5, 0.7, 0.9, 0.97):
+        chance = binom.pmf(np.arange(n + 1), n, true)
+        assert chance[(low <= true) & (true <= high)].sum() >= 0.93
+    wilson = [binomtest(won, n).proportion_ci(method="wilson") for won in range(n + 1)]
+    width = (high - low) / np.array([row.high - row.low for row in wilson])
+    assert 0.9 < width.min() < width.max() < 1.3
 
 
 def test_as_the_second_annotator_goes_the_interval_becomes_that_of_one() -> None:
@@ -271,12 +366,12 @@ def test_a_rope_is_in_points_of_the_preference() -> None:
     votes, _ = simulated(np.random.default_rng(4), 3, 100, 20, 3000, 0.2, 0.5)
     found = pt.compare(votes, rope=0.02)
     fit = Fit.of(votes)
-    assert found.rope == pytest.approx(difference_at(0.02, fit.tie_weight, fit.side))
+    assert found.rope == pytest.approx(fit.preference.difference_at(0.02))
     assert pt.compare(votes, rope="2%").rope == found.rope
     with pytest.raises(InputError, match="rope"):
         pt.compare(votes, rope=0.5)
-    with pytest.raises(InputError, match="votes with groups"):
-        pt.compare(votes, groups={"a": "b"})
+    with pytest.raises(InputError, match="votes with clusters"):
+        pt.compare(votes, clusters={"a": "b"})
 
 
 def test_models_that_no_chain_of_votes_connects_are_not_compared() -> None:
@@ -327,5 +422,5 @@ def test_every_pair_is_reported_once_and_both_engines_agree() -> None:
     comparison = pt.compare(votes)
     assert [row.models for row in comparison.pairs] == list(combinations(votes.models, 2))
     row = comparison.pairs[0]
-    assert row.p_a_preferred == pytest.approx(Fit.of(votes).preferred(row.difference))
+    assert row.p_a_preferred == pytest.approx(Fit.of(votes).preference.at(row.difference))
     assert row.seen_from(row.b).p_a_preferred_low == pytest.approx(1 - row.p_a_preferred_high)
