@@ -14,6 +14,13 @@ from probtruth.types.arguments import StrPath
 
 AGGREGATE = {"evaluation_results", "higher_is_better"}  # Keys of results without samples: Every Eval Ever's, lm-eval's
 JSON = (".json", ".jsonl", ".ndjson")
+NAMES = {
+    "per_instance_stats.json": "helm",
+    "*.eval": "inspect",
+    "samples_*.jsonl": "lm-eval",
+    "samples_*.json": "lm-eval",
+    "*__*.jsonl": "lm-eval",
+}  # Names of files in a folder that say which tool wrote them, whatever their first object has
 MOST_LOOKED_AT = 20  # How many files of each kind in a folder are looked at
 SIGNS: dict[str, tuple[set[str], ...]] = {
     "inspect": ({"status", "eval"},),
@@ -87,12 +94,15 @@ def _of_value(value: Any) -> MaybeText:
 
 
 def _of_folder(folder: Path) -> MaybeText:
+    for pattern, tool in NAMES.items():
+        if next(folder.rglob(pattern), None) is not None:
+            return tool
     for pattern in ("*.eval", "*.json", "*.jsonl"):
         for file in sorted(folder.rglob(pattern))[:MOST_LOOKED_AT]:
             with suppress(InputError):
-                tool = tool_of(file)
-                if tool is not None:
-                    return tool
+                found = tool_of(file)
+                if found is not None:
+                    return found
     if any(file.suffix.lower() in BINARIES for file in folder.iterdir()):
         return None
     raise InputError(

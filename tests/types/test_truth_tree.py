@@ -38,6 +38,7 @@ def twelve() -> pt.Truth:
     return pt.infer_truth(TWELVE, "dawid-skene", gold={"b": "y", "e": "y"}, **SAMPLED)
 
 
+@pytest.mark.long
 def test_log_likelihood_is_that_of_the_draws(twelve: pt.Truth) -> None:
     tree = twelve.datatree()
     chain, draw, item = 1, 57, 2

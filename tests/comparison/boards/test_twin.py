@@ -45,6 +45,7 @@ def holed(seed: int) -> np.ndarray:
     return values[:, ~np.isnan(values).all(0)]
 
 
+@pytest.mark.long
 def test_the_program_observes_a_board_and_has_the_posterior_of_its_raw_scores(monkeypatch: pytest.MonkeyPatch) -> None:
     """The sampler is given the means of least squares, with the variances that the items' influences give."""
     given = []
