@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 import probtruth as pt
-from probtruth.line.other_estimand import other_truth
 
 EXACT = {"engine": "exact"}
 SMOOTHED = 1e-12  # Rounding of a mean of a few numbers
@@ -126,10 +125,10 @@ class TestLabels:
 
     @pytest.mark.long
     def test_many_labels_get_the_other_verdict_by_a_method_that_is_quick(self):
-        votes = random_votes(n_items=6, n_annotators=3, n_labels=1000)
-        assert other_truth(votes, "distribution", 0).method == "one-coin"
-        few = random_votes(n_items=6, n_annotators=3, n_labels=10)
-        assert other_truth(few, "distribution", 0).method == "ability"
+        for n_labels, method in ((1000, "one-coin"), (10, "ability")):
+            votes = random_votes(n_items=6, n_annotators=3, n_labels=n_labels)
+            result = pt.evaluate(votes, pt.Predictions.from_probs(two_models(6, n_labels)), engine="exact")
+            assert result.other.truth.method == method
 
     def test_1e_minus_300_as_log_probabilities(self):
         """Probabilities that float32, and products, would lose: -log 1e-300 = 690.776."""

@@ -1,4 +1,4 @@
-"""The check of a pull request: the action's shell steps run, and so does the fixture of the page."""
+"""The check of a pull request: the action's shell steps run."""
 
 import os
 import re
@@ -87,15 +87,3 @@ def test_it_compares(table: str, status: int, tmp_path: Path) -> None:
     assert done.returncode == status, done.stderr
     assert "branch" in (tmp_path / "summary.md").read_text(encoding="utf-8")
     assert (tmp_path / "probtruth-report" / "report.html").exists()
-
-
-@pytest.mark.process
-@pytest.mark.parametrize(("table", "outcome"), [("worse", "1 failed"), ("better", "1 passed")])
-def test_the_fixture_decides(table: str, outcome: str, tmp_path: Path) -> None:
-    for name in ("conftest.py", "test_model.py"):
-        (tmp_path / name).write_text(file_of_page(name))
-    (tmp_path / "scores.csv").write_text(TABLES[table])
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir=.", "."]
-    done = subprocess.run(command, cwd=tmp_path, env=environment(tmp_path), capture_output=True, text=True, check=False)
-    assert outcome in done.stdout, done.stdout + done.stderr
-    assert ("branch is worse than main with probability 1.000" in done.stdout) == (table == "worse")
