@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from polars import DataFrame
 
 from probtruth import check, check_arrays, frame_numbers, frames
 from probtruth.errors import InputError
@@ -211,7 +210,9 @@ def _of_numbers(table: NamedNumbers, estimand: Estimand | None, beside: Beside) 
     """Soft labels or counts, by the first rows of an array."""
     array = check_arrays.as_float_table(table.values, "the reference")
     check.unique(table.labels or (), "label")
-    head = DataFrame(to_host(array[:ENOUGH]), schema=[*map(str, table.labels or range(array.shape[1]))])
+    first = to_host(array[:ENOUGH])
+    labels = map(str, table.labels or range(array.shape[1]))
+    head = frames.as_polars(dict(zip(labels, first.T, strict=True)))
     sample = FrameTable(head, "the reference", has_names=table.labels is not None)
     if isinstance(kind_of(sample, LabelReading(), beside), Soft):
         values: Any = table
