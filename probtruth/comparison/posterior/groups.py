@@ -33,9 +33,11 @@ SPREAD = 1.0
 NODES, _WEIGHTS = np.polynomial.hermite.hermgauss(6)
 LOG_WEIGHTS = np.log(_WEIGHTS) + NODES**2
 NEWTON = 3  # Steps to the mode of a group's variance
-SEARCHES = 4  # Grids, each about what the one before has found, for what all groups' variances have in common
-GRID = np.linspace(-3.0, 3.0, 9)  # Its values in each direction, in standard deviations
-COARSE = 0.3  # Of the step of the grid before, where a standard deviation is smaller
+CELLS_OF_VARIANCES = (10, 16)  # Of a grid of the groups' typical log variance and of the spread about it
+SEARCHES = 5  # Such grids, each over what the one before has found likely, before the one that counts
+UNLIKELY = 9.0  # Log densities this far below the largest are left out of the next
+BEYOND = 3.0  # Of the first grid: logarithms beyond the largest and the least variance seen
+LARGEST_SPREAD = 6.0  # Of the first grid
 
 
 def variance_nodes(typical: Any, spread: Any, df: Any, seen: Any, xp: Any = np) -> tuple[Any, Any]:
@@ -214,26 +216,27 @@ def _of_variances(
 ) -> tuple[Float[np.ndarray, "node group cell"], Float[np.ndarray, "node group cell"], Float[np.ndarray, " cell"]]:
     """Nodes and log weights of the groups' variances, at cells of the typical variance and of the spread about it.
 
-    The cells are those of Gauss-Hermite quadrature about the mean of both logarithms, with log weights of their own.
+    The cells are the middles of an even grid over the part of both that the variances seen leave.
     """
-    pooled = (df * seen).sum() / df.sum()
-    centre = np.array([np.log(pooled), 0.0])
-    sd = np.array([3.0, 1.5])
+    typical_size, spread_size = CELLS_OF_VARIANCES
+    log_seen = np.log(seen)
+    low = np.array([log_seen.min() - BEYOND, 0.0])
+    high = np.array([log_seen.max() + BEYOND, LARGEST_SPREAD])
     for search in range(SEARCHES + 1):
-        last = search == SEARCHES
-        axis = np.sqrt(2) * NODES if last else GRID
-        apart = np.stack(np.meshgrid(axis, axis, indexing="ij"), axis=-1).reshape(-1, 2)
-        cells = centre + sd * apart
-        typical, log_spread = cells.T
-        spread = np.exp(log_spread)
+        step = (high - low) / CELLS_OF_VARIANCES
+        typical_axis = low[0] + step[0] * (np.arange(typical_size) + 0.5)
+        spread_axis = low[1] + step[1] * (np.arange(spread_size) + 0.5)
+        typical = np.repeat(typical_axis, spread_size)
+        spread = np.tile(spread_axis, typical_size)
         nodes, log_weights = variance_nodes(typical, spread, df[:, None], seen[:, None])
-        of_cell = log_spread - 0.5 * (spread / SPREAD) ** 2
-        if not last:
-            log = of_cell + logsumexp(log_weights, axis=0).sum(0)
-            chance = np.exp(log - logsumexp(log))
-            centre = chance @ cells
-            sd = np.maximum(np.sqrt(chance @ (cells - centre) ** 2), COARSE * (GRID[1] - GRID[0]) * sd)
-    return nodes, log_weights, of_cell + np.add.outer(LOG_WEIGHTS, LOG_WEIGHTS).ravel()
+        of_cell = -0.5 * (spread / SPREAD) ** 2
+        log = of_cell + logsumexp(log_weights, axis=0).sum(0)
+        likely = log > log.max() - UNLIKELY
+        cells = np.stack([typical[likely], spread[likely]])
+        if search < SEARCHES:
+            low = np.maximum(cells.min(1) - step, [-np.inf, 0.0])
+            high = cells.max(1) + step
+    return nodes[..., likely], log_weights[..., likely], of_cell[likely]
 
 
 def from_draws(groups: Groups, prior: Prior, sites: Mapping[str, np.ndarray], pair: int, seed: int) -> Hierarchy:

@@ -95,8 +95,8 @@ def test_shifted_draws_shift_every_shown_number(groups, monkeypatch):
 
     monkeypatch.setattr(drawn, "sample", shifted)
     other = compare(make(values), groups, engine="nuts", rope=0.1)
-    for (one, scale), (two, _) in zip(shown(plain), shown(other), strict=True):
-        assert abs(one - two) > 1e-4 * scale
+    for (one, _), (two, _) in zip(shown(plain), shown(other), strict=True):
+        assert one != two  # what does not come from the draws would be the same number
 
 
 CODE = """
