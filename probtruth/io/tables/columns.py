@@ -158,7 +158,7 @@ def labels_in(
     prefix = _prefix(columns, used)
     if prefix:
         notes += (f"{source.name}: took {prefix!r} off the names of the labels",)
-    labels = by_name([name for name in columns if name.startswith(prefix) and name.strip()], prefix)
+    labels = by_name([name for name in columns if name.startswith(prefix) and name.strip()], prefix, used)
     named = set(used)
     numbers = set(of_numbers(frame, [name for label, name in labels.items() if label not in named]))
     of_text = {label for label, name in labels.items() if label not in named and name not in numbers}
@@ -256,11 +256,11 @@ def _derived(values: Float[np.ndarray, "item label"], names: Sequence[str], hits
     return {}
 
 
-def by_name(columns: Sequence[str], prefix: str = "") -> dict[str, str]:
-    """The columns by the names of their labels; numbers are named by value."""
+def by_name(columns: Sequence[str], prefix: str = "", used: Sequence[str] = ()) -> dict[str, str]:
+    """The columns by the names of their labels; numbers are named by value, unless the other side writes them so."""
     labels = {name: name.removeprefix(prefix) for name in columns}
     for values in (frames.NUMBER, "(?i)^(true|false)$"):
-        own = [name for name, label in labels.items() if re.match(values, label)]
+        own = [name for name, label in labels.items() if re.match(values, label) and label not in used]
         labels |= zip(own, by_value(polars_names([labels[name] for name in own])), strict=True)
     unique([*labels.values()], "label")
     return {label: name for name, label in labels.items()}
