@@ -158,7 +158,7 @@ def labels_in(
     prefix = _prefix(columns, used)
     if prefix:
         notes += (f"{source.name}: took {prefix!r} off the names of the labels",)
-    labels = by_name([name for name in columns if name.startswith(prefix) and name.strip()], prefix, used)
+    labels = by_name([name for name in columns if name.startswith(prefix) and name.strip()], prefix)
     named = set(used)
     numbers = set(of_numbers(frame, [name for label, name in labels.items() if label not in named]))
     of_text = {label for label, name in labels.items() if label not in named and name not in numbers}
@@ -256,11 +256,11 @@ def _derived(values: Float[np.ndarray, "item label"], names: Sequence[str], hits
     return {}
 
 
-def by_name(columns: Sequence[str], prefix: str = "", used: Sequence[str] = ()) -> dict[str, str]:
-    """The columns by the names of their labels; numbers are named by value, unless the other side writes them so."""
+def by_name(columns: Sequence[str], prefix: str = "") -> dict[str, str]:
+    """The columns by the names of their labels; numbers are named by value."""
     labels = {name: name.removeprefix(prefix) for name in columns}
     for values in (frames.NUMBER, "(?i)^(true|false)$"):
-        own = [name for name, label in labels.items() if re.match(values, label) and label not in used]
+        own = [name for name, label in labels.items() if re.match(values, label)]
         labels |= zip(own, by_value(polars_names([labels[name] for name in own])), strict=True)
     unique([*labels.values()], "label")
     return {label: name for name, label in labels.items()}
@@ -356,9 +356,18 @@ def _is_number(column: Series) -> bool:
         return True
     cells = column.alias("cells").str.strip_chars()
     n_said = int((cells != "").sum())  # a blank cell says nothing: a benchmark may be scored on few models
-    n_numbers = int(cells.cast(polars.Float64, strict=False).is_not_null().sum())
+    n_numbers = int(frame_numbers.numeric(cells).is_not_null().sum())
     return n_said > 0 and n_numbers >= MOST * n_said
 
 
 def some_number(frame: DataFrame, name: str) -> bool:
     return bool(of_numbers(frame, [name]))
+
+
+def of_truth_values(frame: DataFrame, name: str) -> bool:
+    """Whether a column holds true and false, as values or as words."""
+    column = frame.get_column(name)
+    if column.dtype != String:
+        return column.dtype == polars.Boolean
+    words = column.str.strip_chars().str.to_lowercase()
+    return bool(words.drop_nulls().is_in(["true", "false", ""]).all())
