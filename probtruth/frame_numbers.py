@@ -132,7 +132,9 @@ def labelled(table: object, item: str = "item") -> NamedNumbers:
     if not is_frame(table):
         values = table if on_device(table) else as_array(table)
         items = row_names(table)
-        return NamedNumbers(values if items is None else np.asarray(values), items)
+        name = getattr(table, "name", None) if is_series(table) else None
+        of_one = (name,) if isinstance(name, str) and name else None
+        return NamedNumbers(values if items is None else np.asarray(values), items, of_one)
     frame = as_polars(table)
     columns = [column for column in frame.columns if column != item]
     items = row_names(table)

@@ -24,8 +24,9 @@ from probtruth.io.tables.columns import (
     some_number,
 )
 from probtruth.io.tables.wide import REPEATED, items_of
-from probtruth.io.vote_columns import Votes, vote_columns
+from probtruth.io.vote_columns import Votes, votes_in
 
+FEWEST_LABELS = 2  # of the other side that columns of whole numbers need, to be counts of votes without being told
 MODELS = ("model", "models", "system", "run", "model_name")  # of a column that names models
 
 
@@ -116,11 +117,15 @@ type ScoreKind = LongScores | Board | Votes | Log
 
 @dataclass(frozen=True)
 class Beside:
-    """What the other side says: columns of which one names the items, and the names, or the number, of the labels."""
+    """What the other side says: columns of which one names the items, and the names, or the number, of the labels.
+
+    The names stand `in_order` where their places mean something: the caller listed them, or all tables have one order.
+    """
 
     items: Sequence[Series] = ()
     labels: Sequence[str] | None = None
     n_labels: int | None = None
+    in_order: bool = True
 
 
 def log_of(table: Table, how: Reading) -> Log | None:
@@ -203,7 +208,7 @@ def _by_label(table: Table, how: LabelReading, beside: Beside, votes_only: bool)
         used = set(beside.labels or ())
         chosen, ignored = labels_in(head, item, beside.labels or (), source, must_be_named=beside.labels is None)
         notes += ignored
-        known = sum(label in used for label in chosen) >= min(2, len(chosen))
+        known = sum(label in used for label in chosen) >= FEWEST_LABELS
     else:
         columns = of_numbers(head, labels_of(head, item, source, must_be_named=False))
         chosen = {str(position): name for position, name in enumerate(columns)}
@@ -290,18 +295,18 @@ def score_kind(table: Table, how: ScoreReading = ScoreReading(), models: Sequenc
         return log
     item, model, score = (how.column(role) for role in ("item", "model", "score"))
     rows = _models_in_rows(table, how, models)
-    table = table if rows is not None else table.with_items(how.item)
     if rows is not None:
         return _board_of_models(table, rows, how)
     if models is not None:
+        table = table.with_items(how.item)
         used = (item, how.group, how.cluster)
         return Board(item, tuple(models or [name for name in table.columns if name not in used]))
-    columns = table.columns
+    long = table if table.numbers_rows else table.with_items(how.item)
+    columns = long.columns
     if {item, model, score} <= set(columns):
         return LongScores(item, model, score)
-    if vote_columns(columns) is not None:
-        votes = vote_columns(columns, {"item": how.item, "annotator": how.annotator, "group": how.group})
-        assert votes is not None
+    votes = votes_in(table, {"item": how.item, "annotator": how.annotator, "group": how.group})
+    if votes is not None:
         return votes
     _refuse_wide(table, how)
     need_columns(columns, {"item": item, "model": model, "score": score}, table.name)
