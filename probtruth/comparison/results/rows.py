@@ -19,6 +19,7 @@ from probtruth.types.pairs import Pair, Rank, minus
 ROUNDING = 1e-12  # Of a difference in units of its spread; means that are equal may differ by their last digits
 TOLD = 1.1  # Where new annotators would make an interval wider by this, theirs and that of these ones stand beside it
 NO_SPREAD = "the same difference on every item: its spread cannot be estimated"
+ONE_UNIT = "one {unit} connects the two models: the spread of their difference cannot be estimated"
 BOTH_INFINITE = "two infinite means, or infinite scores of both signs, have no difference"
 TWINS = "the same score on every item: nothing in the data tells the two models apart"
 
@@ -74,7 +75,10 @@ def _pair(estimate: Estimate, post: Posterior, options: Options, both: tuple[int
     ):  # certain only if the bound leaves no doubt
         varies = varies and worst * mean > 0
     found = Pair(a, b, mean, reason=NO_SPREAD)
-    if varies:
+    if math.isnan(margin.scale):
+        worst = None
+        found = replace(found, reason=ONE_UNIT.format(unit=estimate.design.unit_name))
+    elif varies:
         found = of_margin(a, b, mean, margin, options.rope)
     elif mean == 0:
         found = replace(of_margin(a, b, mean, margin, options.rope), reason=TWINS)
