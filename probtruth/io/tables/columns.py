@@ -119,10 +119,25 @@ def _by_position(columns: list[str], item: str, used: Sequence[str], source: Sou
     return Chosen(item, dict(zip(used, columns, strict=True)))
 
 
+def saying(frame: DataFrame) -> list[str]:
+    """The columns, without those that have no name and hold nothing or row numbers, as an index that was exported."""
+    rows = np.arange(frame.height)
+    left = []
+    for name in frame.columns:
+        cells = frame.get_column(name)
+        if not name.strip():
+            numbers = frame_numbers.numeric(cells)
+            empty = frames.blank(cells).all()
+            if empty or (not numbers.has_nulls() and (numbers.to_numpy() == rows).all()):
+                continue
+        left.append(name)
+    return left
+
+
 def labels_of(frame: DataFrame, item: MaybeText, source: Source, must_be_named: bool = True) -> list[str]:
     """All columns but that of the items, and those that probtruth writes beside the labels'."""
     parts = [] if item is None else [name.strip() for name in item.split(",")]  # of a name in several columns
-    labels = [name for name in frame.columns if name not in (item, *parts) and not name.startswith(OWN)]
+    labels = [name for name in saying(frame) if name not in (item, *parts) and not name.startswith(OWN)]
     if not labels:
         raise InputError(
             "no column of a label",
