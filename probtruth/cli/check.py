@@ -126,7 +126,7 @@ def _of_scores(table: Any, columns: ScoreReading) -> list[str]:
 
     replicate = columns.replicate or ("replicate" if "replicate" in table.columns else None)
     named: dict[str, Any] = {"item": columns.item, "model": columns.model, "score": columns.score}
-    named |= {"replicate": replicate, "missing": columns.none}
+    named |= {"replicate": replicate, "annotator": columns.annotator, "missing": columns.none}
     try:
         scores = read_scores(table, **named)
         said = repr(scores)

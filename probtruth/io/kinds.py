@@ -1,5 +1,6 @@
 """What a table of labels or scores holds: the only guess in the house. What a caller says goes before it."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -21,12 +22,14 @@ from probtruth.io.tables.columns import (
     labels_of,
     numbers_in,
     of_numbers,
+    of_truth_values,
     some_number,
 )
 from probtruth.io.tables.wide import REPEATED, items_of
 from probtruth.io.vote_columns import Votes, votes_in
 
 FEWEST_LABELS = 2  # of the other side that columns of whole numbers need, to be counts of votes without being told
+AVERAGES = ("average", "avg", "mean", "overall")  # What a leaderboard calls the mean of its benchmarks
 MODELS = ("model", "models", "system", "run", "model_name")  # of a column that names models
 
 
@@ -337,6 +340,9 @@ def _board_of_models(table: Table, rows: str, how: ScoreReading) -> Board:
     frame, source = table.with_items(rows).head
     others = [name for name in frame.columns if name != rows and name.strip()]
     numeric = of_numbers(frame, others)
+    flags = [name for name in numeric if of_truth_values(frame, name)]
+    if len(flags) < len(numeric):  # beside scores, truth values are facts about a model
+        numeric = [name for name in numeric if name not in flags]
     means = [name for name in numeric if _is_mean(frame, name, numeric)]
     items = [name for name in numeric if name not in means]
     if len(items) < 2:
@@ -356,11 +362,13 @@ def _board_of_models(table: Table, rows: str, how: ScoreReading) -> Board:
 
 
 def _is_mean(frame: DataFrame, name: str, numeric: Sequence[str]) -> bool:
-    """Whether a column is the mean of the others: up to two decimals where its name says so, else exactly."""
+    """Whether a column is the mean of the others: by its name, up to two decimals by a part of it, else exactly."""
+    if re.sub("[^a-z]", "", name.lower()) in AVERAGES:
+        return True
     values = numbers_in(frame, [name, *(other for other in numeric if other != name)])
     if values is None or values.shape[1] < 3:
         return False
-    said = any(word in name.lower() for word in ("average", "avg", "mean", "overall"))
+    said = any(word in name.lower() for word in AVERAGES)
     off = np.abs(values[:, 1:].mean(1) - values[:, 0])
     return bool((off <= (0.0051 if said else 1e-9)).all())
 

@@ -140,8 +140,10 @@ def _in_table(table: Table, how: ScoreReading, memory: float | None) -> Scores |
 def votes_of(table: Table, kind: VoteKind) -> Votes:
     """The votes of a table whose columns are found."""
     frame, source = (table if kind.item is None else table.with_items(kind.item)).whole
-    first = frames.names(frame, kind.left, source, "left").to_list()
-    second = frames.names(frame, kind.right, source, "right").to_list()
+    sides = [frames.text(frames.written(frame, name, source, "model")) for name in (kind.left, kind.right)]
+    both = frames.by_value(polars.concat([side.alias("model") for side in sides])).to_list()
+    first = both[: frame.height]
+    second = both[frame.height :]
     if not first:
         raise InputError("no rows", "at least one vote", "Check the file.", source.name)
     models = sort_names({*first, *second})
@@ -230,6 +232,8 @@ def _outcomes(
         raise InputError("the winner 0", "1, 2, and 1.5 for ties", hint, source.at(row, column))
     outcome = np.zeros(len(cells), np.int64)
     for row, (said, first, second) in enumerate(zip(cells, left, right, strict=True)):
+        if said.removesuffix(".0") in models:  # a blank makes pandas' integers floats
+            said = said.removesuffix(".0")
         answers = {first: LEFT, second: RIGHT} if said in models else ANSWERS
         found = answers.get(said if said in models else said.lower())
         if found is None:

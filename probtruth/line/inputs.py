@@ -253,7 +253,9 @@ def by_name(listed: object, names: Sequence[str], what: str) -> object:
     if listed is None:
         return None
     if isinstance(listed, Mapping):
-        return {frames.name_text(name): value for name, value in listed.items()}
+        named = frame_numbers.names_in([*listed])
+        check.unique(named, f"name in {what}")
+        return dict(zip(named, listed.values(), strict=True))
     no_frame(listed, what)
     if not (frame_numbers.is_series(listed) or frame_numbers.is_array_with_names(listed)):
         return listed

@@ -151,3 +151,45 @@ def test_predictions_by_annotator_in_an_index() -> None:
     tables = [rows, rows.set_index(["item", "annotator"])]
     scores = [pt.score({"m": table}, votes, each="annotation").values for table in tables]
     np.testing.assert_allclose(scores[0], scores[1], atol=1e-9)
+
+
+def test_truth_values_are_numbers_in_a_file_as_in_a_frame(tmp_path: Path) -> None:
+    """`True` in a CSV was refused as a score, and ignored as a label, where the same frame was read."""
+    right = pd.DataFrame(RNG.random((8, 2)) < 0.5, list("pqrstuvw"), ["a", "b"]).rename_axis("item")
+    long = right.melt(ignore_index=False, var_name="model", value_name="correct").reset_index()
+    wanted = right.T.to_numpy(float)
+    for table, options in ((long, {}), (right.reset_index(), {"models": ["a", "b"]})):
+        table.to_csv(tmp_path / "t.csv", index=False)
+        for one in (table, tmp_path / "t.csv"):
+            np.testing.assert_array_equal(pt.read_scores(one, score="correct", **options).values, wanted)
+    dummies = pd.get_dummies(pd.Series(list("xyzxyzxy"), right.index, name="label"))
+    dummies.to_csv(tmp_path / "t.csv")
+    models = {"m": pd.DataFrame(RNG.dirichlet(np.ones(3), 8), right.index, list("xyz"))}
+    found = [pt.evaluate(one, models, engine="exact").scores.values for one in (dummies, tmp_path / "t.csv")]
+    np.testing.assert_array_equal(found[0], found[1])
+
+
+def test_facts_about_a_model_are_no_benchmarks(tmp_path: Path) -> None:
+    """The frame counted a column of truth values that the file ignored; the average was a benchmark beside a blank."""
+    board = pd.DataFrame(
+        {"Model": ["a", "b", "c"], "arc": [60.0, None, 57.0], "mmlu": [65.0, 63.0, 61.0], "gsm": [50.0, 40.0, 45.0]}
+    )
+    board["Average ⬆️"] = board[["arc", "mmlu", "gsm"]].mean(axis=1)
+    board["Available"] = [True, False, True]
+    board.to_csv(tmp_path / "t.csv", index=False)
+    for one in (board, tmp_path / "t.csv"):
+        scores = pt.read_scores(one, higher_is_better=True)
+        assert scores.items == ("arc", "gsm", "mmlu")
+        assert "ignored 'Average ⬆️' (the mean of the others), 'Available'" in scores.notes[-1]
+
+
+def test_check_takes_the_column_of_annotators(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It refused the file with the advice to name the column that was named."""
+    monkeypatch.chdir(tmp_path)
+    rows = [(item, model, who, 1.0) for item in "pq" for model in "ab" for who in ("ann", "bob")]
+    pd.DataFrame(rows, columns=["item", "model", "rater", "score"]).to_csv("t.csv", index=False)
+    status, text = said("check t.csv --annotator rater", capsys, monkeypatch)
+    assert status == 0, text
+    assert "2 models ('a', 'b') on 2 items" in text

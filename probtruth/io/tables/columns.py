@@ -356,9 +356,18 @@ def _is_number(column: Series) -> bool:
         return True
     cells = column.alias("cells").str.strip_chars()
     n_said = int((cells != "").sum())  # a blank cell says nothing: a benchmark may be scored on few models
-    n_numbers = int(cells.cast(polars.Float64, strict=False).is_not_null().sum())
+    n_numbers = int(frame_numbers.numeric(cells).is_not_null().sum())
     return n_said > 0 and n_numbers >= MOST * n_said
 
 
 def some_number(frame: DataFrame, name: str) -> bool:
     return bool(of_numbers(frame, [name]))
+
+
+def of_truth_values(frame: DataFrame, name: str) -> bool:
+    """Whether a column holds true and false, as values or as words."""
+    column = frame.get_column(name)
+    if column.dtype != String:
+        return column.dtype == polars.Boolean
+    words = column.str.strip_chars().str.to_lowercase()
+    return bool(words.drop_nulls().is_in(["true", "false", ""]).all())

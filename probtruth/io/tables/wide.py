@@ -14,7 +14,7 @@ from probtruth.check import Source, one_of, quote, shortlist, unique
 from probtruth.check_arrays import distributions
 from probtruth.errors import InputError
 from probtruth.frame_numbers import as_matrix, float_columns
-from probtruth.frames import blank, flat, keys, need_columns
+from probtruth.frames import blank, flat, need_columns
 from probtruth.io.formats import Texts
 from probtruth.io.table import Part, Table
 from probtruth.kernels.host import block_rows
@@ -49,12 +49,12 @@ def items_of(
     columns = []
     sources = []
     for frame, source in parts:
-        columns.append(keys(frame, item, source, "item"))
+        columns.append(frames.written(frame, item, source, "item"))
         sources.append((source, frame.height))
     source = sources[0][0]
     if len(sources) > 1:
         source = Source(source.name, parts=sources, notes=source.notes)
-    names = polars.concat(frames.alike(columns), rechunk=True)
+    names = frames.by_value(polars.concat(frames.alike(columns), rechunk=True))
     if like is not None and frames.same(names, like.column):
         return like, source
     if not frames.rising(names) and names.n_unique() < len(names):
@@ -221,7 +221,7 @@ def long_form(table: Table, item: str, annotators: Sequence[str]) -> tuple[DataF
         cells = flat(frame, name, source, "annotator")
         full = ~blank(cells)
         where = replace(source.of_rows(full.arg_true().to_list()), columns={VALUE: name})
-        values = frames.names(cells.filter(full).to_frame(VALUE), VALUE, where, "annotator")
+        values = frames.text(frames.written(cells.filter(full).to_frame(VALUE), VALUE, where, "annotator"))
         rows = [frame.get_column(item).filter(full), values.alias(VALUE)]
         parts.append(DataFrame(rows).with_columns(polars.lit(name).alias(NAME)))
         sources.append((where, len(values)))
