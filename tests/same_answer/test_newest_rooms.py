@@ -227,3 +227,13 @@ def test_a_list_of_rows_is_a_table() -> None:
     assert pairs(VOTES.to_dict("records")) == pytest.approx(pairs(VOTES), abs=1e-9)
     with pytest.raises(pt.InputError, match=r"row 2: got a row with other keys \('label'\)"):
         pt.read_annotations([{"item": "p", "annotator": "a", "label": "x"}, {"item": "p", "annotator": "a"}])
+
+
+def test_a_sum_is_no_label_of_counts_either_way() -> None:
+    """`from_counts` took the column of sums for a label, which had half of all votes."""
+    votes = pd.DataFrame(RNG.integers(1, 4, (6, 3)), list("pqrstu"), ["x", "y", "z"])
+    with_sum = votes.assign(total=votes.sum(axis=1))
+    read = pt.read_annotations(with_sum, format="counts")
+    assert read.counts().tolist() == pt.Annotations.from_counts(votes).counts().tolist()
+    with pytest.raises(pt.InputError, match=r"'total', the sum of the others.*read_annotations"):
+        pt.Annotations.from_counts(with_sum)

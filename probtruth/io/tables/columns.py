@@ -24,8 +24,6 @@ from probtruth.types.index import event_of
 OWN = "probtruth: "  # How columns begin that probtruth writes beside those of labels
 ENOUGH = 10_000  # Rows by which columns are told
 MOST = 0.5  # The share of a column's names that the other side must have, for it to be the column of items
-TOTALS = ("total", "sum", "count", "votes", "n", "n_votes", "n_annotators", "all")  # of a sum of the others
-FEWEST_ROWS = 5  # by which a column of another name is told to be the sum or the largest of others
 
 
 @dataclass(frozen=True)
@@ -258,7 +256,7 @@ def _derived(values: Float[np.ndarray, "item label"], names: Sequence[str], hits
                 return {name: LARGEST}
             if np.allclose(column, 1, rtol=0, atol=check_arrays.SUM_TOLERANCE):
                 return {name: SUM}
-        if len(values) < FEWEST_ROWS and name.lower() not in TOTALS:
+        if not check_arrays.may_be_total(name, len(values)):
             continue
         more = rest - column  # what is neither the total nor a part of it
         if not more.any():
