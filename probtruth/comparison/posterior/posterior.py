@@ -253,7 +253,7 @@ def summary(tables: Mapping[str, Mapping[str, object]]) -> dict[str, object]:
     """The figures of all tables' draws, the worst of each."""
     names = ("max_rhat", "min_ess", "divergences", "max_mcse", "end_mcse")
     found: dict[str, object] = {"engine": tables["pairwise"]["engine"]}
-    found |= dict.fromkeys(("sampler", *names, "engines_agree"))
+    found |= dict.fromkeys(("sampler", *names))
     drawn = [table for table in tables.values() if table["engine"] == "nuts"]
     if drawn:
         samplers = {str(table["sampler"]): name for name, table in tables.items() if table["engine"] == "nuts"}
