@@ -25,7 +25,7 @@ def numbers(frame: "polars.DataFrame", column: str, source: Source, option: str 
     import polars
 
     series = flat(frame, column, source, option)
-    values = _floats(series).cast(polars.Float64)
+    values = numeric(series).cast(polars.Float64)
     bad = values.is_null()
     if bad.any():
         row = int(bad.arg_max() or 0)
@@ -47,7 +47,7 @@ def numbers(frame: "polars.DataFrame", column: str, source: Source, option: str 
     return values.to_numpy()
 
 
-def _floats(column: "polars.Series") -> "polars.Series":
+def numeric(column: "polars.Series") -> "polars.Series":
     """A column as floats, which keep their type; null where there is no number."""
     import polars
 
@@ -57,13 +57,18 @@ def _floats(column: "polars.Series") -> "polars.Series":
         if numbers.null_count() > column.null_count():  # blanks around a number, or no number
             stripped = column.alias("cells").str.strip_chars()
             numbers = stripped.cast(polars.Float64, strict=False).alias(column.name)
-        return numbers
+        if len(numbers) and numbers.null_count() == len(numbers):
+            words = stripped.str.to_lowercase()
+            said = words.filter(words != "")
+            if len(said) and said.is_in(["true", "false"]).all():  # as a frame with truth values is written
+                numbers = words.replace_strict({"true": 1.0, "false": 0.0}, default=None, return_dtype=polars.Float64)
+        return numbers.alias(column.name)
     if kind.is_float():
         return column
     if kind.is_numeric() or kind == polars.Boolean:
         return column.cast(polars.Float64)
     if kind in (polars.Categorical, polars.Enum):
-        return _floats(column.cast(polars.String))
+        return numeric(column.cast(polars.String))
     return polars.Series(column.name, [None] * len(column), polars.Float64)
 
 
@@ -75,7 +80,7 @@ def float_columns(
 
     made = []
     for name in columns:
-        floats = _floats(frame.get_column(name))
+        floats = numeric(frame.get_column(name))
         if floats.null_count():
             if source is not None:
                 numbers(frame, name, source, "label")
@@ -132,7 +137,9 @@ def labelled(table: object, item: str = "item") -> NamedNumbers:
     if not is_frame(table):
         values = table if on_device(table) else as_array(table)
         items = row_names(table)
-        return NamedNumbers(values if items is None else np.asarray(values), items)
+        name = getattr(table, "name", None) if is_series(table) else None
+        of_one = (name,) if isinstance(name, str) and name else None
+        return NamedNumbers(values if items is None else np.asarray(values), items, of_one)
     frame = as_polars(table)
     columns = [column for column in frame.columns if column != item]
     items = row_names(table)

@@ -50,7 +50,7 @@ def _fraction(match: re.Match[str]) -> str:
 def by_value(names: "polars.Series") -> "polars.Series":
     """Text in which every cell is a number, or a truth value, under the names that `name_text` gives to such values."""
     first = names.head(1).to_list()
-    if not first or first[0] is None:
+    if not first or not isinstance(first[0], str):
         return names
     if first[0].lower() in ("true", "false"):
         lower = names.str.to_lowercase()
@@ -111,6 +111,9 @@ def _of_library(frame: Any) -> "polars.DataFrame | Mapping[str, object]":
         if not all(isinstance(name, str) for name in frame.columns):
             frame = frame.set_axis([name_text(name) for name in frame.columns], axis=1)  # as in cells
         check.unique([*frame.columns], "column")
+        for name, kind in frame.dtypes.items():
+            if str(kind).startswith(("period", "interval")):  # which no other library has
+                frame = frame.assign(**{name: frame[name].map(str, na_action="ignore")})
     else:
         import narwhals
 
@@ -175,7 +178,7 @@ def flat(frame: "polars.DataFrame", column: str, source: Source, option: str) ->
     if kind.is_nested():
         hint = "Flatten it: one column for each value."
         raise InputError(f"a column of type {kind}", "text or numbers", hint, source.at(column=column))
-    if kind in (polars.Binary, polars.Object, polars.Duration):
+    if kind in (polars.Binary, polars.Object, polars.Duration) or type(kind).__name__ == "Extension":
         raise InputError(f"a column of type {kind}", "text or numbers", "Convert it.", source.at(column=column))
     years = series.dt.year() if kind in (polars.Date, polars.Datetime) else None  # null where there is no such year
     if years is not None and not (series.is_null() | years.is_between(2, 9998)).all(ignore_nulls=False):
@@ -211,7 +214,11 @@ def blank(cells: "polars.Series", answers: Sequence[str] = ()) -> "polars.Series
 
 def encode(frame: "polars.DataFrame", column: str, source: Source, option: str) -> tuple[RowInts, list[str]]:
     """A column of names as integer codes and the distinct names in the order of the codes."""
-    series = keys(frame, column, source, option)
+    return coded(keys(frame, column, source, option))
+
+
+def coded(series: "polars.Series") -> tuple[RowInts, list[str]]:
+    """Names as integer codes, and the distinct names in the order of the codes."""
     distinct = series.unique(maintain_order=True)
     return positions(series, distinct), text(distinct).to_list()
 
@@ -222,7 +229,12 @@ def names(frame: "polars.DataFrame", column: str, source: Source, option: str) -
 
 
 def keys(frame: "polars.DataFrame", column: str, source: Source, option: str) -> "polars.Series":
-    """A column of names; integers stay integers, because they are the same as their decimal text."""
+    """A whole column of names; integers stay integers, because they are the same as their decimal text."""
+    return by_value(written(frame, column, source, option))
+
+
+def written(frame: "polars.DataFrame", column: str, source: Source, option: str) -> "polars.Series":
+    """As `keys`, of a part of a column: whether numbers are named by their values is told by the whole."""
     import polars
 
     series = flat(frame, column, source, option)
@@ -238,7 +250,7 @@ def keys(frame: "polars.DataFrame", column: str, source: Source, option: str) ->
         if bad.any():
             where = source.at(int(bad.arg_max() or 0), column)
             raise InputError(fault, f"the name of the {option}", "Correct it or remove the row.", where)
-    return by_value(series) if series.dtype == polars.String else series
+    return series
 
 
 def text(names: "polars.Series") -> "polars.Series":

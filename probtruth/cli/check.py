@@ -33,7 +33,8 @@ def check(
     console = Console.of(context, json)
     rows: list[dict[str, Any]] = []
     faults: list[InputError] = []
-    columns = ScoreReading(reading.item, model, score, replicate=reading.replicate, missing=reading.missing)
+    how = {"replicate": reading.replicate, "annotator": reading.annotator, "missing": reading.missing}
+    columns = ScoreReading(reading.item, model, score, **how)
     with console.progress("reading") as on_progress:
         for position, file in enumerate(files):
             on_progress(position, len(files))
@@ -72,18 +73,17 @@ def _table(path: str | Path, reading: LabelReading, cells: opt.Cells, columns: S
     """What a table holds, by its kind."""
     from probtruth.io.kinds import Board, Hard, LongScores, Soft, kind_of, score_kind
     from probtruth.io.table import opened
-    from probtruth.io.vote_columns import vote_columns
+    from probtruth.io.vote_columns import Votes
     from probtruth.io.votes import votes_of
     from probtruth.line.inputs import reference_of
 
     table = opened(path)
-    of_votes = vote_columns(table.columns)
-    if of_votes is not None:
-        votes = votes_of(table, of_votes)
-        return "votes on pairs of models", [repr(votes), *votes.notes]
     of_models = None
     with suppress(InputError):
         of_models = score_kind(table, columns)
+    if isinstance(of_models, Votes):
+        votes = votes_of(table, of_models)
+        return "votes on pairs of models", [repr(votes), *votes.notes]
     if isinstance(of_models, LongScores | Board):
         return "scores", _of_scores(table, columns)
     try:
@@ -126,7 +126,7 @@ def _of_scores(table: Any, columns: ScoreReading) -> list[str]:
 
     replicate = columns.replicate or ("replicate" if "replicate" in table.columns else None)
     named: dict[str, Any] = {"item": columns.item, "model": columns.model, "score": columns.score}
-    named |= {"replicate": replicate, "missing": columns.none}
+    named |= {"replicate": replicate, "annotator": columns.annotator, "missing": columns.none}
     try:
         scores = read_scores(table, **named)
         said = repr(scores)

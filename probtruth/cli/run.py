@@ -73,7 +73,7 @@ def _of_several_labels(labels: list[str], files: Files, options: dict[str, Any],
     item = files.reading.item or "item"
     for what, spec in (("groups", files.groups), ("clusters", clusters)):
         options[what] = None if spec is None else read_groups(spec, None, item, what.rstrip("s"))
-    options |= {"item": item, "annotator": files.reading.annotator or "annotator"}
+    options |= {"item": files.reading.item, "annotator": files.reading.annotator}
     return evaluate_labels(files.annotations, model_files(files.predictions), labels, **options)
 
 

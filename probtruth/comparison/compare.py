@@ -92,7 +92,8 @@ def conclude(estimate: Estimate, options: Options) -> Comparison:
     population = None
     if not options.these_items:
         need_spread(estimate.design, estimate.about.audit)
-    if grouped and estimate.n_models > 1 and np.isfinite(estimate.mean).all():
+    known = np.isfinite(estimate.mean).all() and np.isfinite(estimate.over_groups().items.variance).all()
+    if grouped and estimate.n_models > 1 and known:
         population = Population.of(estimate)
     return assemble(estimate, posterior_of(estimate, population, options), options)
 

@@ -37,14 +37,11 @@ def checked_options(
         fold_correlation = check.number(fold_correlation, "fold_correlation", hint, least=0, below=1)
     elif fold_correlation is not None:
         raise InputError("fold_correlation without replicates='folds'", "both or neither", "Add replicates='folds'.")
-    if isinstance(rope, str):
-        with suppress(ValueError):
-            rope = float(rope)
     hint = "A number in units of the score; of a proportion also 'X%', which is so many points."
     return Options(
         check.literal(engine, Engine, "engine"),
         check.literal(population, ItemPopulation, "population"),
-        None if rope is None else check.number(rope, "rope", hint, least=0),
+        None if rope is None else check.number(in_numbers(rope), "rope", hint, least=0),
         check.whole(draws, 1, "draws"),
         check.whole(seed, 0, "seed"),
         bool(strict),
@@ -52,3 +49,10 @@ def checked_options(
         fold_correlation,
         population == "these-items",
     )
+
+
+def in_numbers(rope: object) -> object:
+    """A number that was written as text, as a number; anything else unchanged."""
+    with suppress(ValueError):
+        return float(rope) if isinstance(rope, str) else rope
+    return rope

@@ -66,10 +66,11 @@ def of_moments(moments: Moments, weights: object, options: Options) -> Estimate:
     if board is not None:
         return board.estimate(moments, about)
     estimate = estimate_of(moments, plan, about)
-    if moments.annotators is None:
+    sums = moments.annotators
+    if sums is None:
         return estimate
     models = np.arange(len(moments.models))
-    return Shared("annotator", [(models, moments.annotators)], plan.weights).added_to(estimate)
+    return Shared("annotator", models, sums.units(plan.weights), sums.n_units).added_to(estimate)
 
 
 def of_scores(scores: Scores, plan: Design, options: Options, annotations: object = None) -> Estimate:
@@ -112,7 +113,7 @@ def of_scores(scores: Scores, plan: Design, options: Options, annotations: objec
     named = options.replicates == "crossed" or (repeated is not None and repeated.what == "annotator")
     if annotations is not None:
         shared = of_annotators(complete, annotations, order, plan)
-    elif named or (repeated is not None and options.replicates is None):
+    elif len(order) and (named or (repeated is not None and options.replicates is None)):
         shared = of_replicates(scores, order, plan, named)
     if shared is not None:
         estimate = shared.added_to(estimate)

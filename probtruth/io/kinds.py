@@ -1,5 +1,6 @@
 """What a table of labels or scores holds: the only guess in the house. What a caller says goes before it."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -21,11 +22,14 @@ from probtruth.io.tables.columns import (
     labels_of,
     numbers_in,
     of_numbers,
+    of_truth_values,
     some_number,
 )
 from probtruth.io.tables.wide import REPEATED, items_of
-from probtruth.io.vote_columns import Votes, vote_columns
+from probtruth.io.vote_columns import Votes, votes_in
 
+FEWEST_LABELS = 2  # of the other side that columns of whole numbers need, to be counts of votes without being told
+AVERAGES = ("average", "avg", "mean", "overall")  # What a leaderboard calls the mean of its benchmarks
 MODELS = ("model", "models", "system", "run", "model_name")  # of a column that names models
 
 
@@ -116,11 +120,15 @@ type ScoreKind = LongScores | Board | Votes | Log
 
 @dataclass(frozen=True)
 class Beside:
-    """What the other side says: columns of which one names the items, and the names, or the number, of the labels."""
+    """What the other side says: columns of which one names the items, and the names, or the number, of the labels.
+
+    The names stand `in_order` where their places mean something: the caller listed them, or all tables have one order.
+    """
 
     items: Sequence[Series] = ()
     labels: Sequence[str] | None = None
     n_labels: int | None = None
+    in_order: bool = True
 
 
 def log_of(table: Table, how: Reading) -> Log | None:
@@ -203,7 +211,7 @@ def _by_label(table: Table, how: LabelReading, beside: Beside, votes_only: bool)
         used = set(beside.labels or ())
         chosen, ignored = labels_in(head, item, beside.labels or (), source, must_be_named=beside.labels is None)
         notes += ignored
-        known = sum(label in used for label in chosen) >= min(2, len(chosen))
+        known = sum(label in used for label in chosen) >= FEWEST_LABELS
     else:
         columns = of_numbers(head, labels_of(head, item, source, must_be_named=False))
         chosen = {str(position): name for position, name in enumerate(columns)}
@@ -290,18 +298,18 @@ def score_kind(table: Table, how: ScoreReading = ScoreReading(), models: Sequenc
         return log
     item, model, score = (how.column(role) for role in ("item", "model", "score"))
     rows = _models_in_rows(table, how, models)
-    table = table if rows is not None else table.with_items(how.item)
     if rows is not None:
         return _board_of_models(table, rows, how)
     if models is not None:
+        table = table.with_items(how.item)
         used = (item, how.group, how.cluster)
         return Board(item, tuple(models or [name for name in table.columns if name not in used]))
-    columns = table.columns
+    long = table if table.numbers_rows else table.with_items(how.item)
+    columns = long.columns
     if {item, model, score} <= set(columns):
         return LongScores(item, model, score)
-    if vote_columns(columns) is not None:
-        votes = vote_columns(columns, {"item": how.item, "annotator": how.annotator, "group": how.group})
-        assert votes is not None
+    votes = votes_in(table, {"item": how.item, "annotator": how.annotator, "group": how.group})
+    if votes is not None:
         return votes
     _refuse_wide(table, how)
     need_columns(columns, {"item": item, "model": model, "score": score}, table.name)
@@ -332,6 +340,9 @@ def _board_of_models(table: Table, rows: str, how: ScoreReading) -> Board:
     frame, source = table.with_items(rows).head
     others = [name for name in frame.columns if name != rows and name.strip()]
     numeric = of_numbers(frame, others)
+    flags = [name for name in numeric if of_truth_values(frame, name)]
+    if len(flags) < len(numeric):  # beside scores, truth values are facts about a model
+        numeric = [name for name in numeric if name not in flags]
     means = [name for name in numeric if _is_mean(frame, name, numeric)]
     items = [name for name in numeric if name not in means]
     if len(items) < 2:
@@ -351,11 +362,13 @@ def _board_of_models(table: Table, rows: str, how: ScoreReading) -> Board:
 
 
 def _is_mean(frame: DataFrame, name: str, numeric: Sequence[str]) -> bool:
-    """Whether a column is the mean of the others: up to two decimals where its name says so, else exactly."""
+    """Whether a column is the mean of the others: by its name, up to two decimals by a part of it, else exactly."""
+    if re.sub("[^a-z]", "", name.lower()) in AVERAGES:
+        return True
     values = numbers_in(frame, [name, *(other for other in numeric if other != name)])
     if values is None or values.shape[1] < 3:
         return False
-    said = any(word in name.lower() for word in ("average", "avg", "mean", "overall"))
+    said = any(word in name.lower() for word in AVERAGES)
     off = np.abs(values[:, 1:].mean(1) - values[:, 0])
     return bool((off <= (0.0051 if said else 1e-9)).all())
 

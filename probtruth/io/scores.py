@@ -182,7 +182,7 @@ def _of_board(table: Table, kind: Board, how: ScoreReading) -> Scores:
         )
     of_rows, of_columns = ("model", "item") if kind.of_models else ("item", "model")
     frame, source = table.with_items(kind.rows).whole
-    check_wide(frame, source, [kind.rows, *others.values()], kind.columns, of_columns)
+    check_wide(frame, source, {of_rows: kind.rows, **others}, kind.columns, of_columns)
     parts: list[Part] = []
     for name in kind.columns:
         cells = frame.get_column(name).alias(VALUE)

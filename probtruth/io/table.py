@@ -66,6 +66,12 @@ class Table(ABC):
         """The names of the columns."""
         return self.head[0].columns
 
+    @property
+    def numbers_rows(self) -> bool:
+        """Whether its rows are numbered rather than named, as those of a frame are that was filtered or sorted."""
+        names = self.row_names
+        return names is not None and not self.index_columns and all(name.isdecimal() for name in names)
+
     @cached_property
     def whole(self) -> Part:
         """All rows as one frame."""
@@ -145,7 +151,8 @@ class FrameTable(Table):
 
     def with_items(self, item: MaybeText) -> Table:
         name = "item" if item is None else item
-        if self.row_names is None or name in self.frame.columns:
+        parts = {part.strip() for part in name.split(",")}
+        if self.row_names is None or name in self.frame.columns or parts <= set(self.frame.columns):
             return super().with_items(item)
         names = polars_names(self.row_names).alias(name)
         rest = [column for column in self.frame if column.name not in self.index_columns]

@@ -1,10 +1,11 @@
 """The columns of votes on pairs of models, by their names."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from probtruth import check
+from probtruth.io.table import Table
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,7 @@ VOTE_PAIRS = (
     ("left", "right"),
     ("chosen_model", "rejected_model"),
 )
+SIDES = ("left", "right", "winner")  # What tells that a table holds votes
 VOTE_COLUMNS = {
     "left": (),
     "right": (),
@@ -44,13 +46,22 @@ VOTE_COLUMNS = {
 }
 
 
+def votes_in(table: Table, named: Mapping[str, str | None] = MappingProxyType({})) -> Votes | None:
+    """The columns of votes in a table, of which an index without a name may hold the prompts."""
+    item = named.get("item")
+    columns = table.columns if item is None else table.with_items(item).columns
+    votes = vote_columns(columns, named)
+    unnamed = table.row_names is not None and not table.index_columns and not table.numbers_rows
+    return replace(votes, item="item") if votes is not None and votes.item is None and unnamed else votes
+
+
 def vote_columns(columns: Sequence[str], named: Mapping[str, str | None] = MappingProxyType({})) -> Votes | None:
     """The columns of votes, those that are named and the others by their names; None where there are none."""
     lower = {name.strip().lower(): name for name in reversed(columns)}
     roles: dict[str, str | None] = {}
     for role, names in VOTE_COLUMNS.items():
         said = named.get(role)
-        if said is not None and said not in columns:
+        if said is not None and role in SIDES:
             check.one_of(said, tuple(columns), f"column of {role}")
         roles[role] = said if said is not None else next((lower[name] for name in names if name in lower), None)
     left = roles["left"]
@@ -67,5 +78,8 @@ def vote_columns(columns: Sequence[str], named: Mapping[str, str | None] = Mappi
         return None
     if left.lower().startswith("chosen"):
         winner = named.get("winner")
+    for role, said in named.items():
+        if said is not None:
+            check.one_of(said, tuple(columns), f"column of {role}")
     swapped = lower.get("g2_winner") if winner is not None and winner.lower() == "g1_winner" else None
     return Votes(left, right, winner, roles["item"], roles["annotator"], swapped, roles["group"])

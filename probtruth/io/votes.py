@@ -19,7 +19,7 @@ from probtruth.io.loaders.readers import OF_SCORES, read_scores_of, refuse_unuse
 from probtruth.io.scores import is_of_models, of_runs, opened_scores, scores_of
 from probtruth.io.table import Table, opened
 from probtruth.io.vote_columns import Votes as VoteKind
-from probtruth.io.vote_columns import vote_columns
+from probtruth.io.vote_columns import votes_in
 from probtruth.types import Scores, Votes
 from probtruth.types.arguments import Files, Frame, StrPath
 from probtruth.types.index import Coded, positions, sort_names
@@ -27,6 +27,7 @@ from probtruth.types.score_rows import partition_of
 
 LEFT, RIGHT, TIE = 1, -1, 0
 FAILED, BLANK = 2, 3  # A judgement that a tool marks as an error, and none: both are left out
+PREFERENCE = "preference"  # The column in which AlpacaEval writes 0 for a tie
 BOTH_BAD = ("tie (bothbad)", "tie(bothbad)", "bothbad", "both_bad", "both bad", "tie (both bad)")
 # What the winner's cell may say, in lower case
 ANSWERS = {
@@ -79,7 +80,7 @@ def read_votes(
     """
     source_table = opened(table)
     named = {"item": item, "left": left, "right": right, "winner": winner, "annotator": annotator, "group": group}
-    kind = vote_columns(source_table.columns, named)
+    kind = votes_in(source_table, named)
     if kind is None:
         raise InputError(
             f"no votes (columns: {check.shortlist(source_table.columns)})",
@@ -138,9 +139,11 @@ def _in_table(table: Table, how: ScoreReading, memory: float | None) -> Scores |
 
 def votes_of(table: Table, kind: VoteKind) -> Votes:
     """The votes of a table whose columns are found."""
-    frame, source = table.whole
-    first = frames.names(frame, kind.left, source, "left").to_list()
-    second = frames.names(frame, kind.right, source, "right").to_list()
+    frame, source = (table if kind.item is None else table.with_items(kind.item)).whole
+    sides = [frames.text(frames.written(frame, name, source, "model")) for name in (kind.left, kind.right)]
+    both = frames.by_value(polars.concat([side.alias("model") for side in sides])).to_list()
+    first = both[: frame.height]
+    second = both[frame.height :]
     if not first:
         raise InputError("no rows", "at least one vote", "Check the file.", source.name)
     models = sort_names({*first, *second})
@@ -222,11 +225,15 @@ def _outcomes(
     """Who won each vote, and of how many it was said that both are bad."""
     cells = frames.text(frames.flat(frame, column, source, "winner")).fill_null("").str.strip_chars().to_list()
     models = {*left, *right}
-    if {"0", "1"} == {cell.removesuffix(".0") for cell in cells} and not {"0", "1"} & models:
-        hint = "Write model_a, model_b or tie: 0 may be the other model, or a tie."
-        raise InputError("the winners 0 and 1 alone", "1, 2 and 1.5 (or 0) for ties", hint, source.at(0, column))
+    numbers = {cell.removesuffix(".0") for cell in cells}
+    if "0" in numbers and not numbers & models and (column.lower() != PREFERENCE or numbers == {"0", "1"}):
+        row = next(row for row, cell in enumerate(cells) if cell.removesuffix(".0") == "0")
+        hint = "Write model_a, model_b or tie: 0 may be the other model, the first of three codes, or a tie."
+        raise InputError("the winner 0", "1, 2, and 1.5 for ties", hint, source.at(row, column))
     outcome = np.zeros(len(cells), np.int64)
     for row, (said, first, second) in enumerate(zip(cells, left, right, strict=True)):
+        if said.removesuffix(".0") in models:  # a blank makes pandas' integers floats
+            said = said.removesuffix(".0")
         answers = {first: LEFT, second: RIGHT} if said in models else ANSWERS
         found = answers.get(said if said in models else said.lower())
         if found is None:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from probtruth import check
 from probtruth.comparison.compare import conclude
 from probtruth.comparison.estimation.design import Design
-from probtruth.comparison.options import checked_options
+from probtruth.comparison.options import checked_options, in_numbers
 from probtruth.comparison.results.assemble import assemble
 from probtruth.comparison.votes.annotators import covariates_from_draws, from_draws, from_fit, sentences
 from probtruth.comparison.votes.votes import by_group, estimate_of_votes
@@ -28,7 +28,7 @@ def compare_votes(
     points = points_of(rope)
     if points is None and rope is not None:
         hint = "In points of the probability of being preferred: 0.02, or '2%'."
-        points = check.number(rope, "rope", hint, least=0, below=MOST_POINTS)
+        points = check.number(in_numbers(rope), "rope", hint, least=0, below=MOST_POINTS)
     options = checked_options(engine=engine, seed=seed, strict=strict)
     estimate, fit, covariates = estimate_of_votes(votes, plan)
     annotators = from_fit(by_group(votes, plan), fit)

@@ -24,6 +24,8 @@ from probtruth.io.truth import soft_of
 from probtruth.kernels.arrays import on_device, to_host
 from probtruth.types import Annotations, Index, Predictions, Truth
 from probtruth.types.arguments import Estimand, Frame, Numbers, StrPath
+from probtruth.types.index import event_of
+from probtruth.types.predictions import of_event
 
 type Reference = Annotations | Truth | StrPath | Table | Frame | Numbers
 """What models are judged by, as a caller may have it."""
@@ -55,7 +57,9 @@ def predictions_of(
             f"Which items those of model {other} are cannot be told: make it a table with a column 'item'.",
         )
     numbers: Any = {model: _numbers_of(table) for model, table in tables.items()}
-    return Predictions.from_probs(numbers, labels=labels)
+    # one number an item is about a label that the reference names; columns without names follow its order later
+    names = index if all(of_event(table.values) for table in numbers.values()) else None
+    return Predictions.from_probs(numbers, labels=labels, index=names)
 
 
 def _names_items(table: object, item: str | None) -> bool:
@@ -150,12 +154,15 @@ def _beside(predictions: Models, how: LabelReading, known: Sequence[str] | None,
     if isinstance(predictions, Predictions):
         index = predictions.index
         items = [] if index.positional_items else [frames.text(frames.as_series(index.items))]
+        in_order = True
         if known is None and not index.positional_labels:
-            known = index.labels
-        return Beside(items, known, len(index.labels))
+            in_order = index.label_columns is not None
+            known = index.written("labels", "the labels") if in_order else index.labels
+        return Beside(items, known, len(index.labels), in_order)
     if isinstance(predictions, Mapping) and not predictions:
         return Beside((), known, n_labels)
-    model, first = next(iter(opened_models(predictions).items()))
+    tables = opened_models(predictions)
+    model, first = next(iter(tables.items()))
     if not isinstance(first, Table):
         shape = np.shape(first.values)  # type: ignore[call-overload]
         if len(shape) not in (1, 2):
@@ -165,11 +172,17 @@ def _beside(predictions: Models, how: LabelReading, known: Sequence[str] | None,
         own = None if n_columns == 1 else first.labels  # the probabilities of an event have no name
         return Beside((), known or own, max(n_columns, 2))
     first = first.with_items(how.item)
+    in_order = True
     if known is None and first.has_names:
         names = tuple(sorted({frames.name_text(name) for name in used}))
-        known = tuple(label_columns(first, how.column("item"), names).labels)
+        known, *others = [
+            tuple(label_columns(table.with_items(how.item), how.column("item"), names).labels)
+            for table in tables.values()
+            if isinstance(table, Table) and table.has_names
+        ]
+        in_order = all(labels == known for labels in others)
     n_columns = len(first.columns) - (how.column("item") in first.columns) if known is None else len(known)
-    return Beside(names_in(first.head[0], how.item), known, max(n_columns, 2))
+    return Beside(names_in(first.head[0], how.item), known, max(n_columns, 2), in_order)
 
 
 def _axes(reference: object) -> int:
@@ -193,13 +206,28 @@ def _hard(values: Any, items: Iterable[object] | None, beside: Beside) -> Truth:
     Fractions are the probabilities of an event: of two labels, of the second.
     """
     array = np.asarray(values)
+    named = beside.labels
+    event = None if named is None else event_of(named)
+    if named is not None and event is not None:  # the order of columns says nothing of yes and no
+        named = tuple(sorted(named, key=event.__eq__))
     fractions = array.dtype.kind == "f" and ((array >= 0) & (array <= 1)).all() and (array != np.floor(array)).any()
+    digits = array.dtype.kind in "OUT" and all(str(value).isdecimal() for value in array.ravel().tolist())
+    by_place = array.dtype.kind in "iu" and not any(name.lstrip("-").isdigit() for name in named or ())
+    if (fractions or by_place) and event is None and not beside.in_order:
+        raise InputError(
+            f"{'probabilities' if fractions else 'integers'} as labels, beside models that name them "
+            f"({check.shortlist(named or ())}) in different orders",
+            "names of labels, or one order of the columns",
+            "Pass labels=[...], all names in the order that the numbers mean.",
+        )
     if fractions and beside.n_labels == 2:
         both: Any = NamedNumbers(np.stack([1 - array, array], axis=1), row_names(values))
-        return Truth.from_probs(both, items=items, labels=beside.labels)
-    if beside.labels is not None:
-        return Truth.from_labels(values, items=items, classes=beside.labels)
-    digits = array.dtype.kind in "OUT" and all(str(value).isdecimal() for value in array.ravel().tolist())
+        return Truth.from_probs(both, items=items, labels=named)
+    if named is not None and event is not None and array.dtype.kind == "b" and "true" not in named:
+        items = row_names(values) if items is None else items
+        values = np.where(array, event, named[0])
+    if named is not None:
+        return Truth.from_labels(values, items=items, classes=named)
     if digits and beside.n_labels is not None:
         array = array.astype(np.int64)
         values = array if row_names(values) is None else values
@@ -224,6 +252,10 @@ def by_name(listed: object, names: Sequence[str], what: str) -> object:
     """A Series as a mapping where its index holds names, as a list where it is a plain range; else unchanged."""
     if listed is None:
         return None
+    if isinstance(listed, Mapping):
+        named = frame_numbers.names_in([*listed])
+        check.unique(named, f"name in {what}")
+        return dict(zip(named, listed.values(), strict=True))
     no_frame(listed, what)
     if not (frame_numbers.is_series(listed) or frame_numbers.is_array_with_names(listed)):
         return listed
@@ -250,4 +282,9 @@ def by_item(listed: object, reference: Index, predictions: Index | None, what: s
     unordered = reference.positional_items or reference.item_rows is None
     index = predictions if predictions is not None and unordered and not predictions.positional_items else reference
     check.length(len(names), len(index.items), f"items in {what}")
-    return dict(zip(index.written("items", what), names, strict=True))
+    try:
+        items = index.written("items", what)
+    except InputError as error:
+        hint = f"Pass a dict {{item: {what.rstrip('s')}}}."
+        raise InputError(error.got, f"{what} by name", hint) from None
+    return dict(zip(items, names, strict=True))

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from probtruth import frames
 from probtruth.check import count, shortlist
 from probtruth.line.other_estimand import OtherEstimand, OtherVerdicts
 from probtruth.scoring.align import Aligned
@@ -142,6 +143,8 @@ def alike_labels(labels: Sequence[str]) -> list[str]:
     """Warnings about labels that were probably meant to be one."""
     alike: dict[str, list[str]] = {}
     for name in labels:
-        alike.setdefault(" ".join(unicodedata.normalize("NFKC", name).casefold().split()), []).append(name)
-    apart = "labels that differ only in spaces, case or Unicode form are counted apart"
+        plain = " ".join(unicodedata.normalize("NFKC", name).casefold().split())
+        (named,) = frames.by_value(frames.polars_names([plain]))
+        alike.setdefault(named, []).append(name)
+    apart = "labels that differ only in spaces, case, Unicode form or the decimals of a number are counted apart"
     return [f"{apart}: {', '.join(map(ascii, names))}" for names in alike.values() if len(names) > 1]

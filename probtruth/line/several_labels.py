@@ -5,14 +5,16 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from jaxtyping import Bool
 
-from probtruth import check, frame_numbers, frames
-from probtruth.check import Source
+from probtruth import check, frames
 from probtruth.comparison.compare import compare
 from probtruth.errors import InputError
-from probtruth.io.predictions import read_predictions
-from probtruth.io.table import opened
+from probtruth.io.annotations import annotations_in
+from probtruth.io.formats import LabelReading
+from probtruth.io.kinds import Beside
+from probtruth.io.predictions import opened_models, read_predictions
+from probtruth.io.table import FrameTable, Table, opened
+from probtruth.io.tables.columns import item_column, names_in
 from probtruth.line.compare import rope_in_units
 from probtruth.line.evaluate import evaluate
 from probtruth.line.inputs import by_item
@@ -20,6 +22,7 @@ from probtruth.line.result import Result
 from probtruth.scoring.rules import ScoringRule
 from probtruth.truth.multilabel import NO_YES, by_label
 from probtruth.types import Annotations, LabelsBehind, Predictions, Scores
+from probtruth.types.annotations import index_of_labels
 from probtruth.types.arguments import Engine, Estimand, Frame, Groups, MethodName, RuleName, StrPath
 from probtruth.types.index import positions
 
@@ -27,6 +30,7 @@ if TYPE_CHECKING:
     import polars
 
 ALL = "mean of all labels"  # What stands for the label where all count
+ITEM = "item"  # The column of items of what is read of one label
 NO, YES = (("0", "0.0", "no", "false"), ("1", "1.0", "yes", "true"))  # How cells say that a label applies or not
 
 
@@ -78,8 +82,8 @@ def evaluate_labels(
     rope: float | str | None = None,
     seed: int = 0,
     strict: bool = False,
-    item: str = "item",
-    annotator: str = "annotator",
+    item: str | None = None,
+    annotator: str | None = None,
 ) -> LabelsResult:
     """`evaluate` of several labels at once, each of which applies to an item or not (toxic, insult, threat).
 
@@ -101,7 +105,7 @@ def evaluate_labels(
         rope: the largest difference that does not matter.
         seed: of everything random: the same seed gives the same numbers.
         strict: as in `compare`.
-        item, annotator: the names of columns.
+        item, annotator: the columns of items (else found by their values) and of annotators.
 
     Returns: a `Result` of the mean over labels, which counts every label the same, with `by_label`, the result of each
     label, and `pairwise()`, the pairs of all of them.
@@ -120,7 +124,10 @@ def evaluate_labels(
     >>> result.comparison.ranking()["model"][0]
     'good'
     """
-    chosen = None if labels is None else [frames.name_text(label) for label in labels]
+    chosen = None if labels is None else [frames.name_text(label) for label in check.listed(labels, "labels")]
+    tables = opened_models(predictions)
+    if isinstance(tables, Predictions):
+        raise InputError("Predictions, which hold one label an item", "{model: table or path}", "Give the tables.")
     check.unique(chosen or (), "label")
     if isinstance(annotations, Annotations):
         sets = by_label(annotations, none)
@@ -129,8 +136,10 @@ def evaluate_labels(
         hint = "Name their columns: labels=['toxic', 'insult']."
         raise InputError("a table of annotations without labels", "at least one label", hint)
     else:
-        binary = _read_answers(annotations, chosen, item, annotator)
-    models = _read_models(predictions, binary, item)
+        how = LabelReading(item, annotator)
+        beside = Beside([name for table in tables.values() for name in _names_of_items(table, item)])
+        binary = _read_answers(opened(annotations, "the annotations"), chosen, how, beside)
+    models = _read_models(tables, binary, item)
     options: dict[str, Any] = {"groups": groups, "clusters": clusters, "engine": engine, "seed": seed, "strict": strict}
     of_labels: dict[str, Any] = {"method": method, "estimand": estimand, "rule": rule, "floor": floor, "rope": rope}
     results = {label: evaluate(votes, models[label], **of_labels, **options) for label, votes in binary.items()}
@@ -147,58 +156,55 @@ def evaluate_labels(
     return LabelsResult(scores, comparison, comparison.warnings, note=note, by_label=results)
 
 
-def _read_answers(table: StrPath | Frame, labels: Sequence[str], item: str, annotator: str) -> dict[str, Annotations]:
+def _names_of_items(table: object, item: str | None) -> "list[polars.Series]":
+    return names_in(table.with_items(item).head[0], item) if isinstance(table, Table) else []
+
+
+def _read_answers(table: Table, labels: Sequence[str], how: LabelReading, beside: Beside) -> dict[str, Annotations]:
     """Of each label the annotations "no" or "yes", from a table with a column for each."""
-    frame, source = opened(table, "the annotations").with_items(item).whole
-    frames.need_columns(frame.columns, {"item": item, "annotator": annotator}, source.name)
     binary = {}
     for label in labels:
-        frames.need_columns(frame.columns, {"label": label}, source.name)
-        applies = _applies(frame, label, source)
-        said = np.where(applies, *NO_YES[::-1])
-        answers: Frame = {"item": frame[item], "annotator": frame[annotator], "label": said}
-        binary[label] = Annotations.from_long(answers, labels=NO_YES, source=source)
+        frames.need_columns(table.columns, {"label": label}, table.name)
+        made = annotations_in(table, replace(how, label=label), beside)
+        words = [word.lower() for word in made.index.labels]
+        unknown = [word for word in words if word not in YES + NO]
+        if unknown:
+            odd = made.index.labels[words.index(unknown[0])]
+            cells = frames.names(table.head[0], label, table.head[1], "label")
+            raise InputError(
+                check.quote(odd),
+                "0 or 1 (no or yes, false or true): whether the label applies",
+                "A column that holds the name of a label is read by evaluate (command line: one --label).",
+                table.head[1].at((cells == odd).arg_max(), label),
+            )
+        applies = np.array([word in YES for word in words], np.int64)
+        index = index_of_labels(NO_YES)
+        index = replace(made.index, labels=index.labels, label_columns=index.label_columns)
+        binary[label] = replace(made, label=applies[made.label], index=index)
     return binary
 
 
-def _applies(frame: "polars.DataFrame", label: str, source: Source) -> Bool[np.ndarray, " row"]:
-    """Whether each row says that a label applies."""
-    words = frames.names(frame, label, source, "label").str.to_lowercase()
-    yes = words.is_in(YES)
-    unknown = ~(yes | words.is_in(NO))
-    if unknown.any():
-        row = int(unknown.arg_max() or 0)
-        raise InputError(
-            check.quote(frame[label][row]),
-            "0 or 1 (no or yes, false or true): whether the label applies",
-            "A column that holds the name of a label is read by evaluate (command line: one --label).",
-            source.at(row, label),
-        )
-    return yes.to_numpy()
-
-
 def _read_models(
-    predictions: Mapping[str, StrPath | Frame], binary: Mapping[str, Annotations], item: str
+    tables: Mapping[str, object], binary: Mapping[str, Annotations], item: str | None
 ) -> dict[str, Predictions]:
     """Of each label the models' probabilities that it applies, and that it does not."""
-    if not isinstance(predictions, Mapping) or not predictions:
-        got = f"predictions of type {type(predictions).__name__}"
-        raise InputError(got, "{model: table or path}", "Name the models.")
-    tables: dict[str, dict[str, Frame]] = {label: {} for label in binary}
-    for model, table in predictions.items():
-        frame, source = opened(table, f"the table of model {check.quote(str(model))}").with_items(item).whole
-        frames.need_columns(frame.columns, {"item": item}, source.name)
+    index = next(iter(binary.values())).index
+    known = [frames.text(frames.as_series(index.items))]
+    of_label: dict[str, dict[str, Table]] = {label: {} for label in binary}
+    for model, made in tables.items():
+        if not isinstance(made, Table):
+            got = f"predictions of type {type(made).__name__} for model {check.quote(model)}"
+            raise InputError(
+                got, "a path, or a table with a column of items and one of each label", "Name its columns."
+            )
+        frame, source = made.with_items(item).whole
+        own, _ = item_column(frame, item if item in frame.columns else None, known, source)
         for label in binary:
             frames.need_columns(frame.columns, {"label": label}, source.name)
-            probs = frame_numbers.numbers(frame, label, source, "label")
-            outside = ~((probs >= 0) & (probs <= 1))
-            if outside.any():
-                row = int(outside.argmax())
-                hint = "Convert logits or percentages first: p = 1 / (1 + exp(-logit))."
-                raise InputError(f"{probs[row]:g}", "a probability from 0 to 1", hint, source.at(row, label))
-            columns = {item: frame[item], NO_YES[0]: 1 - probs, NO_YES[1]: probs}
-            tables[label][str(model)] = frames.as_polars(columns)
-    return {label: read_predictions(tables[label], votes.index, item) for label, votes in binary.items()}
+            columns = frames.as_polars({ITEM: frame.get_column(own), NO_YES[1]: frame.get_column(label)})
+            called = replace(source, columns={ITEM: own, NO_YES[1]: label})
+            of_label[label][model] = FrameTable(columns, made.name, source=called, stored=made.stored)
+    return {label: read_predictions(of_label[label], votes.index, ITEM) for label, votes in binary.items()}
 
 
 def _mean_scores(results: Sequence[Result], binary: Sequence[Annotations]) -> Scores:

@@ -60,6 +60,8 @@ def _several(result: Result, standing: Standing) -> str:
         )
     if standing.same:
         return f"{lead} leads {following} by the same difference on every item: how sure this is cannot be estimated."
+    if standing.p is None and standing.gap.low is not None:
+        return f"No verdict: not all of the {len(names)} models can be compared with each other."
     if standing.p is None:
         return f"No verdict: the difference between {lead} and {following} is not known."
     n_models = len(names)

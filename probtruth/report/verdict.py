@@ -227,7 +227,8 @@ def _without_spread(result: Result, standing: Standing) -> Iterator[str]:
     comparison, gap = result.comparison, standing.gap
     names, mean = names_in_sentences(result), mean_of(comparison)
     lead, following = names[standing.lead], names[standing.next]
-    if gap.reason and (comparison.settings.get("metric") or gap.difference is None):
+    without_ends = gap.low is None and not standing.same
+    if gap.reason and (without_ends or comparison.settings.get("metric")):
         yield f"{gap.reason[0].upper()}{gap.reason[1:]}."
     elif gap.difference is None:
         yield f"The {mean} of {lead} and of {following} is infinite or not known: nothing tells them apart."

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     import polars
 
 MANY = 100_000  # Items from which on their names stay one column
+# Names of two labels of which the second is the event that one number is about, in lower case.
+EVENTS = (("0", "1"), ("no", "yes"), ("false", "true"), ("negative", "positive"), ("neg", "pos"))
 _INTEGER = re.compile(r"0|-?[1-9][0-9]{0,999}")  # A decimal integer, as Python writes it; very long ones are text
 
 
@@ -36,6 +38,15 @@ def order_of(names: "polars.Series") -> Integer[np.ndarray, " item"]:
         listed = names.to_list()
         return positions(listed, sort_names(listed))
     return np.arange(len(names), dtype=np.uint32) if rising(names) else names.arg_sort().to_numpy()
+
+
+def event_of(labels: Sequence[str]) -> str | None:
+    """Which of two labels says that something is the case, in whatever order they stand; None for other names."""
+    written = {label.lower(): label for label in labels}
+    for pair in EVENTS:
+        if len(labels) == 2 and written.keys() == {*pair}:
+            return written[pair[1]]
+    return None
 
 
 Order = Int[np.ndarray, " name"]

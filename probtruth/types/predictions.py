@@ -25,7 +25,7 @@ from probtruth.kernels.arrays import (
     together,
 )
 from probtruth.types.arguments import GivenNames, Tables
-from probtruth.types.index import Audit, Index, as_names, one_hot
+from probtruth.types.index import EVENTS, Audit, Index, as_names, event_of, one_hot
 from probtruth.types.shown import Brief
 
 
@@ -189,7 +189,7 @@ class Predictions(Brief):
 WORDS = {"probs": "probabilities", "log-probs": "log-probabilities", "logits": "logits"}
 
 
-def _of_event(values: object) -> bool:
+def of_event(values: object) -> bool:
     """Whether a table holds one number for each item, which is about the second of two labels."""
     check_arrays.no_masked(values, "predictions")
     shape = np.shape(values)  # type: ignore[call-overload]
@@ -200,29 +200,36 @@ def _with_both_labels(
     kind: str, tables: dict[str, NamedNumbers], passed: Sequence[str] | None, index: Index | None
 ) -> tuple[dict[str, NamedNumbers], Texts]:
     """Tables of one number an item with a column for each of the two labels, and what was taken for what."""
-    events = [model for model, table in tables.items() if _of_event(table.values)]
+    events = [model for model, table in tables.items() if of_event(table.values)]
     if not events or kind == "log-probs":
         return tables, ()
     labels = passed
     for table in tables.values():
         if labels is None and table.labels is not None and len(table.labels) > 1:
             labels = table.labels
+    n_labels = 2 if labels is None else len(labels)
+    of_index = labels is None and index is not None
     if labels is None and index is not None:
-        labels = None if index.positional_labels else index.written("labels", "predictions")
         n_labels = len(index.labels)
-    else:
-        n_labels = 2 if labels is None else len(labels)
+        labels = None if index.positional_labels else index.labels
     if n_labels != 2:
         return tables, ()
     made = dict(tables)
     notes: dict[str, None] = {}
     for model in events:
         table = tables[model]
-        event = 1
-        if labels is not None and table.labels is not None and table.labels[0] in labels:
-            event = [*labels].index(table.labels[0])
-        made[model] = NamedNumbers(_both(kind, table.values, event), table.items, labels)
-        word = check.quote(event if labels is None else labels[event])
+        own = "" if table.labels is None else table.labels[0]
+        pair = labels
+        if pair is None:
+            pair = next((pair for pair in EVENTS if own in pair), None)
+        event: Any = 1
+        if pair is not None:
+            name = own if own in pair else event_of(pair)
+            if name is None and of_index and index is not None:
+                pair = index.written("labels", "predictions")
+            event = 1 if name is None else [*pair].index(name)
+        made[model] = NamedNumbers(_both(kind, table.values, event), table.items, pair)
+        word = check.quote(event if pair is None else pair[event])
         notes[f"one number an item: took it as that of label {word}"] = None
     return made, tuple(notes)
 

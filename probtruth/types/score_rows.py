@@ -53,7 +53,7 @@ def coded_columns(
         blank = frames.blank(frames.flat(frame, score, source, "score"), (*missing, "nan", "NaN"))
         full = np.flatnonzero(~blank.to_numpy())
         for option, place in places.items():
-            own_codes, names = frames.encode(frame, columns[option], source, option)
+            own_codes, names = frames.coded(frames.written(frame, columns[option], source, option))
             codes[option].append(
                 np.array([place.setdefault(name, len(place)) for name in names], np.int32)[own_codes[full]]
             )
@@ -70,7 +70,10 @@ def coded_columns(
     all_parts = Source(sources[0][0].name, parts=sources, notes=tuple(notes))
     if not sum(map(len, numbers)):
         raise InputError("no rows", "at least one score", "Check the file.", all_parts.name)
-    coded: dict[str, Coded] = {option: (np.concatenate(codes[option]), [*place]) for option, place in places.items()}
+    coded: dict[str, Coded] = {}
+    for option, place in places.items():
+        renamed, names = frames.coded(frames.by_value(frames.polars_names([*place])))
+        coded[option] = (renamed[np.concatenate(codes[option])], names)
     return coded, np.concatenate(numbers), all_parts
 
 

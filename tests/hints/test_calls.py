@@ -70,6 +70,7 @@ def by_person() -> dict[str, list[Any]]:
 PROBS = {"m": [[0.4, 0.6], [0.3, 0.7]], "n": [[0.5, 0.5], [0.2, 0.8]]}
 CODES = pl.DataFrame({"item": ITEMS, "ann": [0, 1] * 12, "bob": [0, 1] * 12, "cy": [1, 0] * 12})
 GRID = np.array([[1, 0, 2], [1, 1, 0], [0, 0, 1], [2, 2, 2]])
+OF_TWO = {"m": {"cat": [0.7, 0.2], "dog": [0.3, 0.8]}, "n": {"cat": [0.5, 0.5], "dog": [0.5, 0.5]}}
 EVENT = {"m": {"item": ["x", "y"], "yes": [2.0, -1.0]}}
 
 PREDICTED = pt.Predictions.from_probs(PROBS)
@@ -376,6 +377,12 @@ CALLS = {
             pt.read_annotations("labels.csv"), pt.read_predictions(models()), alignment="accuracy", least_items=2
         ),
         lambda test: test is not None,
+    ),
+    "what integers mean": Call(
+        lambda: pt.evaluate([0, 1], {"m": OF_TWO["m"], "n": dict(reversed(OF_TWO["n"].items()))}),
+        "labels=[...], all names in the order that the numbers mean",
+        lambda: pt.evaluate([0, 1], OF_TWO, labels=["cat", "dog"], engine="exact"),
+        lambda result: result.scores.values[0].tolist() == [-np.log(0.7), -np.log(0.8)],
     ),
     "several labels": Call(
         lambda: pt.evaluate_labels(SEVERAL, SEVERAL_MODELS),

@@ -111,7 +111,7 @@ ERRORS = {
         {"model_a": ["a", "b"], "model_b": ["b", "c"], "winner": ["a", "a"]},
         "row 2, column 'winner': got the winner 'a' of a vote on 'b' and 'c'",
     ),
-    "0 and 1": ({**ROWS, "winner": [0, 1, 1, 0]}, "got the winners 0 and 1 alone"),
+    "0 and 1": ({**ROWS, "winner": [0, 1, 1, 0]}, "got the winner 0"),
     "errors alone": ({**ROWS, "winner": ["error"] * 4}, "got no vote with a winner"),
     "no winner": ({name: ROWS[name] for name in ("model_a", "model_b")}, "got no votes"),
     "scores": ({"item": [1], "model": ["m"], "score": [1.0]}, "got no votes"),

@@ -148,7 +148,7 @@ TABLE, MODELS = made()
         (lambda: evaluate(TABLE.with_columns(toxic=pl.lit("maybe")), MODELS), "0 or 1 (no or yes"),
         (lambda: evaluate(TABLE, {"m": MODELS["ours"].with_columns(toxic=pl.lit(1.5))}), "a probability from 0 to 1"),
         (lambda: evaluate(TABLE, {"m": MODELS["ours"].drop("threat")}), "no column 'threat'"),
-        (lambda: evaluate(TABLE, {}), "{model: table or path}"),
+        (lambda: evaluate(TABLE, {}), "{model name: table or path}"),
     ],
 )
 def test_errors(call: Any, words: str) -> None:

@@ -296,6 +296,13 @@ def test_unknown_difference_leaves_no_verdict(make):
     assert "infinite or not known" in details(unknown)[0]
 
 
+def test_two_models_that_are_compared_where_others_are_not_have_no_verdict_over_all(make):
+    result = make["bare"](3)
+    ranks = [{**row, "p_best": None, "expected_rank": None} for row in result.comparison.ranks]
+    unknown = make["rewrite"](result, ranks=ranks)
+    assert headline(unknown) == "No verdict: not all of the 3 models can be compared with each other."
+
+
 def test_finite_means_that_nothing_connects_are_not_called_unknown():
     rows = {"item": [*"abcdef"], "model": [*"xxxyyy"], "score": [1.0, 2.0, 3.0, 2.0, 3.0, 5.0]}
     result = pt.Result.of(pt.compare(pt.Scores.from_frame(rows, higher_is_better=True)))

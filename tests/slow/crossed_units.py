@@ -45,7 +45,7 @@ def intervals(item: np.ndarray, unit: np.ndarray, values: np.ndarray, n_items: i
     names = tuple(map(str, range(n_units)))
     sums = UnitSums.of(names, item, unit, lambda cells: values[:, cells], plan)
     rows = np.arange(len(values))
-    part = Shared("annotator", [(rows, sums)], np.ones(1)).part(rows)
+    part = Shared("annotator", rows, sums.units(np.ones(1)), n_units).part(rows)
     found = margins(replace(estimate, parts={**estimate.parts, "annotators": part}))
     return np.array([margin.interval() for margin in found[: len(rows)]])
 

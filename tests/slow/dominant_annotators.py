@@ -45,7 +45,7 @@ def shown(
     plan = Design.of(np.zeros(n_items, int))
     names = tuple(map(str, range(n_units)))
     sums = UnitSums.of(names, item, unit, lambda cells: values[None, cells], plan)
-    return Shared("annotator", [(np.array([0]), sums)], np.ones(1)), estimated(means[None], plan)
+    return Shared("annotator", np.array([0]), sums.units(np.ones(1)), n_units), estimated(means[None], plan)
 
 
 def interval(estimate: Estimate, part: Part | None) -> tuple[float, float]:
@@ -82,8 +82,7 @@ def cell(n_units: int, share: float | str, spread: float, runs: int) -> str:
         ends.append(interval(estimate, None))
         truths = (0.0, 0.0, float(weight @ bias))
         held[run] = [low <= true <= high for (low, high), true in zip(ends, truths, strict=True)]
-        of = shared.sums[0][1].spread(np.ones(1))
-        told[run] = of.effective, of.counted
+        told[run] = shared.units.effective[0], shared.units.counted[0]
     effective, known = told.mean(0)
     return f"{effective:.2f} {known:.2f} " + " ".join(f"{share:.3f}" for share in held.mean(0))
 

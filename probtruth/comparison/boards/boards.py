@@ -14,7 +14,7 @@ from jaxtyping import Float, Int
 
 from probtruth.comparison.boards.columns import Columns, Values
 from probtruth.comparison.boards.fit import Fit, need_connected
-from probtruth.comparison.boards.notes import beyond, notes_on, unknown
+from probtruth.comparison.boards.notes import LEAST_DF, beyond, notes_on, unknown
 from probtruth.comparison.estimation.design import Design, totals
 from probtruth.comparison.estimation.estimate import About, Estimate, Part, power_sums, rows_from_models
 from probtruth.comparison.estimation.means import estimate_of
@@ -137,7 +137,7 @@ class Board:
         items = estimate.items
         full = items.df + 1
         units = full * self.effective
-        df = np.maximum(units - 1, 0.0)
+        df = np.where(units - 1 < LEAST_DF, 0.0, units - 1)
         # both moments are of so many units less the ones that the means use up
         with np.errstate(divide="ignore", invalid="ignore"):
             scale = np.where(df > 0, units / df * items.df / full, np.nan)

@@ -23,7 +23,7 @@ Seen = Bool[np.ndarray, "model column"]
 
 def connected(values: Values) -> Int[np.ndarray, " model"]:
     """The set of each model; between sets there is no chain of items that were scored on two models."""
-    seen = (~np.isnan(values)).astype(np.float64)
+    seen = (~np.isnan(values)).astype(np.float32)
     _, of_model = connected_components(seen @ seen.T > 0, directed=False)
     return np.asarray(of_model)
 
@@ -124,8 +124,7 @@ class Fit:
     def _weights(self, seen: Seen) -> Float[np.ndarray, "row column"]:
         """What an item's errors have of the variance of each row's mean, if all vary alike, and items as errors do."""
         n_seen = np.maximum(seen.sum(0), 1)
-        rows = rows_from_models(self.solve)
-        square = rows**2 @ seen - (rows @ seen) ** 2 / n_seen
+        square = np.square(rows_from_models(self.solve)) @ seen - rows_from_models(self.solve @ seen) ** 2 / n_seen
         square[: len(self.mean)] += (1 / n_seen + 1.0) / self.n_items**2
         return np.asarray(square)
 

@@ -17,7 +17,7 @@ FEW_MISSING = 5  # Missing scores below which nobody asks whether they are failu
 MORE = 3  # A model that lacks so many times what the next one lacks stands out
 ENOUGH_SHARED = 10  # Shared items from which a pair's own difference is looked at
 CHANCE = 0.01  # Probability, over all pairs, of a difference between the two that is said without a reason
-LEAST_DF = 0.2  # Degrees of freedom below which the interval of a mean has no end that says anything
+LEAST_DF = 0.5  # Degrees of freedom below which no interval of a mean says anything: it would be 400 errors wide
 ROUNDING = 1e-9  # Errors below this share of the differences are rounding
 
 
@@ -50,16 +50,15 @@ def notes_on(
 def unknown(estimate: Estimate, df: Float[np.ndarray, "row group"]) -> tuple[str, ...]:
     """A sentence on pairs that rest on one item."""
     pairs = pairs_of(np.arange(estimate.n_models))
-    rest = np.flatnonzero((df[estimate.n_models :] < LEAST_DF).any(1))
+    rest = np.flatnonzero((df[estimate.n_models :] == 0).any(1))
     if not len(rest):
         return ()
     a, b = (check.quote(estimate.names[at]) for at in pairs[rest[0]])
     more = f" (and {len(rest) - 1} more of the pairs)" if len(rest) > 1 else ""
     unit = estimate.design.unit_name
     return (
-        f"{a} and {b}{more} are compared by one {unit}, or hardly more: nothing tells how much their difference could "
-        f"vary from {unit} to {unit}, so their intervals are infinite, or as wide as the scores' range; score more "
-        f"{unit}s with both",
+        f"{a} and {b}{more} are connected by one {unit}, or hardly more: nothing tells how much their difference could "
+        f"vary from {unit} to {unit}, so that P(better) and P(best) are not known; score more {unit}s with both",
     )
 
 

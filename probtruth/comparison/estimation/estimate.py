@@ -49,6 +49,7 @@ VarianceOf = Callable[[int, int], float | None]
 
 SOURCES = ("items", "annotators", "labels")  # Of the variance: those that every answer names
 SHARE_DRAWS = 4000  # Of the variances of all parts, for the intervals of their shares
+NEAR = 1e-2  # Below this part of two models' squares, those of their difference are summed up by themselves
 MANY = 1e6  # Degrees of freedom where a variance is known rather than estimated
 
 
@@ -99,15 +100,21 @@ def _of_units(of_models: Float[np.ndarray, "model unit"], df: PerRow) -> Part:
 
 
 def power_sums(of_models: Float[np.ndarray, "model unit"]) -> tuple[PerGroup, PerGroup]:
-    """The sums of squares and of cubes of each row; model by model, as the rows of many units would fill the memory."""
-    squares = [np.square(of_models).sum(1)]
-    cubes = [(of_models * np.square(of_models)).sum(1)]
-    for model, of_model in enumerate(of_models):
-        difference = of_model - of_models[model + 1 :]
-        squared = np.square(difference)
-        squares.append(squared.sum(1))
-        cubes.append((squared * difference).sum(1))
-    return np.concatenate(squares)[:, None], np.concatenate(cubes)[:, None]
+    """The sums of squares and of cubes of each row, from sums of products of models' numbers."""
+    squared = np.square(of_models)
+    product = of_models @ of_models.T
+    crossed = squared @ of_models.T
+    own_square = product.diagonal()
+    own_cube = crossed.diagonal()
+    first, second = pairs_of(np.arange(len(of_models))).T
+    both = own_square[first] + own_square[second]
+    square = both - 2 * product[first, second]
+    cube = own_cube[first] - own_cube[second] + 3 * (crossed[second, first] - crossed[first, second])
+    for at in np.flatnonzero(square <= NEAR * both).tolist():  # else rounding would tell models that are alike apart
+        apart = of_models[first[at]] - of_models[second[at]]
+        square[at] = apart @ apart
+        cube[at] = np.square(apart) @ apart
+    return np.concatenate([own_square, square])[:, None], np.concatenate([own_cube, cube])[:, None]
 
 
 def rows_from_models(means: Float[np.ndarray, "model ..."]) -> Float[np.ndarray, "row ..."]:

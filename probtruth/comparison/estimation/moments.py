@@ -9,7 +9,7 @@ from jaxtyping import Bool, Float, Int
 from probtruth.comparison.boards.columns import Columns
 from probtruth.comparison.estimation.design import Design, design, spread_out
 from probtruth.comparison.estimation.pairs import pair_rows_of, pairs_of
-from probtruth.comparison.estimation.shared_units import of_annotators
+from probtruth.comparison.estimation.shared_units import sums_of_annotators
 from probtruth.comparison.estimation.unit_sums import UnitSums
 from probtruth.errors import InputError
 from probtruth.kernels.shapes import ModelFloats, ModelItem
@@ -117,8 +117,7 @@ class Moments:
             made = replace(made, columns=columns.merged(made.clustered))
         if annotations is None:
             return made
-        (_, units), *_ = of_annotators(scores, annotations, order, plan).sums
-        return replace(made, annotators=units)
+        return replace(made, annotators=sums_of_annotators(scores, annotations, order, plan))
 
     @classmethod
     def made(cls, scores: Scores, losses: ModelItem, plan: Design) -> "Moments":

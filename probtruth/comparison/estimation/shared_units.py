@@ -1,6 +1,6 @@
 """Annotators, or replicates, that many items share: who saw which item, and what they add to every mean.
 
-What is added is what `unit_sums` finds: the variance of new units like these, of which the part `known` counts. With
+What is added is what `unit_sums` finds: the variance of new units like these, of which the part `counted` counts. With
 one annotator it is 0, and the answer is about this one; the more votes others give, the more it is about new ones.
 """
 
@@ -15,7 +15,7 @@ from scipy.special import chdtrc
 from probtruth.comparison.estimation.design import Design
 from probtruth.comparison.estimation.estimate import Estimate, Part
 from probtruth.comparison.estimation.pairs import rows_of
-from probtruth.comparison.estimation.unit_sums import Excess, Models, PerRow, UnitSums
+from probtruth.comparison.estimation.unit_sums import Excess, Models, PerRow, UnitSums, UnitTotals, squares_apart
 from probtruth.errors import InputError
 from probtruth.kernels.arrays import to_host
 from probtruth.kernels.shapes import ItemLabel
@@ -27,18 +27,20 @@ UNLIKELY = 0.05  # Replicates of which nobody says what they are count as chance
 ENOUGH = 4  # So many degrees of freedom more than one, and such replicates count by half whatever chance explains
 FEW = 5  # Effective units below which biases that all point one way are likely enough to be warned of
 BARELY = 2  # Effective units below which hardly anything is known of new ones
+ROUNDING = 8 * np.finfo(np.float64).eps  # Differences below this, relative to the scores, are none
 
 
 @dataclass(frozen=True, eq=False)
 class Shared:
-    """The units behind a comparison, by sets of models that have the same cells; these are paired cell by cell.
+    """The units behind a comparison, and what they add to these of its models.
 
     Unless the caller `named` them as units like those of later use, they count as far as chance does not explain them.
     """
 
     what: str
-    sums: Sequence[tuple[Int[np.ndarray, " _"], UnitSums]]  # the models of each set, and the sums
-    weights: Float[np.ndarray, " group"]
+    models: Models
+    units: UnitTotals
+    n_units: int  # of the model that has fewest; of one alone, nothing tells what it adds
     named: bool = True
 
     def added_to(self, estimate: Estimate) -> Estimate:
@@ -60,42 +62,23 @@ class Shared:
 
         One column, for all groups.
         """
-        first, second = rows_of(models).T
-        set_of = np.full(models.max(initial=0) + 2, -1)  # the last place, -1, is of no model
-        place = set_of.copy()
-        for at, (of_set, _) in enumerate(self.sums):
-            set_of[of_set] = at
-            place[of_set] = np.arange(len(of_set))
-        variance, raw, third, df = np.zeros((4, len(first)))
-        sets = np.stack([set_of[first], set_of[second]])
-        for one, other in np.unique(sets, axis=1).T.tolist():
-            rows = np.flatnonzero((sets[0] == one) & (sets[1] == other))
-            sums = self.sums[one][1]
-            models_of = place[first[rows]]
-            if other in (one, -1):
-                found = sums.excess(self.weights, models_of, place[second[rows]])
-            else:
-                found = sums.apart(self.weights, models_of, self.sums[other][1], place[second[rows]])
-            counts = np.square(found.counted if counted is None else counted)
-            raw[rows] = counts * found.raw
-            if not self.named:
-                doubt = np.minimum(_by_chance(found) / UNLIKELY, 1.0)
-                counts = counts * (1 - doubt / (1 + ((found.df - 1) / ENOUGH) ** 2))
-                raw[rows] = counts * found.extra
-            variance[rows] = counts * found.extra
-            third[rows] = found.skewness * variance[rows] ** 1.5
-            df[rows] = found.df
-        return Part(*np.stack([variance, third, df, raw])[..., None])
-
-    @property
-    def n_units(self) -> int:
-        """How many there are; of one alone, nothing tells what it adds."""
-        return min((len(np.unique(sums.unit)) for _, sums in self.sums), default=0)
+        place = np.full(models.max(initial=0) + 2, -1)  # the last place, -1, is of no model
+        place[self.models] = np.arange(len(self.models))
+        found = self.units.excess(*place[rows_of(models).T])
+        counts = np.square(found.counted if counted is None else counted)
+        raw = counts * found.raw
+        if not self.named:
+            doubt = np.minimum(_by_chance(found) / UNLIKELY, 1.0)
+            counts = counts * (1 - doubt / (1 + ((found.df - 1) / ENOUGH) ** 2))
+            raw = counts * found.extra
+        variance = counts * found.extra
+        third = found.skewness * variance**1.5
+        return Part(*np.stack([variance, third, found.df, raw])[..., None])
 
     @property
     def effective(self) -> float:
         """How many of equal weight would tell as much."""
-        return min((sums.spread(self.weights).effective for _, sums in self.sums), default=0.0)
+        return float(self.units.effective.min(initial=np.inf))
 
     def notes(self) -> tuple[str, ...]:
         """A warning where there are few."""
@@ -118,16 +101,15 @@ class Shared:
 
     def beyond_chance(self, names: Sequence[str]) -> tuple[str, ...]:
         """A warning where replicates that are taken to be answers asked again differ by more than chance."""
-        for models, sums in self.sums:
-            found = sums.excess(self.weights, np.arange(len(models)), np.full(len(models), -1))
-            suspect = _by_chance(found) < SUSPECT
-            if suspect.any():
-                return (
-                    f"the replicates of {names[models[suspect.argmax()]]!r} differ by more than chance over many "
-                    "items: if they are training seeds, or judges like those that you will use again, say "
-                    "replicates='crossed' (command line: --replicates crossed)",
-                )
-        return ()
+        models = np.arange(len(self.models))
+        suspect = _by_chance(self.units.excess(models, np.full(len(models), -1))) < SUSPECT
+        if not suspect.any():
+            return ()
+        return (
+            f"the replicates of {names[self.models[suspect.argmax()]]!r} differ by more than chance over many "
+            "items: if they are training seeds, or judges like those that you will use again, say "
+            "replicates='crossed' (command line: --replicates crossed)",
+        )
 
 
 def _by_chance(found: Excess) -> PerRow:
@@ -137,6 +119,12 @@ def _by_chance(found: Excess) -> PerRow:
 
 
 def of_annotators(scores: Scores, annotations: object, models: Models, plan: Design) -> Shared:
+    """The annotators whose annotations are behind the scores."""
+    sums = sums_of_annotators(scores, annotations, models, plan)
+    return Shared("annotator", models, sums.units(plan.weights), sums.n_units)
+
+
+def sums_of_annotators(scores: Scores, annotations: object, models: Models, plan: Design) -> UnitSums:
     """Each annotator's own loss of each model: the loss if the label were the one that this annotator gave."""
     if not isinstance(annotations, Annotations):
         raise InputError(f"annotations of type {type(annotations).__name__}", "Annotations", "Use read_annotations.")
@@ -174,8 +162,7 @@ def of_annotators(scores: Scores, annotations: object, models: Models, plan: Des
         return np.asarray(np.add.reduceat(of_votes, first[start:stop] - ends[start], axis=1) / size)
 
     item_of_cell = cell[first] // len(names)
-    sums = UnitSums.of(names, item_of_cell, cell[first] % len(names), values, plan)
-    return Shared("annotator", [(models, sums)], plan.weights)
+    return UnitSums.of(names, item_of_cell, cell[first] % len(names), values, plan)
 
 
 def _labels_in_shares(
@@ -208,21 +195,34 @@ def of_replicates(scores: Scores, models: Models, plan: Design, named: bool = Tr
             "scores whose replicates (seeds, judges) are named",
             "Give Scores.from_frame(..., replicate=COLUMN), or leave replicates out.",
         )
-    losses = scores.sign * repeated.values
-    patterns, set_of = np.unique(~np.isnan(losses[models]), axis=0, return_inverse=True)
-    sums = []
+    losses = scores.sign * repeated.values[models]
+    patterns, set_of = np.unique(~np.isnan(losses), axis=0, return_inverse=True)
+    noise = np.zeros(losses.shape)
+    sets = []
+    members = []
+    n_units = []
     most_items = 0
     for at, present in enumerate(patterns):
-        alike = models[set_of.ravel() == at]
+        alike = np.flatnonzero(set_of.ravel() == at)
         cells = np.flatnonzero(present)
+        item = repeated.item[cells]
         unit = repeated.replicate[cells]
+        values = partial(_columns, losses[np.ix_(alike, cells)])
+        sums = UnitSums.of(repeated.names, item, unit, values, plan)
+        sets.append(sums.units(plan.weights))
+        members.append(alike)
+        n_units.append(sums.n_units)
         most_items = max(most_items, int(np.bincount(unit).max(initial=0)))
-        of_cells = losses[np.ix_(alike, cells)]
-        sums.append((alike, UnitSums.of(repeated.names, repeated.item[cells], unit, partial(_columns, of_cells), plan)))
+        noise[np.ix_(alike, cells)] = sums.noise(plan.weights, item, values, plan)
     if named and most_items < 2:
         raise InputError(
             "replicates='crossed' with replicates of which each has one item",
             "replicates (seeds, judges) that have many items",
             "Name the same replicate alike on every item, or leave replicates out.",
         )
-    return Shared(repeated.what, sums, plan.weights, named)
+    order = np.concatenate(members)
+    units = sets[0]
+    if len(sets) > 1:
+        rounding = ROUNDING * np.abs(losses).max(initial=0.0, where=~np.isnan(losses))
+        units = UnitTotals.joined(sets, np.maximum(squares_apart(noise[order]), rounding**2))
+    return Shared(repeated.what, models[order], units, min(n_units), named)

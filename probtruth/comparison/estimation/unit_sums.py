@@ -13,7 +13,7 @@ in any of these sums, so that the first vote of a new unit moves them by one vot
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
@@ -22,7 +22,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from probtruth.comparison.estimation.design import Design, spread_out
-from probtruth.kernels.shapes import UnitFloats
+from probtruth.kernels.shapes import ModelFloats, UnitFloats
 from probtruth.types.index import positions
 
 BLOCK = 1 << 16  # Cells worked on at once
@@ -50,10 +50,10 @@ class Excess:
 
     totals: Float[np.ndarray, "row unit"]  # what each unit adds to every mean
     chance: PerRow
-    df: PerRow | float
-    least_df: float
-    effective: float
-    counted: float
+    df: PerRow
+    least_df: PerRow
+    effective: PerRow
+    counted: PerRow
 
     @property
     def raw(self) -> PerRow:
@@ -68,12 +68,12 @@ class Excess:
     def skewness(self) -> PerRow:
         """That of the units' sum, from the third moment and the variance without bias."""
         n = self.least_df + 1.0
-        counts = min(max(n - SKEWED_FROM, 0.0), 1.0)
+        counts = np.clip(n - SKEWED_FROM, 0.0, 1.0)
+        counts[counts <= RESOLVED] = 0.0
         third = (self.totals**3).sum(1)
-        if counts <= RESOLVED:
-            return np.zeros_like(third)
         skewness = np.divide(third, self.raw**1.5, out=np.zeros_like(third), where=self.raw > 0)
-        return np.asarray(counts * math.sqrt(n * (n - 1)) / (n - 2) * skewness)
+        unbiased = np.sqrt(n * (n - 1)) / np.maximum(n - 2, 1.0)  # n - 2 is at least 1 where it counts
+        return np.asarray(counts * unbiased * skewness)
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,10 +82,57 @@ class _Spread:
 
     scale: PerStratum
     factor: PerStratum
+    contrast: UnitFloats
     size: float
     df: float
     effective: float
     counted: float
+
+    @property
+    def of_chance(self) -> PerStratum:
+        """What a square of a cell counts for in what chance gives."""
+        return np.asarray(self.size * self.factor * self.scale**2)
+
+
+@dataclass(frozen=True, eq=False)
+class UnitTotals:
+    """What units add to the mean of every model, which may be of other cells than those of the other models."""
+
+    totals: Float[np.ndarray, "model unit"]
+    chance: Float[np.ndarray, "model model"]  # what noise adds to differences; to a model by itself on the diagonal
+    contrast: Float[np.ndarray, "model unit"]  # what tells a unit from the others, by its votes alone
+    df: ModelFloats
+    effective: ModelFloats
+    counted: ModelFloats
+
+    @classmethod
+    def joined(cls, sets: Sequence["UnitTotals"], chance: Float[np.ndarray, "model model"]) -> "UnitTotals":
+        """Of models of several sets, whose units have the same names."""
+        joined: dict[str, np.ndarray] = {}
+        for name in ("totals", "contrast", "df", "effective", "counted"):
+            joined[name] = np.concatenate([getattr(one, name) for one in sets])
+        return cls(chance=chance, **joined)
+
+    def excess(self, first: Models, second: Models) -> Excess:
+        """What they add to the means of models' differences, or of a model by itself (-1 stands for none)."""
+        other = np.where(second < 0, first, second)
+        there = (second >= 0)[:, None]
+        totals = self.totals[first] - np.where(there, self.totals[other], 0.0)
+        raw = np.square(self.totals).sum(1)
+        one = raw[first]
+        two = raw[other]
+        # Welch's rule between models of different units; of the same units, these count once
+        square = self.contrast**2
+        square /= np.maximum(np.linalg.norm(square, axis=1, keepdims=True), np.finfo(float).tiny)
+        alike = np.minimum((square @ square.T)[first, other], 1.0)
+        df_one = self.df[first]
+        df_two = self.df[other]
+        spread = one**2 / df_one + two**2 / df_two + 2 * alike * one * two / np.sqrt(df_one * df_two)
+        least = np.minimum(df_one, df_two)
+        df = np.divide((one + two) ** 2, spread, out=least.copy(), where=spread > 0)
+        effective = np.minimum(self.effective[first], self.effective[other])
+        counted = np.minimum(self.counted[first], self.counted[other])
+        return Excess(totals, self.chance[first, other], df, least, effective, counted)
 
 
 OF_ROW = ("weight", "contrast", "total")
@@ -115,23 +162,11 @@ class UnitSums:
         """From cells by item, no two of one item and one unit, of which `values` gives every model's loss."""
         n_models = len(values(slice(0, 0)))
         n_strata = 2 * plan.n_groups
-        first = np.flatnonzero(np.diff(item, prepend=-1))  # the first cell of each item
-        count = np.diff(first, append=len(item))
-        share = np.repeat(1.0 / count, count)
-        several = np.repeat(count > 1, count)
-        stratum = plan.of_item()[item] + np.where(several, 0, plan.n_groups)
+        share, stratum = _strata(item, plan)
         rows, row_of = np.unique(stratum * len(names) + unit, return_inverse=True)
         total = np.zeros((n_models, len(rows)))
         square = np.zeros((n_strata, n_models, n_models))
-        starts = np.searchsorted(first, np.arange(0, len(item), BLOCK))
-        cuts = np.unique(np.append(first[starts[starts < len(first)]], len(item)))
-        for start, stop in pairwise(cuts.tolist()):
-            cells = slice(start, stop)
-            losses = values(cells)
-            inside = slice(*np.searchsorted(first, (start, stop)))
-            mean = np.add.reduceat(losses, first[inside] - start, axis=1) / count[inside]
-            residual = losses - np.repeat(mean, count[inside], axis=1)
-            parts = np.where(several[cells], residual * share[cells], losses)
+        for cells, parts in _parts(item, share, values):
             for model in range(n_models):
                 total[model] += np.bincount(row_of[cells], parts[model], len(rows))
             for at in np.unique(stratum[cells]):
@@ -148,6 +183,10 @@ class UnitSums:
             chance=np.bincount(stratum, contrast * share, n_strata),
             square=square,
         )
+
+    @property
+    def n_units(self) -> int:
+        return len(np.unique(self.unit))
 
     def __add__(self, other: "UnitSums") -> "UnitSums":
         """Those of both parts, units by name."""
@@ -175,7 +214,7 @@ class UnitSums:
         """How far the units tell how others like them differ."""
         n_groups = len(weights)
         of_one = np.arange(2 * n_groups) >= n_groups  # the strata of the items of one unit
-        in_strata = np.bincount(self.stratum, self.weight, 2 * n_groups)
+        in_strata = self._in_strata()
         n_items = in_strata[:n_groups] + in_strata[n_groups:]
         divisor = np.maximum(n_items, 1e-9)
         scale = np.tile(np.where(n_items > 0, weights / divisor, 0.0), 2)
@@ -193,7 +232,7 @@ class UnitSums:
         effective = float(weight.sum()) ** 2 / total_square if total_square > 0 else 1.0
         signal = _signal(contrast) - float(square_scale @ (factor * noise))
         if signal <= RESOLVED * total_square:
-            return _Spread(scale, factor, 0.0, 1.0, effective, 0.0)
+            return _Spread(scale, factor, contrast, 0.0, 1.0, effective, 0.0)
         square = contrast**2
         participating = float(square.sum()) ** 2 / float((square**2).sum())
         df = max(participating - 1.0, 1.0)
@@ -213,40 +252,75 @@ class UnitSums:
         resolved /= 1 + (max(noisy - 1.0, 0.0) / NOISY) ** 2
         effective += (df - 1.0) * resolved**2
         counted = min(effective - 1.0, 1.0) ** SLOWLY * resolved
-        return _Spread(scale, factor, size, df, effective, counted)
+        return _Spread(scale, factor, contrast, size, df, effective, counted)
 
-    def excess(self, weights: PerGroup, first: Models, second: Models) -> Excess:
-        """What the units add to the means of models' differences, or of a model by itself (-1 stands for none)."""
+    def units(self, weights: PerGroup) -> UnitTotals:
+        """What the units add to the means of all models and of their differences."""
         spread = self.spread(weights)
-        in_strata = np.bincount(self.stratum, self.weight, len(self.inverse))[:, None]
-        total = np.pad(self.total, ((0, 0), (0, 1)))  # the last column is of no model
-        mean = np.zeros((len(in_strata), total.shape[1]))
-        np.add.at(mean, self.stratum, total)
-        mean /= np.maximum(in_strata, 1)
-        mean[: len(weights)] = 0.0  # residuals on items of several units are about the items' own means
-        residual = total - self.weight[:, None] * mean[self.stratum]
+        mean = self._means()
+        residual = self.total - self.weight[:, None] * mean[self.stratum]
         weight = math.sqrt(spread.size) * spread.scale[self.stratum]
-        of_unit = np.zeros((len(self.names), total.shape[1]))
+        of_unit = np.zeros((len(self.names), mean.shape[1]))
         np.add.at(of_unit, self.unit, weight[:, None] * residual)
-        apart = mean[:, first] - mean[:, second]
-        other = np.where(second < 0, first, second)
-        about_zero = self.square[:, first, other]
-        about_mean = np.maximum(about_zero - in_strata * apart**2, 0.0)
-        chance = spread.size * (spread.scale**2 * spread.factor @ about_mean)
-        totals = (of_unit[:, first] - of_unit[:, second]).T
-        return Excess(totals, chance, spread.df, spread.df, spread.effective, spread.counted)
+        apart = mean[:, :, None] - mean[:, None, :]
+        diagonal = np.arange(mean.shape[1])
+        apart[:, diagonal, diagonal] = mean
+        about_mean = np.maximum(self.square - self._in_strata()[:, None, None] * apart**2, 0.0)
+        chance = np.tensordot(spread.of_chance, about_mean, 1)
+        alike = np.ones(mean.shape[1])
+        contrast = np.outer(alike, spread.contrast)
+        return UnitTotals(
+            of_unit.T, chance, contrast, spread.df * alike, spread.effective * alike, spread.counted * alike
+        )
 
-    def apart(self, weights: PerGroup, first: Models, other: "UnitSums", second: Models) -> Excess:
-        """What the units, of the same names, add to the differences of models that have them on other items."""
-        none = np.full(len(first), -1)
-        one = self.excess(weights, first, none)
-        two = other.excess(weights, second, none)
-        spread = one.raw**2 / one.df + two.raw**2 / two.df
-        fewest = min(one.least_df, two.least_df)
-        df = np.divide((one.raw + two.raw) ** 2, spread, out=np.full_like(spread, fewest), where=spread > 0)
-        effective = min(one.effective, two.effective)
-        counted = min(one.counted, two.counted)
-        return Excess(one.totals - two.totals, one.chance + two.chance, df, fewest, effective, counted)
+    def noise(
+        self, weights: PerGroup, item: CellInts, values: LossesOf, plan: Design
+    ) -> Float[np.ndarray, "model cell"]:
+        """What chance gives as each of these cells varies: the squares add up to that of `units`."""
+        mean = self._means()
+        weight = np.sqrt(self.spread(weights).of_chance)
+        found = np.zeros((mean.shape[1], len(item)))
+        share, stratum = _strata(item, plan)
+        for cells, parts in _parts(item, share, values):
+            at = stratum[cells]
+            found[:, cells] = weight[at] * (parts - mean.T[:, at])
+        return found
+
+    def _in_strata(self) -> PerStratum:
+        return np.bincount(self.stratum, self.weight, len(self.inverse))
+
+    def _means(self) -> Float[np.ndarray, "stratum model"]:
+        """Of the items of one unit; residuals on items of several are about the items' own means."""
+        mean = np.zeros((len(self.inverse), self.total.shape[1]))
+        np.add.at(mean, self.stratum, self.total)
+        mean /= np.maximum(self._in_strata(), 1)[:, None]
+        mean[: len(mean) // 2] = 0.0
+        return mean
+
+
+def _strata(item: CellInts, plan: Design) -> tuple[Float[np.ndarray, " cell"], Int[np.ndarray, " cell"]]:
+    """What of its item each cell is, and its stratum."""
+    first = np.flatnonzero(np.diff(item, prepend=-1))  # the first cell of each item
+    count = np.diff(first, append=len(item))
+    of_cell = np.repeat(count, count)
+    return 1.0 / of_cell, plan.of_item()[item] + np.where(of_cell > 1, 0, plan.n_groups)
+
+
+def _parts(
+    item: CellInts, share: Float[np.ndarray, " cell"], values: LossesOf
+) -> Iterator[tuple[slice, Float[np.ndarray, "model _"]]]:
+    """What each cell adds up as, r, or x of an item of one unit; some items at once."""
+    first = np.flatnonzero(np.diff(item, prepend=-1))
+    starts = np.searchsorted(first, np.arange(0, len(item), BLOCK))
+    cuts = np.unique(np.append(first[starts[starts < len(first)]], len(item)))
+    for start, stop in pairwise(cuts.tolist()):
+        cells = slice(start, stop)
+        losses = values(cells)
+        inside = first[slice(*np.searchsorted(first, (start, stop)))]
+        count = np.diff(inside, append=stop)
+        mean = np.add.reduceat(losses, inside - start, axis=1) / count
+        residual = losses - np.repeat(mean, count, axis=1)
+        yield cells, np.where(share[cells] < 1, residual * share[cells], losses)
 
 
 def squares_apart(parts: Float[np.ndarray, "model cell"]) -> Float[np.ndarray, "model model"]:

@@ -27,6 +27,7 @@ Parts = Float[np.ndarray, "*batch part"]
 class Margin:
     """The posterior of a mean difference a minus b, a monotone function of one t-distributed variable.
 
+    Of one unit nothing tells how much the difference varies: the scale is NaN.
     Where that was drawn, `draws` are the differences, and everything is said by them.
     """
 
@@ -39,7 +40,7 @@ class Margin:
 
     def drawn(self, t: Draws, df: float) -> "Margin":
         """The same by draws of the t, which has so many degrees of freedom."""
-        return self if self.scale == 0 else replace(self, draws=self.at(other_df(t, df, self.df)))
+        return self if not self.scale > 0 else replace(self, draws=self.at(other_df(t, df, self.df)))
 
     def threshold(self, value: float) -> float:
         """The T above which the difference lies below the value."""
@@ -129,7 +130,8 @@ def margins(estimate: Estimate) -> list[Margin]:
         np.divide(total.third, size, out=skewness, where=size > 0)
         skewness = np.clip(skewness, -most, most)
     centre = over_groups.mean if over_groups.centre is None else over_groups.centre
-    columns = np.hstack([centre, np.sqrt(total.variance), total.df, skewness])
+    scale = np.where(total.df > 0, np.sqrt(total.variance), np.nan)
+    columns = np.hstack([np.where(np.isnan(scale), over_groups.mean, centre), scale, total.df, skewness])
     curve = estimate.about.curve
     return [Margin(mean, scale, df, skewed, curve) for mean, scale, df, skewed in columns.tolist()]
 

@@ -16,14 +16,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from jaxtyping import Float, Int
 
-from probtruth import check
 from probtruth.comparison.estimation.estimate import Estimate, Part
 from probtruth.comparison.estimation.pairs import LEADING, Pairs, first_and_last, leading, pair_rows_of, pairs_of
 from probtruth.comparison.options import Options
 from probtruth.comparison.posterior.groups import Population
 from probtruth.comparison.posterior.margin import Margin, margins, other_df
 from probtruth.comparison.posterior.pooled import pooled, steadier
-from probtruth.errors import PosteriorError
 
 if TYPE_CHECKING:
     from probtruth.comparison.posterior.drawn import Run
@@ -299,28 +297,21 @@ def posterior_of(estimate: Estimate, population: Population | None, options: Opt
     plain = found[n_models:]
     total = whole.total()
     pairs = total.of(slice(n_models, None))
-    connected = n_models > 1 and bool(np.isfinite(whole.mean[n_models:]).all())
-    part = pairs if connected else total.of(slice(n_models))
-    for row in np.flatnonzero(~(part.df[:, 0] > 0))[:1]:
-        among = pairs_of(np.arange(n_models)) if connected else np.arange(n_models)[:, None]
-        models = check.shortlist([estimate.names[at] for at in among[row]])
-        raise PosteriorError(
-            f"got too few scores of {models} in common (no degree of freedom is left for the spread between items), "
-            "expected at least two items that models share. Hint: add items that all models have."
-        )
-    df = total_df(part)
+    known = np.isfinite([one.centre + one.scale for one in found])
+    connected = n_models > 1 and bool(known[n_models:].all())
+    df = total_df(pairs if connected else total.of(np.flatnonzero(known)))
     tree = Tree.of(plain, n_models, df) if connected else None
     run: Run | None = None
     of_groups: Run | None = None
     if population is not None:
         population, of_groups = drawn_population(population, options)
     shift = np.zeros((0, 0))
-    if options.engine == "nuts":
+    if options.engine == "nuts" and known.any():
         from probtruth.comparison.posterior.drawn import headline  # with JAX and NumPyro
 
         # one step more, of no correlation with the others, is for the models' own means
-        own = found[0]
-        root = np.eye(n_models)
+        own = found[int(known.argmax())]
+        root = np.eye(n_models if connected else 1)
         centre = np.array([own.centre])
         scale = np.array([own.scale])
         if tree is not None:
@@ -329,10 +320,10 @@ def posterior_of(estimate: Estimate, population: Population | None, options: Opt
             scale = np.concatenate([scale, tree.scale])
         run, drawn = headline(centre, scale, root, df, options)
         shift = drawn[:, 1:]
-        found = [margin.drawn(-drawn[:, 0], df) for margin in found[:n_models]]
+        found = [margin.drawn(-drawn[:, 0], df) for margin in found]
         if tree is not None:
             t = tree.t_of(pairs_of(np.arange(n_models)), shift, pairs.variance[:, 0])
-            found += [margin.drawn(row, df) for margin, row in zip(plain, t, strict=True)]
+            found[n_models:] = [margin.drawn(row, df) for margin, row in zip(plain, t, strict=True)]
     elif tree is not None:
         shift = closed_form(tree.root, df, options.draws, options.seed)
     means = None

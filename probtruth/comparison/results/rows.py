@@ -19,6 +19,7 @@ from probtruth.types.pairs import Pair, Rank, minus
 ROUNDING = 1e-12  # Of a difference in units of its spread; means that are equal may differ by their last digits
 TOLD = 1.1  # Where new annotators would make an interval wider by this, theirs and that of these ones stand beside it
 NO_SPREAD = "the same difference on every item: its spread cannot be estimated"
+ONE_UNIT = "one {unit} connects the two models: the spread of their difference cannot be estimated"
 BOTH_INFINITE = "two infinite means, or infinite scores of both signs, have no difference"
 TWINS = "the same score on every item: nothing in the data tells the two models apart"
 
@@ -74,16 +75,18 @@ def _pair(estimate: Estimate, post: Posterior, options: Options, both: tuple[int
     ):  # certain only if the bound leaves no doubt
         varies = varies and worst * mean > 0
     found = Pair(a, b, mean, reason=NO_SPREAD)
-    if varies:
+    if math.isnan(margin.scale):
+        worst = None
+        found = replace(found, reason=ONE_UNIT.format(unit=estimate.design.unit_name))
+    elif varies:
         found = of_margin(a, b, mean, margin, options.rope)
     elif mean == 0:
         found = replace(of_margin(a, b, mean, margin, options.rope), reason=TWINS)
     if worst is not None:
         p = None if found.p_a_better is None else margin.below(mean - worst)
         found = replace(found, unseen_rate=rate, unseen_difference=worst, unseen_p_a_better=p)
-    if about.shared_items is not None:
-        found = replace(found, shared_items=int(about.shared_items[both]))
-    found = in_own_units(found, about)
+    shared = None if about.shared_items is None else int(about.shared_items[both])
+    found = in_own_units(found, about, shared)
     if about.preference is None or found.low is None:
         return found
     preferred, low, high = about.preference(found)
@@ -112,22 +115,24 @@ def _worst_unseen(
     return (1.0 - rate) * mean - math.copysign(rate * size, mean)
 
 
-def in_own_units(row: Pair, about: About) -> Pair:
+def in_own_units(row: Pair, about: About, shared_items: int | None = None) -> Pair:
     """The row of a difference of losses as one of the scores as given, its interval within what they can differ by."""
-    if row.low is not None and row.high is not None:
-        low, high = np.clip([row.low, row.high], -about.bound, about.bound).tolist()
-        row = replace(row, low=low, high=high)
-    if row.difference:
-        row = replace(row, favours="a" if row.difference < 0 else "b")
-    if not about.higher_is_better:
-        return row
-    return replace(
-        row,
-        difference=minus(row.difference),
-        low=minus(row.high),
-        high=minus(row.low),
-        unseen_difference=minus(row.unseen_difference),
-    )
+    difference = row.difference
+    low = row.low
+    high = row.high
+    unseen = row.unseen_difference
+    if low is not None and high is not None:
+        low = max(-about.bound, min(low, about.bound))
+        high = max(-about.bound, min(high, about.bound))
+    favours = row.favours
+    if difference:
+        favours = "a" if difference < 0 else "b"
+    if about.higher_is_better:
+        difference = minus(difference)
+        low, high = minus(high), minus(low)
+        unseen = minus(unseen)
+    own = replace(row, difference=difference, low=low, high=high, favours=favours, shared_items=shared_items)
+    return own if unseen is None else replace(own, unseen_difference=unseen)
 
 
 def rank_rows(estimate: Estimate, post: Posterior, options: Options, decided: bool) -> list[Rank]:

@@ -13,6 +13,7 @@ from probtruth.comparison.estimation.estimate import Estimate
 from probtruth.comparison.estimation.rectified import FEW_OF_LABEL, Rectified
 from probtruth.comparison.options import Options
 from probtruth.comparison.posterior.groups import Population
+from probtruth.comparison.results.rows import NO_SPREAD, TWINS
 from probtruth.inference.diagnostics import MAX_RHAT, MIN_ESS
 from probtruth.types import Comparison, orientation
 from probtruth.types.pairs import Pair
@@ -70,7 +71,7 @@ def warnings_of(
         warnings += _few_units(estimate)
     if about.gold is not None:
         warnings += _few_answers(about.gold)
-    constant = [row for row in pairs if row.reason and row.difference is not None]
+    constant = [row for row in pairs if row.reason in (NO_SPREAD, TWINS)]
     if constant:
         names = "; ".join(f"{check.quote(row.a)} and {check.quote(row.b)}" for row in constant[:3])
         more = f" and {len(constant) - 3} more pairs" if len(constant) > 3 else ""

@@ -19,14 +19,13 @@ from probtruth.io.formats import MaybeText, Texts
 from probtruth.io.table import Table
 from probtruth.io.tables.wide import all_named
 from probtruth.types import Index
+from probtruth.types.index import event_of
 
 OWN = "probtruth: "  # How columns begin that probtruth writes beside those of labels
 ENOUGH = 10_000  # Rows by which columns are told
 MOST = 0.5  # The share of a column's names that the other side must have, for it to be the column of items
 TOTALS = ("total", "sum", "count", "votes", "n", "n_votes", "n_annotators", "all")  # of a sum of the others
 FEWEST_ROWS = 5  # by which a column of another name is told to be the sum or the largest of others
-# Names of two labels of which the second is the event that a single column of probabilities is about.
-EVENTS = (("0", "1"), ("no", "yes"), ("false", "true"), ("negative", "positive"), ("neg", "pos"))
 
 
 @dataclass(frozen=True)
@@ -101,7 +100,8 @@ def choose(
     elif index is not None and not index.positional_labels:
         used = index.labels
         in_order = index.label_columns is not None
-        if (in_order and table.single) or not table.has_names:  # whose columns follow the caller's order
+        unnamed = table.single and event_of(used) is None and set(used).isdisjoint(frame.columns)
+        if (in_order and unnamed) or not table.has_names:  # whose columns follow the caller's order
             used = index.written("labels", source.name)
     elif index is not None and len(index.labels) == 2:
         used = ("0", "1")
@@ -285,9 +285,9 @@ def _event(chosen: Chosen, used: Sequence[str], table: Table, in_order: bool) ->
     pair = ("0", "1") if used and {*used} <= {"0", "1"} else tuple(used)
     if len(pair) != 2:
         return chosen
-    event = label if label in pair else None
-    if pair in EVENTS or (table.single and in_order):
-        event = event or pair[1]
+    event = label if label in pair else event_of(pair)
+    if event is None and table.single and in_order:
+        event = pair[1]
     if event is None:
         raise InputError(
             f"one column of probabilities, {quote(column)}",
@@ -314,7 +314,10 @@ def under_labels(frame: DataFrame, source: Source, chosen: Chosen, kind: str) ->
             bad = ~((values >= 0) & (values <= top))
             if bad.any():
                 row = int(bad.argmax())
-                hint = "For the logit of the event: kind='logits' (command line: --kind logits). Nothing is clipped."
+                hint = (
+                    "Convert percentages and logits (p = 1 / (1 + exp(-logit))), or read the models by themselves: "
+                    "read_predictions(..., kind='logits') (command line: --kind logits). Nothing is clipped."
+                )
                 raise InputError(
                     f"{values[row]}",
                     f"a probability from 0 to {top:g}",
@@ -324,7 +327,8 @@ def under_labels(frame: DataFrame, source: Source, chosen: Chosen, kind: str) ->
             other = top - values
         own = {label: Series(values if label == chosen.event else other) for label in own}
     named = DataFrame({chosen.item: frame.get_column(chosen.item), **own})
-    return named, replace(source, columns=chosen.labels)
+    columns = {label: source.columns.get(name, name) for label, name in chosen.labels.items()}
+    return named, replace(source, columns=columns)
 
 
 def _may_name(frame: DataFrame, name: str) -> bool:
@@ -352,9 +356,18 @@ def _is_number(column: Series) -> bool:
         return True
     cells = column.alias("cells").str.strip_chars()
     n_said = int((cells != "").sum())  # a blank cell says nothing: a benchmark may be scored on few models
-    n_numbers = int(cells.cast(polars.Float64, strict=False).is_not_null().sum())
+    n_numbers = int(frame_numbers.numeric(cells).is_not_null().sum())
     return n_said > 0 and n_numbers >= MOST * n_said
 
 
 def some_number(frame: DataFrame, name: str) -> bool:
     return bool(of_numbers(frame, [name]))
+
+
+def of_truth_values(frame: DataFrame, name: str) -> bool:
+    """Whether a column holds true and false, as values or as words."""
+    column = frame.get_column(name)
+    if column.dtype != String:
+        return column.dtype == polars.Boolean
+    words = column.str.strip_chars().str.to_lowercase()
+    return bool(words.drop_nulls().is_in(["true", "false", ""]).all())

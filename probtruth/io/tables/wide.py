@@ -1,6 +1,6 @@
 """Wide tables: a column of item names, and one column for each label, model or annotator."""
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Literal, get_args
 
@@ -14,7 +14,7 @@ from probtruth.check import Source, one_of, quote, shortlist, unique
 from probtruth.check_arrays import distributions
 from probtruth.errors import InputError
 from probtruth.frame_numbers import as_matrix, float_columns
-from probtruth.frames import blank, flat, keys, need_columns
+from probtruth.frames import blank, flat, need_columns
 from probtruth.io.formats import Texts
 from probtruth.io.table import Part, Table
 from probtruth.kernels.host import block_rows
@@ -49,12 +49,12 @@ def items_of(
     columns = []
     sources = []
     for frame, source in parts:
-        columns.append(keys(frame, item, source, "item"))
+        columns.append(frames.written(frame, item, source, "item"))
         sources.append((source, frame.height))
     source = sources[0][0]
     if len(sources) > 1:
         source = Source(source.name, parts=sources, notes=source.notes)
-    names = polars.concat(frames.alike(columns), rechunk=True)
+    names = frames.by_value(polars.concat(frames.alike(columns), rechunk=True))
     if like is not None and frames.same(names, like.column):
         return like, source
     if not frames.rising(names) and names.n_unique() < len(names):
@@ -192,13 +192,14 @@ def suspects(labels: Sequence[str], used: Collection[str] | None, item: str) -> 
 NAME, VALUE = "name ", "value "  # Names that columns of a file do not have
 
 
-def check_wide(frame: DataFrame, source: Source, rows: Sequence[str], columns: Sequence[str], what: str) -> None:
-    """Raises where a table has no row for each item (whose name stands in the first of `rows`) and column for each."""
+def check_wide(frame: DataFrame, source: Source, rows: Mapping[str, str], columns: Sequence[str], what: str) -> None:
+    """Raises where a table has no row for each item (which the first column of `rows` names) and column for each."""
     hint = f"Read a row for each item and {what} in long form."
-    for name in (*rows, *columns):
-        need_columns(frame.columns, {what: name}, source.name)
-    items_of([(frame, source)], rows[0], "one row for each item", hint)
-    if not columns or not {*columns}.isdisjoint(rows):
+    first = next(iter(rows.values()))
+    for role, name in (*rows.items(), *((what, name) for name in columns)):
+        need_columns(frame.columns, {role: name}, source.name)
+    items_of([(frame, source)], first, "one row for each item", hint)
+    if not columns or not {*columns}.isdisjoint(rows.values()):
         hint = f"Name them: {what}s=[...] (command line: --{what} x,y)."
         raise InputError(
             f"no column of a {what}",
@@ -213,14 +214,14 @@ def check_wide(frame: DataFrame, source: Source, rows: Sequence[str], columns: S
 def long_form(table: Table, item: str, annotators: Sequence[str]) -> tuple[DataFrame, Source]:
     """A row for each cell that is not blank: its item, the annotator as NAME and VALUE; and where it stands."""
     frame, source = table.whole
-    check_wide(frame, source, [item], annotators, "annotator")
+    check_wide(frame, source, {"item": item}, annotators, "annotator")
     parts = []
     sources = []
     for name in annotators:
         cells = flat(frame, name, source, "annotator")
         full = ~blank(cells)
         where = replace(source.of_rows(full.arg_true().to_list()), columns={VALUE: name})
-        values = frames.names(cells.filter(full).to_frame(VALUE), VALUE, where, "annotator")
+        values = frames.text(frames.written(cells.filter(full).to_frame(VALUE), VALUE, where, "annotator"))
         rows = [frame.get_column(item).filter(full), values.alias(VALUE)]
         parts.append(DataFrame(rows).with_columns(polars.lit(name).alias(NAME)))
         sources.append((where, len(values)))

@@ -280,18 +280,45 @@ def test_models_that_share_no_item_are_compared_by_way_of_another() -> None:
     assert far.shared_items == 0
 
 
-def test_a_model_that_shares_one_item_has_infinite_intervals_and_the_others_what_they_have_without_it() -> None:
+def test_of_a_model_that_shares_one_item_nothing_is_sure_and_the_others_have_what_they_have_without_it() -> None:
     values = board(np.random.default_rng(16), 3, 50, 1.0)
     values[2, 1:] = np.nan
     comparison = pt.compare(make(values))
     found = {row.models: row for row in comparison.pairs}
-    assert (found["000", "002"].low, found["000", "002"].high) == (-np.inf, np.inf)
+    assert found["000", "002"].difference is not None
+    assert (found["000", "002"].low, found["000", "002"].p_a_better) == (None, None)
     without = pt.compare(make(values[:2])).pairs[0]
     assert found["000", "001"].low == pytest.approx(without.low, rel=0.05)
-    assert "'000' and '002' (and 1 more of the pairs) are compared by one item" in " ".join(comparison.warnings)
-    bounded = pt.compare(make((values > 0) + 0 * values))
-    row = next(row for row in bounded.pairs if row.models == ("000", "002"))
-    assert (row.low, row.high) == (-1.0, 1.0)
+    assert "'000' and '002' (and 1 more of the pairs) are connected by one item" in " ".join(comparison.warnings)
+
+
+@pytest.mark.parametrize("engine", ["exact", "nuts"])
+@pytest.mark.parametrize("n_models", [2, 3, 4])
+def test_one_item_between_two_parts_of_a_board_leaves_the_rest_answered(n_models: int, engine: str) -> None:
+    """Of models 1 and 2 one item tells their difference, and nothing how far it varies; this was an error."""
+    values = board(np.random.default_rng(18), 4, 60, 1.0)
+    values[:2, 31:] = np.nan
+    values[0, 30] = np.nan
+    values[2:, :30] = np.nan
+    values[3, 30] = np.nan
+    values = values[{2: [1, 2], 3: [0, 1, 2], 4: [0, 1, 2, 3]}[n_models]]
+    comparison = pt.compare(make(values, [f"m{at}" for at in range(n_models)]), engine=engine)
+    found = {row.models: row for row in comparison.pairs}
+    one, two = ("m0", "m1") if n_models == 2 else ("m1", "m2")
+    bridge = found[one, two]
+    item = values[int(one[1])] - values[int(two[1])]
+    assert bridge.difference == pytest.approx(np.nanmean(item), rel=1e-9)
+    assert bridge.shared_items == 1
+    assert "one item connects the two models" in bridge.reason
+    assert (bridge.low, bridge.high, bridge.p_a_better) == (None, None, None)
+    assert all(row.p_best is None for row in comparison.ranks)
+    sums = pt.compare(pt.Moments.of(make(values, [f"m{at}" for at in range(n_models)])), engine=engine)
+    assert [row.reason for row in sums.pairs] == [row.reason for row in comparison.pairs]
+    assert "No verdict: " in str(pt.Result.of(comparison))
+    if n_models == 2:
+        return
+    alone = pt.compare(make(values[:2]), engine="exact").pairs[0]
+    assert found["m0", "m1"].low == pytest.approx(alone.low, abs=0.05 * (alone.high - alone.low))
 
 
 @pytest.mark.parametrize("size", [1, 5])

@@ -7,7 +7,7 @@ import pytest
 from made_scores import make
 
 from probtruth.comparison.compare import compare, conclude
-from probtruth.comparison.estimation.estimate import About, Estimate, rows_from_models
+from probtruth.comparison.estimation.estimate import About, Estimate, power_sums, rows_from_models
 from probtruth.comparison.options import checked_options
 
 ROUND_OFF = 1e-9
@@ -81,3 +81,17 @@ def test_a_pair_that_nothing_connects_is_null_with_its_reason_and_the_others_sta
     assert [row.p_best for row in found.ranks] == [None] * 3
     assert "over new prompts like these" in found.estimand
     assert "a note" in found.warnings
+
+
+@pytest.mark.parametrize("apart", [1.0, 1e-1, 1e-3, 1e-9, 0.0])
+def test_sums_of_powers_of_differences_are_those_of_the_differences(apart: float) -> None:
+    """From products of models' numbers, but where rounding would tell models that are alike apart."""
+    rng = np.random.default_rng(0)
+    base = rng.gamma(1.0, size=400)
+    rows = base + apart * rng.gamma(1.0, size=(4, 400))
+    squares, cubes = power_sums(rows)
+    wanted = rows_from_models(rows)
+    size = np.square(wanted).sum(1)
+    assert squares[:, 0] == pytest.approx(size, rel=1e-9)
+    scale = size.clip(1e-100) ** 1.5
+    np.testing.assert_allclose(cubes[:, 0] / scale, (wanted**3).sum(1) / scale, atol=1e-9)

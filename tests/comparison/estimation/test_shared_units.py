@@ -215,7 +215,7 @@ def test_a_seed_that_one_model_lacks_leaves_the_others_paired():
         widths.append(row["high"] - row["low"])
     both = 2 * 2.78 * (lean.var(ddof=1) * (1 / 5 + 1 / 4)) ** 0.5  # unpaired, by hand: the t of 4 degrees of freedom
     assert widths[0] < 0.05 * both
-    assert widths[1] < 0.6 * both
+    assert widths[1] < 0.65 * both
 
 
 def test_one_annotator_says_nothing_of_others():

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from probtruth.comparison.estimation.design import Design
-from probtruth.comparison.estimation.unit_sums import UnitSums
+from probtruth.comparison.estimation.unit_sums import UnitSums, UnitTotals, squares_apart
 
 ROUNDING = 1e-9
 
@@ -20,7 +20,7 @@ def sums(tables, groups=None):
 
 
 def excess(table):
-    return sums(table).excess(np.ones(1), np.array([0]), np.array([-1]))
+    return sums(table).units(np.ones(1)).excess(np.array([0]), np.array([-1]))
 
 
 def told(seen):
@@ -156,11 +156,11 @@ def test_models_that_hardly_differ_have_a_part_of_their_size(size):
     table = rng.normal(size=(50, 6)) + np.arange(6.0)
     apart = rng.normal(size=(50, 6)) + np.arange(6.0) / 4
     units = sums([table, table + size * apart, table])
-    found = units.excess(np.ones(1), np.array([1]), np.array([0]))
+    found = units.units(np.ones(1)).excess(np.array([1]), np.array([0]))
     wanted = excess(apart)
     assert found.chance / size**2 == pytest.approx(wanted.chance, rel=1e-5)
     assert found.extra / size**2 == pytest.approx(wanted.extra, rel=1e-5)
-    assert units.excess(np.ones(1), np.array([0]), np.array([2])).extra == 0
+    assert units.units(np.ones(1)).excess(np.array([0]), np.array([2])).extra == 0
 
 
 def test_parts_of_the_items_add_up():
@@ -170,7 +170,42 @@ def test_parts_of_the_items_add_up():
     table[1, np.isnan(table[0])] = np.nan
     table[0, np.isnan(table[1])] = np.nan
     whole, first, rest = sums(table), sums(table[:, :15]), sums(table[:, 15:])
-    one, other = (each.excess(np.ones(1), np.array([0]), np.array([1])) for each in (whole, first + rest))
+    one, other = (each.units(np.ones(1)).excess(np.array([0]), np.array([1])) for each in (whole, first + rest))
     assert other.extra == pytest.approx(one.extra, rel=ROUNDING)
     assert other.df == pytest.approx(one.df, rel=ROUNDING)
     assert other.counted == pytest.approx(one.counted, rel=ROUNDING)
+
+
+def apart(tables):
+    """What the units add to the difference of two tables, which may lack other cells."""
+    sets, noise = [], np.zeros((2, np.size(tables[0])))
+    for at, table in enumerate(tables):
+        plan = Design.of(np.zeros(len(table), int))
+        item, unit = np.nonzero(~np.isnan(table))
+        found = sums(table)
+        sets.append(found.units(np.ones(1)))
+        cells = item * table.shape[1] + unit
+        noise[at, cells] = found.noise(np.ones(1), item, lambda at, of=table[item, unit]: of[None, at], plan)[0]
+    joined = UnitTotals.joined(sets, squares_apart(noise))
+    return joined.excess(np.array([0]), np.array([1])), sets
+
+
+def test_two_models_of_the_same_cells_are_paired_by_either_way():
+    rng = np.random.default_rng(5)
+    tables = np.where(rng.random((40, 7)) < 0.4, rng.normal(size=(2, 40, 7)), np.nan)
+    found, _ = apart(tables)
+    wanted = sums(tables).units(np.ones(1)).excess(np.array([0]), np.array([1]))
+    for name in ("raw", "chance", "df", "effective", "counted", "skewness"):
+        assert getattr(found, name) == pytest.approx(getattr(wanted, name), rel=ROUNDING), name
+
+
+def test_two_models_of_different_units_are_those_of_welch():
+    """Variances add up, and degrees of freedom by Satterthwaite's rule."""
+    table = np.random.default_rng(6).normal(size=(2, 30, 9)) + np.arange(9.0)
+    table[0, :, 4:] = table[1, :, :4] = np.nan
+    found, sets = apart(table)
+    one, two = (each.excess(np.array([0]), np.array([-1])) for each in sets)
+    assert found.raw == pytest.approx(one.raw + two.raw, rel=ROUNDING)
+    assert found.chance == pytest.approx(one.chance + two.chance, rel=ROUNDING)
+    welch = (one.raw + two.raw) ** 2 / (one.raw**2 / 3 + two.raw**2 / 4)
+    assert found.df == pytest.approx(welch, rel=ROUNDING)

@@ -12,6 +12,7 @@ from probtruth.comparison.estimation.design import design
 from probtruth.comparison.estimation.estimate import MANY
 from probtruth.comparison.options import checked_options
 from probtruth.comparison.posterior.groups import Groups, Population, Prior, quadrature
+from probtruth.comparison.results.rows import TWINS
 from probtruth.comparison.results.warn import warnings_of
 from probtruth.comparison.sources import of_scores
 from probtruth.types import Audit
@@ -97,7 +98,7 @@ def test_few_clusters_of_uneven_sizes():
 
 
 def test_many_constant_pairs_are_one_warning():
-    rows = [Pair("a", str(b), difference=0.0, low=0.0, high=0.0, reason="why") for b in range(9)]
+    rows = [Pair("a", str(b), difference=0.0, low=0.0, high=0.0, reason=TWINS) for b in range(9)]
     (warning,) = said(pairs=rows)
     assert "'a' and '0'" in warning
     assert "and 6 more pairs" in warning

@@ -1,0 +1,117 @@
+"""Cells taken out of a full board one by one: no end of an interval jumps, whatever is known beside the scores."""
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+import polars
+import pytest
+
+import probtruth as pt
+from probtruth.types import Comparison
+
+MISSING = (0, 1, 2, 5, 20)
+# An item moves a mean by 1/n of how far it is off. Scores of sd s and an interval some 4 s/sqrt(n) wide: k items at
+# random move an end by sqrt(k/n)/4 of the width; three times as much, and what it is to lack them in all models.
+MOVES = 0.75
+STRUCTURES = ("plain", "groups", "clusters")
+
+
+Ends = dict[object, tuple[float, float]]
+
+
+def ends(comparison: Comparison) -> Ends:
+    found: Ends = {}
+    for row in comparison.pairs:
+        assert row.low is not None
+        assert row.high is not None
+        found[row.models] = (row.low, row.high)
+    for one in comparison.ranks:
+        assert one.low is not None
+        assert one.high is not None
+        found[one.model] = (one.low, one.high)
+    return found
+
+
+def moved(one: Ends, other: Ends, of: object) -> float:
+    """How far an end is from where it was, in widths."""
+    low, high = one[of]
+    return float(np.abs(np.subtract(other[of], (low, high))).max() / (high - low))
+
+
+def walk(n_items: int, compared: Callable[[set[int], bool], Comparison]) -> None:
+    """Ends when one model lacks more and more items, beside ends when all models do."""
+    order = np.random.default_rng(5).permutation(n_items).tolist()
+    full = ends(compared(set(), False))
+    for n_missing in MISSING[1:]:
+        missing = set(order[:n_missing])
+        less = ends(compared(missing, False))
+        fewer = ends(compared(missing, True))
+        most = MOVES * np.sqrt(n_missing / n_items)
+        for of in full:
+            end = moved(full, less, of)
+            assert end < moved(full, fewer, of) + most, (n_missing, of)
+
+
+@pytest.mark.parametrize("structure", STRUCTURES)
+@pytest.mark.parametrize("kind", ["scores", "annotator", "replicate", "crossed"])
+@pytest.mark.parametrize("n_items", [60, 300])
+def test_cells_of_scores(n_items: int, kind: str, structure: str) -> None:
+    """Three biased units of each item: with one item fewer, the units of two models were not paired any more."""
+    rng = np.random.default_rng([n_items, 3])
+    item, person = (axis.ravel() for axis in np.indices((n_items, 3)))
+    bias = 0.3 * rng.standard_normal((3, 3))
+    off = rng.standard_normal((3, n_items))
+    tables = []
+    for model in range(3):
+        score = 0.2 * model + off[model, item] + bias[model, person] + rng.standard_normal(len(item))
+        columns = {"item": item, "unit": person, "model": [f"m{model}"] * len(item), "score": score}
+        tables.append(polars.DataFrame(columns))
+    table = polars.concat(tables).with_columns(group=polars.col("item") % 3, cluster=polars.col("item") // 5)
+    if kind == "scores":
+        table = table.filter(polars.col("item").is_first_distinct().over("model"))
+    named = {"annotator": {"annotator": "unit"}, "scores": {}}.get(kind, {"replicate": "unit"})
+    if structure != "plain":
+        named = {**named, structure[:-1]: structure[:-1]}
+
+    def compared(missing: set[int], in_all: bool) -> Comparison:
+        hole = polars.col("item").is_in(missing) & (in_all | (polars.col("model") == "m1"))
+        scores = pt.read_scores(table.filter(~hole), higher_is_better=False, **named)
+        return pt.compare(scores, engine="exact", replicates="crossed" if kind == "crossed" else None)
+
+    walk(n_items, compared)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("structure", STRUCTURES)
+@pytest.mark.parametrize("estimand", ["distribution", "class"])
+@pytest.mark.parametrize("n_items", [60, 300])
+def test_predictions_that_lack_items(n_items: int, estimand: str, structure: str) -> None:
+    """Twelve biased annotators, three an item; of the class, its fit by annotators is part of the answer."""
+    rng = np.random.default_rng(n_items)
+    names = [f"i{item:03d}" for item in range(n_items)]
+    base = rng.dirichlet(np.full(3, 2.0), n_items)
+    bias = np.exp(0.3 * rng.standard_normal((12, 3)))
+    rows = []
+    for item, name in enumerate(names):
+        for person in rng.choice(12, 3, replace=False).tolist():
+            share = base[item] * bias[person]
+            rows.append((name, f"p{person}", f"c{rng.choice(3, p=share / share.sum())}"))
+    annotations = polars.DataFrame(rows, schema=["item", "annotator", "label"], orient="row")
+    frames: dict[str, polars.DataFrame] = {}
+    for model in ("m0", "m1", "m2"):
+        probs = base * np.exp(0.4 * rng.standard_normal(base.shape))
+        columns = {f"c{label}": column for label, column in enumerate((probs / probs.sum(1, keepdims=True)).T)}
+        frames[model] = polars.DataFrame({"item": names, **columns})
+    how: dict[str, Mapping[str, str]] = {
+        "groups": {name: f"g{item % 3}" for item, name in enumerate(names)},
+        "clusters": {name: f"c{item // 5}" for item, name in enumerate(names)},
+    }
+    chosen = {structure: how[structure]} if structure in how else {}
+
+    def compared(missing: set[int], in_all: bool) -> Comparison:
+        there = ~polars.col("item").is_in([names[item] for item in missing])
+        predictions = {name: frame.filter(there) if in_all or name == "m1" else frame for name, frame in frames.items()}
+        result = pt.evaluate(annotations, predictions, estimand=estimand, rule="brier", engine="exact", **chosen)
+        return result.comparison
+
+    walk(n_items, compared)

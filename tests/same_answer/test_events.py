@@ -1,0 +1,112 @@
+"""One number an item is about the label that it names, or about yes; never about what stands second in some table."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from test_tables import scored
+from ways import COUNTS, ITEMS, PROBS, N
+
+import probtruth as pt
+
+Q = ITEMS["text"]
+YES = {name: probs[:, 0] for name, probs in PROBS.items()}
+SHARE = COUNTS[:, 0] / COUNTS.sum(1)
+MAJORITY = (SHARE > 0.5).astype(int)
+# The names of the two labels as the reference's columns have them, and which one the models' numbers are about.
+PAIRS = [("no", "yes"), ("yes", "no"), ("1", "0"), ("Negative", "Positive"), ("Positive", "Negative"), ("spam", "ham")]
+EVENT = {"1", "yes", "Positive", "spam"}
+
+
+def models(event: str) -> dict[str, dict[str, Any]]:
+    made = {
+        "a column": {name: pd.DataFrame({"item": Q, event: p}) for name, p in YES.items()},
+        "a column, rows without names": {name: pd.DataFrame({event: p}) for name, p in YES.items()},
+        "a Series of its name": {name: pd.Series(p, Q, name=event) for name, p in YES.items()},
+    }
+    if event != "spam":  # of which nothing says that it is what numbers are about
+        made |= {
+            "a column of another name": {name: pd.DataFrame({"item": Q, "p": p}) for name, p in YES.items()},
+            "a Series": {name: pd.Series(p, Q) for name, p in YES.items()},
+            "an array": YES,
+            "a list": {name: p.tolist() for name, p in YES.items()},
+            "an array of one column": {name: p[:, None] for name, p in YES.items()},
+            "a Series of row numbers": {name: pd.Series(p) for name, p in YES.items()},
+        }
+    return made
+
+
+def by_hand(share: np.ndarray) -> dict[str, float]:
+    """The Brier score of two labels: 2 (share (1 - p)^2 + (1 - share) p^2)."""
+    return {name: float(np.mean(2 * (share * (1 - p) ** 2 + (1 - share) * p**2))) for name, p in YES.items()}
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids="-".join)
+def test_every_reference_beside_every_event(pair: tuple[str, str]) -> None:
+    event = next(label for label in pair if label in EVENT)
+    shares = {"item": Q, **{label: SHARE if label == event else 1 - SHARE for label in pair}}
+    counts = {"item": Q, **{label: COUNTS[:, 0] if label == event else COUNTS[:, 1:].sum(1) for label in pair}}
+    other = next(label for label in pair if label not in EVENT)
+    hard = [event if said else other for said in MAJORITY]
+    references = {
+        "soft labels": (pd.DataFrame(shares), SHARE),
+        "counts": (pt.read_annotations(counts, format="counts"), SHARE),
+        "a truth": (pt.Truth.from_probs(pd.DataFrame(shares)), SHARE),
+        "labels": ({"item": Q, "label": hard}, MAJORITY),
+        "labels by item": (dict(zip(Q, hard, strict=True)), MAJORITY),
+    }
+    for name, (reference, share) in references.items():
+        for way, tables in models(event).items():
+            try:
+                found = scored(reference, tables)
+            except pt.InputError as error:
+                assert "no order" in str(error) or "name of the label" in str(error), (name, way)  # noqa: PT017
+                continue
+            assert found == pytest.approx(by_hand(share), abs=1e-9), (name, way)
+            if name == "a truth":
+                predictions = pt.Predictions.from_probs(tables, index=reference.index)
+                assert scored(reference, predictions) == pytest.approx(by_hand(share), abs=1e-9), way
+
+
+@pytest.mark.parametrize("names", [["no", "yes"], ["yes", "no"], ["0", "1"], ["1", "0"], ["True", "False"]])
+def test_numbers_as_labels_beside_columns_of_two_names(names: list[str]) -> None:
+    """Beside the columns yes, no the integer 1 was no, and a probability that of no."""
+    event = max(names, key=lambda name: name.lower() in ("yes", "1", "true"))
+    tables = {
+        name: pd.DataFrame({label: p if label == event else 1 - p for label in names}, Q) for name, p in YES.items()
+    }
+    for labels in (
+        MAJORITY,
+        MAJORITY.tolist(),
+        MAJORITY == 1,
+        pd.Series(MAJORITY, Q),
+        dict(zip(Q, MAJORITY, strict=True)),
+    ):
+        assert scored(labels, tables) == pytest.approx(by_hand(MAJORITY), abs=1e-9)
+    for shares in (SHARE, SHARE.tolist(), pd.Series(SHARE, Q)):
+        assert scored(shares, tables) == pytest.approx(by_hand(SHARE), abs=1e-9)
+
+
+def test_integers_beside_models_in_different_orders() -> None:
+    """They were positions in the columns of whichever model came first."""
+    names = ["owl", "cat", "dog"]
+    good = pd.DataFrame(PROBS["good"], Q, names)
+    bad = pd.DataFrame(PROBS["bad"], Q, names)
+    labels = np.arange(N) % 3
+    wanted = scored([names[label] for label in labels], {"good": good, "bad": bad})
+    tables = {"good": good, "bad": bad}
+    for same in (tables, pt.Predictions.from_probs(tables), pt.read_predictions(tables)):
+        assert scored(labels, same) == pytest.approx(wanted, abs=1e-9)
+    tables = {"good": good, "bad": bad[["dog", "owl", "cat"]]}
+    assert scored(labels, tables, names) == pytest.approx(wanted, abs=1e-9)
+    for mixed in (tables, dict(reversed(tables.items()))):
+        with pytest.raises(pt.InputError, match=r"integers as labels.*'owl'.*different orders.*labels="):
+            scored(labels, mixed)
+
+
+def test_one_column_of_flags_is_no_count_of_votes() -> None:
+    """Items whose flag was 0 were left out, without a word."""
+    tables = {name: pd.DataFrame({"item": Q, "yes": p, "no": 1 - p}) for name, p in YES.items()}
+    with pytest.raises(pt.InputError, match="may count votes or be the answers"):
+        scored({"item": Q, "yes": MAJORITY}, tables)

@@ -1,0 +1,195 @@
+"""Votes, scores and several labels by every way in: pandas' row numbers, names of any type, and the command line."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from test_inputs_of_users import said
+
+import probtruth as pt
+
+RNG = np.random.default_rng(5)
+MODELS = ("old", "new", "other")
+PAIRED = [RNG.choice(3, 2, replace=False) for _ in range(60)]
+VOTES = pd.DataFrame(
+    {
+        "prompt_id": [f"p{RNG.integers(15)}" for _ in PAIRED],
+        "model_a": [MODELS[a] for a, _ in PAIRED],
+        "model_b": [MODELS[b] for _, b in PAIRED],
+        "winner": RNG.choice(["model_a", "model_b", "tie"], 60),
+        "judge": RNG.choice(["ann", "bob", "cid"], 60),
+    }
+)
+
+
+def pairs(table: Any, **options: Any) -> np.ndarray:
+    rows = pt.compare(table, engine="exact", **options).pairs
+    return np.array([[row["difference"], row["p_a_better"]] for row in rows])
+
+
+WAYS = {
+    "in another order": VOTES.sample(frac=1, random_state=1),
+    "filtered": pd.concat([VOTES, VOTES.assign(model_a="gone")]).query("model_a != 'gone'"),
+    "prompts as the index": VOTES.set_index("prompt_id"),
+    "prompts as an index without a name": VOTES.set_index("prompt_id").rename_axis(None),
+    "judges as the index": VOTES.set_index("judge"),
+    "a dict": VOTES.to_dict("list"),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_votes_in_every_way(way: str) -> None:
+    """Any index but a plain range ended in a KeyError, and `read_votes` lost the prompts in it."""
+    wanted = pairs(VOTES)
+    assert pairs(WAYS[way]) == pytest.approx(wanted, abs=1e-9)
+    assert pairs(pt.read_votes(WAYS[way])) == pytest.approx(wanted, abs=1e-9)
+
+
+def test_row_numbers_are_no_prompts() -> None:
+    votes = VOTES.drop(columns="prompt_id")
+    assert pairs(pd.concat([votes[30:], votes[:30]])) == pytest.approx(pairs(votes), abs=1e-9)
+
+
+def test_codes_of_winners_from_0_are_refused() -> None:
+    """0, 1, 2 are the codes of model_a, model_b and tie as often as a tie, the first and the second."""
+    codes = VOTES["winner"].astype("category").cat.codes
+    with pytest.raises(pt.InputError, match=r"the winner 0, expected 1, 2, and 1\.5 for ties"):
+        pt.read_votes(VOTES.assign(winner=codes))
+    of_alpaca = VOTES.rename(columns={"winner": "preference"})
+    numbers = VOTES["winner"].map({"model_a": 1, "model_b": 2, "tie": 0})
+    assert pairs(of_alpaca.assign(preference=numbers)) == pytest.approx(pairs(VOTES), abs=1e-9)
+
+
+def test_votes_on_the_command_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`--rope 0.02` was refused with the advice to write 0.02; `check --item` showed another column."""
+    monkeypatch.chdir(tmp_path)
+    VOTES.assign(topic=np.arange(60) // 4).to_csv("votes.csv", index=False)
+    status, text = said("compare votes.csv --rope 0.02 --json", capsys, monkeypatch)
+    assert status == 0, text
+    in_python = pt.compare("votes.csv", rope=0.02).pairs
+    in_json = json.loads(text[text.index("{") :])["pairwise"]
+    assert [row["p_equivalent"] for row in in_json] == pytest.approx([row["p_equivalent"] for row in in_python])
+    status, text = said("check votes.csv --item topic", capsys, monkeypatch)
+    assert "15 prompts" in text
+    assert "from the columns topic, model_a" in text
+
+
+def test_row_numbers_are_no_items_of_scores() -> None:
+    """A frame that was filtered or sorted had its row numbers taken for items, so that no two models met."""
+    scores = pd.DataFrame(
+        {"question": [*"pqrs"] * 2, "model": ["a"] * 4 + ["b"] * 4, "accuracy": [1, 0, 1, 0, 0, 1, 1, 1]}
+    )
+    for table in (scores, scores[::-1], pd.concat([scores[4:], scores[:4]]), scores.drop(index=0)):
+        with pytest.raises(pt.InputError, match=r"no column 'item'.*'question'"):
+            pt.read_scores(table, score="accuracy")
+        made = pt.read_scores(table, item="question", score="accuracy")
+        assert made.items == ("p", "q", "r", "s")
+    for named in (scores.set_index("question"), scores.set_index("question").rename_axis(None)):
+        assert pt.read_scores(named, score="accuracy").items == ("p", "q", "r", "s")
+
+
+def test_a_column_that_is_not_there_is_called_what_it_is() -> None:
+    with pytest.raises(pt.InputError, match=r"no column 'item'.*a column of items\. Hint: Name it with item="):
+        pt.read_scores({"a": [1.0, 2.0], "b": [2.0, 3.0]}, models=[], higher_is_better=True)
+
+
+LABELS = ["toxic", "insult"]
+ITEMS = [f"q{n}" for n in RNG.permutation(12)]
+ANSWERS = pd.DataFrame(
+    [(item, who, int(RNG.random() < 0.5), int(RNG.random() < 0.3)) for item in ITEMS for who in ("ann", "bob", "cid")],
+    columns=["item", "annotator", *LABELS],
+)
+PREDICTED = {name: pd.DataFrame(RNG.random((12, 2)), ITEMS, LABELS).rename_axis("item").reset_index() for name in "ab"}
+
+
+def of_labels(answers: Any, models: Any, **options: Any) -> list[float]:
+    result = pt.evaluate_labels(answers, models, LABELS, engine="exact", **options)
+    return [row["p_a_better"] for row in result.pairwise().to_dicts()]
+
+
+def test_several_labels_find_the_items_as_one_does() -> None:
+    """A column of items with a name of its own was refused."""
+    wanted = of_labels(ANSWERS, PREDICTED)
+    renamed = {name: table.rename(columns={"item": "id"}) for name, table in PREDICTED.items()}
+    assert of_labels(ANSWERS, renamed) == pytest.approx(wanted, abs=1e-9)
+    assert of_labels(ANSWERS.rename(columns={"item": "id"}), PREDICTED) == pytest.approx(wanted, abs=1e-9)
+    assert of_labels(ANSWERS.astype({"toxic": float, "insult": bool}), PREDICTED) == pytest.approx(wanted, abs=1e-9)
+    own = {name: table.set_index("item")[::-1] for name, table in PREDICTED.items()}
+    assert of_labels(ANSWERS.set_index("item").rename_axis(None), own) == pytest.approx(wanted, abs=1e-9)
+
+
+@pytest.mark.parametrize("estimand", ["distribution", "class"])
+def test_groups_of_several_labels_by_names_of_any_type(estimand: Any) -> None:
+    """Groups by integers ended in a KeyError where classes are inferred."""
+    numbers = {item: int(item[1:]) for item in ITEMS}
+    groups = {item: "even" if number % 2 == 0 else "odd" for item, number in numbers.items()}
+    wanted = of_labels(ANSWERS, PREDICTED, groups=groups, estimand=estimand)
+    answers = ANSWERS.assign(item=ANSWERS["item"].map(numbers))
+    models = {name: table.assign(item=table["item"].map(numbers)) for name, table in PREDICTED.items()}
+    for by_number in (
+        {numbers[item]: group for item, group in groups.items()},
+        pd.Series({float(numbers[item]): group for item, group in groups.items()}),
+    ):
+        found = of_labels(answers, models, groups=by_number, estimand=estimand)
+        assert found == pytest.approx(wanted, abs=0.05)  # the order of the items moves what is drawn
+
+
+def test_a_list_of_groups_beside_items_in_no_order() -> None:
+    """The hint named an argument that `evaluate` does not have."""
+    with pytest.raises(pt.InputError, match=r"groups without names of items.*Pass a dict \{item: group\}"):
+        of_labels(ANSWERS, PREDICTED, groups=["x"] * 12)
+
+
+def test_predictions_by_annotator_in_an_index() -> None:
+    rows = ANSWERS[["item", "annotator"]].assign(no=RNG.random(36)).assign(yes=lambda table: 1 - table["no"])
+    votes = ANSWERS.assign(label=np.where(ANSWERS["toxic"] == 1, "yes", "no"))[["item", "annotator", "label"]]
+    tables = [rows, rows.set_index(["item", "annotator"])]
+    scores = [pt.score({"m": table}, votes, each="annotation").values for table in tables]
+    np.testing.assert_allclose(scores[0], scores[1], atol=1e-9)
+
+
+def test_truth_values_are_numbers_in_a_file_as_in_a_frame(tmp_path: Path) -> None:
+    """`True` in a CSV was refused as a score, and ignored as a label, where the same frame was read."""
+    right = pd.DataFrame(RNG.random((8, 2)) < 0.5, list("pqrstuvw"), ["a", "b"]).rename_axis("item")
+    long = right.melt(ignore_index=False, var_name="model", value_name="correct").reset_index()
+    wanted = right.T.to_numpy(float)
+    for table, options in ((long, {}), (right.reset_index(), {"models": ["a", "b"]})):
+        table.to_csv(tmp_path / "t.csv", index=False)
+        for one in (table, tmp_path / "t.csv"):
+            np.testing.assert_array_equal(pt.read_scores(one, score="correct", **options).values, wanted)
+    dummies = pd.get_dummies(pd.Series(list("xyzxyzxy"), right.index, name="label"))
+    dummies.to_csv(tmp_path / "t.csv")
+    models = {"m": pd.DataFrame(RNG.dirichlet(np.ones(3), 8), right.index, list("xyz"))}
+    found = [pt.evaluate(one, models, engine="exact").scores.values for one in (dummies, tmp_path / "t.csv")]
+    np.testing.assert_array_equal(found[0], found[1])
+
+
+def test_facts_about_a_model_are_no_benchmarks(tmp_path: Path) -> None:
+    """The frame counted a column of truth values that the file ignored; the average was a benchmark beside a blank."""
+    board = pd.DataFrame(
+        {"Model": ["a", "b", "c"], "arc": [60.0, None, 57.0], "mmlu": [65.0, 63.0, 61.0], "gsm": [50.0, 40.0, 45.0]}
+    )
+    board["Average ⬆️"] = board[["arc", "mmlu", "gsm"]].mean(axis=1)
+    board["Available"] = [True, False, True]
+    board.to_csv(tmp_path / "t.csv", index=False)
+    for one in (board, tmp_path / "t.csv"):
+        scores = pt.read_scores(one, higher_is_better=True)
+        assert scores.items == ("arc", "gsm", "mmlu")
+        assert "ignored 'Average ⬆️' (the mean of the others), 'Available'" in scores.notes[-1]
+
+
+def test_check_takes_the_column_of_annotators(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It refused the file with the advice to name the column that was named."""
+    monkeypatch.chdir(tmp_path)
+    rows = [(item, model, who, 1.0) for item in "pq" for model in "ab" for who in ("ann", "bob")]
+    pd.DataFrame(rows, columns=["item", "model", "rater", "score"]).to_csv("t.csv", index=False)
+    status, text = said("check t.csv --annotator rater", capsys, monkeypatch)
+    assert status == 0, text
+    assert "2 models ('a', 'b') on 2 items" in text
