@@ -83,7 +83,7 @@ def test_exact_groups_that_agree_are_known_as_well_as_all_their_items():
     assert 1.0 < width / (2 * 1.96 * 0.1 / 50**0.5) < 1.1
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(
     seed=st.integers(0, 10_000),
     n_groups=st.integers(2, 12),
