@@ -12,7 +12,18 @@ from jaxtyping import Float
 
 from probtruth.check import Source, Texts, quote, shortlist
 from probtruth.errors import InputError
-from probtruth.frames import EXACT, as_array, as_polars, by_value, flat, missing, name_text, names, polars_names
+from probtruth.frames import (
+    EXACT,
+    as_array,
+    as_polars,
+    by_value,
+    flat,
+    is_records,
+    missing,
+    name_text,
+    names,
+    polars_names,
+)
 from probtruth.kernels.arrays import on_device
 from probtruth.kernels.shapes import RowFloats
 
@@ -54,13 +65,13 @@ def numeric(column: "polars.Series") -> "polars.Series":
     kind = column.dtype
     if isinstance(kind, polars.String):  # first, because a table may have very many such columns
         numbers = column.cast(polars.Float64, strict=False)
-        if numbers.null_count() > column.null_count():  # blanks around a number, or no number
-            stripped = column.alias("cells").str.strip_chars()
-            numbers = stripped.cast(polars.Float64, strict=False).alias(column.name)
-        if len(numbers) and numbers.null_count() == len(numbers):
+        if numbers.null_count() == column.null_count():
+            return numbers
+        stripped = column.alias("cells").str.strip_chars()  # blanks around a number, or no number
+        numbers = stripped.cast(polars.Float64, strict=False)
+        if numbers.null_count() == len(numbers):
             words = stripped.str.to_lowercase()
-            said = words.filter(words != "")
-            if len(said) and said.is_in(["true", "false"]).all():  # as a frame with truth values is written
+            if words.filter(words != "").is_in(["true", "false"]).all():  # as a frame with truth values is written
                 numbers = words.replace_strict({"true": 1.0, "false": 0.0}, default=None, return_dtype=polars.Float64)
         return numbers.alias(column.name)
     if kind.is_float():
@@ -162,7 +173,7 @@ def is_series(table: object) -> bool:
 
 def is_frame(table: object) -> bool:
     """Whether it is a dataframe, or a dict of columns, rather than an array: it has columns with names."""
-    if isinstance(table, Mapping):
+    if isinstance(table, Mapping) or is_records(table):
         return True
     if isinstance(table, (np.ndarray, list, tuple, str, bytes)):
         return False

@@ -76,6 +76,8 @@ def as_polars(frame: object) -> "polars.DataFrame":
 
     if isinstance(frame, polars.DataFrame):
         return frame
+    if is_records(frame):
+        frame = _columns_of_records(frame)
     try:
         columns = _of_library(frame)
         if isinstance(columns, polars.DataFrame):
@@ -90,6 +92,24 @@ def as_polars(frame: object) -> "polars.DataFrame":
             "a dataframe (polars, pandas, pyarrow, ...) or a dict of equally long columns",
             "Wrap the columns in a dict: {'item': [...], 'annotator': [...], 'label': [...]}.",
         ) from None
+
+
+def is_records(table: object) -> bool:
+    """Whether a table is a list of its rows, each a dict, as JSON has them."""
+    return isinstance(table, list | tuple) and len(table) > 0 and all(isinstance(row, Mapping) for row in table)
+
+
+def _columns_of_records(rows: Any) -> dict[str, list[object]]:
+    for place, row in enumerate(rows):
+        if row.keys() != rows[0].keys():
+            odd = check.shortlist(sorted(map(name_text, row.keys() ^ rows[0].keys())))
+            raise InputError(
+                f"a row with other keys ({odd})",
+                "the keys of the first row",
+                "Give every row the same.",
+                Source().at(place),
+            )
+    return {name: [row[name] for row in rows] for name in rows[0]}
 
 
 def _of_library(frame: Any) -> "polars.DataFrame | Mapping[str, object]":

@@ -193,3 +193,47 @@ def test_check_takes_the_column_of_annotators(
     status, text = said("check t.csv --annotator rater", capsys, monkeypatch)
     assert status == 0, text
     assert "2 models ('a', 'b') on 2 items" in text
+
+
+def test_a_column_without_a_name_that_says_nothing(tmp_path: Path) -> None:
+    """Row numbers that pandas wrote were replicates, which hid rows that stood twice; of models they were refused."""
+    votes = pd.DataFrame({"item": [*"ppqq"], "annotator": ["a", "b"] * 2, "label": ["x", "y", "x", "x"]})
+    probs = pd.DataFrame({"item": [*"pq"], "x": [0.25, 0.75], "y": [0.75, 0.25]})
+    scores = pd.DataFrame({"item": [*"pqr"], "a": [1.0, 2.0, 3.0], "b": [0.0, 1.0, 0.0]})
+    for numbers in (True, False):
+        for name, table in (("votes", votes), ("probs", probs), ("scores", scores)):
+            path = tmp_path / f"{name}.csv"
+            table.to_csv(path, index=numbers)
+            if not numbers:
+                path.write_text("".join(f"{line},\n" for line in path.read_text().splitlines()))
+        assert pt.read_annotations(tmp_path / "votes.csv").counts().tolist() == [[1, 1], [2, 0]]
+        assert pt.read_predictions({"m": tmp_path / "probs.csv"}).probs.tolist() == [[[0.25, 0.75], [0.75, 0.25]]]
+        assert pt.read_scores(tmp_path / "scores.csv", models=[], higher_is_better=True).models == ("a", "b")
+    pd.concat([votes, votes[:1]], ignore_index=True).to_csv(tmp_path / "votes.csv")
+    with pytest.raises(pt.InputError, match="item 'p', annotator 'a' twice"):
+        pt.read_annotations(tmp_path / "votes.csv")
+
+
+def test_a_list_of_rows_is_a_table() -> None:
+    """The same list in a JSON file was read; in Python its rows were taken for labels."""
+    rows = ANSWERS.assign(label=np.where(ANSWERS["toxic"] == 1, "yes", "no"))[["item", "annotator", "label"]]
+    models = {
+        name: pd.DataFrame({"item": ITEMS, "yes": p, "no": 1 - p})
+        for name, p in zip("ab", RNG.random((2, 12)), strict=True)
+    }
+    wanted = pt.evaluate(rows, models, engine="exact").to_dict()
+    of_rows = {name: table.to_dict("records") for name, table in models.items()}
+    assert pt.evaluate(rows.to_dict("records"), of_rows, engine="exact").to_dict() == wanted
+    assert pairs(VOTES.to_dict("records")) == pytest.approx(pairs(VOTES), abs=1e-9)
+    with pytest.raises(pt.InputError, match=r"row 2: got a row with other keys \('label'\)"):
+        pt.read_annotations([{"item": "p", "annotator": "a", "label": "x"}, {"item": "p", "annotator": "a"}])
+
+
+def test_a_sum_is_no_label_of_counts_either_way() -> None:
+    """`from_counts` took the column of sums for a label, which had half of all votes."""
+    votes = pd.DataFrame(RNG.integers(1, 4, (6, 3)), list("pqrstu"), ["x", "y", "z"])
+    with_sum = votes.assign(total=votes.sum(axis=1))
+    read = pt.read_annotations(with_sum, format="counts")
+    assert read.counts().tolist() == pt.Annotations.from_counts(votes).counts().tolist()
+    with pytest.raises(pt.InputError, match=r"'total', the sum of the others.*read_annotations"):
+        pt.Annotations.from_counts(with_sum)

@@ -24,8 +24,6 @@ from probtruth.types.index import event_of
 OWN = "probtruth: "  # How columns begin that probtruth writes beside those of labels
 ENOUGH = 10_000  # Rows by which columns are told
 MOST = 0.5  # The share of a column's names that the other side must have, for it to be the column of items
-TOTALS = ("total", "sum", "count", "votes", "n", "n_votes", "n_annotators", "all")  # of a sum of the others
-FEWEST_ROWS = 5  # by which a column of another name is told to be the sum or the largest of others
 
 
 @dataclass(frozen=True)
@@ -119,10 +117,25 @@ def _by_position(columns: list[str], item: str, used: Sequence[str], source: Sou
     return Chosen(item, dict(zip(used, columns, strict=True)))
 
 
+def saying(frame: DataFrame) -> list[str]:
+    """The columns, without those that have no name and hold nothing or row numbers, as an index that was exported."""
+    rows = np.arange(frame.height)
+    left = []
+    for name in frame.columns:
+        cells = frame.get_column(name)
+        if not name.strip():
+            numbers = frame_numbers.numeric(cells)
+            empty = frames.blank(cells).all()
+            if empty or (not numbers.has_nulls() and (numbers.to_numpy() == rows).all()):
+                continue
+        left.append(name)
+    return left
+
+
 def labels_of(frame: DataFrame, item: MaybeText, source: Source, must_be_named: bool = True) -> list[str]:
     """All columns but that of the items, and those that probtruth writes beside the labels'."""
     parts = [] if item is None else [name.strip() for name in item.split(",")]  # of a name in several columns
-    labels = [name for name in frame.columns if name not in (item, *parts) and not name.startswith(OWN)]
+    labels = [name for name in saying(frame) if name not in (item, *parts) and not name.startswith(OWN)]
     if not labels:
         raise InputError(
             "no column of a label",
@@ -243,7 +256,7 @@ def _derived(values: Float[np.ndarray, "item label"], names: Sequence[str], hits
                 return {name: LARGEST}
             if np.allclose(column, 1, rtol=0, atol=check_arrays.SUM_TOLERANCE):
                 return {name: SUM}
-        if len(values) < FEWEST_ROWS and name.lower() not in TOTALS:
+        if not check_arrays.may_be_total(name, len(values)):
             continue
         more = rest - column  # what is neither the total nor a part of it
         if not more.any():
