@@ -1,4 +1,4 @@
-"""What callers hand to the line, as the types that it works on: files, dataframes, dicts of columns, arrays, labels.
+"""What callers hand to the pipeline, as the types that it works on: files, frames, dicts of columns, arrays, labels.
 
 Every table is opened once (`opened_models`, `opened`), its kind is told once (`kind_of`); names go before positions.
 """

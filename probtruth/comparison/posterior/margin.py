@@ -151,13 +151,20 @@ class Mixture:
     def average(self) -> Batch:
         return self._of_constants(self.mean)
 
-    def below(self, value: float | Batch) -> Batch:
-        """P(x < value) + P(x = value)/2."""
+    def _standardised(self, value: float | Batch) -> Parts:
+        """How many standard deviations of each part the value lies above its mean; 0 at a constant."""
         apart = np.asarray(value)[..., None] - self.mean
         with np.errstate(divide="ignore", invalid="ignore"):
-            chance = ndtr(apart / self.sd)
-        mixed = self._of_constants(np.where((self.sd == 0) & (apart == 0), 0.5, chance))
-        return np.asarray(np.minimum(mixed, 1.0))  # weights add up to 1 but for rounding
+            z = apart / self.sd
+        z[np.isnan(z)] = 0.0
+        return np.asarray(z)
+
+    def below(self, value: float | Batch) -> Batch:
+        """P(x < value) + P(x = value)/2."""
+        return self._below(self._standardised(value))
+
+    def _below(self, z: Parts) -> Batch:
+        return np.asarray(np.minimum(self._of_constants(ndtr(z)), 1.0))  # weights add up to 1 but for rounding
 
     def within(self, rope: float) -> Batch:
         spread = np.maximum(0.0, self.below(rope) - self.below(-rope))
@@ -181,11 +188,11 @@ class Mixture:
             value = mean + ndtri(probability) * np.sqrt((square * self.weight).sum(-1))
         inexact = varies
         while inexact.any():
-            excess = self.below(value) - probability
+            z = self._standardised(value)
+            excess = self._below(z) - probability
             low = np.where(excess < 0, value, low)
             high = np.where(excess < 0, high, value)
             with np.errstate(divide="ignore", invalid="ignore"):
-                z = (value[..., None] - self.mean) / self.sd
                 density = np.exp(-0.5 * z**2) / self.sd / np.sqrt(2 * np.pi)
                 new = value - excess / (density * self.weight).sum(-1)
             inside = (low < new) & (new < high)
