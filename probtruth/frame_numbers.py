@@ -15,6 +15,7 @@ from probtruth.errors import InputError
 from probtruth.frames import (
     EXACT,
     as_array,
+    as_one,
     as_polars,
     by_value,
     flat,
@@ -143,6 +144,7 @@ def labelled(table: object, item: str = "item") -> NamedNumbers:
     """A table of numbers by item and label: an array, a Series, a dataframe, a dict of columns, or a DataArray."""
     if isinstance(table, NamedNumbers):
         return table
+    table = as_one(table)
     if is_array_with_names(table):
         return _of_xarray(table)
     if not is_frame(table):
@@ -163,7 +165,7 @@ def labelled(table: object, item: str = "item") -> NamedNumbers:
 
 def is_array_with_names(table: object) -> bool:
     """Whether it is an array of xarray."""
-    return all(hasattr(table, sign) for sign in ("dims", "coords", "values"))
+    return all(hasattr(table, sign) for sign in ("dims", "coords", "values")) and not hasattr(table, "data_vars")
 
 
 def is_series(table: object) -> bool:
@@ -177,7 +179,7 @@ def is_frame(table: object) -> bool:
         return True
     if isinstance(table, (np.ndarray, list, tuple, str, bytes)):
         return False
-    return any(hasattr(table, sign) for sign in ("collect_schema", "column_names", "columns"))
+    return any(hasattr(table, sign) for sign in ("collect_schema", "column_names", "columns", "data_vars"))
 
 
 def column_names(table: object, columns: Sequence[str]) -> Texts | None:

@@ -124,7 +124,7 @@ def _of_table(
         return read_labels_of(log.tool, table, how, None)
     used: Sequence[object] = table.columns
     if how.column("label") in used:
-        used = table.head[0].get_column(how.column("label")).drop_nulls().unique().to_list()
+        used = frames.flat(table.head[0], how.column("label"), table.head[1], "label").drop_nulls().unique().to_list()
     beside = _beside(predictions, how, labels, used)
     kind = kind_of(table, how, beside)
     on_disk = too_large([table], memory)
@@ -176,7 +176,7 @@ def _beside(predictions: Models, how: LabelReading, known: Sequence[str] | None,
     if known is None and first.has_names:
         names = tuple(sorted({frames.name_text(name) for name in used}))
         known, *others = [
-            tuple(label_columns(table.with_items(how.item), how.column("item"), names).labels)
+            tuple(label_columns(table.with_items(how.item), how.column("item"), names, must_be_named=False).labels)
             for table in tables.values()
             if isinstance(table, Table) and table.has_names
         ]

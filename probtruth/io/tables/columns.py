@@ -148,10 +148,17 @@ def labels_of(frame: DataFrame, item: MaybeText, source: Source, must_be_named: 
     return labels
 
 
-def label_columns(table: Table, item: str, used: Sequence[str], kind: str = "probs", in_order: bool = False) -> Chosen:
+def label_columns(
+    table: Table,
+    item: str,
+    used: Sequence[str],
+    kind: str = "probs",
+    in_order: bool = False,
+    must_be_named: bool = True,
+) -> Chosen:
     """The columns of predicted labels, of which a reference uses some, perhaps `in_order` of the caller."""
     frame, source = table.head
-    labels, notes = labels_in(frame.head(ENOUGH), item, used, source, aside=kind == "probs")
+    labels, notes = labels_in(frame.head(ENOUGH), item, used, source, must_be_named, kind == "probs")
     if len(labels) == 1 and kind != "log-probs":
         return _event(Chosen(item, labels, notes=notes), used, table, in_order)
     return Chosen(item, labels, notes=notes)
