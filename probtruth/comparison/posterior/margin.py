@@ -170,19 +170,19 @@ class Mixture:
         spread = np.maximum(0.0, self.below(rope) - self.below(-rope))
         return np.where(self.sd.any(-1), spread, np.abs(self.average()) <= rope)
 
-    def quantile(self, probability: float) -> Batch:
-        """By Newton's steps, halving where one leaves the bounds."""
+    def quantile(self, probability: float, precision: float = 1e-10) -> Batch:
+        """By Newton's steps, halving where one leaves the bounds, until one is below the precision."""
         mean = self.average()
         varies = self.sd.any(-1)
         low = (self.mean - FURTHEST * self.sd).min(-1)
         high = (self.mean + FURTHEST * self.sd).max(-1)
-        fine = 1e-12 * (high - low)
+        fine = precision * (high - low)
         if self.mean.shape[-1] > 10 * STRIDE:  # begin where every so many-th part has theirs
             weight = self.weight[..., ::STRIDE]
             thinned = Mixture(
                 weight / weight.sum(-1, keepdims=True), self.mean[..., ::STRIDE], np.asarray(self.sd)[..., ::STRIDE]
             )
-            value = thinned.quantile(probability)
+            value = thinned.quantile(probability, 1e-4)
         else:
             square = self.sd**2 + (self.mean - mean[..., None]) ** 2
             value = mean + ndtri(probability) * np.sqrt((square * self.weight).sum(-1))
