@@ -174,7 +174,7 @@ def _beside(predictions: Models, how: LabelReading, known: Sequence[str] | None,
     first = first.with_items(how.item)
     in_order = True
     if known is None and first.has_names:
-        names = tuple(sorted({frames.name_text(name) for name in used}))
+        names = tuple(sorted({frames.name_text(name) for name in used} - {how.column("item")}))
         known, *others = [
             tuple(label_columns(table.with_items(how.item), how.column("item"), names, must_be_named=False).labels)
             for table in tables.values()

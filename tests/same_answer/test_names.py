@@ -88,6 +88,16 @@ def test_a_winner_that_is_the_number_of_a_model() -> None:
     assert pt.read_votes(pd.DataFrame(rows)).outcome.tolist() == [1, 1]
 
 
+def test_groups_of_annotators_by_names_that_are_decimals() -> None:
+    rows = [(item, model, who) for item in "pqrstu" for model in "ab" for who in ("1.0", "2.0", "3.0", "4.0")]
+    table = pd.DataFrame(rows, columns=["item", "model", "annotator"]).assign(loss=RNG.random(48))
+    scores = pt.read_scores(table, score="loss", annotator="annotator")
+    people = {"1.0": "x", "2.0": "x", "3.0": "y", "4.0": "y"}
+    for groups in (people, {float(name): group for name, group in people.items()}, pd.Series(people)):
+        found = pt.compare(scores, annotator_groups=groups, engine="exact")
+        assert found.decisions["group_annotators"] == {"x": 2, "y": 2}
+
+
 def test_groups_by_names_that_are_decimals() -> None:
     """As a Series they were found, as a dict they were missing."""
     items = ["1.0", "1.1", "2.0", "2.1"]

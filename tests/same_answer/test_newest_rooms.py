@@ -237,3 +237,31 @@ def test_a_sum_is_no_label_of_counts_either_way() -> None:
     assert read.counts().tolist() == pt.Annotations.from_counts(votes).counts().tolist()
     with pytest.raises(pt.InputError, match=r"'total', the sum of the others.*read_annotations"):
         pt.Annotations.from_counts(with_sum)
+
+
+def test_a_column_beside_logits_that_is_none_is_warned_of(tmp_path: Path) -> None:
+    """Nothing sums to 1 there, so that a confidence was a label, without a word; of other kinds it is ignored."""
+    p = RNG.dirichlet(np.ones(3), 6)
+    index = pt.Truth.from_probs(p, items=list("pqrstu"), labels=list("xyz")).index
+    cells = {"probs": p, "percent": 100 * p, "log-probs": np.log(p), "logits": np.log(p) + 3}
+    for kind, values in cells.items():
+        table = pd.DataFrame(values, list("pqrstu"), list("xyz")).rename_axis("item")
+        for extra in ({"confidence": p.max(axis=1)}, {"code": p.argmax(axis=1)}):
+            table.assign(**extra).to_csv(tmp_path / "m.csv")
+            read = pt.read_predictions({"m": tmp_path / "m.csv"}, index, kind=kind)
+            if kind == "logits":
+                assert f"read '{next(iter(extra))}', which no annotator used" in read.warnings[0]
+            else:
+                np.testing.assert_allclose(read.probs[0], p)
+                assert f"ignored '{next(iter(extra))}" in read.notes[0]
+        table.to_csv(tmp_path / "m.csv")
+        assert pt.read_predictions({"m": tmp_path / "m.csv"}, index, kind=kind).warnings == ()
+
+
+def test_a_prefix_of_labels_beside_counts() -> None:
+    """The names of the labels were looked for with that of the items among them."""
+    votes = pd.DataFrame({"item": [*"pqr"], "x": [3, 0, 2], "y": [1, 4, 0]})
+    probs = pd.DataFrame({"item": [*"pqr"], "p_x": [0.5, 0.25, 0.75], "p_y": [0.5, 0.75, 0.25]})
+    plain = probs.rename(columns={"p_x": "x", "p_y": "y"})
+    found = [pt.evaluate(votes, {"m": one}, engine="exact").scores.values for one in (probs, plain)]
+    np.testing.assert_array_equal(found[0], found[1])

@@ -17,7 +17,7 @@ from probtruth.frame_numbers import as_matrix, float_columns
 from probtruth.frames import as_series, by_value, flat, need_columns, polars_names
 from probtruth.io.formats import MaybeText, Texts
 from probtruth.io.table import Table
-from probtruth.io.tables.wide import all_named
+from probtruth.io.tables.wide import all_named, in_probs
 from probtruth.types import Index
 from probtruth.types.index import event_of
 
@@ -158,7 +158,7 @@ def label_columns(
 ) -> Chosen:
     """The columns of predicted labels, of which a reference uses some, perhaps `in_order` of the caller."""
     frame, source = table.head
-    labels, notes = labels_in(frame.head(ENOUGH), item, used, source, must_be_named, kind == "probs")
+    labels, notes = labels_in(frame.head(ENOUGH), item, used, source, must_be_named, kind)
     if len(labels) == 1 and kind != "log-probs":
         return _event(Chosen(item, labels, notes=notes), used, table, in_order)
     return Chosen(item, labels, notes=notes)
@@ -170,9 +170,9 @@ def labels_in(
     used: Sequence[str],
     source: Source,
     must_be_named: bool = True,
-    aside: bool = True,
+    kind: str = "probs",
 ) -> tuple[dict[str, str], Texts]:
-    """The column of each label, of which the other side uses some; and what was ignored, also of numbers if `aside`."""
+    """The column of each label, of which the other side uses some; and what was ignored, also of numbers."""
     notes: Texts = ()
     columns = labels_of(frame, item, source, must_be_named)
     prefix = _prefix(columns, used)
@@ -183,7 +183,7 @@ def labels_in(
     numbers = set(of_numbers(frame, [name for label, name in labels.items() if label not in named]))
     of_text = {label for label, name in labels.items() if label not in named and name not in numbers}
     labels = {label: name for label, name in labels.items() if label not in of_text or len(of_text) == len(labels)}
-    roles = _no_labels(frame, labels, named) if aside else {}
+    roles = _no_labels(frame, labels, named, kind)
     labels = {label: name for label, name in labels.items() if name not in roles}
     taken = set(labels.values())
     said: list[str] = []
@@ -195,19 +195,19 @@ def labels_in(
     return labels, notes
 
 
-def _no_labels(frame: DataFrame, labels: dict[str, str], used: Collection[str]) -> dict[str, str]:
+def _no_labels(frame: DataFrame, labels: dict[str, str], used: Collection[str], kind: str) -> dict[str, str]:
     """Columns of numbers that are no labels beside those that are, and what they are where it can be told."""
     names = [*labels.values()]
     hits = [name for label, name in labels.items() if label in used]
     strange = [name for label, name in labels.items() if label not in used]
-    if not strange or len(names) == 1:
+    if not strange or len(names) == 1 or kind == "logits":  # which sum to anything
         return {}
-    values = numbers_in(frame, names)
+    values = numbers_in(frame, names, kind)
     if values is not None and surely_simplex(values):
         return {}
     if len(hits) < 2:
         return {} if values is None or len(names) < 3 or not len(values) else _derived(values, names, hits)
-    main = numbers_in(frame, hits)
+    main = numbers_in(frame, hits, kind)
     if main is None:
         return {}
     if surely_simplex(main):
@@ -218,10 +218,27 @@ def _no_labels(frame: DataFrame, labels: dict[str, str], used: Collection[str]) 
     return {name: role for name, role in roles.items() if role is not None}
 
 
-def numbers_in(frame: DataFrame, columns: Sequence[str]) -> Float[np.ndarray, "item label"] | None:
-    """The columns as numbers; None where some cell is none."""
+def numbers_in(frame: DataFrame, columns: Sequence[str], kind: str = "probs") -> Float[np.ndarray, "item label"] | None:
+    """The columns as numbers, percentages and log-probabilities as probabilities; None where some cell is none."""
     floats = float_columns(frame, columns)
-    return None if floats is None else as_matrix(floats)
+    if floats is None:
+        return None
+    with np.errstate(over="ignore"):
+        return np.exp(as_matrix(floats)) if kind == "log-probs" else in_probs(as_matrix(floats), kind)
+
+
+def odd_logits(table: Table, chosen: Chosen, used: Collection[str]) -> list[str]:
+    """Columns read as logits that no annotator used, of whole numbers or numbers from 0 to 1, unlike the others."""
+    labels = chosen.labels
+    floats = None if chosen.event else float_columns(table.head[0].head(ENOUGH), [*labels.values()])
+    if floats is None:
+        return []
+    values = as_matrix(floats)
+    plain = (values == np.floor(values)).all(0) | ((values >= 0) & (values <= 1)).all(0)
+    known = np.array([label in used for label in labels])
+    if not known.any() or plain[known].any():
+        return []
+    return [name for name, odd in zip(labels.values(), plain & ~known, strict=True) if odd]
 
 
 SUM, LARGEST = "the sum of the others", "the position of the largest of the others"
