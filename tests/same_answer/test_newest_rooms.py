@@ -279,3 +279,15 @@ def test_soft_labels_that_another_program_wrote_again(tmp_path: Path) -> None:
     pd.read_parquet(path)[::-1].to_parquet(path)
     with pytest.raises(pt.InputError, match="another program dropped"):
         pt.evaluate(path, models, engine="exact")
+
+
+def test_a_judge_and_its_prompt_in_every_file(tmp_path: Path) -> None:
+    """MT-bench's own files are JSONL, whose lists were blank cells."""
+    judged = VOTES.assign(judge=[[who, "pair-v2"] for who in VOTES["judge"]])
+    judged.to_parquet(tmp_path / "t.parquet")
+    judged.to_json(tmp_path / "t.jsonl", orient="records", lines=True)
+    judged.to_json(tmp_path / "t.json", orient="records")
+    for suffix in ("parquet", "jsonl", "json"):
+        read = pt.read_votes(tmp_path / f"t.{suffix}")
+        assert read.annotators == ("ann pair-v2", "bob pair-v2", "cid pair-v2")
+        assert pairs(read) == pytest.approx(pairs(VOTES), abs=1e-9)
