@@ -160,7 +160,7 @@ def label_columns(
     frame, source = table.head
     labels, notes = labels_in(frame.head(ENOUGH), item, used, source, must_be_named, kind)
     if len(labels) == 1 and kind != "log-probs":
-        return _event(Chosen(item, labels, notes=notes), used, table, in_order)
+        return with_event(Chosen(item, labels, notes=notes), used, table, in_order)
     return Chosen(item, labels, notes=notes)
 
 
@@ -315,7 +315,7 @@ def _prefix(columns: Sequence[str], used: Sequence[str]) -> str:
     return fits[0] if len(fits) == 1 else ""
 
 
-def _event(chosen: Chosen, used: Sequence[str], table: Table, in_order: bool) -> Chosen:
+def with_event(chosen: Chosen, used: Sequence[str], table: Table, in_order: bool) -> Chosen:
     """The labels of a table with one column of numbers, which are the probabilities of an event."""
     ((label, column),) = chosen.labels.items()
     source = table.head[1]
