@@ -27,10 +27,10 @@ WORKLOAD = np.array([1.6, 1.0, 1.4, 0.8, 1.2, 1.0, 0.6, 1.4, 1.0, 0.8, 0.7, 0.5]
 """Relative number of images that each annotator labels."""
 SPAMMER = len(ANNOTATORS) - 1
 """This annotator is a random responder on a third of the images."""
-CLICKS_AT_RANDOM = 1 / 3
+RANDOM_SHARE = 1 / 3
 HARDNESS_COST = 4.5
 """Log-odds that an image costs if the independent classifiers give its true digit no probability."""
-LURE = 0.75
+DISTRACTOR_SHARE = 0.75
 """Share of wrong answers that name the one digit that the image resembles: errors agree on hard images."""
 
 
@@ -96,15 +96,15 @@ def simulate_annotations(
     """Items, annotators and labels of simulated annotations: three to five for each item.
 
     Annotator j reads image i correctly with probability sigmoid(SKILL_j - HARDNESS_COST (1 - looks_i[digit_i])). With
-    probability LURE a wrong answer is the image's lure (one digit drawn once for the image from `looks`), otherwise a
-    new draw from `looks`. So errors on one image agree more often than by chance.
+    probability DISTRACTOR_SHARE a wrong answer is the image's distractor (one digit drawn once for the image from
+    `looks`), otherwise a new draw from `looks`. So errors on one image agree more often than by chance.
     """
     random = np.random.default_rng(seed)
     n_items = len(digits)
     other = 0.98 * looks + 0.02 / N_LABELS
     other[np.arange(n_items), digits] = 0
     other /= other.sum(1, keepdims=True)
-    lure = _draw(random, other)
+    distractor = _draw(random, other)
     hardness = 1 - looks[np.arange(n_items), digits]
 
     crowd = random.integers(3, 6, n_items)
@@ -114,9 +114,9 @@ def simulate_annotations(
     annotator = order[item, position]
 
     right = random.random(len(item)) < 1 / (1 + np.exp(HARDNESS_COST * hardness[item] - SKILL[annotator]))
-    lured = random.random(len(item)) < LURE
-    label = np.where(right, digits[item], np.where(lured, lure[item], _draw(random, other[item])))
-    careless = (annotator == SPAMMER) & (random.random(len(item)) < CLICKS_AT_RANDOM)
+    distracted = random.random(len(item)) < DISTRACTOR_SHARE
+    label = np.where(right, digits[item], np.where(distracted, distractor[item], _draw(random, other[item])))
+    careless = (annotator == SPAMMER) & (random.random(len(item)) < RANDOM_SHARE)
     return item, annotator, np.where(careless, random.integers(0, N_LABELS, len(item)), label)
 
 

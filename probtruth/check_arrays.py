@@ -158,3 +158,12 @@ def surely_simplex(probs: LabelTable) -> bool:
         return False
     totals = np.einsum("ij->i", probs, dtype=np.float64)
     return bool(np.abs(totals - 1).max() <= SUM_TOLERANCE / 2)  # NaN and infinities fail one of the two
+
+
+TOTALS = ("total", "sum", "count", "votes", "n", "n_votes", "n_annotators", "all")  # of a sum of the others
+FEWEST_ROWS = 5  # by which a column of another name is told to be the sum or the largest of others
+
+
+def may_be_total(name: str, n_rows: int) -> bool:
+    """Whether a column that is the sum of the others is so by its name, or in too many rows for chance."""
+    return n_rows >= FEWEST_ROWS or name.lower() in TOTALS

@@ -12,7 +12,19 @@ from jaxtyping import Float
 
 from probtruth.check import Source, Texts, quote, shortlist
 from probtruth.errors import InputError
-from probtruth.frames import EXACT, as_array, as_polars, by_value, flat, missing, name_text, names, polars_names
+from probtruth.frames import (
+    EXACT,
+    as_array,
+    as_one,
+    as_polars,
+    by_value,
+    flat,
+    is_records,
+    missing,
+    name_text,
+    names,
+    polars_names,
+)
 from probtruth.kernels.arrays import on_device
 from probtruth.kernels.shapes import RowFloats
 
@@ -54,13 +66,13 @@ def numeric(column: "polars.Series") -> "polars.Series":
     kind = column.dtype
     if isinstance(kind, polars.String):  # first, because a table may have very many such columns
         numbers = column.cast(polars.Float64, strict=False)
-        if numbers.null_count() > column.null_count():  # blanks around a number, or no number
-            stripped = column.alias("cells").str.strip_chars()
-            numbers = stripped.cast(polars.Float64, strict=False).alias(column.name)
-        if len(numbers) and numbers.null_count() == len(numbers):
+        if numbers.null_count() == column.null_count():
+            return numbers
+        stripped = column.alias("cells").str.strip_chars()  # blanks around a number, or no number
+        numbers = stripped.cast(polars.Float64, strict=False)
+        if numbers.null_count() == len(numbers):
             words = stripped.str.to_lowercase()
-            said = words.filter(words != "")
-            if len(said) and said.is_in(["true", "false"]).all():  # as a frame with truth values is written
+            if words.filter(words != "").is_in(["true", "false"]).all():  # as a frame with truth values is written
                 numbers = words.replace_strict({"true": 1.0, "false": 0.0}, default=None, return_dtype=polars.Float64)
         return numbers.alias(column.name)
     if kind.is_float():
@@ -132,6 +144,7 @@ def labelled(table: object, item: str = "item") -> NamedNumbers:
     """A table of numbers by item and label: an array, a Series, a dataframe, a dict of columns, or a DataArray."""
     if isinstance(table, NamedNumbers):
         return table
+    table = as_one(table)
     if is_array_with_names(table):
         return _of_xarray(table)
     if not is_frame(table):
@@ -152,7 +165,7 @@ def labelled(table: object, item: str = "item") -> NamedNumbers:
 
 def is_array_with_names(table: object) -> bool:
     """Whether it is an array of xarray."""
-    return all(hasattr(table, sign) for sign in ("dims", "coords", "values"))
+    return all(hasattr(table, sign) for sign in ("dims", "coords", "values")) and not hasattr(table, "data_vars")
 
 
 def is_series(table: object) -> bool:
@@ -162,11 +175,11 @@ def is_series(table: object) -> bool:
 
 def is_frame(table: object) -> bool:
     """Whether it is a dataframe, or a dict of columns, rather than an array: it has columns with names."""
-    if isinstance(table, Mapping):
+    if isinstance(table, Mapping) or is_records(table):
         return True
     if isinstance(table, (np.ndarray, list, tuple, str, bytes)):
         return False
-    return any(hasattr(table, sign) for sign in ("collect_schema", "column_names", "columns"))
+    return any(hasattr(table, sign) for sign in ("collect_schema", "column_names", "columns", "data_vars"))
 
 
 def column_names(table: object, columns: Sequence[str]) -> Texts | None:

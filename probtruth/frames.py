@@ -76,6 +76,9 @@ def as_polars(frame: object) -> "polars.DataFrame":
 
     if isinstance(frame, polars.DataFrame):
         return frame
+    if is_records(frame):
+        frame = _columns_of_records(frame)
+    frame = as_one(frame)
     try:
         columns = _of_library(frame)
         if isinstance(columns, polars.DataFrame):
@@ -90,6 +93,39 @@ def as_polars(frame: object) -> "polars.DataFrame":
             "a dataframe (polars, pandas, pyarrow, ...) or a dict of equally long columns",
             "Wrap the columns in a dict: {'item': [...], 'annotator': [...], 'label': [...]}.",
         ) from None
+
+
+def as_one(table: Any) -> Any:
+    """A dict of pandas columns as the frame that they make, whose index aligns them; anything else unchanged."""
+    if not isinstance(table, Mapping) or not table:
+        return table
+    columns = [value for value in table.values() if type(value).__name__ == "Series" and hasattr(value, "index")]
+    columns = [value for value in columns if not callable(value.index)]  # those of pandas
+    if len(columns) == len(table):
+        return type(columns[0].to_frame())(dict(table))
+    for value in columns[1:]:
+        if not value.index.equals(columns[0].index):
+            hint = "Put them into one dataframe: pandas.DataFrame(columns)."
+            raise InputError("columns with other indexes beside lists", "rows in one order", hint)
+    return table
+
+
+def is_records(table: object) -> bool:
+    """Whether a table is a list of its rows, each a dict, as JSON has them."""
+    return isinstance(table, list | tuple) and len(table) > 0 and all(isinstance(row, Mapping) for row in table)
+
+
+def _columns_of_records(rows: Any) -> dict[str, list[object]]:
+    for place, row in enumerate(rows):
+        if row.keys() != rows[0].keys():
+            odd = check.shortlist(sorted(map(name_text, row.keys() ^ rows[0].keys())))
+            raise InputError(
+                f"a row with other keys ({odd})",
+                "the keys of the first row",
+                "Give every row the same.",
+                Source().at(place),
+            )
+    return {name: [row[name] for row in rows] for name in rows[0]}
 
 
 def _of_library(frame: Any) -> "polars.DataFrame | Mapping[str, object]":
@@ -121,12 +157,13 @@ def _of_library(frame: Any) -> "polars.DataFrame | Mapping[str, object]":
         frame = frame.collect() if isinstance(frame, narwhals.LazyFrame) else frame
     try:
         return polars.from_pandas(frame, nan_to_null=True) if of_pandas else frame.to_polars()
-    except (TypeError, ValueError, ImportError, polars.exceptions.PolarsError):
+    except (TypeError, ValueError, ImportError, NotImplementedError, polars.exceptions.PolarsError):
         return {name: frame[name].to_list() for name in frame.columns}
 
 
 def with_index(frame: Any) -> "polars.DataFrame":
     """As `as_polars`, with the levels of a pandas index that have names of their own as columns."""
+    frame = as_one(frame)
     if type(frame).__module__.startswith("pandas") and hasattr(frame, "index"):
         taken = frame.columns if hasattr(frame, "columns") else (frame.name,)  # of a Series
         if {None, *taken}.isdisjoint(frame.index.names):

@@ -80,7 +80,7 @@ def score(
     cache_compiled_code()
     import numpy as np
 
-    from probtruth.io.predictions import model_files, read_predictions
+    from probtruth.io.predictions import model_files, opened_models, read_predictions
     from probtruth.io.scores import write_scores
     from probtruth.io.tables.parquet_notes import check_parquet_out
     from probtruth.line.each_annotation import score_each
@@ -92,10 +92,10 @@ def score(
 
     console, chosen = Console.of(context, json), opt.chosen_rule(rule)
     check_parquet_out(out)
-    files = model_files(predictions)
+    files = opened_models(model_files(predictions))
     with console.progress("reading and scoring"):
         limit = opt.n_bytes(memory)
-        known: Any = reference_of(truth, {}, LabelReading(item), memory=limit)
+        known: Any = reference_of(truth, files, LabelReading(item), memory=limit)
         read: list[Predictions] = []
 
         def reader(tables: Any, column: MaybeText, index: Index | None) -> Predictions:

@@ -182,10 +182,15 @@ def _of_cells(scores: Scores, cells: Replicates, inside: Bool[np.ndarray, " cell
     """The scores by some cells only, and the places of their items."""
     items, item = np.unique(cells.item[inside], return_inverse=True)
     annotators, annotator = np.unique(cells.replicate[inside], return_inverse=True)
-    names = tuple([cells.names[at] for at in annotators.tolist()])
-    chosen = Replicates(item, annotator, cells.values[:, inside], names, cells.what)
-    part = scores.part(np.arange(len(scores.models)), items)
-    return items, replace(part, values=chosen.means(len(items)), replicates=chosen, groups=None)
+    names: list[str] = []
+    for at in annotators.tolist():
+        names.append(cells.names[at])
+    values = cells.values[:, inside]
+    chosen = Replicates(item, annotator, values, tuple(names), cells.what)
+    every_model = np.arange(len(scores.models))
+    part = scores.part(every_model, items)
+    means = chosen.means(len(items))
+    return items, replace(part, values=means, replicates=chosen, groups=None)
 
 
 def _check_group(name: str, part: Scores, plan: Design, n_annotators: int) -> None:

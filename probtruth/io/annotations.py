@@ -128,7 +128,7 @@ def _of_long(table: Table, kind: Long, how: LabelReading, labels: Sequence[str] 
     frame, source = table.with_items(kind.item).whole
     frame, source, notes = answered(frame, source, kind.label, how.none)
     made = Annotations.from_long(
-        frame, kind.item, kind.annotator, kind.label, kind.replicate or "", labels=labels, source=source
+        frame, kind.item, kind.annotator, kind.label, kind.replicate, labels=labels, source=source
     )
     return replace(made, notes=notes)
 
@@ -153,7 +153,7 @@ def _of_wide(table: Table, kind: Wide, how: LabelReading, labels: Sequence[str] 
         item = ROWS
     long, source = long_form(table, item, kind.annotators)
     long, source, notes = answered(long, source, VALUE, how.none)
-    made = Annotations.from_long(long, item, NAME, VALUE, "", labels=labels, source=source)
+    made = Annotations.from_long(long, item, NAME, VALUE, None, labels=labels, source=source)
     made = replace(made, notes=notes)
     if kind.item is not None:
         return made

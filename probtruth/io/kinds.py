@@ -23,6 +23,7 @@ from probtruth.io.tables.columns import (
     numbers_in,
     of_numbers,
     of_truth_values,
+    saying,
     some_number,
 )
 from probtruth.io.tables.wide import REPEATED, items_of
@@ -193,7 +194,7 @@ def _wide(table: Table, how: LabelReading) -> Wide:
     if item is not None:
         need_columns(columns, {"item": item}, table.name)
     named = [] if how.annotator is None else [*listed(how.annotator)]
-    return Wide(item, tuple(named or [name for name in columns if name != item]))
+    return Wide(item, tuple(named or [name for name in saying(table.head[0]) if name != item]))
 
 
 def _by_label(table: Table, how: LabelReading, beside: Beside, votes_only: bool) -> LabelKind:
@@ -303,7 +304,7 @@ def score_kind(table: Table, how: ScoreReading = ScoreReading(), models: Sequenc
     if models is not None:
         table = table.with_items(how.item)
         used = (item, how.group, how.cluster)
-        return Board(item, tuple(models or [name for name in table.columns if name not in used]))
+        return Board(item, tuple(models or [name for name in saying(table.head[0]) if name not in used]))
     long = table if table.numbers_rows else table.with_items(how.item)
     columns = long.columns
     if {item, model, score} <= set(columns):

@@ -19,7 +19,7 @@ from probtruth.frames import Names, as_series, text
 from probtruth.io.addresses import fetched_once, named
 from probtruth.io.formats import MaybeText, Texts
 from probtruth.io.table import Part, Table, is_named, opened, too_large
-from probtruth.io.tables.columns import Chosen, choose, under_labels
+from probtruth.io.tables.columns import Chosen, choose, odd_logits, under_labels
 from probtruth.io.tables.wide import (
     REPEATED,
     CellKind,
@@ -129,7 +129,15 @@ def read_predictions(
     )
     audit = replace(audit, renormalised=tuple(divided))
     notes = dict.fromkeys(note for table in tables for note in (*table.source.notes, *table.chosen.notes))
-    return Predictions(logs, models, made_index, audit, of_logits(like_probs), tuple(notes))
+    warnings = [*of_logits(like_probs)]
+    for own in tables if kind == "logits" else ():
+        odd = odd_logits(own.table, own.chosen, used or ())
+        if odd:
+            warnings.append(
+                f"{own.source.name}: read {shortlist(odd)}, which no annotator used, as logits of labels, though "
+                "they look like none: drop the columns if they are no labels"
+            )
+    return Predictions(logs, models, made_index, audit, tuple(warnings), tuple(notes))
 
 
 def opened_models(tables: object) -> Any:

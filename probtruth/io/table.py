@@ -254,6 +254,7 @@ def opened(source: object, what: str = "the table") -> Table:
         table = FileTable(location(source))
         once = _ONCE.get()
         return table if once is None else once.setdefault(table.path, table)
+    source = frames.as_one(source)
     if frame_numbers.is_array_with_names(source) or frame_numbers.is_series(source):
         return _of_array(source, what)
     frame = frames.with_index(source)
@@ -286,6 +287,7 @@ def is_named(source: object) -> bool:
     """Whether a table has names of items: a file, a table with a column of text, rows with names."""
     if isinstance(source, Table | str | Path):
         return True
+    source = frames.as_one(source)
     return frame_numbers.is_frame(source) or frame_numbers.row_names(source) is not None
 
 

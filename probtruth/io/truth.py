@@ -105,6 +105,9 @@ def soft_of(table: Table, kind: Soft, estimand: Estimand | None = None, on_disk:
     ordered = labels if kind.positional else index.labels
 
     def refuse(cells: np.ndarray, frame: DataFrame, source: Source) -> None:
+        if len(labels) == 1:
+            hint = "Add a column for the other label, which is 1 minus this one."
+            raise InputError(f"soft labels in one column, {labels[0]!r}", "one for each label", hint, source.name)
         check_rows(cells, ordered, source, "probs", suspects(labels, None, item or ""), "soft labels")
 
     def numbers(start: str, convert: Callable[[np.ndarray], tuple[np.ndarray, bool]]) -> np.ndarray:
@@ -117,6 +120,14 @@ def soft_of(table: Table, kind: Soft, estimand: Estimand | None = None, on_disk:
 
     probs = numbers("", lambda cells: (cells, surely_simplex(cells)))
     notes = parquet_notes.of(table)
+    lost = [name for name in table.columns if name.startswith(OWN)]
+    if lost and not notes:
+        raise InputError(
+            f"soft labels whose notes another program dropped (columns {check.shortlist(lost, 2)} remain)",
+            "the file as `probtruth truth` wrote it, or probabilities alone",
+            f"Write it again, or drop the columns that begin with {OWN!r}: other votes then stand behind the scores.",
+            source.name,
+        )
     own = notes.get("estimand")
     if estimand is not None and own not in (None, estimand):
         raise InputError(

@@ -134,7 +134,7 @@ def compare(
             rope = rope_in_units(rope, known)
         if weights is not None:
             of_items["weights"] = named_weights(weights, group_names(of_items["groups"], known))
-        if known.replicates is not None and not is_frame(people):
+        if known.replicates is not None and (isinstance(people, Mapping) or not is_frame(people)):
             people = by_name(people, known.replicates.names, "annotator_groups")
     elif gold is not None:
         raise InputError("sums with gold", "scores of the items", "Compare the scores.")

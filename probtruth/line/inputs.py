@@ -1,4 +1,4 @@
-"""What callers hand to the line, as the types that it works on: files, dataframes, dicts of columns, arrays, labels.
+"""What callers hand to the pipeline, as the types that it works on: files, frames, dicts of columns, arrays, labels.
 
 Every table is opened once (`opened_models`, `opened`), its kind is told once (`kind_of`); names go before positions.
 """
@@ -18,7 +18,7 @@ from probtruth.io.kinds import Beside, Hard, Soft, kind_of, log_of
 from probtruth.io.loaders.readers import read_labels_of
 from probtruth.io.predictions import opened_models, read_predictions
 from probtruth.io.table import FrameTable, Table, opened, too_large
-from probtruth.io.tables.columns import ENOUGH, label_columns, names_in
+from probtruth.io.tables.columns import ENOUGH, Chosen, label_columns, names_in, under_labels, with_event
 from probtruth.io.tables.wide import items_of
 from probtruth.io.truth import soft_of
 from probtruth.kernels.arrays import on_device, to_host
@@ -124,7 +124,7 @@ def _of_table(
         return read_labels_of(log.tool, table, how, None)
     used: Sequence[object] = table.columns
     if how.column("label") in used:
-        used = table.head[0].get_column(how.column("label")).drop_nulls().unique().to_list()
+        used = frames.flat(table.head[0], how.column("label"), table.head[1], "label").drop_nulls().unique().to_list()
     beside = _beside(predictions, how, labels, used)
     kind = kind_of(table, how, beside)
     on_disk = too_large([table], memory)
@@ -138,6 +138,8 @@ def _of_table(
                 "Leave it out.",
                 table.name,
             )
+        if len(kind.labels) == 1 and kind.item is not None and len(beside.labels or ()) == 2:
+            table, kind = _of_event(table.with_items(how.item), kind, beside)
         return soft_of(table, kind, estimand, on_disk)
     if isinstance(kind, Hard):
         frame, source = table.with_items(how.item).whole
@@ -146,6 +148,14 @@ def _of_table(
         answers = frames.names(frame, kind.label, source, "label").to_list()
         return _hard(answers, items, beside)
     return annotations_of(table, kind, how, None, on_disk, beside.labels)
+
+
+def _of_event(table: Table, kind: Soft, beside: Beside) -> tuple[Table, Soft]:
+    """Soft labels in one column, which are the probability of one of two labels, with a column for each."""
+    chosen = with_event(Chosen(str(kind.item), kind.labels), beside.labels or (), table, False)
+    frame, source = under_labels(*table.whole, chosen, "probs")
+    labels = {label: label for label in chosen.labels}
+    return FrameTable(frame, table.name, source=source, stored=table.stored), Soft(kind.item, labels)
 
 
 def _beside(predictions: Models, how: LabelReading, known: Sequence[str] | None, used: Sequence[object]) -> Beside:
@@ -174,9 +184,9 @@ def _beside(predictions: Models, how: LabelReading, known: Sequence[str] | None,
     first = first.with_items(how.item)
     in_order = True
     if known is None and first.has_names:
-        names = tuple(sorted({frames.name_text(name) for name in used}))
+        names = tuple(sorted({frames.name_text(name) for name in used} - {how.column("item")}))
         known, *others = [
-            tuple(label_columns(table.with_items(how.item), how.column("item"), names).labels)
+            tuple(label_columns(table.with_items(how.item), how.column("item"), names, must_be_named=False).labels)
             for table in tables.values()
             if isinstance(table, Table) and table.has_names
         ]

@@ -1,4 +1,4 @@
-"""The options of the line, once: from the caller to the place of use."""
+"""The options of the pipeline, once: from the caller to the place of use."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""The result of the line: scores, comparison and warnings, and what follows from them."""
+"""The result of the pipeline: scores, comparison and warnings, and what follows from them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace

@@ -234,13 +234,26 @@ class GroupCount:
 def group_count(comparison: Comparison, people: bool = False) -> GroupCount | None:
     """None without groups (of people), or where nothing is known of any."""
     pairs = comparison.leading_pair_by_people if people else comparison.leading_pair_by_group
-    chances = sorted((pair.p_a_better, str(pair.group)) for pair in pairs if pair.p_a_better is not None)
+    chances: list[tuple[float, str]] = []
+    for pair in pairs:
+        if pair.p_a_better is not None:
+            chances.append((pair.p_a_better, str(pair.group)))
     if not chances:
         return None
-    behind = tuple([(group, p) for p, group in chances if p <= 0.5])
-    sure = sum(p >= SURE - ROUNDING for p, _ in chances)
+    chances.sort()
+    behind: list[tuple[str, float]] = []
+    sure = 0
+    for p, group in chances:
+        if p <= 0.5:
+            behind.append((group, p))
+        if p >= SURE - ROUNDING:
+            sure += 1
+    disagree: tuple[str, str, float] | None = None
     rows: Any = comparison.decisions["group_disagreement"] if people else ()
-    about = [row for row in rows if {row["a"], row["b"]} == {*pairs[0].models} and row["p_disagree"] is not None]
-    most = max(about, key=lambda row: row["p_disagree"], default=None)
-    disagree = None if most is None else (most["group"], most["other_group"], most["p_disagree"])
-    return GroupCount(len(chances), len(chances) - len(behind), sure, behind, disagree)
+    for row in rows:
+        p = row["p_disagree"]
+        of_pair = {row["a"], row["b"]} == {*pairs[0].models}
+        if of_pair and p is not None and (disagree is None or p > disagree[2]):
+            disagree = (row["group"], row["other_group"], p)
+    ahead = len(chances) - len(behind)
+    return GroupCount(len(chances), ahead, sure, tuple(behind), disagree)

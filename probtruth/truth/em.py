@@ -90,15 +90,21 @@ def solve(
     class_counts: Float[np.ndarray, " label"],
     limits: EmLimits,
     first: Float[np.ndarray, "item label"] | None = None,
+    fixed: Float[np.ndarray, " label"] | None = None,
 ) -> EmRun:
-    """Climbs from every start (from `first`, if there is one), and returns the best run."""
+    """Climbs from every start (from `first`, if there is one), and returns the best run.
+
+    `fixed` are log class marginals that stay; the objective is then without their prior.
+    """
+    if model.uniform_classes and not class_counts.any():
+        fixed = np.full(flat.n_labels, -np.log(flat.n_labels))
 
     def step(run: EmRun, flat: FlatAnnotations, priors: Priors, class_counts: np.ndarray) -> EmRun:
         parameters = model.maximise(run.probs, run.parameters, flat, priors)
-        class_totals = run.probs.sum(0) + class_counts
-        log_marginals = log_normalised(class_totals, 0, 1.0)
-        if model.uniform_classes and not class_counts.any():
-            log_marginals = np.full(flat.n_labels, -np.log(flat.n_labels))
+        log_marginals = fixed
+        if log_marginals is None:
+            class_totals = run.probs.sum(0) + class_counts
+            log_marginals = log_normalised(class_totals, 0, 1.0)
         joint = log_marginals + model.log_joint(parameters, flat) + flat.known
         evidence = log_total(joint, 1)
         probs = np.exp(joint - evidence)

@@ -1,4 +1,4 @@
-"""The nouns of the line: Annotations, Predictions, Truth, Scores, Comparison."""
+"""The data types of the pipeline: Annotations, Predictions, Truth, Scores, Comparison."""
 
 from probtruth.types.annotations import Annotations as Annotations
 from probtruth.types.comparison import Comparison as Comparison

@@ -160,7 +160,7 @@ class Annotations(Brief):
         item: str = "item",
         annotator: str = "annotator",
         label: str = "label",
-        replicate: str = "replicate",
+        replicate: str | None = "replicate",
         labels: GivenNames = None,
         source: Source | None = None,
     ) -> "Annotations":
@@ -170,7 +170,7 @@ class Annotations(Brief):
             frame: any dataframe or a dict of columns.
             item, annotator, label: name its columns.
             replicate: names the column that distinguishes repeated answers of one annotator to one item (used if it
-                exists).
+                exists); None for none.
             labels: all the labels an item can have, if some were never used.
             source: what error messages call the table.
 
@@ -182,7 +182,7 @@ class Annotations(Brief):
             raise InputError("no rows", "at least one annotation", "Check the file.", source.name)
         columns = {"item": item, "annotator": annotator, "label": label}
         coded = {what: frames.encode(table, column, source, what) for what, column in columns.items()}
-        if replicate in table.columns:
+        if replicate is not None and replicate in table.columns:
             repeat, _ = frames.encode(table, replicate, source, "replicate")
         else:
             repeat = np.zeros(table.height, np.int64)
@@ -223,6 +223,11 @@ class Annotations(Brief):
             raise InputError(
                 f"count {array[row, column]}", "a non-negative integer", "Check that cell.", source.at(row, name)
             )
+        others = array.sum(1, keepdims=True) - array
+        for at, name in enumerate(names if names is not None and len(names) > 2 else ()):
+            if array[:, at].any() and (array == others)[:, at].all() and check_arrays.may_be_total(name, len(array)):
+                hint = "Drop it, or read the table: read_annotations(table, format='counts') leaves sums out."
+                raise InputError(f"the column {check.quote(name)}, the sum of the others", "votes by label", hint)
         return Counts.of(array.astype(np.int64), items, names, source)
 
 

@@ -37,7 +37,7 @@ class Comparison(Reported):
     """Which model is better, and how certain that is.
 
     `pairs` and `ranks` are the rows of `pairwise()` and `ranking()`; `estimand` says in words what the differences are;
-    `diagnostics` must pass for a sound result (max_rhat, min_ess, divergences, engines_agree; None if an engine has
+    `diagnostics` must pass for a sound result (max_rhat, min_ess, divergences; None if an engine has
     none); `warnings` are in plain words; `decisions` holds
     the smallest set of models that contains the best with probability 0.95 (`credible_set`), the `chosen` model
     (best mean score) with its `score`, each model's `rank_probability`, and with groups of annotators their

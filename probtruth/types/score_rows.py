@@ -31,7 +31,7 @@ def cautions_of_folds(coded: Mapping[str, Coded], columns: Mapping[str, str]) ->
             share = f"{1 / len(names):.3g}"
             return (
                 f"{OF_FOLDS}, and count here as if they did not: replicates='folds', fold_correlation={share} (command "
-                f"line: --replicates folds --fold-correlation {share}) mends that",
+                f"line: --replicates folds --fold-correlation {share}) corrects that",
             )
     return ()
 

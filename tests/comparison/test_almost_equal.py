@@ -11,6 +11,7 @@ from probtruth.comparison.posterior.pooled import spread_between
 SMALL = 1e-3  # Ratios below which models of one base have no part in which base is the best
 N, DRAWS = 60, 100_000
 RATIOS = [0.0, *(10.0**power for power in range(-16, 1))]
+EACH_THIRD = [pytest.param(ratio, marks=[pytest.mark.long] if at % 3 else []) for at, ratio in enumerate(RATIOS)]
 MONTE_CARLO = 5 * np.sqrt(0.25 / 10_000)  # five standard errors of a probability from 10,000 draws
 GROUPS = [[0, 0, 1], [0, 0, 1, 1, 1, 2, 2, 3]]  # which base each model is a slight change of
 
@@ -52,7 +53,7 @@ def integrated(bases: list[int], ratio: float) -> np.ndarray:
 
 
 @pytest.mark.parametrize("bases", GROUPS, ids=["3 models", "8 models"])
-@pytest.mark.parametrize("ratio", RATIOS)
+@pytest.mark.parametrize("ratio", EACH_THIRD)
 def test_best_is_that_of_independent_integration(bases: list[int], ratio: float) -> None:
     scores, _ = made(bases, ratio)
     expected = integrated(bases, ratio)

@@ -11,7 +11,10 @@ ERRORS = 3.0  # Standard errors of the simulated share that a bound gives way by
 
 
 @pytest.mark.parametrize("name", ["normal", "exponential", "log loss, 3 annotators", "right or wrong, 60% ties"])
-@pytest.mark.parametrize(("n_items", "least"), [(20, 0.91), (50, 0.90), (200, 0.94)])
+@pytest.mark.parametrize(
+    ("n_items", "least"),
+    [pytest.param(20, 0.91, marks=pytest.mark.long), (50, 0.90), pytest.param(200, 0.94, marks=pytest.mark.long)],
+)
 def test_intervals_hold_the_true_mean(name, n_items, least):
     ours, paired_t = coverage(BY_NAME[name], n_items, REPLICATIONS, seed=n_items)
     assert ours.holds >= least - ERRORS * math.sqrt(least * (1 - least) / REPLICATIONS)

@@ -115,6 +115,7 @@ def test_their_population_and_a_new_group() -> None:
     assert found.diagnostics["tables"][f"population of {PEOPLE}"] == {"engine": "exact"}
 
 
+@pytest.mark.long
 def test_opposing_groups_are_covered_and_disagree() -> None:
     covered = 0
     certain = 0

@@ -88,7 +88,7 @@ SEVERAL_MODELS = {
 
 def written_with_index(index: bool) -> str:
     table = pd.DataFrame({"item": ITEMS, "no": 0.5, "yes": 0.5})
-    table.to_csv("exported.csv", index=index)
+    table[::-1].to_csv("exported.csv", index=index)
     return "exported.csv"
 
 

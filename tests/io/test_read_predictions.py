@@ -98,7 +98,7 @@ CELLS = {
     "below 1": ("item,a,b\nx,1,0\ny,.9,.09\n", "probs", "line 3: got probabilities that sum to 0.99, expected a"),
     "per cent": ("item,a,b\nx,90,10\n", "probs", "line 2: got probabilities that sum to 100"),
     "numeric column": ("item,a,b,gold\nx,1,0,0\ny,1,0,1\n", "probs", "Every column but 'item' is read as a label"),
-    "row numbers": (",item,a\n0,x,1\n", "probs", "got a column without a name"),
+    "numbers without a name": (",item,a\n5,x,1\n", "probs", "got a column without a name"),
     "item twice": ("item,a\nx,1\ny,1\nx,1\n", "probs", "line 4, column 'item': got item 'x' a second time"),
     "no item column": ("id,a,b\nx,1,0\n", "probs", "no column 'item' (columns: 'id', 'a', 'b')"),
     "log of NaN": ("item,a,b\nx,nan,0\n", "log_probs", "exponentials of log-probabilities nan for label 'a'"),

@@ -36,7 +36,9 @@ def table(kind="shuffled", seed=0):
     return whole if kind == "by model" else whole.sample(fraction=1.0, shuffle=True, seed=seed)
 
 
-@pytest.mark.parametrize("kind", ["shuffled", "by model", "by item", "numbers"])
+@pytest.mark.parametrize(
+    "kind", ["shuffled", *(pytest.param(kind, marks=pytest.mark.long) for kind in ("by model", "by item", "numbers"))]
+)
 @pytest.mark.parametrize("form", ["parquet", "csv", "folder"])
 def test_the_same_scores_as_in_memory(kind, form, tmp_path):
     frame, path = table(kind), tmp_path / f"scores.{form}"

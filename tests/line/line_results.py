@@ -22,7 +22,7 @@ from probtruth.scoring.rules import get_rule
 from probtruth.types import Comparison, LabelsBehind, RuleFacts, Scores, Truth
 from probtruth.types.pairs import Pair, Rank
 
-PASSING = {"max_rhat": 1.001, "min_ess": 4200.0, "divergences": 0, "engines_agree": True}
+PASSING = {"max_rhat": 1.001, "min_ess": 4200.0, "divergences": 0}
 ODD_NAMES = ("<script>alert(1)</script>", "שלום עולם", "😀 👩‍🔬 & co | *x* $y$", "long " * 60, "=1+1\u202egnp.exe")
 
 

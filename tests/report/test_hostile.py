@@ -44,6 +44,7 @@ def folder(tmp_path_factory):
     return out
 
 
+@pytest.mark.process
 def test_the_page_shows_names_and_has_one_script_of_its_own(folder, read_page):
     page = read_page((folder / "report.html").read_text("utf-8"))
     for name in NAMES:

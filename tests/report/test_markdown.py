@@ -43,6 +43,6 @@ def test_a_fence_in_the_command_does_not_end_the_block(make):
 
 
 def test_failing_diagnostics_come_first(make):
-    failing = {"max_rhat": 1.5, "min_ess": 10.0, "divergences": 2, "engines_agree": False}
+    failing = {"max_rhat": 1.5, "min_ess": 10.0, "divergences": 2}
     text = markdown(make["rewrite"](make["bare"](2), diagnostics=failing))
     assert text.index("Do not rely on the numbers below.") < text.index("Estimand")

@@ -189,7 +189,7 @@ def test_many_annotators_are_the_best_the_worst_and_the_flagged(result, make):
 
 
 def test_diagnostics_that_an_engine_does_not_have_are_left_out(make):
-    nothing = dict.fromkeys(("max_rhat", "min_ess", "divergences", "engines_agree"))
+    nothing = dict.fromkeys(("max_rhat", "min_ess", "divergences"))
     assert tables.diagnostics(make["demo"](diagnostics=nothing)) is None
     some = tables.diagnostics(make["demo"](diagnostics={**nothing, "min_ess": 9000.4}))
     assert shown(some) == [["Smallest effective sample size", "9,000", "at least 400"]]

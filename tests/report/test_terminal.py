@@ -42,7 +42,7 @@ def test_names_are_no_markup_and_control_nothing(make):
 
 
 def test_failing_diagnostics_and_warnings(make):
-    failing = {"max_rhat": 1.5, "min_ess": 10.0, "divergences": 2, "engines_agree": False}
+    failing = {"max_rhat": 1.5, "min_ess": 10.0, "divergences": 2}
     text = printed(*terminal.summary(replace(make["demo"](diagnostics=failing), warned=("careful [x]",))))
     assert text.startswith("No verdict: the diagnostics of the sampling fail.")
     assert "R-hat: 1.500" in text

@@ -278,7 +278,7 @@ def test_one_infinite_loss_is_the_first_sentence_and_another_rule_is_computed():
     ],
 )
 def test_failing_diagnostics_leave_no_verdict(make, diagnostics, words):
-    said = verdict(make["demo"](diagnostics=dict.fromkeys(("min_ess", "engines_agree")) | diagnostics))
+    said = verdict(make["demo"](diagnostics={"min_ess": None} | diagnostics))
     assert said.headline == "No verdict: the diagnostics of the sampling fail."
     assert said.level == "invalid"
     assert said.failing == (words,)

@@ -1,5 +1,6 @@
 """One number an item is about the label that it names, or about yes; never about what stands second in some table."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -110,3 +111,17 @@ def test_one_column_of_flags_is_no_count_of_votes() -> None:
     tables = {name: pd.DataFrame({"item": Q, "yes": p, "no": 1 - p}) for name, p in YES.items()}
     with pytest.raises(pt.InputError, match="may count votes or be the answers"):
         scored({"item": Q, "yes": MAJORITY}, tables)
+
+
+@pytest.mark.parametrize("column", ["yes", "share", "no"])
+def test_soft_labels_in_one_column(column: str, tmp_path: Path) -> None:
+    """As a Series they were the probability of the event; as a table or file, rows that do not sum to 1."""
+    tables = {name: pd.DataFrame({"item": Q, "yes": p, "no": 1 - p}) for name, p in YES.items()}
+    shares = pd.DataFrame({"item": Q, column: 1 - SHARE if column == "no" else SHARE})
+    shares.to_csv(tmp_path / "soft.csv", index=False)
+    of_event = {name: pd.DataFrame({"item": Q, "yes": p}) for name, p in YES.items()}
+    for reference in (shares, shares.set_index("item"), tmp_path / "soft.csv"):
+        assert scored(reference, tables) == pytest.approx(by_hand(SHARE), abs=1e-9)
+        assert scored(reference, pt.read_predictions(tables)) == pytest.approx(by_hand(SHARE), abs=1e-9)
+    with pytest.raises(pt.InputError, match=r"one column"):
+        scored(shares, of_event)  # nothing names the other label

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+import xarray as xr
 
 import probtruth as pt
 
@@ -87,6 +88,16 @@ def test_a_winner_that_is_the_number_of_a_model() -> None:
     assert pt.read_votes(pd.DataFrame(rows)).outcome.tolist() == [1, 1]
 
 
+def test_groups_of_annotators_by_names_that_are_decimals() -> None:
+    rows = [(item, model, who) for item in "pqrstu" for model in "ab" for who in ("1.0", "2.0", "3.0", "4.0")]
+    table = pd.DataFrame(rows, columns=["item", "model", "annotator"]).assign(loss=RNG.random(48))
+    scores = pt.read_scores(table, score="loss", annotator="annotator")
+    people = {"1.0": "x", "2.0": "x", "3.0": "y", "4.0": "y"}
+    for groups in (people, {float(name): group for name, group in people.items()}, pd.Series(people)):
+        found = pt.compare(scores, annotator_groups=groups, engine="exact")
+        assert found.decisions["group_annotators"] == {"x": 2, "y": 2}
+
+
 def test_groups_by_names_that_are_decimals() -> None:
     """As a Series they were found, as a dict they were missing."""
     items = ["1.0", "1.1", "2.0", "2.1"]
@@ -111,3 +122,41 @@ def test_labels_that_are_one_number_are_warned_of() -> None:
     models = {"m": pd.DataFrame(np.full((3, 3), 1 / 3), [*"pqr"], ["1", "1.0", "other"])}
     result = pt.evaluate(pt.read_annotations(votes), pt.Predictions.from_probs(models), engine="exact")
     assert any("'1', '1.0'" in line for line in result.warnings)
+
+
+def test_columns_of_a_dict_are_aligned_by_their_index() -> None:
+    """Each was read by position, whatever its index said."""
+    items = [*"pqrstu"]
+    votes = pd.DataFrame({"x": [4, 1, 2, 2, 4, 1], "y": [0, 3, 0, 1, 1, 1]}, items)
+    columns = {"x": votes["x"], "y": votes["y"].sample(frac=1, random_state=1)}
+    for made in (pt.Annotations.from_counts(columns), pt.read_annotations(columns, format="counts")):
+        assert (made.index.items, made.counts().tolist()) == (tuple(items), votes.to_numpy().tolist())
+    scores = pt.read_scores(columns, models=["x", "y"], higher_is_better=True)
+    np.testing.assert_array_equal(scores.values, votes.T)
+    with pytest.raises(pt.InputError, match=r"other indexes beside lists.*pandas\.DataFrame"):
+        pt.read_scores({"item": items, **columns}, models=["x", "y"], higher_is_better=True)
+    probs = votes.div(votes.sum(axis=1), axis=0)
+    shares = {"x": probs["x"], "y": probs["y"].sample(frac=1, random_state=1)}
+    for models in ({"m": shares}, pt.Predictions.from_probs({"m": shares})):
+        made = pt.evaluate(pt.Truth.from_probs(probs), models, engine="exact")
+        np.testing.assert_allclose(made.scores.values, pt.evaluate(probs, {"m": probs}, engine="exact").scores.values)
+
+
+def test_a_dataset_of_xarray_is_a_table() -> None:
+    """It ended in an IndexError."""
+    items = [*"pqrs"]
+    p = RNG.uniform(0.1, 0.9, 4)
+    dataset = xr.Dataset({"yes": ("item", p), "no": ("item", 1 - p)}, coords={"item": items})
+    frame = pd.DataFrame({"yes": p, "no": 1 - p}, items)
+    answers = dict(zip(items, ["yes", "no", "no", "yes"], strict=True))
+    found = [pt.evaluate(answers, {"m": one}, engine="exact").scores.values for one in (dataset, frame)]
+    np.testing.assert_array_equal(found[0], found[1])
+
+
+def test_an_index_without_a_name_in_a_file_of_a_model(tmp_path: Path) -> None:
+    """It was found beside labels, and refused beside probabilities."""
+    answers = pd.DataFrame({"item": [*"pqr"], "annotator": "a", "label": ["x", "y", "x"]})
+    probs = pd.DataFrame({"x": [0.5, 0.25, 0.75], "y": [0.5, 0.75, 0.25]}, [*"rqp"])
+    probs.to_csv(tmp_path / "m.csv")
+    found = [pt.evaluate(answers, {"m": one}, engine="exact").scores.values for one in (probs, tmp_path / "m.csv")]
+    np.testing.assert_array_equal(found[0], found[1])

@@ -10,6 +10,7 @@ import pytest
 from test_inputs_of_users import said
 
 import probtruth as pt
+from probtruth.io.truth import write_soft
 
 RNG = np.random.default_rng(5)
 MODELS = ("old", "new", "other")
@@ -193,3 +194,100 @@ def test_check_takes_the_column_of_annotators(
     status, text = said("check t.csv --annotator rater", capsys, monkeypatch)
     assert status == 0, text
     assert "2 models ('a', 'b') on 2 items" in text
+
+
+def test_a_column_without_a_name_that_says_nothing(tmp_path: Path) -> None:
+    """Row numbers that pandas wrote were replicates, which hid rows that stood twice; of models they were refused."""
+    votes = pd.DataFrame({"item": [*"ppqq"], "annotator": ["a", "b"] * 2, "label": ["x", "y", "x", "x"]})
+    probs = pd.DataFrame({"item": [*"pq"], "x": [0.25, 0.75], "y": [0.75, 0.25]})
+    scores = pd.DataFrame({"item": [*"pqr"], "a": [1.0, 2.0, 3.0], "b": [0.0, 1.0, 0.0]})
+    for numbers in (True, False):
+        for name, table in (("votes", votes), ("probs", probs), ("scores", scores)):
+            path = tmp_path / f"{name}.csv"
+            table.to_csv(path, index=numbers)
+            if not numbers:
+                path.write_text("".join(f"{line},\n" for line in path.read_text().splitlines()))
+        assert pt.read_annotations(tmp_path / "votes.csv").counts().tolist() == [[1, 1], [2, 0]]
+        assert pt.read_predictions({"m": tmp_path / "probs.csv"}).probs.tolist() == [[[0.25, 0.75], [0.75, 0.25]]]
+        assert pt.read_scores(tmp_path / "scores.csv", models=[], higher_is_better=True).models == ("a", "b")
+    pd.concat([votes, votes[:1]], ignore_index=True).to_csv(tmp_path / "votes.csv")
+    with pytest.raises(pt.InputError, match="item 'p', annotator 'a' twice"):
+        pt.read_annotations(tmp_path / "votes.csv")
+
+
+def test_a_list_of_rows_is_a_table() -> None:
+    """The same list in a JSON file was read; in Python its rows were taken for labels."""
+    rows = ANSWERS.assign(label=np.where(ANSWERS["toxic"] == 1, "yes", "no"))[["item", "annotator", "label"]]
+    models = {
+        name: pd.DataFrame({"item": ITEMS, "yes": p, "no": 1 - p})
+        for name, p in zip("ab", RNG.random((2, 12)), strict=True)
+    }
+    wanted = pt.evaluate(rows, models, engine="exact").to_dict()
+    of_rows = {name: table.to_dict("records") for name, table in models.items()}
+    assert pt.evaluate(rows.to_dict("records"), of_rows, engine="exact").to_dict() == wanted
+    assert pairs(VOTES.to_dict("records")) == pytest.approx(pairs(VOTES), abs=1e-9)
+    with pytest.raises(pt.InputError, match=r"row 2: got a row with other keys \('label'\)"):
+        pt.read_annotations([{"item": "p", "annotator": "a", "label": "x"}, {"item": "p", "annotator": "a"}])
+
+
+def test_a_sum_is_no_label_of_counts_either_way() -> None:
+    """`from_counts` took the column of sums for a label, which had half of all votes."""
+    votes = pd.DataFrame(RNG.integers(1, 4, (6, 3)), list("pqrstu"), ["x", "y", "z"])
+    with_sum = votes.assign(total=votes.sum(axis=1))
+    read = pt.read_annotations(with_sum, format="counts")
+    assert read.counts().tolist() == pt.Annotations.from_counts(votes).counts().tolist()
+    with pytest.raises(pt.InputError, match=r"'total', the sum of the others.*read_annotations"):
+        pt.Annotations.from_counts(with_sum)
+
+
+def test_a_column_beside_logits_that_is_none_is_warned_of(tmp_path: Path) -> None:
+    """Nothing sums to 1 there, so that a confidence was a label, without a word; of other kinds it is ignored."""
+    p = RNG.dirichlet(np.ones(3), 6)
+    index = pt.Truth.from_probs(p, items=list("pqrstu"), labels=list("xyz")).index
+    cells = {"probs": p, "percent": 100 * p, "log-probs": np.log(p), "logits": np.log(p) + 3}
+    for kind, values in cells.items():
+        table = pd.DataFrame(values, list("pqrstu"), list("xyz")).rename_axis("item")
+        for extra in ({"confidence": p.max(axis=1)}, {"code": p.argmax(axis=1)}):
+            table.assign(**extra).to_csv(tmp_path / "m.csv")
+            read = pt.read_predictions({"m": tmp_path / "m.csv"}, index, kind=kind)
+            if kind == "logits":
+                assert f"read '{next(iter(extra))}', which no annotator used" in read.warnings[0]
+            else:
+                np.testing.assert_allclose(read.probs[0], p)
+                assert f"ignored '{next(iter(extra))}" in read.notes[0]
+        table.to_csv(tmp_path / "m.csv")
+        assert pt.read_predictions({"m": tmp_path / "m.csv"}, index, kind=kind).warnings == ()
+
+
+def test_a_prefix_of_labels_beside_counts() -> None:
+    """The names of the labels were looked for with that of the items among them."""
+    votes = pd.DataFrame({"item": [*"pqr"], "x": [3, 0, 2], "y": [1, 4, 0]})
+    probs = pd.DataFrame({"item": [*"pqr"], "p_x": [0.5, 0.25, 0.75], "p_y": [0.5, 0.75, 0.25]})
+    plain = probs.rename(columns={"p_x": "x", "p_y": "y"})
+    found = [pt.evaluate(votes, {"m": one}, engine="exact").scores.values for one in (probs, plain)]
+    np.testing.assert_array_equal(found[0], found[1])
+
+
+def test_soft_labels_that_another_program_wrote_again(tmp_path: Path) -> None:
+    """Without the notes of the file the smoothed probabilities were scored in place of the votes, without a word."""
+    votes = {"item": [*"ppqqrr"], "annotator": ["a", "b"] * 3, "label": [*"xyxxyy"]}
+    models = {"m": pd.DataFrame({"x": [0.5, 0.8, 0.3], "y": [0.5, 0.2, 0.7]}, [*"pqr"])}
+    path = tmp_path / "soft.parquet"
+    write_soft(pt.infer_truth(pt.read_annotations(votes)), path)
+    wanted = pt.evaluate(votes, models, engine="exact").scores.values
+    np.testing.assert_allclose(pt.evaluate(path, models, engine="exact").scores.values, wanted)
+    pd.read_parquet(path)[::-1].to_parquet(path)
+    with pytest.raises(pt.InputError, match="another program dropped"):
+        pt.evaluate(path, models, engine="exact")
+
+
+def test_a_judge_and_its_prompt_in_every_file(tmp_path: Path) -> None:
+    """MT-bench's own files are JSONL, whose lists were blank cells."""
+    judged = VOTES.assign(judge=[[who, "pair-v2"] for who in VOTES["judge"]])
+    judged.to_parquet(tmp_path / "t.parquet")
+    judged.to_json(tmp_path / "t.jsonl", orient="records", lines=True)
+    judged.to_json(tmp_path / "t.json", orient="records")
+    for suffix in ("parquet", "jsonl", "json"):
+        read = pt.read_votes(tmp_path / f"t.{suffix}")
+        assert read.annotators == ("ann pair-v2", "bob pair-v2", "cid pair-v2")
+        assert pairs(read) == pytest.approx(pairs(VOTES), abs=1e-9)

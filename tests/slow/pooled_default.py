@@ -20,7 +20,7 @@ import probtruth as pt
 from probtruth.line.labelled import shared_errors
 from probtruth.truth.fit import INDEPENDENT, MethodRequest
 from probtruth.truth.flat import flatten
-from probtruth.truth.methods.pooled import INDEPENDENT_WEIGHT, SHARE_WEIGHT, with_shares
+from probtruth.truth.methods.pooled import INDEPENDENT_WEIGHT, usual_share_weight, with_shares
 
 RUNS, FIRST_SEED = 24, 1000
 EARLIER = Path(__file__).parents[2] / "docs" / "validity" / "truth-earlier-defaults.csv"
@@ -39,7 +39,9 @@ def figures(case: Simulated) -> list[float]:
     annotations = annotations_of((case.item, case.annotator, case.label, case.truth, case.n_labels))
     shares = pt.infer_truth(annotations, "dirichlet", draws=0, prior=1 / case.n_labels).probs
     truth = pt.infer_truth(annotations, "pooled", draws=0, share_weight=0)
-    default = with_shares(truth.probs, flatten(MethodRequest.without_draws(annotations)), SHARE_WEIGHT)
+    flat = flatten(MethodRequest.without_draws(annotations))
+    assert truth.marginals is not None
+    default = with_shares(truth.probs, flat, usual_share_weight(flat), truth.marginals)
     independent = truth.evidence[INDEPENDENT]
     hard = (truth.probs - INDEPENDENT_WEIGHT * independent) / (1 - INDEPENDENT_WEIGHT)
     answers = case.oracle, shares, independent, hard, default

@@ -13,11 +13,11 @@ from crowds import CROWDS, FLOOR, Crowd, annotations_of, log_loss
 import probtruth as pt
 from probtruth.truth.fit import MethodRequest
 from probtruth.truth.flat import flatten
-from probtruth.truth.methods.pooled import SHARE_WEIGHT, with_shares
+from probtruth.truth.methods.pooled import usual_share_weight, with_shares
 
 RUNS = 6
-WEIGHTS = (0.0, 0.25, 0.35, 0.45)  # Of vote shares
-DEFAULT = f"pooled {SHARE_WEIGHT}"
+WEIGHTS = (0.0, 0.3, 0.4, 0.5)  # Of vote shares
+DEFAULT = "pooled"
 BASIC = {
     "vote shares": ("vote-share", {}),
     "shares + 1/K": ("dirichlet", {}),
@@ -41,9 +41,12 @@ def answers(crowd: Crowd) -> dict[str, np.ndarray]:
         given = {"prior": 1 / crowd[4]} if name == "shares + 1/K" else options
         found[name] = pt.infer_truth(annotations, method, draws=0, **given).probs
     flat = flatten(MethodRequest.without_draws(annotations))
-    classes = pt.infer_truth(annotations, "pooled", draws=0, share_weight=0).probs
-    for weight in WEIGHTS:
-        found[f"pooled {weight}"] = with_shares(classes, flat, weight)
+    truth = pt.infer_truth(annotations, "pooled", draws=0, share_weight=0)
+    assert truth.marginals is not None
+    weights = {DEFAULT: usual_share_weight(flat)}
+    weights |= {f"pooled {weight}": weight for weight in WEIGHTS}
+    for name, weight in weights.items():
+        found[name] = with_shares(truth.probs, flat, weight, truth.marginals)
     return found
 
 

@@ -28,6 +28,7 @@ def by_truth(found):
     return {row["truth"]: row for row in found.rows}
 
 
+@pytest.mark.long
 def test_normal_differences_are_covered(plain):
     for row in plain.rows:
         error = ERRORS * row["coverage_error"]
@@ -44,6 +45,7 @@ def test_verdicts_as_often_as_the_t_test_has_power(plain):
     assert rows["none"]["wrong_sign"] is None
 
 
+@pytest.mark.long
 def test_clusters_and_groups_are_drawn_as_they_are():
     rng = np.random.default_rng(2)
     values, names = np.repeat(rng.normal(size=40), 5), [str(item // 5) for item in range(200)]

@@ -52,6 +52,7 @@ def test_log_likelihood_is_that_of_the_draws(twelve: pt.Truth) -> None:
     np.testing.assert_allclose(tree["log_likelihood"]["annotations"].values[chain, draw, item], expected, rtol=single)
 
 
+@pytest.mark.long
 def test_replicated_agreement_stands_beside_the_observed(twelve: pt.Truth) -> None:
     tree = twelve.datatree()
     counts = TWELVE.counts().astype(float)

@@ -20,12 +20,12 @@ PerPair = Float[np.ndarray, " pair"]
 SCALE = 0.2  # Scale of the prior of the between-group sd, in standard errors of a group's mean, a group beyond one
 END = 1e4  # Where that prior ends, in units of the spread of the groups' means
 LEAST = 1e-6  # Its least scale, in the same units
-POINTS = 100  # Values of the between-group sd on a grid
-VECTORS = 4  # Vectors of the groups' variances at each of these
+POINTS = 32  # Values of the between-group sd on a grid
+SOME_CELLS = 5  # One cell in so many says which values are likely
 SDS = 3  # Values of the between-group sd for each draw of the rest
 CELLS = 40  # Values of it at which its density is computed for that
 GOLDEN = 0.6180339887498949  # The ratio whose multiples fill 0 to 1 most evenly
-NEGLIGIBLE = 40.0  # Log densities this far below the largest are left out
+NEGLIGIBLE = 25.0  # Log densities this far below the largest are left out
 ROUNDING = 1e-12  # Groups' means whose spread is below this, relative to their size, are one constant
 TINY = 1e-6  # Variance of an item that a group without spread is given, in units of the pooled one
 # Prior sd of the logarithm of a group's variance about the typical one; 1: sds within a factor of 2.7 in most groups.
@@ -33,7 +33,7 @@ SPREAD = 1.0
 NODES, _WEIGHTS = np.polynomial.hermite.hermgauss(6)
 LOG_WEIGHTS = np.log(_WEIGHTS) + NODES**2
 NEWTON = 3  # Steps to the mode of a group's variance
-CELLS_OF_VARIANCES = (10, 16)  # Of a grid of the groups' typical log variance and of the spread about it
+CELLS_OF_VARIANCES = (14, 18)  # Of a grid of the groups' typical log variance and of the spread about it
 SEARCHES = 5  # Such grids, each over what the one before has found likely, before the one that counts
 UNLIKELY = 9.0  # Log densities this far below the largest are left out of the next
 BEYOND = 3.0  # Of the first grid: logarithms beyond the largest and the least variance seen
@@ -156,15 +156,17 @@ class Hierarchy:
 def quadrature(groups: Groups, prior: Prior, pair: int) -> Hierarchy:
     """A grid over the part of the priors that the data leave."""
     mean = groups.mean[:, pair]
-    nodes, log_weights, of_cell = _of_variances(groups.seen[:, pair], groups.df[:, pair])
-    # axes: node of a group's variance, group, cell of typical variance and its spread, between-group sd
-    nodes = nodes[..., None]
-    log_weights = log_weights[..., None]
     sizes = groups.n_items[:, None, None]
-    prior_weight = np.exp(log_weights - logsumexp(log_weights, axis=0))
+    all_nodes, all_log_weights, of_all_cells = _of_variances(groups.seen[:, pair], groups.df[:, pair])
     low = 0.0
     high = 1.0
     for last in (False, True):
+        every = 1 if last else SOME_CELLS
+        of_cell = of_all_cells[::every]
+        # axes: node of a group's variance, group, cell of typical variance and its spread, between-group sd
+        nodes = all_nodes[..., ::every, None]
+        log_weights = all_log_weights[..., ::every, None]
+        prior_weight = np.exp(log_weights - logsumexp(log_weights, axis=0))
         step = (high - low) / POINTS
         quantile = low + step * (np.arange(POINTS) + 0.5)
         between = prior.scale[pair] * np.expm1(quantile * prior.log_range[pair])
@@ -184,15 +186,13 @@ def quadrature(groups: Groups, prior: Prior, pair: int) -> Hierarchy:
             high = min(1.0, float(within[-1]) + step)
     cell, value = np.nonzero(likely)
     weight = np.exp(density[cell, value] - density.max())
-    # of each cell some vectors of variances: one node of every group, by its probability
+    # of each cell one vector of variances: one node of every group, by its probability
     # a Kronecker sequence: in every group the vectors of neighbouring cells fill the range evenly
-    vector = np.arange(VECTORS * len(cell)).reshape(VECTORS, -1)
-    uniform = np.sqrt(_primes(len(mean)))[:, None, None] * (vector + 0.5) % 1.0
-    node = _chosen(log[:, :, None, cell, value], uniform).reshape(len(mean), -1)
-    cell = np.tile(cell, VECTORS)
+    place = np.arange(len(cell)) + 0.5
+    uniform = np.sqrt(_primes(len(mean)))[:, None] * place % 1.0
+    node = _chosen(log[:, :, cell, value], uniform)
     variance = np.exp(nodes[node, np.arange(len(mean))[:, None], cell, 0]) / groups.n_items[:, None]
-    weight = np.tile(weight, VECTORS)
-    return Hierarchy(mean, np.tile(between[value], VECTORS), variance, weight / weight.sum())
+    return Hierarchy(mean, between[value], variance, weight / weight.sum())
 
 
 def _chosen(log_weights: Float[np.ndarray, "node ..."], uniform: Float[np.ndarray, "..."]) -> Int[np.ndarray, "..."]:

@@ -151,41 +151,48 @@ class Mixture:
     def average(self) -> Batch:
         return self._of_constants(self.mean)
 
-    def below(self, value: float | Batch) -> Batch:
-        """P(x < value) + P(x = value)/2."""
+    def _standardised(self, value: float | Batch) -> Parts:
+        """How many standard deviations of each part the value lies above its mean; 0 at a constant."""
         apart = np.asarray(value)[..., None] - self.mean
         with np.errstate(divide="ignore", invalid="ignore"):
-            chance = ndtr(apart / self.sd)
-        mixed = self._of_constants(np.where((self.sd == 0) & (apart == 0), 0.5, chance))
-        return np.asarray(np.minimum(mixed, 1.0))  # weights add up to 1 but for rounding
+            z = apart / self.sd
+        z[np.isnan(z)] = 0.0
+        return np.asarray(z)
+
+    def below(self, value: float | Batch) -> Batch:
+        """P(x < value) + P(x = value)/2."""
+        return self._below(self._standardised(value))
+
+    def _below(self, z: Parts) -> Batch:
+        return np.asarray(np.minimum(self._of_constants(ndtr(z)), 1.0))  # weights add up to 1 but for rounding
 
     def within(self, rope: float) -> Batch:
         spread = np.maximum(0.0, self.below(rope) - self.below(-rope))
         return np.where(self.sd.any(-1), spread, np.abs(self.average()) <= rope)
 
-    def quantile(self, probability: float) -> Batch:
-        """By Newton's steps, halving where one leaves the bounds."""
+    def quantile(self, probability: float, precision: float = 1e-10) -> Batch:
+        """By Newton's steps, halving where one leaves the bounds, until one is below the precision."""
         mean = self.average()
         varies = self.sd.any(-1)
         low = (self.mean - FURTHEST * self.sd).min(-1)
         high = (self.mean + FURTHEST * self.sd).max(-1)
-        fine = 1e-12 * (high - low)
+        fine = precision * (high - low)
         if self.mean.shape[-1] > 10 * STRIDE:  # begin where every so many-th part has theirs
             weight = self.weight[..., ::STRIDE]
             thinned = Mixture(
                 weight / weight.sum(-1, keepdims=True), self.mean[..., ::STRIDE], np.asarray(self.sd)[..., ::STRIDE]
             )
-            value = thinned.quantile(probability)
+            value = thinned.quantile(probability, 1e-4)
         else:
             square = self.sd**2 + (self.mean - mean[..., None]) ** 2
             value = mean + ndtri(probability) * np.sqrt((square * self.weight).sum(-1))
         inexact = varies
         while inexact.any():
-            excess = self.below(value) - probability
+            z = self._standardised(value)
+            excess = self._below(z) - probability
             low = np.where(excess < 0, value, low)
             high = np.where(excess < 0, high, value)
             with np.errstate(divide="ignore", invalid="ignore"):
-                z = (value[..., None] - self.mean) / self.sd
                 density = np.exp(-0.5 * z**2) / self.sd / np.sqrt(2 * np.pi)
                 new = value - excess / (density * self.weight).sum(-1)
             inside = (low < new) & (new < high)

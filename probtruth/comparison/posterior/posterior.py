@@ -145,13 +145,16 @@ def blocks(n_models: int, n_draws: int) -> list[slice]:
 
 def _root(variance: np.ndarray, model: np.ndarray, parent: np.ndarray) -> Float[np.ndarray, "step step"]:
     """A root of the steps' correlations, which follow from the variances of all pairs."""
-    ends = np.stack(
-        [variance[np.ix_(*two)] for two in ((model, parent), (parent, model), (model, model), (parent, parent))]
-    )
-    size = np.sqrt(np.outer(variance[model, parent], variance[model, parent]))
+    crossed = variance[np.ix_(model, parent)]
+    of_models = variance[np.ix_(model, model)]
+    of_parents = variance[np.ix_(parent, parent)]
+    covariance = (crossed + crossed.T - of_models - of_parents) / 2
+    largest = np.maximum.reduce([crossed, crossed.T, of_models, of_parents])
+    of_step = variance[model, parent]
+    size = np.sqrt(np.outer(of_step, of_step))
     with np.errstate(divide="ignore", invalid="ignore"):
-        correlation = (ends[0] + ends[1] - ends[2] - ends[3]) / 2 / size
-        rounding = np.finfo(np.float64).eps * ends.max(0) / size
+        correlation = covariance / size
+        rounding = np.finfo(np.float64).eps * largest / size
     correlation[~(rounding < UNRESOLVED)] = 0.0
     np.fill_diagonal(correlation, 1.0)
     values, vectors = np.linalg.eigh(correlation)
@@ -174,15 +177,22 @@ def decide(
     """Each model's probability of each rank, and its expected regret, from draws; those that tie share their ranks."""
     draws = means.reshape(-1, means.shape[-1])
     n_models = draws.shape[1]
-    rank, regret, chances = np.arange(n_models), np.zeros(n_models), np.zeros(n_models**2)
-    for some in blocks(n_models, len(draws)):
-        first, last = first_and_last(draws[some])
+    row = n_models * np.arange(n_models)  # of each model in the flattened table of ranks
+    regret = np.zeros(n_models)
+    chances = np.zeros(n_models**2)
+    for block in blocks(n_models, len(draws)):
+        drawn = draws[block]
+        first, last = first_and_last(drawn)
         tied = last - first + 1
         for further in range(int(tied.max())):
-            cell = rank * n_models + np.minimum(first - 1 + further, n_models - 1)
-            chances += np.bincount(cell.ravel(), np.where(further < tied, 1 / tied, 0.0).ravel(), n_models**2)
-        regret += (draws[some] - draws[some].min(1, keepdims=True)).sum(0)
-    return chances.reshape(n_models, n_models) / len(draws), regret / len(draws)
+            rank = np.minimum(first - 1 + further, n_models - 1)
+            share = np.where(further < tied, 1 / tied, 0.0)
+            cell = row + rank
+            chances += np.bincount(cell.ravel(), share.ravel(), n_models**2)
+        best = drawn.min(1, keepdims=True)
+        regret += (drawn - best).sum(0)
+    table = chances.reshape(n_models, n_models)
+    return table / len(draws), regret / len(draws)
 
 
 def tiers(
@@ -192,11 +202,13 @@ def tiers(
     draws = drawn.reshape(-1, drawn.shape[-1])
     order = np.argsort(means, kind="stable")
     chance = np.zeros(len(means) - 1)
-    for some in blocks(len(means), len(draws)):
-        sorted_draws = draws[some][:, order]
-        above = np.maximum.accumulate(sorted_draws, axis=1)[:, :-1]
-        below = np.minimum.accumulate(sorted_draws[:, ::-1], axis=1)[:, ::-1][:, 1:]
-        chance += (below - above > rope).sum(0)
+    for block in blocks(len(means), len(draws)):
+        sorted_draws = draws[block][:, order]
+        worst_above = np.maximum.accumulate(sorted_draws, axis=1)
+        from_the_last = np.minimum.accumulate(sorted_draws[:, ::-1], axis=1)
+        best_below = from_the_last[:, ::-1]
+        gap = best_below[:, 1:] - worst_above[:, :-1]
+        chance += (gap > rope).sum(0)
     apart = (chance >= CUT * len(draws)) & (np.diff(means[order]) > 0)
     tier = np.empty(len(means), np.int64)
     tier[order] = 1 + np.concatenate([[0], np.cumsum(apart)])
@@ -250,16 +262,21 @@ def engine_of(run: "Run | None") -> Mapping[str, object]:
 def summary(tables: Mapping[str, Mapping[str, object]]) -> dict[str, object]:
     """The figures of all tables' draws, the worst of each."""
     names = ("max_rhat", "min_ess", "divergences", "max_mcse", "end_mcse")
-    found: dict[str, object] = {"engine": tables["pairwise"]["engine"]}
-    found |= dict.fromkeys(("sampler", *names, "engines_agree"))
-    drawn = [table for table in tables.values() if table["engine"] == "nuts"]
+    found: dict[str, object] = {"engine": tables["pairwise"]["engine"], "sampler": None}
+    found |= dict.fromkeys(names)
+    drawn: list[Mapping[str, object]] = []
+    samplers: dict[str, str] = {}  # each, with the last table that it made
+    for name, table in tables.items():
+        if table["engine"] == "nuts":
+            drawn.append(table)
+            samplers[str(table["sampler"])] = name
     if drawn:
-        samplers = {str(table["sampler"]): name for name, table in tables.items() if table["engine"] == "nuts"}
         of_tables = [f"{sampler} ({name})" for sampler, name in samplers.items()]
         found["sampler"] = drawn[0]["sampler"] if len(samplers) == 1 else "; ".join(of_tables)
         for name in names:
             values: list[Any] = [table[name] for table in drawn]
-            found[name] = min(values) if name == "min_ess" else max(values)
+            worst = min if name == "min_ess" else max
+            found[name] = worst(values)
     return found | {"tables": tables}
 
 

@@ -252,9 +252,16 @@ def _filter(row: Record, earlier: list[object]) -> str:
 def _run(folder: Path, date: str) -> tuple[str, Record]:
     """The model, and the results of this date, or all of a folder if they name one model."""
     dated = sorted(folder.glob(f"results_{date}.json")) if date else []
-    runs = [as_object(*read_json(file)) for file in dated or sorted(folder.glob("results*.json"))]
-    models = {_model_of(run) for run in runs}
-    return (models.pop(), runs[0]) if len(models) == 1 or dated else ("", Record({}, str(folder)))
+    files = dated or sorted(folder.glob("results*.json"))
+    runs: list[Record] = []
+    models: set[str] = set()
+    for file in files:
+        run = as_object(*read_json(file))
+        runs.append(run)
+        models.add(_model_of(run))
+    if len(models) == 1 or dated:
+        return models.pop(), runs[0]
+    return "", Record({}, str(folder))
 
 
 def _model_of(run: Record) -> str:

@@ -17,15 +17,13 @@ from probtruth.frame_numbers import as_matrix, float_columns
 from probtruth.frames import as_series, by_value, flat, need_columns, polars_names
 from probtruth.io.formats import MaybeText, Texts
 from probtruth.io.table import Table
-from probtruth.io.tables.wide import all_named
+from probtruth.io.tables.wide import all_named, in_probs
 from probtruth.types import Index
 from probtruth.types.index import event_of
 
 OWN = "probtruth: "  # How columns begin that probtruth writes beside those of labels
 ENOUGH = 10_000  # Rows by which columns are told
 MOST = 0.5  # The share of a column's names that the other side must have, for it to be the column of items
-TOTALS = ("total", "sum", "count", "votes", "n", "n_votes", "n_annotators", "all")  # of a sum of the others
-FEWEST_ROWS = 5  # by which a column of another name is told to be the sum or the largest of others
 
 
 @dataclass(frozen=True)
@@ -119,10 +117,25 @@ def _by_position(columns: list[str], item: str, used: Sequence[str], source: Sou
     return Chosen(item, dict(zip(used, columns, strict=True)))
 
 
+def saying(frame: DataFrame) -> list[str]:
+    """The columns, without those that have no name and hold nothing or row numbers, as an index that was exported."""
+    rows = np.arange(frame.height)
+    left = []
+    for name in frame.columns:
+        cells = frame.get_column(name)
+        if not name.strip():
+            numbers = frame_numbers.numeric(cells)
+            empty = frames.blank(cells).all()
+            if empty or (not numbers.has_nulls() and (numbers.to_numpy() == rows).all()):
+                continue
+        left.append(name)
+    return left
+
+
 def labels_of(frame: DataFrame, item: MaybeText, source: Source, must_be_named: bool = True) -> list[str]:
     """All columns but that of the items, and those that probtruth writes beside the labels'."""
     parts = [] if item is None else [name.strip() for name in item.split(",")]  # of a name in several columns
-    labels = [name for name in frame.columns if name not in (item, *parts) and not name.startswith(OWN)]
+    labels = [name for name in saying(frame) if name not in (item, *parts) and not name.startswith(OWN)]
     if not labels:
         raise InputError(
             "no column of a label",
@@ -135,12 +148,19 @@ def labels_of(frame: DataFrame, item: MaybeText, source: Source, must_be_named: 
     return labels
 
 
-def label_columns(table: Table, item: str, used: Sequence[str], kind: str = "probs", in_order: bool = False) -> Chosen:
+def label_columns(
+    table: Table,
+    item: str,
+    used: Sequence[str],
+    kind: str = "probs",
+    in_order: bool = False,
+    must_be_named: bool = True,
+) -> Chosen:
     """The columns of predicted labels, of which a reference uses some, perhaps `in_order` of the caller."""
     frame, source = table.head
-    labels, notes = labels_in(frame.head(ENOUGH), item, used, source, aside=kind == "probs")
+    labels, notes = labels_in(frame.head(ENOUGH), item, used, source, must_be_named, kind)
     if len(labels) == 1 and kind != "log-probs":
-        return _event(Chosen(item, labels, notes=notes), used, table, in_order)
+        return with_event(Chosen(item, labels, notes=notes), used, table, in_order)
     return Chosen(item, labels, notes=notes)
 
 
@@ -150,9 +170,9 @@ def labels_in(
     used: Sequence[str],
     source: Source,
     must_be_named: bool = True,
-    aside: bool = True,
+    kind: str = "probs",
 ) -> tuple[dict[str, str], Texts]:
-    """The column of each label, of which the other side uses some; and what was ignored, also of numbers if `aside`."""
+    """The column of each label, of which the other side uses some; and what was ignored, also of numbers."""
     notes: Texts = ()
     columns = labels_of(frame, item, source, must_be_named)
     prefix = _prefix(columns, used)
@@ -163,7 +183,7 @@ def labels_in(
     numbers = set(of_numbers(frame, [name for label, name in labels.items() if label not in named]))
     of_text = {label for label, name in labels.items() if label not in named and name not in numbers}
     labels = {label: name for label, name in labels.items() if label not in of_text or len(of_text) == len(labels)}
-    roles = _no_labels(frame, labels, named) if aside else {}
+    roles = _no_labels(frame, labels, named, kind)
     labels = {label: name for label, name in labels.items() if name not in roles}
     taken = set(labels.values())
     said: list[str] = []
@@ -175,19 +195,19 @@ def labels_in(
     return labels, notes
 
 
-def _no_labels(frame: DataFrame, labels: dict[str, str], used: Collection[str]) -> dict[str, str]:
+def _no_labels(frame: DataFrame, labels: dict[str, str], used: Collection[str], kind: str) -> dict[str, str]:
     """Columns of numbers that are no labels beside those that are, and what they are where it can be told."""
     names = [*labels.values()]
     hits = [name for label, name in labels.items() if label in used]
     strange = [name for label, name in labels.items() if label not in used]
-    if not strange or len(names) == 1:
+    if not strange or len(names) == 1 or kind == "logits":  # which sum to anything
         return {}
-    values = numbers_in(frame, names)
+    values = numbers_in(frame, names, kind)
     if values is not None and surely_simplex(values):
         return {}
     if len(hits) < 2:
         return {} if values is None or len(names) < 3 or not len(values) else _derived(values, names, hits)
-    main = numbers_in(frame, hits)
+    main = numbers_in(frame, hits, kind)
     if main is None:
         return {}
     if surely_simplex(main):
@@ -198,10 +218,27 @@ def _no_labels(frame: DataFrame, labels: dict[str, str], used: Collection[str]) 
     return {name: role for name, role in roles.items() if role is not None}
 
 
-def numbers_in(frame: DataFrame, columns: Sequence[str]) -> Float[np.ndarray, "item label"] | None:
-    """The columns as numbers; None where some cell is none."""
+def numbers_in(frame: DataFrame, columns: Sequence[str], kind: str = "probs") -> Float[np.ndarray, "item label"] | None:
+    """The columns as numbers, percentages and log-probabilities as probabilities; None where some cell is none."""
     floats = float_columns(frame, columns)
-    return None if floats is None else as_matrix(floats)
+    if floats is None:
+        return None
+    with np.errstate(over="ignore"):
+        return np.exp(as_matrix(floats)) if kind == "log-probs" else in_probs(as_matrix(floats), kind)
+
+
+def odd_logits(table: Table, chosen: Chosen, used: Collection[str]) -> list[str]:
+    """Columns read as logits that no annotator used, of whole numbers or numbers from 0 to 1, unlike the others."""
+    labels = chosen.labels
+    floats = None if chosen.event else float_columns(table.head[0].head(ENOUGH), [*labels.values()])
+    if floats is None:
+        return []
+    values = as_matrix(floats)
+    plain = (values == np.floor(values)).all(0) | ((values >= 0) & (values <= 1)).all(0)
+    known = np.array([label in used for label in labels])
+    if not known.any() or plain[known].any():
+        return []
+    return [name for name, odd in zip(labels.values(), plain & ~known, strict=True) if odd]
 
 
 SUM, LARGEST = "the sum of the others", "the position of the largest of the others"
@@ -243,7 +280,7 @@ def _derived(values: Float[np.ndarray, "item label"], names: Sequence[str], hits
                 return {name: LARGEST}
             if np.allclose(column, 1, rtol=0, atol=check_arrays.SUM_TOLERANCE):
                 return {name: SUM}
-        if len(values) < FEWEST_ROWS and name.lower() not in TOTALS:
+        if not check_arrays.may_be_total(name, len(values)):
             continue
         more = rest - column  # what is neither the total nor a part of it
         if not more.any():
@@ -278,7 +315,7 @@ def _prefix(columns: Sequence[str], used: Sequence[str]) -> str:
     return fits[0] if len(fits) == 1 else ""
 
 
-def _event(chosen: Chosen, used: Sequence[str], table: Table, in_order: bool) -> Chosen:
+def with_event(chosen: Chosen, used: Sequence[str], table: Table, in_order: bool) -> Chosen:
     """The labels of a table with one column of numbers, which are the probabilities of an event."""
     ((label, column),) = chosen.labels.items()
     source = table.head[1]

@@ -26,8 +26,14 @@ def separator_of(data: bytes, usual: str) -> str:
     below = rest.lstrip(b"\r\n").partition(b"\n")[0]
     in_header = Counter(re.sub(rb'"[^"]*"', b"", header))
     in_below = Counter(re.sub(rb'"[^"]*"', b"", below))
-    others = [mark for mark in SEPARATORS if in_header[ord(mark)] and in_header[ord(mark)] == in_below[ord(mark)]]
-    return others[0] if not in_header[ord(usual)] and len(others) == 1 else usual
+    if in_header[ord(usual)]:
+        return usual
+    others: list[str] = []
+    for mark in SEPARATORS:
+        n = in_header[ord(mark)]
+        if n > 0 and n == in_below[ord(mark)]:
+            others.append(mark)
+    return others[0] if len(others) == 1 else usual
 
 
 def parse(data: bytes, separator: str, name: str, before: int = 0) -> tuple[DataFrame, Source]:

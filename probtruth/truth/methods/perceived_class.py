@@ -60,32 +60,34 @@ def perceived_class(
     """P(y | z = k) = sum_u P(u | k) prod_n sum_s P(s | u) theta_j[s, y_n], u what it looks like, s what is seen."""
     flat = flatten(request)
     limits = em.EmLimits(max_iterations, tolerance)
-    fitted = fit_perceived(request, flat, ability.anchored_counts(flat), hard, limits)
+    class_counts = ability.anchored_counts(flat)
+    start = ability.fit_ability(request, flat, class_counts, max_iterations, tolerance)
+    fitted = fit_perceived(request, flat, start, class_counts, hard, limits)
     item_results = {"difficulty": fitted.difficulty}
     return em.as_fit(request, flat, fitted.run, fitted.confusion, {}, item_results)
 
 
 class Perceived(NamedTuple):
-    """The fit, what follows from it for annotators and items, and the fit of independent errors that it began with."""
+    """The fit, and what follows from it for annotators and items."""
 
     run: em.EmRun
     confusion: Float[np.ndarray, "annotator label label"]
     difficulty: Float[np.ndarray, " item"]
-    start: em.EmRun
 
 
 def fit_perceived(
     request: MethodRequest,
     flat: FlatAnnotations,
+    start: em.EmRun,
     class_counts: Float[np.ndarray, " label"],
     hard: float | None,
     limits: em.EmLimits,
+    fixed: Float[np.ndarray, " label"] | None = None,
 ) -> Perceived:
-    """Climbs from the solution of `ability`; `class_counts` are pseudo-items of the marginals, `hard` a prior mean."""
+    """Climbs from a solution of `ability`; `class_counts` are pseudo-items of the marginals, `hard` a prior mean."""
     usual = HARD_SHARE * (1 - 1 / max(flat.n_labels, 2))
     prior_hard = usual if hard is None else check.number(hard, "hard", above=0, below=1, hint="Leave it out.")
     hard_counts = HARD_WEIGHT * flat.n_items * np.array([prior_hard, 1 - prior_hard])
-    start = ability.fit_ability(request, flat, class_counts, limits.max_iterations, limits.tolerance)
     looks = appearances_of(flat, start)
 
     def maximise(
@@ -124,7 +126,7 @@ def fit_perceived(
 
     model = em.EmModel(maximise, log_joint, log_prior)
     first = (*start.parameters, np.asarray(prior_hard))
-    run = em.solve(request, flat, model, first, (), class_counts, limits, start.probs)
+    run = em.solve(request, flat, model, first, (), class_counts, limits, start.probs, fixed)
 
     fitted_hard = float(run.parameters[-1])
     shares = looks.shares(fitted_hard)
@@ -137,7 +139,7 @@ def fit_perceived(
         weight = run.probs[rows] / (likelihood @ shares.T + TINY)
         difficulty[rows] = (weight * (likelihood @ misread.T)).sum(1)
     diagnostics = {**run.diagnostics, "hard_items": fitted_hard}
-    return Perceived(run._replace(diagnostics=diagnostics), confusion, difficulty, start)
+    return Perceived(run._replace(diagnostics=diagnostics), confusion, difficulty)
 
 
 def appearances_of(flat: FlatAnnotations, start: em.EmRun) -> Appearances:

@@ -1,8 +1,8 @@
-"""The default for one true class: perceived classes under two priors of the marginals, pooled with vote shares."""
+"""The default for one true class: independent errors and hard items over likely class marginals, and vote shares."""
 
 import numpy as np
 from jaxtyping import Float
-from scipy.special import expit, gammaln
+from scipy.special import expit, softmax
 
 from probtruth import check
 from probtruth.truth import em
@@ -10,15 +10,24 @@ from probtruth.truth.annotators import annotator_columns
 from probtruth.truth.fit import INDEPENDENT, MethodFit, MethodRequest, class_draws
 from probtruth.truth.flat import FlatAnnotations, flatten
 from probtruth.truth.methods import ability
-from probtruth.truth.methods.perceived_class import TINY, fit_perceived
+from probtruth.truth.methods.perceived_class import fit_perceived
 
-SHARE_WEIGHT = 0.35  # Of smoothed vote shares, in the geometric mean with class probabilities
+# Class probabilities weigh so much in the geometric mean with vote shares, where votes and items are many. It is half
+# of that at so many votes an item, and at so many items: from few of them little is learned about annotators.
+CLASS_WEIGHT = 0.75
+HALF_VOTES, HALF_ITEMS = 1, 40
+
+SMOOTHING = 0.5  # Votes that are added to those of each item, in equal parts for every label
 
 INDEPENDENT_WEIGHT = 0.3  # Of independent errors, in the mean with hard items
 
 # Prior log odds of free marginals: so many nats for them, less so many over the number of votes an item. Of one vote
 # an item, an error and the other class cannot be told apart, and free marginals follow chance.
-FREE_ODDS, FREE_ODDS_LOST = 2.0, 4.0
+FREE_ODDS, FREE_ODDS_LOST = 3.0, 8.0
+
+# Pseudo-items in the prior of the marginals: of every label, and for those that anchor marginals. The latter fall with
+# the third power of the number of votes an item.
+EVEN, LEAN = 0.75, 3.0
 
 LEAST = 1e-9  # Class probabilities below this enter the pool as this: its logarithm is finite
 
@@ -27,79 +36,121 @@ def pooled(
     request: MethodRequest,
     *,
     hard: float | None = None,
-    share_weight: float = SHARE_WEIGHT,
+    share_weight: float | None = None,
     max_iterations: int = 500,
     tolerance: float = 1e-3,
 ) -> MethodFit:
-    """q_ik proportional to m_ik^(1 - w) ((n_ik + 1/K) / (n_i + 1))^w; m the mean of hard items and independent errors.
+    """q_ik proportional to m_ik^(1 - w) (p_k s_ik / mean_i s_ik)^w, with s_ik = (n_ik + 1/(2K)) / (n_i + 1/2).
 
-    Each of the two is the mean of a fit with free and one with anchored class marginals, by their evidence.
+    m is the mean of hard items and independent errors, both means over class marginals by their evidence; p is the mean
+    of these marginals.
     """
     flat = flatten(request)
-    weight = check.number(share_weight, "share_weight", least=0, below=1, hint="The default is 0.35.")
+    weight = usual_share_weight(flat)
+    if share_weight is not None:
+        weight = check.number(share_weight, "share_weight", least=0, below=1, hint="Leave it out.")
     limits = em.EmLimits(max_iterations, tolerance)
-    free_counts = np.ones(flat.n_labels)
-    anchored_counts = ability.anchored_counts(flat)
-    free = fit_perceived(request, flat, free_counts, hard, limits)
-    anchored = fit_perceived(request, flat, anchored_counts, hard, limits)
-    # with independent errors: hard items explain away what tells the two apart
-    log_bayes_factor = _log_evidence(free.start, free_counts) - _log_evidence(anchored.start, anchored_counts)
-    votes_of_item = flat.weight.sum() / flat.n_items
-    log_prior_odds = FREE_ODDS - FREE_ODDS_LOST / max(votes_of_item, TINY)
-    free_share = float(expit(log_bayes_factor + log_prior_odds))
+    # with independent errors: hard items explain away what tells marginals apart
+    starts = fits_at_marginals(request, flat, limits)
+    weights = marginal_weights(starts, flat)
+    likeliest = starts[int(weights.argmax())]
+    fitted = fit_perceived(request, flat, likeliest, np.zeros(flat.n_labels), hard, limits, likeliest.log_marginals)
 
-    def mean(of_free: np.ndarray, of_anchored: np.ndarray) -> np.ndarray:
-        return np.asarray(free_share * of_free + (1 - free_share) * of_anchored)
-
-    classes = mean(free.run.probs, anchored.run.probs)
-    independent = mean(free.start.probs, anchored.start.probs)
-    marginals = mean(np.exp(free.run.log_marginals), np.exp(anchored.run.log_marginals))
-    confusion = mean(free.confusion, anchored.confusion)
+    independent = np.zeros_like(fitted.run.probs)
+    classes = np.zeros_like(fitted.run.probs)
+    marginals = np.zeros(flat.n_labels)
+    for share, start in zip(weights, starts, strict=True):
+        ratio = np.exp(start.log_marginals - likeliest.log_marginals)
+        joint = fitted.run.probs * ratio
+        classes += share * joint / joint.sum(1, keepdims=True)
+        independent += share * start.probs
+        marginals += share * np.exp(start.log_marginals)
     both = INDEPENDENT_WEIGHT * independent + (1 - INDEPENDENT_WEIGHT) * classes
-    probs = with_shares(both, flat, weight)
-    better = free if free_share > 0.5 else anchored
+    probs = with_shares(both, flat, weight, marginals)
     # hard items are likelier than independent errors by so many nats
-    shared_errors = better.run.log_likelihood - better.start.log_likelihood
-    shared_share = float(expit(shared_errors))
+    shared_errors = fitted.run.log_likelihood - likeliest.log_likelihood
+    shared_share = expit(shared_errors)
     calibrated = shared_share * classes + (1 - shared_share) * independent
     diagnostics = {
-        **better.run.diagnostics,
-        "converged": free.run.converged and anchored.run.converged,
-        "free_marginals": free_share,
+        **fitted.run.diagnostics,
+        "converged": fitted.run.converged and likeliest.converged,
         "shared_errors": shared_errors,
     }
     # of an item with one annotator alone, only the prior says how often they are right
     pair = flat.item * flat.n_annotators + flat.annotator
     answered = np.bincount(np.unique(pair) // flat.n_annotators, minlength=flat.n_items)
     checked = (answered > 1) | (flat.known < 0).any(1)
-    columns = annotator_columns(calibrated, marginals, confusion, flat, checked)
+    columns = annotator_columns(calibrated, marginals, fitted.confusion, flat, checked)
     return MethodFit(
         probs,
         class_draws(probs, request.draws, request.seed),
         marginals,
-        confusion,
+        fitted.confusion,
         diagnostics,
         columns,
-        {"difficulty": mean(free.difficulty, anchored.difficulty)},
+        {"difficulty": fitted.difficulty},
         {INDEPENDENT: independent},
     )
 
 
-def _log_evidence(run: em.EmRun, class_counts: Float[np.ndarray, " label"]) -> float:
-    """The log posterior density at its maximum, with the marginals' Dirichlet prior normalised."""
-    alpha = 1 + class_counts
-    return float(run.objective + gammaln(alpha.sum()) - gammaln(alpha).sum())
+def fits_at_marginals(request: MethodRequest, flat: FlatAnnotations, limits: em.EmLimits) -> list[em.EmRun]:
+    """Fits of `ability` with anchored and free class marginals, and with two as far beyond one of them each."""
+    no_prior = np.zeros(flat.n_labels)
+    ends = []
+    for counts in (ability.anchored_counts(flat), no_prior + 1):
+        ends.append(ability.fit_ability(request, flat, counts, limits.max_iterations, limits.tolerance))
+    beyond = []
+    for near, other in (ends, ends[::-1]):
+        logs = 2 * near.log_marginals - other.log_marginals
+        fixed = logs - em.log_total(logs, 0)
+        run = em.solve(
+            request,
+            flat,
+            ability.MODEL,
+            near.parameters,
+            (),
+            no_prior,
+            limits,
+            near.probs,
+            fixed,
+        )
+        beyond.append(run)
+    return ends + beyond
+
+
+def marginal_weights(starts: list[em.EmRun], flat: FlatAnnotations) -> Float[np.ndarray, " marginals"]:
+    """The posterior of the fits' marginals; free ones stand at odd places."""
+    votes_of_item = max(flat.weight.sum() / flat.n_items, 1.0)
+    counts = EVEN + LEAN / votes_of_item**3 * (ability.anchored_counts(flat) - 1)
+    logs = np.empty(len(starts))
+    for place, run in enumerate(starts):
+        evidence = run.log_likelihood + ability.log_prior(run.parameters, ())
+        logs[place] = evidence + counts @ run.log_marginals
+    logs[1::2] += FREE_ODDS - FREE_ODDS_LOST / votes_of_item
+    return np.asarray(softmax(logs))
+
+
+def usual_share_weight(flat: FlatAnnotations) -> float:
+    """The weight of vote shares: the less is known of annotators, the more they weigh."""
+    votes_of_item = flat.weight.sum() / flat.n_items
+    of_votes = votes_of_item / (votes_of_item + HALF_VOTES)
+    of_items = flat.n_items / (flat.n_items + HALF_ITEMS)
+    return float(1 - CLASS_WEIGHT * of_votes * of_items)
 
 
 def with_shares(
-    classes: Float[np.ndarray, "item label"], flat: FlatAnnotations, weight: float
+    classes: Float[np.ndarray, "item label"],
+    flat: FlatAnnotations,
+    weight: float,
+    marginals: Float[np.ndarray, " label"],
 ) -> Float[np.ndarray, "item label"]:
-    """The geometric mean of class probabilities and smoothed vote shares; what is known stays known."""
+    """The geometric mean of class probabilities and smoothed vote shares; what is known stays known.
+
+    Shares are divided by their means, so that a label which annotators prefer is not preferred because of it.
+    """
     votes = flat.votes()
-    shares = (votes + 1 / flat.n_labels) / (votes.sum(1, keepdims=True) + 1)
+    shares = (votes + SMOOTHING / flat.n_labels) / (votes.sum(1, keepdims=True) + SMOOTHING)
+    of_shares = np.log(shares) - np.log(shares.mean(0)) + np.log(marginals)
     of_classes = np.log(np.maximum(classes, LEAST))
-    logs = (1 - weight) * of_classes + weight * np.log(shares) + flat.known
-    top = logs.max(1, keepdims=True)
-    powers = np.exp(logs - top)
-    total = powers.sum(1, keepdims=True)
-    return np.asarray(powers / total)
+    logs = (1 - weight) * of_classes + weight * of_shares + flat.known
+    return np.asarray(softmax(logs, 1))

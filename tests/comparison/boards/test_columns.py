@@ -10,7 +10,8 @@ from probtruth.errors import InputError, PosteriorError
 
 EQUAL = 1e-9  # relative, of sums in another order
 N = 300
-KINDS = ("plain", "groups", "clusters", "both", "ties", "ties in clusters", "equal", "level", "infinite", "many models")
+REST = ("plain", "groups", "clusters", "ties", "equal", "level", "many models")
+KINDS = ("both", "ties in clusters", "infinite", *REST)
 
 
 def board(kind: str) -> tuple[np.ndarray, dict[str, list[str]]]:
@@ -52,7 +53,9 @@ def sums_of(values: np.ndarray, structure: dict[str, list[str]], items: np.ndarr
     return pt.Moments.of(scores, **here)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "kind", ["both", "ties in clusters", "infinite", *(pytest.param(kind, marks=pytest.mark.long) for kind in REST)]
+)
 def test_parts_of_a_board_merged_are_the_whole(kind: str) -> None:
     values, structure = board(kind)
     names = [f"m{place:02d}" for place in range(len(values))]

@@ -49,7 +49,7 @@ def part_of(columns: dict[str, list], chosen: np.ndarray) -> pt.Scores:
     return pt.Scores.from_frame(rows, higher_is_better=False)
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=6, deadline=None)
 @given(kind=st.sampled_from(KINDS), seed=st.integers(0, 100), n_parts=st.integers(1, 5))
 def test_parts_merged_in_any_way_are_the_whole(kind, seed, n_parts):
     columns, structure = table(kind)

@@ -46,7 +46,7 @@ def shown(comparison) -> Iterator[tuple[float, float, float]]:
         yield row["high"], END * (row["high"] - row["low"])
 
 
-@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(1, 50))])
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(1, 20))])
 def test_three_engines_agree(seed):
     values, groups, clusters = design(seed)
     # with groups, "auto" samples what "nuts" does, and its pairs are in closed form: once is enough
@@ -59,7 +59,6 @@ def test_three_engines_agree(seed):
         if groups is not None:
             assert tables["groups"]["engine"] == "nuts"
             assert tables["groups"]["end_mcse"] < 0.02
-        assert other.diagnostics["engines_agree"] is None
         # 10,000 independent draws make P(best), and so many effective ones what NUTS drew
         error = max(other.diagnostics["max_mcse"] or 0.0, 0.5 * min(other.diagnostics["min_ess"] or 1e4, 1e4) ** -0.5)
         for (one, scale), (two, _) in zip(shown(exact), shown(other), strict=True):

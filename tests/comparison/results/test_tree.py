@@ -37,6 +37,7 @@ def test_statistics_of_a_sampler_stand_where_one_was_needed(five_compared, group
     assert {"diverging", "energy", "lp"} <= set(grouped.datatree["sample_stats"].data_vars)
 
 
+@pytest.mark.long
 def test_the_prior_has_draws_of_what_is_proper_and_names_what_is_not(grouped):
     prior = grouped.datatree["prior"].dataset
     posterior = grouped.datatree["posterior"].dataset

@@ -19,7 +19,7 @@ from probtruth.types import Audit
 from probtruth.types.pairs import Pair
 
 GRID = 1e-3  # Absolute, in probability: the sums over the grids
-FINE = {"max_rhat": 1.001, "min_ess": 5000.0, "divergences": 0, "engines_agree": True}
+FINE = {"max_rhat": 1.001, "min_ess": 5000.0, "divergences": 0}
 SCORES = make(np.random.default_rng(0).normal(size=(2, 20)), "ab")
 
 

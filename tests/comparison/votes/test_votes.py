@@ -272,6 +272,7 @@ def test_a_plan_begins_with_the_votes_that_are_there_and_says_what_more_would_do
     assert pt.plan(votes, "m00", "m02", n_items=160).designs[1]["width"] == pytest.approx(found, rel=0.3)
 
 
+@pytest.mark.long
 def test_groups_of_prompts_have_strengths_of_their_own() -> None:
     votes, _ = simulated(np.random.default_rng(21), 3, 60, 15, 3000, 0.3, 0.5)
     groups = {item: "even" if int(item) % 2 == 0 else "odd" for item in votes.items}

@@ -48,6 +48,7 @@ def test_figure_7_on_the_infinite_range():
     assert found.angle[0] == pytest.approx(73, abs=0.5)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("model", "angle"),
     [

@@ -61,7 +61,7 @@ def test_beta_family_against_scipy_quadrature(a, b, p):
 
 
 @pytest.mark.parametrize(("a", "b"), [(20, 20), (50, 50), (100, 3), (3, 100), (12.5, 0.3), (30, -0.5)])
-@pytest.mark.parametrize("p", [0.0, 0.01, 0.5, 0.77, 0.95, 1.0])
+@pytest.mark.parametrize("p", [0.0, 0.77, *(pytest.param(p, marks=pytest.mark.long) for p in (0.01, 0.5, 0.95, 1.0))])
 def test_beta_family_of_narrow_weights_against_scipy(a, b, p):
     """Weights that concentrate around a threshold, as the rule says that large a + b does."""
     losses = losses_of(pt.rules.beta(a, b), np.array([1 - p, p]))

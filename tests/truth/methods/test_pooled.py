@@ -4,18 +4,17 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy.special import expit
-from scipy.stats import dirichlet
+from scipy.special import softmax
 from simulated_annotations import answered, misperceived
 
 import probtruth as pt
 from probtruth.line.labelled import shared_errors
 from probtruth.truth.em import EmLimits
 from probtruth.truth.fit import MethodRequest
-from probtruth.truth.flat import flatten
-from probtruth.truth.methods.ability import anchored_counts
+from probtruth.truth.flat import flatten, plurality
+from probtruth.truth.methods import ability
 from probtruth.truth.methods.perceived_class import fit_perceived
-from probtruth.truth.methods.pooled import with_shares
+from probtruth.truth.methods.pooled import fits_at_marginals, marginal_weights, with_shares
 
 
 def loss(truth: pt.Truth, classes: np.ndarray) -> float:
@@ -37,35 +36,49 @@ def test_snow_rte(snow_rte) -> None:
 
 
 def test_pool_with_shares_by_hand() -> None:
-    """Votes of (2, 0): smoothed shares 5/6 and 1/6; of (1, 1), a half each; what is known stays known."""
+    """Votes of (2, 0): smoothed shares 0.9 and 0.1; of (1, 1), a half each; what is known stays known.
+
+    Mean shares are 0.9, 0.5 and 0.9 over the three items, marginals 0.2 and 0.8.
+    """
     votes = pt.Annotations.from_long({"item": [*"aabbcc"], "annotator": [*"pqpqpq"], "label": [*"xxxyxx"]})
     flat = flatten(replace(MethodRequest.without_draws(votes), gold=np.array([-1, -1, 1])))
-    found = with_shares(np.array([[0.9, 0.1], [0.9, 0.1], [0.0, 1.0]]), flat, 0.25)
-    odds = 9**0.75 * np.array([5**0.25, 1])
+    classes = np.array([[0.9, 0.1], [0.9, 0.1], [0.0, 1.0]])
+    found = with_shares(classes, flat, 0.25, np.array([0.2, 0.8]))
+    mean_odds = (0.9 + 0.5 + 0.9) / (0.1 + 0.5 + 0.1)
+    odds = 9**0.75 * (np.array([9, 1]) / mean_odds * 0.2 / 0.8) ** 0.25
     np.testing.assert_allclose(found, [*np.stack([odds, np.ones(2)], 1) / (1 + odds[:, None]), [0, 1]])
-    np.testing.assert_allclose(with_shares(found, flat, 0.0), found)
+    np.testing.assert_allclose(with_shares(classes, flat, 0.0, np.array([0.2, 0.8])), classes)
 
 
-def test_two_kinds_of_errors_and_two_priors_are_averaged(simulated) -> None:
-    """By hand, from what the parts say: 0.3 of independent errors, 0.7 of hard items, each by the prior odds."""
+def test_two_kinds_of_errors_are_averaged_over_marginals_by_hand(simulated) -> None:
+    """From what the parts say: 0.3 of independent errors, 0.7 of hard items under each of four marginals."""
     annotations = simulated[0]
-    truth = pt.infer_truth(annotations, "pooled", draws=0, share_weight=0)
     request = MethodRequest.without_draws(annotations)
     flat = flatten(request)
-    counts = np.ones(flat.n_labels), anchored_counts(flat)
-    parts = [fit_perceived(request, flat, prior, None, EmLimits(500, 1e-3)) for prior in counts]
-    evidence = []
-    for part, prior in zip(parts, counts, strict=True):
-        density = dirichlet(1 + prior).logpdf(np.exp(part.start.log_marginals))
-        kernel = (prior * part.start.log_marginals).sum()
-        evidence.append(part.start.objective - kernel + density)
-    votes = flat.weight.sum() / flat.n_items
-    share = expit(evidence[0] - evidence[1] + 2 - 4 / votes)
-    np.testing.assert_allclose(truth.diagnostics["free_marginals"], share)  # type: ignore[arg-type]
-    hard = share * parts[0].run.probs + (1 - share) * parts[1].run.probs
-    independent = share * parts[0].start.probs + (1 - share) * parts[1].start.probs
-    mixed = 0.7 * hard + 0.3 * independent
-    np.testing.assert_allclose(truth.probs, with_shares(mixed, flat, 0.0))
+    limits = EmLimits(500, 1e-3)
+    parts = fits_at_marginals(request, flat, limits)
+    logs = np.array([part.log_marginals for part in parts])
+    np.testing.assert_allclose(np.exp(logs).sum(1), 1)
+    anchored, free, *beyond = logs - logs[:, :1]  # against the first label: normalising takes nothing from it
+    np.testing.assert_allclose(beyond, [2 * anchored - free, 2 * free - anchored], atol=1e-12)
+    evidence = [part.log_likelihood + ability.log_prior(part.parameters, ()) for part in parts]
+    voted = plurality(flat.votes()).sum(0)
+    votes = len(flat.item) / flat.n_items
+    prior = logs @ (0.75 + 0.3 / votes**3 * voted) + (3 - 8 / votes) * np.array([0, 1, 0, 1])
+    weights = softmax(evidence + prior)
+    np.testing.assert_allclose(marginal_weights(parts, flat), weights)
+    likeliest = parts[weights.argmax()]
+    hard = fit_perceived(request, flat, likeliest, np.zeros(3), None, limits, likeliest.log_marginals).run.probs
+    each = hard * np.exp(logs[:, None] - likeliest.log_marginals)
+    classes = np.tensordot(weights, each / each.sum(2, keepdims=True), 1)
+    independent = np.tensordot(weights, [part.probs for part in parts], 1)
+    mixed = 0.7 * classes + 0.3 * independent
+    truth = pt.infer_truth(annotations, "pooled", draws=0, share_weight=0)
+    np.testing.assert_allclose(truth.probs, mixed)
+    default = pt.infer_truth(annotations, "pooled", draws=0)
+    weight = 1 - 0.75 * votes / (votes + 1) * 120 / 160
+    assert truth.marginals is not None
+    np.testing.assert_allclose(default.probs, with_shares(mixed, flat, weight, truth.marginals))
 
 
 def inclined(seed: int) -> tuple[pt.Annotations, np.ndarray]:
