@@ -120,6 +120,14 @@ def soft_of(table: Table, kind: Soft, estimand: Estimand | None = None, on_disk:
 
     probs = numbers("", lambda cells: (cells, surely_simplex(cells)))
     notes = parquet_notes.of(table)
+    lost = [name for name in table.columns if name.startswith(OWN)]
+    if lost and not notes:
+        raise InputError(
+            f"soft labels whose notes another program dropped (columns {check.shortlist(lost, 2)} remain)",
+            "the file as `probtruth truth` wrote it, or probabilities alone",
+            f"Write it again, or drop the columns that begin with {OWN!r}: other votes then stand behind the scores.",
+            source.name,
+        )
     own = notes.get("estimand")
     if estimand is not None and own not in (None, estimand):
         raise InputError(

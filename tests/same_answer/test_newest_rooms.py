@@ -10,6 +10,7 @@ import pytest
 from test_inputs_of_users import said
 
 import probtruth as pt
+from probtruth.io.truth import write_soft
 
 RNG = np.random.default_rng(5)
 MODELS = ("old", "new", "other")
@@ -265,3 +266,28 @@ def test_a_prefix_of_labels_beside_counts() -> None:
     plain = probs.rename(columns={"p_x": "x", "p_y": "y"})
     found = [pt.evaluate(votes, {"m": one}, engine="exact").scores.values for one in (probs, plain)]
     np.testing.assert_array_equal(found[0], found[1])
+
+
+def test_soft_labels_that_another_program_wrote_again(tmp_path: Path) -> None:
+    """Without the notes of the file the smoothed probabilities were scored in place of the votes, without a word."""
+    votes = {"item": [*"ppqqrr"], "annotator": ["a", "b"] * 3, "label": [*"xyxxyy"]}
+    models = {"m": pd.DataFrame({"x": [0.5, 0.8, 0.3], "y": [0.5, 0.2, 0.7]}, [*"pqr"])}
+    path = tmp_path / "soft.parquet"
+    write_soft(pt.infer_truth(pt.read_annotations(votes)), path)
+    wanted = pt.evaluate(votes, models, engine="exact").scores.values
+    np.testing.assert_allclose(pt.evaluate(path, models, engine="exact").scores.values, wanted)
+    pd.read_parquet(path)[::-1].to_parquet(path)
+    with pytest.raises(pt.InputError, match="another program dropped"):
+        pt.evaluate(path, models, engine="exact")
+
+
+def test_a_judge_and_its_prompt_in_every_file(tmp_path: Path) -> None:
+    """MT-bench's own files are JSONL, whose lists were blank cells."""
+    judged = VOTES.assign(judge=[[who, "pair-v2"] for who in VOTES["judge"]])
+    judged.to_parquet(tmp_path / "t.parquet")
+    judged.to_json(tmp_path / "t.jsonl", orient="records", lines=True)
+    judged.to_json(tmp_path / "t.json", orient="records")
+    for suffix in ("parquet", "jsonl", "json"):
+        read = pt.read_votes(tmp_path / f"t.{suffix}")
+        assert read.annotators == ("ann pair-v2", "bob pair-v2", "cid pair-v2")
+        assert pairs(read) == pytest.approx(pairs(VOTES), abs=1e-9)

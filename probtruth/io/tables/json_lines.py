@@ -124,6 +124,9 @@ def _other_keys(first: dict[str, Cell], other: dict[str, Cell], where: str) -> I
 def _column(key: str, cells: list[Cell]) -> Series:
     """Cells of one type as that type; of several types, or with integers that floats cannot hold, as text."""
     kinds = {type(cell) for cell in cells if cell is not None}
+    lists = [cell for cell in cells if isinstance(cell, list)]
+    if kinds == {list} and all(isinstance(word, str) for words in lists for word in words):
+        return Series(key, cells, List(String))
     if kinds & {list, dict}:  # of no use: what asks for it says that it is nested
         return Series(key, [None] * len(cells), List(String))
     if kinds in ({bool}, {float}):
