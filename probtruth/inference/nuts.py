@@ -26,6 +26,7 @@ from numpyro.infer.util import ParamInfo, constrain_fn, potential_energy
 from probtruth.kernels.precision import float64_on_cpu
 
 CHUNK = 50  # Iterations of a call; warm-up and draws are rounded up to a multiple of it
+DEPTH = 10  # Doublings of a trajectory at most
 UNKNOWN = 1e10  # The potential that a chain's start is said to have: any point that it reaches is accepted
 
 Program = Callable[..., None]
@@ -49,11 +50,13 @@ def sample(
     chains: int = 4,
     target_accept: float = 0.8,
     start_width: float = 1.0,
+    warm_depth: int = DEPTH,
     enough: Callable[[Draws], bool] | None = None,
     most: int = 8,
 ) -> Draws:
     """Posterior draws of `program(**data)` by the No-U-Turn sampler; `start_width`: how far from 0 chains may start.
 
+    In the warm-up trajectories have at most 2^`warm_depth` steps: before it knows the scales, long ones are wasted.
     Until the draws are `enough`, as many again are made, up to `most` times as many.
     """
     host = {name: np.asarray(data[name]) for name in sorted(data)}
@@ -62,7 +65,8 @@ def sample(
     draw_chunks = ceil(draws / CHUNK)
     states: list[Any] = []
     with float64_on_cpu():
-        n_parameters, start, advance = _compiled(program, warm_chunks * CHUNK, target_accept, start_width, shapes)
+        warm = warm_chunks * CHUNK
+        n_parameters, start, advance = _compiled(program, warm, target_accept, start_width, warm_depth, shapes)
         arrays = jax.device_put(host)
         for chain in range(chains):  # bits and places from NumPy, which needs no compilation
             of_key, of_place = np.random.SeedSequence([seed, chain]).spawn(2)
@@ -103,6 +107,7 @@ def _compiled(
     warmup: int,
     target_accept: float,
     first_step: float,
+    warm_depth: int,
     shapes: tuple[tuple[str, tuple[int, ...], str], ...],
 ) -> tuple[int, Callable[..., Any], Callable[..., Any]]:
     """The number of parameters, which are one vector, the first state of a chain, and what advances it by a chunk."""
@@ -133,6 +138,7 @@ def _compiled(
             warmup,
             step_size=first_step,
             target_accept_prob=target_accept,
+            max_tree_depth=(warm_depth, DEPTH),
             model_args=(data,),
             rng_key=jax.random.wrap_key_data(bits, impl="threefry2x32"),
         )

@@ -14,7 +14,7 @@ from polars import DataFrame, Series, String
 from probtruth import check, frames
 from probtruth.check import shortlist
 from probtruth.errors import InputError
-from probtruth.frame_numbers import is_array_with_names
+from probtruth.frame_numbers import is_array_with_names, is_frame
 from probtruth.frames import name_text, need_columns
 from probtruth.io.addresses import fetched_once
 from probtruth.io.formats import MaybeText, ScoreReading, Texts
@@ -88,7 +88,7 @@ def _names(names: Sequence[str], codes: Int[np.ndarray, " row"], times: int = 1)
 
 @fetched_once()
 def read_scores(
-    table: StrPath | Frame | Table | Mapping[str, StrPath],
+    table: StrPath | Frame | Table | Mapping[str, StrPath | Frame],
     *,
     item: MaybeText = None,
     model: MaybeText = None,
@@ -111,8 +111,8 @@ def read_scores(
             and one column for each of `models` (an empty list: all columns but the named ones), where a blank cell says
             that the model lacks the item, and `score` is the name of the metric. Or one row for each model (a
             leaderboard), told by a column called model, system or run, or said by `transpose`. Or `table` is {model:
-            file}, a file for each model, or the log of a harness. A blank score, and one of `missing` ("NA", -1), is no
-            score: the model lacks the item.
+            file}, or {model: table}, one for each model, or the log of a harness. A blank score, and one of `missing`
+            ("NA", -1), is no score: the model lacks the item.
         item: the column of items.
         model: the column of models.
         score: the column of scores.
@@ -146,8 +146,10 @@ def read_scores(
 
 
 def is_of_models(table: object) -> bool:
-    """Whether it is {model: file}."""
-    return isinstance(table, Mapping) and bool(table) and all(isinstance(path, str | Path) for path in table.values())
+    """Whether it is {model: file}, or {model: table}."""
+    if not isinstance(table, Mapping) or not table:
+        return False
+    return all(isinstance(one, str | Path) or is_frame(one) for one in table.values())
 
 
 def opened_scores(table: object) -> Table:
@@ -191,13 +193,13 @@ def _of_board(table: Table, kind: Board, how: ScoreReading) -> Scores:
     return _made(parts, columns, VALUE, how, source.name, said=kind.notes)
 
 
-def of_runs(files: Mapping[str, StrPath | Table], how: ScoreReading) -> Scores:
-    """Scores of a file for each model, all with the same columns."""
+def of_runs(files: Mapping[str, StrPath | Frame | Table], how: ScoreReading) -> Scores:
+    """Scores of a file or table for each model, all with the same columns."""
     columns = {"item": how.column("item"), "model": NAME}
     columns |= how.named("group", "cluster", "replicate", "annotator")
     parts: list[Part] = []
     for model, path in files.items():
-        frame, source = opened(path).with_items(how.item).whole
+        frame, source = opened(path, f"the table of model {check.quote(model)}").with_items(how.item).whole
         parts.append((frame.with_columns(polars.lit(name_text(model)).alias(NAME)), source))
     return _made(parts, columns, how.column("score"), how, parts[0][1].name)
 

@@ -92,7 +92,7 @@ def read_votes(
 
 
 @fetched_once()
-def read_scores_or_votes(table: StrPath | Frame | Mapping[str, StrPath]) -> Scores | Votes:
+def read_scores_or_votes(table: StrPath | Frame | Mapping[str, StrPath | Frame]) -> Scores | Votes:
     """Votes where a table has their columns, else scores: of a table, of {model: file}, or of a harness's logs."""
     if is_of_models(table) or isinstance(table, str | Path):
         return scores_in_files(table)  # type: ignore[arg-type]
@@ -103,7 +103,7 @@ def read_scores_or_votes(table: StrPath | Frame | Mapping[str, StrPath]) -> Scor
 def scores_in_files(files: Files, how: ScoreReading = ScoreReading(), memory: float | None = None) -> Scores | Votes:
     """Scores or votes in a file, in a file for each model, or in the logs of a harness."""
     every: list[Any] = [*files.values()] if isinstance(files, Mapping) else [files]
-    paths = [path for one in every for path in ([one] if isinstance(one, str | Path) else one)]
+    paths = [path for one in every for path in (one if isinstance(one, list | tuple) else [one])]
     tables = [opened(path) for path in paths]
     logs = [log_of(table, how) for table in tables]
     tools = dict.fromkeys(log.tool if log else "no tool" for log in logs)

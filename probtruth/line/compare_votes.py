@@ -35,13 +35,15 @@ def compare_votes(
     if engine == "nuts":
         from probtruth.comparison.votes.draws import draw_votes  # with JAX and NumPyro
 
-        estimate, post, limit, sites = draw_votes(votes, estimate, points, options.seed)
+        estimate, post, difference_at, sites = draw_votes(votes, estimate, options.seed)
         if "of_attention" in sites:
             annotators = from_draws(votes, sites)
         covariates = covariates_from_draws(votes, sites)
+        limit = None if points is None else difference_at(points)
         found = assemble(estimate, post, replace(options, rope=limit))
     else:
-        limit = None if points is None else fit.preference.difference_at(points)
+        difference_at = fit.preference.difference_at
+        limit = None if points is None else difference_at(points)
         found = conclude(estimate, replace(options, rope=limit))
     settings = {
         "metric": "preference",
@@ -55,4 +57,5 @@ def compare_votes(
         decisions={**found.decisions, "annotators": annotators, "covariates": covariates},
         warnings=(*found.warnings, *sentences(annotators)),
         scored=votes,
+        difference_at=difference_at,
     )

@@ -136,9 +136,13 @@ def frontier_sentence(found: Frontier, result: Result) -> str:
     """The cheapest model that is good enough."""
     if found.rope is None:
         return "Say which difference does not matter (--rope), and the cheapest model that is good enough is named."
-    within = f"with a mean within {exact(found.rope)} of the best (P at least {SURE:g})"
+    votes = "votes" in result.comparison.settings
+    within = f"with a mean within {exact(found.rope)} of the best"
+    if votes:
+        within = f"to which the best is preferred with probability at most {exact(0.5 + found.rope)}"
+    within += f" (P at least {SURE:g})"
     if found.cheapest is None:
-        return f"No model is {within}: more items may tell."
+        return f"No model is one {within}: more {'votes' if votes else 'items'} may tell."
     return f"The cheapest model {within} is {names_of(result)[found.cheapest]}."
 
 

@@ -1,7 +1,7 @@
 """Comparison: the posterior of all pairwise mean differences, and the decisions it supports."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -74,6 +74,7 @@ class Comparison(Reported):
     scored: Any = field(default=None, repr=False)
     audit: Any = field(default=None, repr=False)  # what was left out, where `scored` does not say it
     costs_drawn: Callable[..., Any] | None = field(default=None, repr=False)  # of scores that are costs
+    difference_at: Callable[[float], float] | None = field(default=None, repr=False)  # of votes, at a share of them
 
     @cached_property
     def datatree(self) -> "xarray.DataTree":
@@ -221,7 +222,8 @@ class Comparison(Reported):
         Arguments:
             costs: a number for each model, in any unit; less is better. Or `Scores` that are costs of the same models
                 and items: their means are unsure too, together with those of the scores.
-            rope: the largest difference from the best mean score that does not matter; default: the comparison's.
+            rope: the largest difference from the best mean score that does not matter, of votes in points of the
+                preference; default: the comparison's.
 
         Returns: a `Frontier`, whose `table()` has the models by cost and whose `cheapest` is the cheapest model whose
         mean is within the ROPE of the best with probability 0.95; None where no model is, or without a ROPE.
@@ -244,6 +246,10 @@ class Comparison(Reported):
         score_of = {rank.model: rank.score for rank in self.ranks}
         scores = np.array([score_of[model] for model in models], np.float64)
         limit = self.rope if rope is None else check.number(rope, "rope", least=0)
+        shown = limit
+        if self.difference_at is not None:
+            shown = check.as_float(self.settings.get("rope_in_points")) if rope is None else limit
+            limit = None if shown is None else self.difference_at(shown)
         if isinstance(costs, Scores):
             if self.costs_drawn is None:
                 hint = "Compare scores of items, or give each model a price."
@@ -251,7 +257,7 @@ class Comparison(Reported):
             drawn = self.costs_drawn(costs, models, losses)
         else:
             drawn = np.broadcast_to(prices(costs, models), losses.shape)
-        return Frontier.of(models, scores, losses, drawn, limit)
+        return replace(Frontier.of(models, scores, losses, drawn, limit), rope=shown)
 
     def save(self, path: str | Path) -> None:
         """Writes the DataTree as netCDF, which `arviz.from_netcdf` reads.

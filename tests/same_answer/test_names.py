@@ -58,6 +58,9 @@ def test_a_file_for_each_model_as_one_table(tmp_path: Path) -> None:
     read = [
         pt.read_scores(long, score="accuracy"),
         pt.read_scores(files, score="accuracy"),
+        pt.read_scores(
+            {name: pd.read_csv(path, dtype={"item": str}) for name, path in files.items()}, score="accuracy"
+        ),
         pt.read_scores(wide, models=[], score="accuracy"),
     ]
     wanted = wide.T

@@ -11,8 +11,7 @@ first pair, in brackets its median width relative to the first method's; a dash 
 - shared: the items that both models have, compared by themselves in the same way;
 - shared_t: the same items, paired t;
 - complete: the items that all models have, paired t;
-- mixed: a random effect for each item, by maximum restricted likelihood, normal limits (the study needs statsmodels
-  besides the package: `pip install statsmodels`).
+- mixed: a random effect for each item, by maximum restricted likelihood, normal limits, by statsmodels.
 """
 
 import warnings

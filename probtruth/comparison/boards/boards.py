@@ -125,8 +125,11 @@ class Board:
             apart = count * (row - fit.columns.values[at + 1 :])
             shared = totals(count * ~np.isnan(apart), unit, n_units)
             of_units = np.abs(totals(np.nan_to_num(apart), unit, n_units))
-            differ = (of_units > 0).sum(1) * n_units / np.maximum((shared > 0).sum(1), 1)
-            found.append(np.stack([differ, of_units.sum(1) * fit.n_items / np.maximum(shared.sum(1), 1)]))
+            shared_units = np.maximum((shared > 0).sum(1), 1)
+            shared_items = np.maximum(shared.sum(1), 1)
+            differ = (of_units > 0).sum(1) * n_units / shared_units
+            size = of_units.sum(1) * fit.n_items / shared_items
+            found.append(np.stack([differ, size]))
         return np.concatenate(found, axis=1)
 
     def estimate(self, moments: Moments, about: About) -> Estimate:

@@ -4,7 +4,7 @@ Differences are the log-odds that one model's answer is preferred to the other's
 either side: what strengths say of one prompt and annotator is averaged over those that could come.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from itertools import product
 
@@ -24,10 +24,11 @@ from probtruth.inference.nuts import Draws, sample
 from probtruth.types import Votes
 from probtruth.types.pairs import Pair
 
-DRAWS = 300  # Of each chain at first
-WARMUP = 300
+DRAWS = 100  # Of each chain at first
+WARMUP = 250
+WARM_DEPTH = 6  # Doublings of a trajectory in the warm-up
 ACCEPT = 0.95  # Acceptance that NUTS aims at: at 0.9, one draw in a thousand diverged
-MOST = 4  # Times as many are made at most
+MOST = 12  # Times as many are made at most
 SIDES = 0.5  # Standard deviation of the prior of the left side's advantage, where all pairs stand both ways round
 LARGEST = 300.0  # Half a difference beyond which nothing changes, as far as float64 can say
 GRID = np.linspace(-1.0, 1.0, 129)  # Of the averages over what could come, in units of a draw's largest difference
@@ -49,22 +50,23 @@ def data_of(votes: Votes, place: Int[np.ndarray, " model"]) -> dict[str, np.ndar
         model = cells % n_models
         left, right = np.split(of_cell, 2)
     both = np.minimum(left, right) * len(model) + np.maximum(left, right)
-    _, pair, pairs = np.unique(both, return_inverse=True, return_counts=True)
+    met, pair, pairs = np.unique(both, return_inverse=True, return_counts=True)
     if not votes.prompts_named or len(pairs) == len(both):
-        pair, pairs = np.zeros_like(pair), np.zeros(0, np.int64)
+        pairs = np.zeros(0, np.int64)
+    toward = np.where(left < right, 1, -1)
     annotator = np.zeros_like(left) if votes.annotator is None else votes.annotator
-    columns = np.stack([left, right, pair, annotator, votes.outcome])
+    columns = np.stack([pair, toward, annotator, votes.outcome])
     rows, count = np.unique(np.concatenate([columns, votes.standardised.T]), axis=1, return_counts=True)
-    left, right, pair, annotator, outcome = rows[:5].astype(np.int64)
+    pair, toward, annotator, outcome = rows[:4].astype(np.int64)
     return {
-        "left": left,
-        "right": right,
+        "first": met // len(model),
+        "second": met % len(model),
         "pair": pair,
-        "toward": np.where(left < right, 1.0, -1.0),
+        "toward": toward.astype(np.float64),
         "annotator": annotator,
         "outcome": outcome,
         "count": count.astype(np.float64),
-        "given": rows[5:].T,
+        "given": rows[4:].T,
         "model": model,
         "models": np.bincount(place[votes.left], minlength=n_models)
         + np.bincount(place[votes.right], minlength=n_models),
@@ -103,14 +105,17 @@ def averages(
 
 
 def draw_votes(
-    votes: Votes, estimate: Estimate, points: float | None, seed: int
-) -> tuple[Estimate, Posterior, float | None, Mapping[str, np.ndarray]]:
-    """The estimate with the program's means, its posterior, the ROPE in log-odds, and the draws of all sites."""
+    votes: Votes, estimate: Estimate, seed: int
+) -> tuple[Estimate, Posterior, Callable[[float], float], Mapping[str, np.ndarray]]:
+    """The estimate with the program's means, its posterior, the log-odds at points, and the draws of all sites."""
     names = estimate.names
     place = np.array([names.index(name) for name in votes.models])
 
+    first, second = pairs_of(np.arange(len(names))).T
+
     def enough(run: Draws) -> bool:
-        rhat, ess = convergence({"strength": run.sites["strength"]})
+        strength = run.sites["strength"]
+        rhat, ess = convergence({"apart": strength[..., first] - strength[..., second]})
         return rhat <= MAX_RHAT and ess >= MIN_ESS
 
     run = sample(
@@ -121,13 +126,13 @@ def draw_votes(
         warmup=WARMUP,
         chains=CHAINS,
         target_accept=ACCEPT,
+        warm_depth=WARM_DEPTH,
         enough=enough,
         most=MOST,
     )
     chains, n_draws, n_models = run.sites["strength"].shape
     strength = run.sites["strength"].reshape(-1, n_models)
     table = averages(strength, run.sites)
-    first, second = pairs_of(np.arange(n_models)).T
     apart = strength[:, first] - strength[:, second]
     found = [
         [np.interp(row, points, odds), np.interp(row, points, share)]
@@ -159,7 +164,9 @@ def draw_votes(
     figures = Run([run], max(chances, default=0.0), max(ends, default=0.0), [convergence(shown)])
     means = -score.reshape(chains, n_draws, n_models) if connected.all() else None
     post = Posterior(n_models, replace(estimate, mean=mean[:, None]), margins, means, means, run=figures)
-    limit = None
-    if points is not None:  # the log-odds at this preference, the median of the draws
-        limit = float(np.median([np.interp(points, share, odds) for _, odds, share in zip(*table, strict=True)]))
-    return estimate, post, limit, run.sites
+
+    def difference_at(points: float) -> float:
+        """The log-odds at a preference of one half and so many points, the median of the draws."""
+        return float(np.median([np.interp(points, share, odds) for _, odds, share in zip(*table, strict=True)]))
+
+    return estimate, post, difference_at, run.sites

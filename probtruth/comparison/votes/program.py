@@ -18,8 +18,8 @@ FIRM = 20.0  # Votes that tell as much of an effect as its prior does
 
 
 def program(
-    left: Int[Array, " row"],
-    right: Int[Array, " row"],
+    first: Int[Array, " both"],
+    second: Int[Array, " both"],
     pair: Int[Array, " row"],
     toward: Float[Array, " row"],
     annotator: Int[Array, " row"],
@@ -41,8 +41,8 @@ def program(
     those of attention ($\log a_w$), of the habits of tying ($\nu_w$) and of preferring the left answer ($s_w$) too.
 
     Arguments:
-        left, right: the answers of each row, which is what votes with all in common say together.
-        pair: its pair of answers.
+        first, second: the answers of each pair.
+        pair: the pair of answers of each row, which is what votes with all in common say together.
         toward: 1 where the pair's first answer is the left one, else -1.
         annotator: who voted.
         outcome: 1 where the left answer is preferred, 0 for a tie, -1 for the right one; None to draw votes.
@@ -59,23 +59,27 @@ def program(
     strength = numpyro.deterministic("strength", spread ** (1 - share) * strength)
     quality = strength[model]
     if len(answers):
-        quality = quality + _effects("of_answers", answers)
-    ahead = quality[left] - quality[right]
+        quality = _effects("of_answers", answers, about=quality)
+    of_pair = quality[first] - quality[second]
     if len(pairs):
-        ahead = ahead + toward * _effects("of_pairs", pairs)[pair]
+        of_pair = of_pair + _effects("of_pairs", pairs)
+    ahead = toward * of_pair[pair]
     log_ties = numpyro.sample("log_ties", dist.Normal(0.0, TIES))
+    toward_left = jnp.zeros(())
     beside = given @ numpyro.sample("slopes", dist.Normal(0.0, SLOPES).expand(given.shape[1:]).to_event(1))
     if len(sides):
         side = numpyro.sample("standard_side", dist.Normal(0.0, 1.0))
-        beside = beside + numpyro.deterministic("side", sides[0] * side)
+        toward_left = numpyro.deterministic("side", sides[0] * side)
     if len(annotators) > 1:
         attention = _effects("of_attention", annotators, ATTENTION)
         ahead = jnp.exp(attention)[annotator] * ahead
-        log_ties = log_ties + _effects("of_ties", annotators)[annotator]
+        log_ties = _effects("of_ties", annotators, about=log_ties)[annotator]
         if len(sides):
-            beside = beside + _effects("of_sides", annotators)[annotator]
-    with numpyro.plate("row", len(left)), numpyro.handlers.scale(scale=count):
-        numpyro.sample("votes", Preference(ahead + beside, jnp.broadcast_to(log_ties, ahead.shape)), obs=outcome)
+            toward_left = _effects("of_sides", annotators, about=toward_left)[annotator]
+    with numpyro.plate("row", len(pair)), numpyro.handlers.scale(scale=count):
+        numpyro.sample(
+            "votes", Preference(ahead + beside + toward_left, jnp.broadcast_to(log_ties, ahead.shape)), obs=outcome
+        )
 
 
 def _log_normal(median: float, sd: float) -> dist.Distribution:
@@ -87,13 +91,24 @@ def _share(votes: Array) -> Array:
     return jnp.asarray(votes / (votes + FIRM))
 
 
-def _effects(name: str, votes: Int[Array, " effect"], prior: tuple[float, float] = SPREADS) -> Float[Array, " effect"]:
-    """Normal effects with a learned spread; those that votes tell much of move freely of it, the others with it."""
-    spread = numpyro.sample(name, _log_normal(*prior))
+def _effects(
+    name: str,
+    votes: Int[Array, " effect"],
+    prior: tuple[float, float] = SPREADS,
+    about: Float[Array, "*#effect"] | float = 0.0,
+) -> Float[Array, " effect"]:
+    """What they are about and normal effects with a learned spread.
+
+    Those that votes tell much of move freely of the spread, and of what they are about; the others with both.
+    """
+    log_spread = jnp.log(numpyro.sample(name, _log_normal(*prior)))
     share = _share(votes)
+    unit = jnp.exp((1 - share) * log_spread)
     with numpyro.plate(f"{name}_plate", len(votes)):
-        standard = numpyro.sample(f"standard_{name}", dist.Normal(0.0, spread**share))
-    return jnp.asarray(numpyro.deterministic(f"effects_{name}", spread ** (1 - share) * standard))
+        free = dist.Normal(share * about / unit, jnp.exp(share * log_spread))
+        found = unit * numpyro.sample(f"standard_{name}", free) + (1 - share) * about
+    numpyro.deterministic(f"effects_{name}", found - about)
+    return jnp.asarray(found)
 
 
 class Preference(dist.Distribution):  # type: ignore[misc]  # NumPyro has no types

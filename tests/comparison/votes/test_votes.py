@@ -12,6 +12,7 @@ import probtruth as pt
 from probtruth.comparison.votes.fit import Fit, Pairs
 from probtruth.comparison.votes.likelihood import Chances, Preference
 from probtruth.errors import InputError
+from probtruth.report.tables import frontier_sentence
 
 # American League 1987, games won by the row's team against the column's: Agresti, Categorical Data Analysis (2002),
 # table 10.10. Strengths relative to Baltimore: the vignette of BradleyTerry2 (R), model without an effect of home.
@@ -425,3 +426,20 @@ def test_every_pair_is_reported_once_and_both_engines_agree() -> None:
     row = comparison.pairs[0]
     assert row.p_a_preferred == pytest.approx(Fit.of(votes).preference.at(row.difference))
     assert row.seen_from(row.b).p_a_preferred_low == pytest.approx(1 - row.p_a_preferred_high)
+
+
+def test_what_quality_costs_is_said_in_the_probability_of_being_preferred() -> None:
+    """The limit was a difference in log-odds, in the sentence and as an argument."""
+    votes, _ = simulated(np.random.default_rng(7), 3, 40, 8, 2000, 0.2, 0.1)
+    prices = {"m00": 3.0, "m01": 2.0, "m02": 1.0}
+    comparison = pt.compare(votes, rope=0.3)
+    found = comparison.frontier(prices)
+    assert found.rope == 0.3
+    for points in (0.02, 0.1, 0.3):
+        other = pt.compare(votes, rope=points).frontier(prices)
+        assert vars(comparison.frontier(prices, rope=points)) == vars(other)
+    assert found.cheapest is not None
+    said = frontier_sentence(found, pt.Result.of(comparison, prices))
+    wanted = "The cheapest model to which the best is preferred with probability at most 0.8 (P at least 0.95)"
+    assert wanted in said
+    assert found.cheapest in said
