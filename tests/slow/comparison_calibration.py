@@ -1,7 +1,8 @@
 """Simulation-based calibration of the comparison program under NUTS (five minutes).
 
-Parameters from the prior (a flat one is as good at any value: 0 for a mean, 1 for the typical variance), the means and
-variances of five groups, or of one, from these, and the rank of each true value among 99 draws, one in 6 of a chain;
+Parameters from the prior (a flat one of a mean is as good at 0 as anywhere; the logarithm of the typical variance,
+which the prior of the sd between groups does not follow, is even over a wide range), the means and variances of five
+groups, or of one, from these, and the rank of each true value among 99 draws, one in 6 of a chain;
 p-values of chi-squared over 20 bins. The last rows test whether the closed form gives uniform probabilities to the
 truth of 10,000 normal data sets.
 """
@@ -17,6 +18,7 @@ from probtruth.inference import nuts
 
 RUNS = 1000
 KEPT, THIN, BINS = 99, 6, 20
+WIDE = 8.0  # Logarithms of the typical variance lie between less this and this
 SIZES = np.array([4.0, 5.0, 8.0, 20.0, 60.0])
 Ranks = dict[str, list[int]]
 
@@ -33,7 +35,8 @@ def of_groups(many: int) -> Ranks:
     for seed in range(many):
         between = scale[0] * np.expm1(rng.random() * log_range[0])
         spread = abs(rng.standard_normal())
-        true = np.exp(spread * rng.standard_normal(len(SIZES)))
+        typical = rng.uniform(-WIDE, WIDE)
+        true = np.exp(typical + spread * rng.standard_normal(len(SIZES)))
         mean = between * rng.standard_normal(len(SIZES)) + np.sqrt(true / SIZES) * rng.standard_normal(len(SIZES))
         seen = true * rng.chisquare(df) / df
         data = {"mean": mean[:, None], "variance": (seen / SIZES)[:, None], "df": df[:, None], "n_items": SIZES}
@@ -42,7 +45,7 @@ def of_groups(many: int) -> Ranks:
         note(ranks, "sd between groups", sites["between"], between)
         note(ranks, "mean of the population", sites["difference"], 0.0)
         note(ranks, "spread of the groups' variances", sites["spread"], spread)
-        note(ranks, "typical variance", sites["typical"], 0.0)
+        note(ranks, "typical variance", sites["typical"], typical)
     return ranks
 
 

@@ -203,7 +203,8 @@ def test_ranks_of_the_truth_are_even_under_the_programs_own_prior_predictive():
     for seed in range(200):
         truth = prior.scale[0] * np.expm1(rng.random() * prior.log_range[0])
         spread = abs(rng.standard_normal())
-        true = np.exp(spread * rng.standard_normal(3))
+        typical = rng.uniform(-8, 8)  # a flat prior of the logarithm, beside which the sd's prior has a scale
+        true = np.exp(typical + spread * rng.standard_normal(3))
         mean = rng.normal(truth * rng.standard_normal(3), np.sqrt(true / sizes))[:, None]
         seen = (true * rng.chisquare(sizes - 1) / (sizes - 1))[:, None]
         data = data_of(Groups(mean, seen, sizes[:, None] - 1, sizes, np.ones(1)), prior)
