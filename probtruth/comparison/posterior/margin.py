@@ -170,7 +170,7 @@ class Mixture:
         spread = np.maximum(0.0, self.below(rope) - self.below(-rope))
         return np.where(self.sd.any(-1), spread, np.abs(self.average()) <= rope)
 
-    def quantile(self, probability: float, precision: float = 1e-10) -> Batch:
+    def quantile(self, probability: float, precision: float = 1e-12) -> Batch:
         """By Newton's steps, halving where one leaves the bounds, until one is below the precision."""
         mean = self.average()
         varies = self.sd.any(-1)
