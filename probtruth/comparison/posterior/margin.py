@@ -192,7 +192,9 @@ class Mixture:
             excess = self._below(z) - probability
             low = np.where(excess < 0, value, low)
             high = np.where(excess < 0, high, value)
-            with np.errstate(divide="ignore", invalid="ignore"):
+            with np.errstate(
+                divide="ignore", invalid="ignore", over="ignore"
+            ):  # far out, where a step leaves the bounds
                 density = np.exp(-0.5 * z**2) / self.sd / np.sqrt(2 * np.pi)
                 new = value - excess / (density * self.weight).sum(-1)
             inside = (low < new) & (new < high)

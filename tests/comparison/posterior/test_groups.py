@@ -126,7 +126,7 @@ def test_a_finer_grid_says_the_same(monkeypatch, sizes):
     groups = Groups(mean, rng.chisquare(df) / df, df, n_items, np.ones(1))
     default = quadrature(groups, Prior.of(groups), 0).mixture()
     monkeypatch.setattr("probtruth.comparison.posterior.groups.POINTS", 100)
-    monkeypatch.setattr("probtruth.comparison.posterior.groups.CELLS_OF_VARIANCES", (28, 36))
+    monkeypatch.setattr("probtruth.comparison.posterior.groups.CELLS_OF_VARIANCES", (28, 48))
     finer = quadrature(groups, Prior.of(groups), 0).mixture()
     assert abs(float(default.below(0.0)) - float(finer.below(0.0))) < GRID_ERROR
     width = float(finer.quantile(0.975) - finer.quantile(0.025))
