@@ -155,9 +155,11 @@ def _of_library(frame: Any) -> "polars.DataFrame | Mapping[str, object]":
 
         frame = narwhals.from_native(frame)
         frame = frame.collect() if isinstance(frame, narwhals.LazyFrame) else frame
+    import pyarrow
+
     try:
         return polars.from_pandas(frame, nan_to_null=True) if of_pandas else frame.to_polars()
-    except (TypeError, ValueError, ImportError, NotImplementedError, polars.exceptions.PolarsError):
+    except (TypeError, ValueError, ImportError, pyarrow.ArrowException, polars.exceptions.PolarsError):
         return {name: frame[name].to_list() for name in frame.columns}
 
 

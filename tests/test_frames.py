@@ -55,6 +55,14 @@ def test_what_is_no_frame_is_an_error(frame):
         frames.as_polars(frame)
 
 
+@pytest.mark.parametrize("kind", ["longdouble", "complex"])
+def test_numbers_that_arrow_does_not_know_are_refused(kind):
+    """Arrow's own error came through."""
+    frame = pandas.DataFrame({"item": ["a", "b"], "x": np.array([0.5, 0.25]).astype(kind)})
+    with pytest.raises(pt.InputError, match="got "):
+        pt.read_scores(frame, models=["x"], higher_is_better=True)
+
+
 def test_tables_by_models_name_are_no_columns():
     models = {"ours": polars.DataFrame({"item": ["q"], "yes": [0.5], "no": [0.5]})}
     with pytest.raises(pt.InputError, match="a table as the column 'ours'"):
