@@ -104,17 +104,17 @@ def power_sums(of_models: Float[np.ndarray, "model unit"]) -> tuple[PerGroup, Pe
     squared = np.square(of_models)
     product = of_models @ of_models.T
     crossed = squared @ of_models.T
-    own_square = product.diagonal()
-    own_cube = crossed.diagonal()
+    square_of_model = product.diagonal()
+    cube_of_model = crossed.diagonal()
     first, second = pairs_of(np.arange(len(of_models))).T
-    both = own_square[first] + own_square[second]
+    both = square_of_model[first] + square_of_model[second]
     square = both - 2 * product[first, second]
-    cube = own_cube[first] - own_cube[second] + 3 * (crossed[second, first] - crossed[first, second])
+    cube = cube_of_model[first] - cube_of_model[second] + 3 * (crossed[second, first] - crossed[first, second])
     for at in np.flatnonzero(square <= NEAR * both).tolist():  # else rounding would tell models that are alike apart
         apart = of_models[first[at]] - of_models[second[at]]
         square[at] = apart @ apart
         cube[at] = np.square(apart) @ apart
-    return np.concatenate([own_square, square])[:, None], np.concatenate([own_cube, cube])[:, None]
+    return np.concatenate([square_of_model, square])[:, None], np.concatenate([cube_of_model, cube])[:, None]
 
 
 def rows_from_models(means: Float[np.ndarray, "model ..."]) -> Float[np.ndarray, "row ..."]:

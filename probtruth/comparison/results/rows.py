@@ -131,8 +131,8 @@ def in_own_units(row: Pair, about: About, shared_items: int | None = None) -> Pa
         difference = minus(difference)
         low, high = minus(high), minus(low)
         unseen = minus(unseen)
-    own = replace(row, difference=difference, low=low, high=high, favours=favours, shared_items=shared_items)
-    return own if unseen is None else replace(own, unseen_difference=unseen)
+    turned = replace(row, difference=difference, low=low, high=high, favours=favours, shared_items=shared_items)
+    return turned if unseen is None else replace(turned, unseen_difference=unseen)
 
 
 def rank_rows(estimate: Estimate, post: Posterior, options: Options, decided: bool) -> list[Rank]:
