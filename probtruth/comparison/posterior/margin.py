@@ -192,12 +192,11 @@ class Mixture:
             excess = self._below(z) - probability
             low = np.where(excess < 0, value, low)
             high = np.where(excess < 0, high, value)
-            with np.errstate(
-                divide="ignore", invalid="ignore", over="ignore"
-            ):  # far out, where a step leaves the bounds
+            # far out the density is 0, and a step leaves the bounds
+            with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
                 density = np.exp(-0.5 * z**2) / self.sd / np.sqrt(2 * np.pi)
                 new = value - excess / (density * self.weight).sum(-1)
-            inside = (low < new) & (new < high)
+            inside = (low <= new) & (new <= high)  # at the value itself where nothing is left to do
             new = np.where(inside, new, (low + high) / 2)
             step = np.abs(new - value)
             value = np.where(inexact, new, value)
