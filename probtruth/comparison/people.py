@@ -138,7 +138,7 @@ class People:
         added = self.units[:, first]
         if second >= 0:
             added = added - self.units[:, second]
-        return np.asarray(added @ added.T)
+        return added @ added.T
 
     def disagreements(self, rows: Sequence[Pair]) -> list[dict[str, Any]]:
         """P(one model is better by one group and the other by the other group) of each pair and two groups."""

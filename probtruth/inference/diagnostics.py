@@ -54,7 +54,7 @@ def effective_sample_size(values: Scalars) -> Float[np.ndarray, " scalar"]:
     with np.errstate(divide="ignore", invalid="ignore"):
         share = diagnostics.effective_sample_size(values) / n
     most = np.log10(n)
-    return np.asarray(n * np.where((share > 0) & (share < most), share, most))
+    return n * np.where((share > 0) & (share < most), share, most)
 
 
 def _halves(values: Scalars) -> Float[np.ndarray, "half draw_of_half scalar"]:

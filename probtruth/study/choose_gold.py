@@ -57,7 +57,7 @@ def _doubt(scores: Scores, rows: Sequence[int]) -> ItemFloats:
     mean = (truth * losses).sum(2, keepdims=True)
     square = (losses - mean) ** 2
     variance = (truth * square).sum((0, 2))
-    return np.asarray(np.sqrt(variance))
+    return np.sqrt(variance)
 
 
 def inclusion(size: ItemFloats, n: int) -> ItemFloats:

@@ -66,7 +66,7 @@ class SequentialEvidence:
             np.maximum(top, logs[row], out=top)
         logs -= top
         total = np.exp(logs, out=logs).sum(0)
-        return np.asarray(top + np.log(total))
+        return top + np.log(total)
 
     def _log_ratio(self, mean: float) -> UnitFloats:
         """The log of the mixture likelihood ratio for a mean difference above `mean`."""

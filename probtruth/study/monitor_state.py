@@ -66,7 +66,7 @@ class Monitor(Brief):
             return np.arange(len(self.differences))
         begins = [name != last for last, name in zip(self.clusters, self.clusters[1:], strict=False)]
         unit = np.cumsum([0, *begins])
-        return np.asarray(unit if self.closed else unit[unit < unit[-1]])
+        return unit if self.closed else unit[unit < unit[-1]]
 
     @cached_property
     def evidence(self) -> SequentialEvidence:

@@ -201,7 +201,7 @@ class Units:
             power = steepness * residual
             top = np.full(self.group.max() + 1, -np.inf)
             np.maximum.at(top, self.group, power)
-            return np.asarray(np.exp(power - top[self.group]))
+            return np.exp(power - top[self.group])
 
         def excess(steepness: float) -> float:
             return self.mean(tilted(steepness)) - to

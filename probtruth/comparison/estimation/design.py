@@ -99,7 +99,7 @@ class Design:
     @property
     def item_weights(self) -> ItemFloats:
         """What each item counts for in the stratified mean."""
-        return np.asarray((self.weights / self.group_sizes)[self.of_item()])
+        return (self.weights / self.group_sizes)[self.of_item()]
 
     @cached_property
     def leverage(self) -> UnitFloats:
@@ -108,7 +108,7 @@ class Design:
         count = self.group_units[group]
         items = self.group_sizes[group]
         rest = count * (items - self.unit_sizes)
-        return np.asarray((count - 1) * items / np.where(rest > 0, rest, 1))
+        return (count - 1) * items / np.where(rest > 0, rest, 1)
 
     @cached_property
     def df(self) -> Float[np.ndarray, " group"]:
@@ -141,7 +141,7 @@ class Design:
         """The items' numbers less the means of their groups."""
         group = self.of_item()
         means = totals(rows, group, self.n_groups) / self.group_sizes
-        return np.asarray(rows - means[:, group])
+        return rows - means[:, group]
 
     def unit_totals(self, rows: ItemRows) -> UnitRows:
         return rows if self.unit is None else totals(rows, self.unit, self.n_units)
@@ -239,7 +239,7 @@ def partition_of(values: object, items: Sequence[str], what: str, of: str = "ite
 def group_weights(values: object, names: Sequence[str], sizes: OfGroup) -> np.ndarray:
     """The weights of the groups; by default each weighs what it has of the items."""
     if values is None:
-        return np.asarray(sizes / sizes.sum())
+        return sizes / sizes.sum()
     if not isinstance(values, Mapping):
         raise InputError(f"weights {values!r}", "weights by name", "Pass a dict {group: weight}.")
     table = {name_text(name): value for name, value in values.items()}

@@ -80,7 +80,7 @@ class Part:
         draws = np.full(1 + SHARE_DRAWS, estimated)
         if df < MANY:
             draws[1:] *= df / rng.chisquare(df, SHARE_DRAWS)
-        return np.asarray(np.maximum(draws - (estimated - self.variance[0, 0]), 0.0))
+        return np.maximum(draws - (estimated - self.variance[0, 0]), 0.0)
 
 
 def part_of(square: Numbers, cube: Numbers, n: Numbers, weight: Numbers, df: Numbers) -> Part:

@@ -60,7 +60,7 @@ def fixed_estimate(
 
 def _difference(rows: np.ndarray) -> np.ndarray:
     """What a single model has, or a first one more than a second."""
-    return np.asarray(rows[0] if len(rows) == 1 else rows[0] - rows[1])
+    return rows[0] if len(rows) == 1 else rows[0] - rows[1]
 
 
 def _moments(scores: Scores, item_weights: ItemFloats, models: Sequence[int], correlation: float | None) -> MeanMoments:

@@ -31,7 +31,7 @@ def influence_of(scores: Scores, plan: Design) -> ModelItem | None:
     behind = scores.labels
     if behind is None or behind.influence is None:
         return None
-    return np.asarray(plan.residuals(behind.influence))
+    return plan.residuals(behind.influence)
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,7 +185,7 @@ class Moments:
     @property
     def finite(self) -> Bool[np.ndarray, " model"]:
         """Which models have finite scores only."""
-        return np.asarray(~self.infinite.any((0, 2)))
+        return ~self.infinite.any((0, 2))
 
     @property
     def range(self) -> tuple[float, float] | None:
@@ -214,7 +214,7 @@ class Moments:
         means[up] = np.inf
         means[down] = -np.inf
         means[up & down] = np.nan
-        return np.asarray(means)
+        return means
 
     def __add__(self, other: "Moments") -> "Moments":
         for name in ("rule", "higher_is_better", "clustered"):
@@ -413,4 +413,4 @@ def _merged(
             merged[1] += apart**2 * product
             merged[2] += apart**3 * product * (n - m) / total
             merged[2] += 3 * apart * (n * two[1] - m * one[1]) / total
-    return np.asarray(merged)
+    return merged

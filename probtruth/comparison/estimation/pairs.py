@@ -25,7 +25,7 @@ def rows_of(models: Int[np.ndarray, " model"]) -> Pairs:
 def pair_rows_of(pairs: Pairs, n_models: int) -> Int[np.ndarray, " row"]:
     """Where pairs (a, b), a < b, stand among all pairs."""
     first, second = pairs.T
-    return np.asarray(first * (2 * n_models - first - 1) // 2 + second - first - 1)
+    return first * (2 * n_models - first - 1) // 2 + second - first - 1
 
 
 def leading(means: ModelFloats) -> Int[np.ndarray, " leading"]:

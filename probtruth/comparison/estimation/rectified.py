@@ -243,7 +243,7 @@ def _hajek(rows: ItemRows, weights: ItemFloats, plan: Design) -> ItemRows:
     group = plan.of_item()
     total = totals(weights[None], group, plan.n_groups)
     weighted = totals(np.where(weights > 0, weights * rows, 0.0), group, plan.n_groups)
-    return np.asarray((weighted / total)[:, group])
+    return (weighted / total)[:, group]
 
 
 def _weighted(rows: ItemRows, weights: ItemFloats, plan: Design) -> ItemRows:

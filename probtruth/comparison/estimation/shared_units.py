@@ -115,7 +115,7 @@ class Shared:
 def _by_chance(found: Excess) -> PerRow:
     """The probability that units which do not differ would seem to differ as much."""
     ratio = np.divide(found.raw, found.chance, out=np.zeros_like(found.raw), where=found.chance > 0)
-    return np.asarray(chdtrc(found.df, found.df * ratio))
+    return chdtrc(found.df, found.df * ratio)
 
 
 def of_annotators(scores: Scores, annotations: object, models: Models, plan: Design) -> Shared:
@@ -158,8 +158,8 @@ def sums_of_annotators(scores: Scores, annotations: object, models: Models, plan
         of_votes = losses[:, place[ends[start] : ends[stop]]]
         size = np.diff(ends[start : stop + 1])
         if (size == 1).all():
-            return np.asarray(of_votes)
-        return np.asarray(np.add.reduceat(of_votes, first[start:stop] - ends[start], axis=1) / size)
+            return of_votes
+        return np.add.reduceat(of_votes, first[start:stop] - ends[start], axis=1) / size
 
     item_of_cell = cell[first] // len(names)
     return UnitSums.of(names, item_of_cell, cell[first] % len(names), values, plan)

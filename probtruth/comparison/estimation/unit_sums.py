@@ -62,7 +62,7 @@ class Excess:
     @property
     def extra(self) -> PerRow:
         """The variance of new units like these, at least 0."""
-        return np.asarray(np.maximum(self.raw - self.chance, 0.0))
+        return np.maximum(self.raw - self.chance, 0.0)
 
     @property
     def skewness(self) -> PerRow:
@@ -73,7 +73,7 @@ class Excess:
         third = (self.totals**3).sum(1)
         skewness = np.divide(third, self.raw**1.5, out=np.zeros_like(third), where=self.raw > 0)
         unbiased = np.sqrt(n * (n - 1)) / np.maximum(n - 2, 1.0)  # n - 2 is at least 1 where it counts
-        return np.asarray(counts * unbiased * skewness)
+        return counts * unbiased * skewness
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +91,7 @@ class _Spread:
     @property
     def of_chance(self) -> PerStratum:
         """What a square of a cell counts for in what chance gives."""
-        return np.asarray(self.size * self.factor * self.scale**2)
+        return self.size * self.factor * self.scale**2
 
 
 @dataclass(frozen=True, eq=False)
@@ -333,7 +333,7 @@ def squares_apart(parts: Float[np.ndarray, "model cell"]) -> Float[np.ndarray, "
         apart = parts[a] - parts[b]
         square[a, b] = square[b, a] = apart @ apart
     np.fill_diagonal(square, of_one)
-    return np.asarray(square)
+    return square
 
 
 def _signal(contrast: UnitFloats) -> float:

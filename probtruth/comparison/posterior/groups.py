@@ -6,7 +6,7 @@ values of these that NUTS drew, or over a grid of them under the exact engine.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
@@ -16,6 +16,7 @@ from probtruth.comparison.estimation.estimate import Estimate
 from probtruth.comparison.posterior.margin import Mixture
 
 PerPair = Float[np.ndarray, " pair"]
+Over = Literal["groups", "population", "new group"]  # every group, partially pooled; their population; one new group
 
 SCALE = 0.2  # Scale of the prior of the between-group sd, in standard errors of a group's mean, a group beyond one
 END = 1e4  # Where that prior ends, in units of the spread of the groups' means
@@ -32,6 +33,7 @@ TINY = 1e-6  # Variance of an item that a group without spread is given, in unit
 SPREAD = 1.0
 NODES, _WEIGHTS = np.polynomial.hermite.hermgauss(6)
 LOG_WEIGHTS = np.log(_WEIGHTS) + NODES**2
+LOG_ROOT = 0.5 * np.log(2 * np.pi)  # Minus the log density of a standard normal at 0
 NEWTON = 3  # Steps to the mode of a group's variance
 CELLS_OF_VARIANCES = (16, 32)  # Of a grid of the groups' typical log variance and of the spread about it
 SEARCHES = 5  # Such grids, each over what the one before has found likely, before the one that counts
@@ -48,30 +50,34 @@ def variance_nodes(typical: Any, spread: Any, df: Any, seen: Any, xp: Any = np) 
     half = df / 2
     precision = 1 / spread**2
     mode = xp.log(seen)
-    likely = half
+    curvature = half  # of the likelihood
     for _ in range(NEWTON):
-        mode = mode + (precision * (typical - mode) - half + likely) / (precision + likely)
-        likely = half * seen * xp.exp(-mode)
-    sd = xp.sqrt(2 / (precision + likely))
-    shape = (-1,) + (1,) * mode.ndim
-    nodes = mode + sd * NODES.reshape(shape)
-    prior = -0.5 * precision * (nodes - typical) ** 2 - xp.log(spread)
+        slope = precision * (typical - mode) - half + curvature
+        mode = mode + slope / (precision + curvature)
+        curvature = half * seen * xp.exp(-mode)
+    sd = xp.sqrt(2 / (precision + curvature))
+    first_axis = (-1,) + (1,) * mode.ndim
+    nodes = mode + sd * NODES.reshape(first_axis)
+    log_weights = LOG_WEIGHTS.reshape(first_axis) + xp.log(sd)
+    distance = (nodes - typical) / spread
+    prior = -0.5 * distance**2 - xp.log(spread)
     likelihood = -half * (nodes + seen * xp.exp(-nodes))
-    return nodes, LOG_WEIGHTS.reshape(shape) + xp.log(sd) + prior + likelihood - 0.5 * np.log(2 * np.pi)
+    return nodes, log_weights + prior + likelihood - LOG_ROOT
 
 
 def with_mean(nodes: Any, log_weights: Any, n_items: Any, between: Any, apart: Any, xp: Any = np) -> tuple[Any, Any]:
     """The log weights given how far a group's mean lies from the population's, and its variance about that."""
     total = between**2 + xp.exp(nodes) / n_items
-    return log_weights - 0.5 * (apart**2 / total + xp.log(total)), total
+    minus_twice_log = apart**2 / total + xp.log(total)
+    return log_weights - 0.5 * minus_twice_log, total
 
 
 def significant(values: Float[np.ndarray, "*batch"]) -> Float[np.ndarray, "*batch"]:
     """The same to ten digits, so that rounding of the scores does not turn what the sampler decides."""
-    size = np.abs(values)
-    power = 9 - np.floor(np.log10(np.where(size > 0, size, 1.0)))
+    size = np.where(values == 0, 1.0, np.abs(values))
+    power = 9 - np.floor(np.log10(size))
     factor = 10.0 ** np.clip(power, -290, 290)
-    return np.asarray(np.round(values * factor) / factor)
+    return np.round(values * factor) / factor
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,11 +93,12 @@ class Groups:
     @property
     def variance(self) -> Float[np.ndarray, "group pair"]:
         """That of the groups' means, were all items as variable as the pooled ones."""
-        return np.asarray(self.pooled / self.n_items[:, None])
+        return self.pooled / self.n_items[:, None]
 
     def spread(self) -> PerPair:
         """The sd of the groups' means and their standard error together (root of the sum of squares)."""
-        return np.asarray(np.sqrt(self.mean.var(0, ddof=1) + self.variance.mean(0)))
+        between = self.mean.var(0, ddof=1)
+        return np.sqrt(between + self.variance.mean(0))
 
     def standard_error(self) -> PerPair:
         """The standard error of a typical group, as tests of heterogeneity weigh them; 0 where one is exact."""
@@ -99,7 +106,8 @@ class Groups:
         weight = 1 / np.where(exact, 1.0, self.variance)
         total = weight.sum(0)
         square = (weight**2).sum(0)
-        return np.where(exact, 0.0, np.sqrt((len(weight) - 1) * total / (total**2 - square)))
+        typical = (len(weight) - 1) * total / (total**2 - square)
+        return np.where(exact, 0.0, np.sqrt(typical))
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,7 +120,9 @@ class Prior:
     @classmethod
     def of(cls, groups: Groups) -> "Prior":
         spread = groups.spread()
-        scale = np.maximum(SCALE * (len(groups.mean) - 1) * groups.standard_error(), LEAST * spread)
+        beyond_one = len(groups.mean) - 1
+        of_error = SCALE * beyond_one * groups.standard_error()
+        scale = np.maximum(of_error, LEAST * spread)
         return cls(scale, np.log1p(END * spread / scale))
 
 
@@ -129,7 +139,8 @@ class Hierarchy:
         """The mean and the variance of the mean of the population of groups, given each value."""
         precision = 1 / (self.between**2 + self.variance)
         total = precision.sum(0)
-        return (precision * self.mean[:, None]).sum(0) / total, 1 / total
+        centre = self.mean @ precision / total
+        return centre, 1 / total
 
     def mixture(self, new_group: bool = False) -> Mixture:
         """The posterior of the difference in the population of groups, or in one new group."""
@@ -140,75 +151,84 @@ class Hierarchy:
 
     def of_groups(self) -> Mixture:
         """The posterior of the difference in every group."""
-        centre, variance = self.population()
-        own = self.between**2 / (self.between**2 + self.variance)
-        average = own * self.mean[:, None] + (1 - own) * centre
-        return Mixture(self.weight, average, np.sqrt(own * self.variance + (1 - own) ** 2 * variance))
+        centre, centre_variance = self.population()
+        square = self.between**2
+        of_group = square / (square + self.variance)  # what its data count, the population the rest
+        of_population = 1 - of_group
+        average = of_group * self.mean[:, None] + of_population * centre
+        variance = of_group * self.variance + of_population**2 * centre_variance
+        return Mixture(self.weight, average, np.sqrt(variance))
 
     def draws(self, size: int, seed: int) -> tuple[Float[np.ndarray, " draw"], Float[np.ndarray, " draw"]]:
         """Draws of the population's mean and of the between-group sd."""
         rng = np.random.default_rng(seed)
         part = rng.choice(len(self.weight), size, p=self.weight)
         centre, variance = self.population()
-        return centre[part] + rng.standard_normal(size) * np.sqrt(variance[part]), self.between[part]
+        noise = np.sqrt(variance[part]) * rng.standard_normal(size)
+        return centre[part] + noise, self.between[part]
 
 
 def quadrature(groups: Groups, prior: Prior, pair: int) -> Hierarchy:
     """A grid over the part of the priors that the data leave."""
-    mean = groups.mean[:, pair]
+    mean = groups.mean[:, pair, None, None]
     sizes = groups.n_items[:, None, None]
     all_nodes, all_log_weights, of_all_cells = _of_variances(groups.seen[:, pair], groups.df[:, pair])
     low = 0.0
     high = 1.0
-    for last in (False, True):
-        every = 1 if last else SOME_CELLS
-        of_cell = of_all_cells[::every]
+    for every in (SOME_CELLS, 1):
+        of_cell = of_all_cells[::every, None]
         # axes: node of a group's variance, group, cell of typical variance and its spread, between-group sd
         nodes = all_nodes[..., ::every, None]
         log_weights = all_log_weights[..., ::every, None]
-        prior_weight = np.exp(log_weights - logsumexp(log_weights, axis=0))
         step = (high - low) / POINTS
         quantile = low + step * (np.arange(POINTS) + 0.5)
         between = prior.scale[pair] * np.expm1(quantile * prior.log_range[pair])
-        rough = (prior_weight / (np.exp(nodes) / sizes + between**2)).sum(0)
-        centre = (rough * mean[:, None, None]).sum(0) / rough.sum(0)
-        about = mean[:, None, None] - centre
+        # about the mean under the prior of the variances, near which the density has its mode
+        prior_weight = np.exp(log_weights - logsumexp(log_weights, axis=0))
+        total = np.exp(nodes) / sizes + between**2
+        rough = (prior_weight / total).sum(0)
+        centre = (rough * mean).sum(0) / rough.sum(0)
+        about = mean - centre
         log, total = with_mean(nodes, log_weights, sizes, between, about)
         of_group = logsumexp(log, axis=0)
         each = (np.exp(log - of_group) / total).sum(0)
         precision = each.sum(0)
         score = (each * about).sum(0)
-        density = of_cell[:, None] + of_group.sum(0) - 0.5 * np.log(precision) + 0.5 * score**2 / precision
+        integrated = (score**2 / precision - np.log(precision)) / 2  # the population's mean
+        density = of_cell + of_group.sum(0) + integrated
         likely = density > density.max() - NEGLIGIBLE
-        if not last:
-            within = quantile[likely.any(0)]
-            low = max(0.0, float(within[0]) - step)
-            high = min(1.0, float(within[-1]) + step)
+        within = quantile[likely.any(0)]
+        low = max(0.0, float(within[0]) - step)
+        high = min(1.0, float(within[-1]) + step)
     cell, value = np.nonzero(likely)
     weight = np.exp(density[cell, value] - density.max())
     # of each cell one vector of variances: one node of every group, by its probability
     # a Kronecker sequence: in every group the vectors of neighbouring cells fill the range evenly
+    group = np.arange(len(mean))[:, None]
     place = np.arange(len(cell)) + 0.5
     uniform = np.sqrt(_primes(len(mean)))[:, None] * place % 1.0
     node = _chosen(log[:, :, cell, value], uniform)
-    variance = np.exp(nodes[node, np.arange(len(mean))[:, None], cell, 0]) / groups.n_items[:, None]
-    return Hierarchy(mean, between[value], variance, weight / weight.sum())
+    variance = np.exp(nodes[node, group, cell, 0]) / groups.n_items[:, None]
+    return Hierarchy(groups.mean[:, pair], between[value], variance, weight / weight.sum())
 
 
 def _chosen(log_weights: Float[np.ndarray, "node ..."], uniform: Float[np.ndarray, "..."]) -> Int[np.ndarray, "..."]:
     """A node for each number between 0 and 1, as probable as its weight."""
-    cumulative = np.cumsum(np.exp(log_weights - log_weights.max(0)), axis=0)
-    return np.asarray((cumulative[:-1] < uniform * cumulative[-1]).sum(0))
+    weights = np.exp(log_weights - log_weights.max(0))
+    cumulative = np.cumsum(weights, axis=0)
+    below = cumulative[:-1] < uniform * cumulative[-1]
+    return below.sum(0)
 
 
 def _primes(n: int) -> Int[np.ndarray, " prime"]:
     """The first n primes, whose roots have no ratio in common."""
-    least = max(15, int(n * (np.log(n + 2) + np.log(np.log(n + 2) + 1) + 1)))
-    prime = np.ones(least + 1, bool)
-    prime[:2] = False
-    for one in range(2, int(least**0.5) + 1):
-        prime[one * one :: one] &= ~prime[one]
-    return np.flatnonzero(prime)[:n]
+    found: list[int] = []
+    number = 2
+    while len(found) < n:
+        if all(number % prime for prime in found):
+            found.append(number)
+        number += 1
+    return np.array(found)
 
 
 def _of_variances(
@@ -218,24 +238,21 @@ def _of_variances(
 
     The cells are the middles of an even grid over the part of both that the variances seen leave.
     """
-    typical_size, spread_size = CELLS_OF_VARIANCES
+    # axes: typical variance or its spread; of cells also the cell
+    middles = np.indices(CELLS_OF_VARIANCES).reshape(2, -1) + 0.5
     log_seen = np.log(seen)
     low = np.array([log_seen.min() - BEYOND, 0.0])
     high = np.array([log_seen.max() + BEYOND, LARGEST_SPREAD])
-    for search in range(SEARCHES + 1):
+    for _ in range(SEARCHES + 1):
         step = (high - low) / CELLS_OF_VARIANCES
-        typical_axis = low[0] + step[0] * (np.arange(typical_size) + 0.5)
-        spread_axis = low[1] + step[1] * (np.arange(spread_size) + 0.5)
-        typical = np.repeat(typical_axis, spread_size)
-        spread = np.tile(spread_axis, typical_size)
+        cells = low[:, None] + step[:, None] * middles
+        typical, spread = cells
         nodes, log_weights = variance_nodes(typical, spread, df[:, None], seen[:, None])
         of_cell = -0.5 * (spread / SPREAD) ** 2
-        log = of_cell + logsumexp(log_weights, axis=0).sum(0)
-        likely = log > log.max() - UNLIKELY
-        cells = np.stack([typical[likely], spread[likely]])
-        if search < SEARCHES:
-            low = np.maximum(cells.min(1) - step, [-np.inf, 0.0])
-            high = cells.max(1) + step
+        log_density = of_cell + logsumexp(log_weights, axis=0).sum(0)
+        likely = log_density > log_density.max() - UNLIKELY
+        low = np.maximum(cells[:, likely].min(1) - step, [-np.inf, 0.0])
+        high = cells[:, likely].max(1) + step
     return nodes[..., likely], log_weights[..., likely], of_cell[likely]
 
 
@@ -244,30 +261,32 @@ def from_draws(groups: Groups, prior: Prior, sites: Mapping[str, np.ndarray], pa
 
     Of the latter each draw has several, at even quantiles: interval ends, which the largest decide, have less error.
     """
-    flat = {name: sites[name].reshape(-1) for name in ("difference", "between", "typical", "spread")}
+    difference = sites["difference"].ravel()
+    between = sites["between"].ravel()
     mean = groups.mean[:, pair]
     sizes = groups.n_items[:, None]
     df = groups.df[:, pair, None]
     seen = groups.seen[:, pair, None]
-    nodes, log_weights = variance_nodes(flat["typical"], flat["spread"], df, seen)
-    apart = mean[:, None] - flat["difference"]
-    log, _ = with_mean(nodes, log_weights, sizes, flat["between"], apart)
-    uniform = np.random.default_rng(seed).random(log.shape[1:])
-    node = _chosen(log, uniform)
+    nodes, log_weights = variance_nodes(sites["typical"].ravel(), sites["spread"].ravel(), df, seen)
+    log_weights, _ = with_mean(nodes, log_weights, sizes, between, mean[:, None] - difference)
+    uniform = np.random.default_rng(seed).random(log_weights.shape[1:])
+    node = _chosen(log_weights, uniform)
     (log_variance,) = np.take_along_axis(nodes, node[None], 0)
     variance = np.exp(log_variance) / sizes
     scale = prior.scale[pair]
     log_range = prior.log_range[pair]
-    quantile = np.log1p(flat["between"] / scale) / log_range
+    quantile = np.log1p(between / scale) / log_range
     beyond = np.ptp(quantile) / 2
     low = max(0.0, quantile.min() - beyond)
     high = min(1.0, quantile.max() + beyond)
     edges = np.linspace(low, high, CELLS + 1)
     middle = (edges[1:] + edges[:-1]) / 2
-    log_density = _log_density(mean, variance, scale * np.expm1(middle * log_range))
+    at_middle = scale * np.expm1(middle * log_range)
+    log_density = _log_density(mean, variance, at_middle)
     even = _even_quantiles(edges, log_density).ravel()
     weight = np.full(len(even), 1 / len(even))
-    return Hierarchy(mean, scale * np.expm1(even * log_range), np.repeat(variance, SDS, axis=1), weight)
+    between = scale * np.expm1(even * log_range)
+    return Hierarchy(mean, between, np.repeat(variance, SDS, axis=1), weight)
 
 
 def _log_density(
@@ -277,12 +296,14 @@ def _log_density(
     log = np.zeros((variance.shape[1], len(between)))
     total = np.zeros_like(log)
     along = np.zeros_like(log)
-    for group_mean, group_variance in zip(mean.tolist(), variance, strict=True):
+    for group_mean, group_variance in zip(mean, variance, strict=True):
         precision = 1 / (group_variance[:, None] + between**2)
+        weighted = precision * group_mean
         total += precision
-        along += precision * group_mean
-        log += np.log(precision) - precision * group_mean**2
-    return np.asarray((log + along**2 / total - np.log(total)) / 2)
+        along += weighted
+        log += np.log(precision) - weighted * group_mean
+    log += along**2 / total - np.log(total)
+    return log / 2
 
 
 def _even_quantiles(
@@ -298,7 +319,7 @@ def _even_quantiles(
     wanted = (draw * GOLDEN % 1.0 + np.arange(SDS)) / SDS
     # all draws in one table: that of each lies between its number and the next
     table = (draw + cumulative).ravel()
-    return np.asarray(np.interp(draw + wanted, table, np.tile(edges, len(draw))))
+    return np.interp(draw + wanted, table, np.tile(edges, len(draw)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -324,21 +345,20 @@ class Population:
         means = estimate.mean[pairs]
         items = estimate.items.of(pairs)
         sizes = estimate.group_items.astype(np.float64)
-        reference = means.mean(1)
-        unit = np.sqrt(means.var(1, ddof=1) + pooled * (1 / sizes).mean())
+        of_means = means.var(1, ddof=1)
+        unit = np.sqrt(of_means + pooled * (1 / sizes).mean())
         varies = (unit > ROUNDING * np.abs(means).max(1)) & (pooled > 0)
         if not varies.any():
             return None
-        reference = np.where(varies, reference, means[:, 0])
-        unit = np.where(varies, unit, 1.0)
+        reference = np.where(varies, means.mean(1), means[:, 0])
+        scale = unit[varies]
+        mean = (means - reference[:, None])[varies].T / scale  # group, pair
         seen = np.where(items.df > 0, items.variance, 0.0) * sizes
-        least = TINY * pooled[:, None]
-        scaled = [(means - reference[:, None]) / unit[:, None]]
-        scaled.append(np.maximum(seen, least) / unit[:, None] ** 2)
-        scaled.append(np.broadcast_to(np.maximum(items.df, 0.0), means.shape))
-        rounded = [significant(part[varies].T) for part in scaled]
-        mean, seen, df_of = rounded
-        groups = Groups(mean, seen, df_of, sizes, significant((pooled / unit**2)[varies]))
+        at_least = np.maximum(seen, TINY * pooled[:, None])
+        seen = at_least[varies].T / scale**2
+        df_of = np.maximum(items.df, 0.0)[varies].T
+        pooled = pooled[varies] / scale**2
+        groups = Groups(significant(mean), significant(seen), significant(df_of), sizes, significant(pooled))
         shared = np.zeros(len(unit))
         for part in [*estimate.parts.values()][1:]:  # what all groups share
             shared += part.variance[pairs, 0]
@@ -346,8 +366,9 @@ class Population:
 
     def by_quadrature(self) -> "Population":
         """With the posterior on a grid."""
-        found = [quadrature(self.groups, self.prior, pair) for pair in range(len(self.prior.scale))]
-        return replace(self, posterior=found)
+        pairs = range(len(self.prior.scale))
+        posterior = [quadrature(self.groups, self.prior, pair) for pair in pairs]
+        return replace(self, posterior=posterior)
 
     def under_prior(self, power: float) -> "Population":
         """The same under the prior of the between-group sd to a power, by weighing its values anew."""
@@ -360,45 +381,30 @@ class Population:
     def data(self, pair: int) -> dict[str, np.ndarray]:
         """What the program is given of a pair."""
         groups = self.groups
-        own = slice(pair, pair + 1)
+        of_pair = slice(pair, pair + 1)
         return {
-            "mean": groups.mean[:, own],
-            "variance": groups.seen[:, own] / groups.n_items[:, None],
-            "df": groups.df[:, own],
+            "mean": groups.mean[:, of_pair],
+            "variance": groups.seen[:, of_pair] / groups.n_items[:, None],
+            "df": groups.df[:, of_pair],
             "n_items": groups.n_items,
-            "prior_scale": self.prior.scale[own],
-            "log_range": self.prior.log_range[own],
+            "prior_scale": self.prior.scale[of_pair],
+            "log_range": self.prior.log_range[of_pair],
         }
 
-    def differences(self, new_group: bool) -> Mixture:
-        """The posterior of every pair's difference, in units of the score."""
-        found = [one.mixture(new_group) for one in self.posterior]
-        size = max(len(one.weight) for one in found)
-        weight, mean, sd = np.zeros((3, len(self.varies), size))
-        weight[:, 0] = 1.0
-        for row, one in zip(np.flatnonzero(self.varies), found, strict=True):
-            n = len(one.weight)
-            weight[row, :n] = one.weight
-            mean[row] = one.mean[0]  # parts without weight have numbers too
-            sd[row] = one.sd[0]
-            mean[row, :n] = one.mean
-            sd[row, :n] = one.sd
-        unit = self.unit[:, None]
-        varying = self.varies[:, None]
-        spread = np.sqrt(np.where(varying, unit * sd, 0.0) ** 2 + self.shared[:, None])
-        return Mixture(weight, np.where(varying, unit * mean, 0.0) + self.reference[:, None], spread)
-
-    def of_groups(self, pair: int) -> Mixture:
-        """The posterior of one pair's difference in every group, partially pooled, in units of the score."""
+    def difference(self, pair: int, over: Over) -> Mixture:
+        """The posterior of one pair's difference, in units of the score; of one constant where it does not vary."""
         unit = self.unit[pair]
         reference = self.reference[pair]
         shared = self.shared[pair]
         if not self.varies[pair]:
-            one = np.full((len(self.groups.mean), 1), reference)
-            return Mixture(np.ones(1), one, np.full_like(one, np.sqrt(shared)))
-        scaled = self.posterior[int(np.count_nonzero(self.varies[:pair]))].of_groups()
-        sd = np.sqrt((unit * scaled.sd) ** 2 + shared)
-        return Mixture(scaled.weight, unit * scaled.mean + reference, sd)
+            return Mixture(np.ones(1), np.full(1, reference), np.full(1, np.sqrt(shared)))
+        hierarchy = self.posterior[int(np.count_nonzero(self.varies[:pair]))]
+        if over == "groups":
+            scaled = hierarchy.of_groups()
+        else:
+            scaled = hierarchy.mixture(over == "new group")
+        variance = (unit * scaled.sd) ** 2 + shared
+        return Mixture(scaled.weight, unit * scaled.mean + reference, np.sqrt(variance))
 
     def draws(self, shape: tuple[int, int], seed: int) -> tuple[np.ndarray, np.ndarray]:
         """Draws (chain, draw, pair) of every pair's difference and of its sd between groups, in units of the score."""
@@ -406,8 +412,9 @@ class Population:
         sds = np.zeros_like(differences)
         for row, one in zip(np.flatnonzero(self.varies), self.posterior, strict=True):
             centre, between = one.draws(shape[0] * shape[1], seed)
-            differences[..., row] = self.unit[row] * centre.reshape(shape)
-            sds[..., row] = self.unit[row] * between.reshape(shape)
+            unit = self.unit[row]
+            differences[..., row] = unit * centre.reshape(shape)
+            sds[..., row] = unit * between.reshape(shape)
         if self.shared.any():
             noise = np.random.default_rng(seed + 1).standard_normal(differences.shape)
             differences += np.sqrt(self.shared) * noise

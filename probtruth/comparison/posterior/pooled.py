@@ -33,8 +33,8 @@ def steadier(variance: Float[np.ndarray, "model model"], df: float) -> Float[np.
     of_tree = np.zeros_like(variance)
     of_tree[above] = cophenet(average(variance[above]))
     of_tree += of_tree.T
-    share = min(1.0, 2 * n_models / (n_models + df))
-    return np.asarray((1 - share) * variance + share * of_tree)
+    of_prior = min(1.0, 2 * n_models / (n_models + df))
+    return (1 - of_prior) * variance + of_prior * of_tree
 
 
 def pooled(
@@ -55,22 +55,27 @@ def pooled(
     if not h.any():
         return steps
     estimate = directions.T @ (mean - mean.mean())
-    tau_square = spread_between(estimate, h, len(steps), seed)
-    noise = steps @ (by_step.T @ directions)
-    total = tau_square[:, None] + h
-    kept = np.sqrt(tau_square[:, None] / total)
-    lost = size / total * (estimate + noise / (1 + kept))
-    return np.asarray(steps - lost @ (root @ turn.T).T)
+    tau_square = spread_between(estimate, h, len(steps), seed)[:, None]
+    noise = steps @ (by_step.T @ directions)  # draw, direction
+    total = tau_square + h
+    shrinkage = np.sqrt(tau_square / total)
+    lost = size / total * (estimate + noise / (1 + shrinkage))
+    to_steps = root @ turn.T
+    return steps - lost @ to_steps.T
 
 
 def spread_between(estimate: PerDirection, h: PerDirection, size: int, seed: int) -> Float[np.ndarray, " draw"]:
     """Draws of the variance between models from its posterior, on a grid of the standard deviation's logarithm."""
     typical = h.mean()
-    top = np.sqrt(typical + np.square(estimate).max())
-    tau = np.geomspace(np.sqrt(typical) / RANGE, top * RANGE, GRID)
+    largest = np.square(estimate).max()
+    low = np.sqrt(typical) / RANGE
+    high = np.sqrt(typical + largest) * RANGE
+    tau = np.geomspace(low, high, GRID)
     variance = tau[:, None] ** 2 + h
     weight = np.minimum(1.0, PRECISE * h / typical)
-    log_density = -0.5 * (np.log(variance) + estimate**2 / variance) @ weight + np.log(tau)
-    chance = np.exp(log_density - log_density.max())
+    of_direction = np.log(variance) + estimate**2 / variance
+    log_density = np.log(tau) - 0.5 * of_direction @ weight
+    density = np.exp(log_density - log_density.max())
+    chance = density / density.sum()
     rng = np.random.default_rng(seed)
-    return np.asarray(rng.choice(tau, size, p=chance / chance.sum()) ** 2)
+    return rng.choice(tau, size, p=chance) ** 2

@@ -204,23 +204,26 @@ def group_rows(estimate: Estimate, population: Population | None) -> list[Pair]:
     if population is None:
         return []
     plan = estimate.design
-    of_pair: list[list[Pair]] = []
-    for at, pair in enumerate(combinations(estimate.names, 2)):
-        of_pair.append(_of_mixture(population.of_groups(at), [pair] * plan.n_groups, None, estimate.about))
+    of_pairs: list[list[Pair]] = []
+    for at, (a, b) in enumerate(combinations(estimate.names, 2)):
+        mixture = population.difference(at, "groups")
+        of_pairs.append(_of_mixture(mixture, a, b, plan.n_groups, None, estimate.about))
     rows: list[Pair] = []
     for group, name in enumerate(plan.group_names):
         n_items = int(plan.group_sizes[group])
-        rows += [replace(pairs[group], group=name, n_items=n_items) for pairs in of_pair]
+        for of_pair in of_pairs:
+            rows.append(replace(of_pair[group], group=name, n_items=n_items))
     return rows
 
 
 def population_rows(estimate: Estimate, population: Population, rope: float | None) -> dict[str, list[Pair]]:
     """The pairs again under the population of groups and for one new group."""
-    pairs = list(combinations(estimate.names, 2))
-    return {
-        "population of groups": _of_mixture(population.differences(False), pairs, rope, estimate.about),
-        "one new group": _of_mixture(population.differences(True), pairs, rope, estimate.about),
-    }
+    of_population: list[Pair] = []
+    of_new_group: list[Pair] = []
+    for at, (a, b) in enumerate(combinations(estimate.names, 2)):
+        of_population += _of_mixture(population.difference(at, "population"), a, b, 1, rope, estimate.about)
+        of_new_group += _of_mixture(population.difference(at, "new group"), a, b, 1, rope, estimate.about)
+    return {"population of groups": of_population, "one new group": of_new_group}
 
 
 def unit_rows(estimate: Estimate, rope: float | None) -> dict[str, list[Pair]]:
@@ -242,7 +245,8 @@ def unit_rows(estimate: Estimate, rope: float | None) -> dict[str, list[Pair]]:
     return rows
 
 
-def _of_mixture(mixture: Mixture, pairs: Sequence[tuple[str, str]], rope: float | None, about: About) -> list[Pair]:
+def _of_mixture(mixture: Mixture, a: str, b: str, n_rows: int, rope: float | None, about: About) -> list[Pair]:
+    """So many rows of one pair, of a mixture each or all of the same."""
     p = mixture.below(0.0)
     columns = {
         "difference": mixture.average(),
@@ -255,12 +259,16 @@ def _of_mixture(mixture: Mixture, pairs: Sequence[tuple[str, str]], rope: float 
         columns["p_equivalent"] = mixture.within(rope)
         columns["p_a_better_rope"] = mixture.below(-rope)
         columns["p_b_better_rope"] = 1.0 - mixture.below(rope)
-    varies = mixture.sd.any(-1)
+    varies = np.broadcast_to(mixture.sd.any(-1), n_rows)
+    columns = {name: np.broadcast_to(column, n_rows) for name, column in columns.items()}
     rows: list[Pair] = []
-    for at, (a, b) in enumerate(pairs):
+    for at in range(n_rows):
         numbers: dict[str, Any] = {name: float(column[at]) for name, column in columns.items()}
         row = Pair(a, b, **numbers)
         if not varies[at]:  # nothing certain without a spread
-            row = replace(row, reason=TWINS) if row.difference == 0 else Pair(a, b, row.difference, reason=NO_SPREAD)
+            if row.difference == 0:
+                row = replace(row, reason=TWINS)
+            else:
+                row = Pair(a, b, row.difference, reason=NO_SPREAD)
         rows.append(in_own_units(row, about))
     return rows
