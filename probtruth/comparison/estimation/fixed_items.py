@@ -8,7 +8,7 @@ from jaxtyping import Float, Int
 from probtruth.comparison.estimation.estimate import MANY, Part, PerGroup
 from probtruth.comparison.estimation.pairs import rows_of
 from probtruth.errors import InputError, PosteriorError
-from probtruth.kernels.arrays import moments_around_mean, to_host
+from probtruth.kernels.arrays import moments_around_mean, ratio, to_host
 from probtruth.kernels.shapes import ItemFloats, ModelItem
 from probtruth.types import LabelsBehind, Replicates, Scores
 
@@ -38,7 +38,8 @@ def fixed_variance(
     expected = scores.losses[a] - scores.losses[b]
     shifted = expected + influence[a] - influence[b]
     rows = np.stack([shifted, expected])
-    deviation = rows - (rows @ item_weights)[:, None]
+    mean = rows @ item_weights
+    deviation = rows - mean[:, None]
     with_weights, without = deviation**2 @ item_weights**2
     return max(float(with_weights - without) - within, 0.0)
 
@@ -47,20 +48,23 @@ def fixed_estimate(
     scores: Scores, item_weights: ItemFloats, correlation: float | None, order: Int[np.ndarray, " finite"]
 ) -> tuple[PerGroup, Part]:
     """The means of the models and pairs, in one column, and what their labels, or answers, leave unsure of them."""
-    mean: list[float] = []
-    moments: list[MeanMoments] = []
-    for a, b in rows_of(order).tolist():
+    rows = rows_of(order)
+    mean = np.zeros((len(rows), 1))
+    moments = np.zeros((3, len(rows), 1))
+    for row, (a, b) in enumerate(rows.tolist()):
         models = [a] if b < 0 else [a, b]
-        mean.append(float((_difference(scores.losses[models]) * item_weights).sum()))
-        moments.append(_moments(scores, item_weights, models, correlation))
-    variance, third, spread = np.array(moments).reshape(-1, 3, 1).swapaxes(0, 1)
-    df = np.divide(variance**2, spread, out=np.full_like(variance, MANY), where=spread > 0)
-    return np.array(mean)[:, None], Part(variance, third, np.minimum(df, MANY))
+        mean[row] = _difference(scores.losses[models]) @ item_weights
+        moments[:, row, 0] = _moments(scores, item_weights, models, correlation)
+    variance, third, spread = moments
+    df = ratio(variance**2, spread, MANY)
+    return mean, Part(variance, third, np.minimum(df, MANY))
 
 
 def _difference(rows: np.ndarray) -> np.ndarray:
     """What a single model has, or a first one more than a second."""
-    return rows[0] if len(rows) == 1 else rows[0] - rows[1]
+    if len(rows) == 1:
+        return rows[0]
+    return rows[0] - rows[1]
 
 
 def _moments(scores: Scores, item_weights: ItemFloats, models: Sequence[int], correlation: float | None) -> MeanMoments:
@@ -113,10 +117,13 @@ def _over_labels(scores: Scores, models: Sequence[int]) -> ItemMoments:
                 "Hint: score with a floor, or with another rule."
             )
         second, third = moments_around_mean(_difference(losses), probs)
-        votes = np.isfinite(n_votes)  # of the mean over the votes, without bias
-        fewer = np.where(votes, n_votes - 1, 1.0)
-        third = np.where(votes & (n_votes == 2), 0.0, third / np.maximum(fewer * np.where(votes, n_votes - 2, 1), 1))
-        yield rows, second / np.maximum(fewer, 1), third, np.where(votes & (n_votes > 1), fewer, np.inf)
+        df = np.full(len(probs), np.inf)
+        counted = np.isfinite(n_votes) & (n_votes > 1)  # moments of the mean over the votes, without bias
+        n = n_votes[counted]
+        df[counted] = n - 1
+        second[counted] /= n - 1
+        third[counted] = ratio(third[counted], (n - 1) * (n - 2))
+        yield rows, second, third, df
 
 
 def _over_replicates(
@@ -144,7 +151,8 @@ def _over_replicates(
         if (n < 2).any():
             wanted = "the same folds for every model"
             raise InputError("folds that the two models do not share", wanted, "Name folds alike.")
-        mean = np.bincount(item, row[there], n_items) / n
-        residual = row[there] - mean[item]
+        answers = row[there]
+        mean = np.bincount(item, answers, n_items) / n
+        residual = answers - mean[item]
         variance = np.bincount(item, residual**2, n_items) / (n - 1)
         yield slice(None), variance * (1 / n + shared), np.zeros(n_items), n - 1

@@ -6,7 +6,6 @@ one annotator it is 0, and the answer is about this one; the more votes others g
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -17,7 +16,7 @@ from probtruth.comparison.estimation.estimate import Estimate, Part
 from probtruth.comparison.estimation.pairs import rows_of
 from probtruth.comparison.estimation.unit_sums import Excess, Models, PerRow, UnitSums, UnitTotals, squares_apart
 from probtruth.errors import InputError
-from probtruth.kernels.arrays import to_host
+from probtruth.kernels.arrays import ratio, to_host
 from probtruth.kernels.shapes import ItemLabel
 from probtruth.types import Annotations, Scores
 
@@ -69,7 +68,8 @@ class Shared:
         raw = counts * found.raw
         if not self.named:
             doubt = np.minimum(_by_chance(found) / UNLIKELY, 1.0)
-            counts = counts * (1 - doubt / (1 + ((found.df - 1) / ENOUGH) ** 2))
+            more_df = (found.df - 1) / ENOUGH
+            counts = counts * (1 - doubt / (1 + more_df**2))
             raw = counts * found.extra
         variance = counts * found.extra
         third = found.skewness * variance**1.5
@@ -114,8 +114,7 @@ class Shared:
 
 def _by_chance(found: Excess) -> PerRow:
     """The probability that units which do not differ would seem to differ as much."""
-    ratio = np.divide(found.raw, found.chance, out=np.zeros_like(found.raw), where=found.chance > 0)
-    return chdtrc(found.df, found.df * ratio)
+    return chdtrc(found.df, found.df * ratio(found.raw, found.chance))
 
 
 def of_annotators(scores: Scores, annotations: object, models: Models, plan: Design) -> Shared:
@@ -139,7 +138,8 @@ def sums_of_annotators(scores: Scores, annotations: object, models: Models, plan
         problem = "annotations with scores that are not against vote shares"
         raise InputError(problem, "scores of the estimand 'distribution'", hint)
     row_named = {name: row for row, name in enumerate(scores.items)}
-    row_of = np.array([row_named.get(name, -1) for name in annotations.index.items])[annotations.item]
+    of_item = np.array([row_named.get(name, -1) for name in annotations.index.items])
+    row_of = of_item[annotations.item]
     scored = np.flatnonzero(row_of >= 0)
     item = row_of[scored]
     label = _labels_in_shares(annotations.label[scored], item, labels.shares)
@@ -155,11 +155,13 @@ def sums_of_annotators(scores: Scores, annotations: object, models: Models, plan
 
     def values(cells: slice) -> Float[np.ndarray, "model cell"]:
         start, stop, _ = cells.indices(len(first))
-        of_votes = losses[:, place[ends[start] : ends[stop]]]
-        size = np.diff(ends[start : stop + 1])
-        if (size == 1).all():
+        begins = first[start:stop]
+        votes = slice(ends[start], ends[stop])
+        of_votes = losses[:, place[votes]]
+        if len(begins) == votes.stop - votes.start:
             return of_votes
-        return np.add.reduceat(of_votes, first[start:stop] - ends[start], axis=1) / size
+        n_votes = np.diff(begins, append=votes.stop)
+        return np.add.reduceat(of_votes, begins - votes.start, axis=1) / n_votes
 
     item_of_cell = cell[first] // len(names)
     return UnitSums.of(names, item_of_cell, cell[first] % len(names), values, plan)
@@ -180,10 +182,6 @@ def _labels_in_shares(
     if label.max(initial=0) >= n_labels or not np.allclose(found, shares, rtol=0, atol=SAME):
         raise InputError("annotations other than those behind the scores", "the same", "Score against their truth.")
     return label
-
-
-def _columns(values: Float[np.ndarray, "model cell"], cells: slice) -> Float[np.ndarray, "model cell_of_slice"]:
-    return values[:, cells]
 
 
 def of_replicates(scores: Scores, models: Models, plan: Design, named: bool = True) -> Shared:
@@ -207,7 +205,11 @@ def of_replicates(scores: Scores, models: Models, plan: Design, named: bool = Tr
         cells = np.flatnonzero(present)
         item = repeated.item[cells]
         unit = repeated.replicate[cells]
-        values = partial(_columns, losses[np.ix_(alike, cells)])
+        of_cells = losses[np.ix_(alike, cells)]
+
+        def values(block: slice, of_cells: Float[np.ndarray, "model cell"] = of_cells) -> np.ndarray:
+            return of_cells[:, block]
+
         sums = UnitSums.of(repeated.names, item, unit, values, plan)
         sets.append(sums.units(plan.weights))
         members.append(alike)

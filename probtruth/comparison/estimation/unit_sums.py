@@ -22,6 +22,8 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from probtruth.comparison.estimation.design import Design, spread_out
+from probtruth.comparison.estimation.design import effective as effective_number
+from probtruth.kernels.arrays import ratio
 from probtruth.kernels.shapes import ModelFloats, UnitFloats
 from probtruth.types.index import positions
 
@@ -44,15 +46,14 @@ LossesOf = Callable[[slice], Float[np.ndarray, "model cell"]]
 class Excess:
     """What the units add to the variance of means: `raw` as their totals vary, `chance` what noise alone gives.
 
-    `effective` is the number of units of equal weight that would tell as much, and `counted` the part of their standard
-    deviation that counts: 0 of one unit, of which nothing tells how others differ, 1 from two of equal weight on.
+    `counted` is the part of their standard deviation that counts: 0 of one unit, of which nothing tells how others
+    differ, 1 from two of equal weight on.
     """
 
     totals: Float[np.ndarray, "row unit"]  # what each unit adds to every mean
     chance: PerRow
     df: PerRow
     least_df: PerRow
-    effective: PerRow
     counted: PerRow
 
     @property
@@ -71,14 +72,17 @@ class Excess:
         counts = np.clip(n - SKEWED_FROM, 0.0, 1.0)
         counts[counts <= RESOLVED] = 0.0
         third = (self.totals**3).sum(1)
-        skewness = np.divide(third, self.raw**1.5, out=np.zeros_like(third), where=self.raw > 0)
+        skewness = ratio(third, self.raw**1.5)
         unbiased = np.sqrt(n * (n - 1)) / np.maximum(n - 2, 1.0)  # n - 2 is at least 1 where it counts
         return counts * unbiased * skewness
 
 
 @dataclass(frozen=True, eq=False)
 class _Spread:
-    """What the weights of units tell, whatever the losses: see `Excess`."""
+    """What the weights of units tell, whatever the losses: see `Excess`.
+
+    `effective` is the number of units of equal weight that would tell as much.
+    """
 
     scale: PerStratum
     factor: PerStratum
@@ -115,24 +119,23 @@ class UnitTotals:
 
     def excess(self, first: Models, second: Models) -> Excess:
         """What they add to the means of models' differences, or of a model by itself (-1 stands for none)."""
-        other = np.where(second < 0, first, second)
-        there = (second >= 0)[:, None]
-        totals = self.totals[first] - np.where(there, self.totals[other], 0.0)
+        by_itself = second < 0
+        other = np.where(by_itself, first, second)
+        of_others = np.where(by_itself[:, None], 0.0, self.totals[other])
+        totals = self.totals[first] - of_others
         raw = np.square(self.totals).sum(1)
-        one = raw[first]
-        two = raw[other]
         # Welch's rule between models of different units; of the same units, these count once
         square = self.contrast**2
-        square /= np.maximum(np.linalg.norm(square, axis=1, keepdims=True), np.finfo(float).tiny)
-        alike = np.minimum((square @ square.T)[first, other], 1.0)
-        df_one = self.df[first]
-        df_two = self.df[other]
-        spread = one**2 / df_one + two**2 / df_two + 2 * alike * one * two / np.sqrt(df_one * df_two)
-        least = np.minimum(df_one, df_two)
-        df = np.divide((one + two) ** 2, spread, out=least.copy(), where=spread > 0)
-        effective = np.minimum(self.effective[first], self.effective[other])
+        direction = ratio(square, np.linalg.norm(square, axis=1, keepdims=True))
+        alike = np.minimum(direction @ direction.T, 1.0)[first, other]
+        of_model = raw / np.sqrt(self.df)
+        one = of_model[first]
+        two = of_model[other]
+        spread = one**2 + two**2 + 2 * alike * one * two
+        least = np.minimum(self.df[first], self.df[other])
+        df = ratio((raw[first] + raw[other]) ** 2, spread, least)
         counted = np.minimum(self.counted[first], self.counted[other])
-        return Excess(totals, self.chance[first, other], df, least, effective, counted)
+        return Excess(totals, self.chance[first, other], df, least, counted)
 
 
 OF_ROW = ("weight", "contrast", "total")
@@ -191,7 +194,10 @@ class UnitSums:
     def __add__(self, other: "UnitSums") -> "UnitSums":
         """Those of both parts, units by name."""
         names = tuple(sorted({*self.names, *other.names}))
-        keys = [one.stratum * len(names) + positions(names, one.names)[one.unit] for one in (self, other)]
+        keys: list[np.ndarray] = []
+        for part in (self, other):
+            unit = positions(names, part.names)[part.unit]
+            keys.append(part.stratum * len(names) + unit)
         rows, row_of = np.unique(np.concatenate(keys), return_inverse=True)
         summed: dict[str, np.ndarray] = {}
         for name in OF_STRATUM:
@@ -207,41 +213,40 @@ class UnitSums:
         strata = np.concatenate([groups, n_groups + groups])
         parts: dict[str, Any] = {}
         for name in OF_STRATUM:
-            parts[name] = spread_out(getattr(self, name).T, strata, 2 * n_groups).T
+            parts[name] = spread_out(getattr(self, name), strata, 2 * n_groups, axis=0)
         return replace(self, stratum=strata[self.stratum], **parts)
 
     def spread(self, weights: PerGroup) -> _Spread:
         """How far the units tell how others like them differ."""
         n_groups = len(weights)
+        n_units = len(self.names)
         of_one = np.arange(2 * n_groups) >= n_groups  # the strata of the items of one unit
         in_strata = self._in_strata()
         n_items = in_strata[:n_groups] + in_strata[n_groups:]
-        divisor = np.maximum(n_items, 1e-9)
-        scale = np.tile(np.where(n_items > 0, weights / divisor, 0.0), 2)
+        scale = np.tile(ratio(weights, n_items), 2)
         square_scale = scale**2
         # each unit's contrast with the others of its items; on items of one unit, with the others' items
-        among_all = self.weight * (1 - self.weight / in_strata[self.stratum])
-        own = self.contrast + of_one[self.stratum] * among_all
-        noise = self.chance + of_one * np.bincount(self.stratum, own, 2 * n_groups)
+        share = self.weight / in_strata[self.stratum]
+        among_all = self.weight * (1 - share)
+        contrast_of_row = self.contrast + of_one[self.stratum] * among_all
+        noise = self.chance + of_one * np.bincount(self.stratum, contrast_of_row, 2 * n_groups)
         # squares about a mean, those of the items of one unit, count for this as chance moves the totals
         factor = np.where(of_one, noise / np.maximum(in_strata - 1, 1), 1.0)
         of_row = scale[self.stratum]
-        weight = np.bincount(self.unit, of_row * self.weight, len(self.names))
-        contrast = np.bincount(self.unit, of_row * own, len(self.names))
+        weight = np.bincount(self.unit, of_row * self.weight, n_units)
+        contrast = np.bincount(self.unit, of_row * contrast_of_row, n_units)
         total_square = float((weight**2).sum())
-        effective = float(weight.sum()) ** 2 / total_square if total_square > 0 else 1.0
+        effective = float(ratio(weight.sum() ** 2, total_square, 1.0))
         signal = _signal(contrast) - float(square_scale @ (factor * noise))
         if signal <= RESOLVED * total_square:
             return _Spread(scale, factor, contrast, 0.0, 1.0, effective, 0.0)
-        square = contrast**2
-        participating = float(square.sum()) ** 2 / float((square**2).sum())
-        df = max(participating - 1.0, 1.0)
+        df = max(float(effective_number(contrast**2)) - 1.0, 1.0)
         # of the variance between items the units have what they do not share within a group
         group = self.stratum % n_groups
-        cells, cell = np.unique(group * len(self.names) + self.unit, return_inverse=True)
+        cells, cell = np.unique(group * n_units + self.unit, return_inverse=True)
         of_cell = np.bincount(cell, self.weight)
-        of_group = np.bincount(cells // len(self.names), of_cell**2, n_groups)
-        even = float(square_scale[:n_groups] @ (of_group / divisor))
+        of_group = np.bincount(cells // n_units, of_cell**2, n_groups)
+        even = float(square_scale[:n_groups] @ ratio(of_group, n_items))
         inverse = float(square_scale @ self.inverse)
         size = max(total_square - inverse + even, 0.0) / signal
         # noise in the estimate averages out over units
@@ -260,17 +265,22 @@ class UnitSums:
         mean = self._means()
         residual = self.total - self.weight[:, None] * mean[self.stratum]
         weight = math.sqrt(spread.size) * spread.scale[self.stratum]
-        of_unit = np.zeros((len(self.names), mean.shape[1]))
+        n_models = mean.shape[1]
+        of_unit = np.zeros((len(self.names), n_models))
         np.add.at(of_unit, self.unit, weight[:, None] * residual)
+        # axes: stratum, model, other model; a model itself on the diagonal
         apart = mean[:, :, None] - mean[:, None, :]
-        diagonal = np.arange(mean.shape[1])
+        diagonal = np.arange(n_models)
         apart[:, diagonal, diagonal] = mean
-        about_mean = np.maximum(self.square - self._in_strata()[:, None, None] * apart**2, 0.0)
-        chance = np.tensordot(spread.of_chance, about_mean, 1)
-        alike = np.ones(mean.shape[1])
-        contrast = np.outer(alike, spread.contrast)
+        of_means = self._in_strata()[:, None, None] * apart**2
+        about_mean = np.maximum(self.square - of_means, 0.0)
         return UnitTotals(
-            of_unit.T, chance, contrast, spread.df * alike, spread.effective * alike, spread.counted * alike
+            totals=of_unit.T,
+            chance=np.tensordot(spread.of_chance, about_mean, 1),
+            contrast=np.tile(spread.contrast, (n_models, 1)),
+            df=np.full(n_models, spread.df),
+            effective=np.full(n_models, spread.effective),
+            counted=np.full(n_models, spread.counted),
         )
 
     def noise(
@@ -279,12 +289,12 @@ class UnitSums:
         """What chance gives as each of these cells varies: the squares add up to that of `units`."""
         mean = self._means()
         weight = np.sqrt(self.spread(weights).of_chance)
-        found = np.zeros((mean.shape[1], len(item)))
+        noise = np.zeros((mean.shape[1], len(item)))
         share, stratum = _strata(item, plan)
         for cells, parts in _parts(item, share, values):
             at = stratum[cells]
-            found[:, cells] = weight[at] * (parts - mean.T[:, at])
-        return found
+            noise[:, cells] = weight[at] * (parts - mean.T[:, at])
+        return noise
 
     def _in_strata(self) -> PerStratum:
         return np.bincount(self.stratum, self.weight, len(self.inverse))
@@ -300,39 +310,43 @@ class UnitSums:
 
 def _strata(item: CellInts, plan: Design) -> tuple[Float[np.ndarray, " cell"], Int[np.ndarray, " cell"]]:
     """What of its item each cell is, and its stratum."""
-    first = np.flatnonzero(np.diff(item, prepend=-1))  # the first cell of each item
-    count = np.diff(first, append=len(item))
-    of_cell = np.repeat(count, count)
-    return 1.0 / of_cell, plan.of_item()[item] + np.where(of_cell > 1, 0, plan.n_groups)
+    n_units = np.bincount(item)[item]
+    of_one = n_units == 1
+    stratum = plan.of_item()[item] + plan.n_groups * of_one
+    return 1.0 / n_units, stratum
 
 
 def _parts(
     item: CellInts, share: Float[np.ndarray, " cell"], values: LossesOf
 ) -> Iterator[tuple[slice, Float[np.ndarray, "model _"]]]:
     """What each cell adds up as, r, or x of an item of one unit; some items at once."""
-    first = np.flatnonzero(np.diff(item, prepend=-1))
-    starts = np.searchsorted(first, np.arange(0, len(item), BLOCK))
-    cuts = np.unique(np.append(first[starts[starts < len(first)]], len(item)))
-    for start, stop in pairwise(cuts.tolist()):
+    first = np.flatnonzero(np.diff(item, prepend=-1))  # the first cell of each item
+    new_block = np.flatnonzero(np.diff(first // BLOCK, prepend=-1))
+    for begin, end in pairwise([*new_block.tolist(), len(first)]):
+        starts = first[begin:end]
+        start = int(starts[0])
+        stop = int(first[end]) if end < len(first) else len(item)
         cells = slice(start, stop)
         losses = values(cells)
-        inside = first[slice(*np.searchsorted(first, (start, stop)))]
-        count = np.diff(inside, append=stop)
-        mean = np.add.reduceat(losses, inside - start, axis=1) / count
+        count = np.diff(starts, append=stop)
+        mean = np.add.reduceat(losses, starts - start, axis=1) / count
         residual = losses - np.repeat(mean, count, axis=1)
-        yield cells, np.where(share[cells] < 1, residual * share[cells], losses)
+        part = share[cells]
+        yield cells, np.where(part < 1, residual * part, losses)
 
 
 def squares_apart(parts: Float[np.ndarray, "model cell"]) -> Float[np.ndarray, "model model"]:
     """Sums of squared differences of two models, and of a model itself on the diagonal."""
     product = parts @ parts.T
-    of_one = np.diag(product)
-    both = of_one[:, None] + of_one
+    of_model = np.diag(product)
+    both = of_model[:, None] + of_model
     square = both - 2 * product
-    for a, b in np.argwhere(np.triu(square < NEAR * both, 1)).tolist():
-        apart = parts[a] - parts[b]
-        square[a, b] = square[b, a] = apart @ apart
-    np.fill_diagonal(square, of_one)
+    near = np.triu(square < NEAR * both, 1)
+    for one, other in np.argwhere(near).tolist():
+        apart = parts[one] - parts[other]
+        square[one, other] = apart @ apart
+        square[other, one] = square[one, other]
+    np.fill_diagonal(square, of_model)
     return square
 
 
@@ -340,6 +354,6 @@ def _signal(contrast: UnitFloats) -> float:
     """What a unit's variance of 1 gives in the sum of the squared totals of all units."""
     square = contrast**2
     others = contrast.sum() - contrast
-    others_square = square.sum() - square
-    shared = np.divide(others_square, others**2, out=np.zeros_like(others), where=others > RESOLVED * contrast.max())
+    others[others <= RESOLVED * contrast.max()] = 0.0
+    shared = ratio(square.sum() - square, others**2)
     return float(square @ (1 + shared))

@@ -140,7 +140,8 @@ def margins(estimate: Estimate) -> list[Margin]:
     if over_groups.centre is not None:
         centre = np.where(estimated, over_groups.centre, centre)
     columns = np.hstack([centre, scale, total.df, skewness])
-    return [Margin(*row, estimate.about.curve) for row in columns.tolist()]
+    curve = estimate.about.curve
+    return [Margin(mean, scale, df, skewed, curve) for mean, scale, df, skewed in columns.tolist()]
 
 
 @dataclass(frozen=True, eq=False)

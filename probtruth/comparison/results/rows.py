@@ -265,10 +265,9 @@ def _of_mixture(mixture: Mixture, a: str, b: str, n_rows: int, rope: float | Non
     for at in range(n_rows):
         numbers: dict[str, Any] = {name: float(column[at]) for name, column in columns.items()}
         row = Pair(a, b, **numbers)
-        if not varies[at]:  # nothing certain without a spread
-            if row.difference == 0:
-                row = replace(row, reason=TWINS)
-            else:
-                row = Pair(a, b, row.difference, reason=NO_SPREAD)
+        if not varies[at] and row.difference == 0:
+            row = replace(row, reason=TWINS)
+        elif not varies[at]:  # nothing certain without a spread
+            row = Pair(a, b, row.difference, reason=NO_SPREAD)
         rows.append(in_own_units(row, about))
     return rows
