@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain, combinations
 from typing import Any
 
 import numpy as np
@@ -126,16 +127,13 @@ class People:
         for name, estimate in zip(self.names, self.estimates, strict=True):
             n_items = estimate.design.n_items
             post = Posterior(estimate.n_models, estimate, margins(estimate))
-            found = pair_rows(estimate, post, options)
-            by_group.append([replace(row, group=name, n_items=n_items) for row in found])
-        rows: list[Pair] = []
-        for of_pair in zip(*by_group, strict=True):
-            rows += of_pair
-        return rows
+            rows = pair_rows(estimate, post, options)
+            by_group.append([replace(row, group=name, n_items=n_items) for row in rows])
+        return list(chain.from_iterable(zip(*by_group, strict=True)))
 
     def covariance(self, first: int, second: int) -> Float[np.ndarray, "group group"]:
         """That of the groups' means of a model (second: -1) or of the difference of two, by the items they share."""
-        added = self.units[:, first]
+        added = self.units[:, first]  # group, unit
         if second >= 0:
             added = added - self.units[:, second]
         return added @ added.T
@@ -144,37 +142,43 @@ class People:
         """P(one model is better by one group and the other by the other group) of each pair and two groups."""
         n_groups = len(self.names)
         n_models = self.estimates[0].n_models
+        variances = [estimate.total().variance[n_models:, 0] for estimate in self.estimates]
         found: list[dict[str, Any]] = []
         for place, (first, second) in enumerate(pairs_of(np.arange(n_models)).tolist()):
             covariance = self.covariance(first, second)
-            own = [one.total().variance[n_models + place, 0] for one in self.estimates]
             of_pair = rows[place * n_groups : (place + 1) * n_groups]
-            for one, other in pairs_of(np.arange(n_groups)).tolist():
-                row = of_pair[one]
-                q = of_pair[other].p_a_better
-                p = _disagreement(row.p_a_better, q, covariance[one, other], own[one] * own[other])
-                groups = {"group": self.names[one], "other_group": self.names[other]}
+            for group, other_group in combinations(range(n_groups), 2):
+                row = of_pair[group]
+                p = _disagreement(
+                    row.p_a_better,
+                    of_pair[other_group].p_a_better,
+                    covariance[group, other_group],
+                    variances[group][place] * variances[other_group][place],
+                )
+                groups = {"group": self.names[group], "other_group": self.names[other_group]}
                 found.append({"a": row.a, "b": row.b, **groups, "p_disagree": p})
         return found
 
     def joined(self) -> Estimate:
         """The groups side by side: what each has by itself, and what all share because they share items."""
         first = self.estimates[0]
-        totals_of = [one.total() for one in self.estimates]
-        variance = np.concatenate([part.variance for part in totals_of], axis=1)
-        df = np.concatenate([part.df for part in totals_of], axis=1)
-        shared = np.zeros((len(variance), 1))
-        apart = ~np.eye(len(self.names), dtype=bool)
-        for row, (one, other) in enumerate(rows_of(np.arange(first.n_models)).tolist()):
-            shared[row] = max(float(self.covariance(one, other)[apart].mean()), 0.0)
-        own = np.maximum(variance - shared, LEAST * variance)
-        nothing = np.zeros_like(variance)
-        known = np.full_like(shared, np.inf)
-        parts = {"annotators": Part(own, nothing, df), "items": Part(shared, nothing[:, :1], known)}
         n_groups = len(self.names)
+        in_all = [estimate.total() for estimate in self.estimates]
+        variance = np.hstack([part.variance for part in in_all])
+        df = np.hstack([part.df for part in in_all])
+        shared = np.zeros((len(variance), 1))
+        two_groups = ~np.eye(n_groups, dtype=bool)
+        for row, (model, other) in enumerate(rows_of(np.arange(first.n_models)).tolist()):
+            covariance = self.covariance(model, other)[two_groups]
+            shared[row] = max(float(covariance.mean()), 0.0)
+        of_group = np.maximum(variance - shared, LEAST * variance)
+        parts = {
+            "annotators": Part(of_group, np.zeros_like(variance), df),
+            "items": Part(shared, np.zeros_like(shared), np.full_like(shared, np.inf)),
+        }
         weights = np.full(n_groups, 1 / n_groups)
         plan = Design(self.n_annotators, group_names=self.names, weights=weights)
-        mean = np.concatenate([one.over_groups().mean for one in self.estimates], axis=1)
+        mean = np.hstack([estimate.over_groups().mean for estimate in self.estimates])
         return Estimate(first.names, mean, parts, plan, first.about)
 
 
@@ -182,11 +186,8 @@ def _of_cells(scores: Scores, cells: Replicates, inside: Bool[np.ndarray, " cell
     """The scores by some cells only, and the places of their items."""
     items, item = np.unique(cells.item[inside], return_inverse=True)
     annotators, annotator = np.unique(cells.replicate[inside], return_inverse=True)
-    names: list[str] = []
-    for at in annotators.tolist():
-        names.append(cells.names[at])
-    values = cells.values[:, inside]
-    chosen = Replicates(item, annotator, values, tuple(names), cells.what)
+    names = tuple([cells.names[at] for at in annotators])
+    chosen = Replicates(item, annotator, cells.values[:, inside], names, cells.what)
     every_model = np.arange(len(scores.models))
     part = scores.part(every_model, items)
     means = chosen.means(len(items))
@@ -213,13 +214,13 @@ def _disagreement(p: float | None, q: float | None, covariance: float, product: 
     if p is None or q is None or product == 0:
         return None
     correlation = float(np.clip(covariance / math.sqrt(product), -1.0, 1.0))
-    places = np.clip(ndtri([p, q]), -FARTHEST, FARTHEST)
-    h, k = places.tolist()
+    z = np.clip(ndtri([p, q]), -FARTHEST, FARTHEST)
     # what dependence adds to P(both negative): Plackett's integral over the correlation (Genz 2004,
     # doi:10.1023/B:STCO.0000035304.20635.31)
     angle = math.asin(correlation)
     theta = angle * PLACES
-    distance = h**2 + k**2 - 2 * h * k * np.sin(theta)
+    crossed = 2 * z.prod() * np.sin(theta)
+    distance = z @ z - crossed
     density = np.exp(-distance / (2 * np.cos(theta) ** 2))
     added = angle * float(WEIGHTS @ density) / (2 * math.pi)
     independent = p * (1 - q) + q * (1 - p)
@@ -228,13 +229,13 @@ def _disagreement(p: float | None, q: float | None, covariance: float, product: 
 
 def _sentences(rows: Sequence[Pair], disagreements: Sequence[Mapping[str, Any]]) -> list[str]:
     """A warning for each two groups that surely disagree, the surest first."""
-    answer = {(row.a, row.b, row.group): row for row in rows}
-    certain = [found for found in disagreements if found["p_disagree"] is not None and found["p_disagree"] >= DISAGREE]
+    favoured = {(row.a, row.b, row.group): row.favours for row in rows}
+    certain = [found for found in disagreements if (found["p_disagree"] or 0.0) >= DISAGREE]
     certain.sort(key=lambda found: -found["p_disagree"])
     sentences = []
     for found in certain[:SHOWN]:
         groups = [found["group"], found["other_group"]]
-        if answer[found["a"], found["b"], found["group"]].favours == "b":
+        if favoured[found["a"], found["b"], found["group"]] == "b":
             groups.reverse()
         sentences.append(
             f"groups of annotators disagree about who is better: {found['a']!r} by the annotators of {groups[0]!r}, "

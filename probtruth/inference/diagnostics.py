@@ -31,11 +31,13 @@ def convergence(sites: Mapping[str, Float[np.ndarray, "chain draw ..."]]) -> tup
         return 1.0, float("inf")
     halves = _halves(varying)
     bulk = _normal_scores(halves)
-    folded = _normal_scores(np.abs(halves - np.median(halves, axis=(0, 1))))
+    distance = np.abs(halves - np.median(halves, axis=(0, 1)))
+    folded = _normal_scores(distance)
+    rhat = gelman_rubin(np.concatenate([bulk, folded], axis=-1))
     low, high = np.quantile(varying, TAILS, axis=(0, 1))
     of_bulk_and_tails = np.concatenate([bulk, halves <= low, halves <= high], axis=-1)
-    max_rhat = np.max(gelman_rubin(np.concatenate([bulk, folded], axis=-1)))
-    return max(1.0, float(max_rhat)), float(effective_sample_size(of_bulk_and_tails).min())
+    ess = effective_sample_size(of_bulk_and_tails)
+    return max(1.0, float(np.max(rhat))), float(ess.min())
 
 
 def mean_with_error(values: Float[np.ndarray, "chain draw"]) -> tuple[float, float]:
@@ -43,7 +45,8 @@ def mean_with_error(values: Float[np.ndarray, "chain draw"]) -> tuple[float, flo
     if np.ptp(values) == 0:
         return float(values.flat[0]), 0.0
     (size,) = effective_sample_size(_halves(values[..., None]))
-    return float(values.mean()), float(values.std(ddof=1) / np.sqrt(size))
+    error = values.std(ddof=1) / np.sqrt(size)
+    return float(values.mean()), float(error)
 
 
 def effective_sample_size(values: Scalars) -> Float[np.ndarray, " scalar"]:
@@ -52,9 +55,10 @@ def effective_sample_size(values: Scalars) -> Float[np.ndarray, " scalar"]:
 
     n = values.shape[0] * values.shape[1]
     with np.errstate(divide="ignore", invalid="ignore"):
-        share = diagnostics.effective_sample_size(values) / n
-    most = np.log10(n)
-    return n * np.where((share > 0) & (share < most), share, most)
+        size = diagnostics.effective_sample_size(values)
+    most = n * np.log10(n)
+    usable = (size > 0) & (size < most)
+    return np.where(usable, size, most)
 
 
 def _halves(values: Scalars) -> Float[np.ndarray, "half draw_of_half scalar"]:
@@ -67,4 +71,5 @@ def _normal_scores(values: Scalars) -> Scalars:
     """Those of the ranks over all chains."""
     flat = values.reshape(-1, values.shape[-1])
     rank = flat.argsort(0).argsort(0) + 1
-    return np.asarray(ndtri((rank - 0.375) / (len(flat) + 0.25))).reshape(values.shape)
+    quantile = (rank - 0.375) / (len(flat) + 0.25)
+    return ndtri(quantile).reshape(values.shape)

@@ -31,7 +31,10 @@ def choose_gold(
     if size > len(scores.items):
         raise InputError(f"{size} of {len(scores.items)} items", "at most all of them", "Ask for fewer.")
     named = scores.models if a is None and b is None else two_models(scores.models, a, b)
-    doubt = _doubt(scores, [scores.models.index(check.one_of(name, scores.models, "model")) for name in named])
+    models: list[int] = []
+    for name in named:
+        models.append(scores.models.index(check.one_of(name, scores.models, "model")))
+    doubt = _doubt(scores, models)
     probability = inclusion(doubt + FLOOR * doubt.mean(), size)
     chosen = systematic(probability, _strata(scores.items, groups), seed)
     return [{"item": scores.items[row], "probability": float(probability[row])} for row in chosen.tolist()]

@@ -87,11 +87,10 @@ class Part:
 
 def part_of(square: Numbers, cube: Numbers, n: Numbers, weight: Numbers, df: Numbers) -> Part:
     """The part of n independent units that weigh so many items, from the sums of powers of their residuals."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        of_square = n / (n - 1) / weight**2
-        of_cube = n**2 / ((n - 1) * (n - 2)) / weight**3.0
-        variance = np.where(n > 1, of_square * square, np.nan)
-        third = np.where(n > 2, of_cube * cube, 0.0)
+    of_square = ratio(n, n - 1, np.nan) / weight**2
+    of_cube = ratio(n**2, (n - 1) * (n - 2)) / weight**3.0
+    variance = of_square * square
+    third = np.where(n > 2, of_cube * cube, 0.0)
     return Part(variance, third, np.broadcast_to(df, variance.shape))
 
 

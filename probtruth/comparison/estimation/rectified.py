@@ -84,12 +84,16 @@ class Rectified:
         answered, remaining, n_answers, answers_df = self._weighing()
         n_others = units - np.bincount(plan.of_unit(), answered, plan.n_groups)
         # of the degrees of freedom one is used by the mean of all groups
-        used = 1.0 - 1.0 / max(float(answers_df.sum()) + plan.n_groups - 1, LEAST_EFFECTIVE - 1)
-        deviations = plan.unit_totals(plan.residuals(self.values[order]))
-        square = rows_from_models(deviations) ** 2
+        n_free = float(answers_df.sum()) + plan.n_groups - 1
+        used = 1.0 - 1.0 / max(n_free, LEAST_EFFECTIVE - 1)
+        residuals = plan.residuals(self.values[order])
+        of_units = plan.unit_totals(residuals)
+        square = rows_from_models(of_units) ** 2
+        with_answer = np.where(answered, square / remaining, 0.0)
+        without = np.where(answered, 0.0, square)
         plain = plan.group_totals(square) * ratio(units, units - 1, 1.0)
-        of_answers = plan.group_totals(np.where(answered, square / remaining, 0.0)) / used
-        of_others = plan.group_totals(np.where(answered, 0.0, square)) * ratio(n_others, n_others - 1, 1.0)
+        of_answers = plan.group_totals(with_answer) / used
+        of_others = plan.group_totals(without) * ratio(n_others, n_others - 1, 1.0)
         both = of_answers + of_others
         spread = of_answers**2 / (used * answers_df)
         spread += of_others**2 / np.maximum(n_others - 1, 1)
@@ -118,7 +122,8 @@ class Rectified:
         plan = self.design
         group = plan.of_unit()
         (weight,) = plan.unit_totals(self.weights[None])
-        share = weight / plan.group_totals(weight[None])[0, group]
+        (total,) = plan.group_totals(weight[None])
+        share = weight / total[group]
         (square,) = plan.group_totals(share[None] ** 2)
         of_all = square[group]
         remaining = 1 - 2 * share + of_all
@@ -126,8 +131,8 @@ class Rectified:
         less = leverage * (of_all - 2 * share)
         diagonal = share**4 - less**2
         rows = np.stack([diagonal, leverage, leverage * share, leverage * share**2])
-        total, zero, one, two = plan.group_totals(rows)
-        noise = total + (square * zero) ** 2
+        diagonal, zero, one, two = plan.group_totals(rows)
+        noise = diagonal + (square * zero) ** 2
         noise += 2 * (two * zero + one**2 - 2 * square * one * zero)
         df = square**2 / noise
         return weight > 0, remaining, 1 / square, np.where(square > OUTWEIGHS, 1.0, df)

@@ -63,7 +63,8 @@ class Shared:
         """
         place = np.full(models.max(initial=0) + 2, -1)  # the last place, -1, is of no model
         place[self.models] = np.arange(len(self.models))
-        found = self.units.excess(*place[rows_of(models).T])
+        first, second = place[rows_of(models).T]
+        found = self.units.excess(first, second)
         counts = np.square(found.counted if counted is None else counted)
         raw = counts * found.raw
         if not self.named:

@@ -132,8 +132,9 @@ class UnitTotals:
         one = of_model[first]
         two = of_model[other]
         spread = one**2 + two**2 + 2 * alike * one * two
+        both = raw[first] + raw[other]
         least = np.minimum(self.df[first], self.df[other])
-        df = ratio((raw[first] + raw[other]) ** 2, spread, least)
+        df = ratio(both**2, spread, least)
         counted = np.minimum(self.counted[first], self.counted[other])
         return Excess(totals, self.chance[first, other], df, least, counted)
 
@@ -325,7 +326,9 @@ def _parts(
     for begin, end in pairwise([*new_block.tolist(), len(first)]):
         starts = first[begin:end]
         start = int(starts[0])
-        stop = int(first[end]) if end < len(first) else len(item)
+        stop = len(item)
+        if end < len(first):
+            stop = int(first[end])
         cells = slice(start, stop)
         losses = values(cells)
         count = np.diff(starts, append=stop)

@@ -191,11 +191,13 @@ def quadrature(groups: Groups, prior: Prior, pair: int) -> Hierarchy:
         about = mean - centre
         log, total = with_mean(nodes, log_weights, sizes, between, about)
         of_group = logsumexp(log, axis=0)
-        each = (np.exp(log - of_group) / total).sum(0)
+        node_weight = np.exp(log - of_group)
+        each = (node_weight / total).sum(0)
         precision = each.sum(0)
         score = (each * about).sum(0)
+        of_groups = of_group.sum(0)
         integrated = (score**2 / precision - np.log(precision)) / 2  # the population's mean
-        density = of_cell + of_group.sum(0) + integrated
+        density = of_cell + of_groups + integrated
         likely = density > density.max() - NEGLIGIBLE
         within = quantile[likely.any(0)]
         low = max(0.0, float(within[0]) - step)
@@ -206,10 +208,13 @@ def quadrature(groups: Groups, prior: Prior, pair: int) -> Hierarchy:
     # a Kronecker sequence: in every group the vectors of neighbouring cells fill the range evenly
     group = np.arange(len(mean))[:, None]
     place = np.arange(len(cell)) + 0.5
-    uniform = np.sqrt(_primes(len(mean)))[:, None] * place % 1.0
+    stride = np.sqrt(_primes(len(mean)))[:, None]
+    uniform = stride * place % 1.0
     node = _chosen(log[:, :, cell, value], uniform)
-    variance = np.exp(nodes[node, group, cell, 0]) / groups.n_items[:, None]
-    return Hierarchy(groups.mean[:, pair], between[value], variance, weight / weight.sum())
+    of_item = np.exp(nodes[node, group, cell, 0])
+    variance = of_item / groups.n_items[:, None]
+    weight /= weight.sum()
+    return Hierarchy(groups.mean[:, pair], between[value], variance, weight)
 
 
 def _chosen(log_weights: Float[np.ndarray, "node ..."], uniform: Float[np.ndarray, "..."]) -> Int[np.ndarray, "..."]:
@@ -249,10 +254,13 @@ def _of_variances(
         typical, spread = cells
         nodes, log_weights = variance_nodes(typical, spread, df[:, None], seen[:, None])
         of_cell = -0.5 * (spread / SPREAD) ** 2
-        log_density = of_cell + logsumexp(log_weights, axis=0).sum(0)
+        of_groups = logsumexp(log_weights, axis=0)
+        log_density = of_cell + of_groups.sum(0)
         likely = log_density > log_density.max() - UNLIKELY
-        low = np.maximum(cells[:, likely].min(1) - step, [-np.inf, 0.0])
-        high = cells[:, likely].max(1) + step
+        likely_cells = cells[:, likely]
+        low = likely_cells.min(1) - step
+        high = likely_cells.max(1) + step
+        low[1] = max(low[1], 0.0)
     return nodes[..., likely], log_weights[..., likely], of_cell[likely]
 
 
@@ -310,13 +318,15 @@ def _even_quantiles(
     edges: Float[np.ndarray, " edge"], log_density: Float[np.ndarray, "draw cell"]
 ) -> Float[np.ndarray, "draw value"]:
     """Values at evenly spread quantiles of each draw's density, which is constant in a cell."""
-    draw = np.arange(len(log_density))[:, None]
+    n_draws, n_cells = log_density.shape
+    draw = np.arange(n_draws)[:, None]
     density = np.exp(log_density - log_density.max(1, keepdims=True))
-    cumulative = np.cumsum(density, axis=1)
+    cumulative = np.zeros((n_draws, n_cells + 1))
+    np.cumsum(density, axis=1, out=cumulative[:, 1:])
     cumulative /= cumulative[:, -1:]
-    cumulative = np.pad(cumulative, ((0, 0), (1, 0)))
     # a Kronecker sequence: neighbouring draws fill what each leaves between its values
-    wanted = (draw * GOLDEN % 1.0 + np.arange(SDS)) / SDS
+    offset = draw * GOLDEN % 1.0
+    wanted = (offset + np.arange(SDS)) / SDS
     # all draws in one table: that of each lies between its number and the next
     table = (draw + cumulative).ravel()
     return np.interp(draw + wanted, table, np.tile(edges, len(draw)))
@@ -397,12 +407,11 @@ class Population:
         reference = self.reference[pair]
         shared = self.shared[pair]
         if not self.varies[pair]:
-            return Mixture(np.ones(1), np.full(1, reference), np.full(1, np.sqrt(shared)))
-        hierarchy = self.posterior[int(np.count_nonzero(self.varies[:pair]))]
-        if over == "groups":
-            scaled = hierarchy.of_groups()
-        else:
-            scaled = hierarchy.mixture(over == "new group")
+            sd = np.sqrt(shared)
+            return Mixture(np.ones(1), np.full(1, reference), np.full(1, sd))
+        place = int(np.count_nonzero(self.varies[:pair]))
+        hierarchy = self.posterior[place]
+        scaled = hierarchy.of_groups() if over == "groups" else hierarchy.mixture(over == "new group")
         variance = (unit * scaled.sd) ** 2 + shared
         return Mixture(scaled.weight, unit * scaled.mean + reference, np.sqrt(variance))
 

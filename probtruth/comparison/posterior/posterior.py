@@ -107,8 +107,10 @@ class Tree:
                 margin = of_pairs[row]
                 first, second = pairs[row]
                 difference = margin.at(other_df(t[:, place], df, margin.df))
-                wanted[place] = (difference - (means[first] - means[second])) / margin.scale
-            draws[block] = np.linalg.solve(normal, along.T @ wanted).T
+                difference -= means[first] - means[second]
+                wanted[place] = difference / margin.scale
+            fitted = np.linalg.solve(normal, along.T @ wanted)
+            draws[block] = fitted.T
         return draws
 
     def means(self, steps: Steps) -> Float[np.ndarray, "draw model"]:
@@ -163,7 +165,8 @@ def _root(variance: np.ndarray, model: np.ndarray, parent: np.ndarray) -> Float[
     values, vectors = np.linalg.eigh(correlation)
     if values[0] < 0:  # variances of pairs that no covariance has
         correlation = (vectors * np.maximum(values, 0.0)) @ vectors.T
-    root = np.linalg.cholesky(correlation + RIDGE * np.eye(len(correlation)))
+    ridge = RIDGE * np.eye(len(correlation))
+    root = np.linalg.cholesky(correlation + ridge)
     return root / np.linalg.norm(root, axis=1, keepdims=True)
 
 
@@ -203,10 +206,11 @@ def tiers(
     drawn: Float[np.ndarray, "*batch model"], means: Float[np.ndarray, " model"], rope: float = 0.0
 ) -> Int[np.ndarray, " model"]:
     """The tier of each model, from 1, in the order of the mean scores."""
-    draws = drawn.reshape(-1, drawn.shape[-1])
+    n_models = len(means)
+    draws = drawn.reshape(-1, n_models)
     order = np.argsort(means, kind="stable")
-    chance = np.zeros(len(means) - 1)
-    for block in blocks(len(means), len(draws)):
+    chance = np.zeros(n_models - 1)
+    for block in blocks(n_models, len(draws)):
         sorted_draws = draws[block][:, order]
         worst_above = np.maximum.accumulate(sorted_draws, axis=1)
         from_the_last = np.minimum.accumulate(sorted_draws[:, ::-1], axis=1)
@@ -215,7 +219,7 @@ def tiers(
         chance += (gap > rope).sum(0)
     likely = chance >= CUT * len(draws)
     differ = np.diff(means[order]) > 0
-    tier = np.ones(len(means), np.int64)
+    tier = np.ones(n_models, np.int64)
     tier[order[1:]] += np.cumsum(likely & differ)
     return tier
 

@@ -16,7 +16,7 @@ from probtruth.comparison.results.rows import NO_SPREAD, group_rows, pair_rows, 
 from probtruth.comparison.results.tests import MOST, Row, paired_tests, rows_of_tests
 from probtruth.comparison.results.tree import tree_of
 from probtruth.comparison.results.unseen import LEVEL, NO_BOUND, NOT_SAMPLED, OF_VOTES
-from probtruth.comparison.results.warn import prior_of_groups, warnings_of
+from probtruth.comparison.results.warn import prior_of_groups, sampling, warnings_of
 from probtruth.errors import PosteriorError
 from probtruth.types import Comparison, orientation
 from probtruth.types.comparison import leading_pair
@@ -37,16 +37,20 @@ def assemble(estimate: Estimate, post: Posterior, options: Options) -> Compariso
     warnings = warnings_of(estimate, options, diagnostics, pairs)
     if ordered and post.population is not None:
         warnings += prior_of_groups(estimate.names, post.population)
-    if options.strict and (failing := [warning for warning in warnings if warning.startswith("sampling:")]):
+    failing = sampling(diagnostics)
+    if options.strict and failing:
         raise PosteriorError(" ".join(failing))
     group_results = unit_rows(estimate, rope) if estimate.of_new else {}
     told_apart = bool(group_results)
     if post.population is not None:
         group_results |= population_rows(estimate, post.population, rope)
-    bounded = about.of_means and about.range is not None
-    reason = NOT_SAMPLED if options.these_items else None if bounded or about.outcomes is not None else NO_BOUND
+    reason = None  # why nothing is said of what was not observed
     if about.preference is not None:
         reason = OF_VOTES
+    elif options.these_items:
+        reason = NOT_SAMPLED
+    elif about.outcomes is None and not (about.of_means and about.range is not None):
+        reason = NO_BOUND
     return Comparison(
         models=estimate.about.models,
         pairs=pairs,
@@ -135,11 +139,13 @@ def _tests(estimate: Estimate, post: Posterior, options: Options, models: Collec
 def _made_tests(estimate: Estimate, options: Options, chosen: Int[np.ndarray, " chosen"]) -> list[Row]:
     about = estimate.about
     plan = estimate.design
-    of_pair = len(estimate.names) + pair_rows_of(pairs_of(chosen), len(estimate.names))
+    of_pair = estimate.n_models + pair_rows_of(pairs_of(chosen), estimate.n_models)
     dependent = options.these_items or options.replicates in ("crossed", "folds") or estimate.shared is not None
-    values = None
-    if not dependent and about.values is not None and about.gold is None and plan.n_items <= MOST:
-        values = about.values[estimate.order[chosen]]
+    values = about.values
+    if dependent or about.gold is not None or plan.n_items > MOST:
+        values = None
+    if values is not None:
+        values = values[estimate.order[chosen]]
     over_groups = estimate.over_groups()
     return paired_tests(
         over_groups.mean[of_pair, 0],

@@ -70,9 +70,8 @@ def _pair(estimate: Estimate, post: Posterior, options: Options, both: tuple[int
     varies = options.these_items or margin.scale > 0
     rate = highest_rate(estimate.design.n_units)
     worst = _worst_unseen(estimate, post, rate, mean, both, row)
-    if (
-        worst is not None and estimate.ends is not None and np.ptp(estimate.ends[:, row]) == 0
-    ):  # certain only if the bound leaves no doubt
+    constant = estimate.ends is not None and np.ptp(estimate.ends[:, row]) == 0
+    if constant and worst is not None:  # certain only if the bound leaves no doubt
         varies = varies and worst * mean > 0
     found = Pair(a, b, mean, reason=NO_SPREAD)
     if math.isnan(margin.scale):
@@ -230,18 +229,21 @@ def unit_rows(estimate: Estimate, rope: float | None) -> dict[str, list[Pair]]:
     """The pairs for these annotators (or replicates) and for new ones, where the answer is of neither alone."""
     over_groups = estimate.over_groups()
     pairs = slice(estimate.n_models, None)
+    means = over_groups.mean[pairs, 0].tolist()
     rows: dict[str, list[Pair]] = {}
     for name in estimate.of_new:
         of_these = {what: part for what, part in over_groups.parts.items() if what != name}
         of_new = replace(over_groups, parts={**over_groups.parts, **estimate.of_new})
         if not (of_new.total().variance[pairs] > TOLD**2 * over_groups.total().variance[pairs]).any():
             return {}
-        for what, of in ((f"these {name}", replace(over_groups, parts=of_these)), (f"new {name}", of_new)):
-            found = zip(combinations(estimate.names, 2), of.mean[pairs, 0].tolist(), margins(of)[pairs], strict=True)
+        by_units = {f"these {name}": replace(over_groups, parts=of_these), f"new {name}": of_new}
+        for what, of_units in by_units.items():
             rows[what] = []
-            for (a, b), mean, margin in found:
+            of_pairs = margins(of_units)[pairs]
+            for (a, b), mean, margin in zip(combinations(estimate.names, 2), means, of_pairs, strict=True):
                 if math.isfinite(mean):
-                    rows[what].append(in_own_units(of_margin(a, b, mean, margin, rope), estimate.about))
+                    row = of_margin(a, b, mean, margin, rope)
+                    rows[what].append(in_own_units(row, estimate.about))
     return rows
 
 

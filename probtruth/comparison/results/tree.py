@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from probtruth.comparison.estimation.estimate import Estimate
-from probtruth.comparison.estimation.pairs import LEADING
+from probtruth.comparison.estimation.pairs import LEADING, pairs_of
 from probtruth.comparison.posterior.posterior import Posterior
 
 if TYPE_CHECKING:
@@ -42,8 +42,7 @@ def tree_of(estimate: Estimate, post: Posterior, seed: int) -> "xarray.DataTree"
     draws = {"contrast": (("chain", "draw", "model_name"), means - centre)}
     of_pair = ("chain", "draw", "pair")
     if len(pairs) <= STORED_PAIRS:
-        first = [a for a, _ in pairs]
-        second = [b for _, b in pairs]
+        first, second = pairs_of(np.arange(len(models))).T
         draws["difference"] = (of_pair, means[..., first] - means[..., second])
     coordinates: dict[str, object] = {"chain": np.arange(shape[0]), "draw": np.arange(shape[1])}
     names = {"model_name": models, "pair": [f"{models[a]} - {models[b]}" for a, b in pairs]}
@@ -72,9 +71,8 @@ def tree_of(estimate: Estimate, post: Posterior, seed: int) -> "xarray.DataTree"
         tree["/posterior"]["population_difference"] = (of_pair, unit * difference)
         tree["/posterior"]["between_group_sd"] = (of_pair, between)
     if post.run is not None:
-        stats = post.run.runs[0].stats
-        n = shape[1]
-        tree["/sample_stats"] = xarray.Dataset(
-            {name: (("chain", "draw"), value[:, :n]) for name, value in stats.items()}
-        )
+        stats: dict[str, object] = {}
+        for name, value in post.run.runs[0].stats.items():
+            stats[name] = (("chain", "draw"), value[:, : shape[1]])
+        tree["/sample_stats"] = xarray.Dataset(stats)
     return xarray.DataTree.from_dict(tree)
