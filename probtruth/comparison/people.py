@@ -221,7 +221,8 @@ def _disagreement(p: float | None, q: float | None, covariance: float, product: 
     theta = angle * PLACES
     crossed = 2 * z.prod() * np.sin(theta)
     distance = z @ z - crossed
-    density = np.exp(-distance / (2 * np.cos(theta) ** 2))
+    scale = 2 * np.cos(theta) ** 2
+    density = np.exp(-distance / scale)
     added = angle * float(WEIGHTS @ density) / (2 * math.pi)
     independent = p * (1 - q) + q * (1 - p)
     return min(max(independent - 2 * added, 0.0), 1.0)

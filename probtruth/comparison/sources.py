@@ -192,8 +192,9 @@ def _within(
             return fixed_variance(scores, weights, influence, int(pair[0]), int(pair[1]))
         if lacking.all():
             return None
-        of_shared = scores.part(pair, np.flatnonzero(~lacking))
-        return fixed_variance(of_shared, weights[~lacking] / weights[~lacking].sum(), None, 0, 1)
+        shared = np.flatnonzero(~lacking)
+        of_shared = weights[shared]
+        return fixed_variance(scores.part(pair, shared), of_shared / of_shared.sum(), None, 0, 1)
 
     return {"replicates" if scores.labels is None else "labels": variance_of}
 

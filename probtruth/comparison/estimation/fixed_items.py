@@ -51,9 +51,10 @@ def fixed_estimate(
     rows = rows_of(order)
     mean = np.zeros((len(rows), 1))
     moments = np.zeros((3, len(rows), 1))
-    for row, (a, b) in enumerate(rows.tolist()):
-        models = [a] if b < 0 else [a, b]
-        mean[row] = _difference(scores.losses[models]) @ item_weights
+    for row, pair in enumerate(rows.tolist()):
+        models = [model for model in pair if model >= 0]
+        losses = _difference(scores.losses[models])
+        mean[row] = losses @ item_weights
         moments[:, row, 0] = _moments(scores, item_weights, models, correlation)
     variance, third, spread = moments
     df = ratio(variance**2, spread, MANY)

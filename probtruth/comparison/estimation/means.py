@@ -36,7 +36,9 @@ def estimate_of(moments: Moments, plan: Design, about: About) -> Estimate:
     unit_totals = sums.n * mean
     if plan.unit_group is not None:
         mean = plan.group_totals(unit_totals) / plan.group_sizes
-    apart = np.maximum(high - mean, mean - low).max(1, initial=0.0)
+    above = high - mean
+    below = mean - low
+    apart = np.maximum(above, below).max(1, initial=0.0)
     constant = apart <= ROUNDING * largest
     square, cube = sums.about(mean, constant)
     part = part_of(square, cube, plan.group_units, plan.group_sizes, plan.df)
@@ -47,7 +49,8 @@ def estimate_of(moments: Moments, plan: Design, about: About) -> Estimate:
     # with holes the sizes are those of the clusters' items that a pair shares
     of_units = plan.unit_group is not None and about.shared_items is None
     if of_units:
-        differ = plan.group_totals((unit_totals != 0).astype(np.float64))
+        unit_differs = (unit_totals != 0).astype(np.float64)
+        differ = plan.group_totals(unit_differs)
     differ = np.where(rounding[:, None], 0, differ)
     constant_group = differ == 0
     if about.range is not None:  # else nothing says by how much a constant difference could vary
@@ -95,11 +98,13 @@ class _Sums:
         if plan.unit_group is not None:
             apart = mean - centre[:, plan.of_unit()]
             residual = self.n * apart
-            largest = np.abs(self.n * mean).max(1, initial=0.0)
+            of_units = self.n * mean
+            largest = np.abs(of_units).max(1, initial=0.0)
             same = np.abs(residual).max(1, initial=0.0) <= ROUNDING * largest
             residual[constant & same] = 0.0
             square = residual**2 * plan.leverage
-            return plan.group_totals(square), plan.group_totals(square * residual)
+            cube = square * residual
+            return plan.group_totals(square), plan.group_totals(cube)
         square, cube = np.where(constant[:, None], 0.0, self.powers[1:])
         shift = mean - centre
         shift[np.abs(shift) <= ROUNDING * np.abs(centre)] = 0.0

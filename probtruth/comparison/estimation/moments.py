@@ -314,7 +314,9 @@ def _steps_of(values: ModelItem) -> tuple[int, int] | None:
         size = np.abs(part)
         if not ((size == 0) | (size == 1) | np.isnan(part)).all():
             return None
-    return int(np.fmin.reduce(values, axis=None, initial=0.0)), int(np.fmax.reduce(values, axis=None, initial=0.0))
+    least = np.fmin.reduce(values, axis=None, initial=0.0)
+    most = np.fmax.reduce(values, axis=None, initial=0.0)
+    return int(least), int(most)
 
 
 def _summed(values: ModelItem, plan: Design) -> tuple[np.ndarray, ...]:
@@ -346,12 +348,15 @@ def _summed(values: ModelItem, plan: Design) -> tuple[np.ndarray, ...]:
             rows = values[start:stop]
             if stop > n_models:
                 first, second = pairs[max(0, start - n_models) : stop - n_models].T
-                rows = np.concatenate([rows, values[first] - values[second]])
+                differences = values[first] - values[second]
+                rows = np.concatenate([rows, differences])
             block = slice(start, stop)
             mean = np.add.reduceat(rows, starts, axis=1) / count
             powers[0][block, cells] = mean
             if plan.n_clusters is None:
-                residual = rows - (mean if len(starts) == 1 else np.repeat(mean, count, axis=1))
+                if len(cells) > 1:
+                    mean = np.repeat(mean, count, axis=1)
+                residual = rows - mean
                 raised = residual * residual
                 powers[1][block, cells] = np.add.reduceat(raised, starts, axis=1)
                 raised *= residual
@@ -369,6 +374,7 @@ def _with_holes(values: ModelItem, plan: Design) -> tuple[np.ndarray, ...]:
     n_rows = n_models * (n_models + 1) // 2
     group = plan.of_item()
     n_cells = plan.n_clusters or plan.n_groups
+    # axes: least and largest, or how many and how large; model or pair; group
     ends = np.full((2, n_rows, plan.n_groups), -np.inf)
     sizes = np.zeros((2, n_rows, plan.n_groups))
     stop = n_models
@@ -385,7 +391,8 @@ def _with_holes(values: ModelItem, plan: Design) -> tuple[np.ndarray, ...]:
                 rows = scores - np.take(values[model + 1 :], items, axis=1)
             ends[0, pairs, at] = -np.fmin.reduce(rows, axis=1, initial=np.inf)
             ends[1, pairs, at] = np.fmax.reduce(rows, axis=1, initial=-np.inf)
-            distance = np.fmax(np.abs(rows), 0.0)
+            distance = np.abs(rows)
+            distance[np.isnan(distance)] = 0.0
             sizes[0, pairs, at] = np.count_nonzero(distance, axis=1)
             sizes[1, pairs, at] = distance.sum(1)
     powers = np.full((3 if plan.n_clusters is None else 1, n_rows, n_cells), np.nan)

@@ -130,10 +130,12 @@ class Rectified:
         leverage = share**2 / remaining
         less = leverage * (of_all - 2 * share)
         diagonal = share**4 - less**2
-        rows = np.stack([diagonal, leverage, leverage * share, leverage * share**2])
+        by_share = leverage * share
+        rows = np.stack([diagonal, leverage, by_share, by_share * share])
         diagonal, zero, one, two = plan.group_totals(rows)
         noise = diagonal + (square * zero) ** 2
-        noise += 2 * (two * zero + one**2 - 2 * square * one * zero)
+        crossed = two * zero + one**2 - 2 * square * one * zero
+        noise += 2 * crossed
         df = square**2 / noise
         return weight > 0, remaining, 1 / square, np.where(square > OUTWEIGHS, 1.0, df)
 
@@ -190,7 +192,8 @@ def _seldom(
     n_answers = np.array([*gold.labels.values()])
     occurs = np.maximum(n_answers, probs.sum(0)) >= 1
     seldom = np.flatnonzero((n_answers < FEW_OF_LABEL) & occurs)
-    finite = np.flatnonzero(np.isfinite(scores.losses).all(1) & np.isfinite(values).all(1))
+    with_values = np.isfinite(scores.losses).all(1) & np.isfinite(values).all(1)
+    finite = np.flatnonzero(with_values)
     inferred = tuned * scores.losses[finite]
     correction = values[finite] - inferred
     expected = inferred + correction.mean(1, keepdims=True)
@@ -200,9 +203,11 @@ def _seldom(
         usable = np.isfinite(change).all(0)
         change = change[:, usable]
         of_label = probs[:, label]
-        weight = ((1 - DOUBTED) * of_label + DOUBTED * of_label.mean())[usable]
+        doubted = (1 - DOUBTED) * of_label + DOUBTED * of_label.mean()
+        weight = doubted[usable]
         lacking = 1 - n_answers[label] / FEW_OF_LABEL
-        square = squares_apart(change * np.sqrt(weight)) * ratio(lacking, weight.sum())
+        square = squares_apart(change * np.sqrt(weight))
+        square *= ratio(lacking, weight.sum())
         total = change @ weight
         direction = total[:, None] - total
         np.fill_diagonal(direction, total)

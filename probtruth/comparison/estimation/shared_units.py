@@ -74,7 +74,7 @@ class Shared:
             raw = counts * found.extra
         variance = counts * found.extra
         third = found.skewness * variance**1.5
-        return Part(*np.stack([variance, third, found.df, raw])[..., None])
+        return Part(variance[:, None], third[:, None], found.df[:, None], raw[:, None])
 
     @property
     def effective(self) -> float:
@@ -173,14 +173,15 @@ def _labels_in_shares(
 ) -> Int[np.ndarray, " vote"]:
     """The votes' labels as columns of the shares, which may have labels of the predictions too; both must agree."""
     used = np.flatnonzero((shares > 0).any(0))
-    voted = np.unique(label)
+    voted, place = np.unique(label, return_inverse=True)
     if len(used) == len(voted):  # the used ones, in their order
-        label = used[np.searchsorted(voted, label)]
+        label = used[place]
     n_labels = shares.shape[1]
     votes = item * n_labels + np.minimum(label, n_labels - 1)
     counts = np.bincount(votes, minlength=shares.size).reshape(shares.shape)
-    found = counts / np.maximum(counts.sum(1, keepdims=True), 1)
-    if label.max(initial=0) >= n_labels or not np.allclose(found, shares, rtol=0, atol=SAME):
+    of_item = counts.sum(1, keepdims=True)
+    shares_of_votes = counts / np.maximum(of_item, 1)
+    if label.max(initial=0) >= n_labels or not np.allclose(shares_of_votes, shares, rtol=0, atol=SAME):
         raise InputError("annotations other than those behind the scores", "the same", "Score against their truth.")
     return label
 

@@ -126,7 +126,8 @@ class UnitTotals:
         raw = np.square(self.totals).sum(1)
         # Welch's rule between models of different units; of the same units, these count once
         square = self.contrast**2
-        direction = ratio(square, np.linalg.norm(square, axis=1, keepdims=True))
+        length = np.linalg.norm(square, axis=1, keepdims=True)
+        direction = ratio(square, length)
         alike = np.minimum(direction @ direction.T, 1.0)[first, other]
         of_model = raw / np.sqrt(self.df)
         one = of_model[first]
@@ -136,7 +137,8 @@ class UnitTotals:
         least = np.minimum(self.df[first], self.df[other])
         df = ratio(both**2, spread, least)
         counted = np.minimum(self.counted[first], self.counted[other])
-        return Excess(totals, self.chance[first, other], df, least, counted)
+        chance = self.chance[first, other]
+        return Excess(totals, chance, df, least, counted)
 
 
 OF_ROW = ("weight", "contrast", "total")
@@ -205,8 +207,9 @@ class UnitSums:
             summed[name] = getattr(self, name) + getattr(other, name)
         for name in OF_ROW:
             values = np.concatenate([getattr(self, name), getattr(other, name)])
-            summed[name] = np.zeros((len(rows), *values.shape[1:]))
-            np.add.at(summed[name], row_of, values)
+            of_rows = np.zeros((len(rows), *values.shape[1:]))
+            np.add.at(of_rows, row_of, values)
+            summed[name] = of_rows
         return UnitSums(names, rows // len(names), rows % len(names), **summed)
 
     def among(self, groups: Int[np.ndarray, " group"], n_groups: int) -> "UnitSums":
@@ -230,7 +233,8 @@ class UnitSums:
         share = self.weight / in_strata[self.stratum]
         among_all = self.weight * (1 - share)
         contrast_of_row = self.contrast + of_one[self.stratum] * among_all
-        noise = self.chance + of_one * np.bincount(self.stratum, contrast_of_row, 2 * n_groups)
+        of_strata = np.bincount(self.stratum, contrast_of_row, 2 * n_groups)
+        noise = self.chance + of_one * of_strata
         # squares about a mean, those of the items of one unit, count for this as chance moves the totals
         factor = np.where(of_one, noise / np.maximum(in_strata - 1, 1), 1.0)
         of_row = scale[self.stratum]
@@ -238,7 +242,8 @@ class UnitSums:
         contrast = np.bincount(self.unit, of_row * contrast_of_row, n_units)
         total_square = float((weight**2).sum())
         effective = float(ratio(weight.sum() ** 2, total_square, 1.0))
-        signal = _signal(contrast) - float(square_scale @ (factor * noise))
+        of_chance = float(square_scale @ (factor * noise))
+        signal = _signal(contrast) - of_chance
         if signal <= RESOLVED * total_square:
             return _Spread(scale, factor, contrast, 0.0, 1.0, effective, 0.0)
         df = max(float(effective_number(contrast**2)) - 1.0, 1.0)
@@ -247,7 +252,8 @@ class UnitSums:
         cells, cell = np.unique(group * n_units + self.unit, return_inverse=True)
         of_cell = np.bincount(cell, self.weight)
         of_group = np.bincount(cells // n_units, of_cell**2, n_groups)
-        even = float(square_scale[:n_groups] @ ratio(of_group, n_items))
+        mean = ratio(of_group, n_items)
+        even = float(square_scale[:n_groups] @ mean)
         inverse = float(square_scale @ self.inverse)
         size = max(total_square - inverse + even, 0.0) / signal
         # noise in the estimate averages out over units
@@ -255,7 +261,8 @@ class UnitSums:
         resolved = signal / (signal + of_noise / math.sqrt(df))
         # and the estimate tells little where its noise is many times that of the mean over the items (1: all see all)
         noisy = size * of_noise / inverse
-        resolved /= 1 + (max(noisy - 1.0, 0.0) / NOISY) ** 2
+        more_noise = max(noisy - 1.0, 0.0) / NOISY
+        resolved /= 1 + more_noise**2
         effective += (df - 1.0) * resolved**2
         counted = min(effective - 1.0, 1.0) ** SLOWLY * resolved
         return _Spread(scale, factor, contrast, size, df, effective, counted)

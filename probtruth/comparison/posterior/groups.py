@@ -57,6 +57,7 @@ def variance_nodes(typical: Any, spread: Any, df: Any, seen: Any, xp: Any = np) 
         curvature = half * seen * xp.exp(-mode)
     sd = xp.sqrt(2 / (precision + curvature))
     first_axis = (-1,) + (1,) * mode.ndim
+    # axes: node, then those of the mode
     nodes = mode + sd * NODES.reshape(first_axis)
     log_weights = LOG_WEIGHTS.reshape(first_axis) + xp.log(sd)
     distance = (nodes - typical) / spread
@@ -75,8 +76,8 @@ def with_mean(nodes: Any, log_weights: Any, n_items: Any, between: Any, apart: A
 def significant(values: Float[np.ndarray, "*batch"]) -> Float[np.ndarray, "*batch"]:
     """The same to ten digits, so that rounding of the scores does not turn what the sampler decides."""
     size = np.where(values == 0, 1.0, np.abs(values))
-    power = 9 - np.floor(np.log10(size))
-    factor = 10.0 ** np.clip(power, -290, 290)
+    digits = np.floor(np.log10(size))
+    factor = 10.0 ** np.clip(9 - digits, -290, 290)
     return np.round(values * factor) / factor
 
 
@@ -164,7 +165,8 @@ class Hierarchy:
         rng = np.random.default_rng(seed)
         part = rng.choice(len(self.weight), size, p=self.weight)
         centre, variance = self.population()
-        noise = np.sqrt(variance[part]) * rng.standard_normal(size)
+        sd = np.sqrt(variance[part])
+        noise = sd * rng.standard_normal(size)
         return centre[part] + noise, self.between[part]
 
 
@@ -172,7 +174,9 @@ def quadrature(groups: Groups, prior: Prior, pair: int) -> Hierarchy:
     """A grid over the part of the priors that the data leave."""
     mean = groups.mean[:, pair, None, None]
     sizes = groups.n_items[:, None, None]
-    all_nodes, all_log_weights, of_all_cells = _of_variances(groups.seen[:, pair], groups.df[:, pair])
+    seen = groups.seen[:, pair]
+    df = groups.df[:, pair]
+    all_nodes, all_log_weights, of_all_cells = _of_variances(seen, df)
     low = 0.0
     high = 1.0
     for every in (SOME_CELLS, 1):
@@ -184,10 +188,12 @@ def quadrature(groups: Groups, prior: Prior, pair: int) -> Hierarchy:
         quantile = low + step * (np.arange(POINTS) + 0.5)
         between = prior.scale[pair] * np.expm1(quantile * prior.log_range[pair])
         # about the mean under the prior of the variances, near which the density has its mode
-        prior_weight = np.exp(log_weights - logsumexp(log_weights, axis=0))
+        of_nodes = logsumexp(log_weights, axis=0)
+        prior_weight = np.exp(log_weights - of_nodes)
         total = np.exp(nodes) / sizes + between**2
         rough = (prior_weight / total).sum(0)
-        centre = (rough * mean).sum(0) / rough.sum(0)
+        weighted = rough * mean
+        centre = weighted.sum(0) / rough.sum(0)
         about = mean - centre
         log, total = with_mean(nodes, log_weights, sizes, between, about)
         of_group = logsumexp(log, axis=0)
@@ -244,7 +250,8 @@ def _of_variances(
     The cells are the middles of an even grid over the part of both that the variances seen leave.
     """
     # axes: typical variance or its spread; of cells also the cell
-    middles = np.indices(CELLS_OF_VARIANCES).reshape(2, -1) + 0.5
+    places = np.indices(CELLS_OF_VARIANCES).reshape(2, -1)
+    middles = places + 0.5
     log_seen = np.log(seen)
     low = np.array([log_seen.min() - BEYOND, 0.0])
     high = np.array([log_seen.max() + BEYOND, LARGEST_SPREAD])
@@ -253,7 +260,8 @@ def _of_variances(
         cells = low[:, None] + step[:, None] * middles
         typical, spread = cells
         nodes, log_weights = variance_nodes(typical, spread, df[:, None], seen[:, None])
-        of_cell = -0.5 * (spread / SPREAD) ** 2
+        prior_sds = spread / SPREAD
+        of_cell = -0.5 * prior_sds**2
         of_groups = logsumexp(log_weights, axis=0)
         log_density = of_cell + of_groups.sum(0)
         likely = log_density > log_density.max() - UNLIKELY
@@ -271,13 +279,18 @@ def from_draws(groups: Groups, prior: Prior, sites: Mapping[str, np.ndarray], pa
     """
     difference = sites["difference"].ravel()
     between = sites["between"].ravel()
+    typical = sites["typical"].ravel()
+    spread = sites["spread"].ravel()
     mean = groups.mean[:, pair]
     sizes = groups.n_items[:, None]
     df = groups.df[:, pair, None]
     seen = groups.seen[:, pair, None]
-    nodes, log_weights = variance_nodes(sites["typical"].ravel(), sites["spread"].ravel(), df, seen)
-    log_weights, _ = with_mean(nodes, log_weights, sizes, between, mean[:, None] - difference)
-    uniform = np.random.default_rng(seed).random(log_weights.shape[1:])
+    # axes: node of a group's variance, group, draw
+    nodes, log_weights = variance_nodes(typical, spread, df, seen)
+    apart = mean[:, None] - difference
+    log_weights, _ = with_mean(nodes, log_weights, sizes, between, apart)
+    rng = np.random.default_rng(seed)
+    uniform = rng.random(log_weights.shape[1:])
     node = _chosen(log_weights, uniform)
     (log_variance,) = np.take_along_axis(nodes, node[None], 0)
     variance = np.exp(log_variance) / sizes
@@ -294,7 +307,8 @@ def from_draws(groups: Groups, prior: Prior, sites: Mapping[str, np.ndarray], pa
     even = _even_quantiles(edges, log_density).ravel()
     weight = np.full(len(even), 1 / len(even))
     between = scale * np.expm1(even * log_range)
-    return Hierarchy(mean, between, np.repeat(variance, SDS, axis=1), weight)
+    variance = np.repeat(variance, SDS, axis=1)
+    return Hierarchy(mean, between, variance, weight)
 
 
 def _log_density(
@@ -419,11 +433,12 @@ class Population:
         """Draws (chain, draw, pair) of every pair's difference and of its sd between groups, in units of the score."""
         differences = np.zeros((*shape, len(self.varies)))
         sds = np.zeros_like(differences)
-        for row, one in zip(np.flatnonzero(self.varies), self.posterior, strict=True):
-            centre, between = one.draws(shape[0] * shape[1], seed)
-            unit = self.unit[row]
-            differences[..., row] = unit * centre.reshape(shape)
-            sds[..., row] = unit * between.reshape(shape)
+        varying = np.flatnonzero(self.varies)
+        for pair, hierarchy in zip(varying, self.posterior, strict=True):
+            centre, between = hierarchy.draws(shape[0] * shape[1], seed)
+            unit = self.unit[pair]
+            differences[..., pair] = unit * centre.reshape(shape)
+            sds[..., pair] = unit * between.reshape(shape)
         if self.shared.any():
             noise = np.random.default_rng(seed + 1).standard_normal(differences.shape)
             differences += np.sqrt(self.shared) * noise

@@ -122,6 +122,13 @@ class Tree:
             means[:, model] = means[:, parent] + difference
         return means
 
+    def pooled(self, steps: Steps, seed: int) -> Steps:
+        """The steps where the models resemble each other as far as the data say."""
+        mean = self.path @ self.centre
+        by_step = self.path * self.scale
+        root = self.root * self.growth[:, None]
+        return pooled(mean, steps, by_step, root, seed)
+
     def t_of(self, pairs: Pairs, shift: Steps, variance: Float[np.ndarray, " pair"]) -> Float[np.ndarray, "pair draw"]:
         """The t-distributed variable behind the difference of each pair; 0 where it has no spread."""
         along, size = self._along(pairs, np.sqrt(variance))
@@ -130,8 +137,8 @@ class Tree:
     def _along(self, pairs: Pairs, scales: np.ndarray) -> tuple[Float[np.ndarray, "pair step"], np.ndarray]:
         """Each pair's difference by steps, in units of the spreads, and the size of what the root makes of it."""
         first, second = pairs.T
-        steps = (self.path[first] - self.path[second]) * self.scale
-        along = ratio(steps, scales[:, None])
+        steps = self.path[first] - self.path[second]
+        along = ratio(steps * self.scale, scales[:, None])
         return along, np.linalg.norm(along @ self.root, axis=1)
 
 
@@ -151,20 +158,24 @@ def blocks(n_models: int, n_draws: int) -> list[slice]:
 
 def _root(variance: np.ndarray, model: np.ndarray, parent: np.ndarray) -> Float[np.ndarray, "step step"]:
     """A root of the steps' correlations, which follow from the variances of all pairs."""
+    # axes: step, other step
     crossed = variance[np.ix_(model, parent)]
     of_models = variance[np.ix_(model, model)]
     of_parents = variance[np.ix_(parent, parent)]
-    covariance = (crossed + crossed.T - of_models - of_parents) / 2
+    twice = crossed + crossed.T - of_models - of_parents
+    covariance = twice / 2
     largest = np.maximum.reduce([crossed, crossed.T, of_models, of_parents])
     rounding = np.finfo(np.float64).eps * largest
     of_step = variance[model, parent]
     size = np.sqrt(np.outer(of_step, of_step))
     resolved = rounding < UNRESOLVED * size
-    correlation = np.where(resolved, ratio(covariance, size), 0.0)
+    correlation = ratio(covariance, size)
+    correlation[~resolved] = 0.0
     np.fill_diagonal(correlation, 1.0)
     values, vectors = np.linalg.eigh(correlation)
     if values[0] < 0:  # variances of pairs that no covariance has
-        correlation = (vectors * np.maximum(values, 0.0)) @ vectors.T
+        scaled = vectors * np.maximum(values, 0.0)
+        correlation = scaled @ vectors.T
     ridge = RIDGE * np.eye(len(correlation))
     root = np.linalg.cholesky(correlation + ridge)
     return root / np.linalg.norm(root, axis=1, keepdims=True)
@@ -173,8 +184,10 @@ def _root(variance: np.ndarray, model: np.ndarray, parent: np.ndarray) -> Float[
 def closed_form(root: Float[np.ndarray, "step step"], df: float, draws: int, seed: int) -> Steps:
     """Independent draws of the steps in units of their spreads, as `program.comparison` has them."""
     rng = np.random.default_rng(seed)
-    precision = rng.gamma(df / 2, 2 / df, CHAINS * draws)
-    normal = rng.standard_normal((len(precision), len(root))) @ root.T
+    n_draws = CHAINS * draws
+    precision = rng.gamma(df / 2, 2 / df, n_draws)
+    independent = rng.standard_normal((n_draws, len(root)))
+    normal = independent @ root.T
     return normal / np.sqrt(precision)[:, None]
 
 
@@ -308,13 +321,12 @@ def posterior_of(estimate: Estimate, population: Population | None, options: Opt
     total = over_groups.total()
     identified = np.isfinite([margin.centre + margin.scale for margin in all_margins])
     connected = n_models > 1 and bool(identified[n_models:].all())
-    tree: Tree | None = None
+    rows = np.flatnonzero(identified)
     if connected:
-        total = total.of(slice(n_models, None))
-        df = total_df(total)
-        tree = Tree.of(of_pairs, n_models, df)
-    else:
-        df = total_df(total.of(np.flatnonzero(identified)))
+        rows = np.arange(n_models, len(identified))
+    total = total.of(rows)
+    df = total_df(total)
+    tree = Tree.of(of_pairs, n_models, df) if connected else None
     run: Run | None = None
     of_groups: Run | None = None
     if population is not None:
@@ -349,9 +361,7 @@ def posterior_of(estimate: Estimate, population: Population | None, options: Opt
         means = tree.means(steps).reshape(shape)
         ranked = means
         if n_models > 2:
-            by_step = tree.path * tree.scale
-            root = tree.root * tree.growth[:, None]
-            resembling = pooled(tree.path @ tree.centre, steps, by_step, root, options.seed)
+            resembling = tree.pooled(steps, options.seed)
             ranked = tree.means(resembling).reshape(shape)
     return Posterior(n_models, over_groups, all_margins, means, ranked, population, run, of_groups)
 

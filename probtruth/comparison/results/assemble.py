@@ -104,15 +104,14 @@ def _decisions(estimate: Estimate, post: Posterior, ranks: Sequence[Rank], order
         mass -= best
         last = -best
         chosen.append(name)
-    known = len(chances) == len(ranks)
+    decisions: dict[str, object] = dict.fromkeys(("credible_set", "credible_set_probability", "chosen", "score"))
+    if len(chances) == len(ranks):
+        decisions["credible_set"] = chosen
+        decisions["credible_set_probability"] = min(mass, 1.0)
     means = estimate.about.means
-    finite_means = estimate.n_models > 1 and not np.isnan(means).any() and not np.isneginf(means).any()
-    decisions: dict[str, object] = {
-        "credible_set": chosen if known else None,
-        "credible_set_probability": min(mass, 1.0) if known else None,
-        "chosen": ranks[0].model if finite_means else None,
-        "score": ranks[0].score if finite_means else None,
-    }
+    if estimate.n_models > 1 and not (np.isnan(means) | np.isneginf(means)).any():
+        decisions["chosen"] = ranks[0].model
+        decisions["score"] = ranks[0].score
     if ordered and post.decisions is not None and estimate.n_models == len(ranks):
         of_model = zip(estimate.names, post.decisions[0].tolist(), strict=True)
         decisions["rank_probability"] = [{"model": name, "probability": ranked} for name, ranked in of_model]
@@ -165,7 +164,9 @@ def _shares(estimate: Estimate, ranks: Sequence[Rank], seed: int) -> tuple[Share
     if len(finite) < 2 or any(row.p_best is None for row in finite):
         return dict.fromkeys(SOURCES), dict.fromkeys(SOURCES)
     first, second = sorted(leading_pair(finite))
-    return estimate.shares(names.index(first), names.index(second), seed)
+    a = names.index(first)
+    b = names.index(second)
+    return estimate.shares(a, b, seed)
 
 
 def _estimand(estimate: Estimate, options: Options, told_apart: bool) -> str:

@@ -39,7 +39,8 @@ def pair_rows(estimate: Estimate, post: Posterior, options: Options) -> list[Pai
             rows.append(Pair(a, b, reason=BOTH_INFINITE))
         else:
             infinite = Margin(apart, 0.0, math.inf)
-            rows.append(in_own_units(of_margin(a, b, apart, infinite, options.rope), estimate.about))
+            certain = of_margin(a, b, apart, infinite, options.rope)
+            rows.append(in_own_units(certain, estimate.about))
     return rows
 
 
@@ -143,21 +144,26 @@ def rank_rows(estimate: Estimate, post: Posterior, options: Options, decided: bo
     limits = about.range or about.known.range or (-math.inf, math.inf)  # of log loss: from 0 without end
     tier_of = [1] * post.n_models
     if post.ranked is not None and post.estimate is not None:
-        tier_of = tiers(post.ranked, post.estimate.mean[: post.n_models, 0], options.rope or 0.0).tolist()
+        means_of = post.estimate.mean[: post.n_models, 0]
+        tier_of = tiers(post.ranked, means_of, options.rope or 0.0).tolist()
     rows = []
-    for at in np.lexsort((np.array(estimate.about.models), means)).tolist():
-        name = estimate.about.models[at]
+    best_first = np.lexsort((np.array(about.models), means))
+    for at in best_first.tolist():
+        name = about.models[at]
         mean = float(means[at])
         row = Rank(name, entropy=about.known.entropy)
         if not math.isnan(mean):
-            low = high = mean
+            low = mean
+            high = mean
             if name in margin_of:
-                low, high = np.clip(margin_of[name].interval(), *limits).tolist()
+                interval = margin_of[name].interval()
+                low, high = np.clip(interval, *limits).tolist()
             if options.these_items or low < high or math.isinf(mean):  # else all its scores are the same
                 low, high = sorted((about.sign * low, about.sign * high))
                 row = replace(row, low=low, high=high)
-            divergence = None if row.entropy is None else mean - row.entropy
-            row = replace(row, score=about.sign * mean, divergence=divergence)
+            if row.entropy is not None:
+                row = replace(row, divergence=mean - row.entropy)
+            row = replace(row, score=about.sign * mean)
         if decided:
             row = _decided(row, mean, estimate, post, tier_of)
         rows.append(row)
@@ -220,8 +226,10 @@ def population_rows(estimate: Estimate, population: Population, rope: float | No
     of_population: list[Pair] = []
     of_new_group: list[Pair] = []
     for at, (a, b) in enumerate(combinations(estimate.names, 2)):
-        of_population += _of_mixture(population.difference(at, "population"), a, b, 1, rope, estimate.about)
-        of_new_group += _of_mixture(population.difference(at, "new group"), a, b, 1, rope, estimate.about)
+        difference = population.difference(at, "population")
+        of_population += _of_mixture(difference, a, b, 1, rope, estimate.about)
+        difference = population.difference(at, "new group")
+        of_new_group += _of_mixture(difference, a, b, 1, rope, estimate.about)
     return {"population of groups": of_population, "one new group": of_new_group}
 
 

@@ -138,9 +138,11 @@ def signed_rank_p(differences: ItemFloats) -> float | None:
         chances = np.zeros(most + 1)  # of each sum of doubled ranks
         chances[0] = 1.0
         for rank in np.repeat(doubled, number).tolist():
-            chances[rank:] = (chances[rank:] + chances[: most + 1 - rank]) / 2
-            chances[:rank] /= 2
-        tail = chances[: min(observed, most - observed) + 1].sum()
+            with_rank = chances[: most + 1 - rank].copy()
+            chances[rank:] += with_rank
+            chances /= 2
+        least = min(observed, most - observed)
+        tail = chances[: least + 1].sum()
         return min(1.0, 2 * float(tail))
     variance = float(number @ doubled.astype(np.float64) ** 2) / 4
     z = (observed - most / 2) / math.sqrt(variance)
@@ -154,8 +156,8 @@ def rows_of_tests(tested: Mapping[tuple[str, str], Row], pairs: Sequence[tuple[s
         rows.append({"a": a, "b": b, **tested.get((a, b), dict.fromkeys(TESTS))})
     n_untested = math.comb(n_models, 2) - len(pairs)
     for name in P_VALUES:
-        adjusted = holm([row[name] for row in rows], n_untested)
-        for row, p in zip(rows, adjusted, strict=True):
+        p_values = [row[name] for row in rows]
+        for row, p in zip(rows, holm(p_values, n_untested), strict=True):
             row[f"{name}_holm"] = p
     return rows
 

@@ -164,8 +164,11 @@ def _size_goes_with_difference(estimate: Estimate) -> bool:
     if n_units < 3 or np.ptp(mean) == 0 or np.ptp(size) == 0:
         return False
     correlation = float(np.corrcoef(size, mean)[0, 1])
-    t = correlation * math.sqrt((n_units - 2) / max(1 - correlation**2, 1e-12))
-    return bool(2 * stdtr(n_units - 2, -abs(t)) < BEYOND_CHANCE)
+    df = n_units - 2
+    unexplained = max(1 - correlation**2, 1e-12)
+    t = correlation * math.sqrt(df / unexplained)
+    p = 2 * stdtr(df, -abs(t))
+    return bool(p < BEYOND_CHANCE)
 
 
 def other_best(found: Comparison, proper: Comparison) -> tuple[str, ...]:
