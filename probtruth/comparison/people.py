@@ -7,7 +7,7 @@ from itertools import chain, combinations
 from typing import Any
 
 import numpy as np
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Bool, Float
 from scipy.special import ndtri
 
 from probtruth import check
@@ -24,7 +24,7 @@ from probtruth.comparison.results.rows import pair_rows, population_rows
 from probtruth.comparison.results.warn import sampling
 from probtruth.comparison.sources import of_scores
 from probtruth.errors import InputError, PosteriorError
-from probtruth.kernels.shapes import ItemInts
+from probtruth.kernels.shapes import GroupInts, ItemInts, ModelUnit
 from probtruth.types import Comparison, Replicates, Scores
 from probtruth.types.comparison import PEOPLE
 from probtruth.types.pairs import Pair
@@ -75,7 +75,7 @@ class People:
     """
 
     names: tuple[str, ...]
-    n_annotators: Int[np.ndarray, " group"]
+    n_annotators: GroupInts
     estimates: Sequence[Estimate]
     units: Float[np.ndarray, "group model unit"]
 
@@ -98,7 +98,7 @@ class People:
             got = f"one group of annotators ({check.shortlist(grouped.names)})"
             raise InputError(got, "at least two", "Leave it out.")
         estimates: list[Estimate] = []
-        units: list[Float[np.ndarray, "model unit"]] = []
+        units: list[ModelUnit] = []
         sizes: list[int] = []
         for group, name in enumerate(grouped.names):
             inside = (grouped.codes[cells.replicate] == group) & ~np.isnan(cells.values).all(0)

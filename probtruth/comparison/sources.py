@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
-from jaxtyping import Int
 
 from probtruth import check
 from probtruth.comparison.boards.boards import Board, with_filled_labels
@@ -20,7 +19,7 @@ from probtruth.comparison.options import Options
 from probtruth.comparison.results.unseen import SEEN, Outcomes
 from probtruth.errors import InputError
 from probtruth.kernels.arrays import some_items, to_host
-from probtruth.kernels.shapes import ModelItem
+from probtruth.kernels.shapes import FiniteInts, ModelItem
 from probtruth.types import LabelsBehind, Scores
 from probtruth.types.score_rows import OF_FOLDS
 from probtruth.types.scores import sampled_items
@@ -174,7 +173,7 @@ def _within(
     plan: Design,
     influence: ModelItem | None,
     gold: Rectified | None,
-    order: Int[np.ndarray, " finite"],
+    order: FiniteInts,
 ) -> Mapping[str, VarianceOf]:
     """What of the items' part labels, replicates or the answers that experts did not give make up."""
     if gold is not None:

@@ -3,12 +3,11 @@
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from jaxtyping import Int
 
 from probtruth import check
 from probtruth.comparison.estimation.rectified import FEWEST
 from probtruth.errors import InputError
-from probtruth.kernels.shapes import ItemFloats, ItemInts
+from probtruth.kernels.shapes import ChosenInts, ItemFloats, ItemInts
 from probtruth.study.pilot import two_models
 from probtruth.types import Scores
 
@@ -79,7 +78,7 @@ def inclusion(size: ItemFloats, n: int) -> ItemFloats:
         free &= probability < 1
 
 
-def systematic(probability: ItemFloats, strata: ItemInts, seed: int) -> Int[np.ndarray, " chosen"]:
+def systematic(probability: ItemFloats, strata: ItemInts, seed: int) -> ChosenInts:
     """A sample of exactly these inclusion probabilities, by equal steps through the items in random order."""
     rng = np.random.default_rng(check.whole(seed, 0, "seed"))
     order = np.lexsort((rng.random(len(probability)), strata))

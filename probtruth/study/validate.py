@@ -13,7 +13,7 @@ from probtruth import check, frames
 from probtruth.comparison.compare import compare
 from probtruth.comparison.estimation.design import Design
 from probtruth.errors import InputError, PosteriorError
-from probtruth.kernels.shapes import ItemFloats, ItemInts, UnitFloats
+from probtruth.kernels.shapes import GroupInts, ItemFloats, ItemInts, UnitFloats, UnitInts
 from probtruth.study.pilot import bare, scores_of
 from probtruth.types import Comparison, Partition, Scores
 from probtruth.types.arguments import Groups
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from probtruth.line.result import Result
 
+StudyFloats = Float[np.ndarray, " study"]
 MEASURES = ("coverage", "width", "decides", "wrong_sign", "exaggeration")
 COLUMNS = ("truth", "difference", *(name for one in MEASURES for name in (one, f"{one}_error")))
 REPLICATIONS = 400  # By default; a share of 0.95 then has a standard error of 0.011
@@ -171,8 +172,8 @@ class Units:
     """Items or clusters: the total difference, the number of items, the group and the items of each."""
 
     total: UnitFloats
-    size: Int[np.ndarray, " unit"]
-    group: Int[np.ndarray, " unit"]
+    size: UnitInts
+    group: UnitInts
     items: Sequence[ItemInts]
 
     @classmethod
@@ -210,9 +211,7 @@ class Units:
             return None
         return tilted(float(brentq(excess, -STEEPEST, STEEPEST, xtol=1e-12)))
 
-    def drawn(
-        self, chance: UnitFloats, counts: Int[np.ndarray, " group"], rng: np.random.Generator
-    ) -> Int[np.ndarray, " drawn"]:
+    def drawn(self, chance: UnitFloats, counts: GroupInts, rng: np.random.Generator) -> Int[np.ndarray, " drawn"]:
         """So many units of each group."""
         picked = []
         for group, count in enumerate(counts.tolist()):
@@ -239,9 +238,7 @@ def _study(pair: Scores, units: Units, picks: Int[np.ndarray, " drawn"]) -> tupl
     return difference, row.low, row.high
 
 
-def _measures(
-    truth: float, mean: Float[np.ndarray, " study"], low: Float[np.ndarray, " study"], high: Float[np.ndarray, " study"]
-) -> dict[str, float | None]:
+def _measures(truth: float, mean: StudyFloats, low: StudyFloats, high: StudyFloats) -> dict[str, float | None]:
     """Coverage, width and verdicts; a type-S error is a verdict for the wrong model, type M is exaggeration."""
     decided = (low > 0) | (high < 0)
     real = decided & (truth != 0)

@@ -13,14 +13,21 @@ from probtruth.errors import InputError
 from probtruth.frame_numbers import no_frame
 from probtruth.frames import missing, name_text
 from probtruth.kernels.arrays import ratio
-from probtruth.kernels.shapes import ItemFloats, ItemInts, UnitFloats
+from probtruth.kernels.shapes import (
+    Batch,
+    GroupFloats,
+    GroupInts,
+    ItemFloats,
+    ItemInts,
+    RowGroup,
+    RowUnit,
+    UnitFloats,
+    UnitInts,
+)
 from probtruth.types import Partition, Scores
 from probtruth.types.index import positions, sort_names
 
-OfUnit = Int[np.ndarray, " unit"]
-OfGroup = Int[np.ndarray, " group"]
 ItemRows = Float[np.ndarray, "row item"]
-UnitRows = Float[np.ndarray, "row unit"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,14 +37,14 @@ class Design:
     `weights` are those of the groups in the stratified mean.
     """
 
-    group_sizes: OfGroup
+    group_sizes: GroupInts
     group: ItemInts | None = None
     unit: ItemInts | None = None
-    unit_group: OfUnit | None = None
-    cluster_sizes: OfUnit | None = None
+    unit_group: UnitInts | None = None
+    cluster_sizes: UnitInts | None = None
     group_names: tuple[str, ...] = ("all",)
     cluster_names: tuple[str, ...] | None = None
-    weights: Float[np.ndarray, " group"] = field(default_factory=partial(np.ones, 1))
+    weights: GroupFloats = field(default_factory=partial(np.ones, 1))
     notes: tuple[str, ...] = ()
 
     @classmethod
@@ -88,12 +95,12 @@ class Design:
         return self.n_items if self.unit_group is None else len(self.unit_group)
 
     @property
-    def unit_sizes(self) -> OfUnit:
+    def unit_sizes(self) -> UnitInts:
         """How many items each unit has."""
         return np.ones(self.n_items, np.int64) if self.cluster_sizes is None else self.cluster_sizes
 
     @property
-    def group_units(self) -> OfGroup:
+    def group_units(self) -> GroupInts:
         """Units of each group."""
         return self.group_sizes if self.unit_group is None else np.bincount(self.unit_group, minlength=self.n_groups)
 
@@ -113,7 +120,7 @@ class Design:
         return ratio((n_units - 1) * n_items, n_units * others)
 
     @cached_property
-    def df(self) -> Float[np.ndarray, " group"]:
+    def df(self) -> GroupFloats:
         """Degrees of freedom of the variance of each group's mean: C - 1, fewer where clusters differ in size."""
         plain = self.group_units - 1.0
         if self.cluster_sizes is None:
@@ -137,7 +144,7 @@ class Design:
         """Each item's cluster, or group where there are none."""
         return self.of_item() if self.unit is None else self.unit
 
-    def of_unit(self) -> OfUnit:
+    def of_unit(self) -> UnitInts:
         return self.of_item() if self.unit_group is None else self.unit_group
 
     def residuals(self, rows: ItemRows) -> ItemRows:
@@ -146,14 +153,14 @@ class Design:
         means = totals(rows, group, self.n_groups) / self.group_sizes
         return rows - means[:, group]
 
-    def unit_totals(self, rows: ItemRows) -> UnitRows:
+    def unit_totals(self, rows: ItemRows) -> RowUnit:
         return rows if self.unit is None else totals(rows, self.unit, self.n_units)
 
-    def group_totals(self, rows: UnitRows) -> Float[np.ndarray, "row group"]:
+    def group_totals(self, rows: RowUnit) -> RowGroup:
         return totals(rows, self.of_unit(), self.n_groups) if self.grouped else rows.sum(1)[:, None]
 
 
-def effective(weights: Real[np.ndarray, "*batch unit"]) -> Float[np.ndarray, "*batch"]:
+def effective(weights: Real[np.ndarray, "*batch unit"]) -> Batch:
     """How many units of equal weight would tell as much (Kish 1965)."""
     weights = weights.astype(np.float64)
     return np.asarray(weights.sum(-1) ** 2 / np.square(weights).sum(-1))
@@ -254,7 +261,7 @@ def partition_of(values: object, items: Sequence[str], what: str, of: str = "ite
     return Partition(positions(names, texts), names)
 
 
-def group_weights(values: object, names: Sequence[str], sizes: OfGroup) -> np.ndarray:
+def group_weights(values: object, names: Sequence[str], sizes: GroupInts) -> np.ndarray:
     """The weights of the groups; by default each weighs what it has of the items."""
     if values is None:
         return sizes / sizes.sum()

@@ -28,21 +28,27 @@ from probtruth.comparison.estimation.design import Design, totals
 from probtruth.comparison.estimation.pairs import pair_rows_of, pairs_of
 from probtruth.comparison.results.unseen import Outcomes
 from probtruth.kernels.arrays import ratio
-from probtruth.kernels.shapes import ModelFloats, ModelItem
+from probtruth.kernels.shapes import (
+    Batch,
+    ChosenInts,
+    DrawFloats,
+    FiniteInts,
+    ModelFloats,
+    ModelItem,
+    ModelUnit,
+    RowFloats,
+    RowGroup,
+)
 from probtruth.types import Audit, RuleFacts
 from probtruth.types.pairs import Pair
 
 if TYPE_CHECKING:
     from probtruth.comparison.estimation.rectified import Rectified
 
-Batch = Float[np.ndarray, "*batch"]
 
-PerRow = Float[np.ndarray, " row"]
-PerGroup = Float[np.ndarray, "row group"]
-Draws = Float[np.ndarray, " draw"]
 Numbers = Num[np.ndarray, "*#batch"] | np.float64  # of shapes that broadcast
 # The place of each observation's unit (all have one), and the degrees of freedom of every row
-Units = tuple[Int[np.ndarray, " observation"], PerRow]
+Units = tuple[Int[np.ndarray, " observation"], RowFloats]
 Shares = dict[str, float | None]  # by source; None: unknown
 Intervals = dict[str, tuple[float, float] | None]
 # The variance of the difference of two models (by their places in the names) that comes from one source; None: unknown
@@ -61,20 +67,20 @@ class Part:
     `raw` is the variance before what chance alone gives was taken off: by its share the degrees of freedom count.
     """
 
-    variance: PerGroup
-    third: PerGroup
-    df: PerGroup
-    raw: PerGroup | None = None
+    variance: RowGroup
+    third: RowGroup
+    df: RowGroup
+    raw: RowGroup | None = None
 
-    def of(self, rows: slice | Int[np.ndarray, " chosen"]) -> "Part":
+    def of(self, rows: slice | ChosenInts) -> "Part":
         raw = None if self.raw is None else self.raw[rows]
         return Part(self.variance[rows], self.third[rows], self.df[rows], raw)
 
     @property
-    def with_chance(self) -> PerGroup:
+    def with_chance(self) -> RowGroup:
         return self.variance if self.raw is None else self.raw
 
-    def drawn(self, rng: np.random.Generator) -> Draws:
+    def drawn(self, rng: np.random.Generator) -> DrawFloats:
         """The variance of one mean, then draws of it: it was estimated with so many degrees of freedom."""
         estimated = float(self.with_chance[0, 0])
         of_chance = estimated - self.variance[0, 0]
@@ -94,13 +100,13 @@ def part_of(square: Numbers, cube: Numbers, n: Numbers, weight: Numbers, df: Num
     return Part(variance, third, np.broadcast_to(df, variance.shape))
 
 
-def _of_units(of_models: Float[np.ndarray, "model unit"], df: PerRow) -> Part:
+def _of_units(of_models: ModelUnit, df: RowFloats) -> Part:
     """The part of units from what each adds to every model."""
     squares, cubes = power_sums(of_models)
     return part_of(squares, cubes, df[:, None] + 1.0, np.float64(1), df[:, None])
 
 
-def power_sums(of_models: Float[np.ndarray, "model unit"]) -> tuple[PerGroup, PerGroup]:
+def power_sums(of_models: ModelUnit) -> tuple[RowGroup, RowGroup]:
     """The sums of squares and of cubes of each row, from sums of products of models' numbers."""
     product = of_models @ of_models.T
     crossed = np.square(of_models) @ of_models.T
@@ -186,15 +192,15 @@ class Estimate:
     """
 
     names: tuple[str, ...]
-    mean: PerGroup
+    mean: RowGroup
     parts: Mapping[str, Part]
     design: Design
     about: About
     within: Mapping[str, VarianceOf] = field(default_factory=dict)
     n_items: Num[np.ndarray, " group"] | None = None
     n_units: int | None = None
-    centre: PerGroup | None = None
-    plain: PerGroup | None = None
+    centre: RowGroup | None = None
+    plain: RowGroup | None = None
     ends: Float[np.ndarray, "end row"] | None = None
     of_new: Mapping[str, Part] = field(default_factory=dict)
 
@@ -203,7 +209,7 @@ class Estimate:
         return len(self.names)
 
     @property
-    def order(self) -> Int[np.ndarray, " finite"]:
+    def order(self) -> FiniteInts:
         """Where the models of the estimate stand among all."""
         return np.array([self.about.models.index(name) for name in self.names], np.int64)
 
@@ -298,7 +304,7 @@ class Estimate:
         third = part.third @ weights[:, None] ** 3
         return Part(variance, third, df)
 
-    def pooled(self) -> tuple[PerRow, float]:
+    def pooled(self) -> tuple[RowFloats, float]:
         """The variance of one item, pooled over groups, for each row, and its degrees of freedom."""
         estimated = self.design.df > 0
         freedom = self.design.df[estimated]
@@ -325,7 +331,7 @@ class Estimate:
         joined = joined_df(first.variance, first.df, raw, ratio(raw**2, spread))
         return Part(variance, third, np.where(spread > 0, joined, first.df))
 
-    def plain_variance(self) -> PerRow:
+    def plain_variance(self) -> RowFloats:
         """The variance of the mean over these groups without the items that stand for rare differences."""
         over_groups = self.over_groups()
         variance = over_groups.total().variance
@@ -337,7 +343,7 @@ class Estimate:
         """What each source has of the variance of the difference of two models, and its 95% interval; None: unknown."""
         row = self.n_models + pair_rows_of(np.array([[a, b]]), self.n_models)
         rng = np.random.default_rng(seed)
-        variances: dict[str, Draws] = {}  # the estimate, then draws of it
+        variances: dict[str, DrawFloats] = {}  # the estimate, then draws of it
         for name, part in self.over_groups().parts.items():
             variances[name] = part.of(row).drawn(rng)
         total = np.sum([*variances.values()], axis=0)

@@ -3,13 +3,13 @@
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float
 
-from probtruth.comparison.estimation.estimate import MANY, Part, PerGroup
+from probtruth.comparison.estimation.estimate import MANY, Part
 from probtruth.comparison.estimation.pairs import rows_of
 from probtruth.errors import InputError, PosteriorError
 from probtruth.kernels.arrays import moments_around_mean, ratio, to_host
-from probtruth.kernels.shapes import ItemFloats, ModelItem
+from probtruth.kernels.shapes import FiniteInts, ItemFloats, ModelItem, RowGroup
 from probtruth.types import LabelsBehind, Replicates, Scores
 
 BLOCK = 1 << 12  # Items whose losses by label are in memory at once
@@ -45,8 +45,8 @@ def fixed_variance(
 
 
 def fixed_estimate(
-    scores: Scores, item_weights: ItemFloats, correlation: float | None, order: Int[np.ndarray, " finite"]
-) -> tuple[PerGroup, Part]:
+    scores: Scores, item_weights: ItemFloats, correlation: float | None, order: FiniteInts
+) -> tuple[RowGroup, Part]:
     """The means of the models and pairs, in one column, and what their labels, or answers, leave unsure of them."""
     rows = rows_of(order)
     mean = np.zeros((len(rows), 1))

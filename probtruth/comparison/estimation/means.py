@@ -3,13 +3,14 @@
 from dataclasses import dataclass, replace
 
 import numpy as np
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Bool, Float
 
 from probtruth.comparison.estimation.design import Design
-from probtruth.comparison.estimation.estimate import About, Estimate, Part, PerGroup, part_of
+from probtruth.comparison.estimation.estimate import About, Estimate, Part, part_of
 from probtruth.comparison.estimation.moments import Moments
 from probtruth.comparison.estimation.pairs import pair_rows_of, pairs_of
 from probtruth.kernels.arrays import ratio
+from probtruth.kernels.shapes import CellInts, RowGroup
 
 # Differences that spread by less than this, relative to the scores, are one constant difference.
 ROUNDING = 8 * np.finfo(np.float64).eps
@@ -88,10 +89,10 @@ class _Sums:
     """The number of items and the powers of every row, by cell."""
 
     design: Design
-    n: Int[np.ndarray, " cell"]
+    n: CellInts
     powers: Float[np.ndarray, "power row cell"]
 
-    def about(self, centre: PerGroup, constant: Bool[np.ndarray, " row"]) -> tuple[PerGroup, PerGroup]:
+    def about(self, centre: RowGroup, constant: Bool[np.ndarray, " row"]) -> tuple[RowGroup, RowGroup]:
         """Sums of squares and of cubes of the units' residuals about centres; 0 of a constant about itself."""
         plan = self.design
         mean = self.powers[0]
@@ -114,7 +115,7 @@ class _Sums:
 
 
 def _with_rare(
-    estimate: Estimate, sums: _Sums, constant: Bool[np.ndarray, " row"], weight: PerGroup, size: PerGroup
+    estimate: Estimate, sums: _Sums, constant: Bool[np.ndarray, " row"], weight: RowGroup, size: RowGroup
 ) -> Estimate:
     """The estimate with a part of a unit more in every group, whose difference is of this size and of either sign.
 

@@ -12,12 +12,11 @@ from probtruth.comparison.estimation.pairs import pair_rows_of, pairs_of
 from probtruth.comparison.estimation.shared_units import sums_of_annotators
 from probtruth.comparison.estimation.unit_sums import UnitSums
 from probtruth.errors import InputError
-from probtruth.kernels.shapes import ModelFloats, ModelItem
+from probtruth.kernels.shapes import CellInts, ModelFloats, ModelItem
 from probtruth.types import Annotations, RuleFacts, Scores
 from probtruth.types.arguments import Groups
 from probtruth.types.index import positions, sort_names
 
-CellInts = Int[np.ndarray, " cell"]
 PowerSums = Float[np.ndarray, "power row cell"]
 
 # Powers of scores that are all below this in size would be lost, and those of scores beyond this overflow.

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float
 
 from probtruth import check
 from probtruth.comparison.estimation.design import Design, ItemRows, effective, totals
@@ -12,7 +12,7 @@ from probtruth.comparison.estimation.pairs import pairs_of
 from probtruth.comparison.estimation.unit_sums import squares_apart
 from probtruth.errors import InputError
 from probtruth.kernels.arrays import ratio, to_host
-from probtruth.kernels.shapes import ItemFloats
+from probtruth.kernels.shapes import FiniteInts, ItemFloats, ModelModel
 from probtruth.types import ExpertScores, Scores
 
 # Items with an expert's answer that carry an interval, in all and in each group, and how many chosen alike they must be
@@ -43,7 +43,7 @@ class Rectified:
     weights: ItemFloats
     tuned: float
     seldom: tuple[str, ...]
-    change: Float[np.ndarray, "model model"]
+    change: ModelModel
 
     @classmethod
     def of(cls, scores: Scores, gold: ExpertScores, plan: Design) -> "Rectified":
@@ -75,7 +75,7 @@ class Rectified:
             )
         return made
 
-    def corrected(self, estimate: Estimate, order: Int[np.ndarray, " finite"]) -> Estimate:
+    def corrected(self, estimate: Estimate, order: FiniteInts) -> Estimate:
         """The means of the corrected scores with the freedom that so few answers leave."""
         if (self.weights == 1.0).all():
             return estimate
@@ -180,9 +180,7 @@ class Rectified:
         }
 
 
-def _seldom(
-    scores: Scores, gold: ExpertScores, values: ItemRows, tuned: float
-) -> tuple[tuple[str, ...], Float[np.ndarray, "model model"]]:
+def _seldom(scores: Scores, gold: ExpertScores, values: ItemRows, tuned: float) -> tuple[tuple[str, ...], ModelModel]:
     """Labels of few answers, and what one answer more of the costliest would change (see `Rectified`)."""
     n_models = len(values)
     changes = np.zeros((n_models, n_models))

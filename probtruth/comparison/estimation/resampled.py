@@ -8,12 +8,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Bool, Float
 
 from probtruth.comparison.estimation.design import Design
 from probtruth.comparison.estimation.estimate import About, Estimate, part_of, rows_from_models
 from probtruth.kernels.arrays import ratio
-from probtruth.kernels.shapes import ModelFloats
+from probtruth.kernels.shapes import FiniteInts, ModelFloats
 
 MOST_UNITS = 500  # More units than this are dealt into so many bundles, which are left out as wholes
 CELLS = 1 << 22  # Weights of items in memory at once (32 MiB)
@@ -76,9 +76,7 @@ def resampled(values: Values, plan: Design) -> Resampled:
     return Resampled(values(every_unit)[0], np.concatenate(left_out))
 
 
-def estimate_of_metrics(
-    metrics: Resampled, within: Design, plan: Design, order: Int[np.ndarray, " finite"], about: About
-) -> Estimate:
+def estimate_of_metrics(metrics: Resampled, within: Design, plan: Design, order: FiniteInts, about: About) -> Estimate:
     """The estimate, in one column; `within` is the design whose units were left out.
 
     The variance is that of a mean whose units have the residuals r = (n_g - n_u) (theta - theta_(-u)) n / n_g.

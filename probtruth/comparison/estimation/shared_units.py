@@ -8,16 +8,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Int
 from scipy.special import chdtrc
 
 from probtruth.comparison.estimation.design import Design
 from probtruth.comparison.estimation.estimate import Estimate, Part
 from probtruth.comparison.estimation.pairs import rows_of
-from probtruth.comparison.estimation.unit_sums import Excess, Models, PerRow, UnitSums, UnitTotals, squares_apart
+from probtruth.comparison.estimation.unit_sums import Excess, UnitSums, UnitTotals, squares_apart
 from probtruth.errors import InputError
 from probtruth.kernels.arrays import ratio, to_host
-from probtruth.kernels.shapes import ItemLabel
+from probtruth.kernels.shapes import ItemLabel, ModelCell, ModelInts, RowFloats
 from probtruth.types import Annotations, Scores
 
 SAME = 1e-6  # Vote shares closer than this are the same (they may have passed through float32)
@@ -37,7 +37,7 @@ class Shared:
     """
 
     what: str
-    models: Models
+    models: ModelInts
     units: UnitTotals
     n_units: int  # of the model that has fewest; of one alone, nothing tells what it adds
     named: bool = True
@@ -56,7 +56,7 @@ class Shared:
         of_new = {name: self.part(estimate.order, counted=1.0)}
         return replace(estimate, about=about, parts={**estimate.parts, name: part}, of_new=of_new)
 
-    def part(self, models: Models, counted: float | None = None) -> Part:
+    def part(self, models: ModelInts, counted: float | None = None) -> Part:
         """What they add to the means of these models and their pairs, or would if so much were known of new ones.
 
         One column, for all groups.
@@ -113,18 +113,18 @@ class Shared:
         )
 
 
-def _by_chance(found: Excess) -> PerRow:
+def _by_chance(found: Excess) -> RowFloats:
     """The probability that units which do not differ would seem to differ as much."""
     return chdtrc(found.df, found.df * ratio(found.raw, found.chance))
 
 
-def of_annotators(scores: Scores, annotations: object, models: Models, plan: Design) -> Shared:
+def of_annotators(scores: Scores, annotations: object, models: ModelInts, plan: Design) -> Shared:
     """The annotators whose annotations are behind the scores."""
     sums = sums_of_annotators(scores, annotations, models, plan)
     return Shared("annotator", models, sums.units(plan.weights), sums.n_units)
 
 
-def sums_of_annotators(scores: Scores, annotations: object, models: Models, plan: Design) -> UnitSums:
+def sums_of_annotators(scores: Scores, annotations: object, models: ModelInts, plan: Design) -> UnitSums:
     """Each annotator's own loss of each model: the loss if the label were the one that this annotator gave."""
     if not isinstance(annotations, Annotations):
         raise InputError(f"annotations of type {type(annotations).__name__}", "Annotations", "Use read_annotations.")
@@ -154,7 +154,7 @@ def sums_of_annotators(scores: Scores, annotations: object, models: Models, plan
     ends = np.append(first, len(cell))
     losses = to_host(labels.losses)[models].reshape(len(models), -1)
 
-    def values(cells: slice) -> Float[np.ndarray, "model cell"]:
+    def values(cells: slice) -> ModelCell:
         start, stop, _ = cells.indices(len(first))
         begins = first[start:stop]
         votes = slice(ends[start], ends[stop])
@@ -186,7 +186,7 @@ def _labels_in_shares(
     return label
 
 
-def of_replicates(scores: Scores, models: Models, plan: Design, named: bool = True) -> Shared:
+def of_replicates(scores: Scores, models: ModelInts, plan: Design, named: bool = True) -> Shared:
     """Each replicate's score of each model on each item that it has; models with the same cells are one set."""
     repeated = scores.replicates
     if repeated is None:
@@ -209,7 +209,7 @@ def of_replicates(scores: Scores, models: Models, plan: Design, named: bool = Tr
         unit = repeated.replicate[cells]
         of_cells = losses[np.ix_(alike, cells)]
 
-        def values(block: slice, of_cells: Float[np.ndarray, "model cell"] = of_cells) -> np.ndarray:
+        def values(block: slice, of_cells: ModelCell = of_cells) -> np.ndarray:
             return of_cells[:, block]
 
         sums = UnitSums.of(repeated.names, item, unit, values, plan)

@@ -19,12 +19,26 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float
 
 from probtruth.comparison.estimation.design import Design, spread_out
 from probtruth.comparison.estimation.design import effective as effective_number
 from probtruth.kernels.arrays import ratio
-from probtruth.kernels.shapes import ModelFloats, UnitFloats
+from probtruth.kernels.shapes import (
+    CellFloats,
+    CellInts,
+    GroupFloats,
+    GroupInts,
+    ModelCell,
+    ModelFloats,
+    ModelInts,
+    ModelModel,
+    ModelUnit,
+    RowFloats,
+    RowInts,
+    RowUnit,
+    UnitFloats,
+)
 from probtruth.types.index import positions
 
 BLOCK = 1 << 16  # Cells worked on at once
@@ -34,12 +48,8 @@ NOISY = 10.0  # Times the items' part of answers by which noise in the units' pa
 SLOWLY = 1.5  # Power of the effective number less one by which the units' standard deviation comes in
 SKEWED_FROM = 3  # Effective units from which on a skewness starts to count; from one more on it counts in full
 
-PerRow = Float[np.ndarray, " row"]
-PerGroup = Float[np.ndarray, " group"]
 PerStratum = Float[np.ndarray, " stratum"]
-CellInts = Int[np.ndarray, " cell"]
-Models = Int[np.ndarray, " model"]
-LossesOf = Callable[[slice], Float[np.ndarray, "model cell"]]
+LossesOf = Callable[[slice], ModelCell]
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,23 +60,23 @@ class Excess:
     differ, 1 from two of equal weight on.
     """
 
-    totals: Float[np.ndarray, "row unit"]  # what each unit adds to every mean
-    chance: PerRow
-    df: PerRow
-    least_df: PerRow
-    counted: PerRow
+    totals: RowUnit  # what each unit adds to every mean
+    chance: RowFloats
+    df: RowFloats
+    least_df: RowFloats
+    counted: RowFloats
 
     @property
-    def raw(self) -> PerRow:
+    def raw(self) -> RowFloats:
         return np.square(self.totals).sum(1)
 
     @property
-    def extra(self) -> PerRow:
+    def extra(self) -> RowFloats:
         """The variance of new units like these, at least 0."""
         return np.maximum(self.raw - self.chance, 0.0)
 
     @property
-    def skewness(self) -> PerRow:
+    def skewness(self) -> RowFloats:
         """That of the units' sum, from the third moment and the variance without bias."""
         n = self.least_df + 1.0
         counts = np.clip(n - SKEWED_FROM, 0.0, 1.0)
@@ -102,22 +112,22 @@ class _Spread:
 class UnitTotals:
     """What units add to the mean of every model, which may be of other cells than those of the other models."""
 
-    totals: Float[np.ndarray, "model unit"]
-    chance: Float[np.ndarray, "model model"]  # what noise adds to differences; to a model by itself on the diagonal
-    contrast: Float[np.ndarray, "model unit"]  # what tells a unit from the others, by its votes alone
+    totals: ModelUnit
+    chance: ModelModel  # what noise adds to differences; to a model by itself on the diagonal
+    contrast: ModelUnit  # what tells a unit from the others, by its votes alone
     df: ModelFloats
     effective: ModelFloats
     counted: ModelFloats
 
     @classmethod
-    def joined(cls, sets: Sequence["UnitTotals"], chance: Float[np.ndarray, "model model"]) -> "UnitTotals":
+    def joined(cls, sets: Sequence["UnitTotals"], chance: ModelModel) -> "UnitTotals":
         """Of models of several sets, whose units have the same names."""
         joined: dict[str, np.ndarray] = {}
         for name in ("totals", "contrast", "df", "effective", "counted"):
             joined[name] = np.concatenate([getattr(one, name) for one in sets])
         return cls(chance=chance, **joined)
 
-    def excess(self, first: Models, second: Models) -> Excess:
+    def excess(self, first: ModelInts, second: ModelInts) -> Excess:
         """What they add to the means of models' differences, or of a model by itself (-1 stands for none)."""
         by_itself = second < 0
         other = np.where(by_itself, first, second)
@@ -154,10 +164,10 @@ class UnitSums:
     """
 
     names: tuple[str, ...]
-    stratum: Int[np.ndarray, " row"]
-    unit: Int[np.ndarray, " row"]
-    weight: PerRow  # of 1/m
-    contrast: PerRow  # of (1 - 1/m)/m
+    stratum: RowInts
+    unit: RowInts
+    weight: RowFloats  # of 1/m
+    contrast: RowFloats  # of (1 - 1/m)/m
     total: Float[np.ndarray, "row model"]
     inverse: PerStratum  # of 1/m
     chance: PerStratum  # of (1 - 1/m)/m^2 over the cells
@@ -212,7 +222,7 @@ class UnitSums:
             summed[name] = of_rows
         return UnitSums(names, rows // len(names), rows % len(names), **summed)
 
-    def among(self, groups: Int[np.ndarray, " group"], n_groups: int) -> "UnitSums":
+    def among(self, groups: GroupInts, n_groups: int) -> "UnitSums":
         """The same where the groups are some of more."""
         strata = np.concatenate([groups, n_groups + groups])
         parts: dict[str, Any] = {}
@@ -220,7 +230,7 @@ class UnitSums:
             parts[name] = spread_out(getattr(self, name), strata, 2 * n_groups, axis=0)
         return replace(self, stratum=strata[self.stratum], **parts)
 
-    def spread(self, weights: PerGroup) -> _Spread:
+    def spread(self, weights: GroupFloats) -> _Spread:
         """How far the units tell how others like them differ."""
         n_groups = len(weights)
         n_units = len(self.names)
@@ -267,7 +277,7 @@ class UnitSums:
         counted = min(effective - 1.0, 1.0) ** SLOWLY * resolved
         return _Spread(scale, factor, contrast, size, df, effective, counted)
 
-    def units(self, weights: PerGroup) -> UnitTotals:
+    def units(self, weights: GroupFloats) -> UnitTotals:
         """What the units add to the means of all models and of their differences."""
         spread = self.spread(weights)
         mean = self._means()
@@ -291,9 +301,7 @@ class UnitSums:
             counted=np.full(n_models, spread.counted),
         )
 
-    def noise(
-        self, weights: PerGroup, item: CellInts, values: LossesOf, plan: Design
-    ) -> Float[np.ndarray, "model cell"]:
+    def noise(self, weights: GroupFloats, item: CellInts, values: LossesOf, plan: Design) -> ModelCell:
         """What chance gives as each of these cells varies: the squares add up to that of `units`."""
         mean = self._means()
         weight = np.sqrt(self.spread(weights).of_chance)
@@ -316,7 +324,7 @@ class UnitSums:
         return mean
 
 
-def _strata(item: CellInts, plan: Design) -> tuple[Float[np.ndarray, " cell"], Int[np.ndarray, " cell"]]:
+def _strata(item: CellInts, plan: Design) -> tuple[CellFloats, CellInts]:
     """What of its item each cell is, and its stratum."""
     n_units = np.bincount(item)[item]
     of_one = n_units == 1
@@ -324,9 +332,7 @@ def _strata(item: CellInts, plan: Design) -> tuple[Float[np.ndarray, " cell"], I
     return 1.0 / n_units, stratum
 
 
-def _parts(
-    item: CellInts, share: Float[np.ndarray, " cell"], values: LossesOf
-) -> Iterator[tuple[slice, Float[np.ndarray, "model _"]]]:
+def _parts(item: CellInts, share: CellFloats, values: LossesOf) -> Iterator[tuple[slice, Float[np.ndarray, "model _"]]]:
     """What each cell adds up as, r, or x of an item of one unit; some items at once."""
     first = np.flatnonzero(np.diff(item, prepend=-1))  # the first cell of each item
     new_block = np.flatnonzero(np.diff(first // BLOCK, prepend=-1))
@@ -345,7 +351,7 @@ def _parts(
         yield cells, np.where(part < 1, residual * part, losses)
 
 
-def squares_apart(parts: Float[np.ndarray, "model cell"]) -> Float[np.ndarray, "model model"]:
+def squares_apart(parts: ModelCell) -> ModelModel:
     """Sums of squared differences of two models, and of a model itself on the diagonal."""
     product = parts @ parts.T
     of_model = np.diag(product)

@@ -22,6 +22,7 @@ from probtruth.comparison.posterior.margin import Mixture
 from probtruth.comparison.posterior.program import integrated, program
 from probtruth.inference.diagnostics import MAX_RHAT, MIN_ESS, convergence, mean_with_error
 from probtruth.inference.nuts import Draws, sample
+from probtruth.kernels.shapes import DrawStep, StepFloats, StepStep
 
 if TYPE_CHECKING:
     import xarray
@@ -72,12 +73,12 @@ def _convergence(run: Draws) -> tuple[float, float]:
 
 
 def headline(
-    centre: Float[np.ndarray, " step"],
-    scale: Float[np.ndarray, " step"],
-    root: Float[np.ndarray, "step step"],
+    centre: StepFloats,
+    scale: StepFloats,
+    root: StepStep,
     df: float,
     options: Options,
-) -> tuple[Run, Float[np.ndarray, "draw step"]]:
+) -> tuple[Run, DrawStep]:
     """Draws of steps from model to model with these means and errors, and how far they lie from the means, in errors.
 
     The sampler is given means in units of their errors, so that scores of another scale give the same draws, scaled.

@@ -14,8 +14,8 @@ from scipy.special import logsumexp
 
 from probtruth.comparison.estimation.estimate import Estimate
 from probtruth.comparison.posterior.margin import Mixture
+from probtruth.kernels.shapes import Batch, CellFloats, DrawFloats, GroupFloats, GroupPair, PairFloats
 
-PerPair = Float[np.ndarray, " pair"]
 Over = Literal["groups", "population", "new group"]  # every group, partially pooled; their population; one new group
 
 SCALE = 0.2  # Scale of the prior of the between-group sd, in standard errors of a group's mean, a group beyond one
@@ -73,7 +73,7 @@ def with_mean(nodes: Any, log_weights: Any, n_items: Any, between: Any, apart: A
     return log_weights - 0.5 * minus_twice_log, total
 
 
-def significant(values: Float[np.ndarray, "*batch"]) -> Float[np.ndarray, "*batch"]:
+def significant(values: Batch) -> Batch:
     """The same to ten digits, so that rounding of the scores does not turn what the sampler decides."""
     size = np.where(values == 0, 1.0, np.abs(values))
     digits = np.floor(np.log10(size))
@@ -85,23 +85,23 @@ def significant(values: Float[np.ndarray, "*batch"]) -> Float[np.ndarray, "*batc
 class Groups:
     """The groups' mean differences, the variance of one item that they show (pooled: over all), its df, their sizes."""
 
-    mean: Float[np.ndarray, "group pair"]
-    seen: Float[np.ndarray, "group pair"]
-    df: Float[np.ndarray, "group pair"]
-    n_items: Float[np.ndarray, " group"]
-    pooled: PerPair
+    mean: GroupPair
+    seen: GroupPair
+    df: GroupPair
+    n_items: GroupFloats
+    pooled: PairFloats
 
     @property
-    def variance(self) -> Float[np.ndarray, "group pair"]:
+    def variance(self) -> GroupPair:
         """That of the groups' means, were all items as variable as the pooled ones."""
         return self.pooled / self.n_items[:, None]
 
-    def spread(self) -> PerPair:
+    def spread(self) -> PairFloats:
         """The sd of the groups' means and their standard error together (root of the sum of squares)."""
         between = self.mean.var(0, ddof=1)
         return np.sqrt(between + self.variance.mean(0))
 
-    def standard_error(self) -> PerPair:
+    def standard_error(self) -> PairFloats:
         """The standard error of a typical group, as tests of heterogeneity weigh them; 0 where one is exact."""
         exact = (self.variance == 0).any(0)
         weight = 1 / np.where(exact, 1.0, self.variance)
@@ -115,8 +115,8 @@ class Groups:
 class Prior:
     r"""The prior of the between-group sd, $p(\tau) \propto 1/(\tau + k)$ up to k (exp(`log_range`) - 1), k `scale`."""
 
-    scale: PerPair
-    log_range: PerPair
+    scale: PairFloats
+    log_range: PairFloats
 
     @classmethod
     def of(cls, groups: Groups) -> "Prior":
@@ -131,7 +131,7 @@ class Prior:
 class Hierarchy:
     """Values of one pair's between-group sd and of its groups' variances, with weights; given these, all is normal."""
 
-    mean: Float[np.ndarray, " group"]
+    mean: GroupFloats
     between: Float[np.ndarray, " value"]
     variance: Float[np.ndarray, "group value"]
     weight: Float[np.ndarray, " value"]
@@ -160,7 +160,7 @@ class Hierarchy:
         variance = of_group * self.variance + of_population**2 * centre_variance
         return Mixture(self.weight, average, np.sqrt(variance))
 
-    def draws(self, size: int, seed: int) -> tuple[Float[np.ndarray, " draw"], Float[np.ndarray, " draw"]]:
+    def draws(self, size: int, seed: int) -> tuple[DrawFloats, DrawFloats]:
         """Draws of the population's mean and of the between-group sd."""
         rng = np.random.default_rng(seed)
         part = rng.choice(len(self.weight), size, p=self.weight)
@@ -243,8 +243,8 @@ def _primes(n: int) -> Int[np.ndarray, " prime"]:
 
 
 def _of_variances(
-    seen: Float[np.ndarray, " group"], df: Float[np.ndarray, " group"]
-) -> tuple[Float[np.ndarray, "node group cell"], Float[np.ndarray, "node group cell"], Float[np.ndarray, " cell"]]:
+    seen: GroupFloats, df: GroupFloats
+) -> tuple[Float[np.ndarray, "node group cell"], Float[np.ndarray, "node group cell"], CellFloats]:
     """Nodes and log weights of the groups' variances, at cells of the typical variance and of the spread about it.
 
     The cells are the middles of an even grid over the part of both that the variances seen leave.
@@ -312,7 +312,7 @@ def from_draws(groups: Groups, prior: Prior, sites: Mapping[str, np.ndarray], pa
 
 
 def _log_density(
-    mean: Float[np.ndarray, " group"], variance: Float[np.ndarray, "group draw"], between: Float[np.ndarray, " cell"]
+    mean: GroupFloats, variance: Float[np.ndarray, "group draw"], between: CellFloats
 ) -> Float[np.ndarray, "draw cell"]:
     """Of the groups' means, their variances given, at values of the sd between groups; their centre integrated out."""
     log = np.zeros((variance.shape[1], len(between)))
@@ -353,10 +353,10 @@ class Population:
     groups: Groups
     prior: Prior
     varies: Bool[np.ndarray, " pair"]
-    reference: Float[np.ndarray, " pair"]
-    unit: Float[np.ndarray, " pair"]
+    reference: PairFloats
+    unit: PairFloats
     posterior: Sequence[Hierarchy]
-    shared: Float[np.ndarray, " pair"]
+    shared: PairFloats
 
     @classmethod
     def of(cls, estimate: Estimate) -> "Population | None":

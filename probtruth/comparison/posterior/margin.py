@@ -9,8 +9,7 @@ from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
 from probtruth.comparison.estimation.estimate import Curve, Estimate
 from probtruth.kernels.arrays import ratio
-
-Draws = Float[np.ndarray, " draw"]
+from probtruth.kernels.shapes import Batch, DrawFloats
 
 FEWEST = 4  # Independent units from which on a skewness is estimated at all
 UNKNOWN = 1e6  # Standard errors beyond which an interval's end says nothing: it is infinite
@@ -20,7 +19,6 @@ STRAIGHT = 1e-9  # Skewness of a mean below which the correction is beyond round
 MOST_SKEWED = 0.7
 FURTHEST = 40  # Standard deviations within which a normal's quantiles lie
 
-Batch = Float[np.ndarray, "*batch"]
 Parts = Float[np.ndarray, "*batch part"]
 
 
@@ -37,9 +35,9 @@ class Margin:
     df: float
     skewness: float = 0.0
     curve: Curve | None = None
-    draws: Draws | None = field(default=None, compare=False)
+    draws: DrawFloats | None = field(default=None, compare=False)
 
-    def drawn(self, t: Draws, df: float) -> "Margin":
+    def drawn(self, t: DrawFloats, df: float) -> "Margin":
         """The same by draws of the t, which has so many degrees of freedom."""
         if not self.scale > 0:
             return self
@@ -115,7 +113,7 @@ STRIDE = 31  # Every so many-th part of a mixture; a prime, so that parts in tur
 KNOTS = 401  # Points of the table that takes a t of one number of degrees of freedom to another
 
 
-def other_df(t: Draws, df: float, wanted: float) -> Draws:
+def other_df(t: DrawFloats, df: float, wanted: float) -> DrawFloats:
     """The values that a t of `wanted` degrees of freedom has where one of `df` has these, by their ranks."""
     if abs(df - wanted) <= 1e-6 * df:
         return t

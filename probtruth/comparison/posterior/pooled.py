@@ -13,6 +13,8 @@ import numpy as np
 from jaxtyping import Float
 from scipy.cluster.hierarchy import average, cophenet
 
+from probtruth.kernels.shapes import DrawFloats, DrawStep, ModelFloats, ModelModel, StepStep
+
 GRID = 601  # Values of tau
 RANGE = 1e3  # The largest value of tau, in units of the spread of the estimates; the least, one part of so many
 PRECISE = 10.0  # A direction counts for tau by this times its variance over the average's, up to 1: twins say little
@@ -20,7 +22,7 @@ PRECISE = 10.0  # A direction counts for tau by this times its variance over the
 PerDirection = Float[np.ndarray, " direction"]
 
 
-def steadier(variance: Float[np.ndarray, "model model"], df: float) -> Float[np.ndarray, "model model"]:
+def steadier(variance: ModelModel, df: float) -> ModelModel:
     """The variances of all pairs, moved towards those of a tree of models, the more, the fewer items there are.
 
     Correlations between the differences of many models, estimated from few items, are mostly noise: some contrasts
@@ -38,12 +40,12 @@ def steadier(variance: Float[np.ndarray, "model model"], df: float) -> Float[np.
 
 
 def pooled(
-    mean: Float[np.ndarray, " model"],
-    steps: Float[np.ndarray, "draw step"],
+    mean: ModelFloats,
+    steps: DrawStep,
     reach: Float[np.ndarray, "model step"],
-    root: Float[np.ndarray, "step step"],
+    root: StepStep,
     seed: int,
-) -> Float[np.ndarray, "draw step"]:
+) -> DrawStep:
     """Draws of the steps about their means, in units of their spreads, after pooling: with what the means lose.
 
     `reach` is what each step adds to each model's mean, in units of the score, and `root` that of the steps' covariance
@@ -64,7 +66,7 @@ def pooled(
     return steps - lost @ to_steps.T
 
 
-def spread_between(estimate: PerDirection, h: PerDirection, size: int, seed: int) -> Float[np.ndarray, " draw"]:
+def spread_between(estimate: PerDirection, h: PerDirection, size: int, seed: int) -> DrawFloats:
     """Draws of the variance between models from its posterior, on a grid of the standard deviation's logarithm."""
     typical = h.mean()
     largest = np.square(estimate).max()

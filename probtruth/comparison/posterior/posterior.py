@@ -24,6 +24,7 @@ from probtruth.comparison.posterior.groups import Population
 from probtruth.comparison.posterior.margin import Margin, margins, other_df
 from probtruth.comparison.posterior.pooled import pooled, steadier
 from probtruth.kernels.arrays import ratio
+from probtruth.kernels.shapes import DrawStep, ModelFloats, ModelInts, ModelModel, PairFloats, StepFloats, StepStep
 
 if TYPE_CHECKING:
     from probtruth.comparison.posterior.drawn import Run
@@ -34,8 +35,6 @@ RIDGE = 1e-10  # Added to the correlations, so that their root exists and moves 
 UNRESOLVED = 0.05  # Correlations that rounding moves by more than this are taken for 0
 CUT = 0.975  # Probability that every model above a cut is better than every model below it, from which the cut is made
 
-Steps = Float[np.ndarray, "draw step"]
-
 
 @dataclass(frozen=True, eq=False)
 class Tree:
@@ -44,10 +43,10 @@ class Tree:
     model: Int[np.ndarray, " step"]
     parent: Int[np.ndarray, " step"]
     path: Float[np.ndarray, "model step"]
-    centre: Float[np.ndarray, " step"]
-    scale: Float[np.ndarray, " step"]
-    root: Float[np.ndarray, "step step"]
-    growth: Float[np.ndarray, " step"]  # of each step's spread, of which the tree chose the smallest ones
+    centre: StepFloats
+    scale: StepFloats
+    root: StepStep
+    growth: StepFloats  # of each step's spread, of which the tree chose the smallest ones
 
     @classmethod
     def of(cls, margins: Sequence[Margin], n_models: int, df: float) -> "Tree":
@@ -82,7 +81,7 @@ class Tree:
         growth = np.sqrt(ratio(steady[ends], variance[ends], 1.0))
         return cls(*ends, path, mean[ends], spread[ends], root, growth)
 
-    def draw(self, margins: Sequence[Margin], shift: Steps, df: float) -> Steps:
+    def draw(self, margins: Sequence[Margin], shift: DrawStep, df: float) -> DrawStep:
         """Draws of the steps about their means, in units of their spreads, that have the margins of the pairs."""
         n_models = len(self.path)
         pairs = pairs_of(np.arange(n_models))
@@ -113,7 +112,7 @@ class Tree:
             draws[block] = fitted.T
         return draws
 
-    def means(self, steps: Steps) -> Float[np.ndarray, "draw model"]:
+    def means(self, steps: DrawStep) -> Float[np.ndarray, "draw model"]:
         """The models' means, the leader's being 0, of draws of the steps."""
         means = np.zeros((len(steps), len(self.path)))
         for step, model in enumerate(self.model):
@@ -122,14 +121,14 @@ class Tree:
             means[:, model] = means[:, parent] + difference
         return means
 
-    def pooled(self, steps: Steps, seed: int) -> Steps:
+    def pooled(self, steps: DrawStep, seed: int) -> DrawStep:
         """The steps where the models resemble each other as far as the data say."""
         mean = self.path @ self.centre
         by_step = self.path * self.scale
         root = self.root * self.growth[:, None]
         return pooled(mean, steps, by_step, root, seed)
 
-    def t_of(self, pairs: Pairs, shift: Steps, variance: Float[np.ndarray, " pair"]) -> Float[np.ndarray, "pair draw"]:
+    def t_of(self, pairs: Pairs, shift: DrawStep, variance: PairFloats) -> Float[np.ndarray, "pair draw"]:
         """The t-distributed variable behind the difference of each pair; 0 where it has no spread."""
         along, size = self._along(pairs, np.sqrt(variance))
         return ratio(-(along @ shift.T), size[:, None])
@@ -142,7 +141,7 @@ class Tree:
         return along, np.linalg.norm(along @ self.root, axis=1)
 
 
-def square(pairs: Float[np.ndarray, " pair"], n_models: int, sign: float = 1.0) -> Float[np.ndarray, "model model"]:
+def square(pairs: PairFloats, n_models: int, sign: float = 1.0) -> ModelModel:
     """A matrix with the pairs' values above its diagonal and `sign` times them below."""
     matrix = np.zeros((n_models, n_models))
     above = np.triu_indices(n_models, 1)
@@ -156,7 +155,7 @@ def blocks(n_models: int, n_draws: int) -> list[slice]:
     return [slice(start, start + step) for start in range(0, n_draws, step)]
 
 
-def _root(variance: np.ndarray, model: np.ndarray, parent: np.ndarray) -> Float[np.ndarray, "step step"]:
+def _root(variance: np.ndarray, model: np.ndarray, parent: np.ndarray) -> StepStep:
     """A root of the steps' correlations, which follow from the variances of all pairs."""
     # axes: step, other step
     crossed = variance[np.ix_(model, parent)]
@@ -181,7 +180,7 @@ def _root(variance: np.ndarray, model: np.ndarray, parent: np.ndarray) -> Float[
     return root / np.linalg.norm(root, axis=1, keepdims=True)
 
 
-def closed_form(root: Float[np.ndarray, "step step"], df: float, draws: int, seed: int) -> Steps:
+def closed_form(root: StepStep, df: float, draws: int, seed: int) -> DrawStep:
     """Independent draws of the steps in units of their spreads, as `program.comparison` has them."""
     rng = np.random.default_rng(seed)
     n_draws = CHAINS * draws
@@ -193,7 +192,7 @@ def closed_form(root: Float[np.ndarray, "step step"], df: float, draws: int, see
 
 def decide(
     means: Float[np.ndarray, "*batch model"],
-) -> tuple[Float[np.ndarray, "model rank"], Float[np.ndarray, " model"]]:
+) -> tuple[Float[np.ndarray, "model rank"], ModelFloats]:
     """Each model's probability of each rank, and its expected regret, from draws; those that tie share their ranks."""
     draws = means.reshape(-1, means.shape[-1])
     n_models = draws.shape[1]
@@ -215,9 +214,7 @@ def decide(
     return table / len(draws), regret / len(draws)
 
 
-def tiers(
-    drawn: Float[np.ndarray, "*batch model"], means: Float[np.ndarray, " model"], rope: float = 0.0
-) -> Int[np.ndarray, " model"]:
+def tiers(drawn: Float[np.ndarray, "*batch model"], means: ModelFloats, rope: float = 0.0) -> ModelInts:
     """The tier of each model, from 1, in the order of the mean scores."""
     n_models = len(means)
     draws = drawn.reshape(-1, n_models)
@@ -259,7 +256,7 @@ class Posterior:
         return leading(differences.mean(1))
 
     @cached_property
-    def decisions(self) -> tuple[Float[np.ndarray, "model rank"], Float[np.ndarray, " model"]] | None:
+    def decisions(self) -> tuple[Float[np.ndarray, "model rank"], ModelFloats] | None:
         """Each model's probability of each rank, and its expected regret; None without draws."""
         if self.ranked is None:
             return None

@@ -5,7 +5,6 @@ from functools import partial
 from itertools import combinations
 
 import numpy as np
-from jaxtyping import Int
 
 from probtruth import check
 from probtruth.comparison.estimation.estimate import SOURCES, Estimate, Intervals, Shares
@@ -18,6 +17,7 @@ from probtruth.comparison.results.tree import tree_of
 from probtruth.comparison.results.unseen import LEVEL, NO_BOUND, NOT_SAMPLED, OF_VOTES
 from probtruth.comparison.results.warn import prior_of_groups, sampling, warnings_of
 from probtruth.errors import PosteriorError
+from probtruth.kernels.shapes import ChosenInts
 from probtruth.types import Comparison, orientation
 from probtruth.types.comparison import leading_pair
 from probtruth.types.pairs import Rank
@@ -135,7 +135,7 @@ def _tests(estimate: Estimate, post: Posterior, options: Options, models: Collec
     return rows_of_tests(rows, list(combinations(sorted(models), 2)), len(estimate.about.models))
 
 
-def _made_tests(estimate: Estimate, options: Options, chosen: Int[np.ndarray, " chosen"]) -> list[Row]:
+def _made_tests(estimate: Estimate, options: Options, chosen: ChosenInts) -> list[Row]:
     about = estimate.about
     plan = estimate.design
     of_pair = estimate.n_models + pair_rows_of(pairs_of(chosen), estimate.n_models)

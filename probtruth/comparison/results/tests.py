@@ -14,7 +14,7 @@ from scipy.special import bdtr, ndtr, stdtr
 
 from probtruth.comparison.estimation.design import Design, ItemRows
 from probtruth.comparison.estimation.pairs import pairs_of
-from probtruth.kernels.shapes import ItemFloats, ModelItem, UnitFloats
+from probtruth.kernels.shapes import ItemFloats, ModelItem, PairFloats, UnitFloats
 
 MOST = 200_000  # Items beyond which only the t-test is made: the others need every item by itself, and say the same
 EXPLICIT = 400  # The normal for the other units adds less than the Monte Carlo error
@@ -29,13 +29,12 @@ TESTS = ("t", "df", *P_VALUES)
 Row = dict[str, Any]
 
 Units = Float[np.ndarray, "pair unit"]
-PerPair = Float[np.ndarray, " pair"]
 
 
 def paired_tests(
-    mean: PerPair,
-    variance: PerPair,
-    df: PerPair,
+    mean: PairFloats,
+    variance: PairFloats,
+    df: PairFloats,
     values: ModelItem | None,
     plan: Design,
     sign: float,
