@@ -401,6 +401,13 @@ class Names(Sequence[str]):
         return isinstance(other, Sequence) and same(*alike([self.column, as_series(other)]))
 
 
+def numbered(size: int) -> Names:
+    """The names 0, 1, ... of rows that came without."""
+    import polars
+
+    return Names(polars.Series("name", np.arange(size)))
+
+
 def as_series(listed: Sequence[str]) -> "polars.Series":
     """Names as one column, of text or integers."""
     return listed.column if isinstance(listed, Names) else polars_names(listed)

@@ -64,7 +64,6 @@ def evaluate(
     """From annotations (or soft labels) and predictions to the comparison of the models; of one model, to its score.
 
     Predictions may be arrays or dataframes, {model: table}, or files and folders, {model: path}, of any size.
-    One table that holds the reference and all models goes in as `evaluate(*pt.loaders.joined_table(path))`.
 
     Arguments:
         reference: `Annotations`, whose truth is inferred by `method` under `estimand` (see `infer_truth`), or a

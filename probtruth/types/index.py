@@ -126,12 +126,25 @@ def ranks(numbers: SomeInts) -> SomeInts:
     return np.argsort(np.argsort(numbers))
 
 
+def row_numbers(size: int) -> Sequence[str]:
+    """The names of rows that came without names: 0, 1, ..."""
+    if size > MANY:
+        return frames.numbered(size)
+    return tuple(map(str, range(size)))
+
+
+def are_row_numbers(names: Sequence[str]) -> bool:
+    if isinstance(names, Names):
+        numbers = compact(names.column)
+        return numbers.dtype.is_integer() and is_own(numbers.to_numpy(), len(numbers))
+    return all(name == str(row) for row, name in enumerate(names))
+
+
 def rows_of(names: Sequence[str], rows: Order | None, what: str, array: str) -> Order:
     """The caller's row of each name; names 0, 1, ... are row numbers, which no other order contradicts."""
-    in_order = np.arange(len(names))
-    if all(name == str(row) for row, name in enumerate(names)):
+    if are_row_numbers(names):
         if rows is None or is_own(rows, len(names)):
-            return in_order
+            return np.arange(len(names))
         written = [names[row] for row in np.argsort(rows)[:3].tolist()]
         raise InputError(
             f"{what} called 0, 1, ... in another order ({', '.join(written)} ...) beside {array} without their names",
@@ -196,7 +209,7 @@ def as_names(names: Iterable[object] | None, what: str) -> Sequence[str] | None:
 
 def _in_order(size: int, names: Sequence[str] | None, what: str) -> tuple[Sequence[str], Int[np.ndarray, " name"]]:
     if names is None:
-        return tuple(map(str, range(size))), np.arange(size)
+        return row_numbers(size), np.arange(size)
     check.length(size, len(names), what)
     if isinstance(names, Names):
         column = compact(names.column)

@@ -25,7 +25,7 @@ from probtruth.kernels.arrays import (
     together,
 )
 from probtruth.types.arguments import GivenNames, Tables
-from probtruth.types.index import EVENTS, Audit, Index, as_names, event_of, one_hot
+from probtruth.types.index import EVENTS, Audit, Index, are_row_numbers, as_names, event_of, one_hot
 from probtruth.types.shown import Brief
 
 
@@ -269,7 +269,7 @@ def _common_names(tables: Mapping[str, NamedNumbers], passed: NamedNumbers, inde
             names = index.written(side, "predictions")
         if names is None and named:
             names = names_of[named[0]]
-            if without and [*names] != [*map(str, range(len(names)))]:
+            if without and not are_row_numbers(names):
                 raise InputError(
                     f"model {check.quote(named[0])} with names of {side} ({check.shortlist(names, 3)}) beside model "
                     f"{check.quote(without[0])} without",

@@ -59,7 +59,7 @@ def item_column(
     for name in frame.columns:
         if name not in others and _may_name(frame, name):
             own = _text(frame, name).drop_nulls().unique()
-            if len(own) and any(own.is_in(names.implode()).to_numpy().mean() >= MOST for names in known):
+            if len(own) and any(own.is_in(frames.text(names).implode()).to_numpy().mean() >= MOST for names in known):
                 fits.append(name)
     if len(fits) == 1:
         return fits[0], (f"{source.name}: took the column {fits[0]!r} as the items, whose names match",)
@@ -88,7 +88,7 @@ def choose(
     frame, source = table.head
     known: list[Series] = []
     if index is not None and not index.positional_items:
-        known = [frames.text(as_series(index.items))]
+        known = [as_series(index.items)]
     # a name that was given for the reference's column is another one here, perhaps
     item, notes = item_column(frame.head(ENOUGH), item if item in frame.columns else None, known, source)
     used: Sequence[str] = ()
