@@ -17,6 +17,10 @@ from probtruth.io.formats import SCORE_TOOLS, LabelReading, MaybeText, ScoreRead
 from probtruth.redaction import redacted
 
 LISTED = 12  # How many names are listed
+FORMS = (
+    "annotations (columns 'item', 'annotator', 'label', or counts of votes by label), scores ('item', 'model', "
+    "'score', or a column for each model), votes ('model_a', 'model_b', 'winner') or probabilities by label"
+)
 type Checked = tuple[str, Sequence[str]]  # What a file is, and lines of what it holds
 
 
@@ -96,6 +100,11 @@ def _table(path: str | Path, name: str, reading: LabelReading, cells: opt.Cells,
         frame = table.whole[0]
         several = item not in frame.columns or frame.get_column(item).is_duplicated().any()
         several = several or not of_numbers(frame, [name for name in frame.columns if name != item])
+        if error.got.startswith("the columns ") and several:
+            hint = (
+                f"For scores, name the columns with --item, --model, --score; for annotations like this. {error.hint}"
+            )
+            raise InputError(error.got, FORMS, hint, table.name) from None
         if several or (cells == opt.Cells() and error.expected.startswith("to know which")):
             raise
         return _probabilities(table, item, cells)
