@@ -118,7 +118,7 @@ def evaluate(
     ['a', 'b']
     """
     check.own_threads()
-    answers = gold if gold is None or isinstance(gold, ExpertAnswers) else expert_answers(gold, item or "item")
+    answers = gold if gold is None or isinstance(gold, ExpertAnswers) else expert_answers(gold, item)
     if answers is not None and method is None and not isinstance(reference, Truth):
         estimand = estimand or "class"
     none = tuple(map(name_text, check.listed(missing, "missing")))

@@ -178,8 +178,8 @@ def labels_in(
     prefix = _prefix(columns, used)
     if prefix:
         notes += (f"{source.name}: took {prefix!r} off the names of the labels",)
-    labels = by_name([name for name in columns if name.startswith(prefix) and name.strip()], prefix)
     named = set(used)
+    labels = by_name([name for name in columns if name.startswith(prefix) and name.strip()], prefix, named)
     numbers = set(of_numbers(frame, [name for label, name in labels.items() if label not in named]))
     of_text = {label for label, name in labels.items() if label not in named and name not in numbers}
     labels = {label: name for label, name in labels.items() if label not in of_text or len(of_text) == len(labels)}
@@ -293,11 +293,11 @@ def _derived(values: Float[np.ndarray, "item label"], names: Sequence[str], hits
     return {}
 
 
-def by_name(columns: Sequence[str], prefix: str = "") -> dict[str, str]:
-    """The columns by the names of their labels; numbers are named by value."""
+def by_name(columns: Sequence[str], prefix: str = "", used: Collection[str] = ()) -> dict[str, str]:
+    """The columns by the names of their labels; numbers are named by value, but as the other side has them."""
     labels = {name: name.removeprefix(prefix) for name in columns}
     for values in (frames.NUMBER, "(?i)^(true|false)$"):
-        own = [name for name, label in labels.items() if re.match(values, label)]
+        own = [name for name, label in labels.items() if re.match(values, label) and label not in used]
         labels |= zip(own, by_value(polars_names([labels[name] for name in own])), strict=True)
     unique([*labels.values()], "label")
     return {label: name for name, label in labels.items()}
