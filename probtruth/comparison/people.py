@@ -101,7 +101,8 @@ class People:
         units: list[ModelUnit] = []
         sizes: list[int] = []
         for group, name in enumerate(grouped.names):
-            inside = (grouped.codes[cells.replicate] == group) & ~np.isnan(cells.values).all(0)
+            by_group = grouped.codes[cells.replicate] == group
+            inside = by_group & ~np.isnan(cells.values).all(0)
             items, part = _of_cells(scores, cells, inside)
             plan = design_of(part.items, None, None, own_clusters=part.clusters)
             sizes.append(len(np.unique(cells.replicate[inside])))
@@ -118,7 +119,8 @@ class People:
             if scores.clusters is not None:
                 items = scores.clusters.codes[items]
                 n_units = len(scores.clusters.names)
-            units.append(totals(added, items, n_units) * math.sqrt(plan.n_units / (plan.n_units - 1)))
+            unbiased = math.sqrt(plan.n_units / (plan.n_units - 1))
+            units.append(unbiased * totals(added, items, n_units))
         return cls(grouped.names, np.array(sizes), estimates, np.stack(units))
 
     def rows(self, options: Options) -> list[Pair]:

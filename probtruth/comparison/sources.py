@@ -152,7 +152,8 @@ def _refuse(scores: Scores, plan: Design, options: Options, annotations: object)
     if kind == "independent" and repeated is None:
         raise InputError("replicates='independent' without replicates", "repeated scores", "Give replicate=COLUMN.")
     again = options.these_items and scores.labels is None
-    lacks = [model for model, row in zip(scores.models, scores.values, strict=True) if np.isnan(row).any()]
+    with_holes = np.isnan(scores.values).any(1)
+    lacks = [scores.models[at] for at in np.flatnonzero(with_holes)]
     if lacks and (again or scores.gold is not None):
         raise InputError(
             f"{'gold' if scores.gold is not None else "population='these-items'"} with scores that "
@@ -213,10 +214,13 @@ def _about(
     behind = scores.labels
     notes = []
     for at in np.flatnonzero(~moments.finite[back]).tolist():
-        items = np.flatnonzero(np.isinf(values[at]))
-        which = f" ({check.shortlist([scores.items[item] for item in items.tolist()], SHOWN)})"
-        floor = "" if behind is None else "; set a floor, or use a rule such as 'brier'"
-        notes.append(_infinite(scores.models[at], len(items), len(scores.items), which) + floor)
+        items = np.flatnonzero(np.isinf(values[at])).tolist()
+        names = [scores.items[item] for item in items]
+        which = f" ({check.shortlist(names, SHOWN)})"
+        note = _infinite(scores.models[at], len(items), len(scores.items), which)
+        if behind is not None:
+            note += "; set a floor, or use a rule such as 'brier'"
+        notes.append(note)
     outcomes = None
     if behind is not None:
         if options.these_items and behind.n_votes is not None and (behind.n_votes == 1).any():

@@ -22,11 +22,13 @@ def convergence(sites: Mapping[str, Float[np.ndarray, "chain draw ..."]]) -> tup
 
     columns: list[np.ndarray] = []
     for values in sites.values():
-        columns.append(np.asarray(values, np.float64).reshape(*values.shape[:2], -1))
+        n_chains, n_draws = values.shape[:2]
+        columns.append(np.asarray(values, np.float64).reshape(n_chains, n_draws, -1))
     scalars = np.concatenate(columns, axis=-1)
     if not np.isfinite(scalars).all():
         return float("nan"), float("nan")
-    varying = scalars[..., np.ptp(scalars, axis=(0, 1)) > 0]
+    varies = np.ptp(scalars, axis=(0, 1)) > 0
+    varying = scalars[..., varies]
     if varying.shape[-1] == 0:
         return 1.0, float("inf")
     halves = _halves(varying)

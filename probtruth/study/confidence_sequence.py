@@ -50,7 +50,8 @@ class SequentialEvidence:
     def interval(self, alpha: float) -> tuple[float, float]:
         """The means that neither e-process has rejected at level alpha/2 at any time."""
         bar = math.log(2 / alpha)
-        return self._largest_rejected(bar), -replace(self, total=-self.total)._largest_rejected(bar)
+        turned = replace(self, total=-self.total)
+        return self._largest_rejected(bar), -turned._largest_rejected(bar)
 
     def _log_capital(self, mean: float, bound: float) -> UnitFloats:
         """The log-capital of gamblers who bet that the mean difference is above `mean`."""

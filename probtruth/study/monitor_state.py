@@ -274,4 +274,6 @@ def _digest(state: dict[str, object]) -> str:
 
 
 def _last(path: UnitFloats) -> float:
-    return math.exp(min(float(path[-1]), 700.0)) if len(path) else 1.0
+    if not len(path):
+        return 1.0
+    return math.exp(min(float(path[-1]), 700.0))

@@ -78,8 +78,11 @@ class Plan(Reported):
     def to_dict(self) -> dict[str, object]:
         """All of it, as plain values."""
         names = ("a", "b", "difference", "error", "variance", "certainty", "power", "width")
-        rows = {"designs": [dict(row) for row in self.designs], "curve": [dict(row) for row in self.sizes]}
-        return {**{name: getattr(self, name) for name in names}, **rows, "warnings": list(self.warnings)}
+        plain: dict[str, object] = {name: getattr(self, name) for name in names}
+        plain["designs"] = [dict(row) for row in self.designs]
+        plain["curve"] = [dict(row) for row in self.sizes]
+        plain["warnings"] = list(self.warnings)
+        return plain
 
 
 @dataclass(frozen=True)
@@ -358,7 +361,8 @@ def _doubled(pilot: Pilot, study: Design) -> Iterator[tuple[str, Design]]:
     if pilot.items > 0 or pilot.noise:  # more items average out the noise of answers too
         yield "items x 2", replace(study, n_items=2 * study.n_items)
     if study.n_clusters is not None:
-        yield "clusters x 2", replace(study, n_items=2 * study.n_items, n_clusters=2 * study.n_clusters)
+        larger = replace(study, n_items=2 * study.n_items)
+        yield "clusters x 2", replace(larger, n_clusters=2 * study.n_clusters)
     if pilot.noise is not None:
         yield f"{pilot.answer}s x 2", study.with_answers(2 * study.n_answers)
     if pilot.shared and study.n_panel is not None and (study.again or study.n_panel >= 2 * study.n_answers):

@@ -130,7 +130,8 @@ class Design:
         share = self.cluster_sizes / self.group_sizes[group]
         square = share**2
         leverage = ratio(square, 1 - share)
-        square, one, two = self.group_totals(np.stack([square, leverage, leverage**2]))
+        of_units = np.stack([square, leverage, leverage**2])
+        square, one, two = self.group_totals(of_units)
         freedom = ratio(1.0, square + one**2 - two)
         differs = self.cluster_sizes * self.group_units[group] != self.group_sizes[group]
         uneven = np.bincount(group, differs, self.n_groups) > 0
@@ -157,17 +158,23 @@ class Design:
         return rows if self.unit is None else totals(rows, self.unit, self.n_units)
 
     def group_totals(self, rows: RowUnit) -> RowGroup:
-        return totals(rows, self.of_unit(), self.n_groups) if self.grouped else rows.sum(1)[:, None]
+        if not self.grouped:
+            return rows.sum(1, keepdims=True)
+        return totals(rows, self.of_unit(), self.n_groups)
 
 
 def effective(weights: Real[np.ndarray, "*batch unit"]) -> Batch:
     """How many units of equal weight would tell as much (Kish 1965)."""
     weights = weights.astype(np.float64)
-    return np.asarray(weights.sum(-1) ** 2 / np.square(weights).sum(-1))
+    squares = np.square(weights).sum(-1)
+    return np.asarray(weights.sum(-1) ** 2 / squares)
 
 
 def totals(rows: ItemRows, codes: ItemInts, size: int) -> np.ndarray:
-    return np.stack([np.bincount(codes, row, size) for row in rows]) if len(rows) else np.zeros((0, size))
+    found = np.zeros((len(rows), size))
+    for at, row in enumerate(rows):
+        found[at] = np.bincount(codes, row, size)
+    return found
 
 
 def spread_out(

@@ -94,7 +94,8 @@ class Part:
 def part_of(square: Numbers, cube: Numbers, n: Numbers, weight: Numbers, df: Numbers) -> Part:
     """The part of n independent units that weigh so many items, from the sums of powers of their residuals."""
     of_square = ratio(n, n - 1, np.nan) / weight**2
-    of_cube = ratio(n**2, (n - 1) * (n - 2)) / weight**3.0
+    unbiased = ratio(n**2, (n - 1) * (n - 2))
+    of_cube = unbiased / weight**3.0
     variance = of_square * square
     third = np.where(n > 2, of_cube * cube, 0.0)
     return Part(variance, third, np.broadcast_to(df, variance.shape))
@@ -103,7 +104,8 @@ def part_of(square: Numbers, cube: Numbers, n: Numbers, weight: Numbers, df: Num
 def _of_units(of_models: ModelUnit, df: RowFloats) -> Part:
     """The part of units from what each adds to every model."""
     squares, cubes = power_sums(of_models)
-    return part_of(squares, cubes, df[:, None] + 1.0, np.float64(1), df[:, None])
+    df = df[:, None]
+    return part_of(squares, cubes, df + 1.0, np.float64(1), df)
 
 
 def power_sums(of_models: ModelUnit) -> tuple[RowGroup, RowGroup]:
@@ -178,7 +180,10 @@ class About:
     @property
     def bound(self) -> float:
         """The largest difference that two scores of an item can have; infinite where that is not known."""
-        return math.inf if self.range is None else self.range[1] - self.range[0]
+        if self.range is None:
+            return math.inf
+        low, high = self.range
+        return high - low
 
 
 @dataclass(frozen=True, eq=False)
@@ -258,7 +263,8 @@ class Estimate:
             of_cells = totals(influence, cell, int(cell.max(initial=0)) + 1)
             # of one annotator nothing is known of others, of two all that two can tell; between them by the number
             counted = np.clip(freedom, 0.0, 1.0)[:, None] ** 2
-            part = _of_units(of_annotators[:, of_annotators.any(0)], np.maximum(freedom, 1.0))
+            with_votes = of_annotators.any(0)
+            part = _of_units(of_annotators[:, with_votes], np.maximum(freedom, 1.0))
             squares, _ = power_sums(of_cells)
             chance = squares * (part.df + 1) / part.df
             extra = counted * np.maximum(part.variance - chance, 0.0)

@@ -77,8 +77,10 @@ def _moments(scores: Scores, item_weights: ItemFloats, models: Sequence[int], co
     total = np.zeros(3)
     for items, variance, third, df in moments:
         weight = item_weights[items]
-        second = weight**2 * variance
-        total += [second.sum(), (weight**3 * third).sum(), (second**2 / df).sum()]
+        of_variance = weight**2 * variance
+        of_third = weight**3 * third
+        spread = of_variance**2 / df
+        total += [of_variance.sum(), of_third.sum(), spread.sum()]
     return total
 
 
@@ -107,9 +109,11 @@ def _over_labels(scores: Scores, models: Sequence[int]) -> ItemMoments:
             probs = behind.shares[rows]
             n_votes = behind.n_votes[rows].astype(np.float64)
             if behind.log_probs is not None:
-                predicted = np.nanmean(np.exp(to_host(behind.log_probs[:, rows])), 0)
+                log_probs = to_host(behind.log_probs[:, rows])
+                predicted = np.nanmean(np.exp(log_probs), 0)
                 probs = np.where(n_votes[:, None] == 1, predicted, probs)
-        losses = np.where(probs > 0, to_host(behind.losses_of(np.array(models), rows)), 0.0)
+        losses = to_host(behind.losses_of(np.array(models), rows))
+        losses = np.where(probs > 0, losses, 0.0)
         if not np.isfinite(losses).all():
             model, item, _ = np.argwhere(~np.isfinite(losses))[0]
             raise PosteriorError(
@@ -155,5 +159,6 @@ def _over_replicates(
         answers = row[there]
         mean = np.bincount(item, answers, n_items) / n
         residual = answers - mean[item]
-        variance = np.bincount(item, residual**2, n_items) / (n - 1)
-        yield slice(None), variance * (1 / n + shared), np.zeros(n_items), n - 1
+        df = n - 1
+        variance = np.bincount(item, residual**2, n_items) / df
+        yield slice(None), variance * (1 / n + shared), np.zeros(n_items), df

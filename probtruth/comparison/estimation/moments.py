@@ -230,9 +230,10 @@ class Moments:
         if (self.annotators is None) != (other.annotators is None):
             raise InputError("annotators in one part only", "in both or none", "Pass annotations with every part.")
         models = tuple(sorted({*self.models, *other.models}))
-        names = models, sort_names({*self.groups, *other.groups}), sort_names({*self.cells, *other.cells})
-        one = self._among(*names)
-        two = other._among(*names)
+        groups = sort_names({*self.groups, *other.groups})
+        cells = sort_names({*self.cells, *other.cells})
+        one = self._among(models, groups, cells)
+        two = other._among(models, groups, cells)
         columns = None
         if one.columns is not None and two.columns is not None:
             columns = (one.columns + two.columns).merged(one.clustered)
@@ -249,7 +250,8 @@ class Moments:
             entropy = float(np.average([self.known.entropy, other.known.entropy], weights=weights))
         steps = None
         if one.steps is not None and two.steps is not None:
-            steps = (min(one.steps[0], two.steps[0]), max(one.steps[1], two.steps[1]))
+            least, most = zip(one.steps, two.steps, strict=True)
+            steps = (min(least), max(most))
         annotators = None
         if one.annotators is not None and two.annotators is not None:
             annotators = one.annotators + two.annotators
@@ -413,10 +415,12 @@ def _merged(
     with np.errstate(invalid="ignore", over="ignore"):
         merged = one + two
         apart = np.where(in_both, two[0] - one[0], 0.0)
-        merged[0] = np.where(n > 0, one[0], two[0]) + apart * m / total
+        first = np.where(n > 0, one[0], two[0])
+        merged[0] = first + apart * m / total
         if len(merged) > 1:
             of_means = apart**2 * n * m / total
             crossed = n * two[1] - m * one[1]
             merged[1] += of_means
-            merged[2] += apart * ((n - m) * of_means + 3 * crossed) / total
+            third = (n - m) * of_means + 3 * crossed
+            merged[2] += apart * third / total
     return merged

@@ -103,7 +103,8 @@ class Shared:
     def beyond_chance(self, names: Sequence[str]) -> tuple[str, ...]:
         """A warning where replicates that are taken to be answers asked again differ by more than chance."""
         models = np.arange(len(self.models))
-        suspect = _by_chance(self.units.excess(models, np.full(len(models), -1))) < SUSPECT
+        none = np.full(len(models), -1)
+        suspect = _by_chance(self.units.excess(models, none)) < SUSPECT
         if not suspect.any():
             return ()
         return (
@@ -228,5 +229,6 @@ def of_replicates(scores: Scores, models: ModelInts, plan: Design, named: bool =
     units = sets[0]
     if len(sets) > 1:
         rounding = ROUNDING * np.abs(losses).max(initial=0.0, where=~np.isnan(losses))
-        units = UnitTotals.joined(sets, np.maximum(squares_apart(noise[order]), rounding**2))
+        chance = squares_apart(noise[order])
+        units = UnitTotals.joined(sets, np.maximum(chance, rounding**2))
     return Shared(repeated.what, models[order], units, min(n_units), named)

@@ -83,7 +83,8 @@ class Excess:
         counts[counts <= RESOLVED] = 0.0
         third = (self.totals**3).sum(1)
         skewness = ratio(third, self.raw**1.5)
-        unbiased = np.sqrt(n * (n - 1)) / np.maximum(n - 2, 1.0)  # n - 2 is at least 1 where it counts
+        divisor = np.maximum(n - 2, 1.0)  # n - 2 is at least 1 where it counts
+        unbiased = np.sqrt(n * (n - 1)) / divisor
         return counts * unbiased * skewness
 
 

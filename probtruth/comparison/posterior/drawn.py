@@ -121,8 +121,9 @@ def mixture_errors(mixture: Mixture) -> tuple[float, float]:
     densities: list[float] = []
     for value in (0.0, low, high):
         z = (value - mixture.mean) / mixture.sd
-        by_batch = ndtr(z).reshape(CHAINS, -1, BATCH * SDS).mean(-1)
-        of_probability.append(mean_with_error(by_batch)[1])
+        by_batch = ndtr(z).reshape(CHAINS, -1, BATCH * SDS)
+        _, error = mean_with_error(by_batch.mean(-1))
+        of_probability.append(error)
         density = np.exp(-0.5 * z**2 - LOG_ROOT) / mixture.sd
         densities.append(float(density.mean()))
     of_zero, of_low, of_high = of_probability
@@ -226,7 +227,8 @@ def groups_of_tree(
     posterior.coords.update(names)
     stats: dict[str, object] = {}
     for name in run.runs[0].stats:
-        stats[name] = (axes, np.stack([draws.stats[name][:, :n] for draws in run.runs], axis=-1))
+        columns = [draws.stats[name][:, :n] for draws in run.runs]
+        stats[name] = (axes, np.stack(columns, axis=-1))
     every = {"chain": np.arange(CHAINS), "draw": np.arange(n), **names}
     return {
         "/observed_data": xarray.Dataset({"mean": (seen, unit * mean), "variance": (seen, variance)}, names),

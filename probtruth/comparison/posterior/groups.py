@@ -186,7 +186,8 @@ def quadrature(groups: Groups, prior: Prior, pair: int) -> Hierarchy:
         log_weights = all_log_weights[..., ::every, None]
         step = (high - low) / POINTS
         quantile = low + step * (np.arange(POINTS) + 0.5)
-        between = prior.scale[pair] * np.expm1(quantile * prior.log_range[pair])
+        in_scales = np.expm1(quantile * prior.log_range[pair])
+        between = prior.scale[pair] * in_scales
         # about the mean under the prior of the variances, near which the density has its mode
         of_nodes = logsumexp(log_weights, axis=0)
         prior_weight = np.exp(log_weights - of_nodes)
@@ -371,7 +372,8 @@ class Population:
         sizes = estimate.group_items.astype(np.float64)
         of_means = means.var(1, ddof=1)
         unit = np.sqrt(of_means + pooled * (1 / sizes).mean())
-        varies = (unit > ROUNDING * np.abs(means).max(1)) & (pooled > 0)
+        rounding = ROUNDING * np.abs(means).max(1)
+        varies = (unit > rounding) & (pooled > 0)
         if not varies.any():
             return None
         reference = np.where(varies, means.mean(1), means[:, 0])

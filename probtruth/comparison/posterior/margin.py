@@ -67,7 +67,9 @@ class Margin:
         third_of_log = np.log1p(np.where(near, x, 0.0)) / 3
         root = np.where(near, np.expm1(third_of_log), np.cbrt(1 + x) - 1)  # to the last digit where x is small
         skewed = 3 / g * root
-        outer = np.where(t > 0, np.maximum(t, skewed), np.minimum(t, skewed))
+        above = np.maximum(t, skewed)
+        below = np.minimum(t, skewed)
+        outer = np.where(t > 0, above, below)
         return self.centre - self.scale * outer
 
     def below(self, value: float) -> float:
@@ -75,7 +77,8 @@ class Margin:
         if self.scale == 0:
             return 0.5 - float(np.sign(self.centre - value)) / 2
         if self.draws is not None:
-            return float(0.5 - np.sign(self.draws - value).mean() / 2)
+            side = np.sign(self.draws - value)
+            return float(0.5 - side.mean() / 2)
         return float(stdtr(self.df, -self.threshold(value)))
 
     def above(self, value: float) -> float:
@@ -93,7 +96,8 @@ class Margin:
         if self.scale == 0:
             return self.centre, self.centre
         if self.draws is not None:
-            low, high = np.quantile(self.draws, [0.5 - level / 2, 0.5 + level / 2]).tolist()
+            ends = [0.5 - level / 2, 0.5 + level / 2]
+            low, high = np.quantile(self.draws, ends).tolist()
             return low, high
         t = float(stdtrit(self.df, 0.5 + level / 2))
         if t > UNKNOWN:
@@ -104,8 +108,9 @@ class Margin:
 
 def hall[T: (float, np.ndarray)](t: T, skewness: T) -> T:
     """A t statistic corrected for the skewness of the mean (Hall 1992)."""
-    g = skewness
-    corrected: T = t + g * t**2 / 3 + g**2 * t**3 / 27 + g / 6
+    of_square = t + skewness * t**2 / 3
+    of_cube = skewness**2 * t**3 / 27
+    corrected: T = of_square + of_cube + skewness / 6
     return corrected
 
 
@@ -173,8 +178,9 @@ class Mixture:
         return np.asarray(np.minimum(self._of_constants(ndtr(z)), 1.0))  # weights add up to 1 but for rounding
 
     def within(self, rope: float) -> Batch:
-        spread = np.maximum(0.0, self.below(rope) - self.below(-rope))
-        return np.where(self.sd.any(-1), spread, np.abs(self.average()) <= rope)
+        p = self.below(rope) - self.below(-rope)
+        constant = np.abs(self.average()) <= rope
+        return np.where(self.sd.any(-1), np.maximum(0.0, p), constant)
 
     def quantile(self, probability: float, precision: float = 1e-12) -> Batch:
         """By Newton's steps, halving where one leaves the bounds, until one is below the precision."""
@@ -185,10 +191,12 @@ class Mixture:
         fine = precision * (high - low)
         if len(self.weight) > 10 * STRIDE:  # begin where every so many-th part has theirs
             weight = self.weight[::STRIDE]
-            thinned = Mixture(weight / weight.sum(), self.mean[..., ::STRIDE], self.sd[..., ::STRIDE])
+            weight = weight / weight.sum()
+            thinned = Mixture(weight, self.mean[..., ::STRIDE], self.sd[..., ::STRIDE])
             value = thinned.quantile(probability, 1e-4)
         else:
-            square = self.sd**2 + (self.mean - mean[..., None]) ** 2
+            apart = self.mean - mean[..., None]
+            square = self.sd**2 + apart**2
             value = mean + ndtri(probability) * np.sqrt(square @ self.weight)
         inexact = varies
         while inexact.any():
@@ -199,7 +207,8 @@ class Mixture:
             high = np.where(too_low, high, value)
             # far out the density is 0, and a step leaves the bounds
             with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-                of_part = np.exp(-0.5 * z**2) / self.sd / np.sqrt(2 * np.pi)
+                standard = np.exp(-0.5 * z**2) / np.sqrt(2 * np.pi)
+                of_part = standard / self.sd
                 new = value - excess / (of_part @ self.weight)
             inside = (low <= new) & (new <= high)  # at the value itself where nothing is left to do
             new = np.where(inside, new, (low + high) / 2)

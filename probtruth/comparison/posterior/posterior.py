@@ -90,7 +90,8 @@ class Tree:
             of_leading = pairs_of(leading(self.path @ self.centre))
             pairs = np.unique(np.concatenate([of_leading, steps]), axis=0)
         of_pairs = [margins[row] for row in pair_rows_of(pairs, n_models)]
-        along, size = self._along(pairs, np.array([margin.scale for margin in of_pairs]))
+        scales = np.array([margin.scale for margin in of_pairs])
+        along, size = self._along(pairs, scales)
         resolved = np.flatnonzero(size > UNRESOLVED**2)
         along = along[resolved]
         means = self.path @ self.centre
@@ -98,7 +99,8 @@ class Tree:
         if not len(resolved):
             return draws
         normal = along.T @ along
-        np.fill_diagonal(normal, np.where(self.scale > 0, normal.diagonal(), 1.0))
+        diagonal = np.where(self.scale > 0, normal.diagonal(), 1.0)
+        np.fill_diagonal(normal, diagonal)
         for block in blocks(n_models, len(shift)):
             t = -(shift[block] @ along.T) / size[resolved]
             wanted = np.empty(t.T.shape)
@@ -283,7 +285,8 @@ def engine_of(run: "Run | None") -> Mapping[str, object]:
 def summary(tables: Mapping[str, Mapping[str, object]]) -> dict[str, object]:
     """The figures of all tables' draws, the worst of each."""
     names = ("max_rhat", "min_ess", "divergences", "max_mcse", "end_mcse")
-    found: dict[str, Any] = {"engine": tables["pairwise"]["engine"], "sampler": None, **dict.fromkeys(names)}
+    found: dict[str, Any] = dict.fromkeys(("engine", "sampler", *names))
+    found["engine"] = tables["pairwise"]["engine"]
     samplers: dict[object, str] = {}  # each, with the last table that it made
     for table, figures in tables.items():
         if figures["engine"] != "nuts":
@@ -345,7 +348,8 @@ def posterior_of(estimate: Estimate, population: Population | None, options: Opt
         shift = drawn[:, 1:]
         all_margins = [margin.drawn(-drawn[:, 0], df) for margin in all_margins]
         if tree is not None:
-            t = tree.t_of(pairs_of(np.arange(n_models)), shift, total.variance[:, 0])
+            pairs = pairs_of(np.arange(n_models))
+            t = tree.t_of(pairs, shift, total.variance[:, 0])
             for at, margin in enumerate(of_pairs):
                 all_margins[n_models + at] = margin.drawn(t[at], df)
     elif tree is not None:

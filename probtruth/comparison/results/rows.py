@@ -46,7 +46,8 @@ def pair_rows(estimate: Estimate, post: Posterior, options: Options) -> list[Pai
 
 def of_margin(a: str, b: str, mean: float, margin: Margin, rope: float | None) -> Pair:
     low, high = margin.interval()
-    row = Pair(a, b, mean, low, high, p_a_better=margin.below(0.0), p_b_better=margin.above(0.0))
+    p = margin.below(0.0)
+    row = Pair(a, b, mean, low, high, p_a_better=p, p_b_better=margin.above(0.0))
     if rope is None:
         return row
     return replace(
@@ -186,12 +187,15 @@ def _decided(row: Rank, mean: float, estimate: Estimate, post: Posterior, tier_o
         if post.decisions is not None:
             chances, regrets = post.decisions
             p = float(chances[at, 0])
-            rank = float(chances[at] @ np.arange(1.0, len(chances) + 1))
+            all_ranks = np.arange(1.0, len(chances) + 1)
+            rank = float(chances[at] @ all_ranks)
             regret = float(regrets[at])
     else:
         ahead = int((means < mean).sum())
         tied = int((means == mean).sum())
-        tier = 1 if mean < 0 else min(below, 1) + max(tier_of, default=0) + 1
+        tier = 1
+        if mean > 0:
+            tier += min(below, 1) + max(tier_of, default=0)
         rank = (tied + 1) / 2
         if tied > 1 and ahead == 0:  # nothing orders models of the same infinite mean, and one of them is the best
             return replace(row, tier=tier)
@@ -242,7 +246,9 @@ def unit_rows(estimate: Estimate, rope: float | None) -> dict[str, list[Pair]]:
     for name in estimate.of_new:
         of_these = {what: part for what, part in over_groups.parts.items() if what != name}
         of_new = replace(over_groups, parts={**over_groups.parts, **estimate.of_new})
-        if not (of_new.total().variance[pairs] > TOLD**2 * over_groups.total().variance[pairs]).any():
+        variance = over_groups.total().variance[pairs]
+        variance_of_new = of_new.total().variance[pairs]
+        if not (variance_of_new > TOLD**2 * variance).any():
             return {}
         by_units = {f"these {name}": replace(over_groups, parts=of_these), f"new {name}": of_new}
         for what, of_units in by_units.items():

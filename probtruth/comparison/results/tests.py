@@ -54,9 +54,9 @@ def paired_tests(
         first, second = pairs[start : start + step].T
         differences = values[first] - values[second]
         flips = sign_flip_p(_units(differences, plan), seed)
-        for row, difference, flip in zip(rows[start : start + step], differences, flips, strict=True):
-            row["wilcoxon_p"] = signed_rank_p(difference)
-            row["sign_flip_p"] = flip
+        for at, row in enumerate(rows[start : start + step]):
+            row["wilcoxon_p"] = signed_rank_p(differences[at])
+            row["sign_flip_p"] = flips[at]
     return rows
 
 
@@ -67,7 +67,8 @@ def _units(differences: ItemRows, plan: Design) -> Units:
         n_units = plan.group_units
         freedom = np.sqrt(n_units / np.maximum(n_units - 1, 1))
         mean = differences @ weights
-        differences = freedom[plan.of_item()] * plan.residuals(differences) + mean[:, None]
+        residuals = freedom[plan.of_item()] * plan.residuals(differences)
+        differences = residuals + mean[:, None]
     return plan.unit_totals(weights * differences)
 
 
@@ -82,7 +83,7 @@ def sign_flip_p(units: Units, seed: int) -> list[float | None]:
     if not sampled:
         return p_values
     totals = units[sampled].sum(1)
-    upward = units[sampled] * np.where(totals < 0, -1.0, 1.0)[:, None]
+    upward = np.where(totals[:, None] < 0, -units[sampled], units[sampled])
     n_largest = min(EXPLICIT, upward.shape[1])
     by_size = np.argpartition(np.abs(upward), -n_largest, axis=1)
     chosen = by_size[:, -n_largest:]
@@ -113,7 +114,8 @@ def _p_of_all_flips(values: UnitFloats) -> float | None:
     sizes = np.abs(values)
     if n_units and np.ptp(sizes) <= ROUNDING * sizes.max():  # the sign test
         above = int((values > 0).sum())
-        return min(1.0, 2 * float(bdtr(min(above, n_units - above), n_units, 0.5)))
+        fewer = min(above, n_units - above)
+        return min(1.0, 2 * float(bdtr(fewer, n_units, 0.5)))
     if not 0 < n_units <= ENUMERATED:
         return None
     patterns = np.arange(2**n_units)[:, None]
@@ -151,8 +153,9 @@ def signed_rank_p(differences: ItemFloats) -> float | None:
 def rows_of_tests(tested: Mapping[tuple[str, str], Row], pairs: Sequence[tuple[str, str]], n_models: int) -> list[Row]:
     """The tests of these pairs, with Holm's adjustment over all pairs of the models."""
     rows: list[Row] = []
+    untested = dict.fromkeys(TESTS)
     for a, b in pairs:
-        rows.append({"a": a, "b": b, **tested.get((a, b), dict.fromkeys(TESTS))})
+        rows.append({"a": a, "b": b, **tested.get((a, b), untested)})
     n_untested = math.comb(n_models, 2) - len(pairs)
     for name in P_VALUES:
         p_values = [row[name] for row in rows]
@@ -163,7 +166,11 @@ def rows_of_tests(tested: Mapping[tuple[str, str], Row], pairs: Sequence[tuple[s
 
 def holm(p_values: Sequence[float | None], untested: int = 0) -> list[float | None]:
     """The p-values adjusted for all of them, and for those that are not here; None and NaN are no p-values."""
-    ascending = sorted((p, row) for row, p in enumerate(p_values) if p is not None and not math.isnan(p))
+    ascending: list[tuple[float, int]] = []
+    for row, p in enumerate(p_values):
+        if p is not None and not math.isnan(p):
+            ascending.append((p, row))
+    ascending.sort()
     adjusted: list[float | None] = [None] * len(p_values)
     largest = 0.0
     hypotheses = len(ascending) + untested
