@@ -24,7 +24,7 @@ from probtruth.comparison.results.rows import pair_rows, population_rows
 from probtruth.comparison.results.warn import sampling
 from probtruth.comparison.sources import of_scores
 from probtruth.errors import InputError, PosteriorError
-from probtruth.kernels.shapes import GroupInts, ItemInts, ModelUnit
+from probtruth.kernels.shapes import GroupInts, ItemInts
 from probtruth.types import Comparison, Replicates, Scores
 from probtruth.types.comparison import PEOPLE
 from probtruth.types.pairs import Pair
@@ -97,9 +97,9 @@ class People:
         if len(grouped.names) < 2:
             got = f"one group of annotators ({check.shortlist(grouped.names)})"
             raise InputError(got, "at least two", "Leave it out.")
-        estimates: list[Estimate] = []
-        units: list[ModelUnit] = []
-        sizes: list[int] = []
+        estimates = []
+        units = []
+        sizes = []
         for group, name in enumerate(grouped.names):
             by_group = grouped.codes[cells.replicate] == group
             inside = by_group & ~np.isnan(cells.values).all(0)
@@ -125,7 +125,7 @@ class People:
 
     def rows(self, options: Options) -> list[Pair]:
         """Each pair by each group, as `compare` of the group's cells has it."""
-        by_group: list[list[Pair]] = []
+        by_group = []
         for name, estimate in zip(self.names, self.estimates, strict=True):
             n_items = estimate.design.n_items
             post = Posterior(estimate.n_models, estimate, margins(estimate))
@@ -145,7 +145,7 @@ class People:
         n_groups = len(self.names)
         n_models = self.estimates[0].n_models
         variances = [estimate.total().variance[n_models:, 0] for estimate in self.estimates]
-        found: list[dict[str, Any]] = []
+        found = []
         for place, (first, second) in enumerate(pairs_of(np.arange(n_models)).tolist()):
             covariance = self.covariance(first, second)
             of_pair = rows[place * n_groups : (place + 1) * n_groups]

@@ -20,7 +20,7 @@ def convergence(sites: Mapping[str, Float[np.ndarray, "chain draw ..."]]) -> tup
     """The largest R-hat and the smallest bulk or tail effective sample size over all scalars that vary."""
     from numpyro.diagnostics import gelman_rubin  # with JAX, which a sampler has loaded
 
-    columns: list[np.ndarray] = []
+    columns = []
     for values in sites.values():
         n_chains, n_draws = values.shape[:2]
         columns.append(np.asarray(values, np.float64).reshape(n_chains, n_draws, -1))

@@ -30,7 +30,7 @@ def choose_gold(
     if size > len(scores.items):
         raise InputError(f"{size} of {len(scores.items)} items", "at most all of them", "Ask for fewer.")
     named = scores.models if a is None and b is None else two_models(scores.models, a, b)
-    models: list[int] = []
+    models = []
     for name in named:
         models.append(scores.models.index(check.one_of(name, scores.models, "model")))
     doubt = _doubt(scores, models)

@@ -246,7 +246,7 @@ def _measures(truth: float, mean: StudyFloats, low: StudyFloats, high: StudyFloa
     wrong = (low > 0) != (truth > 0)
     exaggeration = np.abs(mean[real]) / abs(truth or 1.0)
     of_studies = (covered, high - low, decided, wrong[real], exaggeration)
-    measures: dict[str, float | None] = {}
+    measures = {}
     for name, values in zip(MEASURES, of_studies, strict=True):
         n = len(values)
         error = None

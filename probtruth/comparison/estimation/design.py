@@ -216,7 +216,7 @@ def design_of(
     clustered = own_clusters
     if clusters is not None:
         clustered = partition_of(clusters, items, "cluster")
-    facts: dict[str, Any] = {}
+    facts = {}
     units = None
     if clustered is not None:
         units = clustered.codes
@@ -253,8 +253,8 @@ def partition_of(values: object, items: Sequence[str], what: str, of: str = "ite
         listed = np.asarray(values).ravel().tolist()
     check.length(len(listed), len(items), f"{what}s")
     # by type too: 1, 1.0 and True are equal, but not as names
-    text_of: dict[object, str] = {}
-    texts: list[str] = []
+    text_of = {}
+    texts = []
     for item, name in zip(items, listed, strict=True):
         key = type(name), name
         if key not in text_of:

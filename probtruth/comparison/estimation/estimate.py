@@ -349,7 +349,7 @@ class Estimate:
         """What each source has of the variance of the difference of two models, and its 95% interval; None: unknown."""
         row = self.n_models + pair_rows_of(np.array([[a, b]]), self.n_models)
         rng = np.random.default_rng(seed)
-        variances: dict[str, DrawFloats] = {}  # the estimate, then draws of it
+        variances = {}  # the estimate, then draws of it
         for name, part in self.over_groups().parts.items():
             variances[name] = part.of(row).drawn(rng)
         total = np.sum([*variances.values()], axis=0)

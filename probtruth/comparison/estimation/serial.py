@@ -35,7 +35,7 @@ def serial_notes(scores: Scores, plan: Design, means: ModelFloats) -> tuple[str,
     by_mean = np.lexsort((names, means[finite]))
     best, *others = finite[by_mean]
     bar = float(ndtri(1 - FALSE_ALARMS / len(others)))
-    alike: dict[str, float] = {}
+    alike = {}
     for other in sorted(others):
         correlation, z = lag_one(values[best] - values[other], group)
         if z > bar:

@@ -123,7 +123,7 @@ class UnitTotals:
     @classmethod
     def joined(cls, sets: Sequence["UnitTotals"], chance: ModelModel) -> "UnitTotals":
         """Of models of several sets, whose units have the same names."""
-        joined: dict[str, np.ndarray] = {}
+        joined = {}
         for name in ("totals", "contrast", "df", "effective", "counted"):
             joined[name] = np.concatenate([getattr(one, name) for one in sets])
         return cls(chance=chance, **joined)

@@ -117,8 +117,8 @@ def mixture_errors(mixture: Mixture) -> tuple[float, float]:
     """The Monte Carlo errors of P(difference < 0) and of the ends of the 95% interval, in its widths."""
     low = float(mixture.quantile(0.025))
     high = float(mixture.quantile(0.975))
-    of_probability: list[float] = []
-    densities: list[float] = []
+    of_probability = []
+    densities = []
     for value in (0.0, low, high):
         z = (value - mixture.mean) / mixture.sd
         by_batch = ndtr(z).reshape(CHAINS, -1, BATCH * SDS)
@@ -133,8 +133,8 @@ def mixture_errors(mixture: Mixture) -> tuple[float, float]:
 
 def draw_population(population: Population, options: Options) -> tuple[Population, Run]:
     """The population with the posterior from draws, each pair by itself until its intervals are known well enough."""
-    posterior: list[Hierarchy] = []
-    runs: list[Draws] = []
+    posterior = []
+    runs = []
     max_mcse = 0.0
     end_mcse = 0.0
     for pair in range(len(population.prior.scale)):
@@ -149,7 +149,7 @@ def draw_population(population: Population, options: Options) -> tuple[Populatio
 
 def _draw_pair(population: Population, pair: int, options: Options) -> tuple[Draws, Hierarchy, float, float]:
     """The draws of one pair, its posterior, and the errors of a probability and of an interval's end."""
-    found: list[tuple[Hierarchy, float, float]] = []
+    found = []
 
     def enough(run: Draws) -> bool:
         rhat, ess = _convergence(run)
@@ -195,7 +195,7 @@ def groups_of_tree(
     n = posterior.sizes["draw"]
     size = population.unit[population.varies]
     reference = population.reference[population.varies]
-    sites: dict[str, np.ndarray] = {}  # chain, draw, pair
+    sites = {}  # chain, draw, pair
     for name in ("difference", "between", "typical", "spread"):
         sites[name] = np.concatenate([draws.sites[name][:, :n] for draws in run.runs], axis=-1)
     between = sites["between"] * size
@@ -205,7 +205,7 @@ def groups_of_tree(
     mean = of_groups.mean * size + reference
     variance = of_groups.seen / of_groups.n_items[:, None] * size**2
     # axes: chain, draw, group, pair
-    of_pairs: list[np.ndarray] = []
+    of_pairs = []
     for hierarchy in population.posterior:
         by_chain = hierarchy.variance[:, ::SDS].reshape(len(groups), CHAINS, -1)
         of_pairs.append(np.moveaxis(by_chain[..., :n], 0, -1))
@@ -225,7 +225,7 @@ def groups_of_tree(
     posterior["typical_variance"] = (axes, np.exp(sites["typical"]) * size**2)
     posterior["spread_of_log_variance"] = (axes, sites["spread"])
     posterior.coords.update(names)
-    stats: dict[str, object] = {}
+    stats = {}
     for name in run.runs[0].stats:
         columns = [draws.stats[name][:, :n] for draws in run.runs]
         stats[name] = (axes, np.stack(columns, axis=-1))

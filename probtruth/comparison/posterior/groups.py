@@ -398,7 +398,7 @@ class Population:
 
     def under_prior(self, power: float) -> "Population":
         """The same under the prior of the between-group sd to a power, by weighing its values anew."""
-        found: list[Hierarchy] = []
+        found = []
         for one, scale in zip(self.posterior, self.prior.scale.tolist(), strict=True):
             weight = one.weight * (one.between + scale) ** (1 - power)
             found.append(replace(one, weight=weight / weight.sum()))

@@ -287,7 +287,7 @@ def summary(tables: Mapping[str, Mapping[str, object]]) -> dict[str, object]:
     names = ("max_rhat", "min_ess", "divergences", "max_mcse", "end_mcse")
     found: dict[str, Any] = dict.fromkeys(("engine", "sampler", *names))
     found["engine"] = tables["pairwise"]["engine"]
-    samplers: dict[object, str] = {}  # each, with the last table that it made
+    samplers = {}  # each, with the last table that it made
     for table, figures in tables.items():
         if figures["engine"] != "nuts":
             continue

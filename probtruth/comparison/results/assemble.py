@@ -95,7 +95,7 @@ def _decisions(estimate: Estimate, post: Posterior, ranks: Sequence[Rank], order
     The set is the fewest models that hold the best with its probability, and those that tie with the last of them.
     """
     chances = [(-row.p_best, row.model) for row in ranks if row.p_best is not None]
-    chosen: list[str] = []
+    chosen = []
     mass = 0.0
     last = 0.0
     for best, name in sorted(chances):
@@ -128,7 +128,7 @@ def _tests(estimate: Estimate, post: Posterior, options: Options, models: Collec
         models = estimate.about.models
     else:
         models = [names[at] for at in chosen]
-    rows: dict[tuple[str, str], Row] = {}
+    rows = {}
     if names:
         tests = _made_tests(estimate, options, chosen)
         rows = dict(zip(combinations([names[at] for at in chosen], 2), tests, strict=True))

@@ -28,7 +28,7 @@ def pair_rows(estimate: Estimate, post: Posterior, options: Options) -> list[Pai
     """Each unordered pair once: nothing certain without a spread, and what the items leave room for."""
     place = {name: at for at, name in enumerate(estimate.names)}
     mean_of = dict(zip(estimate.about.models, estimate.about.means.tolist(), strict=True))
-    rows: list[Pair] = []
+    rows = []
     row = len(place)
     for a, b in combinations(sorted(estimate.about.models), 2):
         apart = mean_of[a] - mean_of[b]
@@ -213,11 +213,11 @@ def group_rows(estimate: Estimate, population: Population | None) -> list[Pair]:
     if population is None:
         return []
     plan = estimate.design
-    of_pairs: list[list[Pair]] = []
+    of_pairs = []
     for at, (a, b) in enumerate(combinations(estimate.names, 2)):
         mixture = population.difference(at, "groups")
         of_pairs.append(_of_mixture(mixture, a, b, plan.n_groups, None, estimate.about))
-    rows: list[Pair] = []
+    rows = []
     for group, name in enumerate(plan.group_names):
         n_items = int(plan.group_sizes[group])
         for of_pair in of_pairs:
@@ -227,8 +227,8 @@ def group_rows(estimate: Estimate, population: Population | None) -> list[Pair]:
 
 def population_rows(estimate: Estimate, population: Population, rope: float | None) -> dict[str, list[Pair]]:
     """The pairs again under the population of groups and for one new group."""
-    of_population: list[Pair] = []
-    of_new_group: list[Pair] = []
+    of_population = []
+    of_new_group = []
     for at, (a, b) in enumerate(combinations(estimate.names, 2)):
         difference = population.difference(at, "population")
         of_population += _of_mixture(difference, a, b, 1, rope, estimate.about)
@@ -277,7 +277,7 @@ def _of_mixture(mixture: Mixture, a: str, b: str, n_rows: int, rope: float | Non
         columns["p_b_better_rope"] = 1.0 - mixture.below(rope)
     varies = np.broadcast_to(mixture.sd.any(-1), n_rows)
     columns = {name: np.broadcast_to(column, n_rows) for name, column in columns.items()}
-    rows: list[Pair] = []
+    rows = []
     for at in range(n_rows):
         numbers: dict[str, Any] = {name: float(column[at]) for name, column in columns.items()}
         row = Pair(a, b, **numbers)

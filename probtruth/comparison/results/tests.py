@@ -74,8 +74,8 @@ def _units(differences: ItemRows, plan: Design) -> Units:
 
 def sign_flip_p(units: Units, seed: int) -> list[float | None]:
     """Two-sided p-values of mean zero, by flipping the signs of the units; None where all units are zero."""
-    p_values: list[float | None] = []
-    sampled: list[int] = []
+    p_values = []
+    sampled = []
     for row, of_units in enumerate(units):
         p_values.append(_p_of_all_flips(of_units[of_units != 0]))
         if p_values[row] is None and of_units.any():
@@ -152,7 +152,7 @@ def signed_rank_p(differences: ItemFloats) -> float | None:
 
 def rows_of_tests(tested: Mapping[tuple[str, str], Row], pairs: Sequence[tuple[str, str]], n_models: int) -> list[Row]:
     """The tests of these pairs, with Holm's adjustment over all pairs of the models."""
-    rows: list[Row] = []
+    rows = []
     untested = dict.fromkeys(TESTS)
     for a, b in pairs:
         rows.append({"a": a, "b": b, **tested.get((a, b), untested)})
@@ -166,7 +166,7 @@ def rows_of_tests(tested: Mapping[tuple[str, str], Row], pairs: Sequence[tuple[s
 
 def holm(p_values: Sequence[float | None], untested: int = 0) -> list[float | None]:
     """The p-values adjusted for all of them, and for those that are not here; None and NaN are no p-values."""
-    ascending: list[tuple[float, int]] = []
+    ascending = []
     for row, p in enumerate(p_values):
         if p is not None and not math.isnan(p):
             ascending.append((p, row))

@@ -73,7 +73,7 @@ def tree_of(estimate: Estimate, post: Posterior, seed: int) -> "xarray.DataTree"
         tree["/posterior"]["population_difference"] = (of_pair, unit * difference)
         tree["/posterior"]["between_group_sd"] = (of_pair, between)
     if post.run is not None:
-        stats: dict[str, object] = {}
+        stats = {}
         for name, value in post.run.runs[0].stats.items():
             stats[name] = (("chain", "draw"), value[:, :n_draws])
         tree["/sample_stats"] = xarray.Dataset(stats)

@@ -81,7 +81,7 @@ def warnings_of(
 
 def sampling(diagnostics: Mapping[str, object]) -> list[str]:
     """What is wrong with the draws."""
-    warnings: list[str] = []
+    warnings = []
     rhat = diagnostics["max_rhat"]
     ess = diagnostics["min_ess"]
     divergences = diagnostics["divergences"]
