@@ -170,7 +170,8 @@ class People:
         df = np.hstack([part.df for part in in_all])
         shared = np.zeros((len(variance), 1))
         two_groups = ~np.eye(n_groups, dtype=bool)
-        for row, (model, other) in enumerate(rows_of(np.arange(first.n_models)).tolist()):
+        models = rows_of(np.arange(first.n_models))
+        for row, (model, other) in enumerate(models.tolist()):
             covariance = self.covariance(model, other)[two_groups]
             shared[row] = max(float(covariance.mean()), 0.0)
         of_group = np.maximum(variance - shared, LEAST * variance)
@@ -189,7 +190,8 @@ def _of_cells(scores: Scores, cells: Replicates, inside: Bool[np.ndarray, " cell
     items, item = np.unique(cells.item[inside], return_inverse=True)
     annotators, annotator = np.unique(cells.replicate[inside], return_inverse=True)
     names = tuple([cells.names[at] for at in annotators])
-    chosen = Replicates(item, annotator, cells.values[:, inside], names, cells.what)
+    values = cells.values[:, inside]
+    chosen = Replicates(item, annotator, values, names, cells.what)
     every_model = np.arange(len(scores.models))
     part = scores.part(every_model, items)
     means = chosen.means(len(items))
@@ -227,7 +229,8 @@ def _disagreement(p: float | None, q: float | None, covariance: float, product: 
     density = np.exp(-distance / scale)
     added = angle * float(WEIGHTS @ density) / (2 * math.pi)
     independent = p * (1 - q) + q * (1 - p)
-    return min(max(independent - 2 * added, 0.0), 1.0)
+    disagree = independent - 2 * added
+    return min(max(disagree, 0.0), 1.0)
 
 
 def _sentences(rows: Sequence[Pair], disagreements: Sequence[Mapping[str, Any]]) -> list[str]:

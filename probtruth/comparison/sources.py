@@ -187,9 +187,10 @@ def _within(
 
     def variance_of(a: int, b: int) -> float | None:
         pair = order[[a, b]]
+        first, second = pair.tolist()
         lacking = np.isnan(scores.values[pair]).any(0)
         if not lacking.any():
-            return fixed_variance(scores, weights, influence, int(pair[0]), int(pair[1]))
+            return fixed_variance(scores, weights, influence, first, second)
         if lacking.all():
             return None
         shared = np.flatnonzero(~lacking)

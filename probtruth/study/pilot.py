@@ -47,11 +47,11 @@ class Design:
         Where all answer every item, they are as many as the answers; where they answer it again, they stay as many.
         """
         panel = self.n_panel
-        if self.again:
+        if panel is None or self.again:
             return replace(self, n_answers=n_answers)
-        if panel is not None and n_answers > self.n_answers:
+        if n_answers > self.n_answers:
             panel = max(panel, n_answers)
-        elif panel is not None and n_answers < self.n_answers:
+        elif n_answers < self.n_answers:
             panel = max(panel - self.n_answers, 0.0) + n_answers
         return replace(self, n_answers=n_answers, n_panel=panel)
 
@@ -223,9 +223,9 @@ def _of_votes(votes: Votes, a: str | None, b: str | None) -> Pilot:
     panel = None
     shared = 0.0
     if estimate.shared is not None:
-        part = estimate.parts[estimate.shared].of(slice(row, row + 1))
-        panel = float(part.df[0, 0]) + 1
-        shared = float(part.variance[0, 0]) * panel
+        part = estimate.parts[estimate.shared]
+        panel = float(part.df[row, 0]) + 1
+        shared = float(part.variance[row, 0]) * panel
     pilot = Pilot(
         a=a,
         b=b,

@@ -328,12 +328,16 @@ def _study(pilot: Pilot, n_items: object, n_clusters: object, n_answers: Mapping
     """The design of the study; counts that the caller leaves out are as in the pilot."""
     was = pilot.design
     answer = "" if pilot.noise is None else pilot.answer
-    unknown = [f"{who}s" for who, count in n_answers.items() if count is not None and who != answer]
+    unknown = ""
+    for who, count in n_answers.items():
+        if count is not None and who != answer:
+            unknown = f"{who}s"
     if n_clusters is not None and was.n_clusters is None:
-        unknown.insert(0, "clusters")
-    for what in unknown:
-        hint = f"Plan from Scores that have {what}, or leave n_{what} out."
-        raise InputError(f"n_{what} with a pilot that says nothing of {what}", f"a pilot whose {what} are known", hint)
+        unknown = "clusters"
+    if unknown:
+        problem = f"n_{unknown} with a pilot that says nothing of {unknown}"
+        hint = f"Plan from Scores that have {unknown}, or leave n_{unknown} out."
+        raise InputError(problem, f"a pilot whose {unknown} are known", hint)
     wanted = n_answers.get(answer)
     study = was if wanted is None else was.with_answers(check.whole(wanted, 1, f"n_{answer}s"))
     if study.n_panel is not None and study.n_answers == 1 < was.n_answers:

@@ -118,7 +118,8 @@ def power_sums(of_models: ModelUnit) -> tuple[RowGroup, RowGroup]:
     both = square_of_model[first] + square_of_model[second]
     square = both - 2 * product[first, second]
     skew = crossed[second, first] - crossed[first, second]
-    cube = cube_of_model[first] - cube_of_model[second] + 3 * skew
+    of_models_alone = cube_of_model[first] - cube_of_model[second]
+    cube = of_models_alone + 3 * skew
     for at in np.flatnonzero(square <= NEAR * both):  # else rounding would tell models that are alike apart
         apart = of_models[first[at]] - of_models[second[at]]
         square[at] = apart @ apart

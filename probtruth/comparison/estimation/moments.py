@@ -140,8 +140,10 @@ class Moments:
         group = plan.of_item()
         for model in np.flatnonzero(~np.isfinite(largest)):
             row = values[model]
-            infinite[0, model] = np.bincount(group[row == np.inf], minlength=plan.n_groups)
-            infinite[1, model] = np.bincount(group[row == -np.inf], minlength=plan.n_groups)
+            up = group[row == np.inf]
+            down = group[row == -np.inf]
+            infinite[0, model] = np.bincount(up, minlength=plan.n_groups)
+            infinite[1, model] = np.bincount(down, minlength=plan.n_groups)
             largest[model] = np.abs(row[np.isfinite(row)]).max(initial=0.0)
         size = float(largest.max(initial=0.0))
         if size > LARGEST or 0 < size < SMALLEST:
@@ -183,8 +185,14 @@ class Moments:
         """Which items belong together, as far as sums know."""
         if not self.clustered:
             return Design(self.n, group_names=self.groups)
-        sizes = np.bincount(self.cell_group, self.n, len(self.groups)).astype(np.int64)
-        return Design(sizes, None, None, self.cell_group, self.n, self.groups, self.cells)
+        sizes = np.bincount(self.cell_group, self.n, len(self.groups))
+        return Design(
+            sizes.astype(np.int64),
+            unit_group=self.cell_group,
+            cluster_sizes=self.n,
+            group_names=self.groups,
+            cluster_names=self.cells,
+        )
 
     @property
     def finite(self) -> Bool[np.ndarray, " model"]:
@@ -337,7 +345,8 @@ def _summed(values: ModelItem, plan: Design) -> tuple[np.ndarray, ...]:
     n_cells = plan.n_clusters or plan.n_groups
     pairs = pairs_of(np.arange(n_models))
     n_rows = n_models + len(pairs)
-    powers = np.zeros((3 if plan.n_clusters is None else 1, n_rows, n_cells))
+    n_powers = 3 if plan.n_clusters is None else 1
+    powers = np.zeros((n_powers, n_rows, n_cells))
     ends = np.full((2, n_rows, plan.n_groups), -np.inf)
     sizes = np.zeros((2, n_rows, plan.n_groups))
     cells = cell[starts]
@@ -388,16 +397,19 @@ def _with_holes(values: ModelItem, plan: Design) -> tuple[np.ndarray, ...]:
             scores = row[items]
             ends[0, model, at] = -scores.min()
             ends[1, model, at] = scores.max()
+            of_others = np.take(values[model + 1 :], items, axis=1)
             with np.errstate(invalid="ignore"):  # of two infinite scores
-                rows = scores - np.take(values[model + 1 :], items, axis=1)
+                rows = scores - of_others
             ends[0, pairs, at] = -np.fmin.reduce(rows, axis=1, initial=np.inf)
             ends[1, pairs, at] = np.fmax.reduce(rows, axis=1, initial=-np.inf)
             distance = np.abs(rows)
             distance[np.isnan(distance)] = 0.0
             sizes[0, pairs, at] = np.count_nonzero(distance, axis=1)
             sizes[1, pairs, at] = distance.sum(1)
-    powers = np.full((3 if plan.n_clusters is None else 1, n_rows, n_cells), np.nan)
-    return np.bincount(plan.of_cell(), minlength=n_cells), powers, ends, sizes
+    n_powers = 3 if plan.n_clusters is None else 1
+    powers = np.full((n_powers, n_rows, n_cells), np.nan)
+    n = np.bincount(plan.of_cell(), minlength=n_cells)
+    return n, powers, ends, sizes
 
 
 def _merged(

@@ -43,7 +43,8 @@ def first_and_last(values: Float[np.ndarray, "*batch value"]) -> tuple[Ranks, Ra
     size = values.shape[-1]
     rank = np.arange(1, size + 1)
     begins = np.ones(values.shape, np.bool_)  # whether a run of equal values does
-    begins[..., 1:] = ordered[..., 1:] != ordered[..., :-1]
+    before = ordered[..., :-1]
+    begins[..., 1:] = ordered[..., 1:] != before
     ends = np.roll(begins, -1, -1)
     first_of_run = np.where(begins, rank, 0)
     backwards = np.where(ends, rank, size)[..., ::-1]

@@ -137,7 +137,8 @@ class Rectified:
         crossed = two * zero + one**2 - 2 * square * one * zero
         noise += 2 * crossed
         df = square**2 / noise
-        return weight > 0, remaining, 1 / square, np.where(square > OUTWEIGHS, 1.0, df)
+        df = np.where(square > OUTWEIGHS, 1.0, df)
+        return weight > 0, remaining, 1 / square, df
 
     def variance(self, a: int, b: int) -> float | None:
         """What the answers that were not given add to the variance of a mean difference."""
@@ -182,9 +183,9 @@ class Rectified:
 
 def _seldom(scores: Scores, gold: ExpertScores, values: ItemRows, tuned: float) -> tuple[tuple[str, ...], ModelModel]:
     """Labels of few answers, and what one answer more of the costliest would change (see `Rectified`)."""
-    n_models = len(values)
+    n_models, n_items = values.shape
     changes = np.zeros((n_models, n_models))
-    if scores.labels is None or gold.labels is None or len(gold.items) == values.shape[1]:
+    if scores.labels is None or gold.labels is None or len(gold.items) == n_items:
         return (), changes
     probs = to_host(scores.labels.truth)
     n_answers = np.array([*gold.labels.values()])

@@ -70,7 +70,8 @@ class Shared:
         if not self.named:
             doubt = np.minimum(_by_chance(found) / UNLIKELY, 1.0)
             more_df = (found.df - 1) / ENOUGH
-            counts = counts * (1 - doubt / (1 + more_df**2))
+            doubt /= 1 + more_df**2
+            counts = counts * (1 - doubt)
             raw = counts * found.extra
         variance = counts * found.extra
         third = found.skewness * variance**1.5

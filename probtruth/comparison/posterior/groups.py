@@ -344,7 +344,8 @@ def _even_quantiles(
     wanted = (offset + np.arange(SDS)) / SDS
     # all draws in one table: that of each lies between its number and the next
     table = (draw + cumulative).ravel()
-    return np.interp(draw + wanted, table, np.tile(edges, len(draw)))
+    values = np.tile(edges, n_draws)
+    return np.interp(draw + wanted, table, values)
 
 
 @dataclass(frozen=True, eq=False)
@@ -442,6 +443,7 @@ class Population:
             differences[..., pair] = unit * centre.reshape(shape)
             sds[..., pair] = unit * between.reshape(shape)
         if self.shared.any():
+            # what all groups share is independent of the rest
             noise = np.random.default_rng(seed + 1).standard_normal(differences.shape)
             differences += np.sqrt(self.shared) * noise
         return differences + self.reference, sds

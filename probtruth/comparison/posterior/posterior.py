@@ -119,7 +119,8 @@ class Tree:
         means = np.zeros((len(steps), len(self.path)))
         for step, model in enumerate(self.model):
             parent = self.parent[step]
-            difference = self.centre[step] + self.scale[step] * steps[:, step]
+            about_mean = self.scale[step] * steps[:, step]
+            difference = self.centre[step] + about_mean
             means[:, model] = means[:, parent] + difference
         return means
 
@@ -228,7 +229,8 @@ def tiers(drawn: Float[np.ndarray, "*batch model"], means: ModelFloats, rope: fl
         from_the_last = np.minimum.accumulate(sorted_draws[:, ::-1], axis=1)
         best_below = from_the_last[:, ::-1]
         gap = best_below[:, 1:] - worst_above[:, :-1]
-        chance += (gap > rope).sum(0)
+        apart = gap > rope
+        chance += apart.sum(0)
     likely = chance >= CUT * len(draws)
     differ = np.diff(means[order]) > 0
     tier = np.ones(n_models, np.int64)
@@ -254,7 +256,8 @@ class Posterior:
         """The models, by their places in the order, of which every pair is looked at by itself."""
         if self.estimate is None or self.n_models <= LEADING:
             return np.arange(self.n_models)
-        differences = square(self.estimate.mean[self.n_models :, 0], self.n_models, -1.0)
+        of_pairs = self.estimate.mean[self.n_models :, 0]
+        differences = square(of_pairs, self.n_models, -1.0)
         return leading(differences.mean(1))
 
     @cached_property

@@ -110,7 +110,8 @@ def _worst_unseen(
     if about.outcomes is not None:
         if np.ptp(estimate.ends[:, row]) > 0 and not np.isin(both, post.leading).all():
             return None
-        size = about.outcomes.size(int(estimate.order[a]), int(estimate.order[b]))
+        lead, other = estimate.order[[a, b]].tolist()
+        size = about.outcomes.size(lead, other)
     if size is None:
         return mean
     return (1.0 - rate) * mean - math.copysign(rate * size, mean)

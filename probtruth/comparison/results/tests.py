@@ -121,7 +121,8 @@ def _p_of_all_flips(values: UnitFloats) -> float | None:
     patterns = np.arange(2**n_units)[:, None]
     bits = (patterns >> np.arange(n_units)) & 1  # pattern, unit
     flipped = (2.0 * bits - 1) @ values
-    as_extreme = np.abs(flipped) >= abs(values.sum()) * (1 - ROUNDING)
+    least = abs(values.sum()) * (1 - ROUNDING)
+    as_extreme = np.abs(flipped) >= least
     return float(as_extreme.mean())
 
 

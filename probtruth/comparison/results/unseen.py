@@ -46,7 +46,8 @@ class Outcomes:
             largest = np.nanmax(difference[self._places], initial=0.0)
             unseen = np.flatnonzero(difference > largest)
         sizes = difference[unseen]
-        probs = np.exp(self.log_probs[other].ravel()[unseen].astype(np.float64))
+        log_probs = self.log_probs[other].ravel()[unseen]
+        probs = np.exp(log_probs.astype(np.float64))
         infinite = np.isinf(sizes)
         if infinite.any() and probs[infinite].sum() >= LEAST * len(self.observed):
             return float("inf")
