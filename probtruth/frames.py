@@ -18,9 +18,21 @@ if TYPE_CHECKING:
 
 
 EXACT = 2.0**53  # Up to this size float64 holds every integer
+LONG = 1e21  # From here on whole floats have a power of ten in their names
 # Numbers as most programs write them; 007, +1 and 1e3 are names.
-NUMBER = r"^-?(0|[1-9][0-9]*)([.][0-9]+)?$"
-FRACTION = re.compile(r"[.]([0-9]+)")
+NUMBER = r"^-?(0|[1-9][0-9]*)([.][0-9]+)?([eE][+-][0-9]+)?$"
+POWER = "[eE]|^-?0[.]0000"  # Numbers that Python writes with a power of ten, or that were written so
+# Days and times as most programs write them, and what makes them alike: one program writes 07:30:00.500000Z.
+TIME = r"^([0-9]{4}-[0-9]{2}-[0-9]{2}([T ]|$))?([0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:?[0-9]{2})?)?$"
+TIMES_ALIKE = (
+    ("T", " "),
+    ("Z$", "+00:00"),
+    ("([+-][0-9]{2})([0-9]{2})$", "${1}:${2}"),
+    ("( [0-9]{2}:[0-9]{2})([+-].*)?$", "${1}:00${2}"),
+    ("([.][0-9]*?)0+([+-].*)?$", "${1}${2}"),
+    ("[.]([+-].*)?$", "${1}"),
+    (" 00:00:00$", ""),
+)
 
 
 def name_text(value: object) -> str:
@@ -32,34 +44,38 @@ def name_text(value: object) -> str:
     if isinstance(value, (int, np.integer)):
         return str(int(value))
     if isinstance(value, (float, np.floating)):
-        number = value.item() if isinstance(value, np.floating) else value
-        whole = number.is_integer() and abs(number) < EXACT
+        number = float(str(value)) if isinstance(value, np.floating) else value  # as many digits as its type has
+        whole = number.is_integer() and abs(number) < LONG
         return str(int(number)) if whole else repr(number)
+    written = str(value)
     if isinstance(value, (datetime, np.datetime64)):
-        return FRACTION.sub(_fraction, str(value).replace("T", " "))
-    return str(value)
-
-
-def _fraction(match: re.Match[str]) -> str:
-    """Fractions of a second in 3, 6 or 9 digits, as polars writes them."""
-    digits = match[1].rstrip("0")
-    size = 3 * -(-len(digits) // 3)
-    return f".{digits:0<{size}}" if digits else ""
+        for pattern, alike in TIMES_ALIKE:
+            written = re.sub(pattern, alike.replace("${", r"\g<").replace("}", ">"), written)
+    return written
 
 
 def by_value(names: "polars.Series") -> "polars.Series":
-    """Text in which every cell is a number, or a truth value, under the names that `name_text` gives to such values."""
+    """Text whose cells all are numbers, truth values or times, under the names that `name_text` gives to these."""
     first = names.head(1).to_list()
     if not first or not isinstance(first[0], str):
         return names
     if first[0].lower() in ("true", "false"):
         lower = names.str.to_lowercase()
         return lower if lower.is_in(["true", "false"]).all() else names
-    if re.match(NUMBER, first[0]) is None or not names.str.contains(".", literal=True).any():
+    if re.match(NUMBER, first[0]):
+        return _by_number(names)
+    if re.match(TIME, first[0]) and names.str.contains(TIME).all():
+        for pattern, alike in TIMES_ALIKE:
+            names = names.str.replace(pattern, alike)
+    return names
+
+
+def _by_number(names: "polars.Series") -> "polars.Series":
+    if not names.str.contains("[.eE]").any() or not names.str.contains(NUMBER).all():
         return names
-    if not names.str.contains(NUMBER).all():
-        return names
-    plain = names.str.replace("[.]0+$", "").str.replace("^-0$", "0")
+    powers = names.filter(names.str.contains(POWER)).unique()
+    plain = names.replace(powers, [name_text(float(name)) for name in powers.to_list()])
+    plain = plain.str.replace("[.]0+$", "").str.replace("^-0$", "0")
     short = plain.str.replace("([.][0-9]*[1-9])0+$", "$1")
     return short if short.n_unique() == plain.n_unique() else plain  # else 1.1 and 1.10 are two names
 
@@ -159,7 +175,7 @@ def _of_library(frame: Any) -> "polars.DataFrame | Mapping[str, object]":
 
     try:
         return polars.from_pandas(frame, nan_to_null=True) if of_pandas else frame.to_polars()
-    except (TypeError, ValueError, ImportError, pyarrow.ArrowException, polars.exceptions.PolarsError):
+    except (TypeError, ValueError, OverflowError, ImportError, pyarrow.ArrowException, polars.exceptions.PolarsError):
         return {name: frame[name].to_list() for name in frame.columns}
 
 
@@ -186,10 +202,17 @@ def _series(name: str, column: Any) -> "polars.Series":
         hint = "Fill it in or remove the row."
         raise InputError("a masked entry", "a value in every row", hint, Source().at(masked[0], name))
     values: Any = column if isinstance(column, (list, tuple, np.ndarray)) else list(column)  # type: ignore[call-overload]
+    if isinstance(values, np.ndarray) and values.dtype == object:
+        values = values.tolist()
+    types = set() if isinstance(values, np.ndarray) else set(map(type, values)) - {type(None)}
     try:
-        if isinstance(values, np.ndarray) or len(set(map(type, values)) - {type(None)}) < 2:
-            return polars.Series(name, values)
-    except (TypeError, polars.exceptions.PolarsError):
+        if len(types) < 2:
+            series = polars.Series(name, values)
+            of_pandas = any(kind.__name__ == "Timestamp" for kind in types)
+            loses_digits = of_pandas and any(getattr(time, "nanosecond", 0) for time in values)
+            if series.dtype != polars.Object and not loses_digits:
+                return series
+    except (TypeError, OverflowError, polars.exceptions.PolarsError):
         pass
     text = [None if missing(value) else name_text(value) for value in values]
     return polars.Series(name, text, dtype=polars.String)
@@ -205,6 +228,18 @@ def need_columns(columns: Sequence[str], wanted: Mapping[str, MaybeText], where:
                 f"Name it with {option}=... (command line: --{option}). {check.did_you_mean(column, columns)}",
                 where,
             )
+
+
+def need_plain(columns: Sequence[str], names: Sequence[str], where: str, hint: str = "Rename them.") -> None:
+    """As `need_columns`, of columns that no option names, or others than those that it says."""
+    absent = next((name for name in names if name not in columns), None)
+    if absent is not None:
+        raise InputError(
+            f"no column {check.quote(absent)} (columns: {check.shortlist(columns, 12)})",
+            f"the columns {' and '.join(map(check.quote, names))}",
+            f"{hint} {check.did_you_mean(absent, columns)}",
+            where,
+        )
 
 
 def flat(frame: "polars.DataFrame", column: str, source: Source, option: str) -> "polars.Series":
@@ -277,7 +312,9 @@ def written(frame: "polars.DataFrame", column: str, source: Source, option: str)
     import polars
 
     series = flat(frame, column, source, option)
-    if series.dtype != polars.String and not series.dtype.is_signed_integer():
+    if series.dtype == polars.Float32:
+        series = series.cast(polars.String).cast(polars.Float64)  # the digits that it has
+    if series.dtype != polars.String and (not series.dtype.is_signed_integer() or series.dtype == polars.Int128):
         distinct = series.drop_nulls().unique()
         named = [None if missing(value) else name_text(value) for value in distinct.to_list()]
         series = series.replace_strict(distinct, named, default=None, return_dtype=polars.String)
@@ -362,6 +399,13 @@ class Names(Sequence[str]):
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sequence) and same(*alike([self.column, as_series(other)]))
+
+
+def numbered(size: int) -> Names:
+    """The names 0, 1, ... of rows that came without."""
+    import polars
+
+    return Names(polars.Series("name", np.arange(size)))
 
 
 def as_series(listed: Sequence[str]) -> "polars.Series":

@@ -1,5 +1,7 @@
 """Any dataframe becomes the same columns; names become text by one rule."""
 
+from datetime import datetime
+
 import numpy as np
 import pandas
 import polars
@@ -24,7 +26,10 @@ def test_a_batch_of_arrow_is_a_frame():
         (7, "7"),
         (np.int8(7), "7"),
         (7.0, "7"),
-        (np.float32(0.1), "0.10000000149011612"),
+        (np.float32(0.1), "0.1"),
+        (1e16, "10000000000000000"),
+        (np.datetime64("2024-05-01T07:30:00.500"), "2024-05-01 07:30:00.5"),
+        (datetime(2024, 5, 1), "2024-05-01"),
         (True, "true"),
         (np.bool_(False), "false"),
         (" a ", " a "),

@@ -17,6 +17,10 @@ from probtruth.io.formats import SCORE_TOOLS, LabelReading, MaybeText, ScoreRead
 from probtruth.redaction import redacted
 
 LISTED = 12  # How many names are listed
+FORMS = (
+    "annotations (columns 'item', 'annotator', 'label', or counts of votes by label), scores ('item', 'model', "
+    "'score', or a column for each model), votes ('model_a', 'model_b', 'winner') or probabilities by label"
+)
 type Checked = tuple[str, Sequence[str]]  # What a file is, and lines of what it holds
 
 
@@ -62,17 +66,18 @@ def _checked(file: str, reading: LabelReading, cells: opt.Cells, columns: ScoreR
     tool = tool_of(path) or "table" if reading.format == "auto" else reading.format
     if tool in SCORE_TOOLS:
         return f"{tool} log", _of_log(tool, {name: path} if name else path)
-    if tool == "table":
-        return _table(path, reading, cells, columns)
+    if tool in ("table", "soft"):
+        return _table(path, name, reading, cells, columns)
     kinds = {"wide": "annotations, wide form", "counts": "annotations, counts per label"}
     labels = annotations_in(opened(path), replace(reading, format=tool))
     return kinds.get(tool, f"{tool} export"), [repr(labels), *labels.notes]
 
 
-def _table(path: str | Path, reading: LabelReading, cells: opt.Cells, columns: ScoreReading) -> Checked:
-    """What a table holds, by its kind."""
+def _table(path: str | Path, name: str, reading: LabelReading, cells: opt.Cells, columns: ScoreReading) -> Checked:
+    """What a table, perhaps with a name, holds, by its kind."""
     from probtruth.io.kinds import Board, Hard, LongScores, Soft, kind_of, score_kind
     from probtruth.io.table import opened
+    from probtruth.io.tables.columns import of_numbers
     from probtruth.io.vote_columns import Votes
     from probtruth.io.votes import votes_of
     from probtruth.line.inputs import reference_of
@@ -86,11 +91,20 @@ def _table(path: str | Path, reading: LabelReading, cells: opt.Cells, columns: S
         return "votes on pairs of models", [repr(votes), *votes.notes]
     if isinstance(of_models, LongScores | Board):
         return "scores", _of_scores(table, columns)
+    if columns.column("score") in table.columns and reading.column("label") not in table.columns:
+        return "scores of one model", _of_scores({name or redacted(table.name): table}, columns)
     try:
         kind = kind_of(table, reading)
     except InputError as error:
         item = reading.column("item") if reading.item is not None else _only_names(table)
-        several = item not in table.columns or table.whole[0].get_column(item).is_duplicated().any()
+        frame = table.whole[0]
+        several = item not in frame.columns or frame.get_column(item).is_duplicated().any()
+        several = several or not of_numbers(frame, [name for name in frame.columns if name != item])
+        if error.got.startswith("the columns ") and several:
+            hint = (
+                f"For scores, name the columns with --item, --model, --score; for annotations like this. {error.hint}"
+            )
+            raise InputError(error.got, FORMS, hint, table.name) from None
         if several or (cells == opt.Cells() and error.expected.startswith("to know which")):
             raise
         return _probabilities(table, item, cells)
@@ -124,7 +138,9 @@ def _probabilities(table: Any, item: MaybeText, cells: opt.Cells) -> Checked:
 def _of_scores(table: Any, columns: ScoreReading) -> list[str]:
     from probtruth.io.scores import read_scores
 
-    replicate = columns.replicate or ("replicate" if "replicate" in table.columns else None)
+    replicate = columns.replicate
+    if replicate is None and not isinstance(table, dict) and "replicate" in table.columns:
+        replicate = "replicate"
     named: dict[str, Any] = {"item": columns.item, "model": columns.model, "score": columns.score}
     named |= {"replicate": replicate, "annotator": columns.annotator, "missing": columns.none}
     try:

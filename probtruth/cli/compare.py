@@ -56,11 +56,8 @@ def compare(
     if gold is not None:
         from probtruth.io.gold import gold_file, gold_table
 
-        table = gold_table(*gold_file(gold))[0]
-        names = {reading.item: "item"}
-        if reading.format != "wide":
-            names |= {reading.model: "model", reading.score: "score"}
-        options["gold"] = table.rename({old: new for old, new in names.items() if old in table.columns})
+        model = None if reading.format == "wide" else reading.model
+        options["gold"] = gold_table(*gold_file(gold), reading.item, model)[0]
     if annotator_groups is not None:
         from probtruth.io.groups import read_groups
 
@@ -77,7 +74,7 @@ def _prices(cost: str) -> dict[str, float]:
     from probtruth.io.table import opened
 
     table, source = opened(cost).whole
-    frames.need_columns(table.columns, {"model": "model", "cost": "cost"}, source.name)
+    frames.need_plain(table.columns, ("model", "cost"), source.name)
     models = frames.names(table, "model", source, "model").to_list()
     unique(models, "model")
     return dict(zip(models, frame_numbers.numbers(table, "cost", source, "cost").tolist(), strict=True))

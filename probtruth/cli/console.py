@@ -89,7 +89,7 @@ def conclude(result: Any, out: MaybeText, show: MaybeText, item: str, console: C
 
         listed = result.analysis.listed
         if listed is None:
-            raise InputError("--show with --metric", "a scoring rule", "Leave it out.")
+            raise InputError("--show with a result that lists no items", "scores of items by a rule", "Leave it out.")
         texts, images = read_content(show, listed["item"].to_list(), item)
     if out is not None:
         from probtruth.report.write import write_report

@@ -57,7 +57,7 @@ def _with_option(parameter: inspect.Parameter, command: str) -> inspect.Paramete
     if kind is typer.Context:
         return parameter
     if name in ARGUMENTS:
-        one = ARGUMENTS[name]
+        one = ARGUMENTS.get(f"{command}.{name}") or ARGUMENTS[name]
         how = typer.Argument(metavar=one.metavar, help=one.help, rich_help_panel=one.panel)
     else:
         one = OPTIONS.get(f"{command}.{name}") or OPTIONS[name]

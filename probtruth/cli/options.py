@@ -34,6 +34,7 @@ class Option(NamedTuple):
 ARGUMENTS = {
     "files": Option(INPUT, "[NAME=]FILE", "Labels, predictions, soft labels, scores, logs or exports."),
     "scores": Option(INPUT, "SCORES", "A table (item, model, score), or logs of a harness: [NAME=]FILE."),
+    "monitor.scores": Option(INPUT, "SCORES", "A table with a row for each item and model."),
     "file": Option(INPUT, "FILE", "Labels (long form, counts, item and label, export): path or address."),
 }
 OPTIONS = {
@@ -49,6 +50,7 @@ OPTIONS = {
         f"{one}.item": Option(INPUT, "COL", "Column of item names.") for one in ("check", "compare", "monitor", "truth")
     },
     "annotator": Option(INPUT, "COL", "Column of annotator names."),
+    "monitor.score": Option(INPUT, "COL", "Column of scores."),
     "label": Option(INPUT, "COL", "Column of labels; in exports, the question."),
     "run.label": Option(INPUT, "COL", "Column of labels; repeat for labels of a column (0 or 1) each."),
     "model": Option(INPUT, "COL", "Column of model names."),
@@ -172,7 +174,8 @@ class Pilot:
         """The options that do nothing for this kind of pilot, and what kind it is."""
         if self.scores:
             return ("label", "rule", "kind", "renormalise", "predictions"), "a table of scores"
-        return ("model", "score", "group", "cluster", "task", "metric", "filter", "higher_is_better"), "--annotations"
+        unused = ("model", "score", "group", "cluster", "transpose", "task", "metric", "filter", "higher_is_better")
+        return unused, "--annotations"
 
 
 @dataclass(frozen=True)

@@ -65,6 +65,7 @@ def truth(
 
 def score(
     context: opt.Context,
+    reading: LabelReading,
     cells: opt.Cells,
     truth: str,
     predictions: list[str],
@@ -72,7 +73,6 @@ def score(
     rule: str = "log",
     floor: MaybeNumber = None,
     each: str = "item",
-    item: MaybeText = None,
     memory: MaybeText = None,
     json: bool = False,
 ) -> None:
@@ -95,7 +95,8 @@ def score(
     files = opened_models(model_files(predictions))
     with console.progress("reading and scoring"):
         limit = opt.n_bytes(memory)
-        known: Any = reference_of(truth, files, LabelReading(item), memory=limit)
+        item = reading.item
+        known: Any = reference_of(truth, files, reading, memory=limit)
         read: list[Predictions] = []
 
         def reader(tables: Any, column: MaybeText, index: Index | None) -> Predictions:

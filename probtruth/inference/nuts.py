@@ -25,7 +25,7 @@ from numpyro.infer.util import ParamInfo, constrain_fn, potential_energy
 
 from probtruth.kernels.precision import float64_on_cpu
 
-CHUNK = 50  # Iterations of a call; warm-up and draws are rounded up to a multiple of it
+CHUNK = 100  # Iterations of a call; warm-up and draws are rounded up to a multiple of it
 DEPTH = 10  # Doublings of a trajectory at most
 UNKNOWN = 1e10  # The potential that a chain's start is said to have: any point that it reaches is accepted
 

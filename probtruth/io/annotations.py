@@ -15,7 +15,7 @@ from probtruth.errors import InputError
 from probtruth.frames import blank, flat, name_text
 from probtruth.io.addresses import fetched_once
 from probtruth.io.formats import LabelReading, MaybeText, Texts
-from probtruth.io.kinds import Beside, Counts, LabelKind, Log, Long, Wide, kind_of
+from probtruth.io.kinds import Beside, Counts, LabelKind, Log, Long, Soft, Wide, kind_of
 from probtruth.io.loaders.readers import OF_LABELS, read_labels_of, refuse_unused
 from probtruth.io.table import ROWS, Table, opened, too_large
 from probtruth.io.tables.wide import NAME, VALUE, fill, items_of, long_form
@@ -95,7 +95,14 @@ def annotations_in(
     kind = kind_of(table, how, beside, votes_only=True)
     if isinstance(kind, Log):
         return read_labels_of(kind.tool, table, how, beside.labels)
-    refuse_unused(how, how.format if how.format in OF_LABELS else "table", OF_LABELS, table.name)
+    if isinstance(kind, Soft):
+        raise InputError(
+            "soft labels",
+            "annotations",
+            "Give them as the truth (command line: run --soft, score --truth).",
+            table.name,
+        )
+    refuse_unused(how, kind.form, OF_LABELS, table.name)
     on_disk = too_large([table], memory)
     return annotations_of(table.in_batches() if on_disk else table, kind, how, beside.labels, on_disk)
 
@@ -180,6 +187,8 @@ def _of_counts(table: Table, kind: Counts, how: LabelReading, on_disk: bool) -> 
         gone = int(counts[:, ~stay].sum())
         counts = counts[:, stay]
         notes += (f"{table.name}: {check.count(gone, 'answer')} left out as missing",)
+    elif how.none:
+        notes += (f"{table.name}: no label is {shortlist(how.none)}",)
     made: Annotations = CountedAnnotations.of(counts, items, None if kind.positional else labels, source)
     return replace(made, notes=notes)
 

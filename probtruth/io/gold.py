@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from jaxtyping import Float
@@ -13,7 +12,7 @@ from polars import DataFrame
 from probtruth import check, frame_numbers, frames
 from probtruth.check import Source, quote
 from probtruth.errors import InputError
-from probtruth.frames import name_text, need_columns
+from probtruth.frames import name_text
 from probtruth.io.addresses import with_column
 from probtruth.io.formats import MaybeText, Texts
 from probtruth.io.groups import one_each
@@ -22,6 +21,7 @@ from probtruth.types.arguments import ExpertLabels
 
 # The columns, where a table has them, of the experts' names and of the probability with which an item was chosen.
 EXPERT, PROBABILITY = "annotator", "probability"
+LABEL = "label"
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,33 +40,39 @@ def gold_file(spec: str) -> tuple[str, MaybeText]:
     return (spec, None) if not column or Path(spec).exists() else (path, column)
 
 
-def gold_table(table: ExpertLabels, probability: MaybeText = None) -> tuple[DataFrame, Source]:
-    """A file or dataframe of answers, its column of probabilities under the name `probability`."""
-    frame, source = opened(table, "gold").whole
-    if probability is not None and probability != PROBABILITY:
-        need_columns(frame.columns, {"gold": probability}, source.name)
-        frame = frame.drop(PROBABILITY, strict=False).rename({probability: PROBABILITY})
+def gold_table(
+    table: ExpertLabels, probability: MaybeText = None, item: MaybeText = None, model: MaybeText = None
+) -> tuple[DataFrame, Source]:
+    """A file or dataframe of answers, with its columns of probabilities, items and models under their plain names."""
+    opened_table = opened(table, "gold").with_items(item)
+    frame, source = opened_table.whole
+    if probability is not None:
+        frames.need_plain(frame.columns, (probability,), source.name, "Write FILE:COLUMN.")
+    for name, plain in ((probability, PROBABILITY), (item, "item"), (model, "model")):
+        if name is not None and name != plain and name in frame.columns:
+            frame = frame.drop(plain, strict=False).rename({name: plain})
+    if opened_table.single and LABEL not in frame.columns:
+        frame = frame.rename({frame.columns[-1]: LABEL})
     return frame, source
 
 
-def expert_answers(gold: ExpertLabels, item: str = "item", probability: MaybeText = None) -> ExpertAnswers:
-    """The answers of a mapping or pandas Series {item: label}, or of a table with the columns `item` and `label`."""
-    as_dict: Any = getattr(gold, "to_dict", None)
-    if as_dict is not None and getattr(gold, "ndim", 0) == 1:
-        gold = as_dict()
-    if isinstance(gold, Mapping) and all(map(np.isscalar, gold.values())):
-        gold = DataFrame({item: [*map(name_text, gold)], "label": [*map(name_text, gold.values())]})
-    table, source = gold_table(gold, probability)
-    need_columns(table.columns, {"item": item, "label": "label"}, source.name)
-    blank = [row for row, label in enumerate(table["label"].to_list()) if label is None or not str(label).strip()]
-    if blank:
+def expert_answers(gold: ExpertLabels, item: MaybeText = None, probability: MaybeText = None) -> ExpertAnswers:
+    """The answers of a mapping or a Series {item: label}, or of a table with the columns `item` and `label`."""
+    if isinstance(gold, Mapping) and not any(map(np.ndim, gold.values())):
+        gold = frames.as_polars({"item": [*map(name_text, gold)], LABEL: [*gold.values()]})
+        item = None
+    table, source = gold_table(gold, probability, item)
+    hint = "Rename them; item= (command line: --item) names the column of items."
+    frames.need_plain(table.columns, ("item", LABEL), source.name, hint)
+    unlabelled = np.flatnonzero(frames.blank(table[LABEL]).to_numpy())
+    if len(unlabelled):
         raise InputError(
-            f"no label yet for {check.count(len(blank), 'item')}",
+            f"no label yet for {check.count(len(unlabelled), 'item')}",
             "an expert's label in every row",
             "Fill them in. If you remove rows that an expert found hard, the others no longer stand for all items.",
-            source.at(blank[0], "label"),
+            source.at(int(unlabelled[0]), LABEL),
         )
-    roles = [item, "label", *([EXPERT] if EXPERT in table.columns else [])]
+    roles = ["item", LABEL, *([EXPERT] if EXPERT in table.columns else [])]
     columns = [frames.names(table, role, source, role) for role in roles]
     answers: dict[Texts, str] = {}
     counts: dict[str, Counter[str]] = {}
@@ -82,12 +88,12 @@ def expert_answers(gold: ExpertLabels, item: str = "item", probability: MaybeTex
                 source.at(row, "label"),
             )
     shares = tuple({label: count / own.total() for label, count in own.items()} for own in counts.values())
-    chances = probabilities(table, item, source)
+    chances = probabilities(table, source)
     chosen = None if chances is None else np.array([chances[name] for name in counts])
     return ExpertAnswers(tuple(counts), shares, chosen, len(answers))
 
 
-def probabilities(table: DataFrame, item: str, source: Source) -> Mapping[str, float] | None:
+def probabilities(table: DataFrame, source: Source) -> Mapping[str, float] | None:
     """The probability with which each item was chosen; None where no column says it."""
     if PROBABILITY not in table.columns:
         return None
@@ -100,4 +106,4 @@ def probabilities(table: DataFrame, item: str, source: Source) -> Mapping[str, f
             "An item that could not have been chosen stands for no other.",
             source.at(row, PROBABILITY),
         )
-    return one_each(table, item, PROBABILITY, values.tolist(), source, "inclusion probability")
+    return one_each(table, "item", PROBABILITY, values.tolist(), source, "inclusion probability")

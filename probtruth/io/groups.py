@@ -7,7 +7,6 @@ from polars import DataFrame
 from probtruth import check, frames
 from probtruth.check import Source, quote, shortlist
 from probtruth.errors import InputError
-from probtruth.frames import need_columns
 from probtruth.io.addresses import with_column
 from probtruth.io.table import opened
 
@@ -33,7 +32,9 @@ def file_and_column(spec: str, option: str, item: str = "item") -> tuple[DataFra
     if not (path and column):
         raise InputError(quote(spec), "FILE:COLUMN", f"Write {option} table.csv:column.")
     table, source = opened(path).with_items(item).whole
-    need_columns(table.columns, {option.strip("-"): column}, source.name)
+    role = "annotator" if option == "--annotator-groups" else "item"
+    hint = f"Write {option} FILE:COLUMN; --{role} names the column of {role}s."
+    frames.need_plain(table.columns, (item, column), source.name, hint)
     return table, source, column
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from polars import DataFrame, Series
 
-from probtruth.check import Source, did_you_mean, one_of, quote, shortlist
+from probtruth.check import Source, count, did_you_mean, one_of, quote, shortlist
 from probtruth.check_arrays import surely_simplex
 from probtruth.errors import InputError
 from probtruth.frames import keys, need_columns, polars_names
@@ -32,6 +32,7 @@ from probtruth.io.vote_columns import Votes, votes_in
 FEWEST_LABELS = 2  # of the other side that columns of whole numbers need, to be counts of votes without being told
 AVERAGES = ("average", "avg", "mean", "overall")  # What a leaderboard calls the mean of its benchmarks
 MODELS = ("model", "models", "system", "run", "model_name")  # of a column that names models
+FACT = re.compile(r"#|\b(params?|parameters|rank|year|hub|co[2₂]|costs?|price)\b", re.IGNORECASE)  # about a model
 
 
 @dataclass(frozen=True)
@@ -40,10 +41,16 @@ class Log:
 
     tool: str
 
+    @property
+    def form(self) -> str:
+        return self.tool
+
 
 @dataclass(frozen=True)
 class Long:
     """A row for each annotation."""
+
+    form = "table"
 
     item: str
     annotator: str
@@ -56,6 +63,8 @@ class Long:
 class Hard:
     """A row for each item, with its label."""
 
+    form = "labels"
+
     item: str
     notes: Texts
     label: str
@@ -64,6 +73,8 @@ class Hard:
 @dataclass(frozen=True)
 class Wide:
     """A row for each item, and a column for each annotator."""
+
+    form = "wide"
 
     item: MaybeText
     annotators: Texts
@@ -89,9 +100,13 @@ class ByLabel:
 class Counts(ByLabel):
     """How many annotators gave each label."""
 
+    form = "counts"
+
 
 class Soft(ByLabel):
     """The probability of each label."""
+
+    form = "soft"
 
 
 type LabelKind = Long | Hard | Wide | Counts | Soft | Log
@@ -344,12 +359,13 @@ def _board_of_models(table: Table, rows: str, how: ScoreReading) -> Board:
     flags = [name for name in numeric if of_truth_values(frame, name)]
     if len(flags) < len(numeric):  # beside scores, truth values are facts about a model
         numeric = [name for name in numeric if name not in flags]
+    numeric = [name for name in numeric if FACT.search(name) is None]
     means = [name for name in numeric if _is_mean(frame, name, numeric)]
     items = [name for name in numeric if name not in means]
     if len(items) < 2:
         hint = "Give the scores of its items: one number for each model does not say how sure it is."
         raise InputError(
-            f"a row for each model and one benchmark, {shortlist(items)}",
+            f"{count(len(items), 'column')} of scores in a table with a row for each model",
             "several",
             hint,
             source.name,

@@ -19,7 +19,7 @@ from probtruth.frames import name_text, need_columns
 from probtruth.io.addresses import fetched_once
 from probtruth.io.formats import MaybeText, ScoreReading, Texts
 from probtruth.io.kinds import Board, Log, LongScores, ScoreKind, score_kind, votes_on_pairs
-from probtruth.io.loaders.readers import read_scores_of
+from probtruth.io.loaders.readers import OF_SCORES, read_scores_of, refuse_unused
 from probtruth.io.table import Part, Table, opened, too_large
 from probtruth.io.tables import parquet_notes
 from probtruth.io.tables.wide import NAME, VALUE, check_wide
@@ -140,6 +140,8 @@ def read_scores(
     way: dict[str, Any] = {"higher_is_better": higher_is_better, "transpose": transpose, "missing": none}
     how = ScoreReading(item, model, score, group, cluster, replicate, annotator=annotator, **way)
     if is_of_models(table):
+        if models is not None:
+            how = replace(how, format="wide")
         return of_runs(table, how)  # type: ignore[arg-type]
     made = opened_scores(table)
     return scores_of(made, score_kind(made, how, models), how, memory)
@@ -195,6 +197,10 @@ def _of_board(table: Table, kind: Board, how: ScoreReading) -> Scores:
 
 def of_runs(files: Mapping[str, StrPath | Frame | Table], how: ScoreReading) -> Scores:
     """Scores of a file or table for each model, all with the same columns."""
+    if how.format == "wide":
+        hint = "Give one table, or leave the names of the models out."
+        raise InputError("a column for each model in a table for each", "one of the two", hint)
+    refuse_unused(how, "one model each", OF_SCORES, f"the table of model {check.quote(next(iter(files)))}")
     columns = {"item": how.column("item"), "model": NAME}
     columns |= how.named("group", "cluster", "replicate", "annotator")
     parts: list[Part] = []

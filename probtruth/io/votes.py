@@ -88,7 +88,10 @@ def read_votes(
             "Name them: left=..., right=..., winner=....",
             source_table.name,
         )
-    return votes_of(source_table, replace(kind, covariates=tuple(covariates)))
+    chosen = []
+    for name in check.listed(covariates, "covariates"):
+        chosen.append(check.one_of(name, source_table.columns, "column of a covariate"))
+    return votes_of(source_table, replace(kind, covariates=tuple(chosen)))
 
 
 @fetched_once()
@@ -114,10 +117,9 @@ def scores_in_files(files: Files, how: ScoreReading = ScoreReading(), memory: fl
             raise InputError(f"--memory with files of {logs[0].tool}", "a table", "Leave it out.", tables[0].name)
         return read_scores_of(logs[0].tool, files, how, tables[0].name)
     if isinstance(files, Mapping) and len(paths) == len(files):
-        refuse_unused(how, "table", OF_SCORES, tables[0].name)
         return of_runs(dict(zip(files, tables, strict=True)), how)
     if len(tables) > 1:
-        hint = "Name the model of each: MODEL=FILE MODEL=FILE."
+        hint = "Name the model of each, once: MODEL=FILE MODEL=FILE."
         raise InputError(f"{len(tables)} tables", "one table of scores, or a file for each model", hint)
     return _in_table(tables[0], how, memory)
 
@@ -172,7 +174,7 @@ def votes_of(table: Table, kind: VoteKind) -> Votes:
             if isinstance(frame.schema[column], polars.List):  # a judge and its prompt, as MT-bench has them
                 frame = frame.with_columns(polars.col(column).list.join(" "))
             coded[role] = frames.encode(frame, column, source, role)
-    given = [frame_numbers.numbers(frame, name, source, "covariate") for name in kind.covariates]
+    given = [_finite(frame, name, source) for name in kind.covariates]
     rows = np.stack([coded["item"][0], left, right, outcome, coded["annotator"][0], *given])
     if kind.swapped is not None:  # a second game of each row, with the sides exchanged
         again, _ = _outcomes(frame, kind.swapped, first, second, source)
@@ -208,6 +210,15 @@ def votes_of(table: Table, kind: VoteKind) -> Votes:
         dict(zip(kind.covariates, rows[5:], strict=True)),
         partition_of("group", coded, stays, source, {"group": str(kind.group)}),
     )
+
+
+def _finite(frame: polars.DataFrame, covariate: str, source: Source) -> np.ndarray:
+    values = frame_numbers.numbers(frame, covariate, source, "covariate")
+    infinite = ~np.isfinite(values)
+    if infinite.any():
+        row = int(infinite.argmax())
+        raise InputError(f"{values[row]}", "a finite number", "Check that cell.", source.at(row, covariate))
+    return values
 
 
 def _in_order(codes: np.ndarray, names: Sequence[str]) -> tuple[np.ndarray, tuple[str, ...], np.ndarray]:

@@ -198,4 +198,4 @@ def _with_gold(scores: Scores, gold: Scores | StrPath | Frame) -> Scores:
     models = None if "model" in table.columns else list(scores.models)
     score = scores.rule if models is not None or scores.rule in table.columns else "score"
     better = read_scores(table, models=models, score=score, higher_is_better=scores.higher_is_better)
-    return with_expert_scores(scores, better, probabilities(table, "item", source))
+    return with_expert_scores(scores, better, probabilities(table, source))

@@ -64,7 +64,6 @@ def evaluate(
     """From annotations (or soft labels) and predictions to the comparison of the models; of one model, to its score.
 
     Predictions may be arrays or dataframes, {model: table}, or files and folders, {model: path}, of any size.
-    One table that holds the reference and all models goes in as `evaluate(*pt.loaders.joined_table(path))`.
 
     Arguments:
         reference: `Annotations`, whose truth is inferred by `method` under `estimand` (see `infer_truth`), or a
@@ -119,7 +118,7 @@ def evaluate(
     ['a', 'b']
     """
     check.own_threads()
-    answers = gold if gold is None or isinstance(gold, ExpertAnswers) else expert_answers(gold, item or "item")
+    answers = gold if gold is None or isinstance(gold, ExpertAnswers) else expert_answers(gold, item)
     if answers is not None and method is None and not isinstance(reference, Truth):
         estimand = estimand or "class"
     none = tuple(map(name_text, check.listed(missing, "missing")))

@@ -4,6 +4,7 @@ Every table is opened once (`opened_models`, `opened`), its kind is told once (`
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +16,10 @@ from probtruth.frame_numbers import NamedNumbers, is_frame, labelled, no_frame, 
 from probtruth.io.annotations import annotations_of, answered
 from probtruth.io.formats import LabelReading
 from probtruth.io.kinds import Beside, Hard, Soft, kind_of, log_of
-from probtruth.io.loaders.readers import read_labels_of
+from probtruth.io.loaders.readers import OF_LABELS, read_labels_of, refuse_unused
 from probtruth.io.predictions import opened_models, read_predictions
 from probtruth.io.table import FrameTable, Table, opened, too_large
+from probtruth.io.tables import columns
 from probtruth.io.tables.columns import ENOUGH, Chosen, label_columns, names_in, under_labels, with_event
 from probtruth.io.tables.wide import items_of
 from probtruth.io.truth import soft_of
@@ -97,13 +99,21 @@ def reference_of(
     if isinstance(reference, Predictions):
         raise InputError("Predictions as the truth", "a Truth", "Swap the arguments: in score, predictions come first.")
     names = None if labels is None else tuple(map(frames.name_text, labels))
-    if isinstance(reference, Mapping) and reference and all(map(np.isscalar, reference.values())):
+    if (
+        isinstance(reference, Mapping)
+        and reference
+        and all(value is None or np.isscalar(value) for value in reference.values())
+    ):
         answers = [*reference.values()]
         return _hard(answers, [*reference], _beside(predictions, how, names, answers))
     axes = 2 if is_table else _axes(reference)
     rows = row_names(reference)
     if is_table or (axes == 2 and rows is not None):
         return _of_table(opened(reference, "the reference"), predictions, how, estimand, names, memory)
+    if rows is not None and len(frame_numbers.levels(reference)) > 1:  # of annotators too
+        table = opened(reference, "the reference")
+        how = replace(how, label=table.columns[-1])
+        return _of_table(table, predictions, how, estimand, names, memory)
     if axes == 2:
         return _of_numbers(labelled(reference), estimand, _beside(predictions, how, names, ()))
     values: Any = to_host(reference) if on_device(reference) else frames.as_array(reference)
@@ -122,22 +132,19 @@ def _of_table(
     log = log_of(table, how)
     if log is not None:
         return read_labels_of(log.tool, table, how, None)
-    used: Sequence[object] = table.columns
+    used: Sequence[str] = table.columns
     if how.column("label") in used:
-        used = frames.flat(table.head[0], how.column("label"), table.head[1], "label").drop_nulls().unique().to_list()
+        labels_there = frames.flat(table.head[0], how.column("label"), table.head[1], "label").drop_nulls().unique()
+        used = frame_numbers.names_in(labels_there.to_list())
+    else:
+        used = [*columns.by_name(used)]
     beside = _beside(predictions, how, labels, used)
     kind = kind_of(table, how, beside)
+    refuse_unused(how, kind.form, OF_LABELS, table.name)
     on_disk = too_large([table], memory)
     if on_disk:
         table = table.in_batches()
     if isinstance(kind, Soft):
-        if how.none:
-            raise InputError(
-                "missing= with soft labels",
-                "a table of answers",
-                "Leave it out.",
-                table.name,
-            )
         if len(kind.labels) == 1 and kind.item is not None and len(beside.labels or ()) == 2:
             table, kind = _of_event(table.with_items(how.item), kind, beside)
         return soft_of(table, kind, estimand, on_disk)
@@ -216,6 +223,12 @@ def _hard(values: Any, items: Iterable[object] | None, beside: Beside) -> Truth:
     Fractions are the probabilities of an event: of two labels, of the second.
     """
     array = np.asarray(values)
+    unlabelled = [row for row, value in enumerate(array.ravel().tolist()) if frames.missing(value)]
+    if unlabelled:
+        names = row_names(values) if items is None else [*items]
+        first = unlabelled[0] + 1 if names is None else check.quote(names[unlabelled[0]])
+        problem = f"no label for {check.count(len(unlabelled), 'item')} (the first: {first})"
+        raise InputError(problem, "a label for every item", "Leave those items out.")
     named = beside.labels
     event = None if named is None else event_of(named)
     if named is not None and event is not None:  # the order of columns says nothing of yes and no
@@ -268,7 +281,7 @@ def by_name(listed: object, names: Sequence[str], what: str) -> object:
         return dict(zip(named, listed.values(), strict=True))
     no_frame(listed, what)
     if not (frame_numbers.is_series(listed) or frame_numbers.is_array_with_names(listed)):
-        return listed
+        return check.listed(listed, what)
     own = row_names(listed)
     values = np.asarray(listed).tolist()
     if own is None:

@@ -49,20 +49,38 @@ def joined(names: Sequence[str]) -> str:
 
 
 def short_names(names: Iterable[str], longest: int = LONGEST) -> Names:
-    """Each name, shortened where it is long; different names stay different."""
+    """Each name, shortened where it is long; different names stay different, and show where they differ."""
     full = list(dict.fromkeys(names))
-    plain_names = [plain(name) for name in full]
-    texts = [_shorten(name, longest) for name in plain_names]
-    if len(set(texts)) < len(texts):
-        start = len(commonprefix(plain_names))  # noqa: RUF071 (of characters)
-        if start > 1:
-            texts = [_shorten(f"…{name[start:]}", longest) for name in plain_names]
+    texts = _distinct({name: _shorten(plain(name), longest) for name in full}, longest)
     shown: Names = {}
     used: set[str] = set()
-    for name, text in zip(full, texts, strict=True):
+    for name, text in texts.items():
         shown[name] = _unused(plain(name), text, used, longest)
         used.add(shown[name])
     return shown
+
+
+def _distinct(texts: Names, longest: int) -> Names:
+    """The texts; names of one text without what they have in common, but for the words before it that fit."""
+    alike: dict[str, list[str]] = {}
+    for name, text in texts.items():
+        alike.setdefault(text, []).append(name)
+    found = dict(texts)
+    for group in alike.values():
+        if len(group) == 1:
+            continue
+        plain_names = {name: plain(name) for name in group}
+        shortest = min(map(len, plain_names.values()))
+        common = commonprefix([*plain_names.values()])[: shortest - 1]  # noqa: RUF071 (of characters)
+        fits = min(len(common), max(map(cell_len, plain_names.values())) + 1 - longest)
+        words = [word.start() for word in re.finditer(r"(?<=[\W_])", common)]
+        # the first word from which on all fits, else the last one, else within a word
+        for start in (*[word for word in words if word >= fits][:1], *words[-1:], fits):
+            cut = {name: _shorten(f"…{text[start:]}", longest) for name, text in plain_names.items()}
+            if start > 1 and len(set(cut.values())) > 1:  # the mark of what is left out takes a column itself
+                found |= _distinct(cut, longest)
+                break
+    return found
 
 
 def _unused(name: str, text: str, used: set[str], longest: int) -> str:
@@ -76,11 +94,7 @@ def _unused(name: str, text: str, used: set[str], longest: int) -> str:
 
 
 def _shorten(text: str, longest: int) -> str:
-    """Its beginning and its end, in so many columns of a terminal: East Asian and emoji characters take two."""
+    """Its beginning, in so many columns of a terminal: East Asian and emoji characters take two."""
     if cell_len(text) <= longest:
         return text
-    head = chop_cells(text, longest // 2)[0]
-    room = longest - 1 - cell_len(head)
-    backwards = chop_cells(text[::-1], room)[0]
-    tail = backwards[::-1]
-    return f"{head.rstrip()}…{tail.lstrip()}"
+    return f"{chop_cells(text, longest - 1)[0].rstrip()}…"

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 FIRST_ROWS = 4  # Models that the `repr` lists
-LONGEST_NAME, COLUMNS = 32, 100
+COLUMNS = 100
 
 
 def first_lines(shown: Result | Comparison | Plan) -> str:
@@ -33,7 +33,7 @@ def first_lines(shown: Result | Comparison | Plan) -> str:
         return _of_plan(shown)
     result = Result.of(shown)
     lines = [f"{type(shown).__name__}: {', '.join(facts(result))}", unmarked(headline(result, result.first_standing))]
-    lines += _as_text(terminal.grid(tables.models(result), LONGEST_NAME, FIRST_ROWS))
+    lines += _as_text(terminal.grid(tables.models(result), FIRST_ROWS))
     more = len(result.comparison.ranks) - FIRST_ROWS
     if more > 0:
         lines.append(f"and {count(more, 'more model')}")

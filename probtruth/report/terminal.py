@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from rich.cells import cell_len
 from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.table import Table as RichTable
@@ -22,9 +23,9 @@ from probtruth.types.arguments import method_in_words
 
 MOST_ROWS = 20  # Rows of a table; the files have all
 MOST_ANNOTATORS = 10  # Annotators whose confusion is printed; `--json` has all
-LONGEST_NAME = 32
-# Columns of a model's name, so that the tables fit 80 columns and names that end differently stay apart.
-LONGEST_OF_MODELS, LONGEST_OF_PAIRS = 17, 14
+COLUMNS = 80  # Of a terminal, which tables fit
+BETWEEN = 2  # Columns of white between two columns of a table
+LEAST, LONGEST_NAME = 12, 32  # Columns of a name
 COLOURS = {
     "certain": "bold green",
     "likely": "bold",
@@ -62,9 +63,7 @@ def summary(result: Result) -> tuple[RenderableType, ...]:
     parts += map(_text, sentences)
     shown = [tables.labels(result), tables.models(result), tables.pairs(result), tables.proper_rule(result)]
     shown += [tables.by_group(result, people=True), tables.frontier(result), voters(result)]
-    parts += [
-        titled(table, LONGEST_OF_MODELS if "Model" in table.columns else LONGEST_OF_PAIRS) for table in shown if table
-    ]
+    parts += [titled(table) for table in shown if table]
     lines = warnings(result)
     more = len(lines) - MOST_WARNINGS
     lines = lines[:MOST_WARNINGS]
@@ -80,23 +79,33 @@ def marked_warnings(lines: Iterable[str]) -> list[Text]:
     return [Text(f"! {line}", style="yellow") for line in lines]
 
 
-def titled(shown: Table, longest: int, most: int = MOST_ROWS) -> RenderableType:
+def titled(shown: Table, most: int = MOST_ROWS) -> RenderableType:
     """A table under its caption, without its note: its first rows."""
     more = len(shown.rows) - most
     rest = [Text(f"and {more:,} more", style="dim")] if more > 0 else []
-    parts = Group(Text(unmarked(shown.caption), "bold"), grid(shown, longest, most), *rest)
+    parts = Group(Text(unmarked(shown.caption), "bold"), grid(shown, most), *rest)
     return Padding(parts, (1, 0, 0, 0))
 
 
-def grid(shown: Table, longest: int = LONGEST_NAME, most: int = MOST_ROWS) -> RichTable:
+def grid(shown: Table, most: int = MOST_ROWS) -> RichTable:
+    """A table for a terminal, whose names have what the other columns leave."""
     columns = {head: cells for head, cells in shown.columns.items() if head != ON_PAGES}
     shown = replace(shown, columns=columns)
     made = RichTable(box=None, pad_edge=False, header_style="dim")
-    for head, numeric in zip(shown.heads, shown.numeric, strict=True):
+    room = COLUMNS
+    with_names = 0
+    for at, (head, numeric) in enumerate(zip(shown.heads, shown.numeric, strict=True)):
         name = "mean" if head.startswith("Mean ") else SHORT.get(head, unmarked(head))
         made.add_column(Text(name), justify="right" if numeric else "left", no_wrap=numeric, overflow="fold")
-    cells = "".join(map("".join, shown.rows))
-    names = short_names(MARKED.findall(cells), longest)
+        cells = [row[at] for row in shown.rows]
+        beside_names = [MARKED.sub("", text) for text in cells]
+        if beside_names == cells:
+            room -= BETWEEN + max(map(cell_len, (name, *cells)))
+        else:
+            with_names += 1
+            room -= BETWEEN + max(map(cell_len, beside_names))
+    longest = max(LEAST, min(LONGEST_NAME, (room + BETWEEN) // max(with_names, 1)))
+    names = short_names(MARKED.findall("".join(map("".join, shown.rows))), longest)
     for row in shown.rows[:most]:
         texts = [MARKED.sub(lambda found: names[found[1]], cell) for cell in row]
         made.add_row(*map(Text, texts))
@@ -121,7 +130,7 @@ def truth_summary(known: Mapping[str, Any]) -> tuple[RenderableType, ...]:
     numbers = {name: value for name, value in known["diagnostics"].items() if isinstance(value, int | float | str)}
     if numbers:
         lines.append(unmarked(setting(numbers)))
-    shown = [titled(table, LONGEST_NAME) for table in truth_tables(known)]
+    shown = [titled(table) for table in truth_tables(known)]
     title = Text(head + count(len(known["marginals"]), "label"), "bold")
     return (title, *shown, *[Text(line, "dim") for line in lines])
 

@@ -70,7 +70,7 @@ type MethodName = Literal[
 ]
 METHOD_WORDS = {
     "vote-share": "vote shares",
-    "dirichlet": "smoothed vote shares",
+    "dirichlet": "vote shares with their uncertainty",
     "majority": "majority vote",
     "dawid-skene-em": "Dawid and Skene's model",
     "dawid-skene": "Dawid and Skene's model, sampled",
@@ -85,7 +85,7 @@ METHOD_WORDS = {
 
 
 def method_in_words(method: str) -> str:
-    """The plain name of a truth method before the one that options take: `smoothed vote shares (dirichlet)`."""
+    """The plain name of a truth method before the one that options take: `majority vote (majority)`."""
     words = METHOD_WORDS.get(method)
     return method if words is None else f"{words} ({method})"
 

@@ -60,7 +60,8 @@ class Index(Brief):
 
     Items are a tuple, or a `frames.Names` if there are too many for Python text. Positional names mean no names: an
     array without names follows the rows of the other side in its caller's order. `item_rows` and `label_columns` are
-    the caller's row of each item and column of each label; None if names came without an order (long form).
+    the caller's row of each item and column of each label; None if names came without an order (long form). `event`
+    is what columns call the second of two labels without names, where they are about it alone (also 1 of 0 and 1).
     """
 
     items: Sequence[str]
@@ -70,6 +71,7 @@ class Index(Brief):
     positional_labels: bool = False
     item_rows: ItemInts | None = field(default=None, compare=False, repr=False)
     label_columns: LabelInts | None = field(default=None, compare=False, repr=False)
+    event: Texts | None = field(default=None, compare=False, repr=False)
 
     @classmethod
     def of_array(
@@ -96,6 +98,10 @@ class Index(Brief):
             orders.append(rows)
         return index, orders[0], orders[1]
 
+    def of_codes(self) -> "Index":
+        """The same where labels without names were integers, of which 1 of two is an event."""
+        return replace(self, event=() if len(self.labels) == 2 else None)
+
     def side(self, what: str) -> tuple[Sequence[str], bool, Order | None]:
         """The names of the "items" or "labels", whether they are positions, and the caller's row of each."""
         if what == "items":
@@ -120,12 +126,25 @@ def ranks(numbers: SomeInts) -> SomeInts:
     return np.argsort(np.argsort(numbers))
 
 
+def row_numbers(size: int) -> Sequence[str]:
+    """The names of rows that came without names: 0, 1, ..."""
+    if size > MANY:
+        return frames.numbered(size)
+    return tuple(map(str, range(size)))
+
+
+def are_row_numbers(names: Sequence[str]) -> bool:
+    if isinstance(names, Names):
+        numbers = compact(names.column)
+        return numbers.dtype.is_integer() and is_own(numbers.to_numpy(), len(numbers))
+    return all(name == str(row) for row, name in enumerate(names))
+
+
 def rows_of(names: Sequence[str], rows: Order | None, what: str, array: str) -> Order:
     """The caller's row of each name; names 0, 1, ... are row numbers, which no other order contradicts."""
-    in_order = np.arange(len(names))
-    if all(name == str(row) for row, name in enumerate(names)):
+    if are_row_numbers(names):
         if rows is None or is_own(rows, len(names)):
-            return in_order
+            return np.arange(len(names))
         written = [names[row] for row in np.argsort(rows)[:3].tolist()]
         raise InputError(
             f"{what} called 0, 1, ... in another order ({', '.join(written)} ...) beside {array} without their names",
@@ -138,8 +157,8 @@ def rows_of(names: Sequence[str], rows: Order | None, what: str, array: str) -> 
     raise InputError(
         f"{array} without names of {what}, against {what} that stand in no order ({check.shortlist(names, 3)})",
         f"the name of the {what.rstrip('s')} of every {'row' if what == 'items' else 'column'}",
-        f"Pass {what}=[...] in the order of the array: which belongs to which cannot be told from a table in long form "
-        "or from files in different orders.",
+        f"Pass {what}=[...] in the order of the array (to from_probs), or a table with names: which belongs to which "
+        "cannot be told from a table in long form or from files in different orders.",
     )
 
 
@@ -147,9 +166,30 @@ def _by_position(reference: Index, other: Index, what: str, array: str) -> Match
     """Both sides where one has no names: those of the other, in the order in which the caller gave them."""
     (names, positional, rows), (others, _, other_rows) = reference.side(what), other.side(what)
     check.length(len(others), len(names), f"{what} in {array}")
+    in_order = np.arange(len(names))
     if positional:
-        return others, rows_of(others, other_rows, what, "the reference"), np.arange(len(names))
-    return tuple(names), np.arange(len(names)), rows_of(names, rows, what, array)
+        own = _by_event(others, reference.event) if what == "labels" else None
+        return others, rows_of(others, other_rows, what, "the reference") if own is None else own, in_order
+    own = _by_event(names, other.event) if what == "labels" else None
+    return tuple(names), in_order, rows_of(names, rows, what, array) if own is None else own
+
+
+def _by_event(labels: Sequence[str], columns: Texts | None) -> Order | None:
+    """The positions of two labels where the second is the event that columns of these names are about.
+
+    None where they are about none, or nothing says which label it is.
+    """
+    if columns is None:
+        return None
+    named = [name for name in columns if name in labels]
+    if len(named) > 1:
+        raise InputError(
+            f"one column of probabilities for each model, of {check.shortlist(named)}",
+            "columns about one of the labels",
+            "Give a column for each label.",
+        )
+    event = named[0] if named else event_of(labels)
+    return None if event is None else np.array([int(label == event) for label in labels])
 
 
 def as_names(names: Iterable[object] | None, what: str) -> Sequence[str] | None:
@@ -169,7 +209,7 @@ def as_names(names: Iterable[object] | None, what: str) -> Sequence[str] | None:
 
 def _in_order(size: int, names: Sequence[str] | None, what: str) -> tuple[Sequence[str], Int[np.ndarray, " name"]]:
     if names is None:
-        return tuple(map(str, range(size))), np.arange(size)
+        return row_numbers(size), np.arange(size)
     check.length(size, len(names), what)
     if isinstance(names, Names):
         column = compact(names.column)
@@ -231,11 +271,11 @@ class Audit(Brief):
 
 
 def one_hot(
-    labels: object, classes: Sequence[str] | None, n_labels: object, what: str
+    labels: object, classes: Sequence[str] | None, n_labels: object, what: str, in_order: bool = True
 ) -> tuple[ItemLabel, Sequence[str] | None]:
     """Rows with a single 1, and the names of the columns; None where the labels are positions without names.
 
-    Integers are positions from 0, unless the names of the classes are integers too.
+    Integers are positions from 0 in classes that stand `in_order`, unless the names of the classes are integers too.
     """
     check_arrays.no_masked(labels, what)
     array = to_host(labels) if on_device(labels) else np.asarray(frames.as_array(labels))
@@ -254,6 +294,12 @@ def one_hot(
             f"{what} of type {array.dtype} and shape {array.shape}",
             "one integer for each item",
             "Give positions of labels, from 0, or names; a missing label makes pandas' integers floats: drop its item.",
+        )
+    if not named and not in_order:
+        raise InputError(
+            f"integers as {what}, beside labels in no order ({check.shortlist(classes or ())})",
+            "names, or labels in order",
+            "Pass labels=[...], all names in the order that the numbers mean.",
         )
     size = check.whole(n_labels, 1, "n_labels") if classes is None else len(classes)
     bad = (array < 0) | (array >= size)

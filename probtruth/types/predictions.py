@@ -25,7 +25,7 @@ from probtruth.kernels.arrays import (
     together,
 )
 from probtruth.types.arguments import GivenNames, Tables
-from probtruth.types.index import EVENTS, Audit, Index, as_names, event_of, one_hot
+from probtruth.types.index import EVENTS, Audit, Index, are_row_numbers, as_names, event_of, one_hot
 from probtruth.types.shown import Brief
 
 
@@ -141,17 +141,20 @@ class Predictions(Brief):
         >>> pt.Predictions.from_labels({"m": ["dog", "cat"]}, labels=["cat", "dog"]).probs.tolist()
         [[[0.0, 1.0], [1.0, 0.0]]]
         """
-        names = as_names(labels, "labels") or (
-            None if index is None or index.positional_labels or n_labels is not None else index.labels
-        )
+        names = as_names(labels, "labels")
+        in_order = True
+        if names is None and n_labels is None and index is not None and not index.positional_labels:
+            in_order = index.label_columns is not None
+            names = index.written("labels", "the predictions") if in_order else index.labels
         if names is None and n_labels is None:
             hint = "Pass labels=[...], all names, or n_labels=..., how many there are."
             raise InputError("no labels", "the names or the number of all labels", hint)
         certain: dict[str, Any] = {}
         for model, answers in by_model(predicted).items():
-            rows, _ = one_hot(answers, names, n_labels, f"labels of model {model!r}")
+            rows, _ = one_hot(answers, names, n_labels, f"labels of model {model!r}", in_order)
             certain[model] = NamedNumbers(rows, row_names(answers))
-        return cls.from_probs(certain, items=items, index=index, labels=names)
+        made = cls.from_probs(certain, items=items, index=index, labels=names)
+        return made if names is not None else replace(made, index=made.index.of_codes())
 
     @classmethod
     def _build(
@@ -159,6 +162,7 @@ class Predictions(Brief):
     ) -> "Predictions":
         read = {name: labelled(table) for name, table in by_model(tables).items()}
         passed = NamedNumbers(None, as_names(items, "items"), as_names(labels, "labels"))
+        events = _event_columns(kind, read)
         read, notes = _with_both_labels(kind, read, passed.labels, index)
         order = _common_names(read, passed, index)
         ordered = {name: table.in_order_of(order, f"model {check.quote(name)}") for name, table in read.items()}
@@ -176,6 +180,7 @@ class Predictions(Brief):
                 )
         names, labels = order.items, order.labels
         made, rows, columns = Index.of_array(arrays[0].shape, names, labels)
+        made = replace(made, event=events if labels is None else None)
         like_probs = []
         for name, array in zip(models, arrays, strict=True):
             check_arrays.distributions(array, partial(_row_name, name, names), kind=kind)
@@ -194,6 +199,13 @@ def of_event(values: object) -> bool:
     check_arrays.no_masked(values, "predictions")
     shape = np.shape(values)  # type: ignore[call-overload]
     return len(shape) == 1 or shape[1:] == (1,)
+
+
+def _event_columns(kind: str, tables: Mapping[str, NamedNumbers]) -> Texts | None:
+    """What tables of one number an item call its label, each name once; None where no table is one."""
+    of_one = [table for table in tables.values() if kind != "log-probs" and of_event(table.values)]
+    named = [table.labels[0] for table in of_one if table.labels is not None]
+    return tuple(dict.fromkeys(named)) if of_one else None
 
 
 def _with_both_labels(
@@ -257,7 +269,7 @@ def _common_names(tables: Mapping[str, NamedNumbers], passed: NamedNumbers, inde
             names = index.written(side, "predictions")
         if names is None and named:
             names = names_of[named[0]]
-            if without and [*names] != [*map(str, range(len(names)))]:
+            if without and not are_row_numbers(names):
                 raise InputError(
                     f"model {check.quote(named[0])} with names of {side} ({check.shortlist(names, 3)}) beside model "
                     f"{check.quote(without[0])} without",

@@ -48,9 +48,12 @@ def coded_columns(
     numbers = []
     sources = []
     n_blank = 0
+    n_missing = 0
     for frame, source in parts:
         frames.need_columns(frame.columns, {**columns, "score": score}, source.name)
-        blank = frames.blank(frames.flat(frame, score, source, "score"), (*missing, "nan", "NaN"))
+        cells = frames.flat(frame, score, source, "score")
+        blank = frames.blank(cells, (*missing, "nan", "NaN"))
+        n_missing += int((frames.blank(cells, missing) & ~frames.blank(cells)).sum()) if missing else 0
         full = np.flatnonzero(~blank.to_numpy())
         for option, place in places.items():
             own_codes, names = frames.coded(frames.written(frame, columns[option], source, option))
@@ -65,6 +68,8 @@ def coded_columns(
         numbers.append(frame_numbers.numbers(frame, score, source, "score"))
         sources.append((source, frame.height))
     notes = dict.fromkeys(note for source, _ in sources for note in source.notes)
+    if missing and not n_missing:
+        notes[f"{sources[0][0].name}: no score is {check.shortlist(missing)}"] = None
     if n_blank:
         notes[f"{sources[0][0].name}: {check.count(n_blank, 'score')} missing"] = None
     all_parts = Source(sources[0][0].name, parts=sources, notes=tuple(notes))

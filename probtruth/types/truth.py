@@ -239,6 +239,8 @@ class Truth(Brief):
             )
         one_hots: Any = NamedNumbers(certain, rows)
         made = cls.from_probs(one_hots, items=items, labels=names, estimand="class")
-        if names is None or classes is not None:
+        if names is None:
+            return replace(made, index=made.index.of_codes())
+        if classes is not None:
             return made
         return replace(made, index=replace(made.index, label_columns=None))

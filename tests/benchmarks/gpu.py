@@ -29,7 +29,8 @@ def main() -> None:
     items = int(sys.argv[1]) if len(sys.argv) > 1 else 10_000_000
     drawn = [jax.random.exponential(jax.random.key(seed), (items, 10), jnp.float32) + 1e-6 for seed in range(3)]
     truth, one, other = (values / values.sum(1, keepdims=True) for values in drawn)
-    copied = seconds(lambda: jax.jit(lambda values: values + 1)(one))
+    copy = jax.jit(lambda values: values + 1)
+    copied = seconds(lambda: copy(one))
     bandwidth = 2 * one.nbytes / copied
     log = jax.jit(lambda p, t: pt.log_score(p, t).mean())
     print(f"{jax.devices()[0].device_kind}, jax {jax.__version__}, {items:,} x 10, float32\n")

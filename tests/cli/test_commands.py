@@ -192,7 +192,7 @@ def test_truth_says_that_a_method_did_not_converge(run, files, monkeypatch):
 
 def test_truth_prints_quality_under_its_default(run, files):
     outcome = run("truth", files["labels"])
-    assert "smoothed vote shares (dirichlet), estimand distribution" in outcome.out
+    assert "vote shares with their uncertainty (dirichlet), estimand distribution" in outcome.out
     assert "agreement" in outcome.out
     assert all(name in outcome.out for name in ("ann", "bob", "cy"))
 

@@ -138,7 +138,8 @@ def test_votes_under_other_names_are_answered_by_the_options_that_name_them(run,
     path.write_text("\n".join(["tweet,worker_id,sentiment,seconds", *timed]))
     for words in ((), ("--item", "tweet")):
         refused = run("check", path, *words)
-        assert "expected the long form" in refused.err
+        assert "expected annotations (columns 'item', 'annotator', 'label'" in refused.err
+        assert "For scores, name the columns with --item, --model, --score" in refused.err
         assert "the columns 'tweet', 'worker_id', 'sentiment', 'seconds'" in refused.err
         assert "(command line: --item, --annotator, --label)" in refused.err
     named = run("check", path, "--item", "tweet", "--annotator", "worker_id", "--label", "sentiment")

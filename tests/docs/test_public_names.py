@@ -116,3 +116,18 @@ def test_names_for_type_checkers_are_those_at_run_time() -> None:
     (block,) = [node for node in ast.parse(source).body if isinstance(node, ast.If)]
     typed = {alias.asname for node in block.body if isinstance(node, ast.ImportFrom) for alias in node.names}
     assert typed - {None} == set(NAMES)  # without "as" it is not public
+
+
+def test_names_that_pages_and_docstrings_use_exist() -> None:
+    files = [pages.REPOSITORY / "README.md"]
+    for folder, ending in (("probtruth", "*.py"), ("docs", "*.md"), ("examples", "*.py")):
+        files += (pages.REPOSITORY / folder).rglob(ending)
+    absent = []
+    for path in files:
+        for first, second in re.findall(r"\bpt\.([a-z]\w+)(?:\.([a-z]\w+))?", path.read_text(encoding="utf-8")):
+            owner = getattr(pt, first, None)
+            in_module = inspect.ismodule(owner) or inspect.isclass(owner)
+            if owner is None or (second and in_module and not hasattr(owner, second)):
+                absent.append((path.name, first, second))
+    # a pattern of names, for contributors
+    assert {absentee for absentee in absent if absentee[0] != "contributing.md"} == set()

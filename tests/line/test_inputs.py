@@ -154,7 +154,7 @@ def test_a_total_beside_counts_is_no_label() -> None:
         (COUNTS, PROBS["ours"], r"got ndarray, expected a dict .*\{'my model': table or path\}"),
         (COUNTS, {}, "got an empty dict"),
         (COUNTS, {"a": NAMED_FRAME, "b": PROBS["ours"]}, "model 'a' with names of items beside model 'b' without"),
-        (["cat", None], PROBS, "blank name for label 1"),
+        (["cat", None], PROBS, "no label for 1 item"),
         (HARD, [PROBS["ours"]], r"got list, expected a dict"),
         (HARD, {"m": iter([])}, "probabilities of model 'm' that are not numbers"),
         (HARD.astype(float), PROBS, "labels of type float64 .* a missing label makes pandas' integers floats"),

@@ -115,6 +115,16 @@ def test_short_names_fit_and_stay_apart():
     assert all(cell_len(text) <= 20 for text in shown.values())
     assert shown["short"] == "short"
     assert shown["漢字" * 40].startswith("漢字漢字")
+    for full, expected in (
+        (("openai/gpt-5-nano-2025", "openai/gpt-5.4-mini-2026"), ("openai/gpt-5-nano…", "openai/gpt-5.4-mi…")),
+        (("bert-large-uncased-seed-1", "bert-large-uncased-seed-2"), ("…uncased-seed-1", "…uncased-seed-2")),
+        (("x" * 40 + "a", "x" * 40 + "b"), ("…" + "x" * 16 + "a", "…" + "x" * 16 + "b")),
+        (
+            ("v1.5-instruct", "v1.5-instruct-greedy-0.7", "v1.5-instruct-greedy-1.0"),
+            ("v1.5-instruct", "…greedy-0.7", "…greedy-1.0"),
+        ),
+    ):
+        assert tuple(short_names(full, 18).values()) == expected
 
 
 def test_marks_of_names_cannot_be_forged():

@@ -185,7 +185,7 @@ def test_the_paragraph_of_a_paper_has_every_figure() -> None:
     for said in (
         "We compared 4 models on 899 items by mean log loss (lower is better).",
         "how annotators would answer, inferred from 3,570 annotations by 12 annotators",
-        "(method: smoothed vote shares (dirichlet))",
+        "(method: vote shares with their uncertainty (dirichlet))",
         f"−{abs(pair.difference):.3f} nats (95% interval −{abs(pair.low):.3f} to −{abs(pair.high):.3f})",
         f"The posterior probability that nearest-neighbours was better was {pair.p_a_better:.3f}.",
         "The estimand is the mean paired difference of expected log scores over new items like these",

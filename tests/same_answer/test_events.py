@@ -125,3 +125,43 @@ def test_soft_labels_in_one_column(column: str, tmp_path: Path) -> None:
         assert scored(reference, pt.read_predictions(tables)) == pytest.approx(by_hand(SHARE), abs=1e-9)
     with pytest.raises(pt.InputError, match=r"one column"):
         scored(shares, of_event)  # nothing names the other label
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids="-".join)
+def test_steps_and_one_call_mean_the_same_label(pair: tuple[str, str]) -> None:
+    """Made by themselves, one number an item and 0 and 1 were about what stood second on the other side, not yes."""
+    event = next(label for label in pair if label in EVENT)
+    tables = {name: pd.DataFrame({label: p if label == event else 1 - p for label in pair}) for name, p in YES.items()}
+    shares = pd.DataFrame({label: SHARE if label == event else 1 - SHARE for label in pair})
+    made = [{name: pd.Series(p, name=event) for name, p in YES.items()}]
+    if event != "spam":
+        made += [YES, {name: pd.Series(p, name="p") for name, p in YES.items()}]
+        for codes in (MAJORITY, MAJORITY == 1, pd.Series(MAJORITY)):
+            truth = pt.Truth.from_labels(codes, 2)
+            for models in (tables, pt.Predictions.from_probs(tables)):
+                assert scored(truth, models) == pytest.approx(by_hand(MAJORITY), abs=1e-9)
+        hard = pt.Predictions.from_labels({"m": MAJORITY}, n_labels=2)
+        assert scored(shares, hard) == pytest.approx(scored(shares, {"m": MAJORITY.astype(float)}), abs=1e-9)
+    for models in made:
+        predictions = pt.Predictions.from_probs(models)
+        for reference in (shares, pt.Truth.from_probs(shares)):
+            assert scored(reference, predictions) == pytest.approx(by_hand(SHARE), abs=1e-9)
+
+
+def test_probabilities_of_different_labels() -> None:
+    both = pt.Predictions.from_probs({"a": pd.Series(SHARE, name="ham"), "b": pd.Series(SHARE, name="spam")})
+    with pytest.raises(pt.InputError, match="one column of probabilities for each model, of 'ham', 'spam'"):
+        scored(pd.DataFrame({"spam": SHARE, "ham": 1 - SHARE}), both)
+
+
+def test_integers_are_positions_in_the_order_of_the_reference() -> None:
+    """Beside an index they were positions in the sorted names."""
+    names = ["owl", "cat", "dog"]
+    truth = pt.Truth.from_probs(pd.DataFrame(PROBS["good"], columns=names))
+    codes = np.arange(N) % 3
+    wanted = scored(truth, pt.Predictions.from_labels({"m": [names[code] for code in codes]}, labels=names))
+    for options in ({"n_labels": 3}, {"index": truth.index}, {"labels": names}):
+        assert scored(truth, pt.Predictions.from_labels({"m": codes}, **options)) == pytest.approx(wanted, abs=1e-9)
+    votes = pt.read_annotations({"item": Q[:3], "annotator": ["x"] * 3, "label": names})
+    with pytest.raises(pt.InputError, match="integers as labels of model 'm', beside labels in no order"):
+        pt.Predictions.from_labels({"m": codes}, index=votes.index)

@@ -1,6 +1,7 @@
 """Votes, scores and several labels by every way in: pandas' row numbers, names of any type, and the command line."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -291,3 +292,134 @@ def test_a_judge_and_its_prompt_in_every_file(tmp_path: Path) -> None:
         read = pt.read_votes(tmp_path / f"t.{suffix}")
         assert read.annotators == ("ann pair-v2", "bob pair-v2", "cid pair-v2")
         assert pairs(read) == pytest.approx(pairs(VOTES), abs=1e-9)
+
+
+HARD = pd.Series([["owl", "cat", "dog"][n % 3] for n in range(12)], ITEMS, name="label").rename_axis("item")
+SURE = pt.Predictions.from_probs({m: pd.DataFrame(RNG.dirichlet(np.ones(3), 12), ITEMS, sorted({*HARD})) for m in "ab"})
+
+
+def test_gold_is_opened_as_every_table() -> None:
+    """An index without a name, a row of an index for each expert, and an xarray were refused; NaN was a label."""
+    scores = pt.score(SURE, pt.Truth.from_labels(HARD, classes=sorted({*HARD})), rule="brier")
+    by_expert = HARD.to_frame().assign(annotator="x").reset_index()
+    ways = {
+        "a dict": HARD.to_dict(),
+        "a Series": HARD.rename("said"),
+        "an index without a name": HARD.to_frame().rename_axis(None),
+        "a row for each expert": by_expert.set_index(["item", "annotator"])["label"],
+        "xarray": HARD.to_xarray(),
+        "other names": by_expert.rename(columns={"item": "id"}).assign(item="no item"),
+    }
+    votes = pt.read_annotations(by_expert)
+    for name, gold in ways.items():
+        result = pt.evaluate(
+            votes, SURE, gold=gold, rule="brier", engine="exact", item="id" if name == "other names" else None
+        )
+        assert result.scores.gold is not None, name
+        np.testing.assert_allclose(result.scores.gold.losses, scores.values[:, result.scores.gold.items], err_msg=name)
+    for blank in ({**HARD.to_dict(), ITEMS[0]: None}, HARD.where(HARD.index != ITEMS[0])):
+        with pytest.raises(pt.InputError, match="no label yet for 1 item"):
+            pt.evaluate(votes, SURE, gold=blank, engine="exact")
+        with pytest.raises(pt.InputError, match=rf"no label for 1 item \(the first: '{ITEMS[0]}'\)"):
+            pt.evaluate(blank, SURE, engine="exact")
+
+
+def test_answers_by_item_and_annotator_in_an_index() -> None:
+    """A Series of answers was taken for one label of each item, called ('q0', 'ann')."""
+    votes = ANSWERS.assign(label=np.where(ANSWERS["toxic"] == 1, "cat", "dog"))[["item", "annotator", "label"]]
+    wanted = pt.evaluate(votes, SURE, engine="exact").to_dict()
+    indexed = votes.set_index(["item", "annotator"])["label"]
+    for series in (indexed, indexed.rename(None), indexed.rename("said")):
+        assert pt.evaluate(series, SURE, engine="exact").to_dict() == wanted
+
+
+UNUSED = {
+    "run --annotations counts.csv --format counts --replicate x": "--replicate with files of counts",
+    "run --annotations wide.csv --format wide --label x": "--label with files of wide",
+    "run --annotations hard.csv --replicate x": "--replicate with files of labels",
+    "run --annotations soft.csv --missing x": "--missing with files of soft",
+    "plan --annotations votes.csv --transpose": "--transpose with --annotations",
+    "compare a=s.csv b=s.csv --model x": "--model with files of one model each",
+    "compare a=s.csv b=s.csv --transpose": "--transpose with files of one model each",
+    "compare a=s.csv b=s.csv --format wide": "a column for each model in a table for each",
+    "truth counts.csv --format counts --missing x": "no label is 'x'",
+    "truth soft.csv --format soft": "got soft labels, expected annotations",
+    "compare a=s.csv b=s.csv --missing 77": "no score is '77'",
+    "compare a=s.csv b=s.csv --cost cost.csv": "no column 'cost' .*columns 'model' and 'cost'. Hint: Rename",
+    "compare a=s.csv b=s.csv --gold gold.csv:p": "no column 'p' .*Write FILE:COLUMN",
+    "run --annotations votes.csv --groups cost.csv:model": "no column 'item' .*--groups FILE:COLUMN; --item names",
+    "compare cells.csv --annotator who --annotator-groups cost.csv:usd": "no column 'who' .*--annotator names the",
+    "compare votes.csv --transpose": "got 0 columns of scores in a table with a row for each model|no column",
+}
+
+
+@pytest.mark.parametrize("line", UNUSED)
+def test_no_option_is_typed_in_vain(
+    line: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each of these did nothing and said nothing, or had advice that does not work."""
+    monkeypatch.chdir(tmp_path)
+    votes = ANSWERS.assign(label=np.where(ANSWERS["toxic"] == 1, "cat", "dog"))[["item", "annotator", "label"]]
+    votes.to_csv("votes.csv", index=False)
+    votes.pivot(index="item", columns="annotator", values="label").to_csv("wide.csv")
+    counts = votes.groupby(["item", "label"]).size().unstack(fill_value=0)
+    counts.to_csv("counts.csv")
+    (counts.T / counts.sum(axis=1)).T.to_csv("soft.csv")
+    HARD.to_csv("hard.csv")
+    pd.DataFrame({"item": ITEMS, "accuracy": RNG.random(12), "score": RNG.random(12)}).to_csv("s.csv", index=False)
+    pd.DataFrame({"model": ["a", "b"], "usd": [1.0, 2.0]}).to_csv("cost.csv", index=False)
+    pd.DataFrame({"item": ITEMS, "accuracy": 1.0}).to_csv("gold.csv", index=False)
+    cells = [(item, model, who, RNG.random()) for item in ITEMS for model in "ab" for who in ("ann", "bob")]
+    pd.DataFrame(cells, columns=["item", "model", "who", "accuracy"]).to_csv("cells.csv", index=False)
+    for place, model in enumerate("ab"):
+        table = pd.DataFrame(np.asarray(SURE.probs)[place], SURE.index.items, SURE.index.labels)
+        table.to_csv(f"{model}.csv", index_label="item")
+    command, _, _ = line.partition(" ")
+    more = " --score accuracy" if command == "compare" else ""
+    if command in ("run", "plan"):
+        more = " --predictions a=a.csv --predictions b=b.csv"
+    _, text = said(line + more, capsys, monkeypatch)
+    assert re.search(UNUSED[line], text), text
+
+
+def test_scores_of_each_annotator_from_every_form(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`score` advised options that it did not have; `check` of a model's scores advised to read them as logits."""
+    monkeypatch.chdir(tmp_path)
+    votes = ANSWERS.assign(label=np.where(ANSWERS["toxic"] == 1, "cat", "dog"))[["item", "annotator", "label"]]
+    for place, model in enumerate("ab"):
+        table = pd.DataFrame(np.asarray(SURE.probs)[place], SURE.index.items, SURE.index.labels)
+        table.to_csv(f"{model}.csv", index_label="item")
+    votes.to_csv("long.csv", index=False)
+    votes.rename(columns={"item": "id", "annotator": "who", "label": "y"}).to_csv("renamed.csv", index=False)
+    votes.pivot(index="item", columns="annotator", values="label").to_csv("wide.csv")
+    found = []
+    for options in ("long.csv", "renamed.csv --item id --annotator who --label y", "wide.csv --format wide"):
+        models = "--predictions a=a.csv --predictions b=b.csv"
+        status, text = said(
+            f"score --each annotation --truth {options} {models} --out s.parquet --json", capsys, monkeypatch
+        )
+        assert status == 0, text
+        found.append(json.loads(text[text.index("{") : text.rindex("}") + 1])["models"])
+        assert found[-1] == pytest.approx(found[0], abs=1e-9)
+    pd.DataFrame({"item": ITEMS, "score": RNG.normal(size=12)}).to_csv("s.csv", index=False)
+    status, text = said("check a=s.csv", capsys, monkeypatch)
+    assert "scores of one model" in text
+
+
+def test_covariates_are_finite_and_listed() -> None:
+    """An infinite one ended in an error of linear algebra, and a text was read letter by letter."""
+    votes = VOTES.assign(length=np.arange(60.0))
+    with pytest.raises(pt.InputError, match="row 1, column 'length': got inf, expected a finite number"):
+        pt.read_votes(votes.replace({"length": {0.0: np.inf}}), covariates=["length"])
+    with pytest.raises(pt.InputError, match="covariates as a str, expected a list"):
+        pt.read_votes(votes, covariates="length")
+    with pytest.raises(pt.InputError, match="column of a covariate 'size'"):
+        pt.read_votes(votes, covariates=["size"])
+
+
+def test_numbers_of_a_model_are_no_benchmarks() -> None:
+    board = pd.DataFrame({"model": ["a", "b"], "arc": [0.6, 0.5], "gsm": [0.4, 0.45], "#Params (B)": [7.0, 70.0]})
+    board = board.assign(Year=2024, Rank=[1, 2])
+    assert pt.read_scores(board, higher_is_better=True).items == ("arc", "gsm")

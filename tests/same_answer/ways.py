@@ -29,6 +29,10 @@ ITEMS: dict[str, list[Any]] = {
     "from zero": [int(n) for n in SHUFFLED],
     "floats": [float(n) + 1 for n in SHUFFLED],
     "times": [DAY + timedelta(hours=int(n)) for n in SHUFFLED],
+    "days": [datetime(2024, 5, 1 + int(n)) for n in SHUFFLED],
+    "fractions of a second": [DAY + timedelta(milliseconds=250 * int(n)) for n in SHUFFLED],
+    "small floats": [float(n + 1) * 1.5e-6 for n in SHUFFLED],
+    "large floats": [float(n + 1) * 2.0**57 for n in SHUFFLED],
 }
 CLASSES: dict[str, list[Any]] = {
     "text": ["owl", "cat", "dog"],
@@ -100,10 +104,9 @@ def written(suffix: str, separator: str = ",") -> Callable[[Frame, Path], Path]:
         path = folder / f"t{len(list(folder.iterdir()))}{suffix}"
         frame = pl.DataFrame(as_text(table))
         if suffix in (".csv", ".tsv"):
-            frame.write_csv(path, separator=separator, datetime_format="%F %T")
+            frame.write_csv(path, separator=separator)
         elif suffix == ".jsonl":
-            times = [name for name, kind in frame.schema.items() if kind == pl.Datetime]
-            frame.with_columns(pl.col(times).dt.to_string("%F %T")).write_ndjson(path)
+            frame.write_ndjson(path)
         elif suffix == ".parquet":
             frame.write_parquet(path)
         else:

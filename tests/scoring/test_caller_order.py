@@ -112,7 +112,7 @@ def test_numbers_of_rows_and_columns_are_names_that_an_array_has() -> None:
 def test_files_in_one_order_are_an_order_and_in_two_are_none(tmp_path: Path) -> None:
     lines = ["b,.9,.1", "a,.2,.8"]
     for name, order in (("one", 1), ("two", 1), ("turned", -1)):
-        (tmp_path / f"{name}.csv").write_text("\n".join(["item,yes,no", *lines[::order]]) + "\n")
+        (tmp_path / f"{name}.csv").write_text("\n".join(["item,cat,dog", *lines[::order]]) + "\n")
     truth = pt.Truth.from_labels([0, 1], 2)
     files = {name: tmp_path / f"{name}.csv" for name in ("one", "two")}
     assert mean_score(pt.read_predictions(files), truth) == pytest.approx(-np.log([0.9, 0.8]).mean())

@@ -34,6 +34,18 @@ class TestOfArray:
         assert rows.tolist() == list(range(11))
         assert columns.tolist() == [0, 1]
 
+    @pytest.mark.parametrize("many", [1, 100])
+    def test_row_numbers_are_the_same_names_in_a_column(self, monkeypatch: pytest.MonkeyPatch, many: int) -> None:
+        monkeypatch.setattr("probtruth.types.index.MANY", many)
+        positions = Index.of_array((3, 1))[0]
+        assert list(positions.items) == ["0", "1", "2"]
+        in_order = Index.of_array((3, 1), [0, 1, 2])[0]
+        assert positions.items == in_order.items
+        assert match_items(in_order, positions, "m")[2].tolist() == [0, 1, 2]
+        for names, message in (([1, 0, 2], "items called 0, 1, ... in another order"), (["a", "b"], "got 3 items")):
+            with pytest.raises(InputError, match=message):
+                match_items(Index.of_array((len(names), 1), names)[0], positions, "m")
+
     def test_names_of_any_type(self) -> None:
         index, rows, columns = Index.of_array((2, 2), np.array([10, 9]), [True, 2.5])
         assert (index.items, index.labels) == (("9", "10"), ("2.5", "true"))

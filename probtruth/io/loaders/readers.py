@@ -55,14 +55,18 @@ READERS = {
 # What each form of a table uses of a reading.
 OF_LABELS = {
     "table": ("item", "annotator", "label", "replicate", "missing"),
+    "labels": ("item", "label", "missing"),
+    "soft": ("item", "label"),
     "counts": ("item", "label", "missing"),
     "wide": ("item", "annotator", "missing"),
     **{tool: ("item", *READERS[tool].arguments) for tool in ANNOTATION_TOOLS},  # perhaps the predictions' items
 }
-OF_BOARDS = ("item", "model", "score", "group", "cluster", "transpose", "missing", "higher_is_better")
+OF_RUNS = ("item", "score", "group", "cluster", "missing", "higher_is_better")
+OF_BOARDS = (*OF_RUNS, "model", "transpose")
 OF_SCORES = {
     "table": (*OF_BOARDS, "replicate", "annotator"),
     "wide": OF_BOARDS,
+    "one model each": (*OF_RUNS, "replicate", "annotator"),
     "votes": ("item", "annotator", "group"),
     **{tool: tuple(READERS[tool].arguments) for tool in SCORE_TOOLS},
 }

@@ -59,7 +59,7 @@ def item_column(
     for name in frame.columns:
         if name not in others and _may_name(frame, name):
             own = _text(frame, name).drop_nulls().unique()
-            if len(own) and any(own.is_in(names.implode()).to_numpy().mean() >= MOST for names in known):
+            if len(own) and any(own.is_in(frames.text(names).implode()).to_numpy().mean() >= MOST for names in known):
                 fits.append(name)
     if len(fits) == 1:
         return fits[0], (f"{source.name}: took the column {fits[0]!r} as the items, whose names match",)
@@ -88,7 +88,7 @@ def choose(
     frame, source = table.head
     known: list[Series] = []
     if index is not None and not index.positional_items:
-        known = [frames.text(as_series(index.items))]
+        known = [as_series(index.items)]
     # a name that was given for the reference's column is another one here, perhaps
     item, notes = item_column(frame.head(ENOUGH), item if item in frame.columns else None, known, source)
     used: Sequence[str] = ()
@@ -178,8 +178,8 @@ def labels_in(
     prefix = _prefix(columns, used)
     if prefix:
         notes += (f"{source.name}: took {prefix!r} off the names of the labels",)
-    labels = by_name([name for name in columns if name.startswith(prefix) and name.strip()], prefix)
     named = set(used)
+    labels = by_name([name for name in columns if name.startswith(prefix) and name.strip()], prefix, named)
     numbers = set(of_numbers(frame, [name for label, name in labels.items() if label not in named]))
     of_text = {label for label, name in labels.items() if label not in named and name not in numbers}
     labels = {label: name for label, name in labels.items() if label not in of_text or len(of_text) == len(labels)}
@@ -293,11 +293,11 @@ def _derived(values: Float[np.ndarray, "item label"], names: Sequence[str], hits
     return {}
 
 
-def by_name(columns: Sequence[str], prefix: str = "") -> dict[str, str]:
-    """The columns by the names of their labels; numbers are named by value."""
+def by_name(columns: Sequence[str], prefix: str = "", used: Collection[str] = ()) -> dict[str, str]:
+    """The columns by the names of their labels; numbers are named by value, but as the other side has them."""
     labels = {name: name.removeprefix(prefix) for name in columns}
     for values in (frames.NUMBER, "(?i)^(true|false)$"):
-        own = [name for name, label in labels.items() if re.match(values, label)]
+        own = [name for name, label in labels.items() if re.match(values, label) and label not in used]
         labels |= zip(own, by_value(polars_names([labels[name] for name in own])), strict=True)
     unique([*labels.values()], "label")
     return {label: name for name, label in labels.items()}

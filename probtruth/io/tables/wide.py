@@ -43,13 +43,13 @@ def all_named(columns: Sequence[str], what: str, source: Source) -> None:
 
 
 def items_of(
-    parts: Iterable[Part], item: str, expected: str, hint: str, like: frames.Names | None = None
+    parts: Iterable[Part], item: str, expected: str, hint: str, like: frames.Names | None = None, what: str = "item"
 ) -> tuple[frames.Names, Source]:
     """The names of the items, each of which has one row, and where they stand; `like` itself where it is the same."""
     columns = []
     sources = []
     for frame, source in parts:
-        columns.append(frames.written(frame, item, source, "item"))
+        columns.append(frames.written(frame, item, source, what))
         sources.append((source, frame.height))
     source = sources[0][0]
     if len(sources) > 1:
@@ -60,7 +60,7 @@ def items_of(
     if not frames.rising(names) and names.n_unique() < len(names):
         row = int((~names.is_first_distinct()).arg_max() or 0)
         raise InputError(
-            f"item {quote(names[row])} a second time",
+            f"{what} {quote(names[row])} a second time",
             expected,
             hint,
             source.at(row, item),
@@ -194,11 +194,11 @@ NAME, VALUE = "name ", "value "  # Names that columns of a file do not have
 
 def check_wide(frame: DataFrame, source: Source, rows: Mapping[str, str], columns: Sequence[str], what: str) -> None:
     """Raises where a table has no row for each item (which the first column of `rows` names) and column for each."""
-    hint = f"Read a row for each item and {what} in long form."
-    first = next(iter(rows.values()))
+    hint = f"If it has a row for each {what} too, read it in long form."
+    of_rows, first = next(iter(rows.items()))
     for role, name in (*rows.items(), *((what, name) for name in columns)):
         need_columns(frame.columns, {role: name}, source.name)
-    items_of([(frame, source)], first, "one row for each item", hint)
+    items_of([(frame, source)], first, f"one row for each {of_rows}", hint, what=of_rows)
     if not columns or not {*columns}.isdisjoint(rows.values()):
         hint = f"Name them: {what}s=[...] (command line: --{what} x,y)."
         raise InputError(

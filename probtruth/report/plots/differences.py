@@ -80,7 +80,7 @@ def plot_differences(scores: Scores, a: str, b: str, *, ax: Axes | None = None) 
         f"mean {centre:+.3g}".replace("-", MINUS),
         shift=(6, -14),
     )
-    names = short_names((a, b))
+    names = short_names((a, b), 18)  # both stand above the axes, side by side
     left, right = (b, a) if scores.higher_is_better else (a, b)
     text(
         ax,
