@@ -181,6 +181,10 @@ class Predictions(Brief):
         names, labels = order.items, order.labels
         made, rows, columns = Index.of_array(arrays[0].shape, names, labels)
         made = replace(made, event=events if labels is None else None)
+        for side, rows_of_names in zip(SIDES, ("item_rows", "label_columns"), strict=True):
+            orders = {tuple(getattr(table, side) or ()) for table in read.values()} - {()}
+            if getattr(passed, side) is None and len(orders) > 1:  # of which none is the caller's
+                made = replace(made, **{rows_of_names: None})  # type: ignore[arg-type]
         like_probs = []
         for name, array in zip(models, arrays, strict=True):
             check_arrays.distributions(array, partial(_row_name, name, names), kind=kind)
@@ -205,7 +209,8 @@ def _event_columns(kind: str, tables: Mapping[str, NamedNumbers]) -> Texts | Non
     """What tables of one number an item call its label, each name once; None where no table is one."""
     of_one = [table for table in tables.values() if kind != "log-probs" and of_event(table.values)]
     named = [table.labels[0] for table in of_one if table.labels is not None]
-    return tuple(dict.fromkeys(named)) if of_one else None
+    of_event_alone = [name for name in named if event_of(("0", "1"), name) == "1"]  # the others are turned at once
+    return tuple(dict.fromkeys(of_event_alone)) if of_one else None
 
 
 def _with_both_labels(
@@ -234,9 +239,9 @@ def _with_both_labels(
         pair = labels
         if pair is None:
             pair = next((pair for pair in EVENTS if own in pair), None)
-        event: Any = 1
+        event: Any = int(event_of(("0", "1"), own) == "1")
         if pair is not None:
-            name = own if own in pair else event_of(pair)
+            name = event_of(pair, own)
             if name is None and of_index and index is not None:
                 pair = index.written("labels", "predictions")
             event = 1 if name is None else [*pair].index(name)
