@@ -66,12 +66,15 @@ def effective_sample_size(values: Scalars) -> Float[np.ndarray, " scalar"]:
 def _halves(values: Scalars) -> Float[np.ndarray, "half draw_of_half scalar"]:
     """Each chain as two, so that a chain that wanders differs from itself."""
     half = values.shape[1] // 2
-    return np.concatenate([values[:, :half], values[:, -half:]])
+    first = values[:, :half]
+    second = values[:, -half:]
+    return np.concatenate([first, second])
 
 
 def _normal_scores(values: Scalars) -> Scalars:
     """Those of the ranks over all chains."""
     flat = values.reshape(-1, values.shape[-1])
-    rank = flat.argsort(0).argsort(0) + 1
+    order = flat.argsort(0)
+    rank = order.argsort(0) + 1
     quantile = (rank - 0.375) / (len(flat) + 0.25)
     return ndtri(quantile).reshape(values.shape)

@@ -66,7 +66,16 @@ class Rectified:
             n_answered = len(gold.items)
             tuned = (n_answered * best + AGREEING) / (n_answered + AGREEING)
         values[finite] = base + tuned * slope
-        made = cls(gold, plan, values, weights, tuned, *_seldom(scores, gold, values, tuned))
+        seldom, change = _seldom(scores, gold, values, tuned)
+        made = cls(
+            gold=gold,
+            design=plan,
+            values=values,
+            weights=weights,
+            tuned=tuned,
+            seldom=seldom,
+            change=change,
+        )
         if made.effective < LEAST_EFFECTIVE:
             raise InputError(
                 f"expert labels that count as much as {made.effective:.2g} drawn at random",

@@ -149,7 +149,13 @@ class UnitTotals:
         df = ratio(both**2, spread, least)
         counted = np.minimum(self.counted[first], self.counted[other])
         chance = self.chance[first, other]
-        return Excess(totals, chance, df, least, counted)
+        return Excess(
+            totals=totals,
+            chance=chance,
+            df=df,
+            least_df=least,
+            counted=counted,
+        )
 
 
 OF_ROW = ("weight", "contrast", "total")
@@ -256,7 +262,7 @@ class UnitSums:
         of_chance = float(square_scale @ (factor * noise))
         signal = _signal(contrast) - of_chance
         if signal <= RESOLVED * total_square:
-            return _Spread(scale, factor, contrast, 0.0, 1.0, effective, 0.0)
+            return _Spread(scale, factor, contrast, size=0.0, df=1.0, effective=effective, counted=0.0)
         df = max(float(effective_number(contrast**2)) - 1.0, 1.0)
         # of the variance between items the units have what they do not share within a group
         group = self.stratum % n_groups
@@ -276,7 +282,15 @@ class UnitSums:
         resolved /= 1 + more_noise**2
         effective += (df - 1.0) * resolved**2
         counted = min(effective - 1.0, 1.0) ** SLOWLY * resolved
-        return _Spread(scale, factor, contrast, size, df, effective, counted)
+        return _Spread(
+            scale=scale,
+            factor=factor,
+            contrast=contrast,
+            size=size,
+            df=df,
+            effective=effective,
+            counted=counted,
+        )
 
     def units(self, weights: GroupFloats) -> UnitTotals:
         """What the units add to the means of all models and of their differences."""

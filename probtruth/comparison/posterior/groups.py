@@ -385,11 +385,25 @@ class Population:
         seen = at_least[varies].T / scale**2
         df_of = np.maximum(items.df, 0.0)[varies].T
         pooled = pooled[varies] / scale**2
-        groups = Groups(significant(mean), significant(seen), significant(df_of), sizes, significant(pooled))
+        groups = Groups(
+            mean=significant(mean),
+            seen=significant(seen),
+            df=significant(df_of),
+            n_items=sizes,
+            pooled=significant(pooled),
+        )
         shared = np.zeros(len(unit))
         for part in [*estimate.parts.values()][1:]:  # what all groups share
             shared += part.variance[pairs, 0]
-        return cls(groups, Prior.of(groups), varies, reference, unit, (), shared)
+        return cls(
+            groups=groups,
+            prior=Prior.of(groups),
+            varies=varies,
+            reference=reference,
+            unit=unit,
+            posterior=(),
+            shared=shared,
+        )
 
     def by_quadrature(self) -> "Population":
         """With the posterior on a grid."""

@@ -79,7 +79,15 @@ class Tree:
         steady = steadier(variance, df)
         root = _root(steady, *ends)
         growth = np.sqrt(ratio(steady[ends], variance[ends], 1.0))
-        return cls(*ends, path, mean[ends], spread[ends], root, growth)
+        return cls(
+            model=model,
+            parent=parent[model],
+            path=path,
+            centre=mean[ends],
+            scale=spread[ends],
+            root=root,
+            growth=growth,
+        )
 
     def draw(self, margins: Sequence[Margin], shift: DrawStep, df: float) -> DrawStep:
         """Draws of the steps about their means, in units of their spreads, that have the margins of the pairs."""
@@ -367,7 +375,16 @@ def posterior_of(estimate: Estimate, population: Population | None, options: Opt
         if n_models > 2:
             resembling = tree.pooled(steps, options.seed)
             ranked = tree.means(resembling).reshape(shape)
-    return Posterior(n_models, over_groups, all_margins, means, ranked, population, run, of_groups)
+    return Posterior(
+        n_models=n_models,
+        estimate=over_groups,
+        margins=all_margins,
+        means=means,
+        ranked=ranked,
+        population=population,
+        run=run,
+        of_groups=of_groups,
+    )
 
 
 def total_df(part: Part) -> float:
