@@ -1,6 +1,5 @@
 """Posteriors of a difference: the outer skew-t, a point where nothing varies, or a finite mixture of normals."""
 
-import math
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -12,7 +11,6 @@ from probtruth.comparison.estimation.estimate import Curve, Estimate
 Draws = Float[np.ndarray, " draw"]
 
 FEWEST = 4  # Independent units from which on a skewness is estimated at all
-UNKNOWN = 1e6  # Standard errors beyond which an interval's end says nothing: it is infinite
 STRAIGHT = 1e-9  # Skewness of a mean below which the correction is beyond rounding
 # The skewness of a mean counts up to this over the 97.5% quantile of its t: no end of a 95% interval lies further out
 # than 1.45 times the t's. That of a small sample is mostly noise; docs/validity/skewness.csv has the study.
@@ -92,8 +90,6 @@ class Margin:
             low, high = np.quantile(self.draws, [0.5 - level / 2, 0.5 + level / 2]).tolist()
         else:
             t = float(stdtrit(self.df, 0.5 + level / 2))
-            if t > UNKNOWN:
-                return -math.inf, math.inf
             low, high = self.at(np.array([t, -t])).tolist()
         return low, high
 

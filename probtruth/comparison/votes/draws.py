@@ -5,11 +5,11 @@ either side: what strengths say of one prompt and annotator is averaged over tho
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import product
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 from numpy.polynomial.hermite_e import hermegauss
 
 from probtruth.comparison.estimation.estimate import Estimate
@@ -26,6 +26,7 @@ from probtruth.types.pairs import Pair
 
 DRAWS = 100  # Of each chain at first
 WARMUP = 250
+START = 0.1  # How far from no effects and the priors' medians chains start: from 1, one of four found no way back
 WARM_DEPTH = 6  # Doublings of a trajectory in the warm-up
 ACCEPT = 0.95  # Acceptance that NUTS aims at: at 0.9, one draw in a thousand diverged
 MOST = 12  # Times as many are made at most
@@ -91,17 +92,53 @@ def averages(
     of_answers = 2 * of["of_answers"] ** 2 + of["of_pairs"] ** 2
     won = np.zeros_like(difference)
     lost = np.zeros_like(difference)
-    for toward, *nodes in product((-1.0, 1.0), *HERMITE):
-        (attentive, tying, apart), weights = zip(*nodes, strict=True)
+    for toward, of_attention, of_ties, of_difference in product((-1.0, 1.0), *HERMITE):
+        attentive, attentive_weight = of_attention
+        tying, tying_weight = of_ties
+        apart, apart_weight = of_difference
+        weight = attentive_weight * tying_weight * apart_weight
         attention = np.exp(of["of_attention"] * attentive)
         ties = np.exp(of["log_ties"] + of["of_ties"] * tying)
         spread = np.sqrt(attention**2 * of_answers + of["of_sides"] ** 2)
         half = (attention * difference + spread * apart + toward * of["side"]) / 2
         ahead = np.exp(np.clip(half, -LARGEST, LARGEST))
-        total = (ahead + 1 / ahead + ties) / np.prod(weights)
-        won += ahead / total
-        lost += 1 / ahead / total
+        behind = 1 / ahead
+        share = weight / (ahead + behind + ties)
+        won += ahead * share
+        lost += behind * share
     return np.stack([difference, np.log(won / lost), (won - lost) / 4])
+
+
+@dataclass(frozen=True, eq=False)
+class Shown:
+    """What the draws of a run say of new prompts and annotators."""
+
+    run: Draws
+    table: Float[np.ndarray, "value draw point"]
+    log_odds: Float[np.ndarray, "draw pair"]
+    preference: Float[np.ndarray, "draw pair"]  # less one half
+    score: Float[np.ndarray, "draw model"]  # each model against all that votes connect it with
+    convergence: tuple[float, float]
+
+    @classmethod
+    def of(cls, run: Draws, connected: Bool[np.ndarray, " pair"]) -> "Shown":
+        chains, n_draws, n_models = run.sites["strength"].shape
+        strength = run.sites["strength"].reshape(-1, n_models)
+        first, second = pairs_of(np.arange(n_models)).T
+        table = averages(strength, run.sites)
+        apart = strength[:, first] - strength[:, second]
+        log_odds = np.empty_like(apart)
+        preference = np.empty_like(apart)
+        for draw, (points, odds, shares) in enumerate(np.moveaxis(table, 1, 0)):
+            log_odds[draw] = np.interp(apart[draw], points, odds)
+            preference[draw] = np.interp(apart[draw], points, shares)
+        # zero-sum, and in the order of the strengths
+        identity = np.eye(n_models)
+        sign = (identity[first] - identity[second]) * connected[:, None]
+        score = log_odds @ sign / (1 + np.abs(sign).sum(0))
+        shown = np.concatenate([score, log_odds[:, connected]], axis=1)
+        found = convergence({"shown": shown.reshape(chains, n_draws, -1)})
+        return cls(run, table, log_odds, preference, score, found)
 
 
 def draw_votes(
@@ -109,13 +146,19 @@ def draw_votes(
 ) -> tuple[Estimate, Posterior, Callable[[float], float], Mapping[str, np.ndarray]]:
     """The estimate with the program's means, its posterior, the log-odds at points, and the draws of all sites."""
     names = estimate.names
+    n_models = len(names)
     place = np.array([names.index(name) for name in votes.models])
-
-    first, second = pairs_of(np.arange(len(names))).T
+    first, second = pairs_of(np.arange(n_models)).T
+    connected = np.isfinite(estimate.mean[n_models:, 0])
+    found: list[Shown] = []
 
     def enough(run: Draws) -> bool:
         strength = run.sites["strength"]
         rhat, ess = convergence({"apart": strength[..., first] - strength[..., second]})
+        if rhat > MAX_RHAT or ess < MIN_ESS:  # what is shown takes longer to make
+            return False
+        found.append(Shown.of(run, connected))
+        rhat, ess = found[-1].convergence
         return rhat <= MAX_RHAT and ess >= MIN_ESS
 
     run = sample(
@@ -126,28 +169,20 @@ def draw_votes(
         warmup=WARMUP,
         chains=CHAINS,
         target_accept=ACCEPT,
+        start_width=START,
         warm_depth=WARM_DEPTH,
         enough=enough,
         most=MOST,
     )
-    chains, n_draws, n_models = run.sites["strength"].shape
-    strength = run.sites["strength"].reshape(-1, n_models)
-    table = averages(strength, run.sites)
-    apart = strength[:, first] - strength[:, second]
-    found = [
-        [np.interp(row, points, odds), np.interp(row, points, share)]
-        for row, points, odds, share in zip(apart, *table, strict=True)
-    ]
-    log_odds, preference = np.moveaxis(np.array(found), 1, 0)
-    connected = np.isfinite(estimate.mean[n_models:, 0])
-    # each model against all that votes connect it with: zero-sum, and in the order of the strengths
-    sign = (np.eye(n_models)[first] - np.eye(n_models)[second]) * connected[:, None]
-    score = log_odds @ sign / (1 + np.abs(sign).sum(0))
-    losses = -np.concatenate([score, log_odds], axis=1)
+    if not found or found[-1].run is not run:
+        found.append(Shown.of(run, connected))
+    shown = found[-1]
+    losses = -np.concatenate([shown.score, shown.log_odds], axis=1)
     mean = losses.mean(0)
     mean[n_models:][~connected] = np.nan
     margins = [Margin(float(row.mean()), float(row.std()), np.inf, draws=row) for row in losses.T]
-    shares = 0.5 + np.stack([preference.mean(0), *np.quantile(preference, [0.025, 0.975], axis=0)])
+    ends = np.quantile(shown.preference, [0.025, 0.975], axis=0)
+    shares = 0.5 + np.stack([shown.preference.mean(0), *ends])
 
     def preferred(row: Pair) -> tuple[float, float, float]:
         (pair,) = pair_rows_of(np.array([[names.index(row.a), names.index(row.b)]]), n_models)
@@ -156,17 +191,21 @@ def draw_votes(
 
     about = replace(estimate.about, means=mean[:n_models][place], preference=preferred)
     estimate = replace(estimate, about=about)
-    shape = (chains, n_draws, -1)
-    of_leader = log_odds[:, sign[:, mean[:n_models].argmin()] != 0].reshape(shape)
-    chances = [mean_with_error((row > 0) * 1.0)[1] for row in np.moveaxis(of_leader, -1, 0)]
-    ends = [end_error(row) for row in np.moveaxis(of_leader, -1, 0)]
-    shown = {"score": score.reshape(shape), "log_odds": log_odds[:, connected].reshape(shape)}
-    figures = Run([run], max(chances, default=0.0), max(ends, default=0.0), [convergence(shown)])
-    means = -score.reshape(chains, n_draws, n_models) if connected.all() else None
+    leader = mean[:n_models].argmin()
+    of_leader = connected & ((first == leader) | (second == leader))
+    chance_error = 0.0
+    end = 0.0
+    for row in shown.log_odds[:, of_leader].T:
+        draws = row.reshape(CHAINS, -1)
+        chance_error = max(chance_error, mean_with_error((draws > 0) * 1.0)[1])
+        end = max(end, end_error(draws))
+    means = -shown.score.reshape(CHAINS, -1, n_models) if connected.all() else None
+    figures = Run([run], chance_error, end, [shown.convergence])
     post = Posterior(n_models, replace(estimate, mean=mean[:, None]), margins, means, means, run=figures)
 
     def difference_at(points: float) -> float:
         """The log-odds at a preference of one half and so many points, the median of the draws."""
-        return float(np.median([np.interp(points, share, odds) for _, odds, share in zip(*table, strict=True)]))
+        of_draws = [np.interp(points, shares, odds) for _, odds, shares in np.moveaxis(shown.table, 1, 0)]
+        return float(np.median(of_draws))
 
     return estimate, post, difference_at, run.sites

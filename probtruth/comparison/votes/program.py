@@ -14,7 +14,6 @@ SPREADS = (0.4, 0.7)  # of every other spread but
 ATTENTION = (0.4, 0.5)  # that of attention, which is a factor
 TIES = 2.0  # Standard deviation of the logarithm of the weight of ties
 SLOPES = 1.0  # and of what a covariate adds
-FIRM = 20.0  # Votes that tell as much of an effect as its prior does
 
 
 def program(
@@ -53,17 +52,16 @@ def program(
             than two prompts, of annotators with fewer than two, and of pairs where there are none.
         sides: the standard deviation of the prior of s; empty where nothing says what stood left.
     """
-    spread = numpyro.sample("spread", _log_normal(*STRENGTHS))
-    share = _share(models.mean())
-    strength = numpyro.sample("standard_strength", dist.ZeroSumNormal(spread**share, models.shape))
-    strength = numpyro.deterministic("strength", spread ** (1 - share) * strength)
-    quality = strength[model]
+    spread = _spread("spread", *STRENGTHS)
+    strength = spread * numpyro.sample("standard_strength", dist.ZeroSumNormal(1.0, models.shape))
+    strength = numpyro.deterministic("strength", strength)
+    quality = _of(strength, model)
     if len(answers):
-        quality = _effects("of_answers", answers, about=quality)
-    of_pair = quality[first] - quality[second]
+        quality = quality + _effects("of_answers", answers)
+    of_pair = _of(quality, first) - _of(quality, second)
     if len(pairs):
         of_pair = of_pair + _effects("of_pairs", pairs)
-    ahead = toward * of_pair[pair]
+    ahead = toward * _of(of_pair, pair)
     log_ties = numpyro.sample("log_ties", dist.Normal(0.0, TIES))
     toward_left = jnp.zeros(())
     beside = given @ numpyro.sample("slopes", dist.Normal(0.0, SLOPES).expand(given.shape[1:]).to_event(1))
@@ -72,43 +70,33 @@ def program(
         toward_left = numpyro.deterministic("side", sides[0] * side)
     if len(annotators) > 1:
         attention = _effects("of_attention", annotators, ATTENTION)
-        ahead = jnp.exp(attention)[annotator] * ahead
-        log_ties = _effects("of_ties", annotators, about=log_ties)[annotator]
+        ahead = _of(jnp.exp(attention), annotator) * ahead
+        log_ties = log_ties + _of(_effects("of_ties", annotators), annotator)
         if len(sides):
-            toward_left = _effects("of_sides", annotators, about=toward_left)[annotator]
+            toward_left = toward_left + _of(_effects("of_sides", annotators), annotator)
     with numpyro.plate("row", len(pair)), numpyro.handlers.scale(scale=count):
         numpyro.sample(
             "votes", Preference(ahead + beside + toward_left, jnp.broadcast_to(log_ties, ahead.shape)), obs=outcome
         )
 
 
-def _log_normal(median: float, sd: float) -> dist.Distribution:
-    return dist.LogNormal(jnp.log(median), sd)
+def _spread(name: str, median: float, sd: float) -> Array:
+    # a normal score, 0 at the median: the sampler starts there
+    score = numpyro.sample(f"score_{name}", dist.Normal(0.0, 1.0))
+    return jnp.asarray(numpyro.deterministic(name, median * jnp.exp(sd * score)))
 
 
-def _share(votes: Array) -> Array:
-    """How far effects with so many votes are drawn in their own units, not in those of their spread."""
-    return jnp.asarray(votes / (votes + FIRM))
+def _of(effects: Float[Array, " effect"], place: Int[Array, " row"]) -> Float[Array, " row"]:
+    # XLA would make each row's effect anew, which takes longer than all else
+    return jnp.asarray(lax.optimization_barrier(effects)[place])
 
 
-def _effects(
-    name: str,
-    votes: Int[Array, " effect"],
-    prior: tuple[float, float] = SPREADS,
-    about: Float[Array, "*#effect"] | float = 0.0,
-) -> Float[Array, " effect"]:
-    """What they are about and normal effects with a learned spread.
-
-    Those that votes tell much of move freely of the spread, and of what they are about; the others with both.
-    """
-    log_spread = jnp.log(numpyro.sample(name, _log_normal(*prior)))
-    share = _share(votes)
-    unit = jnp.exp((1 - share) * log_spread)
+def _effects(name: str, votes: Int[Array, " effect"], prior: tuple[float, float] = SPREADS) -> Float[Array, " effect"]:
+    """Normal effects with a learned spread, drawn in units of it: in their own, small sets of votes diverge."""
+    spread = _spread(name, *prior)
     with numpyro.plate(f"{name}_plate", len(votes)):
-        free = dist.Normal(share * about / unit, jnp.exp(share * log_spread))
-        found = unit * numpyro.sample(f"standard_{name}", free) + (1 - share) * about
-    numpyro.deterministic(f"effects_{name}", found - about)
-    return jnp.asarray(found)
+        found = spread * numpyro.sample(f"standard_{name}", dist.Normal(0.0, 1.0))
+    return jnp.asarray(numpyro.deterministic(f"effects_{name}", found))
 
 
 class Preference(dist.Distribution):  # type: ignore[misc]  # NumPyro has no types
@@ -124,10 +112,10 @@ class Preference(dist.Distribution):  # type: ignore[misc]  # NumPyro has no typ
 
     def log_prob(self, value: Array) -> Array:
         half = self.difference / 2
-        largest = lax.stop_gradient(jnp.maximum(jnp.abs(half), self.log_ties))
-        of_all = jnp.exp(half - largest) + jnp.exp(-half - largest) + jnp.exp(self.log_ties - largest)
+        size = jnp.abs(half)  # half of what the likelier model weighs, by which all is divided
+        of_all = 1 + jnp.exp(-2 * size) + jnp.exp(self.log_ties - size)
         of_value = value * half + jnp.where(value == 0, self.log_ties, 0.0)
-        return jnp.asarray(of_value - largest - jnp.log(of_all))
+        return jnp.asarray(of_value - size - jnp.log(of_all))
 
     def sample(self, key: Array, sample_shape: tuple[int, ...] = ()) -> Array:
         logits = jnp.stack([self.difference / 2, self.log_ties, -self.difference / 2], axis=-1)
