@@ -48,10 +48,8 @@ def first_and_last(values: Float[np.ndarray, "*batch value"]) -> tuple[Ranks, Ra
     ends = np.roll(begins, -1, -1)
     first_of_run = np.where(begins, rank, 0)
     backwards = np.where(ends, rank, size)[..., ::-1]
-    in_order = np.maximum.accumulate(first_of_run, -1)
-    last_in_order = np.minimum.accumulate(backwards, -1)[..., ::-1]
     first = np.empty_like(order)
     last = np.empty_like(order)
-    np.put_along_axis(first, order, in_order, -1)
-    np.put_along_axis(last, order, last_in_order, -1)
+    np.put_along_axis(first, order, np.maximum.accumulate(first_of_run, -1), -1)
+    np.put_along_axis(last, order, np.minimum.accumulate(backwards, -1)[..., ::-1], -1)
     return first, last

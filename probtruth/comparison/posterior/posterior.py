@@ -196,9 +196,9 @@ def closed_form(root: StepStep, df: float, draws: int, seed: int) -> DrawStep:
     rng = np.random.default_rng(seed)
     n_draws = CHAINS * draws
     precision = rng.gamma(df / 2, 2 / df, n_draws)
-    independent = rng.standard_normal((n_draws, len(root)))
-    normal = independent @ root.T
-    return normal / np.sqrt(precision)[:, None]
+    steps = rng.standard_normal((n_draws, len(root))) @ root.T
+    steps /= np.sqrt(precision)[:, None]
+    return steps
 
 
 def decide(
