@@ -32,7 +32,9 @@ if TYPE_CHECKING:
     import polars
 
 
-def numbers(frame: "polars.DataFrame", column: str, source: Source, option: str = "score") -> RowFloats:
+def numbers(
+    frame: "polars.DataFrame", column: str, source: Source, option: str = "score", hint: str = "Check that cell."
+) -> RowFloats:
     """A column as float64; text that is not a number, and blanks, are errors that name the row."""
     import polars
 
@@ -42,8 +44,8 @@ def numbers(frame: "polars.DataFrame", column: str, source: Source, option: str 
     if bad.any():
         row = int(bad.arg_max() or 0)
         problem = "a blank cell" if series[row] is None else quote(series[row])
-        hint = "Check that cell." if series[row] is not None else "Fill it in or remove the row."
-        raise InputError(problem, "a number", hint, source.at(row, column))
+        advice = hint if series[row] is not None else "Fill it in or remove the row."
+        raise InputError(problem, "a number", advice, source.at(row, column))
     lost = values.abs() >= EXACT  # where float64 rounds integers, or makes digits infinite
     if lost.any() and not series.dtype.is_float():
         text = series.cast(polars.String).str.strip_chars()

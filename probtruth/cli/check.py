@@ -96,8 +96,11 @@ def _table(path: str | Path, name: str, reading: LabelReading, cells: opt.Cells,
     try:
         kind = kind_of(table, reading)
     except InputError as error:
-        item = reading.column("item") if reading.item is not None else _only_names(table)
         frame = table.whole[0]
+        item = reading.column("item")
+        texts = [name for name in frame.columns if name not in of_numbers(frame, frame.columns)]
+        if item not in frame.columns and reading.item is None and len(texts) == 1:
+            item = texts[0]  # the one column of text
         several = item not in frame.columns or frame.get_column(item).is_duplicated().any()
         several = several or not of_numbers(frame, [name for name in frame.columns if name != item])
         if error.got.startswith("the columns ") and several:
@@ -113,16 +116,6 @@ def _table(path: str | Path, name: str, reading: LabelReading, cells: opt.Cells,
     labels = reference_of(table, {}, reading)
     form = "labels, one for each item" if isinstance(kind, Hard) else "annotations, long form"
     return form, [repr(labels), *getattr(labels, "notes", ())]
-
-
-def _only_names(table: Any) -> str:
-    """The column of items: `item` or, where there is none, the one column of text."""
-    from probtruth.io.tables.columns import of_numbers
-
-    columns = table.columns
-    numbers = of_numbers(table.head[0], columns)
-    texts = [name for name in columns if name not in numbers]
-    return texts[0] if "item" not in columns and len(texts) == 1 else "item"
 
 
 def _probabilities(table: Any, item: MaybeText, cells: opt.Cells) -> Checked:

@@ -17,7 +17,7 @@ from probtruth.io.addresses import fetched_once
 from probtruth.io.formats import LabelReading, MaybeText, Texts
 from probtruth.io.kinds import Beside, Counts, LabelKind, Log, Long, Soft, Wide, kind_of
 from probtruth.io.loaders.readers import OF_LABELS, read_labels_of, refuse_unused
-from probtruth.io.table import ROWS, Table, opened, too_large
+from probtruth.io.table import FrameTable, Table, opened, too_large
 from probtruth.io.tables.wide import NAME, VALUE, fill, items_of, long_form
 from probtruth.kernels.host import empty_array
 from probtruth.types import Annotations
@@ -33,6 +33,7 @@ PLACEHOLDERS = (
     "na", "n/a", "nan", "none", "null", "missing", "unknown", "unsure", "skip", "skipped", "?", "-", "-1", "-99",
     "cannot say", "can't say", "can't tell", "cannot tell", "don't know", "not sure", "no answer",
 )  # fmt: skip
+ROWS = "row number "  # A name that no column of a file has
 ONE_ROW = "Add its counts up; for one row an annotation, name the columns (--item, --annotator, --label)."
 
 
@@ -156,7 +157,8 @@ def answered(frame: DataFrame, source: Source, label: str, missing: Sequence[str
 def _of_wide(table: Table, kind: Wide, how: LabelReading, labels: Sequence[str] | None) -> Annotations:
     item = kind.item
     if item is None:
-        table = table.with_row_numbers()
+        frame, source = table.whole
+        table = FrameTable(frame.with_row_index(ROWS), table.name, source=source)
         item = ROWS
     long, source = long_form(table, item, kind.annotators)
     long, source, notes = answered(long, source, VALUE, how.none)

@@ -136,15 +136,11 @@ type ScoreKind = LongScores | Board | Votes | Log
 
 @dataclass(frozen=True)
 class Beside:
-    """What the other side says: columns of which one names the items, and the names, or the number, of the labels.
-
-    The names stand `in_order` where their places mean something: the caller listed them, or all tables have one order.
-    """
+    """What the other side says: columns of which one names the items, and the names, or the number, of the labels."""
 
     items: Sequence[Series] = ()
     labels: Sequence[str] | None = None
     n_labels: int | None = None
-    in_order: bool = True
 
 
 def log_of(table: Table, how: Reading) -> Log | None:

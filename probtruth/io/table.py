@@ -107,17 +107,9 @@ class Table(ABC):
         names = joined([frames.cells(frame, name) for name in parts])
         return FrameTable(DataFrame([names.alias(item), *frame]), self.name, source=source, stored=self.stored)
 
-    def with_row_numbers(self) -> "Table":
-        """The same table, with a column ROWS of the numbers of its rows."""
-        frame, _ = self.whole
-        return FrameTable(frame.with_columns(Series(ROWS, np.arange(frame.height))), self.name)
-
     def metadata(self) -> Mapping[bytes, bytes]:
         """What a Parquet file says of itself."""
         return {}
-
-
-ROWS = "row number "  # A name that no column of a file has
 
 
 @dataclass(frozen=True, eq=False)

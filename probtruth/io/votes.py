@@ -174,7 +174,14 @@ def votes_of(table: Table, kind: VoteKind) -> Votes:
             if isinstance(frame.schema[column], polars.List):  # a judge and its prompt, as MT-bench has them
                 frame = frame.with_columns(polars.col(column).list.join(" "))
             coded[role] = frames.encode(frame, column, source, role)
-    given = [_finite(frame, name, source) for name in kind.covariates]
+    given = []
+    for name in kind.covariates:
+        values = frame_numbers.numbers(frame, name, source, "covariate")
+        infinite = ~np.isfinite(values)
+        if infinite.any():
+            row = int(infinite.argmax())
+            raise InputError(f"{values[row]}", "a finite number", "Check that cell.", source.at(row, name))
+        given.append(values)
     rows = np.stack([coded["item"][0], left, right, outcome, coded["annotator"][0], *given])
     if kind.swapped is not None:  # a second game of each row, with the sides exchanged
         again, _ = _outcomes(frame, kind.swapped, first, second, source)
@@ -210,15 +217,6 @@ def votes_of(table: Table, kind: VoteKind) -> Votes:
         dict(zip(kind.covariates, rows[5:], strict=True)),
         partition_of("group", coded, stays, source, {"group": str(kind.group)}),
     )
-
-
-def _finite(frame: polars.DataFrame, covariate: str, source: Source) -> np.ndarray:
-    values = frame_numbers.numbers(frame, covariate, source, "covariate")
-    infinite = ~np.isfinite(values)
-    if infinite.any():
-        row = int(infinite.argmax())
-        raise InputError(f"{values[row]}", "a finite number", "Check that cell.", source.at(row, covariate))
-    return values
 
 
 def _in_order(codes: np.ndarray, names: Sequence[str]) -> tuple[np.ndarray, tuple[str, ...], np.ndarray]:

@@ -54,7 +54,9 @@ def score_each(
     by_annotation: dict[str, Table] = {}
     models = tables.models if isinstance(tables, Predictions) else tuple(tables)
     if not isinstance(tables, Predictions):
-        by_annotation = {model: table for model, table in tables.items() if _names_annotators(table)}
+        for model, table in tables.items():
+            if isinstance(table, Table) and ANNOTATOR in table.columns:
+                by_annotation[model] = table
         by_item = {model: table for model, table in tables.items() if model not in by_annotation}
     losses: Losses = {}
     proper: Losses = {}
@@ -73,10 +75,6 @@ def score_each(
     of_kin = {model: proper[model] for model in models}
     kin = _averaged(of_kin, item_of, annotator_of, index, str(rule.proper_kin), known)
     return replace(scores, by_proper_rule=kin)
-
-
-def _names_annotators(table: object) -> bool:
-    return isinstance(table, Table) and ANNOTATOR in table.columns
 
 
 def _score(

@@ -105,7 +105,7 @@ def reference_of(
         and all(value is None or np.isscalar(value) for value in reference.values())
     ):
         answers = [*reference.values()]
-        return _hard(answers, [*reference], _beside(predictions, how, names, answers))
+        return _hard(answers, [*reference], _beside(predictions, how, names, answers), names)
     axes = 2 if is_table else _axes(reference)
     rows = row_names(reference)
     if is_table or (axes == 2 and rows is not None):
@@ -117,7 +117,7 @@ def reference_of(
     if axes == 2:
         return _of_numbers(labelled(reference), estimand, _beside(predictions, how, names, ()))
     values: Any = to_host(reference) if on_device(reference) else frames.as_array(reference)
-    return _hard(values, rows, _beside(predictions, how, names, np.asarray(values).ravel().tolist()))
+    return _hard(values, rows, _beside(predictions, how, names, np.asarray(values).ravel().tolist()), names)
 
 
 def _of_table(
@@ -153,7 +153,7 @@ def _of_table(
         frame, source, _ = answered(frame, source, kind.label, how.none)
         items, _ = items_of([(frame, source)], kind.item, "one known label for each item", REPEATED_LABEL)
         answers = frames.names(frame, kind.label, source, "label").to_list()
-        return _hard(answers, items, beside)
+        return _hard(answers, items, beside, labels)
     return annotations_of(table, kind, how, None, on_disk, beside.labels)
 
 
@@ -171,11 +171,9 @@ def _beside(predictions: Models, how: LabelReading, known: Sequence[str] | None,
     if isinstance(predictions, Predictions):
         index = predictions.index
         items = [] if index.positional_items else [frames.text(frames.as_series(index.items))]
-        in_order = True
         if known is None and not index.positional_labels:
-            in_order = index.label_columns is not None
-            known = index.written("labels", "the labels") if in_order else index.labels
-        return Beside(items, known, len(index.labels), in_order)
+            known = index.labels
+        return Beside(items, known, len(index.labels))
     if isinstance(predictions, Mapping) and not predictions:
         return Beside((), known, n_labels)
     tables = opened_models(predictions)
@@ -189,17 +187,11 @@ def _beside(predictions: Models, how: LabelReading, known: Sequence[str] | None,
         own = None if n_columns == 1 else first.labels  # the probabilities of an event have no name
         return Beside((), known or own, max(n_columns, 2))
     first = first.with_items(how.item)
-    in_order = True
     if known is None and first.has_names:
         names = tuple(sorted({frames.name_text(name) for name in used} - {how.column("item")}))
-        known, *others = [
-            tuple(label_columns(table.with_items(how.item), how.column("item"), names, must_be_named=False).labels)
-            for table in tables.values()
-            if isinstance(table, Table) and table.has_names
-        ]
-        in_order = all(labels == known for labels in others)
+        known = tuple(label_columns(first, how.column("item"), names, must_be_named=False).labels)
     n_columns = len(first.columns) - (how.column("item") in first.columns) if known is None else len(known)
-    return Beside(names_in(first.head[0], how.item), known, max(n_columns, 2), in_order)
+    return Beside(names_in(first.head[0], how.item), known, max(n_columns, 2))
 
 
 def _axes(reference: object) -> int:
@@ -217,44 +209,34 @@ def _axes(reference: object) -> int:
     return axes
 
 
-def _hard(values: Any, items: Iterable[object] | None, beside: Beside) -> Truth:
-    """Certain labels, under the names, or the number, of those that the predictions have.
+def _hard(values: Any, items: Iterable[object] | None, beside: Beside, labels: Sequence[str] | None) -> Truth:
+    """Certain labels, under the names, or the number, of those that the predictions have; `labels` names all in order.
 
-    Fractions are the probabilities of an event: of two labels, of the second.
+    Fractions are the probabilities of an event: of two labels, of the second. What are numbers without names of labels
+    finds these, by position or as an event, where it meets the predictions.
     """
     array = np.asarray(values)
+    kind = array.dtype.kind
+    items = row_names(values) if items is None else [*items]
     unlabelled = [row for row, value in enumerate(array.ravel().tolist()) if frames.missing(value)]
     if unlabelled:
-        names = row_names(values) if items is None else [*items]
-        first = unlabelled[0] + 1 if names is None else check.quote(names[unlabelled[0]])
+        first = unlabelled[0] + 1 if items is None else check.quote(items[unlabelled[0]])
         problem = f"no label for {check.count(len(unlabelled), 'item')} (the first: {first})"
         raise InputError(problem, "a label for every item", "Leave those items out.")
-    named = beside.labels
-    event = None if named is None else event_of(named)
-    if named is not None and event is not None:  # the order of columns says nothing of yes and no
-        named = tuple(sorted(named, key=event.__eq__))
-    fractions = array.dtype.kind == "f" and ((array >= 0) & (array <= 1)).all() and (array != np.floor(array)).any()
-    digits = array.dtype.kind in "OUT" and all(str(value).isdecimal() for value in array.ravel().tolist())
-    by_place = array.dtype.kind in "iu" and not any(name.lstrip("-").isdigit() for name in named or ())
-    if (fractions or by_place) and event is None and not beside.in_order:
-        raise InputError(
-            f"{'probabilities' if fractions else 'integers'} as labels, beside models that name them "
-            f"({check.shortlist(named or ())}) in different orders",
-            "names of labels, or one order of the columns",
-            "Pass labels=[...], all names in the order that the numbers mean.",
-        )
+    fractions = kind == "f" and ((array >= 0) & (array <= 1)).all() and (array != np.floor(array)).any()
     if fractions and beside.n_labels == 2:
-        both: Any = NamedNumbers(np.stack([1 - array, array], axis=1), row_names(values))
-        return Truth.from_probs(both, items=items, labels=named)
-    if named is not None and event is not None and array.dtype.kind == "b" and "true" not in named:
-        items = row_names(values) if items is None else items
-        values = np.where(array, event, named[0])
-    if named is not None:
-        return Truth.from_labels(values, items=items, classes=named)
-    if digits and beside.n_labels is not None:
-        array = array.astype(np.int64)
-        values = array if row_names(values) is None else values
-    return Truth.from_labels(values, beside.n_labels if array.dtype.kind in "biu" else None, items)
+        both: Any = np.stack([1 - array, array], axis=1)
+        if labels is not None:
+            return Truth.from_probs(both, items=items, labels=sorted(labels, key=(event_of(labels) or "").__eq__))
+        made = Truth.from_probs(both, items=items)
+        return replace(made, index=made.index.of_codes())
+    named = beside.labels or ()
+    digits = not named and kind in "OUT" and all(str(value).isdecimal() for value in array.ravel().tolist())
+    codes = kind in "iu" and not any(name.lstrip("-").isdigit() for name in named)
+    truths = kind == "b" and "true" not in named and (not named or event_of(named) is not None)
+    if labels is None and beside.n_labels is not None and (codes or truths or digits):
+        return Truth.from_labels(array.astype(np.int64), beside.n_labels, items)
+    return Truth.from_labels(values, items=items, classes=labels or beside.labels)
 
 
 def _of_numbers(table: NamedNumbers, estimand: Estimand | None, beside: Beside) -> Annotations | Truth:

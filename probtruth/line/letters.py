@@ -29,7 +29,8 @@ def letters_of(comparison: Comparison) -> dict[str, str]:
             return {}
     place = {model: at for at, model in enumerate(models)}
     columns.sort(key=lambda column: sorted(place[model] for model in column))
-    return {model: _letters(model, columns) for model in models}
+    named = [*zip(ascii_letters, columns, strict=False)]
+    return {model: "".join(letter for letter, column in named if model in column) for model in models}
 
 
 def told_apart(pair: Pair) -> bool:
@@ -47,7 +48,3 @@ def _split(columns: Sequence[Column], pair: Pair) -> list[Column]:
         else:
             parts.add(column)
     return [part for part in parts if not any(part < other for other in parts)]
-
-
-def _letters(model: str, columns: Sequence[Column]) -> str:
-    return "".join(letter for letter, column in zip(ascii_letters, columns, strict=False) if model in column)

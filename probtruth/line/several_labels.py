@@ -137,7 +137,11 @@ def evaluate_labels(
         raise InputError("a table of annotations without labels", "at least one label", hint)
     else:
         how = LabelReading(item, annotator)
-        beside = Beside([name for table in tables.values() for name in _names_of_items(table, item)])
+        of_items = []
+        for table in tables.values():
+            if isinstance(table, Table):
+                of_items += names_in(table.with_items(item).head[0], item)
+        beside = Beside(of_items)
         binary = _read_answers(opened(annotations, "the annotations"), chosen, how, beside)
     models = _read_models(tables, binary, item)
     options: dict[str, Any] = {"groups": groups, "clusters": clusters, "engine": engine, "seed": seed, "strict": strict}
@@ -154,10 +158,6 @@ def evaluate_labels(
         f"The mean of {check.count(len(results), 'label')}: {check.shortlist(list(results), 12)}. result.json has each."
     )
     return LabelsResult(scores, comparison, comparison.warnings, note=note, by_label=results)
-
-
-def _names_of_items(table: object, item: str | None) -> "list[polars.Series]":
-    return names_in(table.with_items(item).head[0], item) if isinstance(table, Table) else []
 
 
 def _read_answers(table: Table, labels: Sequence[str], how: LabelReading, beside: Beside) -> dict[str, Annotations]:

@@ -40,12 +40,18 @@ def order_of(names: "polars.Series") -> Integer[np.ndarray, " item"]:
     return np.arange(len(names), dtype=np.uint32) if rising(names) else names.arg_sort().to_numpy()
 
 
-def event_of(labels: Sequence[str]) -> str | None:
-    """Which of two labels says that something is the case, in whatever order they stand; None for other names."""
+def event_of(labels: Sequence[str], column: str = "") -> str | None:
+    """Which of two labels a column of one number an item is about: its name, else what says that something is the case.
+
+    A column called no, 0, false or negative is about the other one. None where nothing says it.
+    """
+    if column in labels:
+        return column
     written = {label.lower(): label for label in labels}
+    other = column.lower() in [pair[0] for pair in EVENTS]
     for pair in EVENTS:
         if len(labels) == 2 and written.keys() == {*pair}:
-            return written[pair[1]]
+            return written[pair[0 if other else 1]]
     return None
 
 
@@ -157,8 +163,8 @@ def rows_of(names: Sequence[str], rows: Order | None, what: str, array: str) -> 
     raise InputError(
         f"{array} without names of {what}, against {what} that stand in no order ({check.shortlist(names, 3)})",
         f"the name of the {what.rstrip('s')} of every {'row' if what == 'items' else 'column'}",
-        f"Pass {what}=[...] in the order of the array (to from_probs), or a table with names: which belongs to which "
-        "cannot be told from a table in long form or from files in different orders.",
+        f"Pass {what}=[...] in the order of the array (items= to from_probs), or a table with names: which belongs to "
+        "which cannot be told from a table in long form or from files in different orders.",
     )
 
 
@@ -181,14 +187,14 @@ def _by_event(labels: Sequence[str], columns: Texts | None) -> Order | None:
     """
     if columns is None:
         return None
-    named = [name for name in columns if name in labels]
-    if len(named) > 1:
+    events = {event_of(labels, column) for column in columns or ("",)}
+    if len(events) > 1:
         raise InputError(
-            f"one column of probabilities for each model, of {check.shortlist(named)}",
+            f"one column of probabilities for each model, called {check.shortlist(columns)}",
             "columns about one of the labels",
             "Give a column for each label.",
         )
-    event = named[0] if named else event_of(labels)
+    (event,) = events
     return None if event is None else np.array([int(label == event) for label in labels])
 
 
@@ -299,7 +305,7 @@ def one_hot(
         raise InputError(
             f"integers as {what}, beside labels in no order ({check.shortlist(classes or ())})",
             "names, or labels in order",
-            "Pass labels=[...], all names in the order that the numbers mean.",
+            "Pass labels=[...] in the order that the integers mean.",
         )
     size = check.whole(n_labels, 1, "n_labels") if classes is None else len(classes)
     bad = (array < 0) | (array >= size)

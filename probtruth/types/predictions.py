@@ -162,8 +162,7 @@ class Predictions(Brief):
     ) -> "Predictions":
         read = {name: labelled(table) for name, table in by_model(tables).items()}
         passed = NamedNumbers(None, as_names(items, "items"), as_names(labels, "labels"))
-        events = _event_columns(kind, read)
-        read, notes = _with_both_labels(kind, read, passed.labels, index)
+        read, notes, events = _with_both_labels(kind, read, passed.labels, index)
         order = _common_names(read, passed, index)
         ordered = {name: table.in_order_of(order, f"model {check.quote(name)}") for name, table in read.items()}
         models = tuple(read)
@@ -181,6 +180,10 @@ class Predictions(Brief):
         names, labels = order.items, order.labels
         made, rows, columns = Index.of_array(arrays[0].shape, names, labels)
         made = replace(made, event=events if labels is None else None)
+        for side, rows_of_names in zip(SIDES, ("item_rows", "label_columns"), strict=True):
+            orders = {tuple(getattr(table, side) or ()) for table in read.values()} - {()}
+            if getattr(passed, side) is None and len(orders) > 1:  # of which none is the caller's
+                made = replace(made, **{rows_of_names: None})  # type: ignore[arg-type]
         like_probs = []
         for name, array in zip(models, arrays, strict=True):
             check_arrays.distributions(array, partial(_row_name, name, names), kind=kind)
@@ -201,20 +204,16 @@ def of_event(values: object) -> bool:
     return len(shape) == 1 or shape[1:] == (1,)
 
 
-def _event_columns(kind: str, tables: Mapping[str, NamedNumbers]) -> Texts | None:
-    """What tables of one number an item call its label, each name once; None where no table is one."""
-    of_one = [table for table in tables.values() if kind != "log-probs" and of_event(table.values)]
-    named = [table.labels[0] for table in of_one if table.labels is not None]
-    return tuple(dict.fromkeys(named)) if of_one else None
-
-
 def _with_both_labels(
     kind: str, tables: dict[str, NamedNumbers], passed: Sequence[str] | None, index: Index | None
-) -> tuple[dict[str, NamedNumbers], Texts]:
-    """Tables of one number an item with a column for each of the two labels, and what was taken for what."""
+) -> tuple[dict[str, NamedNumbers], Texts, Texts | None]:
+    """Tables of one number an item with a column for each of the two labels, and what was taken for what.
+
+    Where nothing names the labels, also what the columns were called that are about the second (see `Index.event`).
+    """
     events = [model for model, table in tables.items() if of_event(table.values)]
     if not events or kind == "log-probs":
-        return tables, ()
+        return tables, (), None
     labels = passed
     for table in tables.values():
         if labels is None and table.labels is not None and len(table.labels) > 1:
@@ -225,25 +224,28 @@ def _with_both_labels(
         n_labels = len(index.labels)
         labels = None if index.positional_labels else index.labels
     if n_labels != 2:
-        return tables, ()
+        return tables, (), None
     made = dict(tables)
     notes: dict[str, None] = {}
+    columns: dict[str, None] = {}
     for model in events:
         table = tables[model]
         own = "" if table.labels is None else table.labels[0]
         pair = labels
         if pair is None:
             pair = next((pair for pair in EVENTS if own in pair), None)
-        event: Any = 1
+        event: Any = int(event_of(("0", "1"), own) == "1")
+        if event and own:
+            columns[own] = None
         if pair is not None:
-            name = own if own in pair else event_of(pair)
+            name = event_of(pair, own)
             if name is None and of_index and index is not None:
                 pair = index.written("labels", "predictions")
             event = 1 if name is None else [*pair].index(name)
         made[model] = NamedNumbers(_both(kind, table.values, event), table.items, pair)
         word = check.quote(event if pair is None else pair[event])
         notes[f"one number an item: took it as that of label {word}"] = None
-    return made, tuple(notes)
+    return made, tuple(notes), tuple(columns)
 
 
 def _both(kind: str, values: Any, event: int) -> Table:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 Parts = Iterable[tuple["polars.DataFrame", Source]]  # a table some rows at a time
 
+NO_NUMBER = "Check that cell; --missing (missing=) leaves out what says that there is no score."
 FOLD = re.compile(r"(cv[ _-]?)?folds?([ _-]?(id|no|nr|number|index|\d+))?", re.IGNORECASE)  # What folds are called
 OF_FOLDS = "folds of cross-validation share training data"  # How a caution begins that replicates="folds" answers
 
@@ -65,7 +66,7 @@ def coded_columns(
             rows = full.tolist()
             source = source.of_rows(rows)
             frame = frame[rows]
-        numbers.append(frame_numbers.numbers(frame, score, source, "score"))
+        numbers.append(frame_numbers.numbers(frame, score, source, "score", NO_NUMBER))
         sources.append((source, frame.height))
     notes = dict.fromkeys(note for source, _ in sources for note in source.notes)
     if missing and not n_missing:

@@ -380,7 +380,7 @@ CALLS = {
     ),
     "what integers mean": Call(
         lambda: pt.evaluate([0, 1], {"m": OF_TWO["m"], "n": dict(reversed(OF_TWO["n"].items()))}),
-        "labels=[...], all names in the order that the numbers mean",
+        "labels=[...] in the order",
         lambda: pt.evaluate([0, 1], OF_TWO, labels=["cat", "dog"], engine="exact"),
         lambda result: result.scores.values[0].tolist() == [-np.log(0.7), -np.log(0.8)],
     ),

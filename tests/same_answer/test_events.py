@@ -102,7 +102,7 @@ def test_integers_beside_models_in_different_orders() -> None:
     tables = {"good": good, "bad": bad[["dog", "owl", "cat"]]}
     assert scored(labels, tables, names) == pytest.approx(wanted, abs=1e-9)
     for mixed in (tables, dict(reversed(tables.items()))):
-        with pytest.raises(pt.InputError, match=r"integers as labels.*'owl'.*different orders.*labels="):
+        with pytest.raises(pt.InputError, match=r"reference without names of labels.*'owl'.*labels="):
             scored(labels, mixed)
 
 
@@ -150,7 +150,7 @@ def test_steps_and_one_call_mean_the_same_label(pair: tuple[str, str]) -> None:
 
 def test_probabilities_of_different_labels() -> None:
     both = pt.Predictions.from_probs({"a": pd.Series(SHARE, name="ham"), "b": pd.Series(SHARE, name="spam")})
-    with pytest.raises(pt.InputError, match="one column of probabilities for each model, of 'ham', 'spam'"):
+    with pytest.raises(pt.InputError, match="one column of probabilities for each model, called 'ham', 'spam'"):
         scored(pd.DataFrame({"spam": SHARE, "ham": 1 - SHARE}), both)
 
 
@@ -165,3 +165,25 @@ def test_integers_are_positions_in_the_order_of_the_reference() -> None:
     votes = pt.read_annotations({"item": Q[:3], "annotator": ["x"] * 3, "label": names})
     with pytest.raises(pt.InputError, match="integers as labels of model 'm', beside labels in no order"):
         pt.Predictions.from_labels({"m": codes}, index=votes.index)
+
+
+@pytest.mark.parametrize("column", ["yes", "no", "1", "0", "true", "false", "Negative"])
+def test_a_column_that_is_called_the_other_label(column: str) -> None:
+    """Beside 0 and 1, or other names of two labels, the probability of no was taken for that of yes."""
+    other = column in ("no", "0", "false", "Negative")
+    tables = {name: pd.DataFrame({"item": Q, column: 1 - p if other else p}) for name, p in YES.items()}
+    words = pd.DataFrame({"item": Q, "label": np.where(MAJORITY == 1, "yes", "no")})
+    for reference in (words, words.assign(label=MAJORITY), pd.Series(MAJORITY, Q), pd.Series(MAJORITY == 1, Q)):
+        assert scored(reference, tables) == pytest.approx(by_hand(MAJORITY), abs=1e-9)
+    unnamed = {name: table.drop(columns="item") for name, table in tables.items()}
+    for models in (unnamed, pt.Predictions.from_probs(unnamed)):
+        if isinstance(models, dict) or models.index.positional_labels:  # else these names are the labels'
+            assert scored(MAJORITY, models) == pytest.approx(by_hand(MAJORITY), abs=1e-9)
+
+
+def test_names_that_the_caller_lists_say_what_integers_mean() -> None:
+    """With labels=["yes", "no"] the integer 0 was no in one call, and yes in steps."""
+    tables = {name: np.stack([p, 1 - p], axis=1) for name, p in YES.items()}
+    truth = pt.Truth.from_labels(1 - MAJORITY, classes=["yes", "no"])
+    for reference in (1 - MAJORITY, truth):
+        assert scored(reference, tables, ["yes", "no"]) == pytest.approx(by_hand(MAJORITY), abs=1e-9)

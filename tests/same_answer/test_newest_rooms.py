@@ -345,6 +345,7 @@ UNUSED = {
     "truth counts.csv --format counts --missing x": "no label is 'x'",
     "truth soft.csv --format soft": "got soft labels, expected annotations",
     "compare a=s.csv b=s.csv --missing 77": "no score is '77'",
+    "compare a=s.csv b=blank.csv": "got 'NA', expected a number. Hint: Check that cell; --missing",
     "compare a=s.csv b=s.csv --cost cost.csv": "no column 'cost' .*columns 'model' and 'cost'. Hint: Rename",
     "compare a=s.csv b=s.csv --gold gold.csv:p": "no column 'p' .*Write FILE:COLUMN",
     "run --annotations votes.csv --groups cost.csv:model": "no column 'item' .*--groups FILE:COLUMN; --item names",
@@ -367,6 +368,7 @@ def test_no_option_is_typed_in_vain(
     (counts.T / counts.sum(axis=1)).T.to_csv("soft.csv")
     HARD.to_csv("hard.csv")
     pd.DataFrame({"item": ITEMS, "accuracy": RNG.random(12), "score": RNG.random(12)}).to_csv("s.csv", index=False)
+    pd.DataFrame({"item": ITEMS, "accuracy": ["NA", *RNG.random(11)]}).to_csv("blank.csv", index=False)
     pd.DataFrame({"model": ["a", "b"], "usd": [1.0, 2.0]}).to_csv("cost.csv", index=False)
     pd.DataFrame({"item": ITEMS, "accuracy": 1.0}).to_csv("gold.csv", index=False)
     cells = [(item, model, who, RNG.random()) for item in ITEMS for model in "ab" for who in ("ann", "bob")]

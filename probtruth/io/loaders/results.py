@@ -202,7 +202,10 @@ def every_eval_ever(files: Files) -> list[LogSample]:
     for given, path in log_files(files, EVERY_EVAL):
         of_results = _aggregate(path)
         rows = [*read_rows(path, "sample")]
-        keys = [(given or row.at(as_name, "model_id"), _item(row)) for row in rows]
+        keys = []
+        for row in rows:
+            item = f"{row.at(as_name, 'evaluation_name')}/{row.at(as_name, 'sample_id')}"
+            keys.append((given or row.at(as_name, "model_id"), item))
         several = len(set(keys)) < len(keys)
         found: dict[tuple[str, str], LogSample] = {}
         for (model, item), row in zip(keys, rows, strict=True):
@@ -236,10 +239,6 @@ def every_eval_ever(files: Files) -> list[LogSample]:
                 first.values.update(sample.values)
                 first.upward.update(sample.upward)
     return samples
-
-
-def _item(row: Record) -> str:
-    return f"{row.at(as_name, 'evaluation_name')}/{row.at(as_name, 'sample_id')}"
 
 
 def _aggregate(path: Path) -> dict[str, Record]:

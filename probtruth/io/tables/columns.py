@@ -322,7 +322,7 @@ def with_event(chosen: Chosen, used: Sequence[str], table: Table, in_order: bool
     pair = ("0", "1") if used and {*used} <= {"0", "1"} else tuple(used)
     if len(pair) != 2:
         return chosen
-    event = label if label in pair else event_of(pair)
+    event = event_of(pair, label)
     if event is None and table.single and in_order:
         event = pair[1]
     if event is None:
