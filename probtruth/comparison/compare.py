@@ -72,7 +72,9 @@ def compare(
     sets = connected(scores.values) if np.isnan(scores.values).any() else np.zeros(1)
     if sets.any():
 
-        def of_set(part: Scores) -> Comparison:
+        def of_set(part: Scores) -> Comparison | None:
+            if not chosen.these_items and (design(part, None, None, weights).group_units < 2).all():
+                return None
             return compare(part, replicates=replicates, annotations=annotations, weights=weights, **options)
 
         return by_set(scores, sets, of_set)

@@ -5,27 +5,43 @@ from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
-from jaxtyping import Int
+from jaxtyping import Bool, Int
 
 from probtruth import check
+from probtruth.comparison.results.rows import ONE_UNIT
+from probtruth.errors import PosteriorError
 from probtruth.types import Comparison, Scores
 from probtruth.types.pairs import Pair, Rank, Row
 
 NOT_CONNECTED = "no chain of shared items connects the two models"
 
 
-def by_set(scores: Scores, of_model: Int[np.ndarray, " model"], compare: Callable[[Scores], Comparison]) -> Comparison:
-    """The comparisons of all sets as one; what needs all models at once (P(best), ranks, regret) is not known."""
-    found = []
-    for one in range(of_model.max() + 1):
-        models = np.flatnonzero(of_model == one)
-        items = np.flatnonzero(~np.isnan(scores.values[models]).all(0))
-        found.append(compare(scores.part(models, items)))
+def by_set(
+    scores: Scores, of_model: Int[np.ndarray, " model"], compare: Callable[[Scores], Comparison | None]
+) -> Comparison:
+    """The comparisons of all sets as one; what needs all models at once (P(best), ranks, regret) is not known.
+
+    A set of one item has none: its models have their scores, and nothing else is known of them.
+    """
+    sets = [scores.part(*_models_and_items(scores, of_model == one)) for one in range(of_model.max() + 1)]
+    compared = [compare(part) for part in sets]
+    found = [one for one in compared if one is not None]
+    if not found:
+        raise PosteriorError(
+            "got models of which no two share two items (or clusters), expected at least two: the spread between them "
+            "cannot be estimated. Hint: score some items with several models."
+        )
     largest = max(found, key=lambda part: len(part.models))
     seen = ~np.isnan(scores.values)
     pair_of: dict[tuple[str, str], Pair] = {}
     ranks: list[Rank] = []
-    warnings: dict[str, None] = {_not_connected(found): None}
+    warnings: dict[str, None] = {_not_connected(sets): None}
+    for one_set, comparison in zip(sets, compared, strict=True):
+        if comparison is None:
+            for a, b in combinations(sorted(one_set.models), 2):
+                pair_of[a, b] = Pair(a, b, reason=ONE_UNIT.format(unit="item"), shared_items=len(one_set.items))
+            means = np.nanmean(one_set.values, axis=1).tolist()
+            ranks += [Rank(model, score=mean) for model, mean in zip(one_set.models, means, strict=True)]
     for part in found:
         for pair in part.pairs:
             first, second = (seen[scores.models.index(model)] for model in pair.models)
@@ -66,9 +82,14 @@ def by_set(scores: Scores, of_model: Int[np.ndarray, " model"], compare: Callabl
     )
 
 
-def _not_connected(found: list[Comparison]) -> str:
-    sets = [check.shortlist(part.models, 3) for part in found]
-    listed = "; ".join(sets[:3]) + (f"; and {len(sets) - 3} more sets" if len(sets) > 3 else "")
+def _models_and_items(scores: Scores, chosen: Bool[np.ndarray, " model"]) -> tuple[np.ndarray, np.ndarray]:
+    scored = ~np.isnan(scores.values[chosen])
+    return np.flatnonzero(chosen), np.flatnonzero(scored.any(0))
+
+
+def _not_connected(sets: list[Scores]) -> str:
+    names = [check.shortlist(part.models, 3) for part in sets]
+    listed = "; ".join(names[:3]) + (f"; and {len(names) - 3} more sets" if len(names) > 3 else "")
     return (
         f"nothing connects these sets of models, which were never scored on the same items: {listed}. Each is compared "
         "by itself, and no model is the best of all"

@@ -160,6 +160,17 @@ def test_sets_that_nothing_connects_are_compared_each_by_itself() -> None:
     assert all(row.p_best is None for row in comparison.ranks)
     assert comparison.decisions["chosen"] is None
     assert "nothing connects" in comparison.warnings[0]
+    for n_items in (0, 1, 2):  # of the second set
+        less = values.copy()
+        less[3:, 30 + n_items :] = np.nan
+        less[4, 59] = 1.0 if n_items == 0 else np.nan
+        less[3, 58] = 1.0 if n_items == 0 else np.nan
+        row = {row.models: row for row in pt.compare(make(less)).pairs}
+        assert row["000", "001"].low == within.pairs[0].low
+        assert (row["003", "004"].low is None) == (n_items < 2)
+        assert (row["003", "004"].reason is None) == (n_items == 2)
+    with pytest.raises(PosteriorError, match="no two share two items"):
+        pt.compare(make(np.where(np.eye(3, 5) > 0, 1.0, np.nan)))
 
 
 def test_a_group_in_which_nothing_connects_is_named() -> None:
