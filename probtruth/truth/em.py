@@ -1,13 +1,14 @@
 """Expectation-maximisation for models in which every item has one class, in log space.
 
-A method gives its M step, the log likelihood of every item's annotations under each class, and its log prior; starts,
-class marginals, the E step, convergence, restarts, diagnostics and the form of the result are the same for all.
+A method gives what its M step needs to expect, that M step, the log likelihood of every item's annotations under each
+class, and its log prior; starts, class marginals, the E step, acceleration, convergence, restarts, diagnostics and the
+form of the result are the same for all.
 """
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import reduce
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from jax.typing import ArrayLike
@@ -25,32 +26,34 @@ SAME_TOP = 1e-6  # Runs that end within this many nats of the best reached the s
 # a hundredth of its standard error. A class probability that is certain, or known, says nothing of parameters.
 RISE = 100
 
-PLAIN, PLAIN_MANY = 100, 60  # Iterations after which a climb is extrapolated; the second of many items
+PLAIN = 10  # Iterations after which a climb is extrapolated
 
-LONGEST = 16.0  # Step length of an extrapolation at most
+MEMORY = 8  # Iterations that an extrapolation looks back to at most
 
-# Items from which on a climb goes on with those whose classes still move, where these are at most half; the others
-# count as prior knowledge until they have settled.
-MANY = 10_000
+MEMORY_CELLS = 1 << 22  # Expected counts of all of them at most
 
-LEAST_LEFT = 0.01  # Share of a class probability that an extrapolation leaves: what is 0 stays 0
+SINGULAR = 1e-10  # Share of the largest eigenvalue below which a direction of change counts as none
+
+LEAST_LEFT = 0.01  # Share of an expected count that an extrapolation leaves: what is 0 stays 0
+
+TINY = np.finfo(np.float64).tiny  # Added to denominators that may be 0 where what they divide is
 
 LOWEST = np.finfo(np.float64).min  # In place of the log of 0: its product with 0 is 0
 
 Parameters = tuple[np.ndarray, ...]  # The parameters of a method, without the class marginals
 
-Priors = tuple[np.ndarray, ...]  # What a method's M step and log prior need to know of its priors
+Expected = Float[np.ndarray, " count"]  # What the M step needs to know of the classes: no number is negative
 
 
 @dataclass(frozen=True)
 class EmModel:
-    """What a method adds to the scaffold: pure functions; `counts` are what its M step adds to the first prior."""
+    """What a method adds to the scaffold: pure functions."""
 
-    maximise: Callable[[np.ndarray, Parameters, FlatAnnotations, Priors], Parameters]
-    log_joint: Callable[[Parameters, FlatAnnotations], np.ndarray]
-    log_prior: Callable[[Parameters, Priors], float]
+    expect: Callable[[np.ndarray, Parameters], Expected]
+    maximise: Callable[[Expected, Parameters], Parameters]
+    log_joint: Callable[[Parameters], np.ndarray]
+    log_prior: Callable[[Parameters], float]
     uniform_classes: bool = False
-    counts: Callable[[np.ndarray, FlatAnnotations], np.ndarray] | None = None  # None: it needs the parameters before it
 
 
 @dataclass(frozen=True)
@@ -73,11 +76,11 @@ class EmRun(NamedTuple):
     probs: Float[np.ndarray, "item label"]
     log_marginals: Float[np.ndarray, " label"]
     parameters: Parameters
-    objective: float
-    log_likelihood: float
-    smallest_gain: float
-    n_iterations: int
-    converged: bool
+    objective: float = -np.inf
+    log_likelihood: float = -np.inf
+    smallest_gain: float = np.inf
+    n_iterations: int = 0
+    converged: bool = False
     diagnostics: Mapping[str, object] = {}
 
 
@@ -86,7 +89,6 @@ def solve(
     flat: FlatAnnotations,
     model: EmModel,
     parameters: Parameters,
-    priors: Priors,
     class_counts: Float[np.ndarray, " label"],
     limits: EmLimits,
     first: Float[np.ndarray, "item label"] | None = None,
@@ -99,17 +101,21 @@ def solve(
     if model.uniform_classes and not class_counts.any():
         fixed = np.full(flat.n_labels, -np.log(flat.n_labels))
 
-    def step(run: EmRun, flat: FlatAnnotations, priors: Priors, class_counts: np.ndarray) -> EmRun:
-        parameters = model.maximise(run.probs, run.parameters, flat, priors)
+    def expected(run: EmRun) -> Expected:
+        of_method = model.expect(run.probs, run.parameters)
+        return np.concatenate([of_method, run.probs.sum(0)])
+
+    def step(run: EmRun, counts: Expected) -> EmRun:
+        of_method, class_totals = np.split(counts, [-flat.n_labels])
+        parameters = model.maximise(of_method, run.parameters)
         log_marginals = fixed
         if log_marginals is None:
-            class_totals = run.probs.sum(0) + class_counts
-            log_marginals = log_normalised(class_totals, 0, 1.0)
-        joint = log_marginals + model.log_joint(parameters, flat) + flat.known
+            log_marginals = log_normalised(class_totals + class_counts, 0, 1.0)
+        joint = log_marginals + model.log_joint(parameters) + flat.known
         evidence = log_total(joint, 1)
         probs = np.exp(joint - evidence)
         log_likelihood = float(evidence.sum())
-        objective = log_likelihood + model.log_prior(parameters, priors)
+        objective = log_likelihood + model.log_prior(parameters)
         objective += log_pseudo(class_counts, log_marginals)
         gain = objective - run.objective
         change = np.abs(probs - run.probs).max()
@@ -126,48 +132,31 @@ def solve(
             converged=bool(change <= limits.tolerance and not climbs),
         )
 
-    def climb(run: EmRun, *problem: Any) -> EmRun:
+    def climb(run: EmRun) -> EmRun:
+        counts = expected(run)
+        run = step(run, counts)
+        memory = min(MEMORY, MEMORY_CELLS // len(counts))
+        history: list[tuple[Expected, Expected]] = []  # what was maximised, and what was expected after it
         while not run.converged and run.n_iterations < limits.max_iterations:
-            before = run
-            run = step(run, *problem)
-            many = len(run.probs) >= MANY
-            plain = PLAIN_MANY if many else PLAIN
-            if model.counts is None or run.n_iterations < plain or run.converged:
-                continue
-            moving = (run.probs != before.probs).any(1)
-            if not many or moving.mean() > 0.5:
-                run = _extrapolated(before.probs, run, lambda one: step(one, *problem))
-                continue
-            flat, priors, class_counts = problem
-            some, annotators = flat.of_items(moving)
-            others = np.where(moving[:, None], 0.0, run.probs)
-            counts = model.counts(others, flat) + priors[0]
-            part = run._replace(probs=run.probs[moving], objective=-np.inf)
-            part = climb(part, some, (counts[annotators],), class_counts + others.sum(0))
-            others[moving] = part.probs
-            run = run._replace(
-                probs=others,
-                n_iterations=part.n_iterations,
-                smallest_gain=part.smallest_gain,
-            )
-            run = step(run, *problem)
+            found = expected(run)
+            if run.n_iterations >= PLAIN:
+                history = [*history, (counts, found)][-1 - memory :]
+            counts = found
+            if len(history) > 1:
+                counts = _extrapolated(np.array(history))
+            tried = step(run, counts)
+            if tried.objective < run.objective and counts is not found:
+                counts = found
+                history = []
+                tried = step(run._replace(n_iterations=tried.n_iterations), found)
+            run = tried
         return run
 
     runs = []
     tables = starts(flat, limits.restarts, request.seed) if first is None else [first]
     with np.errstate(all="ignore"):  # the log of 0 is -inf
         for start in tables:
-            run = EmRun(
-                start,
-                start[0],
-                parameters,
-                objective=-np.inf,
-                log_likelihood=-np.inf,
-                smallest_gain=np.inf,
-                n_iterations=0,
-                converged=False,
-            )
-            runs.append(climb(run, flat, priors, class_counts))
+            runs.append(climb(EmRun(start, start[0], parameters)))
     reached = np.array([run.objective for run in runs])
     at_top = reached >= reached.max() - SAME_TOP
     best = int(at_top.argmax())
@@ -185,35 +174,31 @@ def solve(
     return chosen._replace(diagnostics=diagnostics)
 
 
-def _extrapolated(before: Float[np.ndarray, "item label"], run: EmRun, step: Callable[[EmRun], EmRun]) -> EmRun:
-    """A cycle of SQUAREM, every item with a step length of its own, kept where the objective climbs."""
-    # Varadhan and Roland (2008), doi:10.1111/j.1467-9469.2007.00585.x
-    after = step(run)
-    change = run.probs - before
-    bend = after.probs - run.probs - change
-    length_of_change = np.linalg.norm(change, axis=1, keepdims=True)
-    length_of_bend = np.linalg.norm(bend, axis=1, keepdims=True)
-    ratio = np.nan_to_num(length_of_change / length_of_bend, nan=1.0)
-    length = np.clip(ratio, 1.0, LONGEST)
-    further = before + 2 * length * change + length**2 * bend
-    further = np.maximum(further, LEAST_LEFT * after.probs)
-    further /= further.sum(1, keepdims=True)
-    tried = step(after._replace(probs=further))
-    if tried.objective >= after.objective:
-        return tried
-    return after._replace(n_iterations=tried.n_iterations)
+def _extrapolated(history: Float[np.ndarray, "iteration 2 count"]) -> Expected:
+    """Anderson's mixture of iterations, in which what an iteration changes is least."""
+    # Walker and Ni (2011), doi:10.1137/10078356X; with the safeguard of Henderson and Varadhan (2019),
+    # doi:10.1080/10618600.2019.1594835
+    after = history[:, 1]
+    change = after - history[:, 0]
+    bends = np.diff(change, axis=0)
+    weights = np.linalg.lstsq(bends @ bends.T, bends @ change[-1], rcond=SINGULAR)[0]
+    mixed = after[-1] - weights @ np.diff(after, axis=0)
+    return np.asarray(np.maximum(mixed, LEAST_LEFT * after[-1]))
 
 
-def answers_by_class(
-    probs: Float[np.ndarray, "item label"], flat: FlatAnnotations
-) -> Float[np.ndarray, "annotator label label"]:
+def expected_answers(probs: Float[np.ndarray, "item label"], flat: FlatAnnotations) -> Expected:
+    """Expected annotations, annotator after annotator, by (label given, true class)."""
+    return np.asarray(flat.by_cell @ probs).ravel()
+
+
+def by_class(counts: Expected, flat: FlatAnnotations) -> Float[np.ndarray, "annotator label label"]:
     """Expected annotations by (annotator, label given, true class)."""
-    return np.asarray(flat.by_cell @ probs).reshape(flat.n_annotators, flat.n_labels, flat.n_labels)
+    return np.asarray(counts.reshape(-1, flat.n_labels, flat.n_labels))
 
 
 def right_and_wrong(probs: Float[np.ndarray, "item label"], flat: FlatAnnotations) -> tuple[np.ndarray, np.ndarray]:
     """Expected annotations that name the class, and that do not, by (annotator, label given)."""
-    counts = answers_by_class(probs, flat)
+    counts = by_class(expected_answers(probs, flat), flat)
     label = np.arange(flat.n_labels)
     right = counts[:, label, label].copy()
     counts[:, label, label] = 0.0

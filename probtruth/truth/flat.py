@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from jaxtyping import Bool, Float, Int, Shaped
+from jaxtyping import Float, Int, Shaped
 from scipy.sparse import csr_array
 
 from probtruth import check
@@ -59,23 +59,6 @@ class FlatAnnotations:
     def by_cell(self) -> csr_array:
         """The same with pairs as rows."""
         return csr_array(self.table.T)
-
-    def of_items(self, chosen: Bool[np.ndarray, " item"]) -> tuple["FlatAnnotations", Int[np.ndarray, " annotator"]]:
-        """The annotations of some items, and the annotators who gave them."""
-        rows = chosen[self.item]
-        place = np.cumsum(chosen) - 1
-        annotators, annotator = np.unique(self.annotator[rows], return_inverse=True)
-        part = FlatAnnotations(
-            place[self.item[rows]],
-            annotator,
-            self.label[rows],
-            self.weight[rows],
-            self.known[chosen],
-            int(chosen.sum()),
-            len(annotators),
-            self.n_labels,
-        )
-        return part, annotators
 
     def votes(self) -> Float[np.ndarray, "item label"]:
         """How often each item got each label."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import ceil
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
@@ -91,13 +92,15 @@ class Fit:
         a constant in them."""
         size = np.sqrt(self.columns.count)
         scores = [size * self.columns.values]
-        moved = [size * (self.filled(self.columns.values) - level[:, None])]
+        about = self.filled(self.columns.values) - level[:, None]
+        moved = [size * about]
         sizes = [size]
         for at, one in self.columns.many.items():
-            seen = np.repeat(self.seen[:, [at]], len(one.root), axis=1)
-            scores.append(np.where(seen, one.root.T, np.nan))
-            moved.append(self.moved(one.root.T, seen))
-            sizes.append(np.zeros(len(one.root)))
+            root = one.root.T
+            seen = np.repeat(self.seen[:, [at]], root.shape[1], axis=1)
+            scores.append(np.where(seen, root, np.nan))
+            moved.append(self.moved(root, seen))
+            sizes.append(np.zeros(root.shape[1]))
         return np.concatenate(scores, axis=1), np.concatenate(moved, axis=1), np.concatenate(sizes)
 
     def effective(self, unit: Int[np.ndarray, " column"] | None) -> Float[np.ndarray, " row"]:
@@ -107,19 +110,23 @@ class Fit:
         most = max(LEAST_COLUMNS, MOST_WEIGHTS // n_rows)
         count = self.columns.count.astype(np.float64)
         if unit is None:
-            chosen = np.arange(0, patterns.shape[1], -(-patterns.shape[1] // most))
+            chosen = np.arange(0, patterns.shape[1], ceil(patterns.shape[1] / most))
             size = np.bincount(of_column.ravel(), count)[chosen]
             weights = self._weights(patterns[:, chosen])
-            return np.asarray((weights @ size) ** 2 / (weights**2 @ size) / size.sum())
+            total = weights @ size
+            square = weights**2 @ size
+            return np.asarray(total**2 / square / size.sum())
         if patterns.shape[1] > most:  # a part of each cluster's columns
-            chosen = np.arange(0, len(count), -(-len(count) // most))
+            chosen = np.arange(0, len(count), ceil(len(count) / most))
             count = count[chosen]
             unit = unit[chosen]
             patterns, of_column = np.unique(self.seen[:, chosen], axis=1, return_inverse=True)
         _, unit = np.unique(unit, return_inverse=True)
         n_units = int(unit.max()) + 1
-        weights = totals(self._weights(patterns)[:, of_column.ravel()] * count, unit, n_units)
-        return np.asarray(_kish(weights) / _kish(totals(count[None], unit, n_units)))
+        of_columns = self._weights(patterns)[:, of_column.ravel()]
+        of_units = totals(of_columns * count, unit, n_units)
+        without_holes = totals(count[None], unit, n_units)
+        return np.asarray(_kish(of_units) / _kish(without_holes))
 
     def _weights(self, seen: Seen) -> Float[np.ndarray, "row column"]:
         """What an item's errors have of the variance of each row's mean, if all vary alike, and items as errors do."""

@@ -95,20 +95,27 @@ class Fit:
         prior[n_models:-2] = SLOPES
         # votes of a model against itself, as it were, that say that sides do not matter
         prior[-2] = UNDECIDED / 4 / (even**2 + LEAST_EVEN) if even > 0 else 0.0
-        ties = weight * (outcome == 0)
-        any_ties = bool(ties.any())
+        tied = outcome == 0
+        n_tied = float(weight @ tied)
         value = np.zeros(n_parameters)
-        value[-1] = math.log(2 * ties.sum() / (weight - ties).sum()) if any_ties else -math.inf
+        value[-1] = -math.inf
+        if n_tied > 0:
+            value[-1] = math.log(2 * n_tied / (weight.sum() - n_tied))
         for _ in range(STEPS):
             chances = Chances.of(contrast @ value[:-1], math.exp(value[-1]))
-            beyond = contrast.multiply((outcome / 2 - chances.mean)[:, None])
-            scores = hstack([beyond, ((outcome == 0) - chances.tie)[:, None]], "csr")
+            beyond = outcome / 2 - chances.mean
+            tied_beyond = tied - chances.tie
+            scores = hstack([contrast.multiply(beyond[:, None]), tied_beyond[:, None]], "csr")
             gradient = scores.T @ weight
             information = np.diag(prior)
-            information[:-1, :-1] += (contrast.T @ contrast.multiply((weight * chances.variance)[:, None])).toarray()
-            information[:-1, -1] = contrast.T @ (-weight * chances.mean * chances.tie)
-            information[-1, :-1] = information[:-1, -1]
-            information[-1, -1] = (weight * chances.tie * (1 - chances.tie)).sum()
+            variance = weight * chances.variance
+            of_strengths = contrast.T @ contrast.multiply(variance[:, None])
+            information[:-1, :-1] += of_strengths.toarray()
+            ties = weight * chances.tie
+            with_ties = contrast.T @ (-ties * chances.mean)
+            information[:-1, -1] = with_ties
+            information[-1, :-1] = with_ties
+            information[-1, -1] = ties @ (1 - chances.tie)
             gradient[:-1] -= prior[:-1] * value[:-1]
             inverse = np.linalg.pinv(information, rcond=SOLVED, hermitian=True)
             step = inverse @ gradient

@@ -132,13 +132,9 @@ def _losses(
     probs: Float[np.ndarray, "vote label"], others: Float[np.ndarray, "vote label"], rule: str
 ) -> Float[np.ndarray, " vote"]:
     """Of probabilities, or of the most probable label, against shares of votes."""
-    loss: np.ndarray
     if rule == "brier":
-        loss = (probs**2).sum(1) - 2 * (probs * others).sum(1) + 1
-    else:
-        best = probs == probs.max(1, keepdims=True)
-        loss = 1 - (best * others).sum(1) / best.sum(1)
-    return loss
+        return np.asarray((probs**2).sum(1) - 2 * (probs * others).sum(1) + 1)
+    return np.asarray(1 - (plurality(probs) * others).sum(1))
 
 
 def _influences(

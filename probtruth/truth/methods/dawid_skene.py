@@ -9,7 +9,7 @@ from jax.typing import ArrayLike
 from probtruth import check
 from probtruth.truth import em
 from probtruth.truth.fit import MethodFit, MethodRequest
-from probtruth.truth.flat import FlatAnnotations, flatten
+from probtruth.truth.flat import flatten
 from probtruth.truth.sampled import fit_by_nuts
 
 
@@ -44,29 +44,25 @@ def dawid_skene_em(
     class_counts = em.class_counts(prior, flat.n_labels)
     wrong_counts = check.number(off_diagonal, "off_diagonal", least=0)
     right_counts = check.number(diagonal, "diagonal", least=0)
-    pseudo = np.full((flat.n_annotators, flat.n_labels, flat.n_labels), float(wrong_counts))
-    label = np.arange(flat.n_labels)
-    pseudo[:, label, label] = right_counts
+    names_the_class = np.eye(flat.n_labels, dtype=bool)
+    pseudo = np.where(names_the_class, right_counts, wrong_counts)
+
+    def maximise(counts: em.Expected, _: em.Parameters) -> em.Parameters:
+        answers = em.by_class(counts, flat) + pseudo
+        return (em.log_normalised(answers, 1, 1 / flat.n_labels),)
+
+    # the parameter is log P(label | true class), by (annotator, label, true class)
+    model = em.EmModel(
+        lambda probs, _: em.expected_answers(probs, flat),
+        maximise,
+        lambda parameters: em.log_joint(parameters[0], flat),
+        lambda parameters: em.log_pseudo(pseudo, parameters[0]),
+    )
     limits = em.EmLimits(max_iterations, tolerance, restarts)
-    solution = em.solve(request, flat, MODEL, (np.zeros_like(pseudo),), (pseudo,), class_counts, limits)
-    answers = em.answers_by_class(solution.probs, flat)
+    solution = em.solve(request, flat, model, (), class_counts, limits)
+    answers = em.by_class(em.expected_answers(solution.probs, flat), flat)
     unknown = answers.sum(1) < KNOWN_MASS
     confusion = np.exp(solution.parameters[0]).transpose(0, 2, 1)
     confusion = np.where(unknown[:, :, None], np.nan, confusion)
     diagnostics = {**solution.diagnostics, "n_unidentified_rows": int(unknown.sum())}
     return em.as_fit(request, flat, solution._replace(diagnostics=diagnostics), confusion, {})
-
-
-def _maximise(probs: np.ndarray, parameters: em.Parameters, flat: FlatAnnotations, priors: em.Priors) -> em.Parameters:
-    counts = em.answers_by_class(probs, flat)
-    counts += priors[0]
-    return (em.log_normalised(counts, 1, 1 / flat.n_labels),)
-
-
-# The parameter is log P(label | true class), by (annotator, label, true class), and so are the pseudo-counts.
-MODEL = em.EmModel(
-    _maximise,
-    lambda parameters, flat: em.log_joint(parameters[0], flat),
-    lambda parameters, priors: em.log_pseudo(priors[0], parameters[0]),
-    counts=em.answers_by_class,
-)

@@ -31,7 +31,15 @@ def glad(
     flat = flatten(request)
     first = np.ones(flat.n_annotators), np.ones(flat.n_items)
     limits = em.EmLimits(max_iterations, tolerance, restarts)
-    solution = em.solve(request, flat, MODEL, first, (), em.class_counts(prior, flat.n_labels), limits)
+    # the parameters are abilities and log easinesses; what is expected is whether each annotation is right
+    model = em.EmModel(
+        lambda probs, _: probs[flat.item, flat.label],
+        lambda correct, parameters: _maximise(correct, parameters, flat),
+        lambda parameters: _log_joint(parameters, flat),
+        _log_prior,
+        uniform_classes=True,
+    )
+    solution = em.solve(request, flat, model, first, em.class_counts(prior, flat.n_labels), limits)
     ability, log_easiness = solution.parameters
     usual_easiness = np.exp(np.median(log_easiness))
     right = expit(ability * usual_easiness)
@@ -40,10 +48,9 @@ def glad(
     return em.as_fit(request, flat, solution, confusion, {"ability": ability}, difficulty)
 
 
-def _maximise(probs: np.ndarray, parameters: em.Parameters, flat: FlatAnnotations, _: em.Priors) -> em.Parameters:
+def _maximise(correct: em.Expected, parameters: em.Parameters, flat: FlatAnnotations) -> em.Parameters:
     """Newton steps for abilities and log easinesses in turn; the drive of an annotation is ability times easiness."""
     ability, log_easiness = parameters
-    correct = probs[flat.item, flat.label]
 
     def newton_step(
         values: np.ndarray, index: np.ndarray, drive_of: Callable[[np.ndarray], np.ndarray], slope_of_drive: np.ndarray
@@ -109,11 +116,7 @@ def _log_joint(parameters: em.Parameters, flat: FlatAnnotations) -> np.ndarray:
     return np.asarray(named.reshape(flat.n_items, flat.n_labels) + of_all[:, None])
 
 
-def _log_prior(parameters: em.Parameters, _: em.Priors) -> float:
+def _log_prior(parameters: em.Parameters) -> float:
     ability, log_easiness = parameters
     squares = ((ability - 1) ** 2).sum() + ((log_easiness - 1) ** 2).sum()
     return -0.5 * float(squares)
-
-
-# The parameters are abilities and log easinesses.
-MODEL = em.EmModel(_maximise, _log_joint, _log_prior, uniform_classes=True)

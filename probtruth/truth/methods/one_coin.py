@@ -7,7 +7,7 @@ from jaxtyping import Float
 from probtruth import check
 from probtruth.truth import em
 from probtruth.truth.fit import MethodFit, MethodRequest
-from probtruth.truth.flat import FlatAnnotations, flatten
+from probtruth.truth.flat import flatten
 
 
 def one_coin(
@@ -25,36 +25,29 @@ def one_coin(
     right_counts = check.number(right, "right", least=0)
     wrong_counts = check.number(wrong, "wrong", least=0)
     pseudo = np.array([right_counts, wrong_counts])
+    log_of_wrong = np.log(max(flat.n_labels - 1, 1))
+
+    def expect(probs: np.ndarray, _: em.Parameters) -> em.Expected:
+        answers = em.right_and_wrong(probs, flat)
+        return np.stack(answers).sum(2).T.ravel()
+
+    def maximise(counts: em.Expected, _: em.Parameters) -> em.Parameters:
+        answers = counts.reshape(-1, 2) + pseudo
+        return (em.log_normalised(answers, 1, 0.5),)
+
+    def log_joint(parameters: em.Parameters) -> np.ndarray:
+        log_right, log_wrong = parameters[0].T[:, :, None]
+        log_answers = em.answers_of(log_right, log_wrong - log_of_wrong, flat.n_labels)
+        return em.log_joint(log_answers, flat)
+
+    # the parameters are each annotator's log P(right) and log P(wrong)
+    model = em.EmModel(expect, maximise, log_joint, lambda parameters: em.log_pseudo(pseudo, parameters[0]))
     limits = em.EmLimits(max_iterations, tolerance, restarts)
-    first = np.zeros((flat.n_annotators, 2))
     class_counts = em.class_counts(prior, flat.n_labels)
-    solution = em.solve(request, flat, MODEL, (first,), (pseudo,), class_counts, limits)
+    solution = em.solve(request, flat, model, (), class_counts, limits)
     ability = np.exp(solution.parameters[0][:, 0])
     confusion = spread_errors(ability, flat.n_labels)
     return em.as_fit(request, flat, solution, confusion, {"ability": ability})
-
-
-def _counts(probs: np.ndarray, flat: FlatAnnotations) -> np.ndarray:
-    right, wrong = em.right_and_wrong(probs, flat)
-    return np.stack([right.sum(1), wrong.sum(1)], 1)
-
-
-def _maximise(probs: np.ndarray, parameters: em.Parameters, flat: FlatAnnotations, priors: em.Priors) -> em.Parameters:
-    counts = _counts(probs, flat) + priors[0]
-    return (em.log_normalised(counts, 1, 0.5),)
-
-
-def _log_joint(parameters: em.Parameters, flat: FlatAnnotations) -> np.ndarray:
-    log_right, log_wrong = parameters[0].T[:, :, None]
-    n_wrong = max(flat.n_labels - 1, 1)
-    log_answers = em.answers_of(log_right, log_wrong - np.log(n_wrong), flat.n_labels)
-    return em.log_joint(log_answers, flat)
-
-
-# The parameters are each annotator's log P(right) and log P(wrong), the priors their pseudo-counts.
-MODEL = em.EmModel(
-    _maximise, _log_joint, lambda parameters, priors: em.log_pseudo(priors[0], parameters[0]), counts=_counts
-)
 
 
 def spread_errors(right: Float[np.ndarray, " annotator"], n_labels: int) -> Float[np.ndarray, "annotator label label"]:

@@ -34,8 +34,6 @@ CONFUSABLE_FLOOR = 0.01  # Added to the pooled confusion before it tells which c
 
 MOST_PAIRS = 40  # Pairs of classes between which hard items lie: those that divide the annotators of most items
 
-TINY = np.finfo(float).tiny  # Added to denominators that may be 0 where what they divide is
-
 BLOCK = 1 << 22  # Likelihoods (items times appearances) that are in memory at once
 
 
@@ -46,7 +44,7 @@ class Appearances:
     seen: Float[np.ndarray, "appearance class"]  # P(an annotator sees the class)
     hard: Float[np.ndarray, "class appearance"]  # P(the appearance | the true class, hard)
 
-    def shares(self, hard: float) -> Float[np.ndarray, "class appearance"]:
+    def shares(self, hard: Float[np.ndarray, ""]) -> Float[np.ndarray, "class appearance"]:
         """P(the appearance | the true class), where a share of the items is hard."""
         shares: np.ndarray = hard * self.hard
         n_labels = len(shares)
@@ -61,7 +59,7 @@ def perceived_class(
     flat = flatten(request)
     limits = em.EmLimits(max_iterations, tolerance)
     class_counts = ability.anchored_counts(flat)
-    start = ability.fit_ability(request, flat, class_counts, max_iterations, tolerance)
+    start = ability.fit_ability(request, flat, limits, class_counts)
     fitted = fit_perceived(request, flat, start, class_counts, hard, limits)
     item_results = {"difficulty": fitted.difficulty}
     return em.as_fit(request, flat, fitted.run, fitted.confusion, {}, item_results)
@@ -89,56 +87,67 @@ def fit_perceived(
     prior_hard = usual if hard is None else check.number(hard, "hard", above=0, below=1, hint="Leave it out.")
     hard_counts = HARD_WEIGHT * flat.n_items * np.array([prior_hard, 1 - prior_hard])
     looks = appearances_of(flat, start)
+    of_skills = ability.model_of(flat)
 
-    def maximise(
-        probs: np.ndarray, parameters: em.Parameters, flat: FlatAnnotations, priors: em.Priors
-    ) -> em.Parameters:
-        *skills, hard = parameters
-        shares = looks.shares(float(hard))
-        hard_shares = float(hard) * looks.hard
+    def blocks(parameters: em.Parameters) -> Iterator[tuple[slice, np.ndarray, np.ndarray, np.ndarray]]:
+        """Runs of items: likelihoods of appearances and of classes, over the largest of the former, and its log."""
+        shares = looks.shares(parameters[-1])
+        log_mixed = np.log(_answers(parameters) @ looks.seen.T)
+        step = max(BLOCK // len(looks.seen), 1)
+        for start in range(0, flat.n_items, step):
+            rows = slice(start, start + step)
+            logs = flat.table[rows] @ log_mixed
+            top = logs.max(1, keepdims=True)
+            likelihood = np.exp(logs - top)
+            yield rows, likelihood, likelihood @ shares.T, top
+
+    def expect(probs: np.ndarray, parameters: em.Parameters) -> em.Expected:
+        """Answers by the class that annotators see, then the number of clear items."""
+        hard = parameters[-1]
+        shares = looks.shares(hard)
         answers = _answers(parameters)
         mixed = answers @ looks.seen.T
         by_cell = np.zeros_like(mixed)
-        n_hard = 0.0
-        for rows, likelihood, _ in _blocks(flat, looks, mixed):
-            weight = probs[rows] / (likelihood @ shares.T + TINY)
+        n_clear = 0.0
+        for rows, likelihood, of_class, _ in blocks(parameters):
+            weight = probs[rows] / (of_class + em.TINY)
             by_cell += flat.table[rows].T @ (likelihood * (weight @ shares))
-            of_hard = weight * (likelihood @ hard_shares.T)
-            n_hard += float(of_hard.sum())
+            clear = weight * likelihood[:, : flat.n_labels]
+            n_clear += (1 - hard) * clear.sum()
         seen = answers * ((by_cell / mixed) @ looks.seen)
-        counts = seen.reshape(-1, flat.n_labels, flat.n_labels).transpose(2, 1, 0)
-        climbed = ability.climb(np.ascontiguousarray(counts), tuple(skills))
-        hard = (n_hard + hard_counts[0]) / (flat.n_items + hard_counts.sum())
+        return np.append(seen, n_clear)
+
+    def maximise(counts: em.Expected, parameters: em.Parameters) -> em.Parameters:
+        climbed = of_skills.maximise(counts[:-1], parameters[:-1])
+        hard = 1 - (counts[-1] + hard_counts[1]) / (flat.n_items + hard_counts.sum())
         return *climbed, np.asarray(hard)
 
-    def log_joint(parameters: em.Parameters, flat: FlatAnnotations) -> np.ndarray:
-        shares = looks.shares(float(parameters[-1]))
-        mixed = _answers(parameters) @ looks.seen.T
+    def log_joint(parameters: em.Parameters) -> np.ndarray:
         joint = np.empty((flat.n_items, flat.n_labels))
-        for rows, likelihood, top in _blocks(flat, looks, mixed):
-            joint[rows] = np.log(likelihood @ shares.T) + top
+        for rows, _, of_class, top in blocks(parameters):
+            joint[rows] = np.log(of_class) + top
         return joint
 
-    def log_prior(parameters: em.Parameters, priors: em.Priors) -> float:
-        *skills, hard = parameters
+    def log_prior(parameters: em.Parameters) -> float:
+        hard = parameters[-1]
         log_hard = np.log([hard, 1 - hard])
-        return ability.log_prior(tuple(skills), priors) + em.log_pseudo(hard_counts, log_hard)
+        return ability.log_prior(parameters[:-1]) + em.log_pseudo(hard_counts, log_hard)
 
-    model = em.EmModel(maximise, log_joint, log_prior)
+    model = em.EmModel(expect, maximise, log_joint, log_prior)
     first = (*start.parameters, np.asarray(prior_hard))
-    run = em.solve(request, flat, model, first, (), class_counts, limits, start.probs, fixed)
+    run = em.solve(request, flat, model, first, class_counts, limits, start.probs, fixed)
 
-    fitted_hard = float(run.parameters[-1])
-    shares = looks.shares(fitted_hard)
+    hard_items = run.parameters[-1]
+    shares = looks.shares(hard_items)
     answers = _answers(run.parameters)
     of_annotator = answers.reshape(flat.n_annotators, flat.n_labels, flat.n_labels)
     confusion = np.einsum("ks,jls->jkl", shares @ looks.seen, of_annotator)
     misread = shares * (1 - looks.seen.T)
     difficulty = np.empty(flat.n_items)  # the expected probability that an annotator sees another class
-    for rows, likelihood, _ in _blocks(flat, looks, answers @ looks.seen.T):
-        weight = run.probs[rows] / (likelihood @ shares.T + TINY)
+    for rows, likelihood, of_class, _ in blocks(run.parameters):
+        weight = run.probs[rows] / (of_class + em.TINY)
         difficulty[rows] = (weight * (likelihood @ misread.T)).sum(1)
-    diagnostics = {**run.diagnostics, "hard_items": fitted_hard}
+    diagnostics = {**run.diagnostics, "hard_items": float(hard_items)}
     return Perceived(run._replace(diagnostics=diagnostics), confusion, difficulty)
 
 
@@ -148,7 +157,7 @@ def appearances_of(flat: FlatAnnotations, start: em.EmRun) -> Appearances:
     mistaken = _mistaken(flat, ability.confusion_of(start))
     between = (1 - DIFFUSE_SHARE) * mistaken
     seen = [clear]
-    hard = [SURE_SHARE * between + TINY * clear]
+    hard = [SURE_SHARE * between + em.TINY * clear]
     for one, other in _pairs(flat):
         for level, share, reverse in zip(LEVELS, LEVEL_SHARES, LEVEL_SHARES[::-1], strict=True):
             of_one = share * between[one, other] * clear[one]
@@ -175,7 +184,7 @@ def _mistaken(
     pooled += CONFUSABLE_FLOOR
     np.fill_diagonal(pooled, 0.0)
     total = pooled.sum(1, keepdims=True)
-    return np.asarray(pooled / np.maximum(total, TINY))
+    return np.asarray(pooled / np.maximum(total, em.TINY))
 
 
 def _pairs(flat: FlatAnnotations) -> Int[np.ndarray, "pair 2"]:
@@ -193,16 +202,3 @@ def _answers(parameters: em.Parameters) -> Float[np.ndarray, "cell class"]:
     logs = ability.log_confusion(parameters[:-1])
     by_cell = logs.transpose(2, 1, 0).reshape(-1, len(logs))
     return np.exp(by_cell)
-
-
-def _blocks(
-    flat: FlatAnnotations, looks: Appearances, mixed: Float[np.ndarray, "cell appearance"]
-) -> Iterator[tuple[slice, Float[np.ndarray, "item appearance"], Float[np.ndarray, "item 1"]]]:
-    """Runs of items: which, their likelihoods over the largest, and its log."""
-    log_mixed = np.log(mixed)
-    step = max(BLOCK // len(looks.seen), 1)
-    for start in range(0, flat.n_items, step):
-        rows = slice(start, start + step)
-        logs = flat.table[rows] @ log_mixed
-        top = logs.max(1, keepdims=True)
-        yield rows, np.exp(logs - top), top

@@ -56,15 +56,13 @@ def pooled(
     likeliest = starts[int(weights.argmax())]
     fitted = fit_perceived(request, flat, likeliest, np.zeros(flat.n_labels), hard, limits, likeliest.log_marginals)
 
-    independent = np.zeros_like(fitted.run.probs)
-    classes = np.zeros_like(fitted.run.probs)
-    marginals = np.zeros(flat.n_labels)
-    for share, start in zip(weights, starts, strict=True):
-        ratio = np.exp(start.log_marginals - likeliest.log_marginals)
-        joint = fitted.run.probs * ratio
-        classes += share * joint / joint.sum(1, keepdims=True)
-        independent += share * start.probs
-        marginals += share * np.exp(start.log_marginals)
+    log_marginals = np.array([start.log_marginals for start in starts])
+    ratio = np.exp(log_marginals - likeliest.log_marginals)
+    at_marginals = fitted.run.probs * ratio[:, None]
+    at_marginals /= at_marginals.sum(2, keepdims=True)
+    classes = np.tensordot(weights, at_marginals, 1)
+    independent = np.tensordot(weights, [start.probs for start in starts], 1)
+    marginals = weights @ np.exp(log_marginals)
     both = INDEPENDENT_WEIGHT * independent + (1 - INDEPENDENT_WEIGHT) * classes
     probs = with_shares(both, flat, weight, marginals)
     # hard items are likelier than independent errors by so many nats
@@ -98,7 +96,7 @@ def fits_at_marginals(request: MethodRequest, flat: FlatAnnotations, limits: em.
     no_prior = np.zeros(flat.n_labels)
     ends = []
     for counts in (ability.anchored_counts(flat), no_prior + 1):
-        ends.append(ability.fit_ability(request, flat, counts, limits.max_iterations, limits.tolerance))
+        ends.append(ability.fit_ability(request, flat, limits, counts))
     beyond = []
     for near, other in (ends, ends[::-1]):
         logs = 2 * near.log_marginals - other.log_marginals
@@ -106,9 +104,8 @@ def fits_at_marginals(request: MethodRequest, flat: FlatAnnotations, limits: em.
         run = em.solve(
             request,
             flat,
-            ability.MODEL,
+            ability.model_of(flat),
             near.parameters,
-            (),
             no_prior,
             limits,
             near.probs,
@@ -122,10 +119,8 @@ def marginal_weights(starts: list[em.EmRun], flat: FlatAnnotations) -> Float[np.
     """The posterior of the fits' marginals; free ones stand at odd places."""
     votes_of_item = max(flat.weight.sum() / flat.n_items, 1.0)
     counts = EVEN + LEAN / votes_of_item**3 * (ability.anchored_counts(flat) - 1)
-    logs = np.empty(len(starts))
-    for place, run in enumerate(starts):
-        evidence = run.log_likelihood + ability.log_prior(run.parameters, ())
-        logs[place] = evidence + counts @ run.log_marginals
+    evidence = [run.log_likelihood + ability.log_prior(run.parameters) for run in starts]
+    logs = evidence + np.array([run.log_marginals for run in starts]) @ counts
     logs[1::2] += FREE_ODDS - FREE_ODDS_LOST / votes_of_item
     return np.asarray(softmax(logs))
 

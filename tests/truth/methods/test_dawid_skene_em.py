@@ -5,6 +5,7 @@ import pytest
 from simulated_annotations import answered
 
 import probtruth as pt
+from probtruth.truth import em
 from probtruth.truth.fit import MethodRequest
 from probtruth.truth.flat import flatten
 
@@ -53,13 +54,13 @@ def dense_em(annotations: pt.Annotations, steps: int) -> tuple[np.ndarray, float
 
 def test_agrees_with_the_dense_form(simulated) -> None:
     annotations, _, _ = simulated
-    probs, log_likelihood = dense_em(annotations, 12)
-    truth = pt.infer_truth(annotations, "dawid-skene-em", max_iterations=12)
+    probs, log_likelihood = dense_em(annotations, em.PLAIN)
+    truth = pt.infer_truth(annotations, "dawid-skene-em", max_iterations=em.PLAIN)
     rounding = 1e-10
     np.testing.assert_allclose(truth.probs, probs, atol=rounding)
     assert truth.diagnostics["log_likelihood"] == pytest.approx(log_likelihood, rel=rounding)
     assert truth.diagnostics["converged"] is False
-    assert truth.diagnostics["n_iterations"] == 12
+    assert truth.diagnostics["n_iterations"] == em.PLAIN
 
 
 @pytest.mark.parametrize("options", [{"diagonal": 3, "off_diagonal": 0.5, "prior": 1.5}, {"restarts": 3}])

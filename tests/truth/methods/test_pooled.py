@@ -61,7 +61,7 @@ def test_two_kinds_of_errors_are_averaged_over_marginals_by_hand(simulated) -> N
     np.testing.assert_allclose(np.exp(logs).sum(1), 1)
     anchored, free, *beyond = logs - logs[:, :1]  # against the first label: normalising takes nothing from it
     np.testing.assert_allclose(beyond, [2 * anchored - free, 2 * free - anchored], atol=1e-12)
-    evidence = [part.log_likelihood + ability.log_prior(part.parameters, ()) for part in parts]
+    evidence = [part.log_likelihood + ability.log_prior(part.parameters) for part in parts]
     voted = plurality(flat.votes()).sum(0)
     votes = len(flat.item) / flat.n_items
     prior = logs @ (0.75 + 0.3 / votes**3 * voted) + (3 - 8 / votes) * np.array([0, 1, 0, 1])
@@ -139,6 +139,31 @@ def test_plain_crowds_are_judged_as_sure_as_they_are() -> None:
         assert shared_errors(truth) == []
     assert np.mean(gaps) < 0.05
     assert abs(np.mean(bias)) < 0.02
+
+
+@pytest.mark.parametrize(
+    ("n_labels", "votes", "annotators", "up", "apart"),
+    [(5, 5, 400, 0.5, 1), (3, 2, 50, 0.5, 1), (7, 10, 400, 0.9, 1), (5, 2, 400, 0.9, 1), (5, 5, 50, 0.5, 4)],
+)
+def test_many_grades_converge_in_few_steps(n_labels: int, votes: int, annotators: int, up: float, apart: int) -> None:
+    """20,000 items whose errors lie one grade away (or up to `apart`), upwards with probability `up`.
+
+    Without acceleration, the first had not converged after 500 steps, and took 16 s of processor time.
+    """
+    generator = np.random.default_rng(0)
+    shape = 20_000, votes
+    classes = generator.choice(n_labels, shape[0], p=generator.dirichlet(np.full(n_labels, 5.0)))
+    start, step = generator.integers(1, annotators // votes, (2, shape[0], 1))
+    who = (start + step * np.arange(votes)) % annotators
+    distance = generator.integers(1, apart + 1, shape) * np.where(generator.random(shape) < up, 1, -1)
+    seen = classes[:, None] + distance
+    seen = np.where((seen < 0) | (seen >= n_labels), classes[:, None] - distance, seen).clip(0, n_labels - 1)
+    right = generator.random(shape) < generator.beta(6, 2, annotators)[who]
+    annotations = answered(np.where(right, classes[:, None], seen), who)
+    truth = pt.infer_truth(annotations, "pooled", draws=0)
+    assert truth.diagnostics["converged"] is True
+    assert truth.diagnostics["n_iterations"] < 100  # type: ignore[operator]
+    assert truth.diagnostics["smallest_gain"] > 0  # type: ignore[operator]
 
 
 def test_accuracy_is_unknown_where_nobody_else_answers() -> None:
