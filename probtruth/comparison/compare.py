@@ -47,8 +47,11 @@ def compare(
         extras = {"groups": groups, "clusters": clusters, "replicates": replicates, "annotations": annotations}
         _refuse(extras, "sums", "Pass it to Moments.of, or compare the scores.")
     chosen = checked_options(replicates=replicates, **options)
-    n_models, n_pairs, n_draws = len(scores.models), math.comb(len(scores.models), 2), CHAINS * chosen.draws
-    need = 8 * (8 * n_draws * n_models + n_pairs * (n_draws if chosen.engine == "nuts" else OF_PAIR))
+    n_models = len(scores.models)
+    n_pairs = math.comb(n_models, 2)
+    n_draws = CHAINS * chosen.draws
+    of_pair = n_draws if chosen.engine == "nuts" else OF_PAIR
+    need = 8 * (8 * n_draws * n_models + n_pairs * of_pair)
     if n_models > LEADING and need > free_memory():
         raise InputError(
             f"{n_models:,} models, whose {n_pairs:,} pairs need some {need / 1e9:.3g} GB",
@@ -90,13 +93,14 @@ def conclude(estimate: Estimate, options: Options) -> Comparison:
     """The comparison that an estimate supports, however it was made."""
     if not estimate.names:
         return assemble(estimate, Posterior(), options)
-    grouped = estimate.mean.shape[1] > 1
     population = None
     if not options.these_items:
         need_spread(estimate.design, estimate.about.audit)
-    known = np.isfinite(estimate.mean).all() and np.isfinite(estimate.over_groups().items.variance).all()
-    if grouped and estimate.n_models > 1 and known:
-        population = Population.of(estimate)
+    grouped = estimate.mean.shape[1] > 1
+    if grouped and estimate.n_models > 1 and np.isfinite(estimate.mean).all():
+        variance = estimate.over_groups().items.variance
+        if np.isfinite(variance).all():
+            population = Population.of(estimate)
     return assemble(estimate, posterior_of(estimate, population, options), options)
 
 

@@ -3,10 +3,11 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain, combinations
 from typing import Any
 
 import numpy as np
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Bool, Float
 from scipy.special import ndtri
 
 from probtruth import check
@@ -23,7 +24,7 @@ from probtruth.comparison.results.rows import pair_rows, population_rows
 from probtruth.comparison.results.warn import sampling
 from probtruth.comparison.sources import of_scores
 from probtruth.errors import InputError, PosteriorError
-from probtruth.kernels.shapes import ItemInts
+from probtruth.kernels.shapes import GroupInts, ItemInts
 from probtruth.types import Comparison, Replicates, Scores
 from probtruth.types.comparison import PEOPLE
 from probtruth.types.pairs import Pair
@@ -74,7 +75,7 @@ class People:
     """
 
     names: tuple[str, ...]
-    n_annotators: Int[np.ndarray, " group"]
+    n_annotators: GroupInts
     estimates: Sequence[Estimate]
     units: Float[np.ndarray, "group model unit"]
 
@@ -96,11 +97,12 @@ class People:
         if len(grouped.names) < 2:
             got = f"one group of annotators ({check.shortlist(grouped.names)})"
             raise InputError(got, "at least two", "Leave it out.")
-        estimates: list[Estimate] = []
-        units: list[Float[np.ndarray, "model unit"]] = []
-        sizes: list[int] = []
+        estimates = []
+        units = []
+        sizes = []
         for group, name in enumerate(grouped.names):
-            inside = (grouped.codes[cells.replicate] == group) & ~np.isnan(cells.values).all(0)
+            by_group = grouped.codes[cells.replicate] == group
+            inside = by_group & ~np.isnan(cells.values).all(0)
             items, part = _of_cells(scores, cells, inside)
             plan = design_of(part.items, None, None, own_clusters=part.clusters)
             sizes.append(len(np.unique(cells.replicate[inside])))
@@ -117,64 +119,69 @@ class People:
             if scores.clusters is not None:
                 items = scores.clusters.codes[items]
                 n_units = len(scores.clusters.names)
-            units.append(totals(added, items, n_units) * math.sqrt(plan.n_units / (plan.n_units - 1)))
+            unbiased = math.sqrt(plan.n_units / (plan.n_units - 1))
+            units.append(unbiased * totals(added, items, n_units))
         return cls(grouped.names, np.array(sizes), estimates, np.stack(units))
 
     def rows(self, options: Options) -> list[Pair]:
         """Each pair by each group, as `compare` of the group's cells has it."""
-        by_group: list[list[Pair]] = []
+        by_group = []
         for name, estimate in zip(self.names, self.estimates, strict=True):
             n_items = estimate.design.n_items
             post = Posterior(estimate.n_models, estimate, margins(estimate))
-            found = pair_rows(estimate, post, options)
-            by_group.append([replace(row, group=name, n_items=n_items) for row in found])
-        rows: list[Pair] = []
-        for of_pair in zip(*by_group, strict=True):
-            rows += of_pair
-        return rows
+            rows = pair_rows(estimate, post, options)
+            by_group.append([replace(row, group=name, n_items=n_items) for row in rows])
+        return list(chain.from_iterable(zip(*by_group, strict=True)))
 
     def covariance(self, first: int, second: int) -> Float[np.ndarray, "group group"]:
         """That of the groups' means of a model (second: -1) or of the difference of two, by the items they share."""
-        added = self.units[:, first]
+        added = self.units[:, first]  # group, unit
         if second >= 0:
             added = added - self.units[:, second]
-        return np.asarray(added @ added.T)
+        return added @ added.T
 
     def disagreements(self, rows: Sequence[Pair]) -> list[dict[str, Any]]:
         """P(one model is better by one group and the other by the other group) of each pair and two groups."""
         n_groups = len(self.names)
         n_models = self.estimates[0].n_models
-        found: list[dict[str, Any]] = []
+        variances = [estimate.total().variance[n_models:, 0] for estimate in self.estimates]
+        found = []
         for place, (first, second) in enumerate(pairs_of(np.arange(n_models)).tolist()):
             covariance = self.covariance(first, second)
-            own = [one.total().variance[n_models + place, 0] for one in self.estimates]
             of_pair = rows[place * n_groups : (place + 1) * n_groups]
-            for one, other in pairs_of(np.arange(n_groups)).tolist():
-                row = of_pair[one]
-                q = of_pair[other].p_a_better
-                p = _disagreement(row.p_a_better, q, covariance[one, other], own[one] * own[other])
-                groups = {"group": self.names[one], "other_group": self.names[other]}
+            for group, other_group in combinations(range(n_groups), 2):
+                row = of_pair[group]
+                p = _disagreement(
+                    row.p_a_better,
+                    of_pair[other_group].p_a_better,
+                    covariance[group, other_group],
+                    variances[group][place] * variances[other_group][place],
+                )
+                groups = {"group": self.names[group], "other_group": self.names[other_group]}
                 found.append({"a": row.a, "b": row.b, **groups, "p_disagree": p})
         return found
 
     def joined(self) -> Estimate:
         """The groups side by side: what each has by itself, and what all share because they share items."""
         first = self.estimates[0]
-        totals_of = [one.total() for one in self.estimates]
-        variance = np.concatenate([part.variance for part in totals_of], axis=1)
-        df = np.concatenate([part.df for part in totals_of], axis=1)
-        shared = np.zeros((len(variance), 1))
-        apart = ~np.eye(len(self.names), dtype=bool)
-        for row, (one, other) in enumerate(rows_of(np.arange(first.n_models)).tolist()):
-            shared[row] = max(float(self.covariance(one, other)[apart].mean()), 0.0)
-        own = np.maximum(variance - shared, LEAST * variance)
-        nothing = np.zeros_like(variance)
-        known = np.full_like(shared, np.inf)
-        parts = {"annotators": Part(own, nothing, df), "items": Part(shared, nothing[:, :1], known)}
         n_groups = len(self.names)
+        in_all = [estimate.total() for estimate in self.estimates]
+        variance = np.hstack([part.variance for part in in_all])
+        df = np.hstack([part.df for part in in_all])
+        shared = np.zeros((len(variance), 1))
+        two_groups = ~np.eye(n_groups, dtype=bool)
+        models = rows_of(np.arange(first.n_models))
+        for row, (model, other) in enumerate(models.tolist()):
+            covariance = self.covariance(model, other)[two_groups]
+            shared[row] = max(float(covariance.mean()), 0.0)
+        of_group = np.maximum(variance - shared, LEAST * variance)
+        parts = {
+            "annotators": Part(of_group, np.zeros_like(variance), df),
+            "items": Part(shared, np.zeros_like(shared), np.full_like(shared, np.inf)),
+        }
         weights = np.full(n_groups, 1 / n_groups)
         plan = Design(self.n_annotators, group_names=self.names, weights=weights)
-        mean = np.concatenate([one.over_groups().mean for one in self.estimates], axis=1)
+        mean = np.hstack([estimate.over_groups().mean for estimate in self.estimates])
         return Estimate(first.names, mean, parts, plan, first.about)
 
 
@@ -182,11 +189,9 @@ def _of_cells(scores: Scores, cells: Replicates, inside: Bool[np.ndarray, " cell
     """The scores by some cells only, and the places of their items."""
     items, item = np.unique(cells.item[inside], return_inverse=True)
     annotators, annotator = np.unique(cells.replicate[inside], return_inverse=True)
-    names: list[str] = []
-    for at in annotators.tolist():
-        names.append(cells.names[at])
+    names = tuple([cells.names[at] for at in annotators])
     values = cells.values[:, inside]
-    chosen = Replicates(item, annotator, values, tuple(names), cells.what)
+    chosen = Replicates(item, annotator, values, names, cells.what)
     every_model = np.arange(len(scores.models))
     part = scores.part(every_model, items)
     means = chosen.means(len(items))
@@ -213,28 +218,30 @@ def _disagreement(p: float | None, q: float | None, covariance: float, product: 
     if p is None or q is None or product == 0:
         return None
     correlation = float(np.clip(covariance / math.sqrt(product), -1.0, 1.0))
-    places = np.clip(ndtri([p, q]), -FARTHEST, FARTHEST)
-    h, k = places.tolist()
+    z = np.clip(ndtri([p, q]), -FARTHEST, FARTHEST)
     # what dependence adds to P(both negative): Plackett's integral over the correlation (Genz 2004,
     # doi:10.1023/B:STCO.0000035304.20635.31)
     angle = math.asin(correlation)
     theta = angle * PLACES
-    distance = h**2 + k**2 - 2 * h * k * np.sin(theta)
-    density = np.exp(-distance / (2 * np.cos(theta) ** 2))
+    crossed = 2 * z.prod() * np.sin(theta)
+    distance = z @ z - crossed
+    scale = 2 * np.cos(theta) ** 2
+    density = np.exp(-distance / scale)
     added = angle * float(WEIGHTS @ density) / (2 * math.pi)
     independent = p * (1 - q) + q * (1 - p)
-    return min(max(independent - 2 * added, 0.0), 1.0)
+    disagree = independent - 2 * added
+    return min(max(disagree, 0.0), 1.0)
 
 
 def _sentences(rows: Sequence[Pair], disagreements: Sequence[Mapping[str, Any]]) -> list[str]:
     """A warning for each two groups that surely disagree, the surest first."""
-    answer = {(row.a, row.b, row.group): row for row in rows}
-    certain = [found for found in disagreements if found["p_disagree"] is not None and found["p_disagree"] >= DISAGREE]
+    favoured = {(row.a, row.b, row.group): row.favours for row in rows}
+    certain = [found for found in disagreements if (found["p_disagree"] or 0.0) >= DISAGREE]
     certain.sort(key=lambda found: -found["p_disagree"])
     sentences = []
     for found in certain[:SHOWN]:
         groups = [found["group"], found["other_group"]]
-        if answer[found["a"], found["b"], found["group"]].favours == "b":
+        if favoured[found["a"], found["b"], found["group"]] == "b":
             groups.reverse()
         sentences.append(
             f"groups of annotators disagree about who is better: {found['a']!r} by the annotators of {groups[0]!r}, "

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
-from jaxtyping import Int
 
 from probtruth import check
 from probtruth.comparison.boards.boards import Board, with_filled_labels
@@ -20,7 +19,7 @@ from probtruth.comparison.options import Options
 from probtruth.comparison.results.unseen import SEEN, Outcomes
 from probtruth.errors import InputError
 from probtruth.kernels.arrays import some_items, to_host
-from probtruth.kernels.shapes import ModelItem
+from probtruth.kernels.shapes import FiniteInts, ModelItem
 from probtruth.types import LabelsBehind, Scores
 from probtruth.types.score_rows import OF_FOLDS
 from probtruth.types.scores import sampled_items
@@ -153,7 +152,8 @@ def _refuse(scores: Scores, plan: Design, options: Options, annotations: object)
     if kind == "independent" and repeated is None:
         raise InputError("replicates='independent' without replicates", "repeated scores", "Give replicate=COLUMN.")
     again = options.these_items and scores.labels is None
-    lacks = [model for model, row in zip(scores.models, scores.values, strict=True) if np.isnan(row).any()]
+    with_holes = np.isnan(scores.values).any(1)
+    lacks = [scores.models[at] for at in np.flatnonzero(with_holes)]
     if lacks and (again or scores.gold is not None):
         raise InputError(
             f"{'gold' if scores.gold is not None else "population='these-items'"} with scores that "
@@ -174,7 +174,7 @@ def _within(
     plan: Design,
     influence: ModelItem | None,
     gold: Rectified | None,
-    order: Int[np.ndarray, " finite"],
+    order: FiniteInts,
 ) -> Mapping[str, VarianceOf]:
     """What of the items' part labels, replicates or the answers that experts did not give make up."""
     if gold is not None:
@@ -187,13 +187,15 @@ def _within(
 
     def variance_of(a: int, b: int) -> float | None:
         pair = order[[a, b]]
+        first, second = pair.tolist()
         lacking = np.isnan(scores.values[pair]).any(0)
         if not lacking.any():
-            return fixed_variance(scores, weights, influence, int(pair[0]), int(pair[1]))
+            return fixed_variance(scores, weights, influence, first, second)
         if lacking.all():
             return None
-        of_shared = scores.part(pair, np.flatnonzero(~lacking))
-        return fixed_variance(of_shared, weights[~lacking] / weights[~lacking].sum(), None, 0, 1)
+        shared = np.flatnonzero(~lacking)
+        of_shared = weights[shared]
+        return fixed_variance(scores.part(pair, shared), of_shared / of_shared.sum(), None, 0, 1)
 
     return {"replicates" if scores.labels is None else "labels": variance_of}
 
@@ -213,10 +215,13 @@ def _about(
     behind = scores.labels
     notes = []
     for at in np.flatnonzero(~moments.finite[back]).tolist():
-        items = np.flatnonzero(np.isinf(values[at]))
-        which = f" ({check.shortlist([scores.items[item] for item in items.tolist()], SHOWN)})"
-        floor = "" if behind is None else "; set a floor, or use a rule such as 'brier'"
-        notes.append(_infinite(scores.models[at], len(items), len(scores.items), which) + floor)
+        items = np.flatnonzero(np.isinf(values[at])).tolist()
+        names = [scores.items[item] for item in items]
+        which = f" ({check.shortlist(names, SHOWN)})"
+        note = _infinite(scores.models[at], len(items), len(scores.items), which)
+        if behind is not None:
+            note += "; set a floor, or use a rule such as 'brier'"
+        notes.append(note)
     outcomes = None
     if behind is not None:
         if options.these_items and behind.n_votes is not None and (behind.n_votes == 1).any():

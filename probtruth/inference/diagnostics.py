@@ -20,22 +20,26 @@ def convergence(sites: Mapping[str, Float[np.ndarray, "chain draw ..."]]) -> tup
     """The largest R-hat and the smallest bulk or tail effective sample size over all scalars that vary."""
     from numpyro.diagnostics import gelman_rubin  # with JAX, which a sampler has loaded
 
-    columns: list[np.ndarray] = []
+    columns = []
     for values in sites.values():
-        columns.append(np.asarray(values, np.float64).reshape(*values.shape[:2], -1))
+        n_chains, n_draws = values.shape[:2]
+        columns.append(np.asarray(values, np.float64).reshape(n_chains, n_draws, -1))
     scalars = np.concatenate(columns, axis=-1)
     if not np.isfinite(scalars).all():
         return float("nan"), float("nan")
-    varying = scalars[..., np.ptp(scalars, axis=(0, 1)) > 0]
+    varies = np.ptp(scalars, axis=(0, 1)) > 0
+    varying = scalars[..., varies]
     if varying.shape[-1] == 0:
         return 1.0, float("inf")
     halves = _halves(varying)
     bulk = _normal_scores(halves)
-    folded = _normal_scores(np.abs(halves - np.median(halves, axis=(0, 1))))
+    distance = np.abs(halves - np.median(halves, axis=(0, 1)))
+    folded = _normal_scores(distance)
+    rhat = gelman_rubin(np.concatenate([bulk, folded], axis=-1))
     low, high = np.quantile(varying, TAILS, axis=(0, 1))
     of_bulk_and_tails = np.concatenate([bulk, halves <= low, halves <= high], axis=-1)
-    max_rhat = np.max(gelman_rubin(np.concatenate([bulk, folded], axis=-1)))
-    return max(1.0, float(max_rhat)), float(effective_sample_size(of_bulk_and_tails).min())
+    ess = effective_sample_size(of_bulk_and_tails)
+    return max(1.0, float(np.max(rhat))), float(ess.min())
 
 
 def mean_with_error(values: Float[np.ndarray, "chain draw"]) -> tuple[float, float]:
@@ -43,7 +47,8 @@ def mean_with_error(values: Float[np.ndarray, "chain draw"]) -> tuple[float, flo
     if np.ptp(values) == 0:
         return float(values.flat[0]), 0.0
     (size,) = effective_sample_size(_halves(values[..., None]))
-    return float(values.mean()), float(values.std(ddof=1) / np.sqrt(size))
+    error = values.std(ddof=1) / np.sqrt(size)
+    return float(values.mean()), float(error)
 
 
 def effective_sample_size(values: Scalars) -> Float[np.ndarray, " scalar"]:
@@ -52,19 +57,24 @@ def effective_sample_size(values: Scalars) -> Float[np.ndarray, " scalar"]:
 
     n = values.shape[0] * values.shape[1]
     with np.errstate(divide="ignore", invalid="ignore"):
-        share = diagnostics.effective_sample_size(values) / n
-    most = np.log10(n)
-    return np.asarray(n * np.where((share > 0) & (share < most), share, most))
+        size = diagnostics.effective_sample_size(values)
+    most = n * np.log10(n)
+    usable = (size > 0) & (size < most)
+    return np.where(usable, size, most)
 
 
 def _halves(values: Scalars) -> Float[np.ndarray, "half draw_of_half scalar"]:
     """Each chain as two, so that a chain that wanders differs from itself."""
     half = values.shape[1] // 2
-    return np.concatenate([values[:, :half], values[:, -half:]])
+    first = values[:, :half]
+    second = values[:, -half:]
+    return np.concatenate([first, second])
 
 
 def _normal_scores(values: Scalars) -> Scalars:
     """Those of the ranks over all chains."""
     flat = values.reshape(-1, values.shape[-1])
-    rank = flat.argsort(0).argsort(0) + 1
-    return np.asarray(ndtri((rank - 0.375) / (len(flat) + 0.25))).reshape(values.shape)
+    order = flat.argsort(0)
+    rank = order.argsort(0) + 1
+    quantile = (rank - 0.375) / (len(flat) + 0.25)
+    return ndtri(quantile).reshape(values.shape)

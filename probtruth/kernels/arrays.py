@@ -140,6 +140,12 @@ def is_own(order: Order, size: int) -> bool:
     return bool((order == np.arange(size)).all())
 
 
+def ratio(numerator: Any, denominator: Any, otherwise: Any = 0.0) -> Any:
+    """The quotient of NumPy arrays; `otherwise` where the denominator is not above 0."""
+    above = denominator > 0
+    return np.where(above, numerator / np.where(above, denominator, 1.0), otherwise)
+
+
 def moments_around_mean(loss: Any, weight: Any) -> tuple[Any, Any]:
     """The second and the third central moment of each item's loss over its labels, from their weights."""
     mean = (weight * loss).sum(1)

@@ -3,12 +3,11 @@
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from jaxtyping import Int
 
 from probtruth import check
 from probtruth.comparison.estimation.rectified import FEWEST
 from probtruth.errors import InputError
-from probtruth.kernels.shapes import ItemFloats, ItemInts
+from probtruth.kernels.shapes import ChosenInts, ItemFloats, ItemInts
 from probtruth.study.pilot import two_models
 from probtruth.types import Scores
 
@@ -31,7 +30,10 @@ def choose_gold(
     if size > len(scores.items):
         raise InputError(f"{size} of {len(scores.items)} items", "at most all of them", "Ask for fewer.")
     named = scores.models if a is None and b is None else two_models(scores.models, a, b)
-    doubt = _doubt(scores, [scores.models.index(check.one_of(name, scores.models, "model")) for name in named])
+    models = []
+    for name in named:
+        models.append(scores.models.index(check.one_of(name, scores.models, "model")))
+    doubt = _doubt(scores, models)
     probability = inclusion(doubt + FLOOR * doubt.mean(), size)
     chosen = systematic(probability, _strata(scores.items, groups), seed)
     return [{"item": scores.items[row], "probability": float(probability[row])} for row in chosen.tolist()]
@@ -57,7 +59,7 @@ def _doubt(scores: Scores, rows: Sequence[int]) -> ItemFloats:
     mean = (truth * losses).sum(2, keepdims=True)
     square = (losses - mean) ** 2
     variance = (truth * square).sum((0, 2))
-    return np.asarray(np.sqrt(variance))
+    return np.sqrt(variance)
 
 
 def inclusion(size: ItemFloats, n: int) -> ItemFloats:
@@ -76,7 +78,7 @@ def inclusion(size: ItemFloats, n: int) -> ItemFloats:
         free &= probability < 1
 
 
-def systematic(probability: ItemFloats, strata: ItemInts, seed: int) -> Int[np.ndarray, " chosen"]:
+def systematic(probability: ItemFloats, strata: ItemInts, seed: int) -> ChosenInts:
     """A sample of exactly these inclusion probabilities, by equal steps through the items in random order."""
     rng = np.random.default_rng(check.whole(seed, 0, "seed"))
     order = np.lexsort((rng.random(len(probability)), strata))

@@ -12,7 +12,8 @@ from probtruth.kernels.shapes import UnitFloats
 
 # Shares of the capital that are bet, one for each gambler; small ones are for small effects and long studies.
 STAKES = 0.95 * 2.0 ** -np.arange(12.0)
-SHARES = (1 / np.arange(1.0, 13.0)) / (1 / np.arange(1.0, 13.0)).sum()  # How the first capital, 1, is split among them
+_HARMONIC = 1 / np.arange(1.0, 13.0)
+SHARES = _HARMONIC / _HARMONIC.sum()  # How the first capital, 1, is split among them
 START = 100  # Without bounds, no evidence before this many units, because the result holds only in the limit
 SPREAD = 0.2  # Scale of the expected effects, in standard deviations of a unit: limits are tightest near 200 units
 SKEWED, OF_MEAN = 3.0, 0.1  # Skewness of the units, and of their mean, from which the limit is far
@@ -49,7 +50,8 @@ class SequentialEvidence:
     def interval(self, alpha: float) -> tuple[float, float]:
         """The means that neither e-process has rejected at level alpha/2 at any time."""
         bar = math.log(2 / alpha)
-        return self._largest_rejected(bar), -replace(self, total=-self.total)._largest_rejected(bar)
+        turned = replace(self, total=-self.total)
+        return self._largest_rejected(bar), -turned._largest_rejected(bar)
 
     def _log_capital(self, mean: float, bound: float) -> UnitFloats:
         """The log-capital of gamblers who bet that the mean difference is above `mean`."""
@@ -66,7 +68,7 @@ class SequentialEvidence:
             np.maximum(top, logs[row], out=top)
         logs -= top
         total = np.exp(logs, out=logs).sum(0)
-        return np.asarray(top + np.log(total))
+        return top + np.log(total)
 
     def _log_ratio(self, mean: float) -> UnitFloats:
         """The log of the mixture likelihood ratio for a mean difference above `mean`."""
@@ -88,7 +90,8 @@ class SequentialEvidence:
             """The sum of a power of the residuals from the mean of the items so far."""
             total = summed(power, 0)
             for of_size in range(1, power + 1):
-                total = total + math.comb(power, of_size) * (-ratio) ** of_size * summed(power - of_size, of_size)
+                factor = math.comb(power, of_size) * (-ratio) ** of_size
+                total = total + factor * summed(power - of_size, of_size)
             return total
 
         square = residual_power(2)
@@ -96,12 +99,14 @@ class SequentialEvidence:
         variance = np.maximum(square, 0.0) / np.maximum(n - 1, 1)
         peak = np.maximum.accumulate(np.abs(total)) * ROUNDING
         enough = (n >= START) & (variance > peak**2)
+        of_prior = n * SPREAD**2
+        above = summed(1, 0) - (mean - anchor) * items
         with np.errstate(divide="ignore", invalid="ignore"):
-            u = (summed(1, 0) - (mean - anchor) * items) / np.sqrt(variance * n)
-            g = np.sqrt(n) / ((n - 1) * (n - 2)) * cube / variance**1.5
-            grown = n * SPREAD**2
-            v = SPREAD * np.sqrt(n / (1 + grown)) * np.minimum(u, hall(u, g))
-            log = np.log(2) + log_ndtr(v) + v**2 / 2 - np.log1p(grown) / 2
+            t = above / np.sqrt(variance * n)
+            skewness = np.sqrt(n) / ((n - 1) * (n - 2)) * cube / variance**1.5
+            corrected = np.minimum(t, hall(t, skewness))
+            z = np.sqrt(of_prior / (1 + of_prior)) * corrected
+            log = np.log(2) + log_ndtr(z) + z**2 / 2 - np.log1p(of_prior) / 2
         return np.where(enough, log, 0.0)
 
     def far_from_normal(self) -> float | None:
@@ -111,11 +116,12 @@ class SequentialEvidence:
             return None
         mean = self.total.sum() / self.size.sum()
         residual = self.total - mean * self.size
-        spread = math.sqrt(float(np.square(residual).sum()) / n)
+        spread = math.sqrt(float(np.square(residual).mean()))
         largest = float(np.abs(self.total).max())
         if not spread > largest * ROUNDING:
             return None
-        skewness = float(((residual / spread) ** 3).mean())
+        standardised = residual / spread
+        skewness = float((standardised**3).mean())
         of_mean = abs(skewness) / math.sqrt(n)
         if abs(skewness) > SKEWED and of_mean > OF_MEAN:
             return skewness
@@ -127,26 +133,30 @@ class SequentialEvidence:
         def excess(mean: float) -> float:
             return float(self.above(mean).max(initial=0.0)) - bar
 
-        bound = self.bound
-        ratio = np.cumsum(self.total) / np.cumsum(self.size)
-        floor = -math.inf if bound is None else -bound
-        if not len(ratio) or (bound is None and len(ratio) < START):
+        mean = np.cumsum(self.total) / np.cumsum(self.size)
+        first = START - 1  # unit after which there is evidence
+        floor = -math.inf
+        if self.bound is not None:
+            first = 0
+            floor = -self.bound
+        if len(mean) <= first:
             return floor
-        last = float(ratio[-1])
+        last = float(mean[-1])
         residual = self.total - last * self.size
         scale = math.sqrt(float(np.square(residual).mean())) / self.largest
-        top = float(ratio[START - 1 :].max()) if bound is None else bound
-        rounding = 4 * np.finfo(np.float64).eps * max(abs(top), abs(last))
+        top = float(mean[first:].max()) if self.bound is None else self.bound
+        rounding = ROUNDING / 2 * max(abs(top), abs(last))
         fine = max(FINE * scale, rounding, 1e-300)
         lowest = floor * (1 - 1e-12)
         high = top
-        steps = 2.0 ** np.arange(1, DOUBLINGS) - 1
-        for step in max(scale, fine) * steps:
-            low = max(lowest, top - float(step))
+        step = max(scale, fine)
+        for _ in range(DOUBLINGS - 1):
+            low = max(lowest, high - step)
             if excess(low) >= 0:
                 root = float(brentq(excess, low, high, xtol=fine, rtol=8.9e-16))
                 return max(floor, root - fine)
             if low <= lowest:
                 break
             high = low
+            step *= 2
         return floor

@@ -134,7 +134,8 @@ def _bounds(value: object) -> tuple[float, float]:
     pair = value if isinstance(value, tuple | list | np.ndarray) else ()
     if len(pair) != 2:
         raise InputError(f"bounds {check.quote(value)}", "two numbers, (low, high)", "For accuracy: bounds=(0, 1).")
-    low, high = (check.number(end, "bound", least=-LARGEST, most=LARGEST) for end in pair)
+    low = check.number(pair[0], "bound", least=-LARGEST, most=LARGEST)
+    high = check.number(pair[1], "bound", least=-LARGEST, most=LARGEST)
     if not low < high:
         raise InputError(f"bounds {low:g} and {high:g}", "the lower one first", "Exchange them.")
     return low, high

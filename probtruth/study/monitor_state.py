@@ -64,16 +64,21 @@ class Monitor(Brief):
         """The unit of each item that counts; items of a cluster that may still grow do not count."""
         if not self.clusters:
             return np.arange(len(self.differences))
-        begins = [name != last for last, name in zip(self.clusters, self.clusters[1:], strict=False)]
-        unit = np.cumsum([0, *begins])
-        return np.asarray(unit if self.closed else unit[unit < unit[-1]])
+        names = np.array(self.clusters)
+        begins = names[1:] != names[:-1]
+        unit = np.append(0, np.cumsum(begins))
+        return unit if self.closed else unit[unit < unit[-1]]
 
     @cached_property
     def evidence(self) -> SequentialEvidence:
         """The independent units that are complete, and the e-processes behind the numbers."""
         total = np.bincount(self._unit, self.differences[: self.n_items]) + 0.0
-        bound = None if self.bounds is None else self.bounds[1] - self.bounds[0]
-        return SequentialEvidence(total, np.bincount(self._unit).astype(np.float64), self.largest_cluster, bound)
+        size = np.bincount(self._unit).astype(np.float64)
+        bound = None
+        if self.bounds is not None:
+            low, high = self.bounds
+            bound = high - low
+        return SequentialEvidence(total, size, self.largest_cluster, bound)
 
     @property
     def n_items(self) -> int:
@@ -136,9 +141,10 @@ class Monitor(Brief):
         """
         if self.n_units < 2:
             return None
-        counted, numbers = np.array(self.differences[: self.n_items]), tuple(map(str, range(self.n_items)))
+        halves = np.array(self.differences[: self.n_items]) / 2
+        numbers = tuple(map(str, range(self.n_items)))
         scores = Scores(
-            np.stack([counted / 2, -counted / 2]),
+            np.stack([halves, -halves]),
             ("a", "b"),
             numbers,
             "difference",
@@ -152,7 +158,8 @@ class Monitor(Brief):
     def warnings(self) -> tuple[str, ...]:
         """Warnings for the reader."""
         messages = []
-        units, more = self.evidence, "false alarms are more frequent than alpha"
+        units = self.evidence
+        more = "false alarms are more frequent than alpha"
         if self.method == "asymptotic":
             messages.append(
                 "asymptotic: scores have no bounds, so the false-alarm rate holds in large samples only, for "
@@ -267,4 +274,6 @@ def _digest(state: dict[str, object]) -> str:
 
 
 def _last(path: UnitFloats) -> float:
-    return math.exp(min(float(path[-1]), 700.0)) if len(path) else 1.0
+    if not len(path):
+        return 1.0
+    return math.exp(min(float(path[-1]), 700.0))

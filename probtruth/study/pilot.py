@@ -47,11 +47,11 @@ class Design:
         Where all answer every item, they are as many as the answers; where they answer it again, they stay as many.
         """
         panel = self.n_panel
-        if self.again:
+        if panel is None or self.again:
             return replace(self, n_answers=n_answers)
-        if panel is not None and n_answers > self.n_answers:
+        if n_answers > self.n_answers:
             panel = max(panel, n_answers)
-        elif panel is not None and n_answers < self.n_answers:
+        elif n_answers < self.n_answers:
             panel = max(panel - self.n_answers, 0.0) + n_answers
         return replace(self, n_answers=n_answers, n_panel=panel)
 
@@ -89,9 +89,11 @@ class Pilot:
         if self.shared is None or design.n_panel is None:
             return math.sqrt(of_items), df
         of_panel = self.shared / design.n_panel
+        panel_df = max(design.n_panel - 1.0, 1.0)
         # what noise gives the units counts for the degrees of freedom too, as in `compare`
-        both = np.array([[of_items], [df], [of_panel + of_answers], [max(design.n_panel - 1.0, 1.0)]])
-        return math.sqrt(of_items + of_panel), float(joined_df(*both)[0])
+        rows = np.array([[of_items], [df], [of_panel + of_answers], [panel_df]])
+        (joined,) = joined_df(*rows)
+        return math.sqrt(of_items + of_panel), float(joined)
 
     def stretch_of(self, design: Design) -> float:
         """How much wider than that of a t the interval is for skewness, which falls with more units."""
@@ -121,16 +123,20 @@ def scores_of(
     value: object, a: str | None, b: str | None, groups: object, clusters: object
 ) -> tuple[Scores, Comparison | None, Grouping]:
     """The scores of the two models (else of the leaders), the comparison of all, and which items belong together."""
-    found = value if isinstance(value, Comparison) else getattr(value, "comparison", None)
-    comparison = found if isinstance(found, Comparison) else None
-    scores = value if comparison is None else comparison.scored
+    comparison = getattr(value, "comparison", value)  # that of a result
+    scores = value
+    if isinstance(comparison, Comparison):
+        scores = comparison.scored
+    else:
+        comparison = None
     if not isinstance(scores, Scores):
         got = type(value).__name__ if comparison is None else "a comparison of sums or of votes"
         hint = "Give what score or compare of Scores returned."
         raise InputError(got, "Scores, a Comparison or a Result", hint)
     models = scores.models
     if a is None and b is None and len(models) > 2:
-        models = leading_pair((comparison or compare(scores, engine="exact")).ranks)
+        of_all = comparison or compare(scores, engine="exact")
+        models = leading_pair(of_all.ranks)
     names = two_models(models, a, b)
     rows = np.array([scores.models.index(check.one_of(name, scores.models, "model")) for name in names])
     # a plan and a trial are about the items that both models have
@@ -141,7 +147,8 @@ def scores_of(
     if len(on_both) < len(scores.items):
         comparison = None
     if comparison is not None:
-        _of_new_items(comparison, names, float((two.values[0] - two.values[1]).mean()))
+        difference = two.values[0] - two.values[1]
+        _of_new_items(comparison, names, float(difference.mean()))
     return two, comparison, grouping_of(two, groups, clusters, None)
 
 
@@ -165,14 +172,15 @@ def _of_new_items(comparison: Comparison, names: tuple[str, str], mean: float) -
 def pilot_of(value: object, a: str | None, b: str | None, groups: object, clusters: object, votes: object) -> Pilot:
     """What scores, a result or a comparison say about two of their models."""
     found = getattr(value, "comparison", value)
-    counted = found.scored if isinstance(found, Comparison) else found
-    if isinstance(counted, Votes):
-        return _of_votes(counted, a, b)
+    if isinstance(found, Comparison):
+        found = found.scored
+    if isinstance(found, Votes):
+        return _of_votes(found, a, b)
     scores, comparison, grouping = scores_of(value, a, b, groups, clusters)
     row = compare(bare(scores), groups, clusters, engine="exact").pairs[0]
     estimate = _estimate(scores, comparison, grouping, votes)
-    items = estimate.over_groups().items
-    variance = float(items.variance[-1, 0])
+    of_items = estimate.over_groups().items
+    variance = float(of_items.variance[-1, 0])
     difference = scores.values[0] - scores.values[1]
     first, second = scores.models
     n_items = len(difference)
@@ -199,22 +207,25 @@ def _of_votes(votes: Votes, a: str | None, b: str | None) -> Pilot:
     if a is None and b is None and len(names) > 2:
         a, b = leading_pair(conclude(estimate, checked_options(engine="exact", seed=0)).ranks)
     a, b = two_models(names, a, b)
-    first, second = [names.index(check.one_of(name, names, "model")) for name in (a, b)]
-    (row,) = len(names) + pair_rows_of(np.array([sorted((first, second))]), len(names))
+    first = names.index(check.one_of(a, names, "model"))
+    second = names.index(check.one_of(b, names, "model"))
+    pair = sorted((first, second))
+    (row,) = len(names) + pair_rows_of(np.array([pair]), len(names))
     difference = float(estimate.mean[second, 0] - estimate.mean[first, 0])  # of losses
     if math.isnan(estimate.mean[row, 0]):
         raise InputError(f"{a!r} and {b!r}: {estimate.about.unknown}", "two that votes connect", "Name others.")
     slope = fit.preference.slope(difference)  # from log-odds to shares of votes
-    low, high = fit.preference.at(np.array(margins(estimate)[row].interval())).tolist()
-    chance = estimate.within["votes"](*sorted((first, second))) or 0.0
+    interval = margins(estimate)[row].interval()
+    low, high = fit.preference.at(np.array(interval)).tolist()
+    chance = estimate.within["votes"](*pair) or 0.0
     of_items = float(estimate.items.variance[row, 0]) - chance
     n_items = len(votes.items)
     panel = None
     shared = 0.0
     if estimate.shared is not None:
-        part = estimate.parts[estimate.shared].of(slice(row, row + 1))
-        panel = float(part.df[0, 0]) + 1
-        shared = float(part.variance[0, 0]) * panel
+        part = estimate.parts[estimate.shared]
+        panel = float(part.df[row, 0]) + 1
+        shared = float(part.variance[row, 0]) * panel
     pilot = Pilot(
         a=a,
         b=b,
@@ -252,13 +263,13 @@ def _with_clusters(pilot: Pilot, difference: ItemFloats, unit: ItemInts) -> Pilo
     variance = pilot.error**2
     uneven = float(sizes.var() / sizes.mean() ** 2)
     mean = np.bincount(unit, difference) / sizes
-    inner = difference - mean[unit]
-    each = float(np.square(inner).sum() / max(n_items - n_units, 1))
-    between = (variance - each / n_items) * n_units / (1 + uneven)
+    within = difference - mean[unit]
+    of_item = float(within @ within) / max(n_items - n_units, 1)
+    between = (variance - of_item / n_items) * n_units / (1 + uneven)
     if between < 0:
         between = 0.0
-        each = variance * n_items
-    return replace(pilot, design=Design(n_items, 1, n_units), clusters=between, items=each, uneven=uneven)
+        of_item = variance * n_items
+    return replace(pilot, design=Design(n_items, 1, n_units), clusters=between, items=of_item, uneven=uneven)
 
 
 def _with_answers(pilot: Pilot, scores: Scores) -> Pilot:
@@ -274,7 +285,8 @@ def _with_answers(pilot: Pilot, scores: Scores) -> Pilot:
     variance = fixed_variance(scores, np.full(n_items, 1 / n_items), None, 0, 1)
     if counts is None or not (counts > 1).any() or variance is None:
         return pilot
-    inverse = float(np.mean(1 / np.maximum(counts, 1)))
+    shares = 1 / np.maximum(counts, 1)
+    inverse = float(shares.mean())
     noise = min(variance * n_items, pilot.items)
     return replace(
         pilot,

@@ -78,8 +78,11 @@ class Plan(Reported):
     def to_dict(self) -> dict[str, object]:
         """All of it, as plain values."""
         names = ("a", "b", "difference", "error", "variance", "certainty", "power", "width")
-        rows = {"designs": [dict(row) for row in self.designs], "curve": [dict(row) for row in self.sizes]}
-        return {**{name: getattr(self, name) for name in names}, **rows, "warnings": list(self.warnings)}
+        plain: dict[str, object] = {name: getattr(self, name) for name in names}
+        plain["designs"] = [dict(row) for row in self.designs]
+        plain["curve"] = [dict(row) for row in self.sizes]
+        plain["warnings"] = list(self.warnings)
+        return plain
 
 
 @dataclass(frozen=True)
@@ -144,21 +147,24 @@ class Aim:
         if reused == 1:
             return float(ahead[0, 0] > bar)
         if df < LARGE:  # the bar varies as the estimated error does, relative to the true one
-            bar = bar * np.sqrt(2 / df * gammaincinv(df / 2, CENTRES))
+            square_error = 2 / df * gammaincinv(df / 2, CENTRES)
+            bar = bar * np.sqrt(square_error)
         spread = np.sqrt(variance / error**2 + 1 - reused)
-        passed = ndtr((ahead - np.atleast_1d(bar)) / spread[:, None]).mean(1)
+        z = (ahead - bar) / spread[:, None]  # scale of the prior, estimated error
+        passed = ndtr(z).mean(1)
         return float(weights @ passed / weights.sum())
 
     def _true_difference(self, reused: float) -> tuple[Scales, Scales, Scales]:
         """A normal posterior of the true difference for each scale of the prior: weight, mean and variance."""
         pilot = self.pilot
-        square = SCALES**2
+        total = 1 + SCALES**2
         z = pilot.difference / pilot.error
-        steep = 1 / (1 + square) - 1 / (1 + square.max())
-        weights = np.exp(-(z**2) / 2 * steep) / np.sqrt(1 + square)
-        shrunk = square / (1 + square)
-        centre = (reused + (1 - reused) * shrunk) * pilot.difference
-        variance = (1 - reused) ** 2 * pilot.error**2 * shrunk
+        less_steep = 1 / total - 1 / total.max()
+        weights = np.exp(-(z**2) / 2 * less_steep) / np.sqrt(total)
+        shrinkage = 1 - 1 / total
+        new = 1 - reused
+        centre = (reused + new * shrinkage) * pilot.difference
+        variance = (new * pilot.error) ** 2 * shrinkage
         return weights, centre, variance
 
     def possible(self, design: Design) -> bool:
@@ -300,7 +306,8 @@ def _sizes(aim: Aim, study: Design) -> Sequence[Row]:
 
 def _warnings(aim: Aim) -> Iterator[str]:
     """Warnings for the reader."""
-    pilot, df = aim.pilot, aim.pilot.error_of(aim.pilot.design)[1]
+    pilot = aim.pilot
+    _, df = pilot.error_of(pilot.design)
     if pilot.error == 0:
         yield "the same difference on every item of the pilot: no spread to plan with"
     elif aim.difference is None and stdtr(df, abs(pilot.difference) / pilot.error) < aim.certainty:
@@ -321,12 +328,16 @@ def _study(pilot: Pilot, n_items: object, n_clusters: object, n_answers: Mapping
     """The design of the study; counts that the caller leaves out are as in the pilot."""
     was = pilot.design
     answer = "" if pilot.noise is None else pilot.answer
-    unknown = [f"{who}s" for who, count in n_answers.items() if count is not None and who != answer]
+    unknown = ""
+    for who, count in n_answers.items():
+        if count is not None and who != answer:
+            unknown = f"{who}s"
     if n_clusters is not None and was.n_clusters is None:
-        unknown.insert(0, "clusters")
-    for what in unknown:
-        hint = f"Plan from Scores that have {what}, or leave n_{what} out."
-        raise InputError(f"n_{what} with a pilot that says nothing of {what}", f"a pilot whose {what} are known", hint)
+        unknown = "clusters"
+    if unknown:
+        problem = f"n_{unknown} with a pilot that says nothing of {unknown}"
+        hint = f"Plan from Scores that have {unknown}, or leave n_{unknown} out."
+        raise InputError(problem, f"a pilot whose {unknown} are known", hint)
     wanted = n_answers.get(answer)
     study = was if wanted is None else was.with_answers(check.whole(wanted, 1, f"n_{answer}s"))
     if study.n_panel is not None and study.n_answers == 1 < was.n_answers:
@@ -354,7 +365,8 @@ def _doubled(pilot: Pilot, study: Design) -> Iterator[tuple[str, Design]]:
     if pilot.items > 0 or pilot.noise:  # more items average out the noise of answers too
         yield "items x 2", replace(study, n_items=2 * study.n_items)
     if study.n_clusters is not None:
-        yield "clusters x 2", replace(study, n_items=2 * study.n_items, n_clusters=2 * study.n_clusters)
+        larger = replace(study, n_items=2 * study.n_items)
+        yield "clusters x 2", replace(larger, n_clusters=2 * study.n_clusters)
     if pilot.noise is not None:
         yield f"{pilot.answer}s x 2", study.with_answers(2 * study.n_answers)
     if pilot.shared and study.n_panel is not None and (study.again or study.n_panel >= 2 * study.n_answers):
@@ -364,9 +376,11 @@ def _doubled(pilot: Pilot, study: Design) -> Iterator[tuple[str, Design]]:
 def _sufficient(aim: Aim, study: Design) -> Iterator[Row]:
     """The sufficient designs with the fewest units, for all numbers of answers and sizes of clusters with a price."""
     pilot = aim.pilot
-    priced = {what for what, price in (aim.costs or {}).items() if price > 0}
+    costs = aim.costs or {}
+    priced = {what for what, price in costs.items() if price > 0}
+    priced_answers = [who for what, who in ANSWERS.items() if what in priced]
     answers = [study.n_answers]
-    if pilot.noise is not None and any(who == pilot.answer and what in priced for what, who in ANSWERS.items()):
+    if pilot.noise is not None and pilot.answer in priced_answers:
         fewest = 1 if pilot.shared is None or study.n_answers <= 1 else 2  # one annotator alone shows no bias
         answers = _tried(study.n_answers, fewest)
     sizes: list[float | None] = [None]

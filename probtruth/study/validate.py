@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -13,7 +13,7 @@ from probtruth import check, frames
 from probtruth.comparison.compare import compare
 from probtruth.comparison.estimation.design import Design
 from probtruth.errors import InputError, PosteriorError
-from probtruth.kernels.shapes import ItemFloats, ItemInts, UnitFloats
+from probtruth.kernels.shapes import GroupInts, ItemFloats, ItemInts, UnitFloats, UnitInts
 from probtruth.study.pilot import bare, scores_of
 from probtruth.types import Comparison, Partition, Scores
 from probtruth.types.arguments import Groups
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from probtruth.line.result import Result
 
+StudyFloats = Float[np.ndarray, " study"]
 MEASURES = ("coverage", "width", "decides", "wrong_sign", "exaggeration")
 COLUMNS = ("truth", "difference", *(name for one in MEASURES for name in (one, f"{one}_error")))
 REPLICATIONS = 400  # By default; a share of 0.95 then has a standard error of 0.011
@@ -119,13 +120,13 @@ def validate(
     pair = replace(bare(scores), groups=grouping.groups, clusters=grouping.clusters, item_rows=None)
     target = n if n_items is None else check.whole(n_items, 2, "n_items")
     units = Units.of(pair.values[0] - pair.values[1], grouping)
-    drawn = np.round(grouping.group_units * target / n)
-    drawn = np.maximum(drawn, 1).astype(int)
+    of_groups = np.round(grouping.group_units * target / n)
+    drawn = np.maximum(of_groups, 1).astype(int)
     if len(units.total) == 1 or drawn.max() < 2:
         raise PosteriorError("got studies of one unit, expected at least two. Hint: ask for more items.")
     observed = units.mean(np.ones(len(units.total)))
-    apart = np.abs(units.total - observed * units.size).max()
-    if not apart > 1e-12 * np.abs(pair.values).max():
+    residual = units.total - observed * units.size
+    if not np.abs(residual).max() > 1e-12 * np.abs(pair.values).max():
         raise PosteriorError("got the same difference everywhere, expected some spread to draw from. Hint: add items.")
     wanted = observed if difference is None else check.number(difference, "difference", "Give a minus b.")
     count = check.whole(replications, 2, "replications")
@@ -136,6 +137,7 @@ def validate(
         problem = f"a true difference of {wanted:g}, which these scores cannot have"
         raise InputError(problem, "one between those of single items", "Name a smaller difference.")
     reached = {name: chance for name, chance in chances.items() if chance is not None}
+    measured: list[Mapping[str, Any]] = []
     found: list[Mapping[str, float | str | None]] = []
     for at, (name, chance) in enumerate(reached.items()):
         studies = np.empty((count, 3))
@@ -145,6 +147,7 @@ def validate(
             if on_progress is not None and (run + 1) % 10 == 0:
                 on_progress(at * count + run + 1, len(reached) * count)
         measures = _measures(targets[name], *studies.T)
+        measured.append(measures)
         found.append({"truth": name, "difference": targets[name], **measures})
     note = (
         f"Outcomes that are not among these {n:,} items are not in these studies: what is rarer than 1 in {n:,} cannot "
@@ -157,9 +160,7 @@ def validate(
     if len(reached) < len(targets):
         hidden = "one model is hardly ever the worse one: these items cannot show studies of a smaller true difference"
         warnings.append(hidden)
-    worst = min(found, key=lambda row: float(row["coverage"] or 0))
-    covered = float(worst["coverage"] or 0)
-    error = float(worst["coverage_error"] or 0)
+    covered, error = min((row["coverage"], row["coverage_error"]) for row in measured)
     if covered + SIGNIFICANT * error < LOW_COVERAGE:
         warnings.append(f"95% intervals hold the true difference in {covered:.3f} of such studies only")
     first, second = pair.models
@@ -171,8 +172,8 @@ class Units:
     """Items or clusters: the total difference, the number of items, the group and the items of each."""
 
     total: UnitFloats
-    size: Int[np.ndarray, " unit"]
-    group: Int[np.ndarray, " unit"]
+    size: UnitInts
+    group: UnitInts
     items: Sequence[ItemInts]
 
     @classmethod
@@ -195,13 +196,13 @@ class Units:
         if to == observed:
             return np.ones(len(self.total))
         residual = self.total - to * self.size
-        residual = residual / np.sqrt(np.square(residual).mean())
+        residual /= np.sqrt(np.square(residual).mean())
 
         def tilted(steepness: float) -> UnitFloats:
             power = steepness * residual
             top = np.full(self.group.max() + 1, -np.inf)
             np.maximum.at(top, self.group, power)
-            return np.asarray(np.exp(power - top[self.group]))
+            return np.exp(power - top[self.group])
 
         def excess(steepness: float) -> float:
             return self.mean(tilted(steepness)) - to
@@ -210,9 +211,7 @@ class Units:
             return None
         return tilted(float(brentq(excess, -STEEPEST, STEEPEST, xtol=1e-12)))
 
-    def drawn(
-        self, chance: UnitFloats, counts: Int[np.ndarray, " group"], rng: np.random.Generator
-    ) -> Int[np.ndarray, " drawn"]:
+    def drawn(self, chance: UnitFloats, counts: GroupInts, rng: np.random.Generator) -> Int[np.ndarray, " drawn"]:
         """So many units of each group."""
         picked = []
         for group, count in enumerate(counts.tolist()):
@@ -230,7 +229,8 @@ def _study(pair: Scores, units: Units, picks: Int[np.ndarray, " drawn"]) -> tupl
     if pair.clusters is not None:
         of_item = np.repeat(np.arange(len(picks)), units.size[picks])
         clusters = Partition(of_item, names[: len(picks)])
-    study = replace(pair.part(np.arange(2), items), items=names, clusters=clusters)
+    study = pair.part(np.arange(2), items)
+    study = replace(study, items=names, clusters=clusters)
     row = compare(study, engine="exact").pairs[0]
     difference = row.difference or 0.0
     if row.low is None or row.high is None:
@@ -238,25 +238,23 @@ def _study(pair: Scores, units: Units, picks: Int[np.ndarray, " drawn"]) -> tupl
     return difference, row.low, row.high
 
 
-def _measures(
-    truth: float, mean: Float[np.ndarray, " study"], low: Float[np.ndarray, " study"], high: Float[np.ndarray, " study"]
-) -> dict[str, float | None]:
+def _measures(truth: float, mean: StudyFloats, low: StudyFloats, high: StudyFloats) -> dict[str, float | None]:
     """Coverage, width and verdicts; a type-S error is a verdict for the wrong model, type M is exaggeration."""
     decided = (low > 0) | (high < 0)
-    real = decided if truth != 0 else np.zeros(len(mean), bool)
+    real = decided & (truth != 0)
     covered = (low <= truth) & (truth <= high)
-    wrong = ((low > 0) != (truth > 0))[real]
+    wrong = (low > 0) != (truth > 0)
     exaggeration = np.abs(mean[real]) / abs(truth or 1.0)
-    values = (covered, high - low, decided, wrong, exaggeration)
-    measures: dict[str, float | None] = {}
-    for name, one in zip(MEASURES, values, strict=True):
-        n = len(one)
+    of_studies = (covered, high - low, decided, wrong[real], exaggeration)
+    measures = {}
+    for name, values in zip(MEASURES, of_studies, strict=True):
+        n = len(values)
         error = None
-        if one.dtype == bool and n:  # Agresti and Coull's, so that it is never 0
-            p = (int(one.sum()) + 2) / (n + 4)
+        if values.dtype == bool and n:  # Agresti and Coull's, so that it is never 0
+            p = (int(values.sum()) + 2) / (n + 4)
             error = math.sqrt(p * (1 - p) / (n + 4))
         elif n > 1:
-            error = float(one.std(ddof=1)) / math.sqrt(n)
-        measures[name] = float(one.mean()) if n else None
+            error = float(values.std(ddof=1)) / math.sqrt(n)
+        measures[name] = float(values.mean()) if n else None
         measures[f"{name}_error"] = error
     return measures

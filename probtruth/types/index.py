@@ -213,7 +213,7 @@ def as_names(names: Iterable[object] | None, what: str) -> Sequence[str] | None:
     return written
 
 
-def _in_order(size: int, names: Sequence[str] | None, what: str) -> tuple[Sequence[str], Int[np.ndarray, " name"]]:
+def _in_order(size: int, names: Sequence[str] | None, what: str) -> tuple[Sequence[str], Order]:
     if names is None:
         return row_numbers(size), np.arange(size)
     check.length(size, len(names), what)

@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Int
 
 from probtruth.check import Texts
-from probtruth.kernels.shapes import ChosenInts, ItemInts, ModelItem, TheseInts
+from probtruth.kernels.shapes import CellInts, ChosenInts, ItemInts, ModelCell, ModelItem, TheseInts
 from probtruth.types.shown import Brief
 
 
@@ -30,9 +30,9 @@ class Replicates(Brief):
     Cells stand by item (its place) and, within it, by replicate (the place of its name).
     """
 
-    item: Int[np.ndarray, " cell"]
-    replicate: Int[np.ndarray, " cell"]
-    values: Float[np.ndarray, "model cell"]
+    item: CellInts
+    replicate: CellInts
+    values: ModelCell
     names: Texts
     what: str = "replicate"  # or "annotator", whose part of the variance always counts
 

@@ -261,7 +261,7 @@ def _both(kind: str, values: Any, event: int) -> Table:
 
 def _common_names(tables: Mapping[str, NamedNumbers], passed: NamedNumbers, index: Index | None) -> NamedNumbers:
     """The names of rows and columns that all tables take: those that were passed, else those of the tables."""
-    common: dict[str, Sequence[str] | None] = {}
+    common = {}
     for side in SIDES:
         names = getattr(passed, side)
         names_of = {model: getattr(table, side) for model, table in tables.items()}

@@ -13,7 +13,7 @@ from probtruth.check import MaybeNumber, MaybeText, Source, Texts
 from probtruth.errors import InputError
 from probtruth.kernels.arrays import LabelTable, Table
 from probtruth.kernels.host import empty_array
-from probtruth.kernels.shapes import ChosenInts, ItemInts, ItemLabel, ModelItem, TheseInts
+from probtruth.kernels.shapes import ChosenInts, ItemInts, ItemLabel, ModelInts, ModelItem, TheseInts
 from probtruth.types.annotations import Annotations
 from probtruth.types.arguments import Frame
 from probtruth.types.index import Audit, no_repeats, order_of, ranks, rows_of
@@ -206,7 +206,7 @@ class Scores(Brief):
         return 1 if self.replicates is None else int(self.replicates.counts(len(self.items)).max())
 
     @property
-    def n_infinite(self) -> Int[np.ndarray, " model"]:
+    def n_infinite(self) -> ModelInts:
         """How many items have an infinite score, for each model."""
         return np.isinf(self.values).sum(1)
 

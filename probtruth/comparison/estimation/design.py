@@ -12,14 +12,22 @@ from probtruth import check, check_arrays
 from probtruth.errors import InputError
 from probtruth.frame_numbers import no_frame
 from probtruth.frames import missing, name_text
-from probtruth.kernels.shapes import ItemFloats, ItemInts, UnitFloats
+from probtruth.kernels.arrays import ratio
+from probtruth.kernels.shapes import (
+    Batch,
+    GroupFloats,
+    GroupInts,
+    ItemFloats,
+    ItemInts,
+    RowGroup,
+    RowUnit,
+    UnitFloats,
+    UnitInts,
+)
 from probtruth.types import Partition, Scores
 from probtruth.types.index import positions, sort_names
 
-OfUnit = Int[np.ndarray, " unit"]
-OfGroup = Int[np.ndarray, " group"]
 ItemRows = Float[np.ndarray, "row item"]
-UnitRows = Float[np.ndarray, "row unit"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,14 +37,14 @@ class Design:
     `weights` are those of the groups in the stratified mean.
     """
 
-    group_sizes: OfGroup
+    group_sizes: GroupInts
     group: ItemInts | None = None
     unit: ItemInts | None = None
-    unit_group: OfUnit | None = None
-    cluster_sizes: OfUnit | None = None
+    unit_group: UnitInts | None = None
+    cluster_sizes: UnitInts | None = None
     group_names: tuple[str, ...] = ("all",)
     cluster_names: tuple[str, ...] | None = None
-    weights: Float[np.ndarray, " group"] = field(default_factory=partial(np.ones, 1))
+    weights: GroupFloats = field(default_factory=partial(np.ones, 1))
     notes: tuple[str, ...] = ()
 
     @classmethod
@@ -87,31 +95,32 @@ class Design:
         return self.n_items if self.unit_group is None else len(self.unit_group)
 
     @property
-    def unit_sizes(self) -> OfUnit:
+    def unit_sizes(self) -> UnitInts:
         """How many items each unit has."""
         return np.ones(self.n_items, np.int64) if self.cluster_sizes is None else self.cluster_sizes
 
     @property
-    def group_units(self) -> OfGroup:
+    def group_units(self) -> GroupInts:
         """Units of each group."""
         return self.group_sizes if self.unit_group is None else np.bincount(self.unit_group, minlength=self.n_groups)
 
     @property
     def item_weights(self) -> ItemFloats:
         """What each item counts for in the stratified mean."""
-        return np.asarray((self.weights / self.group_sizes)[self.of_item()])
+        of_group = self.weights / self.group_sizes
+        return of_group[self.of_item()]
 
     @cached_property
     def leverage(self) -> UnitFloats:
         r"""What a unit's squared residual counts for, $(1 - 1/C)/(1 - n_c/n)$, 1 where all are of one size."""
         group = self.of_unit()
-        count = self.group_units[group]
-        items = self.group_sizes[group]
-        rest = count * (items - self.unit_sizes)
-        return np.asarray((count - 1) * items / np.where(rest > 0, rest, 1))
+        n_units = self.group_units[group]
+        n_items = self.group_sizes[group]
+        others = n_items - self.unit_sizes
+        return ratio((n_units - 1) * n_items, n_units * others)
 
     @cached_property
-    def df(self) -> Float[np.ndarray, " group"]:
+    def df(self) -> GroupFloats:
         """Degrees of freedom of the variance of each group's mean: C - 1, fewer where clusters differ in size."""
         plain = self.group_units - 1.0
         if self.cluster_sizes is None:
@@ -119,9 +128,11 @@ class Design:
         # Bell and McCaffrey 2002: the freedom of the variance under which this one has no bias
         group = self.of_unit()
         share = self.cluster_sizes / self.group_sizes[group]
-        leverage = share**2 / np.where(share < 1, 1 - share, 1.0)
-        square, one, two = self.group_totals(np.stack([share**2, leverage, leverage**2]))
-        freedom = 1 / np.where(square > 0, square + one**2 - two, 1.0)
+        square = share**2
+        leverage = ratio(square, 1 - share)
+        of_units = np.stack([square, leverage, leverage**2])
+        square, one, two = self.group_totals(of_units)
+        freedom = ratio(1.0, square + one**2 - two)
         differs = self.cluster_sizes * self.group_units[group] != self.group_sizes[group]
         uneven = np.bincount(group, differs, self.n_groups) > 0
         return np.where(uneven & (plain > 0), freedom, plain)
@@ -134,49 +145,59 @@ class Design:
         """Each item's cluster, or group where there are none."""
         return self.of_item() if self.unit is None else self.unit
 
-    def of_unit(self) -> OfUnit:
+    def of_unit(self) -> UnitInts:
         return self.of_item() if self.unit_group is None else self.unit_group
 
     def residuals(self, rows: ItemRows) -> ItemRows:
         """The items' numbers less the means of their groups."""
         group = self.of_item()
         means = totals(rows, group, self.n_groups) / self.group_sizes
-        return np.asarray(rows - means[:, group])
+        return rows - means[:, group]
 
-    def unit_totals(self, rows: ItemRows) -> UnitRows:
+    def unit_totals(self, rows: ItemRows) -> RowUnit:
         return rows if self.unit is None else totals(rows, self.unit, self.n_units)
 
-    def group_totals(self, rows: UnitRows) -> Float[np.ndarray, "row group"]:
-        return totals(rows, self.of_unit(), self.n_groups) if self.grouped else rows.sum(1)[:, None]
+    def group_totals(self, rows: RowUnit) -> RowGroup:
+        if not self.grouped:
+            return rows.sum(1, keepdims=True)
+        return totals(rows, self.of_unit(), self.n_groups)
 
 
-def effective(weights: Real[np.ndarray, "*batch unit"]) -> Float[np.ndarray, "*batch"]:
+def effective(weights: Real[np.ndarray, "*batch unit"]) -> Batch:
     """How many units of equal weight would tell as much (Kish 1965)."""
     weights = weights.astype(np.float64)
-    return np.asarray(weights.sum(-1) ** 2 / np.square(weights).sum(-1))
+    squares = np.square(weights).sum(-1)
+    return np.asarray(weights.sum(-1) ** 2 / squares)
 
 
 def totals(rows: ItemRows, codes: ItemInts, size: int) -> np.ndarray:
-    return np.stack([np.bincount(codes, row, size) for row in rows]) if len(rows) else np.zeros((0, size))
+    found = np.zeros((len(rows), size))
+    for at, row in enumerate(rows):
+        found[at] = np.bincount(codes, row, size)
+    return found
 
 
 def spread_out(
-    part: Shaped[np.ndarray, "*rows part"], places: Int[np.ndarray, " part"], size: int, empty: float = 0
+    part: Shaped[np.ndarray, "*axes"], places: Int[np.ndarray, " part"], size: int, empty: float = 0, axis: int = -1
 ) -> np.ndarray:
-    """The same columns among more, which are empty."""
-    columns = np.full((*part.shape[:-1], size), empty, part.dtype)
-    columns[..., places] = part
-    return columns
+    """The same entries of an axis among more, which are empty."""
+    shape = [*part.shape]
+    shape[axis] = size
+    found = np.full(shape, empty, part.dtype)
+    found.swapaxes(axis, -1)[..., places] = part.swapaxes(axis, -1)
+    return found
 
 
 def design(scores: Scores, groups: object, clusters: object, weights: object) -> Design:
     """The design from what the caller gives, a list in the caller's order of the items, or what the scores carry."""
     by_item = {"groups": groups, "clusters": clusters}
     for what, listed in by_item.items():
-        if listed is not None and not isinstance(listed, Mapping):
-            no_frame(listed, what)
-            in_caller_order = listed if isinstance(listed, list | tuple) else list(np.asarray(listed).ravel())
-            by_item[what] = scores.in_order(in_caller_order, what)
+        if listed is None or isinstance(listed, Mapping):
+            continue
+        no_frame(listed, what)
+        if not isinstance(listed, list | tuple):
+            listed = list(np.asarray(listed).ravel())
+        by_item[what] = scores.in_order(listed, what)
     return design_of(scores.items, **by_item, weights=weights, own_groups=scores.groups, own_clusters=scores.clusters)
 
 
@@ -189,14 +210,18 @@ def design_of(
     own_clusters: Partition | None = None,
 ) -> Design:
     """The design of items (their names; positions will do where nothing is given): what is given, else their own."""
-    grouped = own_groups if groups is None else partition_of(groups, items, "group")
-    clustered = own_clusters if clusters is None else partition_of(clusters, items, "cluster")
-    facts: dict[str, Any] = {}
+    grouped = own_groups
+    if groups is not None:
+        grouped = partition_of(groups, items, "group")
+    clustered = own_clusters
+    if clusters is not None:
+        clustered = partition_of(clusters, items, "cluster")
+    facts = {}
     units = None
     if clustered is not None:
         units = clustered.codes
         facts["cluster_names"] = tuple(clustered.names[code] for code in np.unique(units))
-    if grouped is not None and (np.bincount(grouped.codes) == 1).all() and len(grouped.names) > 1:
+    if grouped is not None and len(grouped.names) > 1 and np.bincount(grouped.codes).max() == 1:
         facts["notes"] = (f"all {len(grouped.names)} groups hold one item each: answered without groups",)
         grouped = None
     if grouped is None:
@@ -222,24 +247,31 @@ def partition_of(values: object, items: Sequence[str], what: str, of: str = "ite
             problem = f"no {what} for {of} {check.shortlist(absent, 3)}"
             raise InputError(problem, f"a {what} for every {of}", f"Add them to the {what}s.")
         listed: Sequence[object] = [table[item] for item in items]
+    elif isinstance(values, list | tuple):
+        listed = values
     else:
-        listed = values if isinstance(values, list | tuple) else np.asarray(values).ravel().tolist()
-        check.length(len(listed), len(items), f"{what}s")
+        listed = np.asarray(values).ravel().tolist()
+    check.length(len(listed), len(items), f"{what}s")
     # by type too: 1, 1.0 and True are equal, but not as names
-    keys = [(type(name), name) for name in listed]
-    text_of = {key: "" if missing(key[1]) else name_text(key[1]) for key in set(keys)}
-    texts = [text_of[key] for key in keys]
-    for item, text in zip(items, texts, strict=True):
-        if not text.strip():
-            raise InputError("a blank", f"a {what} for every {of}", f"Fill in the {what}.", f"{of} {check.quote(item)}")
+    text_of = {}
+    texts = []
+    for item, name in zip(items, listed, strict=True):
+        key = type(name), name
+        if key not in text_of:
+            text = "" if missing(name) else name_text(name)
+            if not text.strip():
+                where = f"{of} {check.quote(item)}"
+                raise InputError("a blank", f"a {what} for every {of}", f"Fill in the {what}.", where)
+            text_of[key] = text
+        texts.append(text_of[key])
     names = sort_names(set(texts))
     return Partition(positions(names, texts), names)
 
 
-def group_weights(values: object, names: Sequence[str], sizes: OfGroup) -> np.ndarray:
+def group_weights(values: object, names: Sequence[str], sizes: GroupInts) -> np.ndarray:
     """The weights of the groups; by default each weighs what it has of the items."""
     if values is None:
-        return np.asarray(sizes / sizes.sum())
+        return sizes / sizes.sum()
     if not isinstance(values, Mapping):
         raise InputError(f"weights {values!r}", "weights by name", "Pass a dict {group: weight}.")
     table = {name_text(name): value for name, value in values.items()}
@@ -248,7 +280,9 @@ def group_weights(values: object, names: Sequence[str], sizes: OfGroup) -> np.nd
         if name not in table:
             raise InputError(f"no weight for group {name!r}", "a weight for every group", "Add it.")
     listed = [table[name] for name in names]
-    array = check_arrays.as_floats(listed, "group", "weights").astype(np.float64)
-    if not (np.isfinite(array).all() and (array >= 0).all() and abs(array.sum() - 1) <= check_arrays.SUM_TOLERANCE):
-        raise InputError(f"weights {array.tolist()}", "non-negative weights that sum to 1", "Divide them by their sum.")
-    return array
+    weights = check_arrays.as_floats(listed, "group", "weights").astype(np.float64)
+    # not so of a NaN either
+    if not (weights.min() >= 0 and abs(weights.sum() - 1) <= check_arrays.SUM_TOLERANCE):
+        problem = f"weights {weights.tolist()}"
+        raise InputError(problem, "non-negative weights that sum to 1", "Divide them by their sum.")
+    return weights

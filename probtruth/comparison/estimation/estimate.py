@@ -27,21 +27,28 @@ from jaxtyping import Float, Int, Num
 from probtruth.comparison.estimation.design import Design, totals
 from probtruth.comparison.estimation.pairs import pair_rows_of, pairs_of
 from probtruth.comparison.results.unseen import Outcomes
-from probtruth.kernels.shapes import ModelFloats, ModelItem
+from probtruth.kernels.arrays import ratio
+from probtruth.kernels.shapes import (
+    Batch,
+    ChosenInts,
+    DrawFloats,
+    FiniteInts,
+    ModelFloats,
+    ModelItem,
+    ModelUnit,
+    RowFloats,
+    RowGroup,
+)
 from probtruth.types import Audit, RuleFacts
 from probtruth.types.pairs import Pair
 
 if TYPE_CHECKING:
     from probtruth.comparison.estimation.rectified import Rectified
 
-Batch = Float[np.ndarray, "*batch"]
 
-PerRow = Float[np.ndarray, " row"]
-PerGroup = Float[np.ndarray, "row group"]
-Draws = Float[np.ndarray, " draw"]
 Numbers = Num[np.ndarray, "*#batch"] | np.float64  # of shapes that broadcast
 # The place of each observation's unit (all have one), and the degrees of freedom of every row
-Units = tuple[Int[np.ndarray, " observation"], PerRow]
+Units = tuple[Int[np.ndarray, " observation"], RowFloats]
 Shares = dict[str, float | None]  # by source; None: unknown
 Intervals = dict[str, tuple[float, float] | None]
 # The variance of the difference of two models (by their places in the names) that comes from one source; None: unknown
@@ -60,61 +67,66 @@ class Part:
     `raw` is the variance before what chance alone gives was taken off: by its share the degrees of freedom count.
     """
 
-    variance: PerGroup
-    third: PerGroup
-    df: PerGroup
-    raw: PerGroup | None = None
+    variance: RowGroup
+    third: RowGroup
+    df: RowGroup
+    raw: RowGroup | None = None
 
-    def of(self, rows: slice | Int[np.ndarray, " chosen"]) -> "Part":
+    def of(self, rows: slice | ChosenInts) -> "Part":
         raw = None if self.raw is None else self.raw[rows]
         return Part(self.variance[rows], self.third[rows], self.df[rows], raw)
 
     @property
-    def with_chance(self) -> PerGroup:
+    def with_chance(self) -> RowGroup:
         return self.variance if self.raw is None else self.raw
 
-    def drawn(self, rng: np.random.Generator) -> Draws:
+    def drawn(self, rng: np.random.Generator) -> DrawFloats:
         """The variance of one mean, then draws of it: it was estimated with so many degrees of freedom."""
         estimated = float(self.with_chance[0, 0])
+        of_chance = estimated - self.variance[0, 0]
         df = float(self.df[0, 0])
         draws = np.full(1 + SHARE_DRAWS, estimated)
         if df < MANY:
             draws[1:] *= df / rng.chisquare(df, SHARE_DRAWS)
-        return np.asarray(np.maximum(draws - (estimated - self.variance[0, 0]), 0.0))
+        return np.maximum(draws - of_chance, 0.0)
 
 
 def part_of(square: Numbers, cube: Numbers, n: Numbers, weight: Numbers, df: Numbers) -> Part:
     """The part of n independent units that weigh so many items, from the sums of powers of their residuals."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        of_square = n / (n - 1) / weight**2
-        of_cube = n**2 / ((n - 1) * (n - 2)) / weight**3.0
-        variance = np.where(n > 1, of_square * square, np.nan)
-        third = np.where(n > 2, of_cube * cube, 0.0)
+    of_square = ratio(n, n - 1, np.nan) / weight**2
+    unbiased = ratio(n**2, (n - 1) * (n - 2))
+    of_cube = unbiased / weight**3.0
+    variance = of_square * square
+    third = np.where(n > 2, of_cube * cube, 0.0)
     return Part(variance, third, np.broadcast_to(df, variance.shape))
 
 
-def _of_units(of_models: Float[np.ndarray, "model unit"], df: PerRow) -> Part:
+def _of_units(of_models: ModelUnit, df: RowFloats) -> Part:
     """The part of units from what each adds to every model."""
     squares, cubes = power_sums(of_models)
-    return part_of(squares, cubes, df[:, None] + 1.0, np.float64(1), df[:, None])
+    df = df[:, None]
+    return part_of(squares, cubes, df + 1.0, np.float64(1), df)
 
 
-def power_sums(of_models: Float[np.ndarray, "model unit"]) -> tuple[PerGroup, PerGroup]:
+def power_sums(of_models: ModelUnit) -> tuple[RowGroup, RowGroup]:
     """The sums of squares and of cubes of each row, from sums of products of models' numbers."""
-    squared = np.square(of_models)
     product = of_models @ of_models.T
-    crossed = squared @ of_models.T
+    crossed = np.square(of_models) @ of_models.T
     square_of_model = product.diagonal()
     cube_of_model = crossed.diagonal()
     first, second = pairs_of(np.arange(len(of_models))).T
     both = square_of_model[first] + square_of_model[second]
     square = both - 2 * product[first, second]
-    cube = cube_of_model[first] - cube_of_model[second] + 3 * (crossed[second, first] - crossed[first, second])
-    for at in np.flatnonzero(square <= NEAR * both).tolist():  # else rounding would tell models that are alike apart
+    skew = crossed[second, first] - crossed[first, second]
+    of_models_alone = cube_of_model[first] - cube_of_model[second]
+    cube = of_models_alone + 3 * skew
+    for at in np.flatnonzero(square <= NEAR * both):  # else rounding would tell models that are alike apart
         apart = of_models[first[at]] - of_models[second[at]]
         square[at] = apart @ apart
         cube[at] = np.square(apart) @ apart
-    return np.concatenate([square_of_model, square])[:, None], np.concatenate([cube_of_model, cube])[:, None]
+    squares = np.append(square_of_model, square)
+    cubes = np.append(cube_of_model, cube)
+    return squares[:, None], cubes[:, None]
 
 
 def rows_from_models(means: Float[np.ndarray, "model ..."]) -> Float[np.ndarray, "row ..."]:
@@ -169,7 +181,10 @@ class About:
     @property
     def bound(self) -> float:
         """The largest difference that two scores of an item can have; infinite where that is not known."""
-        return math.inf if self.range is None else self.range[1] - self.range[0]
+        if self.range is None:
+            return math.inf
+        low, high = self.range
+        return high - low
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,15 +198,15 @@ class Estimate:
     """
 
     names: tuple[str, ...]
-    mean: PerGroup
+    mean: RowGroup
     parts: Mapping[str, Part]
     design: Design
     about: About
     within: Mapping[str, VarianceOf] = field(default_factory=dict)
     n_items: Num[np.ndarray, " group"] | None = None
     n_units: int | None = None
-    centre: PerGroup | None = None
-    plain: PerGroup | None = None
+    centre: RowGroup | None = None
+    plain: RowGroup | None = None
     ends: Float[np.ndarray, "end row"] | None = None
     of_new: Mapping[str, Part] = field(default_factory=dict)
 
@@ -200,7 +215,7 @@ class Estimate:
         return len(self.names)
 
     @property
-    def order(self) -> Int[np.ndarray, " finite"]:
+    def order(self) -> FiniteInts:
         """Where the models of the estimate stand among all."""
         return np.array([self.about.models.index(name) for name in self.names], np.int64)
 
@@ -249,11 +264,12 @@ class Estimate:
             of_cells = totals(influence, cell, int(cell.max(initial=0)) + 1)
             # of one annotator nothing is known of others, of two all that two can tell; between them by the number
             counted = np.clip(freedom, 0.0, 1.0)[:, None] ** 2
-            part = _of_units(of_annotators[:, of_annotators.any(0)], np.maximum(freedom, 1.0))
-            chance = power_sums(of_cells)[0] * (part.df + 1) / part.df
+            with_votes = of_annotators.any(0)
+            part = _of_units(of_annotators[:, with_votes], np.maximum(freedom, 1.0))
+            squares, _ = power_sums(of_cells)
+            chance = squares * (part.df + 1) / part.df
             extra = counted * np.maximum(part.variance - chance, 0.0)
-            with np.errstate(divide="ignore", invalid="ignore"):
-                third = np.where(extra > 0, part.third * (extra / part.variance) ** 1.5, 0.0)
+            third = part.third * ratio(extra, part.variance) ** 1.5
             parts["annotators"] = Part(extra, third, part.df, raw=counted * part.variance)
         design = Design(np.array([of_items.shape[1]]))
         models = about.models or tuple(names)
@@ -269,38 +285,41 @@ class Estimate:
         for name, part in parts.items():
             if part.variance.shape[1] > 1:
                 parts[name] = self._combined(part)
-        centre = None if self.centre is None else self.centre @ weights
-        plain = None
-        if self.plain is not None:
-            plain = self._combined(replace(self.items, variance=self.plain)).variance
+        centre = self.centre
+        if centre is not None:
+            centre = centre @ weights
+        plain = self.plain
+        if plain is not None:
+            plain = self._combined(replace(self.items, variance=plain)).variance
         return replace(self, mean=self.mean @ weights, parts=parts, centre=centre, plain=plain)
 
     def _combined(self, part: Part) -> Part:
         weights = self.design.weights
+        square = weights**2
         estimated = self.design.df > 0
-        of_group = weights[estimated] ** 2 * part.variance[:, estimated]
+        of_group = square[estimated] * part.variance[:, estimated]
         variance = of_group.sum(1, keepdims=True)
         squares = of_group**2 / part.df[:, estimated]
         spread = squares.sum(1, keepdims=True)
         if not estimated.all():
             pooled, pooled_df = self.pooled()
-            of_others = weights[~estimated] ** 2 / self.group_items[~estimated]
-            of_pooled = float(of_others.sum()) * pooled[:, None]
+            of_others = square[~estimated] / self.group_items[~estimated]
+            of_pooled = of_others.sum() * pooled[:, None]
             variance = variance + of_pooled
             spread = spread + of_pooled**2 / pooled_df
-        with np.errstate(invalid="ignore", divide="ignore"):
-            df = np.where(spread > 0, variance**2 / spread, part.df.sum(1, keepdims=True))
-        return Part(variance, part.third @ weights[:, None] ** 3, df)
+        df = ratio(variance**2, spread, part.df.sum(1, keepdims=True))
+        third = part.third @ weights[:, None] ** 3
+        return Part(variance, third, df)
 
-    def pooled(self) -> tuple[PerRow, float]:
+    def pooled(self) -> tuple[RowFloats, float]:
         """The variance of one item, pooled over groups, for each row, and its degrees of freedom."""
-        freedom = self.design.df
-        df = float(freedom.sum(where=freedom > 0))
+        estimated = self.design.df > 0
+        freedom = self.design.df[estimated]
+        df = float(freedom.sum())
         if df == 0:
             return np.full(len(self.mean), np.nan), df
-        estimated = freedom > 0
-        weight = freedom[estimated] * self.group_items[estimated]
-        return self.items.variance[:, estimated] @ weight / df, df
+        weight = freedom * self.group_items[estimated] / df
+        return self.items.variance[:, estimated] @ weight, df
 
     def total(self) -> Part:
         """All parts of the mean over these groups together, with the degrees of freedom of the sum."""
@@ -316,11 +335,10 @@ class Estimate:
             third = third + part.third
             raw = raw + part.with_chance
             spread = spread + part.with_chance**2 / part.df
-        with np.errstate(invalid="ignore", divide="ignore"):
-            joined = joined_df(first.variance, first.df, raw, raw**2 / spread)
+        joined = joined_df(first.variance, first.df, raw, ratio(raw**2, spread))
         return Part(variance, third, np.where(spread > 0, joined, first.df))
 
-    def plain_variance(self) -> PerRow:
+    def plain_variance(self) -> RowFloats:
         """The variance of the mean over these groups without the items that stand for rare differences."""
         over_groups = self.over_groups()
         variance = over_groups.total().variance
@@ -330,15 +348,16 @@ class Estimate:
 
     def shares(self, a: int, b: int, seed: int) -> tuple[Shares, Intervals]:
         """What each source has of the variance of the difference of two models, and its 95% interval; None: unknown."""
-        (place,) = self.n_models + pair_rows_of(np.array([[a, b]]), self.n_models)
+        row = self.n_models + pair_rows_of(np.array([[a, b]]), self.n_models)
         rng = np.random.default_rng(seed)
-        variances: dict[str, Draws] = {}  # the estimate, then draws of it
+        variances = {}  # the estimate, then draws of it
         for name, part in self.over_groups().parts.items():
-            variances[name] = part.of(slice(place, place + 1)).drawn(rng)
+            variances[name] = part.of(row).drawn(rng)
         total = np.sum([*variances.values()], axis=0)
         varies = bool(total[0] > 0)
         if not varies:
-            total = variances[next(iter(variances))] = np.ones_like(total)
+            total = np.ones_like(total)
+            variances[next(iter(variances))] = total
         unknown = False
         if "items" in variances:
             for name, variance_of in self.within.items():
@@ -351,12 +370,13 @@ class Estimate:
         shares: Shares = dict.fromkeys(SOURCES)
         intervals: Intervals = dict.fromkeys(SOURCES)
         for name, of_source in variances.items():
-            share = np.divide(of_source, total, out=np.zeros_like(total), where=total > 0)
-            shares[name] = float(share[0])
+            share = ratio(of_source, total)
+            estimated = float(share[0])
+            shares[name] = estimated
             intervals[name] = None
             if varies and not unknown:
                 low, high = np.quantile(share[1:], [0.025, 0.975]).tolist()
-                intervals[name] = (min(low, share[0]), max(high, share[0]))
+                intervals[name] = (min(low, estimated), max(high, estimated))
         if unknown:
             shares["items"] = None
         elif "items" not in variances:
@@ -372,6 +392,8 @@ def joined_df(
 ) -> Batch:
     """Degrees of freedom of a mean whose variance has a part from many items and one from few units."""
     # Satterthwaite's rule has squared shares; a share estimated from two or three units is often small by chance
+    power = unit_df / (unit_df + 1)
     with np.errstate(invalid="ignore", divide="ignore"):
-        share = (raw / (variance + raw)) ** (unit_df / (unit_df + 1))
-        return np.asarray(np.maximum(1 / (share / unit_df + (1 - share) / df), 1.0))
+        share = (raw / (variance + raw)) ** power
+        inverse = share / unit_df + (1 - share) / df
+        return np.asarray(np.maximum(1 / inverse, 1.0))

@@ -3,13 +3,13 @@
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float
 
-from probtruth.comparison.estimation.estimate import MANY, Part, PerGroup
+from probtruth.comparison.estimation.estimate import MANY, Part
 from probtruth.comparison.estimation.pairs import rows_of
 from probtruth.errors import InputError, PosteriorError
-from probtruth.kernels.arrays import moments_around_mean, to_host
-from probtruth.kernels.shapes import ItemFloats, ModelItem
+from probtruth.kernels.arrays import moments_around_mean, ratio, to_host
+from probtruth.kernels.shapes import FiniteInts, ItemFloats, ModelItem, RowGroup
 from probtruth.types import LabelsBehind, Replicates, Scores
 
 BLOCK = 1 << 12  # Items whose losses by label are in memory at once
@@ -38,29 +38,34 @@ def fixed_variance(
     expected = scores.losses[a] - scores.losses[b]
     shifted = expected + influence[a] - influence[b]
     rows = np.stack([shifted, expected])
-    deviation = rows - (rows @ item_weights)[:, None]
+    mean = rows @ item_weights
+    deviation = rows - mean[:, None]
     with_weights, without = deviation**2 @ item_weights**2
     return max(float(with_weights - without) - within, 0.0)
 
 
 def fixed_estimate(
-    scores: Scores, item_weights: ItemFloats, correlation: float | None, order: Int[np.ndarray, " finite"]
-) -> tuple[PerGroup, Part]:
+    scores: Scores, item_weights: ItemFloats, correlation: float | None, order: FiniteInts
+) -> tuple[RowGroup, Part]:
     """The means of the models and pairs, in one column, and what their labels, or answers, leave unsure of them."""
-    mean: list[float] = []
-    moments: list[MeanMoments] = []
-    for a, b in rows_of(order).tolist():
-        models = [a] if b < 0 else [a, b]
-        mean.append(float((_difference(scores.losses[models]) * item_weights).sum()))
-        moments.append(_moments(scores, item_weights, models, correlation))
-    variance, third, spread = np.array(moments).reshape(-1, 3, 1).swapaxes(0, 1)
-    df = np.divide(variance**2, spread, out=np.full_like(variance, MANY), where=spread > 0)
-    return np.array(mean)[:, None], Part(variance, third, np.minimum(df, MANY))
+    rows = rows_of(order)
+    mean = np.zeros((len(rows), 1))
+    moments = np.zeros((3, len(rows), 1))
+    for row, pair in enumerate(rows.tolist()):
+        models = [model for model in pair if model >= 0]
+        losses = _difference(scores.losses[models])
+        mean[row] = losses @ item_weights
+        moments[:, row, 0] = _moments(scores, item_weights, models, correlation)
+    variance, third, spread = moments
+    df = ratio(variance**2, spread, MANY)
+    return mean, Part(variance, third, np.minimum(df, MANY))
 
 
 def _difference(rows: np.ndarray) -> np.ndarray:
     """What a single model has, or a first one more than a second."""
-    return np.asarray(rows[0] if len(rows) == 1 else rows[0] - rows[1])
+    if len(rows) == 1:
+        return rows[0]
+    return rows[0] - rows[1]
 
 
 def _moments(scores: Scores, item_weights: ItemFloats, models: Sequence[int], correlation: float | None) -> MeanMoments:
@@ -72,8 +77,10 @@ def _moments(scores: Scores, item_weights: ItemFloats, models: Sequence[int], co
     total = np.zeros(3)
     for items, variance, third, df in moments:
         weight = item_weights[items]
-        second = weight**2 * variance
-        total += [second.sum(), (weight**3 * third).sum(), (second**2 / df).sum()]
+        of_variance = weight**2 * variance
+        of_third = weight**3 * third
+        spread = of_variance**2 / df
+        total += [of_variance.sum(), of_third.sum(), spread.sum()]
     return total
 
 
@@ -102,9 +109,11 @@ def _over_labels(scores: Scores, models: Sequence[int]) -> ItemMoments:
             probs = behind.shares[rows]
             n_votes = behind.n_votes[rows].astype(np.float64)
             if behind.log_probs is not None:
-                predicted = np.nanmean(np.exp(to_host(behind.log_probs[:, rows])), 0)
+                log_probs = to_host(behind.log_probs[:, rows])
+                predicted = np.nanmean(np.exp(log_probs), 0)
                 probs = np.where(n_votes[:, None] == 1, predicted, probs)
-        losses = np.where(probs > 0, to_host(behind.losses_of(np.array(models), rows)), 0.0)
+        losses = to_host(behind.losses_of(np.array(models), rows))
+        losses = np.where(probs > 0, losses, 0.0)
         if not np.isfinite(losses).all():
             model, item, _ = np.argwhere(~np.isfinite(losses))[0]
             raise PosteriorError(
@@ -113,10 +122,13 @@ def _over_labels(scores: Scores, models: Sequence[int]) -> ItemMoments:
                 "Hint: score with a floor, or with another rule."
             )
         second, third = moments_around_mean(_difference(losses), probs)
-        votes = np.isfinite(n_votes)  # of the mean over the votes, without bias
-        fewer = np.where(votes, n_votes - 1, 1.0)
-        third = np.where(votes & (n_votes == 2), 0.0, third / np.maximum(fewer * np.where(votes, n_votes - 2, 1), 1))
-        yield rows, second / np.maximum(fewer, 1), third, np.where(votes & (n_votes > 1), fewer, np.inf)
+        df = np.full(len(probs), np.inf)
+        counted = np.isfinite(n_votes) & (n_votes > 1)  # moments of the mean over the votes, without bias
+        n = n_votes[counted]
+        df[counted] = n - 1
+        second[counted] /= n - 1
+        third[counted] = ratio(third[counted], (n - 1) * (n - 2))
+        yield rows, second, third, df
 
 
 def _over_replicates(
@@ -144,7 +156,9 @@ def _over_replicates(
         if (n < 2).any():
             wanted = "the same folds for every model"
             raise InputError("folds that the two models do not share", wanted, "Name folds alike.")
-        mean = np.bincount(item, row[there], n_items) / n
-        residual = row[there] - mean[item]
-        variance = np.bincount(item, residual**2, n_items) / (n - 1)
-        yield slice(None), variance * (1 / n + shared), np.zeros(n_items), n - 1
+        answers = row[there]
+        mean = np.bincount(item, answers, n_items) / n
+        residual = answers - mean[item]
+        df = n - 1
+        variance = np.bincount(item, residual**2, n_items) / df
+        yield slice(None), variance * (1 / n + shared), np.zeros(n_items), df

@@ -3,12 +3,14 @@
 from dataclasses import dataclass, replace
 
 import numpy as np
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Bool, Float
 
 from probtruth.comparison.estimation.design import Design
-from probtruth.comparison.estimation.estimate import About, Estimate, Part, PerGroup, part_of
+from probtruth.comparison.estimation.estimate import About, Estimate, Part, part_of
 from probtruth.comparison.estimation.moments import Moments
 from probtruth.comparison.estimation.pairs import pair_rows_of, pairs_of
+from probtruth.kernels.arrays import ratio
+from probtruth.kernels.shapes import CellInts, RowGroup
 
 # Differences that spread by less than this, relative to the scores, are one constant difference.
 ROUNDING = 8 * np.finfo(np.float64).eps
@@ -23,7 +25,7 @@ def estimate_of(moments: Moments, plan: Design, about: About) -> Estimate:
     pairs = pairs_of(models)
     n_models = len(moments.models)
     rows = np.concatenate([models, n_models + pair_rows_of(pairs, n_models)])
-    largest = np.concatenate([moments.largest[models], moments.largest[pairs].max(1)])
+    largest = np.append(moments.largest[models], moments.largest[pairs].max(1))
     ends = moments.ends[:, rows]
     rounding = ends.max((0, 2), initial=0.0) <= ROUNDING * largest
     sums = _Sums(plan, moments.n, moments.powers[:, rows].copy())
@@ -35,24 +37,27 @@ def estimate_of(moments: Moments, plan: Design, about: About) -> Estimate:
     unit_totals = sums.n * mean
     if plan.unit_group is not None:
         mean = plan.group_totals(unit_totals) / plan.group_sizes
-    apart = np.maximum(high - mean, mean - low).max(1, initial=0.0)
+    above = high - mean
+    below = mean - low
+    apart = np.maximum(above, below).max(1, initial=0.0)
     constant = apart <= ROUNDING * largest
     square, cube = sums.about(mean, constant)
     part = part_of(square, cube, plan.group_units, plan.group_sizes, plan.df)
-    names = tuple([moments.models[row] for row in models])
+    names = tuple([moments.models[model] for model in models])
     least_and_most = np.stack([low.min(1), high.max(1)])
     estimate = Estimate(names, mean, {"items": part}, plan, about, ends=least_and_most)
     differ, total = moments.sizes[:, rows]
     # with holes the sizes are those of the clusters' items that a pair shares
     of_units = plan.unit_group is not None and about.shared_items is None
     if of_units:
-        differ = plan.group_totals((unit_totals != 0).astype(np.float64))
+        unit_differs = (unit_totals != 0).astype(np.float64)
+        differ = plan.group_totals(unit_differs)
     differ = np.where(rounding[:, None], 0, differ)
     constant_group = differ == 0
     if about.range is not None:  # else nothing says by how much a constant difference could vary
         constant_group |= low == high
-    ties = np.where(constant_group, 1.0, 1 - differ / plan.group_units)
-    weight = ties * plan.group_units / plan.n_units
+    n_ties = np.where(constant_group, plan.group_units, plan.group_units - differ)
+    weight = n_ties / plan.n_units
     weight[:, plan.group_units < 2] = 0.0
     weight[: len(models)] = 0.0
     if not weight.any():
@@ -65,17 +70,18 @@ def estimate_of(moments: Moments, plan: Design, about: About) -> Estimate:
             total = plan.group_totals(np.abs(unit_totals))
     # how large a difference is, by what it adds to the sum: of a constant group, that of all; of ties, the bound
     total = np.where(rounding[:, None], 0.0, total)
-    of_group = np.divide(squares, total, out=np.zeros_like(total), where=total > 0)
-    of_all = total.sum(1)
-    of_ties = 0.0 if about.range is None else about.bound * plan.n_items / plan.n_units
-    overall = np.full(len(rows), of_ties)
+    of_group = ratio(squares, total)
+    of_ties = np.zeros(len(rows))
+    if about.range is not None:
+        of_ties += about.bound * plan.n_items / plan.n_units
     if about.shared_items is not None:  # an item counts for those that the pair does not share
         first, second = pairs_of(np.arange(len(models))).T
         shared = about.shared_items[first, second]
-        overall[len(models) :] *= plan.n_items / np.maximum(shared, 1)
-    np.divide(squares.sum(1), of_all, out=overall, where=of_all > 0)
-    size = np.where(constant_group, overall[:, None], of_group)
-    return _with_rare(estimate, sums, constant, np.where(size > 0, weight, 0.0), size)
+        of_ties[len(models) :] *= plan.n_items / np.maximum(shared, 1)
+    of_all = ratio(squares.sum(1), total.sum(1), of_ties)
+    size = np.where(constant_group, of_all[:, None], of_group)
+    weight[size <= 0] = 0.0
+    return _with_rare(estimate, sums, constant, weight, size)
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,29 +89,33 @@ class _Sums:
     """The number of items and the powers of every row, by cell."""
 
     design: Design
-    n: Int[np.ndarray, " cell"]
+    n: CellInts
     powers: Float[np.ndarray, "power row cell"]
 
-    def about(self, centre: PerGroup, constant: Bool[np.ndarray, " row"]) -> tuple[PerGroup, PerGroup]:
+    def about(self, centre: RowGroup, constant: Bool[np.ndarray, " row"]) -> tuple[RowGroup, RowGroup]:
         """Sums of squares and of cubes of the units' residuals about centres; 0 of a constant about itself."""
         plan = self.design
         mean = self.powers[0]
         if plan.unit_group is not None:
-            residual = self.n * (mean - centre[:, plan.of_unit()])
-            largest = np.abs(self.n * mean).max(1, initial=0.0)
+            apart = mean - centre[:, plan.of_unit()]
+            residual = self.n * apart
+            of_units = self.n * mean
+            largest = np.abs(of_units).max(1, initial=0.0)
             same = np.abs(residual).max(1, initial=0.0) <= ROUNDING * largest
             residual[constant & same] = 0.0
             square = residual**2 * plan.leverage
-            return plan.group_totals(square), plan.group_totals(square * residual)
+            cube = square * residual
+            return plan.group_totals(square), plan.group_totals(cube)
         square, cube = np.where(constant[:, None], 0.0, self.powers[1:])
         shift = mean - centre
         shift[np.abs(shift) <= ROUNDING * np.abs(centre)] = 0.0
-        cube = cube + 3 * square * shift + self.n * shift**3
-        return square + self.n * shift**2, cube
+        of_shift = self.n * shift**2
+        cube = cube + shift * (3 * square + of_shift)
+        return square + of_shift, cube
 
 
 def _with_rare(
-    estimate: Estimate, sums: _Sums, constant: Bool[np.ndarray, " row"], weight: PerGroup, size: PerGroup
+    estimate: Estimate, sums: _Sums, constant: Bool[np.ndarray, " row"], weight: RowGroup, size: RowGroup
 ) -> Estimate:
     """The estimate with a part of a unit more in every group, whose difference is of this size and of either sign.
 
@@ -117,22 +127,26 @@ def _with_rare(
         return estimate
     plan = estimate.design
     items = estimate.items
-    unit = plan.group_sizes / plan.group_units
+    unit_size = plan.group_sizes / plan.group_units
     weight = weight[rows]
-    weighed = plan.group_sizes + weight * unit
+    n_items = plan.group_sizes + weight * unit_size
     centre = estimate.mean.copy()
-    centre[rows] *= plan.group_sizes / weighed
-    square, cube = replace(sums, powers=sums.powers[:, rows]).about(centre[rows], constant[rows])
-    shift = unit * centre[rows]
+    centre[rows] *= plan.group_sizes / n_items
+    of_rows = replace(sums, powers=sums.powers[:, rows])
+    square, cube = of_rows.about(centre[rows], constant[rows])
+    # the unit differs from the centre by its size, up or down, and by that of the centre
+    shift = unit_size * centre[rows]
     size_square = size[rows] ** 2
-    square = square + weight * (size_square + shift**2)
-    cube = cube - weight * (3 * size_square + shift**2) * shift
-    part = part_of(square, cube, plan.group_units + weight, weighed, plan.df)
+    shift_square = shift**2
+    square = square + weight * (size_square + shift_square)
+    cube = cube - weight * (3 * size_square + shift_square) * shift
+    part = part_of(square, cube, plan.group_units + weight, n_items, plan.df)
     variance = items.variance.copy()
     third = items.third.copy()
     variance[rows] = part.variance
     third[rows] = np.where(plan.group_units > 2, part.third, 0.0)
-    return replace(estimate, parts={"items": Part(variance, third, items.df)}, centre=centre, plain=items.variance)
+    with_rare = Part(variance, third, items.df)
+    return replace(estimate, parts={"items": with_rare}, centre=centre, plain=items.variance)
 
 
 def correlated_folds(estimate: Estimate, correlation: float) -> Estimate:

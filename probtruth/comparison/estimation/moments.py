@@ -12,12 +12,11 @@ from probtruth.comparison.estimation.pairs import pair_rows_of, pairs_of
 from probtruth.comparison.estimation.shared_units import sums_of_annotators
 from probtruth.comparison.estimation.unit_sums import UnitSums
 from probtruth.errors import InputError
-from probtruth.kernels.shapes import ModelFloats, ModelItem
+from probtruth.kernels.shapes import CellInts, ModelFloats, ModelItem
 from probtruth.types import Annotations, RuleFacts, Scores
 from probtruth.types.arguments import Groups
 from probtruth.types.index import positions, sort_names
 
-CellInts = Int[np.ndarray, " cell"]
 PowerSums = Float[np.ndarray, "power row cell"]
 
 # Powers of scores that are all below this in size would be lost, and those of scores beyond this overflow.
@@ -31,7 +30,7 @@ def influence_of(scores: Scores, plan: Design) -> ModelItem | None:
     behind = scores.labels
     if behind is None or behind.influence is None:
         return None
-    return np.asarray(plan.residuals(behind.influence))
+    return plan.residuals(behind.influence)
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,29 +128,36 @@ class Moments:
             plan: which items belong together.
         """
         order = np.argsort(np.array(scores.models), kind="stable")
-        values = losses[order] if (np.diff(order) != 1).any() else losses
+        values = losses
+        if (np.diff(order) != 1).any():
+            values = losses[order]
         models = tuple(scores.models[row] for row in order)
         columns = None
         if np.isnan(values).any():
             columns = Columns.of_items(values, plan.of_cell())
         largest = np.maximum(values.max(1, initial=0.0), -values.min(1, initial=0.0))
         infinite = np.zeros((2, len(values), plan.n_groups), np.int64)
-        for row in np.flatnonzero(~np.isfinite(largest)):
-            for sign, kind in enumerate((np.inf, -np.inf)):
-                infinite[sign, row] = np.bincount(plan.of_item()[values[row] == kind], minlength=plan.n_groups)
-            largest[row] = np.abs(values[row][np.isfinite(values[row])]).max(initial=0.0)
+        group = plan.of_item()
+        for model in np.flatnonzero(~np.isfinite(largest)):
+            row = values[model]
+            up = group[row == np.inf]
+            down = group[row == -np.inf]
+            infinite[0, model] = np.bincount(up, minlength=plan.n_groups)
+            infinite[1, model] = np.bincount(down, minlength=plan.n_groups)
+            largest[model] = np.abs(row[np.isfinite(row)]).max(initial=0.0)
         size = float(largest.max(initial=0.0))
         if size > LARGEST or 0 < size < SMALLEST:
             wanted = f"finite scores from {SMALLEST:g} to {LARGEST:g}"
             raise InputError(f"scores of size {size:g} at most", wanted, "Rescale the scores.")
-        n, powers, ends, sizes = _summed(values, plan) if columns is None else _with_holes(values, plan)
+        summed = _summed if columns is None else _with_holes
+        n, powers, ends, sizes = summed(values, plan)
         return cls(
             models=models,
             rule=scores.rule,
             higher_is_better=scores.higher_is_better,
             known=scores.known,
             groups=plan.group_names,
-            cells=plan.group_names if plan.cluster_names is None else plan.cluster_names,
+            cells=plan.cluster_names or plan.group_names,
             cell_group=np.arange(plan.n_groups) if plan.unit_group is None else plan.unit_group,
             n=n,
             powers=powers,
@@ -159,7 +165,7 @@ class Moments:
             sizes=sizes,
             infinite=infinite,
             largest=largest,
-            steps=_steps_of(values if columns is None else np.nan_to_num(values, posinf=np.inf, neginf=-np.inf)),
+            steps=_steps_of(values),
             columns=columns,
             cautions=scores.cautions,
         )
@@ -179,24 +185,31 @@ class Moments:
         """Which items belong together, as far as sums know."""
         if not self.clustered:
             return Design(self.n, group_names=self.groups)
-        sizes = np.bincount(self.cell_group, self.n, len(self.groups)).astype(np.int64)
-        return Design(sizes, None, None, self.cell_group, self.n, self.groups, self.cells)
+        sizes = np.bincount(self.cell_group, self.n, len(self.groups))
+        return Design(
+            sizes.astype(np.int64),
+            unit_group=self.cell_group,
+            cluster_sizes=self.n,
+            group_names=self.groups,
+            cluster_names=self.cells,
+        )
 
     @property
     def finite(self) -> Bool[np.ndarray, " model"]:
         """Which models have finite scores only."""
-        return np.asarray(~self.infinite.any((0, 2)))
+        return ~self.infinite.any((0, 2))
 
     @property
     def range(self) -> tuple[float, float] | None:
         """The least and the largest loss that an item can have, where that is known and finite."""
         if self.known.range is not None:
             low, high = self.known.range
-            return (low, high) if math.isfinite(high - low) else None
-        if self.steps is None:
+        elif self.steps is not None:
+            low, high = self.steps
+            high = max(high, low + 1)
+        else:
             return None
-        least, most = self.steps
-        return float(least), float(max(most, least + 1))
+        return (float(low), float(high)) if math.isfinite(high - low) else None
 
     def means(self, plan: Design) -> ModelFloats:
         """Each model's mean loss: infinite where a score that counts is, NaN for both signs.
@@ -204,17 +217,17 @@ class Moments:
         Arguments:
             plan: which items belong together.
         """
-        used = plan.weights > 0
-        up, down = self.infinite[..., used].any(-1)
+        counts = plan.weights > 0
+        up, down = self.infinite[..., counts].any(-1)
         mean = self.powers[0, : len(self.models)]
         with np.errstate(invalid="ignore"):
             if plan.n_clusters is not None:
                 mean = plan.group_totals(mean * self.n) / plan.group_sizes
-            means = mean[:, used] @ plan.weights[used]
+            means = mean[:, counts] @ plan.weights[counts]
         means[up] = np.inf
         means[down] = -np.inf
         means[up & down] = np.nan
-        return np.asarray(means)
+        return means
 
     def __add__(self, other: "Moments") -> "Moments":
         for name in ("rule", "higher_is_better", "clustered"):
@@ -225,9 +238,10 @@ class Moments:
         if (self.annotators is None) != (other.annotators is None):
             raise InputError("annotators in one part only", "in both or none", "Pass annotations with every part.")
         models = tuple(sorted({*self.models, *other.models}))
-        names = models, sort_names({*self.groups, *other.groups}), sort_names({*self.cells, *other.cells})
-        one = self._among(*names)
-        two = other._among(*names)
+        groups = sort_names({*self.groups, *other.groups})
+        cells = sort_names({*self.cells, *other.cells})
+        one = self._among(models, groups, cells)
+        two = other._among(models, groups, cells)
         columns = None
         if one.columns is not None and two.columns is not None:
             columns = (one.columns + two.columns).merged(one.clustered)
@@ -235,16 +249,17 @@ class Moments:
             hint = f"Compare the scores as a whole, or at most {MOST_MODELS} models."
             problem = f"parts with items that all of {len(models)} models have, and parts where some lack items"
             raise InputError(problem, "items that some lack in every part", hint)
-        if (one.cell_group != two.cell_group)[(one.n > 0) & (two.n > 0)].any():
+        in_both = (one.n > 0) & (two.n > 0)
+        if (one.cell_group != two.cell_group)[in_both].any():
             raise InputError("a cluster in different groups", "clusters inside groups", "Name clusters apart.")
         entropy = None
         if self.known.entropy is not None and other.known.entropy is not None:
-            n = int(self.n.sum())
-            m = int(other.n.sum())
-            entropy = (n * self.known.entropy + m * other.known.entropy) / (n + m)
+            weights = [self.n.sum(), other.n.sum()]
+            entropy = float(np.average([self.known.entropy, other.known.entropy], weights=weights))
         steps = None
         if one.steps is not None and two.steps is not None:
-            steps = (min(one.steps[0], two.steps[0]), max(one.steps[1], two.steps[1]))
+            least, most = zip(one.steps, two.steps, strict=True)
+            steps = (min(least), max(most))
         annotators = None
         if one.annotators is not None and two.annotators is not None:
             annotators = one.annotators + two.annotators
@@ -265,62 +280,52 @@ class Moments:
         )
 
     def _among(self, models: tuple[str, ...], groups: tuple[str, ...], cells: tuple[str, ...]) -> "Moments":
-        """The same where models, groups and cells are some of more."""
+        """The same where models, groups and cells are some of more; models that are new to it lack all its items."""
+        columns = self.columns
+        annotators = self.annotators
+        if models != self.models and (columns is None or annotators is not None):
+            problem = f"models {self.models} and {models}"
+            raise InputError(problem, "parts of one table of scores", "Compare the scores as a whole.")
         group = positions(groups, self.groups)
         cell = positions(cells, self.cells)
-        annotators = self.annotators
-        columns = self.columns
-        found = replace(
+        model = positions(models, self.models)
+        n_models = len(models)
+        row = np.concatenate([model, n_models + pair_rows_of(pairs_of(model), n_models)])
+        n_rows = n_models * (n_models + 1) // 2
+        powers = spread_out(self.powers, cell, len(cells))
+        ends = spread_out(self.ends, group, len(groups), -np.inf)
+        sizes = spread_out(self.sizes, group, len(groups))
+        infinite = spread_out(self.infinite, group, len(groups))
+        if columns is not None:
+            columns = replace(columns, cell=cell[columns.cell]).among(n_models, model)
+        if annotators is not None:
+            annotators = annotators.among(group, len(groups))
+        return replace(
             self,
+            models=models,
             groups=groups,
             cells=cells,
             cell_group=spread_out(group[self.cell_group], cell, len(cells), -1),
             n=spread_out(self.n, cell, len(cells)),
-            powers=spread_out(self.powers, cell, len(cells)),
-            ends=spread_out(self.ends, group, len(groups), -np.inf),
-            sizes=spread_out(self.sizes, group, len(groups)),
-            infinite=spread_out(self.infinite, group, len(groups)),
-            columns=None if columns is None else replace(columns, cell=cell[columns.cell]),
-            annotators=None if annotators is None else annotators.among(group, len(groups)),
-        )
-        return found if models == self.models else found._with_models(models)
-
-    def _with_models(self, models: tuple[str, ...]) -> "Moments":
-        """The same where its models are some of more, which lack all items."""
-        if self.columns is None or self.annotators is not None:
-            problem = f"models {self.models} and {models}"
-            raise InputError(problem, "parts of one table of scores", "Compare the scores as a whole.")
-        place = positions(models, self.models)
-        n_models = len(models)
-        pairs = n_models + pair_rows_of(pairs_of(place), n_models)
-        rows = np.concatenate([place, pairs])
-        n_rows = n_models * (n_models + 1) // 2
-
-        def spread(values: np.ndarray, size: int, places: np.ndarray, empty: float) -> np.ndarray:
-            """Along the second axis."""
-            return spread_out(values.swapaxes(1, 2), places, size, empty).swapaxes(1, 2)
-
-        return replace(
-            self,
-            models=models,
-            powers=spread(self.powers, n_rows, rows, np.nan),
-            ends=spread(self.ends, n_rows, rows, -np.inf),
-            sizes=spread(self.sizes, n_rows, rows, 0),
-            infinite=spread(self.infinite, n_models, place, 0),
-            largest=spread_out(self.largest, place, n_models),
-            columns=self.columns.among(n_models, place),
+            powers=spread_out(powers, row, n_rows, np.nan, axis=1),
+            ends=spread_out(ends, row, n_rows, -np.inf, axis=1),
+            sizes=spread_out(sizes, row, n_rows, axis=1),
+            infinite=spread_out(infinite, model, n_models, axis=1),
+            largest=spread_out(self.largest, model, n_models),
+            columns=columns,
+            annotators=annotators,
         )
 
 
 def _steps_of(values: ModelItem) -> tuple[int, int] | None:
-    """The least and the largest of values that are all -1, 0 or 1; None of others."""
-    if not (_are_steps(values[:, :1000]) and _are_steps(values)):
-        return None
-    return int(values.min(initial=0.0)), int(values.max(initial=0.0))
-
-
-def _are_steps(values: ModelItem) -> bool:
-    return bool(((values == 0) | (np.abs(values) == 1)).all())
+    """The least and the largest of values that are all -1, 0, 1 or NaN; None of others."""
+    for part in (values[:, :1000], values):  # most others are known by the first
+        size = np.abs(part)
+        if not ((size == 0) | (size == 1) | np.isnan(part)).all():
+            return None
+    least = np.fmin.reduce(values, axis=None, initial=0.0)
+    most = np.fmax.reduce(values, axis=None, initial=0.0)
+    return int(least), int(most)
 
 
 def _summed(values: ModelItem, plan: Design) -> tuple[np.ndarray, ...]:
@@ -340,9 +345,12 @@ def _summed(values: ModelItem, plan: Design) -> tuple[np.ndarray, ...]:
     n_cells = plan.n_clusters or plan.n_groups
     pairs = pairs_of(np.arange(n_models))
     n_rows = n_models + len(pairs)
-    powers = np.zeros((3 if plan.n_clusters is None else 1, n_rows, n_cells))
+    n_powers = 3 if plan.n_clusters is None else 1
+    powers = np.zeros((n_powers, n_rows, n_cells))
     ends = np.full((2, n_rows, plan.n_groups), -np.inf)
     sizes = np.zeros((2, n_rows, plan.n_groups))
+    cells = cell[starts]
+    groups = group[group_starts]
     step = max(1, BLOCK // max(n_items, 1))
     with np.errstate(invalid="ignore", over="ignore"):
         for start in range(0, n_rows, step):
@@ -350,22 +358,24 @@ def _summed(values: ModelItem, plan: Design) -> tuple[np.ndarray, ...]:
             rows = values[start:stop]
             if stop > n_models:
                 first, second = pairs[max(0, start - n_models) : stop - n_models].T
-                rows = np.concatenate([rows, values[first] - values[second]])
-            of_cells = slice(start, stop), cell[starts]
+                differences = values[first] - values[second]
+                rows = np.concatenate([rows, differences])
+            block = slice(start, stop)
             mean = np.add.reduceat(rows, starts, axis=1) / count
-            powers[0][of_cells] = mean
+            powers[0][block, cells] = mean
             if plan.n_clusters is None:
-                residual = rows - (mean if len(starts) == 1 else np.repeat(mean, count, axis=1))
+                if len(cells) > 1:
+                    mean = np.repeat(mean, count, axis=1)
+                residual = rows - mean
                 raised = residual * residual
-                powers[1][of_cells] = np.add.reduceat(raised, starts, axis=1)
+                powers[1][block, cells] = np.add.reduceat(raised, starts, axis=1)
                 raised *= residual
-                powers[2][of_cells] = np.add.reduceat(raised, starts, axis=1)
-            of_groups = slice(start, stop), group[group_starts]
-            ends[0][of_groups] = -np.minimum.reduceat(rows, group_starts, axis=1)
-            ends[1][of_groups] = np.maximum.reduceat(rows, group_starts, axis=1)
-            sizes[0][of_groups] = np.add.reduceat(rows != 0, group_starts, axis=1, dtype=np.int64)
-            sizes[1][of_groups] = np.add.reduceat(np.abs(rows), group_starts, axis=1)
-    return spread_out(count, cell[starts], n_cells), powers, ends, sizes
+                powers[2][block, cells] = np.add.reduceat(raised, starts, axis=1)
+            ends[0][block, groups] = -np.minimum.reduceat(rows, group_starts, axis=1)
+            ends[1][block, groups] = np.maximum.reduceat(rows, group_starts, axis=1)
+            sizes[0][block, groups] = np.add.reduceat(rows != 0, group_starts, axis=1, dtype=np.int64)
+            sizes[1][block, groups] = np.add.reduceat(np.abs(rows), group_starts, axis=1)
+    return spread_out(count, cells, n_cells), powers, ends, sizes
 
 
 def _with_holes(values: ModelItem, plan: Design) -> tuple[np.ndarray, ...]:
@@ -374,23 +384,32 @@ def _with_holes(values: ModelItem, plan: Design) -> tuple[np.ndarray, ...]:
     n_rows = n_models * (n_models + 1) // 2
     group = plan.of_item()
     n_cells = plan.n_clusters or plan.n_groups
+    # axes: least and largest, or how many and how large; model or pair; group
     ends = np.full((2, n_rows, plan.n_groups), -np.inf)
     sizes = np.zeros((2, n_rows, plan.n_groups))
-    places = np.split(np.arange(n_models, n_rows), np.cumsum(np.arange(n_models - 1, 0, -1)))
+    stop = n_models
     for model, row in enumerate(values):
+        pairs = slice(stop, stop + n_models - 1 - model)  # those with the models after it
+        stop = pairs.stop
         seen = ~np.isnan(row)
         for at in np.unique(group[seen]):
-            here = np.flatnonzero(seen & (group == at))
-            ends[:, model, at] = -row[here].min(), row[here].max()
+            items = np.flatnonzero(seen & (group == at))
+            scores = row[items]
+            ends[0, model, at] = -scores.min()
+            ends[1, model, at] = scores.max()
+            of_others = np.take(values[model + 1 :], items, axis=1)
             with np.errstate(invalid="ignore"):  # of two infinite scores
-                rows = row[here] - np.take(values[model + 1 :], here, axis=1)
-            pairs = places[model]
+                rows = scores - of_others
             ends[0, pairs, at] = -np.fmin.reduce(rows, axis=1, initial=np.inf)
             ends[1, pairs, at] = np.fmax.reduce(rows, axis=1, initial=-np.inf)
-            sizes[0, pairs, at] = np.count_nonzero(np.fmax(np.abs(rows, out=rows), 0.0, out=rows), axis=1)
-            sizes[1, pairs, at] = rows.sum(1)
-    powers = np.full((3 if plan.n_clusters is None else 1, n_rows, n_cells), np.nan)
-    return np.bincount(plan.of_cell(), minlength=n_cells), powers, ends, sizes
+            distance = np.abs(rows)
+            distance[np.isnan(distance)] = 0.0
+            sizes[0, pairs, at] = np.count_nonzero(distance, axis=1)
+            sizes[1, pairs, at] = distance.sum(1)
+    n_powers = 3 if plan.n_clusters is None else 1
+    powers = np.full((n_powers, n_rows, n_cells), np.nan)
+    n = np.bincount(plan.of_cell(), minlength=n_cells)
+    return n, powers, ends, sizes
 
 
 def _merged(
@@ -404,13 +423,16 @@ def _merged(
     total = np.maximum(n + m, 1).astype(np.float64)
     n = n.astype(np.float64)
     m = m.astype(np.float64)
+    in_both = (n > 0) & (m > 0)
     with np.errstate(invalid="ignore", over="ignore"):
         merged = one + two
-        apart = np.where((n > 0) & (m > 0), two[0] - one[0], 0.0)
-        merged[0] = np.where(n > 0, one[0], two[0]) + apart * m / total
+        apart = np.where(in_both, two[0] - one[0], 0.0)
+        first = np.where(n > 0, one[0], two[0])
+        merged[0] = first + apart * m / total
         if len(merged) > 1:
-            product = n * m / total
-            merged[1] += apart**2 * product
-            merged[2] += apart**3 * product * (n - m) / total
-            merged[2] += 3 * apart * (n * two[1] - m * one[1]) / total
-    return np.asarray(merged)
+            of_means = apart**2 * n * m / total
+            crossed = n * two[1] - m * one[1]
+            merged[1] += of_means
+            third = (n - m) * of_means + 3 * crossed
+            merged[2] += apart * third / total
+    return merged

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float
 
 from probtruth import check
 from probtruth.comparison.estimation.design import Design, ItemRows, effective, totals
@@ -11,8 +11,8 @@ from probtruth.comparison.estimation.estimate import Estimate, Part, rows_from_m
 from probtruth.comparison.estimation.pairs import pairs_of
 from probtruth.comparison.estimation.unit_sums import squares_apart
 from probtruth.errors import InputError
-from probtruth.kernels.arrays import to_host
-from probtruth.kernels.shapes import ItemFloats
+from probtruth.kernels.arrays import ratio, to_host
+from probtruth.kernels.shapes import FiniteInts, ItemFloats, ModelModel
 from probtruth.types import ExpertScores, Scores
 
 # Items with an expert's answer that carry an interval, in all and in each group, and how many chosen alike they must be
@@ -27,7 +27,6 @@ AGREEING = 5.0
 # Of a label that occurs and has fewer answers, up to one more is counted: what it costs was hardly seen. The inferred
 # labels are doubted by so much beyond their probabilities, because annotators err together.
 FEW_OF_LABEL, DOUBTED = 5, 0.1
-TINY = 1e-300
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +43,7 @@ class Rectified:
     weights: ItemFloats
     tuned: float
     seldom: tuple[str, ...]
-    change: Float[np.ndarray, "model model"]
+    change: ModelModel
 
     @classmethod
     def of(cls, scores: Scores, gold: ExpertScores, plan: Design) -> "Rectified":
@@ -60,14 +59,23 @@ class Rectified:
         # their sum over pairs is that of the deviations from the models' mean
         fixed = _about_models(base, plan)
         moving = _about_models(slope, plan)
-        size = float((moving**2).sum())
+        size = float(moving @ moving)
         tuned = 0.0
         if size > 0:
-            best = float(np.clip(-(fixed * moving).sum() / size, 0.0, 1.0))
+            best = float(np.clip(-(fixed @ moving) / size, 0.0, 1.0))
             n_answered = len(gold.items)
             tuned = (n_answered * best + AGREEING) / (n_answered + AGREEING)
         values[finite] = base + tuned * slope
-        made = cls(gold, plan, values, weights, tuned, *_seldom(scores, gold, values, tuned))
+        seldom, change = _seldom(scores, gold, values, tuned)
+        made = cls(
+            gold=gold,
+            design=plan,
+            values=values,
+            weights=weights,
+            tuned=tuned,
+            seldom=seldom,
+            change=change,
+        )
         if made.effective < LEAST_EFFECTIVE:
             raise InputError(
                 f"expert labels that count as much as {made.effective:.2g} drawn at random",
@@ -76,7 +84,7 @@ class Rectified:
             )
         return made
 
-    def corrected(self, estimate: Estimate, order: Int[np.ndarray, " finite"]) -> Estimate:
+    def corrected(self, estimate: Estimate, order: FiniteInts) -> Estimate:
         """The means of the corrected scores with the freedom that so few answers leave."""
         if (self.weights == 1.0).all():
             return estimate
@@ -85,33 +93,37 @@ class Rectified:
         answered, remaining, n_answers, answers_df = self._weighing()
         n_others = units - np.bincount(plan.of_unit(), answered, plan.n_groups)
         # of the degrees of freedom one is used by the mean of all groups
-        used = 1.0 - 1.0 / max(float(answers_df.sum()) + plan.n_groups - 1, LEAST_EFFECTIVE - 1)
-        deviations = plan.unit_totals(plan.residuals(self.values[order]))
-        square = rows_from_models(deviations) ** 2
-        plain = plan.group_totals(square) * _grown(units)
-        of_answers = plan.group_totals(np.where(answered, square / remaining, 0.0)) / used
-        of_others = plan.group_totals(np.where(answered, 0.0, square)) * _grown(n_others)
+        n_free = float(answers_df.sum()) + plan.n_groups - 1
+        used = 1.0 - 1.0 / max(n_free, LEAST_EFFECTIVE - 1)
+        residuals = plan.residuals(self.values[order])
+        of_units = plan.unit_totals(residuals)
+        square = rows_from_models(of_units) ** 2
+        with_answer = np.where(answered, square / remaining, 0.0)
+        without = np.where(answered, 0.0, square)
+        plain = plan.group_totals(square) * ratio(units, units - 1, 1.0)
+        of_answers = plan.group_totals(with_answer) / used
+        of_others = plan.group_totals(without) * ratio(n_others, n_others - 1, 1.0)
         both = of_answers + of_others
-        varies = plain > 0
         spread = of_answers**2 / (used * answers_df)
         spread += of_others**2 / np.maximum(n_others - 1, 1)
-        satterthwaite = np.divide(both**2, spread, out=np.ones_like(both), where=varies)
-        df = np.where(varies, np.maximum(satterthwaite, 1.0), units - 1)
-        factor = np.divide(both, plain, out=np.ones_like(both), where=varies)
+        satterthwaite = np.maximum(ratio(both**2, spread), 1.0)
+        df = np.where(plain > 0, satterthwaite, units - 1)
+        factor = ratio(both, plain, 1.0)
         # one answer more that changes the rows by so much, shared between the groups
         first, second = pairs_of(order).T
         of_models = self.change[order, order]
-        change = np.concatenate([of_models, self.change[first, second]])[:, None]
+        change = np.append(of_models, self.change[first, second])[:, None]
         n_in_all = n_answers.sum()
         extra = change**2 / (n_answers * n_in_all)
-        third = change**3 / (n_answers**2 * n_in_all)
+        extra_third = change**3 / (n_answers**2 * n_in_all)
         counted = np.where(n_others > 0, n_answers / (n_answers + SKEWNESS_FROM), 1.0)
         items = estimate.items
         variance = items.variance * factor + extra
-        third = items.third * factor**1.5 * counted + third
-        part = Part(variance, third, df)
-        plain_variance = None if estimate.plain is None else estimate.plain * factor + extra
-        return replace(estimate, parts={"items": part}, plain=plain_variance)
+        third = items.third * factor**1.5 * counted + extra_third
+        plain_variance = estimate.plain
+        if plain_variance is not None:
+            plain_variance = plain_variance * factor + extra
+        return replace(estimate, parts={"items": Part(variance, third, df)}, plain=plain_variance)
 
     def _weighing(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """Which units have an answer, and what their squared deviations are divided by; of each group the effective
@@ -119,19 +131,23 @@ class Rectified:
         plan = self.design
         group = plan.of_unit()
         (weight,) = plan.unit_totals(self.weights[None])
-        share = weight / plan.group_totals(weight[None])[0, group]
+        (total,) = plan.group_totals(weight[None])
+        share = weight / total[group]
         (square,) = plan.group_totals(share[None] ** 2)
-        remaining = 1 - 2 * share + square[group]
+        of_all = square[group]
+        remaining = 1 - 2 * share + of_all
         leverage = share**2 / remaining
-        diagonal = share**4 - (leverage * (square[group] - 2 * share)) ** 2
-        rows = np.stack([diagonal, leverage, leverage * share, leverage * share**2])
-        total, zero, one, two = plan.group_totals(rows)
-        crossed = 2 * two * zero
-        crossed += 2 * one**2
-        crossed -= 4 * square * one * zero
-        noise = total + (square * zero) ** 2 + crossed
+        less = leverage * (of_all - 2 * share)
+        diagonal = share**4 - less**2
+        by_share = leverage * share
+        rows = np.stack([diagonal, leverage, by_share, by_share * share])
+        diagonal, zero, one, two = plan.group_totals(rows)
+        noise = diagonal + (square * zero) ** 2
+        crossed = two * zero + one**2 - 2 * square * one * zero
+        noise += 2 * crossed
         df = square**2 / noise
-        return weight > 0, remaining, 1 / square, np.where(square > OUTWEIGHS, 1.0, df)
+        df = np.where(square > OUTWEIGHS, 1.0, df)
+        return weight > 0, remaining, 1 / square, df
 
     def variance(self, a: int, b: int) -> float | None:
         """What the answers that were not given add to the variance of a mean difference."""
@@ -139,13 +155,13 @@ class Rectified:
         if not np.isfinite(losses).all():
             return None
         plan = self.design
-        expert = np.zeros(plan.n_items)
-        expert[self.gold.items] = losses[0] - losses[1]
-        deviation = expert - _hajek(expert[None], self.weights, plan)[0]
-        of_answers = float((plan.item_weights**2 * self.weights * deviation**2).sum())
+        expert = np.zeros((1, plan.n_items))
+        expert[:, self.gold.items] = losses[0] - losses[1]
+        deviation = plan.item_weights * (expert - _hajek(expert, self.weights, plan))
+        of_answers = float((deviation**2 @ self.weights)[0])
         difference = self.values[[a]] - self.values[[b]]
-        total = float((plan.unit_totals(plan.item_weights * plan.residuals(difference)) ** 2).sum())
-        return max(total - of_answers, 0.0)
+        of_units = _of_units(difference, plan)
+        return max(float(of_units @ of_units) - of_answers, 0.0)
 
     @property
     def by_chance(self) -> bool:
@@ -174,39 +190,40 @@ class Rectified:
         }
 
 
-def _seldom(
-    scores: Scores, gold: ExpertScores, values: ItemRows, tuned: float
-) -> tuple[tuple[str, ...], Float[np.ndarray, "model model"]]:
+def _seldom(scores: Scores, gold: ExpertScores, values: ItemRows, tuned: float) -> tuple[tuple[str, ...], ModelModel]:
     """Labels of few answers, and what one answer more of the costliest would change (see `Rectified`)."""
-    changes = np.zeros((len(values), len(values)))
-    if scores.labels is None or gold.labels is None or len(gold.items) == values.shape[1]:
+    n_models, n_items = values.shape
+    changes = np.zeros((n_models, n_models))
+    if scores.labels is None or gold.labels is None or len(gold.items) == n_items:
         return (), changes
     probs = to_host(scores.labels.truth)
-    answers = np.array([*gold.labels.values()])
-    seldom = np.flatnonzero((answers < FEW_OF_LABEL) & (np.maximum(answers, probs.sum(0)) >= 1))
-    finite = np.flatnonzero(np.isfinite(scores.losses).all(1) & np.isfinite(values).all(1))
+    n_answers = np.array([*gold.labels.values()])
+    occurs = np.maximum(n_answers, probs.sum(0)) >= 1
+    seldom = np.flatnonzero((n_answers < FEW_OF_LABEL) & occurs)
+    with_values = np.isfinite(scores.losses).all(1) & np.isfinite(values).all(1)
+    finite = np.flatnonzero(with_values)
     inferred = tuned * scores.losses[finite]
-    expected = inferred + (values[finite] - inferred).mean(1, keepdims=True)
-    size = np.zeros((len(finite), len(finite)))
-    for label in seldom.tolist():
+    correction = values[finite] - inferred
+    expected = inferred + correction.mean(1, keepdims=True)
+    costliest = np.zeros((len(finite), len(finite)))
+    for label in seldom:
         change = to_host(scores.labels.losses[..., label])[finite] - expected
         usable = np.isfinite(change).all(0)
-        change = np.where(usable, change, 0.0)
-        weight = (1 - DOUBTED) * probs[:, label] + DOUBTED * probs[:, label].mean()
-        weight = np.where(usable, weight, 0.0)
+        change = change[:, usable]
+        of_label = probs[:, label]
+        doubted = (1 - DOUBTED) * of_label + DOUBTED * of_label.mean()
+        weight = doubted[usable]
+        lacking = 1 - n_answers[label] / FEW_OF_LABEL
         square = squares_apart(change * np.sqrt(weight))
-        square *= (1 - answers[label] / FEW_OF_LABEL) / max(float(weight.sum()), TINY)
+        square *= ratio(lacking, weight.sum())
         total = change @ weight
-        side = total[:, None] - total
-        np.fill_diagonal(side, total)
-        size = np.where(square > size**2, np.copysign(np.sqrt(square), side), size)
-    changes[np.ix_(finite, finite)] = size
-    return tuple([*gold.labels][label] for label in seldom), changes
-
-
-def _grown(n: np.ndarray) -> np.ndarray:
-    """n / (n - 1); 1 where there is no second one."""
-    return np.where(n > 1, n / np.maximum(n - 1, 1e-9), 1.0)
+        direction = total[:, None] - total
+        np.fill_diagonal(direction, total)
+        size = np.copysign(np.sqrt(square), direction)
+        costliest = np.where(square > costliest**2, size, costliest)
+    changes[np.ix_(finite, finite)] = costliest
+    names = [*gold.labels]
+    return tuple(names[label] for label in seldom), changes
 
 
 def _weights(gold: ExpertScores, plan: Design) -> ItemFloats:
@@ -242,8 +259,9 @@ def _hajek(rows: ItemRows, weights: ItemFloats, plan: Design) -> ItemRows:
     """Each item's weighted mean over the answers of its group."""
     group = plan.of_item()
     total = totals(weights[None], group, plan.n_groups)
-    weighted = totals(np.where(weights > 0, weights * rows, 0.0), group, plan.n_groups)
-    return np.asarray((weighted / total)[:, group])
+    counted = np.where(weights > 0, weights * rows, 0.0)
+    mean = totals(counted, group, plan.n_groups) / total
+    return mean[:, group]
 
 
 def _weighted(rows: ItemRows, weights: ItemFloats, plan: Design) -> ItemRows:
@@ -254,5 +272,11 @@ def _weighted(rows: ItemRows, weights: ItemFloats, plan: Design) -> ItemRows:
 
 def _about_models(rows: ItemRows, plan: Design) -> Float[np.ndarray, " entry"]:
     """What units add to the deviations of the models from their mean, all models in one row."""
-    apart = rows - rows.mean(0) if len(rows) > 1 else rows
-    return plan.unit_totals(plan.item_weights * plan.residuals(apart)).ravel()
+    if len(rows) > 1:
+        rows = rows - rows.mean(0)
+    return _of_units(rows, plan)
+
+
+def _of_units(rows: ItemRows, plan: Design) -> Float[np.ndarray, " entry"]:
+    """What units add to the means of the rows, all in one."""
+    return plan.unit_totals(plan.item_weights * plan.residuals(rows)).ravel()

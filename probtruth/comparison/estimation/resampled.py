@@ -8,11 +8,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Bool, Float
 
 from probtruth.comparison.estimation.design import Design
 from probtruth.comparison.estimation.estimate import About, Estimate, part_of, rows_from_models
-from probtruth.kernels.shapes import ModelFloats
+from probtruth.kernels.arrays import ratio
+from probtruth.kernels.shapes import FiniteInts, ModelFloats
 
 MOST_UNITS = 500  # More units than this are dealt into so many bundles, which are left out as wholes
 CELLS = 1 << 22  # Weights of items in memory at once (32 MiB)
@@ -48,11 +49,14 @@ def bundled(plan: Design, seed: int) -> Design:
     start = 0
     n_bundles = 0
     for count in plan.group_units.tolist():
+        units = dealt[start : start + count]
         bundles_of_group = max(count // size, min(count, 2))
-        bundle[dealt[start : start + count]] = n_bundles + np.arange(count) % bundles_of_group
+        bundle[units] = n_bundles + np.arange(count) % bundles_of_group
         start += count
         n_bundles += bundles_of_group
-    return Design.of(plan.of_item(), bundle if plan.unit is None else bundle[plan.unit])
+    if plan.unit is not None:
+        bundle = bundle[plan.unit]
+    return Design.of(plan.of_item(), bundle)
 
 
 def resampled(values: Values, plan: Design) -> Resampled:
@@ -72,28 +76,34 @@ def resampled(values: Values, plan: Design) -> Resampled:
     return Resampled(values(every_unit)[0], np.concatenate(left_out))
 
 
-def estimate_of_metrics(
-    metrics: Resampled, within: Design, plan: Design, order: Int[np.ndarray, " finite"], about: About
-) -> Estimate:
+def estimate_of_metrics(metrics: Resampled, within: Design, plan: Design, order: FiniteInts, about: About) -> Estimate:
     """The estimate, in one column; `within` is the design whose units were left out.
 
     The variance is that of a mean whose units have the residuals r = (n_g - n_u) (theta - theta_(-u)) n / n_g.
     """
-    estimate = rows_from_models(metrics.estimate[order])[:, None]
+    of_models = metrics.estimate[order]
+    rounding = ROUNDING * np.abs(of_models).max(initial=0.0)
+    estimate = rows_from_models(of_models)[:, None]
     shift = estimate - rows_from_models(metrics.left_out.T[order])  # row, unit
-    shift[np.abs(shift) <= ROUNDING * np.abs(metrics.estimate[order]).max(initial=0.0)] = 0.0
+    shift[np.abs(shift) <= rounding] = 0.0
     group = within.of_unit()
     share = within.group_sizes / within.n_items
     rest = within.group_sizes[group] - within.unit_sizes
     residual = shift * rest / share[group]
-    residual -= (within.group_totals(residual) / within.group_units)[:, group]
+    mean = within.group_totals(residual) / within.group_units
+    residual -= mean[:, group]
     square = residual**2 * within.leverage
-    cube = square * residual
-    sums = within.group_totals(square), within.group_totals(cube)
+    part = part_of(
+        within.group_totals(square),
+        within.group_totals(square * residual),
+        within.group_units,
+        within.group_sizes,
+        within.df,
+    )
     by_group = Estimate(
         names=tuple(about.models[row] for row in order),
         mean=np.repeat(estimate, within.n_groups, axis=1),
-        parts={"items": part_of(*sums, within.group_units, within.group_sizes, within.df)},
+        parts={"items": part},
         design=replace(within, weights=share),
         about=about,
     )
@@ -101,9 +111,9 @@ def estimate_of_metrics(
     items = over_groups.items
     # few items may carry the whole difference: Satterthwaite's degrees of freedom for the kurtosis of the residuals
     squared_total = square.sum(1, keepdims=True) ** 2
-    excess = (square**2).sum(1, keepdims=True) - squared_total / len(group)
-    peaked = excess > 0
-    df = np.clip(2 * squared_total / np.where(peaked, excess, 1.0), LEAST_DF, items.df)
+    of_squares = (square**2).sum(1, keepdims=True)
+    excess = of_squares - squared_total / len(group)
+    df = ratio(2 * squared_total, excess, items.df)
+    parts = {"items": replace(items, df=np.clip(df, LEAST_DF, items.df))}
     about = replace(about, means=metrics.estimate)
-    parts = {"items": replace(items, df=np.where(peaked, df, items.df))}
     return replace(over_groups, mean=estimate, parts=parts, design=plan, about=about, n_units=within.n_units)

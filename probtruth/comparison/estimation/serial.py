@@ -21,18 +21,21 @@ EVEN, TAIL = 10, 20
 
 def serial_notes(scores: Scores, plan: Design, means: ModelFloats) -> tuple[str, ...]:
     """A warning where differences of the best model from another follow each other; none where no order is known."""
-    if not scores.item_order or plan.n_clusters is not None or plan.n_items < FEWEST or np.isnan(means).any():
+    finite = np.flatnonzero(np.isfinite(scores.values).all(1))
+    ordered = scores.item_order and plan.n_clusters is None
+    if not ordered or plan.n_items < FEWEST or np.isnan(means).any() or len(finite) < 2:
         return ()
-    order = slice(MOST) if scores.item_rows is None else np.argsort(scores.item_rows)[:MOST]
+    order = np.arange(plan.n_items)
+    if scores.item_rows is not None:
+        order = np.argsort(scores.item_rows)
+    order = order[:MOST]
     values = scores.losses[:, order]
     group = plan.of_item()[order]
-    finite = np.flatnonzero(np.isfinite(scores.values).all(1))
-    if len(finite) < 2:
-        return ()
     names = np.array(scores.models)[finite]
-    best, *others = finite[np.lexsort((names, means[finite]))]
+    by_mean = np.lexsort((names, means[finite]))
+    best, *others = finite[by_mean]
     bar = float(ndtri(1 - FALSE_ALARMS / len(others)))
-    alike: dict[str, float] = {}
+    alike = {}
     for other in sorted(others):
         correlation, z = lag_one(values[best] - values[other], group)
         if z > bar:
@@ -70,5 +73,6 @@ def lag_one(row: ItemFloats, group: ItemInts) -> tuple[float, float]:
     if neighbours < FEWEST - 1 or (uneven > EVEN and TAIL * uneven > len(row)):
         return 0.0, 0.0
     products = ranks[1:] * ranks[:-1]
-    total = float(products[group[1:] == group[:-1]].sum()) + bias
+    of_one_group = group[1:] == group[:-1]
+    total = float(products[of_one_group].sum()) + bias
     return total / neighbours, total / math.sqrt(neighbours)

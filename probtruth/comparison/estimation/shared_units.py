@@ -6,19 +6,18 @@ one annotator it is 0, and the answer is about this one; the more votes others g
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Int
 from scipy.special import chdtrc
 
 from probtruth.comparison.estimation.design import Design
 from probtruth.comparison.estimation.estimate import Estimate, Part
 from probtruth.comparison.estimation.pairs import rows_of
-from probtruth.comparison.estimation.unit_sums import Excess, Models, PerRow, UnitSums, UnitTotals, squares_apart
+from probtruth.comparison.estimation.unit_sums import Excess, UnitSums, UnitTotals, squares_apart
 from probtruth.errors import InputError
-from probtruth.kernels.arrays import to_host
-from probtruth.kernels.shapes import ItemLabel
+from probtruth.kernels.arrays import ratio, to_host
+from probtruth.kernels.shapes import ItemLabel, ModelCell, ModelInts, RowFloats
 from probtruth.types import Annotations, Scores
 
 SAME = 1e-6  # Vote shares closer than this are the same (they may have passed through float32)
@@ -38,7 +37,7 @@ class Shared:
     """
 
     what: str
-    models: Models
+    models: ModelInts
     units: UnitTotals
     n_units: int  # of the model that has fewest; of one alone, nothing tells what it adds
     named: bool = True
@@ -57,23 +56,26 @@ class Shared:
         of_new = {name: self.part(estimate.order, counted=1.0)}
         return replace(estimate, about=about, parts={**estimate.parts, name: part}, of_new=of_new)
 
-    def part(self, models: Models, counted: float | None = None) -> Part:
+    def part(self, models: ModelInts, counted: float | None = None) -> Part:
         """What they add to the means of these models and their pairs, or would if so much were known of new ones.
 
         One column, for all groups.
         """
         place = np.full(models.max(initial=0) + 2, -1)  # the last place, -1, is of no model
         place[self.models] = np.arange(len(self.models))
-        found = self.units.excess(*place[rows_of(models).T])
+        first, second = place[rows_of(models).T]
+        found = self.units.excess(first, second)
         counts = np.square(found.counted if counted is None else counted)
         raw = counts * found.raw
         if not self.named:
             doubt = np.minimum(_by_chance(found) / UNLIKELY, 1.0)
-            counts = counts * (1 - doubt / (1 + ((found.df - 1) / ENOUGH) ** 2))
+            more_df = (found.df - 1) / ENOUGH
+            doubt /= 1 + more_df**2
+            counts = counts * (1 - doubt)
             raw = counts * found.extra
         variance = counts * found.extra
         third = found.skewness * variance**1.5
-        return Part(*np.stack([variance, third, found.df, raw])[..., None])
+        return Part(variance[:, None], third[:, None], found.df[:, None], raw[:, None])
 
     @property
     def effective(self) -> float:
@@ -102,7 +104,8 @@ class Shared:
     def beyond_chance(self, names: Sequence[str]) -> tuple[str, ...]:
         """A warning where replicates that are taken to be answers asked again differ by more than chance."""
         models = np.arange(len(self.models))
-        suspect = _by_chance(self.units.excess(models, np.full(len(models), -1))) < SUSPECT
+        none = np.full(len(models), -1)
+        suspect = _by_chance(self.units.excess(models, none)) < SUSPECT
         if not suspect.any():
             return ()
         return (
@@ -112,19 +115,18 @@ class Shared:
         )
 
 
-def _by_chance(found: Excess) -> PerRow:
+def _by_chance(found: Excess) -> RowFloats:
     """The probability that units which do not differ would seem to differ as much."""
-    ratio = np.divide(found.raw, found.chance, out=np.zeros_like(found.raw), where=found.chance > 0)
-    return np.asarray(chdtrc(found.df, found.df * ratio))
+    return chdtrc(found.df, found.df * ratio(found.raw, found.chance))
 
 
-def of_annotators(scores: Scores, annotations: object, models: Models, plan: Design) -> Shared:
+def of_annotators(scores: Scores, annotations: object, models: ModelInts, plan: Design) -> Shared:
     """The annotators whose annotations are behind the scores."""
     sums = sums_of_annotators(scores, annotations, models, plan)
     return Shared("annotator", models, sums.units(plan.weights), sums.n_units)
 
 
-def sums_of_annotators(scores: Scores, annotations: object, models: Models, plan: Design) -> UnitSums:
+def sums_of_annotators(scores: Scores, annotations: object, models: ModelInts, plan: Design) -> UnitSums:
     """Each annotator's own loss of each model: the loss if the label were the one that this annotator gave."""
     if not isinstance(annotations, Annotations):
         raise InputError(f"annotations of type {type(annotations).__name__}", "Annotations", "Use read_annotations.")
@@ -139,7 +141,8 @@ def sums_of_annotators(scores: Scores, annotations: object, models: Models, plan
         problem = "annotations with scores that are not against vote shares"
         raise InputError(problem, "scores of the estimand 'distribution'", hint)
     row_named = {name: row for row, name in enumerate(scores.items)}
-    row_of = np.array([row_named.get(name, -1) for name in annotations.index.items])[annotations.item]
+    of_item = np.array([row_named.get(name, -1) for name in annotations.index.items])
+    row_of = of_item[annotations.item]
     scored = np.flatnonzero(row_of >= 0)
     item = row_of[scored]
     label = _labels_in_shares(annotations.label[scored], item, labels.shares)
@@ -153,13 +156,15 @@ def sums_of_annotators(scores: Scores, annotations: object, models: Models, plan
     ends = np.append(first, len(cell))
     losses = to_host(labels.losses)[models].reshape(len(models), -1)
 
-    def values(cells: slice) -> Float[np.ndarray, "model cell"]:
+    def values(cells: slice) -> ModelCell:
         start, stop, _ = cells.indices(len(first))
-        of_votes = losses[:, place[ends[start] : ends[stop]]]
-        size = np.diff(ends[start : stop + 1])
-        if (size == 1).all():
-            return np.asarray(of_votes)
-        return np.asarray(np.add.reduceat(of_votes, first[start:stop] - ends[start], axis=1) / size)
+        begins = first[start:stop]
+        votes = slice(ends[start], ends[stop])
+        of_votes = losses[:, place[votes]]
+        if len(begins) == votes.stop - votes.start:
+            return of_votes
+        n_votes = np.diff(begins, append=votes.stop)
+        return np.add.reduceat(of_votes, begins - votes.start, axis=1) / n_votes
 
     item_of_cell = cell[first] // len(names)
     return UnitSums.of(names, item_of_cell, cell[first] % len(names), values, plan)
@@ -170,23 +175,20 @@ def _labels_in_shares(
 ) -> Int[np.ndarray, " vote"]:
     """The votes' labels as columns of the shares, which may have labels of the predictions too; both must agree."""
     used = np.flatnonzero((shares > 0).any(0))
-    voted = np.unique(label)
+    voted, place = np.unique(label, return_inverse=True)
     if len(used) == len(voted):  # the used ones, in their order
-        label = used[np.searchsorted(voted, label)]
+        label = used[place]
     n_labels = shares.shape[1]
     votes = item * n_labels + np.minimum(label, n_labels - 1)
     counts = np.bincount(votes, minlength=shares.size).reshape(shares.shape)
-    found = counts / np.maximum(counts.sum(1, keepdims=True), 1)
-    if label.max(initial=0) >= n_labels or not np.allclose(found, shares, rtol=0, atol=SAME):
+    of_item = counts.sum(1, keepdims=True)
+    shares_of_votes = counts / np.maximum(of_item, 1)
+    if label.max(initial=0) >= n_labels or not np.allclose(shares_of_votes, shares, rtol=0, atol=SAME):
         raise InputError("annotations other than those behind the scores", "the same", "Score against their truth.")
     return label
 
 
-def _columns(values: Float[np.ndarray, "model cell"], cells: slice) -> Float[np.ndarray, "model cell_of_slice"]:
-    return values[:, cells]
-
-
-def of_replicates(scores: Scores, models: Models, plan: Design, named: bool = True) -> Shared:
+def of_replicates(scores: Scores, models: ModelInts, plan: Design, named: bool = True) -> Shared:
     """Each replicate's score of each model on each item that it has; models with the same cells are one set."""
     repeated = scores.replicates
     if repeated is None:
@@ -207,7 +209,11 @@ def of_replicates(scores: Scores, models: Models, plan: Design, named: bool = Tr
         cells = np.flatnonzero(present)
         item = repeated.item[cells]
         unit = repeated.replicate[cells]
-        values = partial(_columns, losses[np.ix_(alike, cells)])
+        of_cells = losses[np.ix_(alike, cells)]
+
+        def values(block: slice, of_cells: ModelCell = of_cells) -> np.ndarray:
+            return of_cells[:, block]
+
         sums = UnitSums.of(repeated.names, item, unit, values, plan)
         sets.append(sums.units(plan.weights))
         members.append(alike)
@@ -224,5 +230,6 @@ def of_replicates(scores: Scores, models: Models, plan: Design, named: bool = Tr
     units = sets[0]
     if len(sets) > 1:
         rounding = ROUNDING * np.abs(losses).max(initial=0.0, where=~np.isnan(losses))
-        units = UnitTotals.joined(sets, np.maximum(squares_apart(noise[order]), rounding**2))
+        chance = squares_apart(noise[order])
+        units = UnitTotals.joined(sets, np.maximum(chance, rounding**2))
     return Shared(repeated.what, models[order], units, min(n_units), named)

@@ -19,10 +19,26 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float
 
 from probtruth.comparison.estimation.design import Design, spread_out
-from probtruth.kernels.shapes import ModelFloats, UnitFloats
+from probtruth.comparison.estimation.design import effective as effective_number
+from probtruth.kernels.arrays import ratio
+from probtruth.kernels.shapes import (
+    CellFloats,
+    CellInts,
+    GroupFloats,
+    GroupInts,
+    ModelCell,
+    ModelFloats,
+    ModelInts,
+    ModelModel,
+    ModelUnit,
+    RowFloats,
+    RowInts,
+    RowUnit,
+    UnitFloats,
+)
 from probtruth.types.index import positions
 
 BLOCK = 1 << 16  # Cells worked on at once
@@ -32,53 +48,52 @@ NOISY = 10.0  # Times the items' part of answers by which noise in the units' pa
 SLOWLY = 1.5  # Power of the effective number less one by which the units' standard deviation comes in
 SKEWED_FROM = 3  # Effective units from which on a skewness starts to count; from one more on it counts in full
 
-PerRow = Float[np.ndarray, " row"]
-PerGroup = Float[np.ndarray, " group"]
 PerStratum = Float[np.ndarray, " stratum"]
-CellInts = Int[np.ndarray, " cell"]
-Models = Int[np.ndarray, " model"]
-LossesOf = Callable[[slice], Float[np.ndarray, "model cell"]]
+LossesOf = Callable[[slice], ModelCell]
 
 
 @dataclass(frozen=True, eq=False)
 class Excess:
     """What the units add to the variance of means: `raw` as their totals vary, `chance` what noise alone gives.
 
-    `effective` is the number of units of equal weight that would tell as much, and `counted` the part of their standard
-    deviation that counts: 0 of one unit, of which nothing tells how others differ, 1 from two of equal weight on.
+    `counted` is the part of their standard deviation that counts: 0 of one unit, of which nothing tells how others
+    differ, 1 from two of equal weight on.
     """
 
-    totals: Float[np.ndarray, "row unit"]  # what each unit adds to every mean
-    chance: PerRow
-    df: PerRow
-    least_df: PerRow
-    effective: PerRow
-    counted: PerRow
+    totals: RowUnit  # what each unit adds to every mean
+    chance: RowFloats
+    df: RowFloats
+    least_df: RowFloats
+    counted: RowFloats
 
     @property
-    def raw(self) -> PerRow:
+    def raw(self) -> RowFloats:
         return np.square(self.totals).sum(1)
 
     @property
-    def extra(self) -> PerRow:
+    def extra(self) -> RowFloats:
         """The variance of new units like these, at least 0."""
-        return np.asarray(np.maximum(self.raw - self.chance, 0.0))
+        return np.maximum(self.raw - self.chance, 0.0)
 
     @property
-    def skewness(self) -> PerRow:
+    def skewness(self) -> RowFloats:
         """That of the units' sum, from the third moment and the variance without bias."""
         n = self.least_df + 1.0
         counts = np.clip(n - SKEWED_FROM, 0.0, 1.0)
         counts[counts <= RESOLVED] = 0.0
         third = (self.totals**3).sum(1)
-        skewness = np.divide(third, self.raw**1.5, out=np.zeros_like(third), where=self.raw > 0)
-        unbiased = np.sqrt(n * (n - 1)) / np.maximum(n - 2, 1.0)  # n - 2 is at least 1 where it counts
-        return np.asarray(counts * unbiased * skewness)
+        skewness = ratio(third, self.raw**1.5)
+        divisor = np.maximum(n - 2, 1.0)  # n - 2 is at least 1 where it counts
+        unbiased = np.sqrt(n * (n - 1)) / divisor
+        return counts * unbiased * skewness
 
 
 @dataclass(frozen=True, eq=False)
 class _Spread:
-    """What the weights of units tell, whatever the losses: see `Excess`."""
+    """What the weights of units tell, whatever the losses: see `Excess`.
+
+    `effective` is the number of units of equal weight that would tell as much.
+    """
 
     scale: PerStratum
     factor: PerStratum
@@ -91,48 +106,56 @@ class _Spread:
     @property
     def of_chance(self) -> PerStratum:
         """What a square of a cell counts for in what chance gives."""
-        return np.asarray(self.size * self.factor * self.scale**2)
+        return self.size * self.factor * self.scale**2
 
 
 @dataclass(frozen=True, eq=False)
 class UnitTotals:
     """What units add to the mean of every model, which may be of other cells than those of the other models."""
 
-    totals: Float[np.ndarray, "model unit"]
-    chance: Float[np.ndarray, "model model"]  # what noise adds to differences; to a model by itself on the diagonal
-    contrast: Float[np.ndarray, "model unit"]  # what tells a unit from the others, by its votes alone
+    totals: ModelUnit
+    chance: ModelModel  # what noise adds to differences; to a model by itself on the diagonal
+    contrast: ModelUnit  # what tells a unit from the others, by its votes alone
     df: ModelFloats
     effective: ModelFloats
     counted: ModelFloats
 
     @classmethod
-    def joined(cls, sets: Sequence["UnitTotals"], chance: Float[np.ndarray, "model model"]) -> "UnitTotals":
+    def joined(cls, sets: Sequence["UnitTotals"], chance: ModelModel) -> "UnitTotals":
         """Of models of several sets, whose units have the same names."""
-        joined: dict[str, np.ndarray] = {}
+        joined = {}
         for name in ("totals", "contrast", "df", "effective", "counted"):
             joined[name] = np.concatenate([getattr(one, name) for one in sets])
         return cls(chance=chance, **joined)
 
-    def excess(self, first: Models, second: Models) -> Excess:
+    def excess(self, first: ModelInts, second: ModelInts) -> Excess:
         """What they add to the means of models' differences, or of a model by itself (-1 stands for none)."""
-        other = np.where(second < 0, first, second)
-        there = (second >= 0)[:, None]
-        totals = self.totals[first] - np.where(there, self.totals[other], 0.0)
+        by_itself = second < 0
+        other = np.where(by_itself, first, second)
+        of_others = np.where(by_itself[:, None], 0.0, self.totals[other])
+        totals = self.totals[first] - of_others
         raw = np.square(self.totals).sum(1)
-        one = raw[first]
-        two = raw[other]
         # Welch's rule between models of different units; of the same units, these count once
         square = self.contrast**2
-        square /= np.maximum(np.linalg.norm(square, axis=1, keepdims=True), np.finfo(float).tiny)
-        alike = np.minimum((square @ square.T)[first, other], 1.0)
-        df_one = self.df[first]
-        df_two = self.df[other]
-        spread = one**2 / df_one + two**2 / df_two + 2 * alike * one * two / np.sqrt(df_one * df_two)
-        least = np.minimum(df_one, df_two)
-        df = np.divide((one + two) ** 2, spread, out=least.copy(), where=spread > 0)
-        effective = np.minimum(self.effective[first], self.effective[other])
+        length = np.linalg.norm(square, axis=1, keepdims=True)
+        direction = ratio(square, length)
+        alike = np.minimum(direction @ direction.T, 1.0)[first, other]
+        of_model = raw / np.sqrt(self.df)
+        one = of_model[first]
+        two = of_model[other]
+        spread = one**2 + two**2 + 2 * alike * one * two
+        both = raw[first] + raw[other]
+        least = np.minimum(self.df[first], self.df[other])
+        df = ratio(both**2, spread, least)
         counted = np.minimum(self.counted[first], self.counted[other])
-        return Excess(totals, self.chance[first, other], df, least, effective, counted)
+        chance = self.chance[first, other]
+        return Excess(
+            totals=totals,
+            chance=chance,
+            df=df,
+            least_df=least,
+            counted=counted,
+        )
 
 
 OF_ROW = ("weight", "contrast", "total")
@@ -148,10 +171,10 @@ class UnitSums:
     """
 
     names: tuple[str, ...]
-    stratum: Int[np.ndarray, " row"]
-    unit: Int[np.ndarray, " row"]
-    weight: PerRow  # of 1/m
-    contrast: PerRow  # of (1 - 1/m)/m
+    stratum: RowInts
+    unit: RowInts
+    weight: RowFloats  # of 1/m
+    contrast: RowFloats  # of (1 - 1/m)/m
     total: Float[np.ndarray, "row model"]
     inverse: PerStratum  # of 1/m
     chance: PerStratum  # of (1 - 1/m)/m^2 over the cells
@@ -191,57 +214,63 @@ class UnitSums:
     def __add__(self, other: "UnitSums") -> "UnitSums":
         """Those of both parts, units by name."""
         names = tuple(sorted({*self.names, *other.names}))
-        keys = [one.stratum * len(names) + positions(names, one.names)[one.unit] for one in (self, other)]
+        keys: list[np.ndarray] = []
+        for part in (self, other):
+            unit = positions(names, part.names)[part.unit]
+            keys.append(part.stratum * len(names) + unit)
         rows, row_of = np.unique(np.concatenate(keys), return_inverse=True)
         summed: dict[str, np.ndarray] = {}
         for name in OF_STRATUM:
             summed[name] = getattr(self, name) + getattr(other, name)
         for name in OF_ROW:
             values = np.concatenate([getattr(self, name), getattr(other, name)])
-            summed[name] = np.zeros((len(rows), *values.shape[1:]))
-            np.add.at(summed[name], row_of, values)
+            of_rows = np.zeros((len(rows), *values.shape[1:]))
+            np.add.at(of_rows, row_of, values)
+            summed[name] = of_rows
         return UnitSums(names, rows // len(names), rows % len(names), **summed)
 
-    def among(self, groups: Int[np.ndarray, " group"], n_groups: int) -> "UnitSums":
+    def among(self, groups: GroupInts, n_groups: int) -> "UnitSums":
         """The same where the groups are some of more."""
         strata = np.concatenate([groups, n_groups + groups])
         parts: dict[str, Any] = {}
         for name in OF_STRATUM:
-            parts[name] = spread_out(getattr(self, name).T, strata, 2 * n_groups).T
+            parts[name] = spread_out(getattr(self, name), strata, 2 * n_groups, axis=0)
         return replace(self, stratum=strata[self.stratum], **parts)
 
-    def spread(self, weights: PerGroup) -> _Spread:
+    def spread(self, weights: GroupFloats) -> _Spread:
         """How far the units tell how others like them differ."""
         n_groups = len(weights)
+        n_units = len(self.names)
         of_one = np.arange(2 * n_groups) >= n_groups  # the strata of the items of one unit
         in_strata = self._in_strata()
         n_items = in_strata[:n_groups] + in_strata[n_groups:]
-        divisor = np.maximum(n_items, 1e-9)
-        scale = np.tile(np.where(n_items > 0, weights / divisor, 0.0), 2)
+        scale = np.tile(ratio(weights, n_items), 2)
         square_scale = scale**2
         # each unit's contrast with the others of its items; on items of one unit, with the others' items
-        among_all = self.weight * (1 - self.weight / in_strata[self.stratum])
-        own = self.contrast + of_one[self.stratum] * among_all
-        noise = self.chance + of_one * np.bincount(self.stratum, own, 2 * n_groups)
+        share = self.weight / in_strata[self.stratum]
+        among_all = self.weight * (1 - share)
+        contrast_of_row = self.contrast + of_one[self.stratum] * among_all
+        of_strata = np.bincount(self.stratum, contrast_of_row, 2 * n_groups)
+        noise = self.chance + of_one * of_strata
         # squares about a mean, those of the items of one unit, count for this as chance moves the totals
         factor = np.where(of_one, noise / np.maximum(in_strata - 1, 1), 1.0)
         of_row = scale[self.stratum]
-        weight = np.bincount(self.unit, of_row * self.weight, len(self.names))
-        contrast = np.bincount(self.unit, of_row * own, len(self.names))
+        weight = np.bincount(self.unit, of_row * self.weight, n_units)
+        contrast = np.bincount(self.unit, of_row * contrast_of_row, n_units)
         total_square = float((weight**2).sum())
-        effective = float(weight.sum()) ** 2 / total_square if total_square > 0 else 1.0
-        signal = _signal(contrast) - float(square_scale @ (factor * noise))
+        effective = float(ratio(weight.sum() ** 2, total_square, 1.0))
+        of_chance = float(square_scale @ (factor * noise))
+        signal = _signal(contrast) - of_chance
         if signal <= RESOLVED * total_square:
-            return _Spread(scale, factor, contrast, 0.0, 1.0, effective, 0.0)
-        square = contrast**2
-        participating = float(square.sum()) ** 2 / float((square**2).sum())
-        df = max(participating - 1.0, 1.0)
+            return _Spread(scale, factor, contrast, size=0.0, df=1.0, effective=effective, counted=0.0)
+        df = max(float(effective_number(contrast**2)) - 1.0, 1.0)
         # of the variance between items the units have what they do not share within a group
         group = self.stratum % n_groups
-        cells, cell = np.unique(group * len(self.names) + self.unit, return_inverse=True)
+        cells, cell = np.unique(group * n_units + self.unit, return_inverse=True)
         of_cell = np.bincount(cell, self.weight)
-        of_group = np.bincount(cells // len(self.names), of_cell**2, n_groups)
-        even = float(square_scale[:n_groups] @ (of_group / divisor))
+        of_group = np.bincount(cells // n_units, of_cell**2, n_groups)
+        mean = ratio(of_group, n_items)
+        even = float(square_scale[:n_groups] @ mean)
         inverse = float(square_scale @ self.inverse)
         size = max(total_square - inverse + even, 0.0) / signal
         # noise in the estimate averages out over units
@@ -249,42 +278,54 @@ class UnitSums:
         resolved = signal / (signal + of_noise / math.sqrt(df))
         # and the estimate tells little where its noise is many times that of the mean over the items (1: all see all)
         noisy = size * of_noise / inverse
-        resolved /= 1 + (max(noisy - 1.0, 0.0) / NOISY) ** 2
+        more_noise = max(noisy - 1.0, 0.0) / NOISY
+        resolved /= 1 + more_noise**2
         effective += (df - 1.0) * resolved**2
         counted = min(effective - 1.0, 1.0) ** SLOWLY * resolved
-        return _Spread(scale, factor, contrast, size, df, effective, counted)
+        return _Spread(
+            scale=scale,
+            factor=factor,
+            contrast=contrast,
+            size=size,
+            df=df,
+            effective=effective,
+            counted=counted,
+        )
 
-    def units(self, weights: PerGroup) -> UnitTotals:
+    def units(self, weights: GroupFloats) -> UnitTotals:
         """What the units add to the means of all models and of their differences."""
         spread = self.spread(weights)
         mean = self._means()
         residual = self.total - self.weight[:, None] * mean[self.stratum]
         weight = math.sqrt(spread.size) * spread.scale[self.stratum]
-        of_unit = np.zeros((len(self.names), mean.shape[1]))
+        n_models = mean.shape[1]
+        of_unit = np.zeros((len(self.names), n_models))
         np.add.at(of_unit, self.unit, weight[:, None] * residual)
+        # axes: stratum, model, other model; a model itself on the diagonal
         apart = mean[:, :, None] - mean[:, None, :]
-        diagonal = np.arange(mean.shape[1])
+        diagonal = np.arange(n_models)
         apart[:, diagonal, diagonal] = mean
-        about_mean = np.maximum(self.square - self._in_strata()[:, None, None] * apart**2, 0.0)
-        chance = np.tensordot(spread.of_chance, about_mean, 1)
-        alike = np.ones(mean.shape[1])
-        contrast = np.outer(alike, spread.contrast)
+        of_means = self._in_strata()[:, None, None] * apart**2
+        about_mean = np.maximum(self.square - of_means, 0.0)
         return UnitTotals(
-            of_unit.T, chance, contrast, spread.df * alike, spread.effective * alike, spread.counted * alike
+            totals=of_unit.T,
+            chance=np.tensordot(spread.of_chance, about_mean, 1),
+            contrast=np.tile(spread.contrast, (n_models, 1)),
+            df=np.full(n_models, spread.df),
+            effective=np.full(n_models, spread.effective),
+            counted=np.full(n_models, spread.counted),
         )
 
-    def noise(
-        self, weights: PerGroup, item: CellInts, values: LossesOf, plan: Design
-    ) -> Float[np.ndarray, "model cell"]:
+    def noise(self, weights: GroupFloats, item: CellInts, values: LossesOf, plan: Design) -> ModelCell:
         """What chance gives as each of these cells varies: the squares add up to that of `units`."""
         mean = self._means()
         weight = np.sqrt(self.spread(weights).of_chance)
-        found = np.zeros((mean.shape[1], len(item)))
+        noise = np.zeros((mean.shape[1], len(item)))
         share, stratum = _strata(item, plan)
         for cells, parts in _parts(item, share, values):
             at = stratum[cells]
-            found[:, cells] = weight[at] * (parts - mean.T[:, at])
-        return found
+            noise[:, cells] = weight[at] * (parts - mean.T[:, at])
+        return noise
 
     def _in_strata(self) -> PerStratum:
         return np.bincount(self.stratum, self.weight, len(self.inverse))
@@ -298,48 +339,52 @@ class UnitSums:
         return mean
 
 
-def _strata(item: CellInts, plan: Design) -> tuple[Float[np.ndarray, " cell"], Int[np.ndarray, " cell"]]:
+def _strata(item: CellInts, plan: Design) -> tuple[CellFloats, CellInts]:
     """What of its item each cell is, and its stratum."""
-    first = np.flatnonzero(np.diff(item, prepend=-1))  # the first cell of each item
-    count = np.diff(first, append=len(item))
-    of_cell = np.repeat(count, count)
-    return 1.0 / of_cell, plan.of_item()[item] + np.where(of_cell > 1, 0, plan.n_groups)
+    n_units = np.bincount(item)[item]
+    of_one = n_units == 1
+    stratum = plan.of_item()[item] + plan.n_groups * of_one
+    return 1.0 / n_units, stratum
 
 
-def _parts(
-    item: CellInts, share: Float[np.ndarray, " cell"], values: LossesOf
-) -> Iterator[tuple[slice, Float[np.ndarray, "model _"]]]:
+def _parts(item: CellInts, share: CellFloats, values: LossesOf) -> Iterator[tuple[slice, Float[np.ndarray, "model _"]]]:
     """What each cell adds up as, r, or x of an item of one unit; some items at once."""
-    first = np.flatnonzero(np.diff(item, prepend=-1))
-    starts = np.searchsorted(first, np.arange(0, len(item), BLOCK))
-    cuts = np.unique(np.append(first[starts[starts < len(first)]], len(item)))
-    for start, stop in pairwise(cuts.tolist()):
+    first = np.flatnonzero(np.diff(item, prepend=-1))  # the first cell of each item
+    new_block = np.flatnonzero(np.diff(first // BLOCK, prepend=-1))
+    for begin, end in pairwise([*new_block.tolist(), len(first)]):
+        starts = first[begin:end]
+        start = int(starts[0])
+        stop = len(item)
+        if end < len(first):
+            stop = int(first[end])
         cells = slice(start, stop)
         losses = values(cells)
-        inside = first[slice(*np.searchsorted(first, (start, stop)))]
-        count = np.diff(inside, append=stop)
-        mean = np.add.reduceat(losses, inside - start, axis=1) / count
+        count = np.diff(starts, append=stop)
+        mean = np.add.reduceat(losses, starts - start, axis=1) / count
         residual = losses - np.repeat(mean, count, axis=1)
-        yield cells, np.where(share[cells] < 1, residual * share[cells], losses)
+        part = share[cells]
+        yield cells, np.where(part < 1, residual * part, losses)
 
 
-def squares_apart(parts: Float[np.ndarray, "model cell"]) -> Float[np.ndarray, "model model"]:
+def squares_apart(parts: ModelCell) -> ModelModel:
     """Sums of squared differences of two models, and of a model itself on the diagonal."""
     product = parts @ parts.T
-    of_one = np.diag(product)
-    both = of_one[:, None] + of_one
+    of_model = np.diag(product)
+    both = of_model[:, None] + of_model
     square = both - 2 * product
-    for a, b in np.argwhere(np.triu(square < NEAR * both, 1)).tolist():
-        apart = parts[a] - parts[b]
-        square[a, b] = square[b, a] = apart @ apart
-    np.fill_diagonal(square, of_one)
-    return np.asarray(square)
+    near = np.triu(square < NEAR * both, 1)
+    for one, other in np.argwhere(near).tolist():
+        apart = parts[one] - parts[other]
+        square[one, other] = apart @ apart
+        square[other, one] = square[one, other]
+    np.fill_diagonal(square, of_model)
+    return square
 
 
 def _signal(contrast: UnitFloats) -> float:
     """What a unit's variance of 1 gives in the sum of the squared totals of all units."""
     square = contrast**2
     others = contrast.sum() - contrast
-    others_square = square.sum() - square
-    shared = np.divide(others_square, others**2, out=np.zeros_like(others), where=others > RESOLVED * contrast.max())
+    others[others <= RESOLVED * contrast.max()] = 0.0
+    shared = ratio(square.sum() - square, others**2)
     return float(square @ (1 + shared))

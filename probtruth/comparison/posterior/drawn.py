@@ -9,11 +9,20 @@ from jaxtyping import Float
 from scipy.special import ndtr
 
 from probtruth.comparison.options import Options
-from probtruth.comparison.posterior.groups import SDS, SPREAD, Hierarchy, Population, from_draws, significant
+from probtruth.comparison.posterior.groups import (
+    LOG_ROOT,
+    SDS,
+    SPREAD,
+    Hierarchy,
+    Population,
+    from_draws,
+    significant,
+)
 from probtruth.comparison.posterior.margin import Mixture
 from probtruth.comparison.posterior.program import integrated, program
 from probtruth.inference.diagnostics import MAX_RHAT, MIN_ESS, convergence, mean_with_error
 from probtruth.inference.nuts import Draws, sample
+from probtruth.kernels.shapes import DrawStep, StepFloats, StepStep
 
 if TYPE_CHECKING:
     import xarray
@@ -64,92 +73,108 @@ def _convergence(run: Draws) -> tuple[float, float]:
 
 
 def headline(
-    centre: Float[np.ndarray, " step"],
-    scale: Float[np.ndarray, " step"],
-    root: Float[np.ndarray, "step step"],
+    centre: StepFloats,
+    scale: StepFloats,
+    root: StepStep,
     df: float,
     options: Options,
-) -> tuple[Run, Float[np.ndarray, "draw step"]]:
+) -> tuple[Run, DrawStep]:
     """Draws of steps from model to model with these means and errors, and how far they lie from the means, in errors.
 
     The sampler is given means in units of their errors, so that scores of another scale give the same draws, scaled.
     """
     error = np.where(scale > 0, scale, 1.0)
-    mean = significant(centre / error)
-    data = {"mean": mean[None], "variance": np.ones((1, len(mean))), "df": np.full((1, len(mean)), df), "root": root}
-    run = sample(program, data, options.seed, draws=options.draws, chains=CHAINS)
-    standardised = run.sites["difference"] - mean
-    chances = [mean_with_error((step < 0) * 1.0)[1] for step in np.moveaxis(run.sites["difference"], -1, 0)]
-    ends = [end_error(step) for step in np.moveaxis(standardised, -1, 0)]
-    return Run([run], max(chances), max(ends), [_convergence(run)]), standardised.reshape(-1, len(mean))
+    mean = significant(centre / error)[None]
+    data = {"mean": mean, "variance": np.ones_like(mean), "df": np.full_like(mean, df), "root": root}
+    draws = sample(program, data, options.seed, draws=options.draws, chains=CHAINS)
+    difference = draws.sites["difference"]  # chain, draw, step
+    standardised = difference - mean
+    max_mcse = 0.0
+    end_mcse = 0.0
+    for step in range(len(centre)):
+        below = difference[..., step] < 0
+        _, of_probability = mean_with_error(below * 1.0)
+        max_mcse = max(max_mcse, of_probability)
+        end_mcse = max(end_mcse, end_error(standardised[..., step]))
+    run = Run([draws], max_mcse, end_mcse, [_convergence(draws)])
+    return run, standardised.reshape(-1, len(centre))
 
 
 def end_error(draws: Float[np.ndarray, "chain draw"]) -> float:
     """The Monte Carlo error of the ends of the 95% interval of draws, in its widths."""
-    low, high = np.quantile(draws, [0.025, 0.975])
-    errors: list[float] = []
-    for end in (low, high):
-        # the density at the end, from the quantiles about it
-        near = np.quantile(draws, [0.02, 0.03] if end == low else [0.97, 0.98])
-        density = 0.01 / max(float(near[1] - near[0]), 1e-300)
-        errors.append(mean_with_error((draws < end) * 1.0)[1] / density)
-    return max(errors) / float(high - low)
+    quantiles = np.quantile(draws, [0.02, 0.025, 0.03, 0.97, 0.975, 0.98])
+    _, low, _, _, high, _ = quantiles
+    largest = 0.0
+    for before, end, after in quantiles.reshape(2, 3).tolist():
+        below = draws < end
+        _, of_probability = mean_with_error(below * 1.0)
+        inverse_density = (after - before) / 0.01  # at the end
+        largest = max(largest, of_probability * inverse_density)
+    return largest / float(high - low)
 
 
 def mixture_errors(mixture: Mixture) -> tuple[float, float]:
     """The Monte Carlo errors of P(difference < 0) and of the ends of the 95% interval, in its widths."""
-    ends = [float(mixture.quantile(p)) for p in (0.025, 0.975)]
-    errors: list[float] = []
-    for value in (0.0, *ends):
+    low = float(mixture.quantile(0.025))
+    high = float(mixture.quantile(0.975))
+    of_probability = []
+    densities = []
+    for value in (0.0, low, high):
         z = (value - mixture.mean) / mixture.sd
-        by_batch = ndtr(z).reshape(CHAINS, -1, BATCH * SDS).mean(-1)
-        errors.append(mean_with_error(by_batch)[1])
-        if value != 0.0:
-            density = np.exp(-0.5 * z**2) / mixture.sd / np.sqrt(2 * np.pi)
-            errors[-1] /= float(density.mean()) * (ends[1] - ends[0])
-    return errors[0], max(errors[1:])
+        by_batch = ndtr(z).reshape(CHAINS, -1, BATCH * SDS)
+        _, error = mean_with_error(by_batch.mean(-1))
+        of_probability.append(error)
+        density = np.exp(-0.5 * z**2 - LOG_ROOT) / mixture.sd
+        densities.append(float(density.mean()))
+    of_zero, of_low, of_high = of_probability
+    end = max(of_low / densities[1], of_high / densities[2])
+    return of_zero, end / (high - low)
 
 
 def draw_population(population: Population, options: Options) -> tuple[Population, Run]:
     """The population with the posterior from draws, each pair by itself until its intervals are known well enough."""
-    runs: list[Draws] = []
-    found: list[Hierarchy] = []
-    errors: list[tuple[float, float]] = []
-    figures: list[tuple[float, float]] = []
+    posterior = []
+    runs = []
+    max_mcse = 0.0
+    end_mcse = 0.0
     for pair in range(len(population.prior.scale)):
-        of_pair: list[tuple[Hierarchy, tuple[float, float]]] = []
-
-        def enough(
-            run: Draws, pair: int = pair, of_pair: list[tuple[Hierarchy, tuple[float, float]]] = of_pair
-        ) -> bool:
-            rhat, ess = _convergence(run)
-            passes = rhat <= MAX_RHAT and ess >= MIN_ESS
-            if not passes and run.stats["lp"].shape[1] < MOST * GROUP_DRAWS:
-                return False
-            posterior = from_draws(population.groups, population.prior, run.sites, pair, options.seed)
-            shown = [mixture_errors(posterior.mixture(new_group)) for new_group in (False, True)]
-            chance, end = np.max(shown, axis=0).tolist()
-            of_pair.append((posterior, (chance, end)))
-            return passes and end <= END_ERROR
-
-        run = sample(
-            integrated,
-            population.data(pair),
-            options.seed,
-            draws=GROUP_DRAWS,
-            warmup=WARMUP,
-            chains=CHAINS,
-            target_accept=ACCEPT,
-            enough=enough,
-            most=MOST,
-        )
-        posterior, error = of_pair[-1]
+        run, hierarchy, probability_error, end = _draw_pair(population, pair, options)
+        posterior.append(hierarchy)
         runs.append(run)
-        found.append(posterior)
-        errors.append(error)
-        figures.append(_convergence(run))
-    chance, end = np.max(errors, axis=0).tolist()
-    return replace(population, posterior=found), Run(runs, chance, end, figures)
+        max_mcse = max(max_mcse, probability_error)
+        end_mcse = max(end_mcse, end)
+    figures = [_convergence(run) for run in runs]
+    return replace(population, posterior=posterior), Run(runs, max_mcse, end_mcse, figures)
+
+
+def _draw_pair(population: Population, pair: int, options: Options) -> tuple[Draws, Hierarchy, float, float]:
+    """The draws of one pair, its posterior, and the errors of a probability and of an interval's end."""
+    found = []
+
+    def enough(run: Draws) -> bool:
+        rhat, ess = _convergence(run)
+        passes = rhat <= MAX_RHAT and ess >= MIN_ESS
+        if not passes and run.stats["lp"].shape[1] < MOST * GROUP_DRAWS:
+            return False
+        posterior = from_draws(population.groups, population.prior, run.sites, pair, options.seed)
+        of_population = mixture_errors(posterior.mixture())
+        of_new_group = mixture_errors(posterior.mixture(new_group=True))
+        probability_error, end = np.maximum(of_population, of_new_group).tolist()
+        found.append((posterior, probability_error, end))
+        return passes and end <= END_ERROR
+
+    run = sample(
+        integrated,
+        population.data(pair),
+        options.seed,
+        draws=GROUP_DRAWS,
+        warmup=WARMUP,
+        chains=CHAINS,
+        target_accept=ACCEPT,
+        enough=enough,
+        most=MOST,
+    )
+    return run, *found[-1]
 
 
 def groups_of_tree(
@@ -168,41 +193,46 @@ def groups_of_tree(
     import xarray
 
     n = posterior.sizes["draw"]
-    shape = (CHAINS, n)
     size = population.unit[population.varies]
     reference = population.reference[population.varies]
-    columns = {name: np.concatenate([one.sites[name][:, :n] for one in run.runs], -1) for name in SITES[:4]}
-    difference = columns["difference"] * size + reference
-    # axes: group, pair; chain, draw, group, pair
-    groups_seen = population.groups
-    mean = groups_seen.mean * size + reference
-    variance = groups_seen.seen / groups_seen.n_items[:, None] * size**2
-    true = np.stack(
-        [one.variance[:, ::SDS].reshape(len(groups), CHAINS, -1)[:, :, :n] for one in population.posterior], -1
-    )
-    true = np.moveaxis(true, 0, 2) * size**2
+    sites = {}  # chain, draw, pair
+    for name in ("difference", "between", "typical", "spread"):
+        sites[name] = np.concatenate([draws.sites[name][:, :n] for draws in run.runs], axis=-1)
+    between = sites["between"] * size
+    difference = sites["difference"] * size + reference
+    # axes: group, pair
+    of_groups = population.groups
+    mean = of_groups.mean * size + reference
+    variance = of_groups.seen / of_groups.n_items[:, None] * size**2
+    # axes: chain, draw, group, pair
+    of_pairs = []
+    for hierarchy in population.posterior:
+        by_chain = hierarchy.variance[:, ::SDS].reshape(len(groups), CHAINS, -1)
+        of_pairs.append(np.moveaxis(by_chain[..., :n], 0, -1))
+    true = np.stack(of_pairs, axis=-1) * size**2
     rng = np.random.default_rng(seed)
-    spread = np.sqrt(true + (columns["between"] * size)[:, :, None] ** 2)
+    spread = np.sqrt(true + between[:, :, None] ** 2)
     again = difference[:, :, None] + spread * rng.standard_normal(true.shape)
     apart = (mean - difference[:, :, None]) / spread
+    log_density = -0.5 * apart**2 - np.log(spread) - LOG_ROOT
     axes = ("chain", "draw", "varying_pair")
     by_group = ("chain", "draw", "group", "varying_pair")
-    coordinates = {**{name: np.arange(length) for name, length in zip(axes, shape, strict=False)}}
+    seen = ("group", "varying_pair")
     names = {"varying_pair": list(pairs), "group": list(groups)}
     posterior["population_difference"] = (axes, unit * difference)
-    posterior["between_group_sd"] = (axes, columns["between"] * size)
+    posterior["between_group_sd"] = (axes, between)
     posterior["variance"] = (by_group, true)
-    posterior["typical_variance"] = (axes, np.exp(columns["typical"]) * size**2)
-    posterior["spread_of_log_variance"] = (axes, columns["spread"])
+    posterior["typical_variance"] = (axes, np.exp(sites["typical"]) * size**2)
+    posterior["spread_of_log_variance"] = (axes, sites["spread"])
     posterior.coords.update(names)
-    observed = {"mean": (("group", "varying_pair"), unit * mean), "variance": (("group", "varying_pair"), variance)}
-    stats = {name: (axes, np.stack([one.stats[name][:, :n] for one in run.runs], -1)) for name in run.runs[0].stats}
-    every = {**coordinates, **names}
+    stats = {}
+    for name in run.runs[0].stats:
+        columns = [draws.stats[name][:, :n] for draws in run.runs]
+        stats[name] = (axes, np.stack(columns, axis=-1))
+    every = {"chain": np.arange(CHAINS), "draw": np.arange(n), **names}
     return {
-        "/observed_data": xarray.Dataset(observed, names),
-        "/log_likelihood": xarray.Dataset(
-            {"mean": (by_group, -0.5 * apart**2 - np.log(spread) - 0.5 * np.log(2 * np.pi))}, every
-        ),
+        "/observed_data": xarray.Dataset({"mean": (seen, unit * mean), "variance": (seen, variance)}, names),
+        "/log_likelihood": xarray.Dataset({"mean": (by_group, log_density)}, every),
         "/posterior_predictive": xarray.Dataset({"mean": (by_group, unit * again)}, every),
         "/prior": _prior(population, axes, rng, n).assign_coords(every),
         "/sample_stats": xarray.Dataset(stats, every),
@@ -214,13 +244,15 @@ def _prior(population: Population, axes: Sequence[str], rng: np.random.Generator
     import xarray
 
     prior = population.prior
-    shape = (CHAINS, n, len(prior.scale))
-    between = prior.scale * np.expm1(rng.random(shape) * prior.log_range) * population.unit[population.varies]
+    n_groups, n_pairs = population.groups.mean.shape
+    shape = (CHAINS, n, n_pairs)
+    quantile = rng.random(shape)
+    between = prior.scale * np.expm1(quantile * prior.log_range) * population.unit[population.varies]
     spread = np.abs(SPREAD * rng.standard_normal(shape))
-    deviation = between[:, :, None] * rng.standard_normal((CHAINS, n, len(population.groups.mean), shape[-1]))
-    found = {
+    standard = rng.standard_normal((CHAINS, n, n_groups, n_pairs))
+    sites = {
         "between_group_sd": (axes, between),
         "spread_of_log_variance": (axes, spread),
-        "group_deviation": ([*axes[:2], "group", axes[2]], deviation),
+        "group_deviation": ([*axes[:2], "group", axes[2]], between[:, :, None] * standard),
     }
-    return xarray.Dataset(found, attrs={"improper": IMPROPER})
+    return xarray.Dataset(sites, attrs={"improper": IMPROPER})

@@ -6,7 +6,7 @@ values of these that NUTS drew, or over a grid of them under the exact engine.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
@@ -14,8 +14,9 @@ from scipy.special import logsumexp
 
 from probtruth.comparison.estimation.estimate import Estimate
 from probtruth.comparison.posterior.margin import Mixture
+from probtruth.kernels.shapes import Batch, CellFloats, DrawFloats, GroupFloats, GroupPair, PairFloats
 
-PerPair = Float[np.ndarray, " pair"]
+Over = Literal["groups", "population", "new group"]  # every group, partially pooled; their population; one new group
 
 SCALE = 0.2  # Scale of the prior of the between-group sd, in standard errors of a group's mean, a group beyond one
 END = 1e4  # Where that prior ends, in units of the spread of the groups' means
@@ -32,6 +33,7 @@ TINY = 1e-6  # Variance of an item that a group without spread is given, in unit
 SPREAD = 1.0
 NODES, _WEIGHTS = np.polynomial.hermite.hermgauss(6)
 LOG_WEIGHTS = np.log(_WEIGHTS) + NODES**2
+LOG_ROOT = 0.5 * np.log(2 * np.pi)  # Minus the log density of a standard normal at 0
 NEWTON = 3  # Steps to the mode of a group's variance
 CELLS_OF_VARIANCES = (16, 32)  # Of a grid of the groups' typical log variance and of the spread about it
 SEARCHES = 5  # Such grids, each over what the one before has found likely, before the one that counts
@@ -48,71 +50,80 @@ def variance_nodes(typical: Any, spread: Any, df: Any, seen: Any, xp: Any = np) 
     half = df / 2
     precision = 1 / spread**2
     mode = xp.log(seen)
-    likely = half
+    curvature = half  # of the likelihood
     for _ in range(NEWTON):
-        mode = mode + (precision * (typical - mode) - half + likely) / (precision + likely)
-        likely = half * seen * xp.exp(-mode)
-    sd = xp.sqrt(2 / (precision + likely))
-    shape = (-1,) + (1,) * mode.ndim
-    nodes = mode + sd * NODES.reshape(shape)
-    prior = -0.5 * precision * (nodes - typical) ** 2 - xp.log(spread)
+        slope = precision * (typical - mode) - half + curvature
+        mode = mode + slope / (precision + curvature)
+        curvature = half * seen * xp.exp(-mode)
+    sd = xp.sqrt(2 / (precision + curvature))
+    first_axis = (-1,) + (1,) * mode.ndim
+    # axes: node, then those of the mode
+    nodes = mode + sd * NODES.reshape(first_axis)
+    log_weights = LOG_WEIGHTS.reshape(first_axis) + xp.log(sd)
+    distance = (nodes - typical) / spread
+    prior = -0.5 * distance**2 - xp.log(spread)
     likelihood = -half * (nodes + seen * xp.exp(-nodes))
-    return nodes, LOG_WEIGHTS.reshape(shape) + xp.log(sd) + prior + likelihood - 0.5 * np.log(2 * np.pi)
+    return nodes, log_weights + prior + likelihood - LOG_ROOT
 
 
 def with_mean(nodes: Any, log_weights: Any, n_items: Any, between: Any, apart: Any, xp: Any = np) -> tuple[Any, Any]:
     """The log weights given how far a group's mean lies from the population's, and its variance about that."""
     total = between**2 + xp.exp(nodes) / n_items
-    return log_weights - 0.5 * (apart**2 / total + xp.log(total)), total
+    minus_twice_log = apart**2 / total + xp.log(total)
+    return log_weights - 0.5 * minus_twice_log, total
 
 
-def significant(values: Float[np.ndarray, "*batch"]) -> Float[np.ndarray, "*batch"]:
+def significant(values: Batch) -> Batch:
     """The same to ten digits, so that rounding of the scores does not turn what the sampler decides."""
-    size = np.abs(values)
-    power = 9 - np.floor(np.log10(np.where(size > 0, size, 1.0)))
-    factor = 10.0 ** np.clip(power, -290, 290)
-    return np.asarray(np.round(values * factor) / factor)
+    size = np.where(values == 0, 1.0, np.abs(values))
+    digits = np.floor(np.log10(size))
+    factor = 10.0 ** np.clip(9 - digits, -290, 290)
+    return np.round(values * factor) / factor
 
 
 @dataclass(frozen=True, eq=False)
 class Groups:
     """The groups' mean differences, the variance of one item that they show (pooled: over all), its df, their sizes."""
 
-    mean: Float[np.ndarray, "group pair"]
-    seen: Float[np.ndarray, "group pair"]
-    df: Float[np.ndarray, "group pair"]
-    n_items: Float[np.ndarray, " group"]
-    pooled: PerPair
+    mean: GroupPair
+    seen: GroupPair
+    df: GroupPair
+    n_items: GroupFloats
+    pooled: PairFloats
 
     @property
-    def variance(self) -> Float[np.ndarray, "group pair"]:
+    def variance(self) -> GroupPair:
         """That of the groups' means, were all items as variable as the pooled ones."""
-        return np.asarray(self.pooled / self.n_items[:, None])
+        return self.pooled / self.n_items[:, None]
 
-    def spread(self) -> PerPair:
+    def spread(self) -> PairFloats:
         """The sd of the groups' means and their standard error together (root of the sum of squares)."""
-        return np.asarray(np.sqrt(self.mean.var(0, ddof=1) + self.variance.mean(0)))
+        between = self.mean.var(0, ddof=1)
+        return np.sqrt(between + self.variance.mean(0))
 
-    def standard_error(self) -> PerPair:
+    def standard_error(self) -> PairFloats:
         """The standard error of a typical group, as tests of heterogeneity weigh them; 0 where one is exact."""
         exact = (self.variance == 0).any(0)
         weight = 1 / np.where(exact, 1.0, self.variance)
         total = weight.sum(0)
         square = (weight**2).sum(0)
-        return np.where(exact, 0.0, np.sqrt((len(weight) - 1) * total / (total**2 - square)))
+        typical = (len(weight) - 1) * total / (total**2 - square)
+        return np.where(exact, 0.0, np.sqrt(typical))
 
 
 @dataclass(frozen=True, eq=False)
 class Prior:
     r"""The prior of the between-group sd, $p(\tau) \propto 1/(\tau + k)$ up to k (exp(`log_range`) - 1), k `scale`."""
 
-    scale: PerPair
-    log_range: PerPair
+    scale: PairFloats
+    log_range: PairFloats
 
     @classmethod
     def of(cls, groups: Groups) -> "Prior":
         spread = groups.spread()
-        scale = np.maximum(SCALE * (len(groups.mean) - 1) * groups.standard_error(), LEAST * spread)
+        beyond_one = len(groups.mean) - 1
+        of_error = SCALE * beyond_one * groups.standard_error()
+        scale = np.maximum(of_error, LEAST * spread)
         return cls(scale, np.log1p(END * spread / scale))
 
 
@@ -120,7 +131,7 @@ class Prior:
 class Hierarchy:
     """Values of one pair's between-group sd and of its groups' variances, with weights; given these, all is normal."""
 
-    mean: Float[np.ndarray, " group"]
+    mean: GroupFloats
     between: Float[np.ndarray, " value"]
     variance: Float[np.ndarray, "group value"]
     weight: Float[np.ndarray, " value"]
@@ -129,7 +140,8 @@ class Hierarchy:
         """The mean and the variance of the mean of the population of groups, given each value."""
         precision = 1 / (self.between**2 + self.variance)
         total = precision.sum(0)
-        return (precision * self.mean[:, None]).sum(0) / total, 1 / total
+        centre = self.mean @ precision / total
+        return centre, 1 / total
 
     def mixture(self, new_group: bool = False) -> Mixture:
         """The posterior of the difference in the population of groups, or in one new group."""
@@ -140,102 +152,124 @@ class Hierarchy:
 
     def of_groups(self) -> Mixture:
         """The posterior of the difference in every group."""
-        centre, variance = self.population()
-        own = self.between**2 / (self.between**2 + self.variance)
-        average = own * self.mean[:, None] + (1 - own) * centre
-        return Mixture(self.weight, average, np.sqrt(own * self.variance + (1 - own) ** 2 * variance))
+        centre, centre_variance = self.population()
+        square = self.between**2
+        of_group = square / (square + self.variance)  # what its data count, the population the rest
+        of_population = 1 - of_group
+        average = of_group * self.mean[:, None] + of_population * centre
+        variance = of_group * self.variance + of_population**2 * centre_variance
+        return Mixture(self.weight, average, np.sqrt(variance))
 
-    def draws(self, size: int, seed: int) -> tuple[Float[np.ndarray, " draw"], Float[np.ndarray, " draw"]]:
+    def draws(self, size: int, seed: int) -> tuple[DrawFloats, DrawFloats]:
         """Draws of the population's mean and of the between-group sd."""
         rng = np.random.default_rng(seed)
         part = rng.choice(len(self.weight), size, p=self.weight)
         centre, variance = self.population()
-        return centre[part] + rng.standard_normal(size) * np.sqrt(variance[part]), self.between[part]
+        sd = np.sqrt(variance[part])
+        noise = sd * rng.standard_normal(size)
+        return centre[part] + noise, self.between[part]
 
 
 def quadrature(groups: Groups, prior: Prior, pair: int) -> Hierarchy:
     """A grid over the part of the priors that the data leave."""
-    mean = groups.mean[:, pair]
+    mean = groups.mean[:, pair, None, None]
     sizes = groups.n_items[:, None, None]
-    all_nodes, all_log_weights, of_all_cells = _of_variances(groups.seen[:, pair], groups.df[:, pair])
+    seen = groups.seen[:, pair]
+    df = groups.df[:, pair]
+    all_nodes, all_log_weights, of_all_cells = _of_variances(seen, df)
     low = 0.0
     high = 1.0
-    for last in (False, True):
-        every = 1 if last else SOME_CELLS
-        of_cell = of_all_cells[::every]
+    for every in (SOME_CELLS, 1):
+        of_cell = of_all_cells[::every, None]
         # axes: node of a group's variance, group, cell of typical variance and its spread, between-group sd
         nodes = all_nodes[..., ::every, None]
         log_weights = all_log_weights[..., ::every, None]
-        prior_weight = np.exp(log_weights - logsumexp(log_weights, axis=0))
         step = (high - low) / POINTS
         quantile = low + step * (np.arange(POINTS) + 0.5)
-        between = prior.scale[pair] * np.expm1(quantile * prior.log_range[pair])
-        rough = (prior_weight / (np.exp(nodes) / sizes + between**2)).sum(0)
-        centre = (rough * mean[:, None, None]).sum(0) / rough.sum(0)
-        about = mean[:, None, None] - centre
+        in_scales = np.expm1(quantile * prior.log_range[pair])
+        between = prior.scale[pair] * in_scales
+        # about the mean under the prior of the variances, near which the density has its mode
+        of_nodes = logsumexp(log_weights, axis=0)
+        prior_weight = np.exp(log_weights - of_nodes)
+        total = np.exp(nodes) / sizes + between**2
+        rough = (prior_weight / total).sum(0)
+        weighted = rough * mean
+        centre = weighted.sum(0) / rough.sum(0)
+        about = mean - centre
         log, total = with_mean(nodes, log_weights, sizes, between, about)
         of_group = logsumexp(log, axis=0)
-        each = (np.exp(log - of_group) / total).sum(0)
+        node_weight = np.exp(log - of_group)
+        each = (node_weight / total).sum(0)
         precision = each.sum(0)
         score = (each * about).sum(0)
-        density = of_cell[:, None] + of_group.sum(0) - 0.5 * np.log(precision) + 0.5 * score**2 / precision
+        of_groups = of_group.sum(0)
+        integrated = (score**2 / precision - np.log(precision)) / 2  # the population's mean
+        density = of_cell + of_groups + integrated
         likely = density > density.max() - NEGLIGIBLE
-        if not last:
-            within = quantile[likely.any(0)]
-            low = max(0.0, float(within[0]) - step)
-            high = min(1.0, float(within[-1]) + step)
+        within = quantile[likely.any(0)]
+        low = max(0.0, float(within[0]) - step)
+        high = min(1.0, float(within[-1]) + step)
     cell, value = np.nonzero(likely)
     weight = np.exp(density[cell, value] - density.max())
     # of each cell one vector of variances: one node of every group, by its probability
     # a Kronecker sequence: in every group the vectors of neighbouring cells fill the range evenly
+    group = np.arange(len(mean))[:, None]
     place = np.arange(len(cell)) + 0.5
-    uniform = np.sqrt(_primes(len(mean)))[:, None] * place % 1.0
+    stride = np.sqrt(_primes(len(mean)))[:, None]
+    uniform = stride * place % 1.0
     node = _chosen(log[:, :, cell, value], uniform)
-    variance = np.exp(nodes[node, np.arange(len(mean))[:, None], cell, 0]) / groups.n_items[:, None]
-    return Hierarchy(mean, between[value], variance, weight / weight.sum())
+    of_item = np.exp(nodes[node, group, cell, 0])
+    variance = of_item / groups.n_items[:, None]
+    weight /= weight.sum()
+    return Hierarchy(groups.mean[:, pair], between[value], variance, weight)
 
 
 def _chosen(log_weights: Float[np.ndarray, "node ..."], uniform: Float[np.ndarray, "..."]) -> Int[np.ndarray, "..."]:
     """A node for each number between 0 and 1, as probable as its weight."""
-    cumulative = np.cumsum(np.exp(log_weights - log_weights.max(0)), axis=0)
-    return np.asarray((cumulative[:-1] < uniform * cumulative[-1]).sum(0))
+    weights = np.exp(log_weights - log_weights.max(0))
+    cumulative = np.cumsum(weights, axis=0)
+    below = cumulative[:-1] < uniform * cumulative[-1]
+    return below.sum(0)
 
 
 def _primes(n: int) -> Int[np.ndarray, " prime"]:
     """The first n primes, whose roots have no ratio in common."""
-    least = max(15, int(n * (np.log(n + 2) + np.log(np.log(n + 2) + 1) + 1)))
-    prime = np.ones(least + 1, bool)
-    prime[:2] = False
-    for one in range(2, int(least**0.5) + 1):
-        prime[one * one :: one] &= ~prime[one]
-    return np.flatnonzero(prime)[:n]
+    found: list[int] = []
+    number = 2
+    while len(found) < n:
+        if all(number % prime for prime in found):
+            found.append(number)
+        number += 1
+    return np.array(found)
 
 
 def _of_variances(
-    seen: Float[np.ndarray, " group"], df: Float[np.ndarray, " group"]
-) -> tuple[Float[np.ndarray, "node group cell"], Float[np.ndarray, "node group cell"], Float[np.ndarray, " cell"]]:
+    seen: GroupFloats, df: GroupFloats
+) -> tuple[Float[np.ndarray, "node group cell"], Float[np.ndarray, "node group cell"], CellFloats]:
     """Nodes and log weights of the groups' variances, at cells of the typical variance and of the spread about it.
 
     The cells are the middles of an even grid over the part of both that the variances seen leave.
     """
-    typical_size, spread_size = CELLS_OF_VARIANCES
+    # axes: typical variance or its spread; of cells also the cell
+    places = np.indices(CELLS_OF_VARIANCES).reshape(2, -1)
+    middles = places + 0.5
     log_seen = np.log(seen)
     low = np.array([log_seen.min() - BEYOND, 0.0])
     high = np.array([log_seen.max() + BEYOND, LARGEST_SPREAD])
-    for search in range(SEARCHES + 1):
+    for _ in range(SEARCHES + 1):
         step = (high - low) / CELLS_OF_VARIANCES
-        typical_axis = low[0] + step[0] * (np.arange(typical_size) + 0.5)
-        spread_axis = low[1] + step[1] * (np.arange(spread_size) + 0.5)
-        typical = np.repeat(typical_axis, spread_size)
-        spread = np.tile(spread_axis, typical_size)
+        cells = low[:, None] + step[:, None] * middles
+        typical, spread = cells
         nodes, log_weights = variance_nodes(typical, spread, df[:, None], seen[:, None])
-        of_cell = -0.5 * (spread / SPREAD) ** 2
-        log = of_cell + logsumexp(log_weights, axis=0).sum(0)
-        likely = log > log.max() - UNLIKELY
-        cells = np.stack([typical[likely], spread[likely]])
-        if search < SEARCHES:
-            low = np.maximum(cells.min(1) - step, [-np.inf, 0.0])
-            high = cells.max(1) + step
+        prior_sds = spread / SPREAD
+        of_cell = -0.5 * prior_sds**2
+        of_groups = logsumexp(log_weights, axis=0)
+        log_density = of_cell + of_groups.sum(0)
+        likely = log_density > log_density.max() - UNLIKELY
+        likely_cells = cells[:, likely]
+        low = likely_cells.min(1) - step
+        high = likely_cells.max(1) + step
+        low[1] = max(low[1], 0.0)
     return nodes[..., likely], log_weights[..., likely], of_cell[likely]
 
 
@@ -244,61 +278,74 @@ def from_draws(groups: Groups, prior: Prior, sites: Mapping[str, np.ndarray], pa
 
     Of the latter each draw has several, at even quantiles: interval ends, which the largest decide, have less error.
     """
-    flat = {name: sites[name].reshape(-1) for name in ("difference", "between", "typical", "spread")}
+    difference = sites["difference"].ravel()
+    between = sites["between"].ravel()
+    typical = sites["typical"].ravel()
+    spread = sites["spread"].ravel()
     mean = groups.mean[:, pair]
     sizes = groups.n_items[:, None]
     df = groups.df[:, pair, None]
     seen = groups.seen[:, pair, None]
-    nodes, log_weights = variance_nodes(flat["typical"], flat["spread"], df, seen)
-    apart = mean[:, None] - flat["difference"]
-    log, _ = with_mean(nodes, log_weights, sizes, flat["between"], apart)
-    uniform = np.random.default_rng(seed).random(log.shape[1:])
-    node = _chosen(log, uniform)
+    # axes: node of a group's variance, group, draw
+    nodes, log_weights = variance_nodes(typical, spread, df, seen)
+    apart = mean[:, None] - difference
+    log_weights, _ = with_mean(nodes, log_weights, sizes, between, apart)
+    rng = np.random.default_rng(seed)
+    uniform = rng.random(log_weights.shape[1:])
+    node = _chosen(log_weights, uniform)
     (log_variance,) = np.take_along_axis(nodes, node[None], 0)
     variance = np.exp(log_variance) / sizes
     scale = prior.scale[pair]
     log_range = prior.log_range[pair]
-    quantile = np.log1p(flat["between"] / scale) / log_range
+    quantile = np.log1p(between / scale) / log_range
     beyond = np.ptp(quantile) / 2
     low = max(0.0, quantile.min() - beyond)
     high = min(1.0, quantile.max() + beyond)
     edges = np.linspace(low, high, CELLS + 1)
     middle = (edges[1:] + edges[:-1]) / 2
-    log_density = _log_density(mean, variance, scale * np.expm1(middle * log_range))
+    at_middle = scale * np.expm1(middle * log_range)
+    log_density = _log_density(mean, variance, at_middle)
     even = _even_quantiles(edges, log_density).ravel()
     weight = np.full(len(even), 1 / len(even))
-    return Hierarchy(mean, scale * np.expm1(even * log_range), np.repeat(variance, SDS, axis=1), weight)
+    between = scale * np.expm1(even * log_range)
+    variance = np.repeat(variance, SDS, axis=1)
+    return Hierarchy(mean, between, variance, weight)
 
 
 def _log_density(
-    mean: Float[np.ndarray, " group"], variance: Float[np.ndarray, "group draw"], between: Float[np.ndarray, " cell"]
+    mean: GroupFloats, variance: Float[np.ndarray, "group draw"], between: CellFloats
 ) -> Float[np.ndarray, "draw cell"]:
     """Of the groups' means, their variances given, at values of the sd between groups; their centre integrated out."""
     log = np.zeros((variance.shape[1], len(between)))
     total = np.zeros_like(log)
     along = np.zeros_like(log)
-    for group_mean, group_variance in zip(mean.tolist(), variance, strict=True):
+    for group_mean, group_variance in zip(mean, variance, strict=True):
         precision = 1 / (group_variance[:, None] + between**2)
+        weighted = precision * group_mean
         total += precision
-        along += precision * group_mean
-        log += np.log(precision) - precision * group_mean**2
-    return np.asarray((log + along**2 / total - np.log(total)) / 2)
+        along += weighted
+        log += np.log(precision) - weighted * group_mean
+    log += along**2 / total - np.log(total)
+    return log / 2
 
 
 def _even_quantiles(
     edges: Float[np.ndarray, " edge"], log_density: Float[np.ndarray, "draw cell"]
 ) -> Float[np.ndarray, "draw value"]:
     """Values at evenly spread quantiles of each draw's density, which is constant in a cell."""
-    draw = np.arange(len(log_density))[:, None]
+    n_draws, n_cells = log_density.shape
+    draw = np.arange(n_draws)[:, None]
     density = np.exp(log_density - log_density.max(1, keepdims=True))
-    cumulative = np.cumsum(density, axis=1)
+    cumulative = np.zeros((n_draws, n_cells + 1))
+    np.cumsum(density, axis=1, out=cumulative[:, 1:])
     cumulative /= cumulative[:, -1:]
-    cumulative = np.pad(cumulative, ((0, 0), (1, 0)))
     # a Kronecker sequence: neighbouring draws fill what each leaves between its values
-    wanted = (draw * GOLDEN % 1.0 + np.arange(SDS)) / SDS
+    offset = draw * GOLDEN % 1.0
+    wanted = (offset + np.arange(SDS)) / SDS
     # all draws in one table: that of each lies between its number and the next
     table = (draw + cumulative).ravel()
-    return np.asarray(np.interp(draw + wanted, table, np.tile(edges, len(draw))))
+    values = np.tile(edges, n_draws)
+    return np.interp(draw + wanted, table, values)
 
 
 @dataclass(frozen=True, eq=False)
@@ -308,10 +355,10 @@ class Population:
     groups: Groups
     prior: Prior
     varies: Bool[np.ndarray, " pair"]
-    reference: Float[np.ndarray, " pair"]
-    unit: Float[np.ndarray, " pair"]
+    reference: PairFloats
+    unit: PairFloats
     posterior: Sequence[Hierarchy]
-    shared: Float[np.ndarray, " pair"]
+    shared: PairFloats
 
     @classmethod
     def of(cls, estimate: Estimate) -> "Population | None":
@@ -324,34 +371,49 @@ class Population:
         means = estimate.mean[pairs]
         items = estimate.items.of(pairs)
         sizes = estimate.group_items.astype(np.float64)
-        reference = means.mean(1)
-        unit = np.sqrt(means.var(1, ddof=1) + pooled * (1 / sizes).mean())
-        varies = (unit > ROUNDING * np.abs(means).max(1)) & (pooled > 0)
+        of_means = means.var(1, ddof=1)
+        unit = np.sqrt(of_means + pooled * (1 / sizes).mean())
+        rounding = ROUNDING * np.abs(means).max(1)
+        varies = (unit > rounding) & (pooled > 0)
         if not varies.any():
             return None
-        reference = np.where(varies, reference, means[:, 0])
-        unit = np.where(varies, unit, 1.0)
+        reference = np.where(varies, means.mean(1), means[:, 0])
+        scale = unit[varies]
+        mean = (means - reference[:, None])[varies].T / scale  # group, pair
         seen = np.where(items.df > 0, items.variance, 0.0) * sizes
-        least = TINY * pooled[:, None]
-        scaled = [(means - reference[:, None]) / unit[:, None]]
-        scaled.append(np.maximum(seen, least) / unit[:, None] ** 2)
-        scaled.append(np.broadcast_to(np.maximum(items.df, 0.0), means.shape))
-        rounded = [significant(part[varies].T) for part in scaled]
-        mean, seen, df_of = rounded
-        groups = Groups(mean, seen, df_of, sizes, significant((pooled / unit**2)[varies]))
+        at_least = np.maximum(seen, TINY * pooled[:, None])
+        seen = at_least[varies].T / scale**2
+        df_of = np.maximum(items.df, 0.0)[varies].T
+        pooled = pooled[varies] / scale**2
+        groups = Groups(
+            mean=significant(mean),
+            seen=significant(seen),
+            df=significant(df_of),
+            n_items=sizes,
+            pooled=significant(pooled),
+        )
         shared = np.zeros(len(unit))
         for part in [*estimate.parts.values()][1:]:  # what all groups share
             shared += part.variance[pairs, 0]
-        return cls(groups, Prior.of(groups), varies, reference, unit, (), shared)
+        return cls(
+            groups=groups,
+            prior=Prior.of(groups),
+            varies=varies,
+            reference=reference,
+            unit=unit,
+            posterior=(),
+            shared=shared,
+        )
 
     def by_quadrature(self) -> "Population":
         """With the posterior on a grid."""
-        found = [quadrature(self.groups, self.prior, pair) for pair in range(len(self.prior.scale))]
-        return replace(self, posterior=found)
+        pairs = range(len(self.prior.scale))
+        posterior = [quadrature(self.groups, self.prior, pair) for pair in pairs]
+        return replace(self, posterior=posterior)
 
     def under_prior(self, power: float) -> "Population":
         """The same under the prior of the between-group sd to a power, by weighing its values anew."""
-        found: list[Hierarchy] = []
+        found = []
         for one, scale in zip(self.posterior, self.prior.scale.tolist(), strict=True):
             weight = one.weight * (one.between + scale) ** (1 - power)
             found.append(replace(one, weight=weight / weight.sum()))
@@ -360,55 +422,42 @@ class Population:
     def data(self, pair: int) -> dict[str, np.ndarray]:
         """What the program is given of a pair."""
         groups = self.groups
-        own = slice(pair, pair + 1)
+        of_pair = slice(pair, pair + 1)
         return {
-            "mean": groups.mean[:, own],
-            "variance": groups.seen[:, own] / groups.n_items[:, None],
-            "df": groups.df[:, own],
+            "mean": groups.mean[:, of_pair],
+            "variance": groups.seen[:, of_pair] / groups.n_items[:, None],
+            "df": groups.df[:, of_pair],
             "n_items": groups.n_items,
-            "prior_scale": self.prior.scale[own],
-            "log_range": self.prior.log_range[own],
+            "prior_scale": self.prior.scale[of_pair],
+            "log_range": self.prior.log_range[of_pair],
         }
 
-    def differences(self, new_group: bool) -> Mixture:
-        """The posterior of every pair's difference, in units of the score."""
-        found = [one.mixture(new_group) for one in self.posterior]
-        size = max(len(one.weight) for one in found)
-        weight, mean, sd = np.zeros((3, len(self.varies), size))
-        weight[:, 0] = 1.0
-        for row, one in zip(np.flatnonzero(self.varies), found, strict=True):
-            n = len(one.weight)
-            weight[row, :n] = one.weight
-            mean[row] = one.mean[0]  # parts without weight have numbers too
-            sd[row] = one.sd[0]
-            mean[row, :n] = one.mean
-            sd[row, :n] = one.sd
-        unit = self.unit[:, None]
-        varying = self.varies[:, None]
-        spread = np.sqrt(np.where(varying, unit * sd, 0.0) ** 2 + self.shared[:, None])
-        return Mixture(weight, np.where(varying, unit * mean, 0.0) + self.reference[:, None], spread)
-
-    def of_groups(self, pair: int) -> Mixture:
-        """The posterior of one pair's difference in every group, partially pooled, in units of the score."""
+    def difference(self, pair: int, over: Over) -> Mixture:
+        """The posterior of one pair's difference, in units of the score; of one constant where it does not vary."""
         unit = self.unit[pair]
         reference = self.reference[pair]
         shared = self.shared[pair]
         if not self.varies[pair]:
-            one = np.full((len(self.groups.mean), 1), reference)
-            return Mixture(np.ones(1), one, np.full_like(one, np.sqrt(shared)))
-        scaled = self.posterior[int(np.count_nonzero(self.varies[:pair]))].of_groups()
-        sd = np.sqrt((unit * scaled.sd) ** 2 + shared)
-        return Mixture(scaled.weight, unit * scaled.mean + reference, sd)
+            sd = np.sqrt(shared)
+            return Mixture(np.ones(1), np.full(1, reference), np.full(1, sd))
+        place = int(np.count_nonzero(self.varies[:pair]))
+        hierarchy = self.posterior[place]
+        scaled = hierarchy.of_groups() if over == "groups" else hierarchy.mixture(over == "new group")
+        variance = (unit * scaled.sd) ** 2 + shared
+        return Mixture(scaled.weight, unit * scaled.mean + reference, np.sqrt(variance))
 
     def draws(self, shape: tuple[int, int], seed: int) -> tuple[np.ndarray, np.ndarray]:
         """Draws (chain, draw, pair) of every pair's difference and of its sd between groups, in units of the score."""
         differences = np.zeros((*shape, len(self.varies)))
         sds = np.zeros_like(differences)
-        for row, one in zip(np.flatnonzero(self.varies), self.posterior, strict=True):
-            centre, between = one.draws(shape[0] * shape[1], seed)
-            differences[..., row] = self.unit[row] * centre.reshape(shape)
-            sds[..., row] = self.unit[row] * between.reshape(shape)
+        varying = np.flatnonzero(self.varies)
+        for pair, hierarchy in zip(varying, self.posterior, strict=True):
+            centre, between = hierarchy.draws(shape[0] * shape[1], seed)
+            unit = self.unit[pair]
+            differences[..., pair] = unit * centre.reshape(shape)
+            sds[..., pair] = unit * between.reshape(shape)
         if self.shared.any():
+            # what all groups share is independent of the rest
             noise = np.random.default_rng(seed + 1).standard_normal(differences.shape)
             differences += np.sqrt(self.shared) * noise
         return differences + self.reference, sds

@@ -7,8 +7,8 @@ from jaxtyping import Float
 from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
 from probtruth.comparison.estimation.estimate import Curve, Estimate
-
-Draws = Float[np.ndarray, " draw"]
+from probtruth.kernels.arrays import ratio
+from probtruth.kernels.shapes import Batch, DrawFloats
 
 FEWEST = 4  # Independent units from which on a skewness is estimated at all
 STRAIGHT = 1e-9  # Skewness of a mean below which the correction is beyond rounding
@@ -17,7 +17,6 @@ STRAIGHT = 1e-9  # Skewness of a mean below which the correction is beyond round
 MOST_SKEWED = 0.7
 FURTHEST = 40  # Standard deviations within which a normal's quantiles lie
 
-Batch = Float[np.ndarray, "*batch"]
 Parts = Float[np.ndarray, "*batch part"]
 
 
@@ -34,11 +33,13 @@ class Margin:
     df: float
     skewness: float = 0.0
     curve: Curve | None = None
-    draws: Draws | None = field(default=None, compare=False)
+    draws: DrawFloats | None = field(default=None, compare=False)
 
-    def drawn(self, t: Draws, df: float) -> "Margin":
+    def drawn(self, t: DrawFloats, df: float) -> "Margin":
         """The same by draws of the t, which has so many degrees of freedom."""
-        return self if not self.scale > 0 else replace(self, draws=self.at(other_df(t, df, self.df)))
+        if not self.scale > 0:
+            return self
+        return replace(self, draws=self.at(other_df(t, df, self.df)))
 
     def threshold(self, value: float) -> float:
         """The T above which the difference lies below the value."""
@@ -48,7 +49,9 @@ class Margin:
         if abs(self.skewness) < STRAIGHT:
             return t
         corrected = hall(t, self.skewness)
-        return max(0.0, min(t, corrected)) if t > 0 else min(0.0, max(t, corrected))
+        if t > 0:
+            return max(0.0, min(t, corrected))
+        return min(0.0, max(t, corrected))
 
     def at(self, t: Batch) -> Batch:
         """The differences at values of T."""
@@ -56,27 +59,31 @@ class Margin:
             return self.curve.value(self.centre, self.scale, t)
         g = self.skewness
         if abs(g) < STRAIGHT:
-            return np.asarray(self.centre - self.scale * t)
+            return self.centre - self.scale * t
         x = g * (t - g / 6)
         near = np.abs(x) < 0.5
-        by_series = np.expm1(np.log1p(np.where(near, x, 0.0)) / 3)  # to the last digit where x is small
-        root = np.where(near, by_series, np.cbrt(1 + x) - 1)
-        outer = 3 / g * root
-        outer = np.where(t > 0, np.maximum(t, outer), np.minimum(t, outer))
-        return np.asarray(self.centre - self.scale * outer)
+        third_of_log = np.log1p(np.where(near, x, 0.0)) / 3
+        root = np.where(near, np.expm1(third_of_log), np.cbrt(1 + x) - 1)  # to the last digit where x is small
+        skewed = 3 / g * root
+        above = np.maximum(t, skewed)
+        below = np.minimum(t, skewed)
+        outer = np.where(t > 0, above, below)
+        return self.centre - self.scale * outer
 
     def below(self, value: float) -> float:
         """P(difference < value) + P(difference = value)/2."""
         if self.scale == 0:
             return 0.5 - float(np.sign(self.centre - value)) / 2
         if self.draws is not None:
-            return float(0.5 - np.sign(self.draws - value).mean() / 2)
+            side = np.sign(self.draws - value)
+            return float(0.5 - side.mean() / 2)
         return float(stdtr(self.df, -self.threshold(value)))
 
     def above(self, value: float) -> float:
         """P(difference > value) + P(difference = value)/2."""
-        exact = self.scale > 0 and self.draws is None
-        return float(stdtr(self.df, self.threshold(value))) if exact else 1.0 - self.below(value)
+        if self.scale > 0 and self.draws is None:
+            return float(stdtr(self.df, self.threshold(value)))
+        return 1.0 - self.below(value)
 
     def within(self, rope: float) -> float:
         if self.scale == 0:
@@ -87,17 +94,19 @@ class Margin:
         if self.scale == 0:
             return self.centre, self.centre
         if self.draws is not None:
-            low, high = np.quantile(self.draws, [0.5 - level / 2, 0.5 + level / 2]).tolist()
-        else:
-            t = float(stdtrit(self.df, 0.5 + level / 2))
-            low, high = self.at(np.array([t, -t])).tolist()
+            ends = [0.5 - level / 2, 0.5 + level / 2]
+            low, high = np.quantile(self.draws, ends).tolist()
+            return low, high
+        t = float(stdtrit(self.df, 0.5 + level / 2))
+        low, high = self.at(np.array([t, -t])).tolist()
         return low, high
 
 
 def hall[T: (float, np.ndarray)](t: T, skewness: T) -> T:
     """A t statistic corrected for the skewness of the mean (Hall 1992)."""
-    g = skewness
-    corrected: T = t + g * t**2 / 3 + g**2 * t**3 / 27 + g / 6
+    of_square = t + skewness * t**2 / 3
+    of_cube = skewness**2 * t**3 / 27
+    corrected: T = of_square + of_cube + skewness / 6
     return corrected
 
 
@@ -105,14 +114,14 @@ STRIDE = 31  # Every so many-th part of a mixture; a prime, so that parts in tur
 KNOTS = 401  # Points of the table that takes a t of one number of degrees of freedom to another
 
 
-def other_df(t: Draws, df: float, wanted: float) -> Draws:
+def other_df(t: DrawFloats, df: float, wanted: float) -> DrawFloats:
     """The values that a t of `wanted` degrees of freedom has where one of `df` has these, by their ranks."""
     if abs(df - wanted) <= 1e-6 * df:
         return t
     size = np.abs(t)
     knots = np.sinh(np.linspace(0, np.arcsinh(size.max()), KNOTS))
     at_knots = -stdtrit(wanted, stdtr(df, -knots))
-    return np.asarray(np.sign(t) * np.interp(size, knots, at_knots))
+    return np.sign(t) * np.interp(size, knots, at_knots)
 
 
 def margins(estimate: Estimate) -> list[Margin]:
@@ -121,28 +130,30 @@ def margins(estimate: Estimate) -> list[Margin]:
     total = over_groups.total()
     skewness = np.zeros_like(total.third)
     if estimate.units >= FEWEST:
-        size = total.variance**1.5  # 0 where one model's scores are tiny beside another's
         most = MOST_SKEWED / stdtrit(total.df, 0.975)
-        np.divide(total.third, size, out=skewness, where=size > 0)
-        skewness = np.clip(skewness, -most, most)
-    centre = over_groups.mean if over_groups.centre is None else over_groups.centre
-    scale = np.where(total.df > 0, np.sqrt(total.variance), np.nan)
-    columns = np.hstack([np.where(np.isnan(scale), over_groups.mean, centre), scale, total.df, skewness])
+        # a variance to this power is 0 where one model's scores are tiny beside another's
+        skewness = np.clip(ratio(total.third, total.variance**1.5), -most, most)
+    estimated = total.df > 0
+    scale = np.where(estimated, np.sqrt(total.variance), np.nan)
+    centre = over_groups.mean
+    if over_groups.centre is not None:
+        centre = np.where(estimated, over_groups.centre, centre)
+    columns = np.hstack([centre, scale, total.df, skewness])
     curve = estimate.about.curve
     return [Margin(mean, scale, df, skewed, curve) for mean, scale, df, skewed in columns.tolist()]
 
 
 @dataclass(frozen=True, eq=False)
 class Mixture:
-    """Finite mixtures of normals, the weights shared or each their own; one that has no spread is a constant."""
+    """Finite mixtures of normals of the same weights; one that has no spread is a constant."""
 
-    weight: Float[np.ndarray, "... part"]
+    weight: Float[np.ndarray, " part"]
     mean: Parts
     sd: Parts
 
     def _of_constants(self, constant: Parts) -> Batch:
         """The average over the parts, to the last digit where there is no spread."""
-        return np.where(self.sd.any(-1), (constant * self.weight).sum(-1), constant[..., 0])
+        return np.where(self.sd.any(-1), constant @ self.weight, constant[..., 0])
 
     def average(self) -> Batch:
         return self._of_constants(self.mean)
@@ -153,7 +164,7 @@ class Mixture:
         with np.errstate(divide="ignore", invalid="ignore"):
             z = apart / self.sd
         z[np.isnan(z)] = 0.0
-        return np.asarray(z)
+        return z
 
     def below(self, value: float | Batch) -> Batch:
         """P(x < value) + P(x = value)/2."""
@@ -163,8 +174,9 @@ class Mixture:
         return np.asarray(np.minimum(self._of_constants(ndtr(z)), 1.0))  # weights add up to 1 but for rounding
 
     def within(self, rope: float) -> Batch:
-        spread = np.maximum(0.0, self.below(rope) - self.below(-rope))
-        return np.where(self.sd.any(-1), spread, np.abs(self.average()) <= rope)
+        p = self.below(rope) - self.below(-rope)
+        constant = np.abs(self.average()) <= rope
+        return np.where(self.sd.any(-1), np.maximum(0.0, p), constant)
 
     def quantile(self, probability: float, precision: float = 1e-12) -> Batch:
         """By Newton's steps, halving where one leaves the bounds, until one is below the precision."""
@@ -173,25 +185,27 @@ class Mixture:
         low = (self.mean - FURTHEST * self.sd).min(-1)
         high = (self.mean + FURTHEST * self.sd).max(-1)
         fine = precision * (high - low)
-        if self.mean.shape[-1] > 10 * STRIDE:  # begin where every so many-th part has theirs
-            weight = self.weight[..., ::STRIDE]
-            thinned = Mixture(
-                weight / weight.sum(-1, keepdims=True), self.mean[..., ::STRIDE], np.asarray(self.sd)[..., ::STRIDE]
-            )
+        if len(self.weight) > 10 * STRIDE:  # begin where every so many-th part has theirs
+            weight = self.weight[::STRIDE]
+            weight = weight / weight.sum()
+            thinned = Mixture(weight, self.mean[..., ::STRIDE], self.sd[..., ::STRIDE])
             value = thinned.quantile(probability, 1e-4)
         else:
-            square = self.sd**2 + (self.mean - mean[..., None]) ** 2
-            value = mean + ndtri(probability) * np.sqrt((square * self.weight).sum(-1))
+            apart = self.mean - mean[..., None]
+            square = self.sd**2 + apart**2
+            value = mean + ndtri(probability) * np.sqrt(square @ self.weight)
         inexact = varies
         while inexact.any():
             z = self._standardised(value)
             excess = self._below(z) - probability
-            low = np.where(excess < 0, value, low)
-            high = np.where(excess < 0, high, value)
+            too_low = excess < 0
+            low = np.where(too_low, value, low)
+            high = np.where(too_low, high, value)
             # far out the density is 0, and a step leaves the bounds
             with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-                density = np.exp(-0.5 * z**2) / self.sd / np.sqrt(2 * np.pi)
-                new = value - excess / (density * self.weight).sum(-1)
+                standard = np.exp(-0.5 * z**2) / np.sqrt(2 * np.pi)
+                of_part = standard / self.sd
+                new = value - excess / (of_part @ self.weight)
             inside = (low <= new) & (new <= high)  # at the value itself where nothing is left to do
             new = np.where(inside, new, (low + high) / 2)
             step = np.abs(new - value)

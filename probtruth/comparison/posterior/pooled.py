@@ -13,6 +13,8 @@ import numpy as np
 from jaxtyping import Float
 from scipy.cluster.hierarchy import average, cophenet
 
+from probtruth.kernels.shapes import DrawFloats, DrawStep, ModelFloats, ModelModel, StepStep
+
 GRID = 601  # Values of tau
 RANGE = 1e3  # The largest value of tau, in units of the spread of the estimates; the least, one part of so many
 PRECISE = 10.0  # A direction counts for tau by this times its variance over the average's, up to 1: twins say little
@@ -20,7 +22,7 @@ PRECISE = 10.0  # A direction counts for tau by this times its variance over the
 PerDirection = Float[np.ndarray, " direction"]
 
 
-def steadier(variance: Float[np.ndarray, "model model"], df: float) -> Float[np.ndarray, "model model"]:
+def steadier(variance: ModelModel, df: float) -> ModelModel:
     """The variances of all pairs, moved towards those of a tree of models, the more, the fewer items there are.
 
     Correlations between the differences of many models, estimated from few items, are mostly noise: some contrasts
@@ -33,17 +35,17 @@ def steadier(variance: Float[np.ndarray, "model model"], df: float) -> Float[np.
     of_tree = np.zeros_like(variance)
     of_tree[above] = cophenet(average(variance[above]))
     of_tree += of_tree.T
-    share = min(1.0, 2 * n_models / (n_models + df))
-    return np.asarray((1 - share) * variance + share * of_tree)
+    of_prior = min(1.0, 2 * n_models / (n_models + df))
+    return (1 - of_prior) * variance + of_prior * of_tree
 
 
 def pooled(
-    mean: Float[np.ndarray, " model"],
-    steps: Float[np.ndarray, "draw step"],
+    mean: ModelFloats,
+    steps: DrawStep,
     reach: Float[np.ndarray, "model step"],
-    root: Float[np.ndarray, "step step"],
+    root: StepStep,
     seed: int,
-) -> Float[np.ndarray, "draw step"]:
+) -> DrawStep:
     """Draws of the steps about their means, in units of their spreads, after pooling: with what the means lose.
 
     `reach` is what each step adds to each model's mean, in units of the score, and `root` that of the steps' covariance
@@ -55,22 +57,27 @@ def pooled(
     if not h.any():
         return steps
     estimate = directions.T @ (mean - mean.mean())
-    tau_square = spread_between(estimate, h, len(steps), seed)
-    noise = steps @ (by_step.T @ directions)
-    total = tau_square[:, None] + h
-    kept = np.sqrt(tau_square[:, None] / total)
-    lost = size / total * (estimate + noise / (1 + kept))
-    return np.asarray(steps - lost @ (root @ turn.T).T)
+    tau_square = spread_between(estimate, h, len(steps), seed)[:, None]
+    noise = steps @ (by_step.T @ directions)  # draw, direction
+    total = tau_square + h
+    shrinkage = np.sqrt(tau_square / total)
+    lost = size / total * (estimate + noise / (1 + shrinkage))
+    to_steps = root @ turn.T
+    return steps - lost @ to_steps.T
 
 
-def spread_between(estimate: PerDirection, h: PerDirection, size: int, seed: int) -> Float[np.ndarray, " draw"]:
+def spread_between(estimate: PerDirection, h: PerDirection, size: int, seed: int) -> DrawFloats:
     """Draws of the variance between models from its posterior, on a grid of the standard deviation's logarithm."""
     typical = h.mean()
-    top = np.sqrt(typical + np.square(estimate).max())
-    tau = np.geomspace(np.sqrt(typical) / RANGE, top * RANGE, GRID)
+    largest = np.square(estimate).max()
+    low = np.sqrt(typical) / RANGE
+    high = np.sqrt(typical + largest) * RANGE
+    tau = np.geomspace(low, high, GRID)
     variance = tau[:, None] ** 2 + h
     weight = np.minimum(1.0, PRECISE * h / typical)
-    log_density = -0.5 * (np.log(variance) + estimate**2 / variance) @ weight + np.log(tau)
-    chance = np.exp(log_density - log_density.max())
+    of_direction = np.log(variance) + estimate**2 / variance
+    log_density = np.log(tau) - 0.5 * of_direction @ weight
+    density = np.exp(log_density - log_density.max())
+    chance = density / density.sum()
     rng = np.random.default_rng(seed)
-    return np.asarray(rng.choice(tau, size, p=chance / chance.sum()) ** 2)
+    return rng.choice(tau, size, p=chance) ** 2

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from jaxtyping import Float, Int
+from scipy.linalg import block_diag
 
 from probtruth.comparison.estimation.estimate import Estimate, Part
 from probtruth.comparison.estimation.pairs import LEADING, Pairs, first_and_last, leading, pair_rows_of, pairs_of
@@ -22,6 +23,8 @@ from probtruth.comparison.options import Options
 from probtruth.comparison.posterior.groups import Population
 from probtruth.comparison.posterior.margin import Margin, margins, other_df
 from probtruth.comparison.posterior.pooled import pooled, steadier
+from probtruth.kernels.arrays import ratio
+from probtruth.kernels.shapes import DrawStep, ModelFloats, ModelInts, ModelModel, PairFloats, StepFloats, StepStep
 
 if TYPE_CHECKING:
     from probtruth.comparison.posterior.drawn import Run
@@ -32,8 +35,6 @@ RIDGE = 1e-10  # Added to the correlations, so that their root exists and moves 
 UNRESOLVED = 0.05  # Correlations that rounding moves by more than this are taken for 0
 CUT = 0.975  # Probability that every model above a cut is better than every model below it, from which the cut is made
 
-Steps = Float[np.ndarray, "draw step"]
-
 
 @dataclass(frozen=True, eq=False)
 class Tree:
@@ -42,94 +43,116 @@ class Tree:
     model: Int[np.ndarray, " step"]
     parent: Int[np.ndarray, " step"]
     path: Float[np.ndarray, "model step"]
-    centre: Float[np.ndarray, " step"]
-    scale: Float[np.ndarray, " step"]
-    root: Float[np.ndarray, "step step"]
-    growth: Float[np.ndarray, " step"]  # of each step's spread, of which the tree chose the smallest ones
+    centre: StepFloats
+    scale: StepFloats
+    root: StepStep
+    growth: StepFloats  # of each step's spread, of which the tree chose the smallest ones
 
     @classmethod
     def of(cls, margins: Sequence[Margin], n_models: int, df: float) -> "Tree":
         """From the margins of all pairs."""
-        variance = square(np.array([one.scale**2 for one in margins]), n_models)
+        variance = square(np.array([margin.scale**2 for margin in margins]), n_models)
         spread = np.sqrt(variance)
-        mean = square(np.array([one.centre for one in margins]), n_models, -1.0)
+        mean = square(np.array([margin.centre for margin in margins]), n_models, -1.0)
         # what is chosen by size is chosen by nine digits, so that rounding does not turn it
         ahead = mean.sum(1)
-        lead = int(np.round(ahead / np.where(ahead.any(), np.abs(ahead).max(), 1.0), 9).argmin())
+        largest = np.abs(ahead).max() or 1.0
+        leader = int(np.round(ahead / largest, 9).argmin())
         with np.errstate(divide="ignore"):
-            near = np.round(np.log(spread), 9)
-        nearest, parent = near[lead].copy(), np.full(n_models, lead)
-        rest, order = np.arange(n_models) != lead, []
-        while rest.any():
-            new = int(np.where(rest, nearest, np.inf).argmin())
-            order.append(new)
-            rest[new] = False
-            closer = rest & (near[new] < nearest)
-            nearest[closer], parent[closer] = near[new, closer], new
-        model, path = np.array(order, np.int64), np.zeros((n_models, n_models - 1))
-        for step, one in enumerate(order):
-            path[one] = path[parent[one]]
-            path[one, step] = 1.0
+            distance = np.round(np.log(spread), 9)
+        # Prim's algorithm: of the models outside the tree, the nearest to any inside is the next
+        to_tree = distance[leader].copy()
+        parent = np.full(n_models, leader)
+        path = np.zeros((n_models, n_models - 1))
+        model = np.zeros(n_models - 1, np.int64)
+        outside = np.arange(n_models) != leader
+        for step in range(n_models - 1):
+            new = int(np.where(outside, to_tree, np.inf).argmin())
+            model[step] = new
+            path[new] = path[parent[new]]
+            path[new, step] = 1.0
+            outside[new] = False
+            closer = outside & (distance[new] < to_tree)
+            to_tree[closer] = distance[new, closer]
+            parent[closer] = new
         ends = model, parent[model]
         steady = steadier(variance, df)
         root = _root(steady, *ends)
-        growth = np.sqrt(np.divide(steady[ends], variance[ends], out=np.ones(len(order)), where=variance[ends] > 0))
-        return cls(*ends, path, mean[ends], spread[ends], root, growth)
+        growth = np.sqrt(ratio(steady[ends], variance[ends], 1.0))
+        return cls(
+            model=model,
+            parent=parent[model],
+            path=path,
+            centre=mean[ends],
+            scale=spread[ends],
+            root=root,
+            growth=growth,
+        )
 
-    def draw(self, margins: Sequence[Margin], shift: Steps, df: float) -> Steps:
+    def draw(self, margins: Sequence[Margin], shift: DrawStep, df: float) -> DrawStep:
         """Draws of the steps about their means, in units of their spreads, that have the margins of the pairs."""
         n_models = len(self.path)
         pairs = pairs_of(np.arange(n_models))
         if n_models > LEADING:  # the margins that draws are moved to are those of the steps and of the leading models
             steps = np.sort(np.stack([self.model, self.parent], axis=1), axis=1)
-            pairs = np.unique(np.concatenate([pairs_of(leading(self.path @ self.centre)), steps]), axis=0)
-        chosen = [margins[row] for row in pair_rows_of(pairs, n_models)]
-        scales = np.array([margin.scale for margin in chosen])
+            of_leading = pairs_of(leading(self.path @ self.centre))
+            pairs = np.unique(np.concatenate([of_leading, steps]), axis=0)
+        of_pairs = [margins[row] for row in pair_rows_of(pairs, n_models)]
+        scales = np.array([margin.scale for margin in of_pairs])
         along, size = self._along(pairs, scales)
-        rows = np.flatnonzero(size > UNRESOLVED * UNRESOLVED)
-        along, size, offset = (
-            along[rows],
-            size[rows],
-            ((self.path[pairs[:, 0]] - self.path[pairs[:, 1]]) @ self.centre)[rows],
-        )
-        normal = along.T @ along
-        np.fill_diagonal(normal, np.where(self.scale > 0, normal.diagonal(), 1.0))
+        resolved = np.flatnonzero(size > UNRESOLVED**2)
+        along = along[resolved]
+        means = self.path @ self.centre
         draws = np.zeros(shift.shape)
-        for some in blocks(n_models, len(shift)):
-            t = -(shift[some] @ along.T) / size
-            wanted = [
-                (chosen[row].at(other_df(values, df, chosen[row].df)) - start) / scales[row]
-                for row, values, start in zip(rows, t.T, offset, strict=True)
-            ]
-            fitted = np.linalg.solve(normal, along.T @ np.array(wanted)) if wanted else np.zeros((len(normal), 1))
-            draws[some] = fitted.T
+        if not len(resolved):
+            return draws
+        normal = along.T @ along
+        diagonal = np.where(self.scale > 0, normal.diagonal(), 1.0)
+        np.fill_diagonal(normal, diagonal)
+        for block in blocks(n_models, len(shift)):
+            t = -(shift[block] @ along.T) / size[resolved]
+            wanted = np.empty(t.T.shape)
+            for place, row in enumerate(resolved):
+                margin = of_pairs[row]
+                first, second = pairs[row]
+                difference = margin.at(other_df(t[:, place], df, margin.df))
+                difference -= means[first] - means[second]
+                wanted[place] = difference / margin.scale
+            fitted = np.linalg.solve(normal, along.T @ wanted)
+            draws[block] = fitted.T
         return draws
 
-    def means(self, steps: Steps) -> Float[np.ndarray, "draw model"]:
+    def means(self, steps: DrawStep) -> Float[np.ndarray, "draw model"]:
         """The models' means, the leader's being 0, of draws of the steps."""
         means = np.zeros((len(steps), len(self.path)))
-        for at, (model, parent) in enumerate(zip(self.model, self.parent, strict=True)):
-            means[:, model] = means[:, parent] + self.centre[at] + self.scale[at] * steps[:, at]
+        for step, model in enumerate(self.model):
+            parent = self.parent[step]
+            about_mean = self.scale[step] * steps[:, step]
+            difference = self.centre[step] + about_mean
+            means[:, model] = means[:, parent] + difference
         return means
 
-    def pooled(self, steps: Steps, seed: int) -> Steps:
+    def pooled(self, steps: DrawStep, seed: int) -> DrawStep:
         """The steps where the models resemble each other as far as the data say."""
-        reach = self.path * self.scale
-        return pooled(self.path @ self.centre, steps, reach, self.root * self.growth[:, None], seed)
+        mean = self.path @ self.centre
+        by_step = self.path * self.scale
+        root = self.root * self.growth[:, None]
+        return pooled(mean, steps, by_step, root, seed)
 
-    def t_of(self, pairs: Pairs, shift: Steps, variance: Float[np.ndarray, " pair"]) -> Float[np.ndarray, "pair draw"]:
+    def t_of(self, pairs: Pairs, shift: DrawStep, variance: PairFloats) -> Float[np.ndarray, "pair draw"]:
         """The t-distributed variable behind the difference of each pair; 0 where it has no spread."""
         along, size = self._along(pairs, np.sqrt(variance))
-        return np.asarray(-(along @ shift.T) / np.where(size > 0, size, 1.0)[:, None])
+        return ratio(-(along @ shift.T), size[:, None])
 
     def _along(self, pairs: Pairs, scales: np.ndarray) -> tuple[Float[np.ndarray, "pair step"], np.ndarray]:
         """Each pair's difference by steps, in units of the spreads, and the size of what the root makes of it."""
-        whole = (self.path[pairs[:, 0]] - self.path[pairs[:, 1]]) * self.scale
-        along = np.divide(whole, scales[:, None], out=np.zeros_like(whole), where=scales[:, None] > 0)
+        first, second = pairs.T
+        steps = self.path[first] - self.path[second]
+        along = ratio(steps * self.scale, scales[:, None])
         return along, np.linalg.norm(along @ self.root, axis=1)
 
 
-def square(pairs: Float[np.ndarray, " pair"], n_models: int, sign: float = 1.0) -> Float[np.ndarray, "model model"]:
+def square(pairs: PairFloats, n_models: int, sign: float = 1.0) -> ModelModel:
     """A matrix with the pairs' values above its diagonal and `sign` times them below."""
     matrix = np.zeros((n_models, n_models))
     above = np.triu_indices(n_models, 1)
@@ -143,37 +166,44 @@ def blocks(n_models: int, n_draws: int) -> list[slice]:
     return [slice(start, start + step) for start in range(0, n_draws, step)]
 
 
-def _root(variance: np.ndarray, model: np.ndarray, parent: np.ndarray) -> Float[np.ndarray, "step step"]:
+def _root(variance: np.ndarray, model: np.ndarray, parent: np.ndarray) -> StepStep:
     """A root of the steps' correlations, which follow from the variances of all pairs."""
+    # axes: step, other step
     crossed = variance[np.ix_(model, parent)]
     of_models = variance[np.ix_(model, model)]
     of_parents = variance[np.ix_(parent, parent)]
-    covariance = (crossed + crossed.T - of_models - of_parents) / 2
+    twice = crossed + crossed.T - of_models - of_parents
+    covariance = twice / 2
     largest = np.maximum.reduce([crossed, crossed.T, of_models, of_parents])
+    rounding = np.finfo(np.float64).eps * largest
     of_step = variance[model, parent]
     size = np.sqrt(np.outer(of_step, of_step))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        correlation = covariance / size
-        rounding = np.finfo(np.float64).eps * largest / size
-    correlation[~(rounding < UNRESOLVED)] = 0.0
+    resolved = rounding < UNRESOLVED * size
+    correlation = ratio(covariance, size)
+    correlation[~resolved] = 0.0
     np.fill_diagonal(correlation, 1.0)
     values, vectors = np.linalg.eigh(correlation)
     if values[0] < 0:  # variances of pairs that no covariance has
-        correlation = (vectors * np.maximum(values, 0.0)) @ vectors.T
-    root = np.linalg.cholesky(correlation + RIDGE * np.eye(len(correlation)))
-    return np.asarray(root / np.linalg.norm(root, axis=1, keepdims=True))
+        scaled = vectors * np.maximum(values, 0.0)
+        correlation = scaled @ vectors.T
+    ridge = RIDGE * np.eye(len(correlation))
+    root = np.linalg.cholesky(correlation + ridge)
+    return root / np.linalg.norm(root, axis=1, keepdims=True)
 
 
-def closed_form(root: Float[np.ndarray, "step step"], df: float, draws: int, seed: int) -> Steps:
+def closed_form(root: StepStep, df: float, draws: int, seed: int) -> DrawStep:
     """Independent draws of the steps in units of their spreads, as `program.comparison` has them."""
     rng = np.random.default_rng(seed)
-    scale = rng.gamma(df / 2, 2 / df, CHAINS * draws)
-    return np.asarray(rng.standard_normal((len(scale), len(root))) @ root.T / np.sqrt(scale)[:, None])
+    n_draws = CHAINS * draws
+    precision = rng.gamma(df / 2, 2 / df, n_draws)
+    steps = rng.standard_normal((n_draws, len(root))) @ root.T
+    steps /= np.sqrt(precision)[:, None]
+    return steps
 
 
 def decide(
     means: Float[np.ndarray, "*batch model"],
-) -> tuple[Float[np.ndarray, "model rank"], Float[np.ndarray, " model"]]:
+) -> tuple[Float[np.ndarray, "model rank"], ModelFloats]:
     """Each model's probability of each rank, and its expected regret, from draws; those that tie share their ranks."""
     draws = means.reshape(-1, means.shape[-1])
     n_models = draws.shape[1]
@@ -195,23 +225,24 @@ def decide(
     return table / len(draws), regret / len(draws)
 
 
-def tiers(
-    drawn: Float[np.ndarray, "*batch model"], means: Float[np.ndarray, " model"], rope: float = 0.0
-) -> Int[np.ndarray, " model"]:
+def tiers(drawn: Float[np.ndarray, "*batch model"], means: ModelFloats, rope: float = 0.0) -> ModelInts:
     """The tier of each model, from 1, in the order of the mean scores."""
-    draws = drawn.reshape(-1, drawn.shape[-1])
+    n_models = len(means)
+    draws = drawn.reshape(-1, n_models)
     order = np.argsort(means, kind="stable")
-    chance = np.zeros(len(means) - 1)
-    for block in blocks(len(means), len(draws)):
+    chance = np.zeros(n_models - 1)
+    for block in blocks(n_models, len(draws)):
         sorted_draws = draws[block][:, order]
         worst_above = np.maximum.accumulate(sorted_draws, axis=1)
         from_the_last = np.minimum.accumulate(sorted_draws[:, ::-1], axis=1)
         best_below = from_the_last[:, ::-1]
         gap = best_below[:, 1:] - worst_above[:, :-1]
-        chance += (gap > rope).sum(0)
-    apart = (chance >= CUT * len(draws)) & (np.diff(means[order]) > 0)
-    tier = np.empty(len(means), np.int64)
-    tier[order] = 1 + np.concatenate([[0], np.cumsum(apart)])
+        apart = gap > rope
+        chance += apart.sum(0)
+    likely = chance >= CUT * len(draws)
+    differ = np.diff(means[order]) > 0
+    tier = np.ones(n_models, np.int64)
+    tier[order[1:]] += np.cumsum(likely & differ)
     return tier
 
 
@@ -233,17 +264,20 @@ class Posterior:
         """The models, by their places in the order, of which every pair is looked at by itself."""
         if self.estimate is None or self.n_models <= LEADING:
             return np.arange(self.n_models)
-        return leading(square(self.estimate.mean[self.n_models :, 0], self.n_models, -1.0).mean(1))
+        of_pairs = self.estimate.mean[self.n_models :, 0]
+        differences = square(of_pairs, self.n_models, -1.0)
+        return leading(differences.mean(1))
 
     @cached_property
-    def decisions(self) -> tuple[Float[np.ndarray, "model rank"], Float[np.ndarray, " model"]] | None:
+    def decisions(self) -> tuple[Float[np.ndarray, "model rank"], ModelFloats] | None:
         """Each model's probability of each rank, and its expected regret; None without draws."""
         if self.ranked is None:
             return None
         chances, regret = decide(self.ranked)
         if self.n_models == 2:  # the margin itself, to the last digit
-            best = np.array([self.margins[-1].below(0.0), self.margins[-1].above(0.0)])
-            chances = np.stack([best, best[::-1]], axis=1)
+            margin = self.margins[-1]
+            first = [margin.below(0.0), margin.above(0.0)]
+            chances = np.array([first, first[::-1]])
         return chances, regret
 
     def diagnostics(self) -> dict[str, object]:
@@ -262,22 +296,22 @@ def engine_of(run: "Run | None") -> Mapping[str, object]:
 def summary(tables: Mapping[str, Mapping[str, object]]) -> dict[str, object]:
     """The figures of all tables' draws, the worst of each."""
     names = ("max_rhat", "min_ess", "divergences", "max_mcse", "end_mcse")
-    found: dict[str, object] = {"engine": tables["pairwise"]["engine"], "sampler": None}
-    found |= dict.fromkeys(names)
-    drawn: list[Mapping[str, object]] = []
-    samplers: dict[str, str] = {}  # each, with the last table that it made
-    for name, table in tables.items():
-        if table["engine"] == "nuts":
-            drawn.append(table)
-            samplers[str(table["sampler"])] = name
-    if drawn:
-        of_tables = [f"{sampler} ({name})" for sampler, name in samplers.items()]
-        found["sampler"] = drawn[0]["sampler"] if len(samplers) == 1 else "; ".join(of_tables)
+    found: dict[str, Any] = dict.fromkeys(("engine", "sampler", *names))
+    found["engine"] = tables["pairwise"]["engine"]
+    samplers = {}  # each, with the last table that it made
+    for table, figures in tables.items():
+        if figures["engine"] != "nuts":
+            continue
+        samplers[figures["sampler"]] = table
         for name in names:
-            values: list[Any] = [table[name] for table in drawn]
             worst = min if name == "min_ess" else max
-            found[name] = worst(values)
-    return found | {"tables": tables}
+            values = [figures[name], found[name]]
+            found[name] = worst(value for value in values if value is not None)
+    if len(samplers) == 1:
+        (found["sampler"],) = samplers
+    elif samplers:
+        found["sampler"] = "; ".join(f"{sampler} ({table})" for sampler, table in samplers.items())
+    return {**found, "tables": tables}
 
 
 def drawn_population(population: Population, options: Options) -> tuple[Population, "Run | None"]:
@@ -292,53 +326,71 @@ def drawn_population(population: Population, options: Options) -> tuple[Populati
 def posterior_of(estimate: Estimate, population: Population | None, options: Options) -> Posterior:
     """The posterior of all models, pairs and groups."""
     n_models = estimate.n_models
-    whole = estimate.over_groups()
-    found = margins(whole)
-    plain = found[n_models:]
-    total = whole.total()
-    pairs = total.of(slice(n_models, None))
-    known = np.isfinite([one.centre + one.scale for one in found])
-    connected = n_models > 1 and bool(known[n_models:].all())
-    df = total_df(pairs if connected else total.of(np.flatnonzero(known)))
-    tree = Tree.of(plain, n_models, df) if connected else None
+    over_groups = estimate.over_groups()
+    all_margins = margins(over_groups)
+    of_pairs = all_margins[n_models:]
+    total = over_groups.total()
+    identified = np.isfinite([margin.centre + margin.scale for margin in all_margins])
+    connected = n_models > 1 and bool(identified[n_models:].all())
+    rows = np.flatnonzero(identified)
+    if connected:
+        rows = np.arange(n_models, len(identified))
+    total = total.of(rows)
+    df = total_df(total)
+    tree = Tree.of(of_pairs, n_models, df) if connected else None
     run: Run | None = None
     of_groups: Run | None = None
     if population is not None:
         population, of_groups = drawn_population(population, options)
     shift = np.zeros((0, 0))
-    if options.engine == "nuts" and known.any():
+    if options.engine == "nuts" and identified.any():
         from probtruth.comparison.posterior.drawn import headline  # with JAX and NumPyro
 
         # one step more, of no correlation with the others, is for the models' own means
-        own = found[int(known.argmax())]
-        root = np.eye(n_models if connected else 1)
-        centre = np.array([own.centre])
-        scale = np.array([own.scale])
+        of_model = all_margins[int(identified.argmax())]
+        root = np.eye(1)
+        centre = np.array([of_model.centre])
+        scale = np.array([of_model.scale])
         if tree is not None:
-            root[1:, 1:] = tree.root
-            centre = np.concatenate([centre, tree.centre])
-            scale = np.concatenate([scale, tree.scale])
+            root = block_diag(root, tree.root)
+            centre = np.append(centre, tree.centre)
+            scale = np.append(scale, tree.scale)
         run, drawn = headline(centre, scale, root, df, options)
         shift = drawn[:, 1:]
-        found = [margin.drawn(-drawn[:, 0], df) for margin in found]
+        all_margins = [margin.drawn(-drawn[:, 0], df) for margin in all_margins]
         if tree is not None:
-            t = tree.t_of(pairs_of(np.arange(n_models)), shift, pairs.variance[:, 0])
-            found[n_models:] = [margin.drawn(row, df) for margin, row in zip(plain, t, strict=True)]
+            pairs = pairs_of(np.arange(n_models))
+            t = tree.t_of(pairs, shift, total.variance[:, 0])
+            for at, margin in enumerate(of_pairs):
+                all_margins[n_models + at] = margin.drawn(t[at], df)
     elif tree is not None:
         shift = closed_form(tree.root, df, options.draws, options.seed)
     means = None
     ranked = None
     if tree is not None:
-        steps = tree.draw(plain, shift, df)
+        steps = tree.draw(of_pairs, shift, df)
         shape = (CHAINS, options.draws, n_models)
         means = tree.means(steps).reshape(shape)
-        ranked = tree.means(tree.pooled(steps, options.seed)).reshape(shape) if n_models > 2 else means
-    return Posterior(n_models, whole, found, means, ranked, population, run, of_groups)
+        ranked = means
+        if n_models > 2:
+            resembling = tree.pooled(steps, options.seed)
+            ranked = tree.means(resembling).reshape(shape)
+    return Posterior(
+        n_models=n_models,
+        estimate=over_groups,
+        margins=all_margins,
+        means=means,
+        ranked=ranked,
+        population=population,
+        run=run,
+        of_groups=of_groups,
+    )
 
 
 def total_df(part: Part) -> float:
     """Degrees of freedom for all rows at once: those of the rows, weighted by their variances."""
     total = float(part.variance.sum())
-    if total > 0:
-        return float((part.variance / total * part.df).sum())
-    return float(part.df.max(initial=0.0))
+    if total == 0:
+        return float(part.df.max(initial=0.0))
+    share = part.variance / total
+    return float((share * part.df).sum())

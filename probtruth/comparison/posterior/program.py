@@ -72,32 +72,39 @@ def program(
     assert n_items is not None
     assert prior_scale is not None
     assert log_range is not None
-    known = df > 0
-    freedom = jnp.where(known, df, 0.0)
-    of_items = variance * n_items[:, None]
+    estimated = df > 0
+    freedom = jnp.where(estimated, df, 0.0)
+    positive_df = jnp.where(estimated, df, 1.0)
+    sizes = n_items[:, None]
+    of_items = variance * sizes
     log_seen = jnp.log(of_items)
     with pairs:
         # normal scores of what is bounded: under them NUTS meets no end
         of_between = numpyro.sample("between_score", dist.Normal(0.0, 1.0))
         of_spread = numpyro.sample("spread_score", dist.Normal(0.0, 1.0))
-        quantile = (1 + erf(jnp.stack([of_between, of_spread]) * 0.5**0.5)) / 2
-        between = numpyro.deterministic("between", prior_scale * jnp.expm1(quantile[0] * log_range))
-        spread = numpyro.deterministic("spread", SPREAD * 2**0.5 * erf_inv(quantile[1]))
-        of_log = jnp.where(known, 1 / (spread**2 + 2 / jnp.where(known, df, 1.0)), 0.0)
+        scores = jnp.stack([of_between, of_spread])
+        of_range, of_half_normal = (1 + erf(scores * 0.5**0.5)) / 2
+        between = numpyro.deterministic("between", prior_scale * jnp.expm1(of_range * log_range))
+        spread = numpyro.deterministic("spread", SPREAD * 2**0.5 * erf_inv(of_half_normal))
+        of_log = jnp.where(estimated, 1 / (spread**2 + 2 / positive_df), 0.0)
         typical = flat("typical", log_seen, of_log)
-        near = (typical / spread**2 + freedom / 2 * log_seen) / (1 / spread**2 + freedom / 2)
-        difference = flat("difference", mean, 1 / (between**2 + jnp.exp(near) / n_items[:, None]))
+        # a group's variance is about here: the mean of the typical one and its own by what both tell
+        of_typical = 1 / spread**2
+        of_group = freedom / 2
+        near = (of_typical * typical + of_group * log_seen) / (of_typical + of_group)
+        difference = flat("difference", mean, 1 / (between**2 + jnp.exp(near) / sizes))
         with groups:
             if integrated:
-                group = Group(difference, between, typical, spread, freedom, n_items[:, None])
+                group = Group(difference, between, typical, spread, freedom, sizes)
                 numpyro.sample("observed", group, obs=jnp.stack([mean, of_items], -1))
                 return
-            log_variance = typical + spread * numpyro.sample("scaled", dist.Normal(0.0, 1.0))
-            true = numpyro.deterministic("variance", jnp.exp(log_variance) / n_items[:, None])
-            theta = difference + between * numpyro.sample("centred", dist.Normal(0.0, 1.0))
-            theta = numpyro.deterministic("group_mean", theta)
-            shape = jnp.where(known, df, 1.0) / 2
-            of_variance = dist.Gamma(shape, shape / jnp.exp(log_variance)).mask(known)
+            scaled = numpyro.sample("scaled", dist.Normal(0.0, 1.0))
+            of_item = jnp.exp(typical + spread * scaled)
+            true = numpyro.deterministic("variance", of_item / sizes)
+            centred = numpyro.sample("centred", dist.Normal(0.0, 1.0))
+            theta = numpyro.deterministic("group_mean", difference + between * centred)
+            shape = positive_df / 2
+            of_variance = dist.Gamma(shape, shape / of_item).mask(estimated)
             numpyro.sample("observed_variance", of_variance, obs=of_items)
             numpyro.sample("observed_mean", dist.Normal(theta, jnp.sqrt(true)), obs=mean)
 

@@ -5,7 +5,6 @@ from functools import partial
 from itertools import combinations
 
 import numpy as np
-from jaxtyping import Int
 
 from probtruth import check
 from probtruth.comparison.estimation.estimate import SOURCES, Estimate, Intervals, Shares
@@ -16,8 +15,9 @@ from probtruth.comparison.results.rows import NO_SPREAD, group_rows, pair_rows, 
 from probtruth.comparison.results.tests import MOST, Row, paired_tests, rows_of_tests
 from probtruth.comparison.results.tree import tree_of
 from probtruth.comparison.results.unseen import LEVEL, NO_BOUND, NOT_SAMPLED, OF_VOTES
-from probtruth.comparison.results.warn import prior_of_groups, warnings_of
+from probtruth.comparison.results.warn import prior_of_groups, sampling, warnings_of
 from probtruth.errors import PosteriorError
+from probtruth.kernels.shapes import ChosenInts
 from probtruth.types import Comparison, orientation
 from probtruth.types.comparison import leading_pair
 from probtruth.types.pairs import Rank
@@ -37,16 +37,20 @@ def assemble(estimate: Estimate, post: Posterior, options: Options) -> Compariso
     warnings = warnings_of(estimate, options, diagnostics, pairs)
     if ordered and post.population is not None:
         warnings += prior_of_groups(estimate.names, post.population)
-    if options.strict and (failing := [warning for warning in warnings if warning.startswith("sampling:")]):
+    failing = sampling(diagnostics)
+    if options.strict and failing:
         raise PosteriorError(" ".join(failing))
     group_results = unit_rows(estimate, rope) if estimate.of_new else {}
     told_apart = bool(group_results)
     if post.population is not None:
         group_results |= population_rows(estimate, post.population, rope)
-    bounded = about.of_means and about.range is not None
-    reason = NOT_SAMPLED if options.these_items else None if bounded or about.outcomes is not None else NO_BOUND
+    reason = None  # why nothing is said of what was not observed
     if about.preference is not None:
         reason = OF_VOTES
+    elif options.these_items:
+        reason = NOT_SAMPLED
+    elif about.outcomes is None and not (about.of_means and about.range is not None):
+        reason = NO_BOUND
     return Comparison(
         models=estimate.about.models,
         pairs=pairs,
@@ -91,7 +95,7 @@ def _decisions(estimate: Estimate, post: Posterior, ranks: Sequence[Rank], order
     The set is the fewest models that hold the best with its probability, and those that tie with the last of them.
     """
     chances = [(-row.p_best, row.model) for row in ranks if row.p_best is not None]
-    chosen: list[str] = []
+    chosen = []
     mass = 0.0
     last = 0.0
     for best, name in sorted(chances):
@@ -100,15 +104,14 @@ def _decisions(estimate: Estimate, post: Posterior, ranks: Sequence[Rank], order
         mass -= best
         last = -best
         chosen.append(name)
-    known = len(chances) == len(ranks)
+    decisions: dict[str, object] = dict.fromkeys(("credible_set", "credible_set_probability", "chosen", "score"))
+    if len(chances) == len(ranks):
+        decisions["credible_set"] = chosen
+        decisions["credible_set_probability"] = min(mass, 1.0)
     means = estimate.about.means
-    finite_means = estimate.n_models > 1 and not np.isnan(means).any() and not np.isneginf(means).any()
-    decisions: dict[str, object] = {
-        "credible_set": chosen if known else None,
-        "credible_set_probability": min(mass, 1.0) if known else None,
-        "chosen": ranks[0].model if finite_means else None,
-        "score": ranks[0].score if finite_means else None,
-    }
+    if estimate.n_models > 1 and not (np.isnan(means) | np.isneginf(means)).any():
+        decisions["chosen"] = ranks[0].model
+        decisions["score"] = ranks[0].score
     if ordered and post.decisions is not None and estimate.n_models == len(ranks):
         of_model = zip(estimate.names, post.decisions[0].tolist(), strict=True)
         decisions["rank_probability"] = [{"model": name, "probability": ranked} for name, ranked in of_model]
@@ -125,21 +128,23 @@ def _tests(estimate: Estimate, post: Posterior, options: Options, models: Collec
         models = estimate.about.models
     else:
         models = [names[at] for at in chosen]
-    rows: dict[tuple[str, str], Row] = {}
+    rows = {}
     if names:
         tests = _made_tests(estimate, options, chosen)
         rows = dict(zip(combinations([names[at] for at in chosen], 2), tests, strict=True))
     return rows_of_tests(rows, list(combinations(sorted(models), 2)), len(estimate.about.models))
 
 
-def _made_tests(estimate: Estimate, options: Options, chosen: Int[np.ndarray, " chosen"]) -> list[Row]:
+def _made_tests(estimate: Estimate, options: Options, chosen: ChosenInts) -> list[Row]:
     about = estimate.about
     plan = estimate.design
-    of_pair = len(estimate.names) + pair_rows_of(pairs_of(chosen), len(estimate.names))
+    of_pair = estimate.n_models + pair_rows_of(pairs_of(chosen), estimate.n_models)
     dependent = options.these_items or options.replicates in ("crossed", "folds") or estimate.shared is not None
-    values = None
-    if not dependent and about.values is not None and about.gold is None and plan.n_items <= MOST:
-        values = about.values[estimate.order[chosen]]
+    values = about.values
+    if dependent or about.gold is not None or plan.n_items > MOST:
+        values = None
+    if values is not None:
+        values = values[estimate.order[chosen]]
     over_groups = estimate.over_groups()
     return paired_tests(
         over_groups.mean[of_pair, 0],
@@ -159,7 +164,9 @@ def _shares(estimate: Estimate, ranks: Sequence[Rank], seed: int) -> tuple[Share
     if len(finite) < 2 or any(row.p_best is None for row in finite):
         return dict.fromkeys(SOURCES), dict.fromkeys(SOURCES)
     first, second = sorted(leading_pair(finite))
-    return estimate.shares(names.index(first), names.index(second), seed)
+    a = names.index(first)
+    b = names.index(second)
+    return estimate.shares(a, b, seed)
 
 
 def _estimand(estimate: Estimate, options: Options, told_apart: bool) -> str:

@@ -28,7 +28,7 @@ def pair_rows(estimate: Estimate, post: Posterior, options: Options) -> list[Pai
     """Each unordered pair once: nothing certain without a spread, and what the items leave room for."""
     place = {name: at for at, name in enumerate(estimate.names)}
     mean_of = dict(zip(estimate.about.models, estimate.about.means.tolist(), strict=True))
-    rows: list[Pair] = []
+    rows = []
     row = len(place)
     for a, b in combinations(sorted(estimate.about.models), 2):
         apart = mean_of[a] - mean_of[b]
@@ -39,13 +39,15 @@ def pair_rows(estimate: Estimate, post: Posterior, options: Options) -> list[Pai
             rows.append(Pair(a, b, reason=BOTH_INFINITE))
         else:
             infinite = Margin(apart, 0.0, math.inf)
-            rows.append(in_own_units(of_margin(a, b, apart, infinite, options.rope), estimate.about))
+            certain = of_margin(a, b, apart, infinite, options.rope)
+            rows.append(in_own_units(certain, estimate.about))
     return rows
 
 
 def of_margin(a: str, b: str, mean: float, margin: Margin, rope: float | None) -> Pair:
     low, high = margin.interval()
-    row = Pair(a, b, mean, low, high, p_a_better=margin.below(0.0), p_b_better=margin.above(0.0))
+    p = margin.below(0.0)
+    row = Pair(a, b, mean, low, high, p_a_better=p, p_b_better=margin.above(0.0))
     if rope is None:
         return row
     return replace(
@@ -70,9 +72,8 @@ def _pair(estimate: Estimate, post: Posterior, options: Options, both: tuple[int
     varies = options.these_items or margin.scale > 0
     rate = highest_rate(estimate.design.n_units)
     worst = _worst_unseen(estimate, post, rate, mean, both, row)
-    if (
-        worst is not None and estimate.ends is not None and np.ptp(estimate.ends[:, row]) == 0
-    ):  # certain only if the bound leaves no doubt
+    constant = estimate.ends is not None and np.ptp(estimate.ends[:, row]) == 0
+    if constant and worst is not None:  # certain only if the bound leaves no doubt
         varies = varies and worst * mean > 0
     found = Pair(a, b, mean, reason=NO_SPREAD)
     if math.isnan(margin.scale):
@@ -109,7 +110,8 @@ def _worst_unseen(
     if about.outcomes is not None:
         if np.ptp(estimate.ends[:, row]) > 0 and not np.isin(both, post.leading).all():
             return None
-        size = about.outcomes.size(int(estimate.order[a]), int(estimate.order[b]))
+        lead, other = estimate.order[[a, b]].tolist()
+        size = about.outcomes.size(lead, other)
     if size is None:
         return mean
     return (1.0 - rate) * mean - math.copysign(rate * size, mean)
@@ -144,21 +146,26 @@ def rank_rows(estimate: Estimate, post: Posterior, options: Options, decided: bo
     limits = about.range or about.known.range or (-math.inf, math.inf)  # of log loss: from 0 without end
     tier_of = [1] * post.n_models
     if post.ranked is not None and post.estimate is not None:
-        tier_of = tiers(post.ranked, post.estimate.mean[: post.n_models, 0], options.rope or 0.0).tolist()
+        means_of = post.estimate.mean[: post.n_models, 0]
+        tier_of = tiers(post.ranked, means_of, options.rope or 0.0).tolist()
     rows = []
-    for at in np.lexsort((np.array(estimate.about.models), means)).tolist():
-        name = estimate.about.models[at]
+    best_first = np.lexsort((np.array(about.models), means))
+    for at in best_first.tolist():
+        name = about.models[at]
         mean = float(means[at])
         row = Rank(name, entropy=about.known.entropy)
         if not math.isnan(mean):
-            low = high = mean
+            low = mean
+            high = mean
             if name in margin_of:
-                low, high = np.clip(margin_of[name].interval(), *limits).tolist()
+                interval = margin_of[name].interval()
+                low, high = np.clip(interval, *limits).tolist()
             if options.these_items or low < high or math.isinf(mean):  # else all its scores are the same
                 low, high = sorted((about.sign * low, about.sign * high))
                 row = replace(row, low=low, high=high)
-            divergence = None if row.entropy is None else mean - row.entropy
-            row = replace(row, score=about.sign * mean, divergence=divergence)
+            if row.entropy is not None:
+                row = replace(row, divergence=mean - row.entropy)
+            row = replace(row, score=about.sign * mean)
         if decided:
             row = _decided(row, mean, estimate, post, tier_of)
         rows.append(row)
@@ -181,12 +188,15 @@ def _decided(row: Rank, mean: float, estimate: Estimate, post: Posterior, tier_o
         if post.decisions is not None:
             chances, regrets = post.decisions
             p = float(chances[at, 0])
-            rank = float(chances[at] @ np.arange(1.0, len(chances) + 1))
+            all_ranks = np.arange(1.0, len(chances) + 1)
+            rank = float(chances[at] @ all_ranks)
             regret = float(regrets[at])
     else:
         ahead = int((means < mean).sum())
         tied = int((means == mean).sum())
-        tier = 1 if mean < 0 else min(below, 1) + max(tier_of, default=0) + 1
+        tier = 1
+        if mean > 0:
+            tier += min(below, 1) + max(tier_of, default=0)
         rank = (tied + 1) / 2
         if tied > 1 and ahead == 0:  # nothing orders models of the same infinite mean, and one of them is the best
             return replace(row, tier=tier)
@@ -204,45 +214,56 @@ def group_rows(estimate: Estimate, population: Population | None) -> list[Pair]:
     if population is None:
         return []
     plan = estimate.design
-    of_pair: list[list[Pair]] = []
-    for at, pair in enumerate(combinations(estimate.names, 2)):
-        of_pair.append(_of_mixture(population.of_groups(at), [pair] * plan.n_groups, None, estimate.about))
-    rows: list[Pair] = []
+    of_pairs = []
+    for at, (a, b) in enumerate(combinations(estimate.names, 2)):
+        mixture = population.difference(at, "groups")
+        of_pairs.append(_of_mixture(mixture, a, b, plan.n_groups, None, estimate.about))
+    rows = []
     for group, name in enumerate(plan.group_names):
         n_items = int(plan.group_sizes[group])
-        rows += [replace(pairs[group], group=name, n_items=n_items) for pairs in of_pair]
+        for of_pair in of_pairs:
+            rows.append(replace(of_pair[group], group=name, n_items=n_items))
     return rows
 
 
 def population_rows(estimate: Estimate, population: Population, rope: float | None) -> dict[str, list[Pair]]:
     """The pairs again under the population of groups and for one new group."""
-    pairs = list(combinations(estimate.names, 2))
-    return {
-        "population of groups": _of_mixture(population.differences(False), pairs, rope, estimate.about),
-        "one new group": _of_mixture(population.differences(True), pairs, rope, estimate.about),
-    }
+    of_population = []
+    of_new_group = []
+    for at, (a, b) in enumerate(combinations(estimate.names, 2)):
+        difference = population.difference(at, "population")
+        of_population += _of_mixture(difference, a, b, 1, rope, estimate.about)
+        difference = population.difference(at, "new group")
+        of_new_group += _of_mixture(difference, a, b, 1, rope, estimate.about)
+    return {"population of groups": of_population, "one new group": of_new_group}
 
 
 def unit_rows(estimate: Estimate, rope: float | None) -> dict[str, list[Pair]]:
     """The pairs for these annotators (or replicates) and for new ones, where the answer is of neither alone."""
     over_groups = estimate.over_groups()
     pairs = slice(estimate.n_models, None)
+    means = over_groups.mean[pairs, 0].tolist()
     rows: dict[str, list[Pair]] = {}
     for name in estimate.of_new:
         of_these = {what: part for what, part in over_groups.parts.items() if what != name}
         of_new = replace(over_groups, parts={**over_groups.parts, **estimate.of_new})
-        if not (of_new.total().variance[pairs] > TOLD**2 * over_groups.total().variance[pairs]).any():
+        variance = over_groups.total().variance[pairs]
+        variance_of_new = of_new.total().variance[pairs]
+        if not (variance_of_new > TOLD**2 * variance).any():
             return {}
-        for what, of in ((f"these {name}", replace(over_groups, parts=of_these)), (f"new {name}", of_new)):
-            found = zip(combinations(estimate.names, 2), of.mean[pairs, 0].tolist(), margins(of)[pairs], strict=True)
+        by_units = {f"these {name}": replace(over_groups, parts=of_these), f"new {name}": of_new}
+        for what, of_units in by_units.items():
             rows[what] = []
-            for (a, b), mean, margin in found:
+            of_pairs = margins(of_units)[pairs]
+            for (a, b), mean, margin in zip(combinations(estimate.names, 2), means, of_pairs, strict=True):
                 if math.isfinite(mean):
-                    rows[what].append(in_own_units(of_margin(a, b, mean, margin, rope), estimate.about))
+                    row = of_margin(a, b, mean, margin, rope)
+                    rows[what].append(in_own_units(row, estimate.about))
     return rows
 
 
-def _of_mixture(mixture: Mixture, pairs: Sequence[tuple[str, str]], rope: float | None, about: About) -> list[Pair]:
+def _of_mixture(mixture: Mixture, a: str, b: str, n_rows: int, rope: float | None, about: About) -> list[Pair]:
+    """So many rows of one pair, of a mixture each or all of the same."""
     p = mixture.below(0.0)
     columns = {
         "difference": mixture.average(),
@@ -255,12 +276,15 @@ def _of_mixture(mixture: Mixture, pairs: Sequence[tuple[str, str]], rope: float 
         columns["p_equivalent"] = mixture.within(rope)
         columns["p_a_better_rope"] = mixture.below(-rope)
         columns["p_b_better_rope"] = 1.0 - mixture.below(rope)
-    varies = mixture.sd.any(-1)
-    rows: list[Pair] = []
-    for at, (a, b) in enumerate(pairs):
+    varies = np.broadcast_to(mixture.sd.any(-1), n_rows)
+    columns = {name: np.broadcast_to(column, n_rows) for name, column in columns.items()}
+    rows = []
+    for at in range(n_rows):
         numbers: dict[str, Any] = {name: float(column[at]) for name, column in columns.items()}
         row = Pair(a, b, **numbers)
-        if not varies[at]:  # nothing certain without a spread
-            row = replace(row, reason=TWINS) if row.difference == 0 else Pair(a, b, row.difference, reason=NO_SPREAD)
+        if not varies[at] and row.difference == 0:
+            row = replace(row, reason=TWINS)
+        elif not varies[at]:  # nothing certain without a spread
+            row = Pair(a, b, row.difference, reason=NO_SPREAD)
         rows.append(in_own_units(row, about))
     return rows

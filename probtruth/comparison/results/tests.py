@@ -14,7 +14,7 @@ from scipy.special import bdtr, ndtr, stdtr
 
 from probtruth.comparison.estimation.design import Design, ItemRows
 from probtruth.comparison.estimation.pairs import pairs_of
-from probtruth.kernels.shapes import ItemFloats, ModelItem, UnitFloats
+from probtruth.kernels.shapes import ItemFloats, ModelItem, PairFloats, UnitFloats
 
 MOST = 200_000  # Items beyond which only the t-test is made: the others need every item by itself, and say the same
 EXPLICIT = 400  # The normal for the other units adds less than the Monte Carlo error
@@ -29,13 +29,12 @@ TESTS = ("t", "df", *P_VALUES)
 Row = dict[str, Any]
 
 Units = Float[np.ndarray, "pair unit"]
-PerPair = Float[np.ndarray, " pair"]
 
 
 def paired_tests(
-    mean: PerPair,
-    variance: PerPair,
-    df: PerPair,
+    mean: PairFloats,
+    variance: PairFloats,
+    df: PairFloats,
     values: ModelItem | None,
     plan: Design,
     sign: float,
@@ -43,10 +42,10 @@ def paired_tests(
 ) -> list[Row]:
     """The tests of every pair, a minus b; of the t-test alone without values. None where a test does not exist."""
     rows: list[Row] = [dict.fromkeys(TESTS) for _ in mean]
-    for row, mean_of, variance_of, df_of in zip(rows, mean, variance, df, strict=True):
-        if variance_of > 0:
-            t = float(mean_of / math.sqrt(variance_of))
-            row |= {"t": sign * t, "df": float(df_of), "t_p": float(2 * stdtr(df_of, -abs(t)))}
+    for pair in np.flatnonzero(variance > 0):
+        t = float(mean[pair] / math.sqrt(variance[pair]))
+        p = float(2 * stdtr(df[pair], -abs(t)))
+        rows[pair] |= {"t": sign * t, "df": float(df[pair]), "t_p": p}
     if values is None:
         return rows
     pairs = pairs_of(np.arange(len(values)))
@@ -55,36 +54,43 @@ def paired_tests(
         first, second = pairs[start : start + step].T
         differences = values[first] - values[second]
         flips = sign_flip_p(_units(differences, plan), seed)
-        for row, difference, flip in zip(rows[start : start + step], differences, flips, strict=True):
-            row["wilcoxon_p"] = signed_rank_p(difference)
-            row["sign_flip_p"] = flip
+        for at, row in enumerate(rows[start : start + step]):
+            row["wilcoxon_p"] = signed_rank_p(differences[at])
+            row["sign_flip_p"] = flips[at]
     return rows
 
 
 def _units(differences: ItemRows, plan: Design) -> Units:
     """What each unit adds to the mean difference, were all groups' means equal."""
-    share = plan.item_weights * differences
+    weights = plan.item_weights
     if plan.grouped:  # the means are estimates
         n_units = plan.group_units
         freedom = np.sqrt(n_units / np.maximum(n_units - 1, 1))
-        residual = plan.item_weights * plan.residuals(differences)
-        share = freedom[plan.of_item()] * residual + plan.item_weights * share.sum(1, keepdims=True)
-    return plan.unit_totals(share)
+        mean = differences @ weights
+        residuals = freedom[plan.of_item()] * plan.residuals(differences)
+        differences = residuals + mean[:, None]
+    return plan.unit_totals(weights * differences)
 
 
 def sign_flip_p(units: Units, seed: int) -> list[float | None]:
     """Two-sided p-values of mean zero, by flipping the signs of the units; None where all units are zero."""
-    p_values = [_p_of_all_flips(values[values != 0]) for values in units]
-    sampled = [row for row, p in enumerate(p_values) if p is None and units[row].any()]
+    p_values = []
+    sampled = []
+    for row, of_units in enumerate(units):
+        p_values.append(_p_of_all_flips(of_units[of_units != 0]))
+        if p_values[row] is None and of_units.any():
+            sampled.append(row)
     if not sampled:
         return p_values
     totals = units[sampled].sum(1)
-    upward = units[sampled] * np.where(totals < 0, -1.0, 1.0)[:, None]
+    upward = np.where(totals[:, None] < 0, -units[sampled], units[sampled])
     n_largest = min(EXPLICIT, upward.shape[1])
-    chosen = np.argpartition(np.abs(upward), -n_largest, axis=1)[:, -n_largest:]
-    largest = np.sort(np.take_along_axis(upward, chosen, axis=1), axis=1)
+    by_size = np.argpartition(np.abs(upward), -n_largest, axis=1)
+    chosen = by_size[:, -n_largest:]
+    largest = np.take_along_axis(upward, chosen, axis=1)
+    largest.sort(axis=1)
     np.put_along_axis(upward, chosen, 0.0, axis=1)
-    spread = np.sqrt(np.square(upward).sum(1))  # of the sum of the others
+    spread = np.linalg.norm(upward, axis=1)  # of the sum of the others
     rng = np.random.default_rng(seed)
     beyond = np.zeros(len(sampled))
     for start in range(0, FLIPS, BLOCK):
@@ -93,8 +99,10 @@ def sign_flip_p(units: Units, seed: int) -> list[float | None]:
         up = np.unpackbits(random_bytes, axis=1)[:, :n_largest]  # draw, unit
         # a row at a time: the product of the whole wakes the threads of BLAS, which takes ten times the processor time
         of_largest = (up[:, None] @ largest.T)[:, 0]
-        flipped = 2 * of_largest - largest.sum(1) + rng.standard_normal((size, 1)) * spread
-        beyond += (np.abs(flipped) >= np.abs(totals) * (1 - ROUNDING)).sum(0)
+        of_others = rng.standard_normal((size, 1)) * spread
+        flipped = 2 * of_largest - largest.sum(1) + of_others
+        as_extreme = np.abs(flipped) >= np.abs(totals) * (1 - ROUNDING)
+        beyond += as_extreme.sum(0)
     for row, count in zip(sampled, beyond, strict=True):
         p_values[row] = float((count + 1) / (FLIPS + 1))  # Phipson and Smyth 2010, doi:10.2202/1544-6115.1585
     return p_values
@@ -106,12 +114,16 @@ def _p_of_all_flips(values: UnitFloats) -> float | None:
     sizes = np.abs(values)
     if n_units and np.ptp(sizes) <= ROUNDING * sizes.max():  # the sign test
         above = int((values > 0).sum())
-        return min(1.0, 2 * float(bdtr(min(above, n_units - above), n_units, 0.5)))
+        fewer = min(above, n_units - above)
+        return min(1.0, 2 * float(bdtr(fewer, n_units, 0.5)))
     if not 0 < n_units <= ENUMERATED:
         return None
-    bits = (np.arange(2**n_units)[:, None] >> np.arange(n_units)) & 1  # pattern, unit
+    patterns = np.arange(2**n_units)[:, None]
+    bits = (patterns >> np.arange(n_units)) & 1  # pattern, unit
     flipped = (2.0 * bits - 1) @ values
-    return float((np.abs(flipped) >= abs(values.sum()) * (1 - ROUNDING)).mean())
+    least = abs(values.sum()) * (1 - ROUNDING)
+    as_extreme = np.abs(flipped) >= least
+    return float(as_extreme.mean())
 
 
 def signed_rank_p(differences: ItemFloats) -> float | None:
@@ -122,35 +134,44 @@ def signed_rank_p(differences: ItemFloats) -> float | None:
     _, run, number = np.unique(np.abs(values), return_inverse=True, return_counts=True)
     doubled = 2 * np.cumsum(number) - number + 1  # twice the mean rank of each run of ties
     most = int(doubled @ number)
-    observed = int(doubled[run[values > 0]].sum())
+    positive = run[values > 0]
+    observed = int(doubled[positive].sum())
     if len(values) <= EXACT:
         chances = np.zeros(most + 1)  # of each sum of doubled ranks
         chances[0] = 1.0
         for rank in np.repeat(doubled, number).tolist():
-            chances[rank:] = (chances[rank:] + chances[: most + 1 - rank]) / 2
-            chances[:rank] /= 2
-        tail = chances[: min(observed, most - observed) + 1].sum()
+            with_rank = chances[: most + 1 - rank].copy()
+            chances[rank:] += with_rank
+            chances /= 2
+        least = min(observed, most - observed)
+        tail = chances[: least + 1].sum()
         return min(1.0, 2 * float(tail))
     variance = float(number @ doubled.astype(np.float64) ** 2) / 4
-    return float(2 * ndtr(-abs(observed - most / 2) / math.sqrt(variance)))
+    z = (observed - most / 2) / math.sqrt(variance)
+    return float(2 * ndtr(-abs(z)))
 
 
 def rows_of_tests(tested: Mapping[tuple[str, str], Row], pairs: Sequence[tuple[str, str]], n_models: int) -> list[Row]:
     """The tests of these pairs, with Holm's adjustment over all pairs of the models."""
-    rows: list[Row] = []
+    rows = []
+    untested = dict.fromkeys(TESTS)
     for a, b in pairs:
-        rows.append({"a": a, "b": b, **tested.get((a, b), dict.fromkeys(TESTS))})
+        rows.append({"a": a, "b": b, **tested.get((a, b), untested)})
     n_untested = math.comb(n_models, 2) - len(pairs)
     for name in P_VALUES:
-        adjusted = holm([row[name] for row in rows], n_untested)
-        for row, p in zip(rows, adjusted, strict=True):
+        p_values = [row[name] for row in rows]
+        for row, p in zip(rows, holm(p_values, n_untested), strict=True):
             row[f"{name}_holm"] = p
     return rows
 
 
 def holm(p_values: Sequence[float | None], untested: int = 0) -> list[float | None]:
     """The p-values adjusted for all of them, and for those that are not here; None and NaN are no p-values."""
-    ascending = sorted((p, row) for row, p in enumerate(p_values) if p is not None and not math.isnan(p))
+    ascending = []
+    for row, p in enumerate(p_values):
+        if p is not None and not math.isnan(p):
+            ascending.append((p, row))
+    ascending.sort()
     adjusted: list[float | None] = [None] * len(p_values)
     largest = 0.0
     hypotheses = len(ascending) + untested

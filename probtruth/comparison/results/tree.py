@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from probtruth.comparison.estimation.estimate import Estimate
-from probtruth.comparison.estimation.pairs import LEADING
+from probtruth.comparison.estimation.pairs import LEADING, pairs_of
 from probtruth.comparison.posterior.posterior import Posterior
 
 if TYPE_CHECKING:
@@ -26,29 +26,30 @@ def tree_of(estimate: Estimate, post: Posterior, seed: int) -> "xarray.DataTree"
 
     about = estimate.about
     models = list(estimate.names)
-    pairs = list(combinations(range(len(models)), 2))
+    pairs = list(combinations(models, 2))
     unit = about.sign  # draws are of losses
-    means = np.zeros((1, 1, len(models)))
-    ranking = np.eye(len(models))
+    n_models = len(models)
+    means = np.zeros((1, 1, n_models))
+    ranking = np.eye(n_models)
     constant: dict[str, tuple[str, object]] = {}
     if post.means is not None and post.estimate is not None and post.decisions is not None:
         means = unit * post.means
-        ranking = post.decisions[0]
-        constant["score"] = ("model_name", unit * post.estimate.mean[: len(models), 0])
+        ranking, _ = post.decisions
+        constant["score"] = ("model_name", unit * post.estimate.mean[:n_models, 0])
     if post.of_groups is not None:
         means = means[:, : post.of_groups.draws]  # as many as the population has, where these are more
-    shape = means.shape[:2]
-    centre = means.sum(-1, keepdims=True) / max(len(models), 1)  # no model is left where all means are infinite
+    n_chains, n_draws, _ = means.shape
+    total = means.sum(-1, keepdims=True)
+    centre = total / max(n_models, 1)  # no model is left where all means are infinite
     draws = {"contrast": (("chain", "draw", "model_name"), means - centre)}
     of_pair = ("chain", "draw", "pair")
     if len(pairs) <= STORED_PAIRS:
-        first = [a for a, _ in pairs]
-        second = [b for _, b in pairs]
+        first, second = pairs_of(np.arange(n_models)).T
         draws["difference"] = (of_pair, means[..., first] - means[..., second])
-    coordinates: dict[str, object] = {"chain": np.arange(shape[0]), "draw": np.arange(shape[1])}
-    names = {"model_name": models, "pair": [f"{models[a]} - {models[b]}" for a, b in pairs]}
-    for at, side in enumerate("ab"):
-        constant[f"model_{side}"] = ("pair", [models[pair[at]] for pair in pairs])
+    coordinates: dict[str, object] = {"chain": np.arange(n_chains), "draw": np.arange(n_draws)}
+    names = {"model_name": models, "pair": [f"{a} - {b}" for a, b in pairs]}
+    constant["model_a"] = ("pair", [a for a, _ in pairs])
+    constant["model_b"] = ("pair", [b for _, b in pairs])
     attributes = {"rule": about.rule, "seed": seed}
     tree = {
         "/": xarray.Dataset(attrs=attributes),
@@ -56,7 +57,7 @@ def tree_of(estimate: Estimate, post: Posterior, seed: int) -> "xarray.DataTree"
         "/constant_data": xarray.Dataset(constant, names),
         "/ranking": xarray.Dataset(
             {"rank_probability": (("model", "rank"), ranking)},
-            {"model": models, "rank": np.arange(1, len(models) + 1)},
+            {"model": models, "rank": np.arange(1, n_models + 1)},
         ),
     }
     population = post.population
@@ -68,13 +69,12 @@ def tree_of(estimate: Estimate, post: Posterior, seed: int) -> "xarray.DataTree"
             population, post.of_groups, varying, estimate.design.group_names, unit, tree["/posterior"], seed
         )
     elif population is not None and len(pairs) <= STORED_PAIRS:
-        difference, between = population.draws(shape, seed)
+        difference, between = population.draws((n_chains, n_draws), seed)
         tree["/posterior"]["population_difference"] = (of_pair, unit * difference)
         tree["/posterior"]["between_group_sd"] = (of_pair, between)
     if post.run is not None:
-        stats = post.run.runs[0].stats
-        n = shape[1]
-        tree["/sample_stats"] = xarray.Dataset(
-            {name: (("chain", "draw"), value[:, :n]) for name, value in stats.items()}
-        )
+        stats = {}
+        for name, value in post.run.runs[0].stats.items():
+            stats[name] = (("chain", "draw"), value[:, :n_draws])
+        tree["/sample_stats"] = xarray.Dataset(stats)
     return xarray.DataTree.from_dict(tree)

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from jaxtyping import Bool, Int
+from jaxtyping import Bool
 
-from probtruth.kernels.shapes import ModelItemLabel
+from probtruth.kernels.shapes import CellInts, ModelItemLabel
 
 LEVEL = 0.95  # Confidence of the upper bound for the rate of what was not seen
 # From this weight on a label counts as observed on an item: a share of the opinions, or the more probable class.
@@ -36,7 +36,7 @@ class Outcomes:
     observed: Bool[np.ndarray, "item label"]
 
     @cached_property
-    def _places(self) -> Int[np.ndarray, " cell"]:
+    def _places(self) -> CellInts:
         return np.flatnonzero(self.observed)
 
     def size(self, lead: int, other: int) -> float | None:
@@ -46,7 +46,8 @@ class Outcomes:
             largest = np.nanmax(difference[self._places], initial=0.0)
             unseen = np.flatnonzero(difference > largest)
         sizes = difference[unseen]
-        probs = np.exp(self.log_probs[other].ravel()[unseen].astype(np.float64))
+        log_probs = self.log_probs[other].ravel()[unseen]
+        probs = np.exp(log_probs.astype(np.float64))
         infinite = np.isinf(sizes)
         if infinite.any() and probs[infinite].sum() >= LEAST * len(self.observed):
             return float("inf")

@@ -81,7 +81,7 @@ def warnings_of(
 
 def sampling(diagnostics: Mapping[str, object]) -> list[str]:
     """What is wrong with the draws."""
-    warnings: list[str] = []
+    warnings = []
     rhat = diagnostics["max_rhat"]
     ess = diagnostics["min_ess"]
     divergences = diagnostics["divergences"]
@@ -164,8 +164,11 @@ def _size_goes_with_difference(estimate: Estimate) -> bool:
     if n_units < 3 or np.ptp(mean) == 0 or np.ptp(size) == 0:
         return False
     correlation = float(np.corrcoef(size, mean)[0, 1])
-    t = correlation * math.sqrt((n_units - 2) / max(1 - correlation**2, 1e-12))
-    return bool(2 * stdtr(n_units - 2, -abs(t)) < BEYOND_CHANCE)
+    df = n_units - 2
+    unexplained = max(1 - correlation**2, 1e-12)
+    t = correlation * math.sqrt(df / unexplained)
+    p = 2 * stdtr(df, -abs(t))
+    return bool(p < BEYOND_CHANCE)
 
 
 def other_best(found: Comparison, proper: Comparison) -> tuple[str, ...]:
@@ -185,14 +188,19 @@ SENSITIVE = 0.05  # A probability that moves by more than this is said to depend
 
 def prior_of_groups(names: Sequence[str], population: Population) -> tuple[str, ...]:
     """A sentence on the pair whose order in the population depends most on the prior of the spread between groups."""
-    p, half, double = [population.under_prior(power).differences(False).below(0.0) for power in (1.0, 0.5, 2.0)]
-    shift = np.maximum(np.abs(half - p), np.abs(double - p))
-    if not shift.max() > SENSITIVE:
-        return ()
-    row = int(shift.argmax())
-    a, b = list(combinations(names, 2))[row]
-    return (
-        f"few groups: in their population P({a} better than {b}) = {p[row]:.2f} would be {half[row]:.2f} or "
-        f"{double[row]:.2f} with half or "
-        "double the weight of the prior of the spread between groups",
-    )
+    largest = SENSITIVE
+    sentence: tuple[str, ...] = ()
+    under_half = population.under_prior(0.5)
+    under_double = population.under_prior(2.0)
+    for pair, (a, b) in enumerate(combinations(names, 2)):
+        p = population.difference(pair, "population").below(0.0)
+        half = under_half.difference(pair, "population").below(0.0)
+        double = under_double.difference(pair, "population").below(0.0)
+        shift = max(abs(half - p), abs(double - p))
+        if shift > largest:
+            largest = shift
+            sentence = (
+                f"few groups: in their population P({a} better than {b}) = {p:.2f} would be {half:.2f} or "
+                f"{double:.2f} with half or double the weight of the prior of the spread between groups",
+            )
+    return sentence

@@ -208,14 +208,15 @@ def test_population_of_models_at_a_fixed_distance():
     rng = np.random.default_rng(6)
     row, other = rng.normal(size=(2, 60))
     population = Population.of(groups_of(np.stack([row, row + 0.5, row, other]), 4)).by_quadrature()
-    mixture = population.differences(new_group=True)  # pairs (0, 1), (0, 2), (0, 3), ...
-    assert (mixture.below(0.0)[1], mixture.average()[1]) == (0.5, 0.0)
-    assert mixture.quantile(0.975)[0] == pytest.approx(-0.5, rel=1e-12)
+    # pairs (0, 1), (0, 2), (0, 3), ...
+    shifted, same, other, _, shifted_from_other, _ = [population.difference(pair, "new group") for pair in range(6)]
+    assert (same.below(0.0), same.average()) == (0.5, 0.0)
+    assert shifted.quantile(0.975) == pytest.approx(-0.5, rel=1e-12)
     drawn, between = population.draws((2, 50), 0)
     assert np.ptp(drawn[..., 1]) == 0
     assert (between[..., 0] == 0).all()
-    assert population.of_groups(1).average().tolist() == [0.0] * 4
-    assert mixture.quantile(0.3)[4] == pytest.approx(mixture.quantile(0.3)[2] + 0.5)
+    assert population.difference(1, "groups").average() == 0.0
+    assert shifted_from_other.quantile(0.3) == pytest.approx(other.quantile(0.3) + 0.5)
 
 
 def test_no_population_without_variance_within_groups():

@@ -156,8 +156,9 @@ def test_the_sampler_and_the_quadrature_agree(n_constant):
                 assert one.quantile(p) == pytest.approx(float(other.quantile(p)), abs=0.02 * width)
         width = exact.of_groups().quantile(0.975) - exact.of_groups().quantile(0.025)
         apart = drawn.of_groups().quantile(0.975) - exact.of_groups().quantile(0.975)
-        # six nodes say little of the width of a group without spread, which is the least
-        assert (np.abs(apart) < 0.06 * np.maximum(width, width.mean())).all()
+        # six nodes say little of a group without spread: over 32 seeds its end lay -0.04 to 0.19 widths away
+        tolerance = np.where(np.arange(len(sizes)) < constant, 0.25, 0.06)
+        assert (np.abs(apart) < tolerance * np.maximum(width, width.mean())).all()
 
 
 def per_item(value, group, prior_scale, log_range, centre, unit, log_pooled):

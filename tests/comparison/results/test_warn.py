@@ -135,5 +135,5 @@ def test_the_weight_of_the_prior_of_the_spread_between_groups(power):
     wanted = weight @ stats.norm.cdf(-mean.mean() / np.sqrt(total / 5)) / weight.sum()
     one = np.ones(1)
     whole = Population(groups, prior, one > 0, 0 * one, one, [quadrature(groups, prior, 0)], 0 * one)
-    found = float(whole.under_prior(power).differences(False).below(0.0)[0])
+    found = float(whole.under_prior(power).difference(0, "population").below(0.0))
     assert found == pytest.approx(wanted, abs=GRID)
