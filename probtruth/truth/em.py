@@ -181,19 +181,22 @@ def _extrapolated(history: Float[np.ndarray, "iteration 2 count"]) -> Expected:
     after = history[:, 1]
     change = after - history[:, 0]
     bends = np.diff(change, axis=0)
-    weights = np.linalg.lstsq(bends @ bends.T, bends @ change[-1], rcond=SINGULAR)[0]
-    mixed = after[-1] - weights @ np.diff(after, axis=0)
-    return np.asarray(np.maximum(mixed, LEAST_LEFT * after[-1]))
+    products = bends @ bends.T
+    weights = np.linalg.lstsq(products, bends @ change[-1], rcond=SINGULAR)[0]
+    steps = np.diff(after, axis=0)
+    mixed = after[-1] - weights @ steps
+    least = LEAST_LEFT * after[-1]
+    return np.maximum(mixed, least)
 
 
 def expected_answers(probs: Float[np.ndarray, "item label"], flat: FlatAnnotations) -> Expected:
     """Expected annotations, annotator after annotator, by (label given, true class)."""
-    return np.asarray(flat.by_cell @ probs).ravel()
+    return (flat.by_cell @ probs).ravel()
 
 
 def by_class(counts: Expected, flat: FlatAnnotations) -> Float[np.ndarray, "annotator label label"]:
     """Expected annotations by (annotator, label given, true class)."""
-    return np.asarray(counts.reshape(-1, flat.n_labels, flat.n_labels))
+    return counts.reshape(-1, flat.n_labels, flat.n_labels)
 
 
 def right_and_wrong(probs: Float[np.ndarray, "item label"], flat: FlatAnnotations) -> tuple[np.ndarray, np.ndarray]:
@@ -215,7 +218,7 @@ def log_joint(
     log_answers: Float[np.ndarray, "annotator label label"], flat: FlatAnnotations
 ) -> Float[np.ndarray, "item label"]:
     """The log likelihood of every item's annotations under each class, from log P(label given | true class)."""
-    return np.asarray(flat.table @ log_answers.reshape(-1, flat.n_labels))
+    return flat.table @ log_answers.reshape(-1, flat.n_labels)
 
 
 def log_total(logs: Float[np.ndarray, "..."], axis: int) -> Float[np.ndarray, "..."]:
@@ -224,7 +227,7 @@ def log_total(logs: Float[np.ndarray, "..."], axis: int) -> Float[np.ndarray, ".
     finite = np.where(highest > -np.inf, highest, 0.0)
     top = np.expand_dims(finite, axis)
     total = _summed(np.exp(logs - top), axis)
-    return np.asarray(top + np.log(total))
+    return top + np.log(total)
 
 
 def _summed(table: Float[np.ndarray, "..."], axis: int) -> Float[np.ndarray, "..."]:

@@ -77,7 +77,7 @@ def class_draws(
 
     def draw(generator: np.random.Generator) -> np.ndarray:
         (classes,) = categorical(generator, cumulative).T
-        return np.asarray(rows[classes])
+        return rows[classes]
 
     return draw_tables(draw, probs.shape, draws, np.random.default_rng(seed))
 
@@ -107,6 +107,6 @@ def dirichlet_draws(
         if lost.any():
             (corner,) = categorical(generator, np.cumsum(counts[lost], axis=1)).T
             gammas[lost] = np.eye(counts.shape[1])[corner]
-        return np.asarray(gammas / gammas.sum(1, keepdims=True))
+        return gammas / gammas.sum(1, keepdims=True)
 
     return draw_tables(draw, counts.shape, draws, np.random.default_rng(seed))

@@ -118,7 +118,7 @@ def votes_of_others(annotations: Annotations) -> Int[np.ndarray, "annotation lab
         _, answer = np.unique(pair, return_inverse=True)
     of_answer = np.zeros_like(all_votes)  # a row for each answer, in which its repeats are counted
     np.add.at(of_answer, (answer, annotations.label), 1)
-    return np.asarray(all_votes - of_answer[answer])
+    return all_votes - of_answer[answer]
 
 
 def plurality(counts: Shaped[np.ndarray, "item label"]) -> Float[np.ndarray, "item label"]:
@@ -126,7 +126,7 @@ def plurality(counts: Shaped[np.ndarray, "item label"]) -> Float[np.ndarray, "it
     most = counts == counts.max(1, keepdims=True)
     shares = empty_like(counts)
     np.divide(most, most.sum(1, keepdims=True), out=shares)
-    return np.asarray(shares)
+    return shares
 
 
 def confusion_cells(annotations: Annotations) -> int:

@@ -58,7 +58,7 @@ def zero_sum(n_labels: int) -> Float[np.ndarray, "label contrast"]:
     row = np.arange(1, n_labels)
     lower[row, row - 1] = -row
     length = np.linalg.norm(lower, axis=0)
-    return np.asarray(lower / length)
+    return lower / length
 
 
 def _observe(

@@ -144,7 +144,7 @@ class _BesideOthers:
 
     def by_answer(self, holds: Bool[np.ndarray, " annotation"]) -> Float[np.ndarray, " answer"]:
         """How often something holds of each answer, among its repeats."""
-        return np.asarray(np.bincount(self.answer, holds) / np.bincount(self.answer))
+        return np.bincount(self.answer, holds) / np.bincount(self.answer)
 
     def gap(
         self, answer: Int[np.ndarray, " annotation"], values: Float[np.ndarray, " label"] | None
@@ -157,7 +157,7 @@ class _BesideOthers:
         largest = self.others.sum(1) * np.ptp(values) ** 2
         scale = largest.clip(np.finfo(float).tiny)
         steps = np.round(errors / scale / SAME)
-        return np.asarray(-steps * SAME)
+        return -steps * SAME
 
 
 def _shared(annotations: Annotations) -> _BesideOthers:
@@ -190,7 +190,7 @@ def _answers(annotations: Annotations, predictions: Predictions) -> Int[np.ndarr
             "Choose its answer yourself, with Predictions.from_labels.",
             f"item {annotations.index.items[item]!r}",
         )
-    return np.asarray(probs.argmax(2))
+    return probs.argmax(2)
 
 
 def _numbers(annotations: Annotations) -> Float[np.ndarray, " label"]:
@@ -225,4 +225,4 @@ def _benjamini_yekutieli(p_values: Float[np.ndarray, " test"], level: float) -> 
     if not below.size:
         return np.zeros(n_tests, bool)
     last = ordered[below[-1]]
-    return np.asarray(p_values <= last)
+    return p_values <= last

@@ -21,7 +21,7 @@ class Spread:
     @property
     def half_width(self) -> PerRow:
         """What a 95% t interval reaches on either side."""
-        return np.asarray(stdtrit(self.df, 0.975) * self.error)
+        return stdtrit(self.df, 0.975) * self.error
 
     def p_below(self, difference: PerRow) -> PerRow:
         """P(the true difference is below 0); a half where all is 0."""
@@ -29,7 +29,7 @@ class Spread:
         unsure = self.error > 0
         t = -difference[unsure] / self.error[unsure]
         below[unsure] = stdtr(self.df[unsure], t)
-        return np.asarray(below)
+        return below
 
 
 @dataclass(frozen=True, eq=False)

@@ -133,8 +133,11 @@ def _losses(
 ) -> Float[np.ndarray, " vote"]:
     """Of probabilities, or of the most probable label, against shares of votes."""
     if rule == "brier":
-        return np.asarray((probs**2).sum(1) - 2 * (probs * others).sum(1) + 1)
-    return np.asarray(1 - (plurality(probs) * others).sum(1))
+        square = (probs**2).sum(1)
+        product = (probs * others).sum(1)
+        return square - 2 * product + 1
+    share = (plurality(probs) * others).sum(1)
+    return 1 - share
 
 
 def _influences(
@@ -188,4 +191,4 @@ def _majority_loss(counts: Float[np.ndarray, "item label"]) -> Float[np.ndarray,
         others = counts.copy()
         others[:, label] -= 1
         hits += answers * plurality(others)[:, label]
-    return np.asarray(1 - hits / counts.sum(1))
+    return 1 - hits / counts.sum(1)

@@ -144,7 +144,7 @@ def _slopes(
     of_expected = (2 * parts.distance @ parts.marginal - parts.expected) / (total - 1)
     slope = -parts.observed / parts.expected**2 * of_expected
     if level != "ordinal":
-        return np.asarray(slope)
+        return slope
     for label in range(len(slope)):  # distances between ranks depend on the marginals, as a quadratic form
         change = np.zeros(len(slope))
         change[label] = 0.5
@@ -154,7 +154,7 @@ def _slopes(
         expected = float(parts.marginal @ moved @ parts.marginal / (total - 1))
         _, _, within = _disagreement(answers, moved)
         slope[label] += (within.sum() - parts.observed / parts.expected * expected) / parts.expected
-    return np.asarray(slope)
+    return slope
 
 
 def _distance(
@@ -167,12 +167,12 @@ def _distance(
         order = np.argsort(values)
         below = np.empty_like(values)
         below[order] = np.cumsum(marginal[order]) - marginal[order] / 2
-        return np.asarray(np.subtract.outer(below, below) ** 2)
+        return np.subtract.outer(below, below) ** 2
     gaps = np.subtract.outer(values, values)
     if level == "interval":
-        return np.asarray(gaps**2)
+        return gaps**2
     sums = np.add.outer(values, values)
-    return np.asarray((gaps / np.where(sums == 0, 1.0, sums)) ** 2)
+    return (gaps / np.where(sums == 0, 1.0, sums)) ** 2
 
 
 def _values(annotations: Annotations, level: str, order: Sequence[object] | None) -> Float[np.ndarray, " label"]:

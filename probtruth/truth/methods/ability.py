@@ -63,7 +63,7 @@ def anchored_counts(flat: FlatAnnotations) -> Float[np.ndarray, " label"]:
     """Pseudo-counts of the class marginals: one, and a part of the items that most votes give the label."""
     possible = np.where(flat.known == 0, flat.votes(), -1.0)  # a known answer stands for the votes
     voted = plurality(possible).sum(0)
-    return np.asarray(1 + ANCHOR * voted)
+    return 1 + ANCHOR * voted
 
 
 def shared_centre(n_labels: int) -> Float[np.ndarray, "label label"]:
@@ -72,7 +72,7 @@ def shared_centre(n_labels: int) -> Float[np.ndarray, "label label"]:
 
 
 def _logits(a: np.ndarray, b: np.ndarray, d: np.ndarray, g: np.ndarray) -> Float[np.ndarray, "class label annotator"]:
-    return np.asarray(g[:, :, None] * a + b + d)
+    return g[:, :, None] * a + b + d
 
 
 def climb(expected_answers: em.Expected, parameters: em.Parameters, flat: FlatAnnotations) -> em.Parameters:
@@ -91,13 +91,17 @@ def climb(expected_answers: em.Expected, parameters: em.Parameters, flat: FlatAn
         answers = expected()
         d = d + _label_step(counts - answers - OWN_PRECISION * d, answers + OWN_PRECISION)
         answers = expected()
-        slope = np.einsum("klj,kl->j", counts - answers, g) - ABILITY_PRECISION * (a - 1)
+        slope = np.einsum("klj,kl->j", counts - answers, g)
+        slope -= ABILITY_PRECISION * (a - 1)
         from_right = (g - np.diag(g)[:, None]) ** 2  # its mean is no less than the variance
-        change = slope / (np.einsum("klj,kl->j", answers, from_right) + ABILITY_PRECISION)
+        curvature = np.einsum("klj,kl->j", answers, from_right) + ABILITY_PRECISION
+        change = slope / curvature
         a = a + _damped(change, np.abs(change) * np.ptp(g, 1).max())
         answers = expected()
-        slope = (counts - answers) @ a - SHARED_PRECISION * (g - centre)
-        g = g + _label_step(slope, answers @ a**2 + SHARED_PRECISION, np.abs(a).max())
+        slope = (counts - answers) @ a
+        slope -= SHARED_PRECISION * (g - centre)
+        curvature = answers @ a**2 + SHARED_PRECISION
+        g = g + _label_step(slope, curvature, np.abs(a).max())
         a, b, d, g = _likelier_parts(a, b, d, g)
     return a, b, d, g
 
@@ -112,7 +116,7 @@ def _label_step(slope: np.ndarray, curvature: np.ndarray, scale: float = 1.0) ->
 def _damped(step: np.ndarray, size: np.ndarray) -> np.ndarray:
     """A Newton step so much shorter that it climbs; `size` is how far it moves logits apart."""
     # a third moment is at most the range times the variance: Sun and Tran-Dinh (2019), doi:10.1007/s10107-018-1282-4
-    return np.asarray(step * np.log1p(size) / np.maximum(size, em.TINY))
+    return step * np.log1p(size) / np.maximum(size, em.TINY)
 
 
 def _likelier_parts(a: np.ndarray, b: np.ndarray, d: np.ndarray, g: np.ndarray) -> em.Parameters:
@@ -121,10 +125,13 @@ def _likelier_parts(a: np.ndarray, b: np.ndarray, d: np.ndarray, g: np.ndarray) 
     both = g[:, :, None] * a + d
     a = np.einsum("klj,kl->j", both, g) + ABILITY_WEIGHT
     a /= (g**2).sum() + ABILITY_WEIGHT
-    g = (both @ a + SHARED_WEIGHT * centre) / (a @ a + SHARED_WEIGHT)
-    slope = SHARED_WEIGHT * ((g - centre) * g).sum() - ABILITY_WEIGHT * ((a - 1) @ a)
-    bound = 2 * (SHARED_WEIGHT * (g**2).sum() + ABILITY_WEIGHT * (a @ a))
-    step = slope / bound
+    g = both @ a + SHARED_WEIGHT * centre
+    g /= a @ a + SHARED_WEIGHT
+    slope_of_g = SHARED_WEIGHT * ((g - centre) * g).sum()
+    slope_of_a = ABILITY_WEIGHT * ((a - 1) @ a)
+    bound_of_g = SHARED_WEIGHT * (g**2).sum()
+    bound_of_a = ABILITY_WEIGHT * (a @ a)
+    step = (slope_of_g - slope_of_a) / (2 * (bound_of_g + bound_of_a))
     scale = np.exp(_damped(step, 2 * np.abs(step)))
     a *= scale
     g /= scale
@@ -135,14 +142,16 @@ def _likelier_parts(a: np.ndarray, b: np.ndarray, d: np.ndarray, g: np.ndarray) 
 
 def log_confusion(parameters: em.Parameters) -> Float[np.ndarray, "class label annotator"]:
     logits = _logits(*parameters)
-    return np.asarray(logits - em.log_total(logits, 1))
+    return logits - em.log_total(logits, 1)
 
 
 def log_prior(parameters: em.Parameters) -> float:
     a, b, d, g = parameters
-    squares = OWN_PRECISION * ((b**2).sum() + (d**2).sum())
+    from_centre = g - shared_centre(len(g))
+    squares = OWN_PRECISION * (b**2).sum()
+    squares += OWN_PRECISION * (d**2).sum()
     squares += ABILITY_PRECISION * ((a - 1) ** 2).sum()
-    squares += SHARED_PRECISION * ((g - shared_centre(len(g))) ** 2).sum()
+    squares += SHARED_PRECISION * (from_centre**2).sum()
     return -0.5 * float(squares)
 
 

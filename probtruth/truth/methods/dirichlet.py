@@ -62,14 +62,14 @@ def learn_dirichlet(
     def gradient(log_alpha: np.ndarray) -> np.ndarray:
         of_votes, _, _ = _derivatives(log_alpha, cells, totals)
         _, of_prior, _, _ = _log_prior(log_alpha)
-        return np.asarray(-of_votes - of_prior)
+        return -of_votes - of_prior
 
     def hessian_times(log_alpha: np.ndarray, step: np.ndarray) -> np.ndarray:
         _, diagonal, common = _derivatives(log_alpha, cells, totals)
         _, _, prior_diagonal, prior_common = _log_prior(log_alpha)
         alpha = np.exp(log_alpha)
         outer = (common + prior_common) * alpha * (alpha @ step)
-        return np.asarray(outer - (diagonal + prior_diagonal) * step)
+        return outer - (diagonal + prior_diagonal) * step
 
     scale = max(n_votes, 1.0)
     density = log_posterior(cells, totals)

@@ -65,7 +65,7 @@ def _maximise(correct: em.Expected, parameters: em.Parameters, flat: FlatAnnotat
             # log sigmoid(-drive) = log sigmoid(drive) - drive
             of_answers = total(log_expit(drive) - (1 - correct) * drive)
             log_prior = -0.5 * (tried - 1) ** 2
-            return np.asarray(of_answers + log_prior)
+            return of_answers + log_prior
 
         right = expit(drive_of(values))
         slope = total(slope_of_drive * (correct - right))
@@ -109,11 +109,13 @@ def _log_joint(parameters: em.Parameters, flat: FlatAnnotations) -> np.ndarray:
     drive = ability[flat.annotator] * easiness[flat.item]
     n_wrong = max(flat.n_labels - 1, 1)
     right = flat.weight * log_expit(drive)
-    wrong = flat.weight * (log_expit(-drive) - np.log(n_wrong))
+    one_wrong = log_expit(-drive) - np.log(n_wrong)
+    wrong = flat.weight * one_wrong
     cell = flat.item * flat.n_labels + flat.label
-    named = np.bincount(cell, right - wrong, flat.n_items * flat.n_labels)
+    size = flat.n_items * flat.n_labels
+    named = np.bincount(cell, right - wrong, size)
     of_all = np.bincount(flat.item, wrong, flat.n_items)
-    return np.asarray(named.reshape(flat.n_items, flat.n_labels) + of_all[:, None])
+    return named.reshape(flat.n_items, flat.n_labels) + of_all[:, None]
 
 
 def _log_prior(parameters: em.Parameters) -> float:

@@ -184,7 +184,7 @@ def _mistaken(
     pooled += CONFUSABLE_FLOOR
     np.fill_diagonal(pooled, 0.0)
     total = pooled.sum(1, keepdims=True)
-    return np.asarray(pooled / np.maximum(total, em.TINY))
+    return pooled / np.maximum(total, em.TINY)
 
 
 def _pairs(flat: FlatAnnotations) -> Int[np.ndarray, "pair 2"]:

@@ -118,11 +118,13 @@ def fits_at_marginals(request: MethodRequest, flat: FlatAnnotations, limits: em.
 def marginal_weights(starts: list[em.EmRun], flat: FlatAnnotations) -> Float[np.ndarray, " marginals"]:
     """The posterior of the fits' marginals; free ones stand at odd places."""
     votes_of_item = max(flat.weight.sum() / flat.n_items, 1.0)
-    counts = EVEN + LEAN / votes_of_item**3 * (ability.anchored_counts(flat) - 1)
+    lean = LEAN / votes_of_item**3
+    counts = EVEN + lean * (ability.anchored_counts(flat) - 1)
     evidence = [run.log_likelihood + ability.log_prior(run.parameters) for run in starts]
-    logs = evidence + np.array([run.log_marginals for run in starts]) @ counts
+    log_marginals = np.array([run.log_marginals for run in starts])
+    logs = evidence + log_marginals @ counts
     logs[1::2] += FREE_ODDS - FREE_ODDS_LOST / votes_of_item
-    return np.asarray(softmax(logs))
+    return softmax(logs)
 
 
 def usual_share_weight(flat: FlatAnnotations) -> float:
@@ -148,4 +150,4 @@ def with_shares(
     of_shares = np.log(shares) - np.log(shares.mean(0)) + np.log(marginals)
     of_classes = np.log(np.maximum(classes, LEAST))
     logs = (1 - weight) * of_classes + weight * of_shares + flat.known
-    return np.asarray(softmax(logs, 1))
+    return softmax(logs, 1)
