@@ -104,9 +104,7 @@ def _table(path: str | Path, name: str, reading: LabelReading, cells: opt.Cells,
         several = item not in frame.columns or frame.get_column(item).is_duplicated().any()
         several = several or not of_numbers(frame, [name for name in frame.columns if name != item])
         if error.got.startswith("the columns ") and several:
-            hint = (
-                f"For scores, name the columns with --item, --model, --score; for annotations like this. {error.hint}"
-            )
+            hint = f"For scores, name the columns with --item, --model, --score. Annotations: {error.hint}"
             raise InputError(error.got, FORMS, hint, table.name) from None
         if several or (cells == opt.Cells() and error.expected.startswith("to know which")):
             raise

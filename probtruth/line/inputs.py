@@ -218,7 +218,9 @@ def _hard(values: Any, items: Iterable[object] | None, beside: Beside, labels: S
     array = np.asarray(values)
     kind = array.dtype.kind
     items = row_names(values) if items is None else [*items]
-    unlabelled = [row for row, value in enumerate(array.ravel().tolist()) if frames.missing(value)]
+    unlabelled: list[int] = []
+    if kind not in "iub":  # integers and truth values are never missing
+        unlabelled = [row for row, value in enumerate(array.ravel().tolist()) if frames.missing(value)]
     if unlabelled:
         first = unlabelled[0] + 1 if items is None else check.quote(items[unlabelled[0]])
         problem = f"no label for {check.count(len(unlabelled), 'item')} (the first: {first})"
