@@ -175,8 +175,11 @@ def instance[T](value: object, kind: type[T], maker: str) -> T:
     """The value, if it is of the class that `maker` returns; anything else is an error."""
     if isinstance(value, kind):
         return value
-    wanted = kind.__name__ if kind.__name__.endswith("s") else f"a {kind.__name__}"
-    raise InputError(type(value).__name__, wanted, f"Pass on what {maker} returned.")
+    raise InputError(
+        type(value).__name__,
+        kind.__name__ if kind.__name__.endswith("s") else f"a {kind.__name__}",
+        f"Pass on what {maker} returned.",
+    )
 
 
 def finite_numbers(names: Iterable[str], distinct: bool = False) -> list[float]:

@@ -75,8 +75,11 @@ def as_float_table(values: object, what: str) -> LabelTable:
 def _need_axes(array: Table, axes: str, what: str) -> None:
     if array.ndim != len(axes.split()):
         one_column = array.ndim == 1 and axes == "item label"
-        hint = "For two labels give both columns: np.stack([1 - p, p], axis=1)." if one_column else "Check its shape."
-        raise InputError(f"{what} with shape {array.shape}", f"{len(axes.split())} axes ({axes})", hint)
+        raise InputError(
+            f"{what} with shape {array.shape}",
+            f"{len(axes.split())} axes ({axes})",
+            "For two labels give both columns: np.stack([1 - p, p], axis=1)." if one_column else "Check its shape.",
+        )
 
 
 def no_masked(values: object, what: str) -> None:

@@ -43,9 +43,12 @@ def numbers(
     bad = values.is_null()
     if bad.any():
         row = int(bad.arg_max() or 0)
-        problem = "a blank cell" if series[row] is None else quote(series[row])
-        advice = hint if series[row] is not None else "Fill it in or remove the row."
-        raise InputError(problem, "a number", advice, source.at(row, column))
+        raise InputError(
+            "a blank cell" if series[row] is None else quote(series[row]),
+            "a number",
+            hint if series[row] is not None else "Fill it in or remove the row.",
+            source.at(row, column),
+        )
     lost = values.abs() >= EXACT  # where float64 rounds integers, or makes digits infinite
     if lost.any() and not series.dtype.is_float():
         text = series.cast(polars.String).str.strip_chars()
@@ -225,18 +228,23 @@ def names_in(listed: Sequence[object]) -> Texts:
     """Values of Python as names; a missing one is an error."""
     for row, value in enumerate(listed):
         if missing(value):
-            hint = "Drop that row, or name it; reset_index(drop=True) makes the index row numbers."
-            raise InputError(f"no name (NaN or None) in the index, row {row}", "a name for every row", hint)
+            raise InputError(
+                f"no name (NaN or None) in the index, row {row}",
+                "a name for every row",
+                "Drop that row, or name it; reset_index(drop=True) makes the index row numbers.",
+            )
     return tuple(by_value(polars_names([name_text(value) for value in listed])))
 
 
 def no_frame(listed: object, what: str) -> None:
     """Raises for a dataframe in place of a list by item."""
     if is_frame(listed) and not isinstance(listed, Mapping):
-        hint = (
-            f"For a table with the columns item and {what[:-1]}: {what}=dict(zip(table['item'], table['{what[:-1]}']))."
+        raise InputError(
+            f"a table as {what}",
+            "a list in the order of the items, or {item: name}",
+            f"For a table with the columns item and {what[:-1]}: "
+            f"{what}=dict(zip(table['item'], table['{what[:-1]}'])).",
         )
-        raise InputError(f"a table as {what}", "a list in the order of the items, or {item: name}", hint)
 
 
 def _of_xarray(table: Any) -> NamedNumbers:

@@ -121,8 +121,11 @@ def as_one(table: Any) -> Any:
         return type(columns[0].to_frame())(dict(table))
     for value in columns[1:]:
         if not value.index.equals(columns[0].index):
-            hint = "Put them into one dataframe: pandas.DataFrame(columns)."
-            raise InputError("columns with other indexes beside lists", "rows in one order", hint)
+            raise InputError(
+                "columns with other indexes beside lists",
+                "rows in one order",
+                "Put them into one dataframe: pandas.DataFrame(columns).",
+            )
     return table
 
 
@@ -194,13 +197,17 @@ def _series(name: str, column: Any) -> "polars.Series":
     import polars
 
     if isinstance(column, Mapping) or hasattr(column, "columns"):
-        hint = "Tables by model's name are predictions: evaluate(reference, predictions), score(predictions, truth)."
-        raise InputError(f"a table as the column {check.quote(name)}", "a list of values", hint)
+        raise InputError(
+            f"a table as the column {check.quote(name)}",
+            "a list of values",
+            "Tables by model's name are predictions: evaluate(reference, predictions), score(predictions, truth).",
+        )
     column = as_array(column)
     masked = check_arrays.masked_entry(column)
     if masked is not None:
-        hint = "Fill it in or remove the row."
-        raise InputError("a masked entry", "a value in every row", hint, Source().at(masked[0], name))
+        raise InputError(
+            "a masked entry", "a value in every row", "Fill it in or remove the row.", Source().at(masked[0], name)
+        )
     values: Any = column if isinstance(column, (list, tuple, np.ndarray)) else list(column)  # type: ignore[call-overload]
     if isinstance(values, np.ndarray) and values.dtype == object:
         values = values.tolist()
@@ -250,14 +257,22 @@ def flat(frame: "polars.DataFrame", column: str, source: Source, option: str) ->
     series = cells(frame, column)
     kind = series.dtype
     if kind.is_nested():
-        hint = "Flatten it: one column for each value."
-        raise InputError(f"a column of type {kind}", "text or numbers", hint, source.at(column=column))
+        raise InputError(
+            f"a column of type {kind}",
+            "text or numbers",
+            "Flatten it: one column for each value.",
+            source.at(column=column),
+        )
     if kind in (polars.Binary, polars.Object, polars.Duration) or type(kind).__name__ == "Extension":
         raise InputError(f"a column of type {kind}", "text or numbers", "Convert it.", source.at(column=column))
     years = series.dt.year() if kind in (polars.Date, polars.Datetime) else None  # null where there is no such year
     if years is not None and not (series.is_null() | years.is_between(2, 9998)).all(ignore_nulls=False):
-        problem, hint = "a date outside the years 2 to 9998", "Correct it, or write it as text."
-        raise InputError(problem, "one that a calendar has", hint, source.at(column=column))
+        raise InputError(
+            "a date outside the years 2 to 9998",
+            "one that a calendar has",
+            "Correct it, or write it as text.",
+            source.at(column=column),
+        )
     if kind in (polars.Datetime, polars.Time):  # with nanoseconds, which Python's own text lacks
         day, zone = "" if kind == polars.Time else "%F ", "%:z" if getattr(kind, "time_zone", None) else ""
         return series.dt.to_string(f"{day}%T%.f{zone}")
@@ -324,8 +339,12 @@ def written(frame: "polars.DataFrame", column: str, source: Source, option: str)
         faults["a NUL character"] = series.str.contains("\0", literal=True)
     for fault, bad in faults.items():
         if bad.any():
-            where = source.at(int(bad.arg_max() or 0), column)
-            raise InputError(fault, f"the name of the {option}", "Correct it or remove the row.", where)
+            raise InputError(
+                fault,
+                f"the name of the {option}",
+                "Correct it or remove the row.",
+                source.at(int(bad.arg_max() or 0), column),
+            )
     return series
 
 

@@ -4,7 +4,7 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
-from itertools import chain, islice
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -104,8 +104,12 @@ def _table(path: str | Path, name: str, reading: LabelReading, cells: opt.Cells,
         several = item not in frame.columns or frame.get_column(item).is_duplicated().any()
         several = several or not of_numbers(frame, [name for name in frame.columns if name != item])
         if error.got.startswith("the columns ") and several:
-            hint = f"For scores, name the columns with --item, --model, --score. Annotations: {error.hint}"
-            raise InputError(error.got, FORMS, hint, table.name) from None
+            raise InputError(
+                error.got,
+                FORMS,
+                f"For scores, name the columns with --item, --model, --score. Annotations: {error.hint}",
+                table.name,
+            ) from None
         if several or (cells == opt.Cells() and error.expected.startswith("to know which")):
             raise
         return _probabilities(table, item, cells)
@@ -148,19 +152,24 @@ def _of_scores(table: Any, columns: ScoreReading) -> list[str]:
 
 
 def _of_log(tool: str, files: Any) -> list[str]:
-    from probtruth.io.loaders.readers import READERS, listed_in
+    from probtruth.io.loaders.readers import READERS
+    from probtruth.types.index import sort_names
 
-    log = listed_in(tool, files)
-    lines = [f"{count(len(log.models), 'model')}: {shortlist(log.models, LISTED)}"]
-    for task, by_filter in islice(log.of_tasks.items(), LISTED):
-        metrics = dict.fromkeys(chain(*by_filter.values()))
-        n_items = count(log.tasks[task], "item")
+    samples = READERS[tool].samples(files)
+    models = dict.fromkeys(one.model for one in samples)
+    lines = [f"{count(len(models), 'model')}: {shortlist(models, LISTED)}"]
+    tasks = sort_names({one.task for one in samples})
+    for task in tasks[:LISTED]:
+        of_task = [one for one in samples if one.task == task]
+        metrics = dict.fromkeys(chain(*(one.values for one in of_task)))
+        filters = dict.fromkeys(one.filter for one in of_task)
+        n_items = count(len({one.item for one in of_task}), "item")
         words = f"task {quote(task)}, {n_items}: metrics {shortlist(metrics, 20)}"
-        if len(by_filter) > 1:
-            words += f"; filters {shortlist(by_filter, LISTED)}"
+        if len(filters) > 1:
+            words += f"; filters {shortlist(filters, LISTED)}"
         lines.append(words)
-    if len(log.tasks) > LISTED:
-        lines.append(f"{len(log.tasks) - LISTED} tasks more")
+    if len(tasks) > LISTED:
+        lines.append(f"{len(tasks) - LISTED} tasks more")
     options = READERS[tool].arguments
     choices = [f"--{name}" for name in ("score", "task", "metric", "filter") if name in options]
     if choices:

@@ -32,8 +32,9 @@ def named_files(words: Sequence[str]) -> list[str | Path] | dict[str, list[str |
     if "" not in by_name:
         return by_name
     if len(by_name) > 1:
-        problem = f"{quote(str(by_name[''][0]))} without a name"
-        raise InputError(problem, "NAME=FILE for every file, or for none", "Name it.")
+        raise InputError(
+            f"{quote(str(by_name[''][0]))} without a name", "NAME=FILE for every file, or for none", "Name it."
+        )
     return by_name[""]
 
 
@@ -102,8 +103,11 @@ def _no_labels(got: str, more: str = "") -> InputError:
 def read_pilot(pilot: Pilot, console: Console) -> tuple[Any, Any]:
     """The scores of a pilot, and the annotations behind them where there are annotators."""
     if (not pilot.scores) == (pilot.annotations is None):
-        got = "both SCORES and --annotations" if pilot.scores else "no pilot"
-        raise InputError(got, "one of the two", "Give a table of scores, or --annotations and --predictions.")
+        raise InputError(
+            "both SCORES and --annotations" if pilot.scores else "no pilot",
+            "one of the two",
+            "Give a table of scores, or --annotations and --predictions.",
+        )
     if pilot.scores:
         from probtruth.io.votes import scores_in_files
 

@@ -90,8 +90,12 @@ def _defaults(table: Mapping[str, Any], name: str, folder: Path, context: Any) -
             having = [one for one in commands if word in options[one]]
             if not having:
                 names = {name for one in commands for name in options[one]}
-                hint = f"Write a table [{word}]." if word in options else did_you_mean(word, sorted({*names, *options}))
-                raise InputError(quote(option), "an option, or a table of a command", hint, where)
+                raise InputError(
+                    quote(option),
+                    "an option, or a table of a command",
+                    f"Write a table [{word}]." if word in options else did_you_mean(word, sorted({*names, *options})),
+                    where,
+                )
             for one in having:
                 param = options[one][word]
                 made[one][param.name] = _value(param, word, typed, folder)

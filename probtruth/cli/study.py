@@ -41,8 +41,9 @@ def _prices(costs: Sequence[str]) -> dict[str, float] | None:
         try:
             prices[name] = float(price)
         except ValueError:
-            hint = "For example --cost item=1 --cost annotation=0.1."
-            raise InputError(f"cost {cost!r}", "WHAT=PRICE", hint) from None
+            raise InputError(
+                f"cost {cost!r}", "WHAT=PRICE", "For example --cost item=1 --cost annotation=0.1."
+            ) from None
     return prices or None
 
 

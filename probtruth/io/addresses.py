@@ -162,8 +162,12 @@ def _check(url: str, is_path: bool) -> None:
     ]
     for found, fault, hint in faults:
         if found:
-            wanted = f"a path, or the address of a table: {', '.join(f'{name}://' for name in SCHEMES)}"
-            raise InputError(fault, wanted, hint, f"{scheme}://..." if blank else redacted(url))
+            raise InputError(
+                fault,
+                f"a path, or the address of a table: {', '.join(f'{name}://' for name in SCHEMES)}",
+                hint,
+                f"{scheme}://..." if blank else redacted(url),
+            )
 
 
 def _copied(origin: str, name: str, write: Callable[[Path], object]) -> Path:
@@ -266,8 +270,11 @@ def _redirected(url: str, target: str) -> str:
     target = _without_user(target)[1]
     safe = target.lower().startswith("https://") or (LOOPBACK.match(target) and LOOPBACK.match(url))
     if not safe or not target.isprintable() or " " in target:
-        problem = f"a redirect to {redacted(target) if target.isprintable() else 'an odd address'}"
-        raise InputError(problem, "one to https://", "Ask the host why, or copy the table here first.")
+        raise InputError(
+            f"a redirect to {redacted(target) if target.isprintable() else 'an odd address'}",
+            "one to https://",
+            "Ask the host why, or copy the table here first.",
+        )
     return target
 
 
@@ -303,8 +310,12 @@ def _of_store(url: str) -> Path:
             raise of_delta(redacted(url))
         files = _matching_objects(store, folder, f"{folder}/*.parquet")
     if not files:
-        what = "a pattern that matches no object" if wild else "a folder without Parquet files"
-        raise InputError(what, "at least one", "Check the address.", redacted(url))
+        raise InputError(
+            "a pattern that matches no object" if wild else "a folder without Parquet files",
+            "at least one",
+            "Check the address.",
+            redacted(url),
+        )
     total = sum(info.size or 0 for info in files)
     if total > LARGEST:
         raise too_much(f"{total / 2**30:.0f} GiB")

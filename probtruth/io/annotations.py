@@ -167,8 +167,11 @@ def _of_wide(table: Table, kind: Wide, how: LabelReading, labels: Sequence[str] 
     if kind.item is not None:
         return made
     if made.n_items < table.whole[0].height:
-        hint = "Name the items in a column, or drop that row."
-        raise InputError("a row without answers in a table without names of items", "an answer in every row", hint)
+        raise InputError(
+            "a row without answers in a table without names of items",
+            "an answer in every row",
+            "Name the items in a column, or drop that row.",
+        )
     return replace(made, index=replace(made.index, positional_items=True, item_rows=np.arange(made.n_items)))
 
 
@@ -226,10 +229,9 @@ def _no_count(names: Sequence[str], cells: np.ndarray, frame: DataFrame, source:
     """Raises at the first cell that is no number of votes."""
     row, column = np.argwhere(~_are_counts(cells))[0].tolist()
     name = names[column]
-    hint = "If the columns are no counts of votes, name them: --item, --annotator, --label (item=, annotator=, label=)."
     raise InputError(
         quote(frame[name][row]),
         "a non-negative integer",
-        hint,
+        "If the columns are no counts of votes, name them: --item, --annotator, --label (item=, annotator=, label=).",
         source.at(row, name),
     )

@@ -45,11 +45,10 @@ def one_each[V](
     known: dict[str, V] = {}
     for row, (name, value) in enumerate(zip(frames.names(table, item, source, "item"), values, strict=True)):
         if value is not None and known.setdefault(name, value) != value:
-            problem, where = f"a second {what} of item {quote(name)}", source.at(row, column)
             raise InputError(
-                problem,
+                f"a second {what} of item {quote(name)}",
                 f"one {what} for each item",
                 "Make its rows agree.",
-                where,
+                source.at(row, column),
             )
     return known

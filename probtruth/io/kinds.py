@@ -359,11 +359,10 @@ def _board_of_models(table: Table, rows: str, how: ScoreReading) -> Board:
     means = [name for name in numeric if _is_mean(frame, name, numeric)]
     items = [name for name in numeric if name not in means]
     if len(items) < 2:
-        hint = "Give the scores of its items: one number for each model does not say how sure it is."
         raise InputError(
             f"{count(len(items), 'column')} of scores in a table with a row for each model",
             "several",
-            hint,
+            "Give the scores of its items: one number for each model does not say how sure it is.",
             source.name,
         )
     said = [f"{quote(name)} (the mean of the others)" for name in means]

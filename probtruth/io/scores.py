@@ -173,13 +173,13 @@ def scores_of(table: Table, kind: ScoreKind, how: ScoreReading, memory: float | 
 def _of_board(table: Table, kind: Board, how: ScoreReading) -> Scores:
     """Scores of a table with a column for each model, or with a row for each."""
     for option in how.named("replicate", "annotator"):
-        hint = "Give the table in long form."
-        raise InputError(f"{option}= with a column for each model", "one row for each item", hint)
+        raise InputError(
+            f"{option}= with a column for each model", "one row for each item", "Give the table in long form."
+        )
     others = how.named("group", "cluster")
     if kind.of_models and others:
-        problem = f"groups or clusters ({shortlist(others.values())}) of items that are columns"
         raise InputError(
-            problem,
+            f"groups or clusters ({shortlist(others.values())}) of items that are columns",
             "a row for each item",
             "Leave them out.",
             table.name,
@@ -198,8 +198,11 @@ def _of_board(table: Table, kind: Board, how: ScoreReading) -> Scores:
 def of_runs(files: Mapping[str, StrPath | Frame | Table], how: ScoreReading) -> Scores:
     """Scores of a file or table for each model, all with the same columns."""
     if how.format == "wide":
-        hint = "Give one table, or leave the names of the models out."
-        raise InputError("a column for each model in a table for each", "one of the two", hint)
+        raise InputError(
+            "a column for each model in a table for each",
+            "one of the two",
+            "Give one table, or leave the names of the models out.",
+        )
     refuse_unused(how, "one model each", OF_SCORES, f"the table of model {check.quote(next(iter(files)))}")
     columns = {"item": how.column("item"), "model": NAME}
     columns |= how.named("group", "cluster", "replicate", "annotator")

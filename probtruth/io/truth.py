@@ -106,8 +106,12 @@ def soft_of(table: Table, kind: Soft, estimand: Estimand | None = None, on_disk:
 
     def refuse(cells: np.ndarray, frame: DataFrame, source: Source) -> None:
         if len(labels) == 1:
-            hint = "Add a column for the other label, which is 1 minus this one."
-            raise InputError(f"soft labels in one column, {labels[0]!r}", "one for each label", hint, source.name)
+            raise InputError(
+                f"soft labels in one column, {labels[0]!r}",
+                "one for each label",
+                "Add a column for the other label, which is 1 minus this one.",
+                source.name,
+            )
         check_rows(cells, ordered, source, "probs", suspects(labels, None, item or ""), "soft labels")
 
     def numbers(start: str, convert: Callable[[np.ndarray], tuple[np.ndarray, bool]]) -> np.ndarray:

@@ -92,8 +92,11 @@ def reference_of(
     is_table = isinstance(reference, Table | str | Path) or (is_frame(reference) and not is_object)
     said = [*how.named("annotator", "label"), *(["missing"] if how.none else [])]
     if said and not is_table:
-        hint = "Give a table with columns of items and labels, or leave those items out."
-        raise InputError(f"{said[0]}= with {type(reference).__name__}", "a table of answers", hint)
+        raise InputError(
+            f"{said[0]}= with {type(reference).__name__}",
+            "a table of answers",
+            "Give a table with columns of items and labels, or leave those items out.",
+        )
     if isinstance(reference, Annotations | Truth):
         return reference
     if isinstance(reference, Predictions):
@@ -223,8 +226,11 @@ def _hard(values: Any, items: Iterable[object] | None, beside: Beside, labels: S
         unlabelled = [row for row, value in enumerate(array.ravel().tolist()) if frames.missing(value)]
     if unlabelled:
         first = unlabelled[0] + 1 if items is None else check.quote(items[unlabelled[0]])
-        problem = f"no label for {check.count(len(unlabelled), 'item')} (the first: {first})"
-        raise InputError(problem, "a label for every item", "Leave those items out.")
+        raise InputError(
+            f"no label for {check.count(len(unlabelled), 'item')} (the first: {first})",
+            "a label for every item",
+            "Leave those items out.",
+        )
     fractions = kind == "f" and ((array >= 0) & (array <= 1)).all() and (array != np.floor(array)).any()
     if fractions and beside.n_labels == 2:
         both: Any = np.stack([1 - array, array], axis=1)
@@ -292,6 +298,5 @@ def by_item(listed: object, reference: Index, predictions: Index | None, what: s
     try:
         items = index.written("items", what)
     except InputError as error:
-        hint = f"Pass a dict {{item: {what.rstrip('s')}}}."
-        raise InputError(error.got, f"{what} by name", hint) from None
+        raise InputError(error.got, f"{what} by name", f"Pass a dict {{item: {what.rstrip('s')}}}.") from None
     return dict(zip(items, names, strict=True))

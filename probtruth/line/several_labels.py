@@ -133,8 +133,11 @@ def evaluate_labels(
         sets = by_label(annotations, none)
         binary = {label: sets[check.one_of(label, tuple(sets), "label")] for label in chosen or sets}
     elif not chosen:
-        hint = "Name their columns: labels=['toxic', 'insult']."
-        raise InputError("a table of annotations without labels", "at least one label", hint)
+        raise InputError(
+            "a table of annotations without labels",
+            "at least one label",
+            "Name their columns: labels=['toxic', 'insult'].",
+        )
     else:
         how = LabelReading(item, annotator)
         of_items = []
@@ -193,9 +196,10 @@ def _read_models(
     of_label: dict[str, dict[str, Table]] = {label: {} for label in binary}
     for model, made in tables.items():
         if not isinstance(made, Table):
-            got = f"predictions of type {type(made).__name__} for model {check.quote(model)}"
             raise InputError(
-                got, "a path, or a table with a column of items and one of each label", "Name its columns."
+                f"predictions of type {type(made).__name__} for model {check.quote(model)}",
+                "a path, or a table with a column of items and one of each label",
+                "Name its columns.",
             )
         frame, source = made.with_items(item).whole
         own, _ = item_column(frame, item if item in frame.columns else None, known, source)

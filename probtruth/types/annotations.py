@@ -226,8 +226,11 @@ class Annotations(Brief):
         others = array.sum(1, keepdims=True) - array
         for at, name in enumerate(names if names is not None and len(names) > 2 else ()):
             if array[:, at].any() and (array == others)[:, at].all() and check_arrays.may_be_total(name, len(array)):
-                hint = "Drop it, or read the table: read_annotations(table, format='counts') leaves sums out."
-                raise InputError(f"the column {check.quote(name)}, the sum of the others", "votes by label", hint)
+                raise InputError(
+                    f"the column {check.quote(name)}, the sum of the others",
+                    "votes by label",
+                    "Drop it, or read the table: read_annotations(table, format='counts') leaves sums out.",
+                )
         return Counts.of(array.astype(np.int64), items, names, source)
 
 

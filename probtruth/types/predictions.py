@@ -147,8 +147,11 @@ class Predictions(Brief):
             in_order = index.label_columns is not None
             names = index.written("labels", "the predictions") if in_order else index.labels
         if names is None and n_labels is None:
-            hint = "Pass labels=[...], all names, or n_labels=..., how many there are."
-            raise InputError("no labels", "the names or the number of all labels", hint)
+            raise InputError(
+                "no labels",
+                "the names or the number of all labels",
+                "Pass labels=[...], all names, or n_labels=..., how many there are.",
+            )
         certain: dict[str, Any] = {}
         for model, answers in by_model(predicted).items():
             rows, _ = one_hot(answers, names, n_labels, f"labels of model {model!r}", in_order)
@@ -310,8 +313,11 @@ def as_logs(kind: str, cells: LabelTable) -> LabelTable:
 def by_model(tables: object, wanted: str = "array") -> dict[str, Any]:
     """{model: table} with names as text; anything else is an error."""
     if not isinstance(tables, Mapping) or not tables:
-        problem = "an empty dict" if isinstance(tables, Mapping) else type(tables).__name__
-        raise InputError(problem, f"a dict {{model name: {wanted}}}", f"Wrap it: {{'my model': {wanted}}}.")
+        raise InputError(
+            "an empty dict" if isinstance(tables, Mapping) else type(tables).__name__,
+            f"a dict {{model name: {wanted}}}",
+            f"Wrap it: {{'my model': {wanted}}}.",
+        )
     models = [*map(name_text, tables)]
     check.unique(models, "model")
     if not all(model.strip() for model in models):

@@ -135,10 +135,9 @@ def read_prodigy(path: StrPath, labels: Iterable[str | int] | None = None) -> An
     for row in read_rows(path, "task"):
         answer = row.get("answer")
         if answer not in ("accept", "reject", "ignore"):
-            problem = "an answer: accept, reject or ignore"
             raise InputError(
                 described(answer),
-                problem,
+                "an answer: accept, reject or ignore",
                 DB_OUT,
                 f"{row.where}, 'answer'",
             )

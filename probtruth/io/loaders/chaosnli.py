@@ -71,11 +71,10 @@ def _first(row: Record, keys: Texts, option: str, flag: str) -> str:
     for key in keys:
         if key in row:
             return key
-    hint = f"Name the key: {option}=... (command line: {flag})."
     raise InputError(
         f"an object with the keys {shortlist(row)}",
         f"one of {shortlist(keys)}",
-        hint,
+        f"Name the key: {option}=... (command line: {flag}).",
         row.where,
     )
 
@@ -90,11 +89,10 @@ def _counts(row: Record, key: str, labels: list[str] | None) -> Mapping[str, int
         known = labels or []
         if len(known) != len(cell):
             named = f"{len(known)} labels" if known else "labels without names"
-            hint = "Name them in the order of the counts: pt.loaders.read_chaosnli(path, labels=['e', 'n', 'c'])."
             raise InputError(
                 f"{len(cell)} counts for {named}",
                 "one count for each label",
-                hint,
+                "Name them in the order of the counts: pt.loaders.read_chaosnli(path, labels=['e', 'n', 'c']).",
                 where,
             )
         cell = dict(zip(known, cell, strict=True))
@@ -108,12 +106,10 @@ def _counts(row: Record, key: str, labels: list[str] | None) -> Mapping[str, int
     listed = row.get("annotators")
     annotators = row.at(split, "annotators") if isinstance(listed, (str, list)) else []
     if not cell.keys().isdisjoint(map(str, annotators)):
-        problem = f"an object of annotators, since 'annotators' has the same names ({shortlist(cell, 3)})"
-        hint = "Read it as LeWiDi's: pt.loaders.read_lewidi(path) (command line: --format lewidi)."
         raise InputError(
-            problem,
+            f"an object of annotators, since 'annotators' has the same names ({shortlist(cell, 3)})",
             "an object of counts by label",
-            hint,
+            "Read it as LeWiDi's: pt.loaders.read_lewidi(path) (command line: --format lewidi).",
             where,
         )
     for label, count in cell.items():

@@ -181,9 +181,8 @@ def _of_lewidi(path: StrPath, votes: str) -> Iterator[Vote]:
             annotators = row.at(split, "annotators")
             listed = row.at(split, votes)
             if len(listed) != len(annotators):
-                problem = f"{len(listed)} annotations of {len(annotators)} annotators"
                 raise InputError(
-                    problem,
+                    f"{len(listed)} annotations of {len(annotators)} annotators",
                     "one of each",
                     "Check that item.",
                     row.where,

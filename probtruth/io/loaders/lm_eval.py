@@ -110,14 +110,11 @@ def _chosen(what: str, option: ByTask, there: Mapping[str, Collection[str]]) -> 
     lacking: dict[str, str] = {}
     for task, names in there.items():
         if not names:
-            hint = (
-                "The harness computes the others over all samples at once: leave them out, tasks=[...] (command line: "
-                "--task NAME)."
-            )
             raise InputError(
                 f"no {what} of the task {quote(task)} that is one number",
                 f"one {what}",
-                hint,
+                "The harness computes the others over all samples at once: leave them out, tasks=[...] (command line: "
+                "--task NAME).",
                 TOOL.what,
             )
         first = next(iter(names))

@@ -132,9 +132,8 @@ def _requests(row: Record, n_choices: int) -> tuple[list[Any], list[str]]:
             contexts.append(pair[0])
             words.append(pair[1].strip())
     if len(words) != n_choices:
-        problem = f"{len(words)} requests for {n_choices} answers"
         raise InputError(
-            problem,
+            f"{len(words)} requests for {n_choices} answers",
             "one for each",
             "Check the file.",
             f"{row.where}, 'arguments'",

@@ -8,7 +8,7 @@ from probtruth.errors import InputError
 from probtruth.io import loaders
 from probtruth.io.formats import ANNOTATION_TOOLS, SCORE_TOOLS, LabelReading, MaybeText, Reading, ScoreReading
 from probtruth.io.loaders import helm, inspect_logs, lm_eval, results
-from probtruth.io.loaders.collect import Listing, LogSample, listing
+from probtruth.io.loaders.collect import LogSample
 from probtruth.types import Annotations, Scores
 from probtruth.types.arguments import Files
 
@@ -19,7 +19,7 @@ class Reader:
 
     read: Callable[..., Any]
     arguments: Mapping[str, str] = field(default_factory=dict)
-    samples: Callable[[Files], Sequence[LogSample]] | None = None
+    samples: Callable[[Files], list[LogSample]] = lambda _: []
 
 
 def _read_lm_eval(
@@ -88,8 +88,7 @@ def read_labels_of(tool: str, table: Any, how: LabelReading, labels: Sequence[st
 def _read(tool: str, files: Files, how: Reading, expected: str, hint: str, where: str, **more: Any) -> Any:
     used = OF_SCORES if isinstance(how, ScoreReading) else OF_LABELS
     if tool not in used:
-        got = f"a log of {tool}" if tool in SCORE_TOOLS else f"an export of {tool}"
-        raise InputError(got, expected, hint, where)
+        raise InputError(f"a log of {tool}" if tool in SCORE_TOOLS else f"an export of {tool}", expected, hint, where)
     refuse_unused(how, tool, used, where)
     reader = READERS[tool]
     arguments = {name: getattr(how, option) for option, name in reader.arguments.items()}
@@ -103,17 +102,9 @@ def refuse_unused(how: Reading, form: str, used: Mapping[str, Sequence[str]], wh
         if said and name != "format" and name not in used[form]:
             flag = "--lower-is-better" if value is False else "--" + name.replace("_", "-")
             fits = [other for other, names in used.items() if name in names]
-            wanted = f"files of {' or '.join(fits)}"
             raise InputError(
                 f"{flag} with files of {form}",
-                wanted,
+                f"files of {' or '.join(fits)}",
                 "Leave it out.",
                 where,
             )
-
-
-def listed_in(tool: str, files: Files) -> Listing:
-    """What there is to compare in the logs of a tool."""
-    samples = READERS[tool].samples
-    assert samples is not None
-    return listing(samples(files))

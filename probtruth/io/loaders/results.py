@@ -135,12 +135,10 @@ def alpaca_eval(files: Files) -> list[LogSample]:
             )
             samples.append(sample)
     if len(references) > 1:
-        problem = f"several reference models: {shortlist(sorted(references))}"
-        hint = "Read the files of one reference."
         raise InputError(
-            problem,
+            f"several reference models: {shortlist(sorted(references))}",
             "one, against which all models were judged",
-            hint,
+            "Read the files of one reference.",
             TOOL.what,
         )
     if len({sample.model for sample in samples}) == 1:

@@ -41,7 +41,7 @@ def annotations_of(
     chosen = [vote for vote in votes if vote.question == question]
     once(
         (((vote.item, vote.annotator), vote.where) for vote in chosen),
-        lambda key: f"item {check.quote(key[0])} labelled again by {check.quote(key[1])}",
+        "item {} labelled again by {}",
         "one label from each annotator",
         "Remove all but the last of them in the tool, and export again.",
     )

@@ -61,7 +61,8 @@ def write_new_csv(frame: DataFrame, path: str | Path, names: Iterable[str], hint
     given = DataFrame({"name": list(names)})
     risky = given.filter(given["name"] != safe(given)["name"])["name"].to_list()
     if risky:
-        problem = f"names that a spreadsheet would take for formulas: {shortlist(risky, 3)}"
-        raise InputError(problem, "other names in CSV", hint)
+        raise InputError(
+            f"names that a spreadsheet would take for formulas: {shortlist(risky, 3)}", "other names in CSV", hint
+        )
     with whole(path, lambda _: False) as work:
         write_csv(frame, work)

@@ -149,8 +149,12 @@ def _replaceable(target: Path, ours: Ours) -> None:
         others = any(target.iterdir()) and not is_result(target)
         kind = "a folder with other files than a result of probtruth" if others else ""
     if kind:
-        wanted = "a free name, an empty folder or an earlier result of probtruth"
-        raise InputError(kind, wanted, "Choose another path (--out).", shown(target))
+        raise InputError(
+            kind,
+            "a free name, an empty folder or an earlier result of probtruth",
+            "Choose another path (--out).",
+            shown(target),
+        )
 
 
 def _discard(path: Path) -> None:

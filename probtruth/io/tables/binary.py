@@ -47,9 +47,8 @@ class Binary:
                 yield frame, Source(shown(self.path), before=before)
                 before += frame.height
             if before < self.n_rows:
-                problem = "fewer rows than the file says that it has"
                 raise InputError(
-                    problem,
+                    "fewer rows than the file says that it has",
                     "all of them",
                     "Write it again.",
                     shown(self.path),
@@ -85,8 +84,9 @@ def _of_arrow(path: Path) -> Binary:
     with path.open("rb") as stream:
         start = stream.read(8)
     if start.startswith(b"FEA1"):
-        hint = "Write it again with a current library."
-        raise InputError("Feather version 1", "version 2 (Arrow IPC)", hint, shown(path))
+        raise InputError(
+            "Feather version 1", "version 2 (Arrow IPC)", "Write it again with a current library.", shown(path)
+        )
     if start.startswith(b"ARROW1"):
         file = pyarrow.dataset.dataset(path, format="ipc", partitioning=None)
         n_rows = file.count_rows()

@@ -351,14 +351,11 @@ def under_labels(frame: DataFrame, source: Source, chosen: Chosen, kind: str) ->
             bad = ~((values >= 0) & (values <= top))
             if bad.any():
                 row = int(bad.argmax())
-                hint = (
-                    "Convert percentages and logits (p = 1 / (1 + exp(-logit))), or read the models by themselves: "
-                    "read_predictions(..., kind='logits') (command line: --kind logits). Nothing is clipped."
-                )
                 raise InputError(
                     f"{values[row]}",
                     f"a probability from 0 to {top:g}",
-                    hint,
+                    "Convert percentages and logits (p = 1 / (1 + exp(-logit))), or read the models by themselves: "
+                    "read_predictions(..., kind='logits') (command line: --kind logits). Nothing is clipped.",
                     source.at(row, column),
                 )
             other = top - values

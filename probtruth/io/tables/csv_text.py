@@ -131,11 +131,10 @@ def _by_row(data: bytes, separator: str, source: Source) -> tuple[DataFrame, Seq
                 header = row
                 _check_header(header, source)
             elif len(row) != len(header):
-                hint = "Complete the row; quote a cell that contains the separator."
                 raise InputError(
                     f"{len(row)} cells",
                     f"{len(header)} as in the header",
-                    hint,
+                    "Complete the row; quote a cell that contains the separator.",
                     f"{source.name}, line {first + source.before}",
                 )
             else:
@@ -151,9 +150,8 @@ def _by_row(data: bytes, separator: str, source: Source) -> tuple[DataFrame, Seq
             f"{source.name}, line {end + 1 + source.before}",
         ) from None
     if not rows:
-        problem = "a header without rows" if header else "an empty file"
         raise InputError(
-            problem,
+            "a header without rows" if header else "an empty file",
             "a header and at least one row",
             "Check the file.",
             source.name,
@@ -166,11 +164,10 @@ def _by_row(data: bytes, separator: str, source: Source) -> tuple[DataFrame, Seq
 def _check_header(header: Sequence[str], source: Source) -> None:
     if len(set(header)) < len(header):
         twice = shortlist(name for name, count in Counter(header).items() if count > 1)
-        hint = "Rename or remove the repeated column."
         raise InputError(
             f"column {twice} more than once",
             "every column name once",
-            hint,
+            "Rename or remove the repeated column.",
             f"{source.name}, header",
         )
 

@@ -90,21 +90,19 @@ def parse(data: bytes, name: str, listed: bool, before: int = 0) -> tuple[DataFr
 def _object(row: Any, where: str, escaped: bool) -> dict[str, Cell]:
     """A row, if it is an object; only `escaped` text can hold half of a surrogate pair."""
     if not isinstance(row, dict):
-        got = "a list" if isinstance(row, list) else quote(row)
         raise InputError(
-            got,
+            "a list" if isinstance(row, list) else quote(row),
             "one JSON object a line",
             'Write {"item": ..., ...} on each line.',
             where,
         )
     for key, cell in row.items() if escaped else ():
         if HALF.search(key) or (isinstance(cell, str) and HALF.search(cell)):
-            where = f"{where}, column {quote(key)}"
             raise InputError(
                 "half of a surrogate pair",
                 "text that UTF-8 can hold",
                 "Repair that text.",
-                where,
+                f"{where}, column {quote(key)}",
             )
     return row
 

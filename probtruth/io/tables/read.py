@@ -71,8 +71,9 @@ def regular(path: Path) -> None:
     """Raises where there is no file, or what is there is none."""
     mode = guarded(path, path.stat).st_mode
     if not stat.S_ISREG(mode):
-        kind = "a folder" if stat.S_ISDIR(mode) else "a device or pipe"
-        raise InputError(kind, "a file", "Give the path of a file.", shown(path))
+        raise InputError(
+            "a folder" if stat.S_ISDIR(mode) else "a device or pipe", "a file", "Give the path of a file.", shown(path)
+        )
 
 
 def guarded[T](path: Path, read: Callable[[], T]) -> T:
@@ -81,9 +82,12 @@ def guarded[T](path: Path, read: Callable[[], T]) -> T:
         return read()
     except OSError as error:
         absent = error.errno == errno.ENOENT
-        reason = "no such file" if absent else os.strerror(error.errno or 0).lower()
-        hint = "Check the path." if absent else "Check the file and its permissions."
-        raise InputError(reason, "a file that can be read", hint, shown(path)) from None
+        raise InputError(
+            "no such file" if absent else os.strerror(error.errno or 0).lower(),
+            "a file that can be read",
+            "Check the path." if absent else "Check the file and its permissions.",
+            shown(path),
+        ) from None
     except ValueError as error:
         raise InputError(str(error), "the path of a file", "Check the path.", shown(path)) from None
 

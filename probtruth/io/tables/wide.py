@@ -33,11 +33,10 @@ def known_kind(kind: str) -> CellKind:
 
 def all_named(columns: Sequence[str], what: str, source: Source) -> None:
     if not all(name.strip() for name in columns):  # which an exported row number often is
-        hint = "Drop it (pandas: index=False)."
         raise InputError(
             "a column without a name",
             f"one named column for each {what}",
-            hint,
+            "Drop it (pandas: index=False).",
             source.name,
         )
 
@@ -200,11 +199,10 @@ def check_wide(frame: DataFrame, source: Source, rows: Mapping[str, str], column
         need_columns(frame.columns, {role: name}, source.name)
     items_of([(frame, source)], first, f"one row for each {of_rows}", hint, what=of_rows)
     if not columns or not {*columns}.isdisjoint(rows.values()):
-        hint = f"Name them: {what}s=[...] (command line: --{what} x,y)."
         raise InputError(
             f"no column of a {what}",
             f"one for each {what}",
-            hint,
+            f"Name them: {what}s=[...] (command line: --{what} x,y).",
             source.name,
         )
     unique(columns, f"{what} column")
