@@ -108,7 +108,7 @@ def one_of[S: str](value: object, options: Sequence[S], what: str) -> S:
 
 def literal(value: object, options: TypeAliasType, what: str) -> str:
     """The value, if it is one of the texts that a `type X = Literal[...]` lists; else an error as in `one_of`."""
-    texts: Texts = get_args(options.__value__)
+    texts = get_args(options.__value__)
     return one_of(value, texts, what)
 
 

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import chain
-from pathlib import Path
 from typing import Any
 
 from probtruth.check import count, quote, shortlist
@@ -15,6 +14,7 @@ from probtruth.cli.reading import named_file
 from probtruth.errors import InputError
 from probtruth.io.formats import SCORE_TOOLS, LabelReading, MaybeText, ScoreReading
 from probtruth.redaction import redacted
+from probtruth.types.arguments import StrPath
 
 LISTED = 12  # How many names are listed
 FORMS = (
@@ -35,8 +35,8 @@ def check(
 ) -> None:
     """Validate files and print what would be used of them."""
     console = Console.of(context, json)
-    rows: list[dict[str, Any]] = []
-    faults: list[InputError] = []
+    rows = []
+    faults = []
     how = {"replicate": reading.replicate, "annotator": reading.annotator, "missing": reading.missing}
     columns = ScoreReading(reading.item, model, score, **how)
     with console.progress("reading") as on_progress:
@@ -73,7 +73,7 @@ def _checked(file: str, reading: LabelReading, cells: opt.Cells, columns: ScoreR
     return kinds.get(tool, f"{tool} export"), [repr(labels), *labels.notes]
 
 
-def _table(path: str | Path, name: str, reading: LabelReading, cells: opt.Cells, columns: ScoreReading) -> Checked:
+def _table(path: StrPath, name: str, reading: LabelReading, cells: opt.Cells, columns: ScoreReading) -> Checked:
     """What a table, perhaps with a name, holds, by its kind."""
     from probtruth.io.kinds import Board, Hard, LongScores, Soft, kind_of, score_kind
     from probtruth.io.table import opened

@@ -35,7 +35,7 @@ def compare(
     from probtruth.types import Votes
 
     console, gate = Console.of(context, json), verdict.gate
-    options: dict[str, Any] = {"replicates": replicates, "fold_correlation": fold_correlation, **verdict.options}
+    options = {"replicates": replicates, "fold_correlation": fold_correlation, **verdict.options}
     check_output(out, show, reading.item or "item")
     cache_compiled_code()
     of_column = cost is not None and not Path(cost).is_file()

@@ -83,14 +83,14 @@ class Gate:
         for pair in pairs:
             if base in pair.models:
                 rows.append(pair.seen_from(pair.b if pair.a == base else pair.a))
-        found: list[dict[str, Any]] = []
+        found = []
         for condition in self.conditions:
             for row in rows:
                 value = getattr(row, QUANTITIES[condition.quantity])
                 fails = value is None or SIGNS[condition.sign](value, condition.bound)
                 judged = {"model": row.a, "baseline": base, "value": value, "fails": fails}
                 found.append({**judged, "condition": str(condition)})
-        unsure: list[dict[str, Any]] = []
+        unsure = []
         for row in rows:
             if self.inconclusive and is_open(row.low, row.high, rope):
                 unsure.append({"model": row.a, "low": row.low, "high": row.high})

@@ -11,9 +11,10 @@ from probtruth.cli.options import Cells, Pilot, chosen_rule, n_bytes
 from probtruth.errors import InputError
 from probtruth.io.addresses import is_address, named
 from probtruth.io.formats import LabelReading, MaybeText
+from probtruth.types.arguments import StrPath
 
 
-def named_file(word: str) -> tuple[str, str | Path]:
+def named_file(word: str) -> tuple[str, StrPath]:
     """The name (empty without one) and the path of `FILE` or `NAME=FILE`; what exists is a file."""
     if "=" not in word or Path(word).exists() or is_address(word):
         return "", word if is_address(word) else Path(word)
@@ -23,9 +24,9 @@ def named_file(word: str) -> tuple[str, str | Path]:
     return name, path if is_address(path) else Path(path)
 
 
-def named_files(words: Sequence[str]) -> list[str | Path] | dict[str, list[str | Path]]:
+def named_files(words: Sequence[str]) -> list[StrPath] | dict[str, list[StrPath]]:
     """Files as loaders take them: paths, or {model: paths} where they are written NAME=FILE."""
-    by_name: dict[str, list[str | Path]] = {}
+    by_name: dict[str, list[StrPath]] = {}
     for word in words:
         name, path = named_file(word)
         by_name.setdefault(name, []).append(path)
@@ -62,7 +63,7 @@ def read(
     limit = n_bytes(memory)
     how = LabelReading(item, format="soft") if files.soft else files.reading
     strata: dict[str, Any] = {}
-    models: dict[str, Any] = {}
+    models = {}
     known: Any = files.soft or files.annotations
     if not files.predictions:
         raise InputError("no --predictions", "a file for each model", "Write --predictions my_model=probs.csv.")

@@ -122,7 +122,7 @@ def _word(key: str) -> str:
 
 def _options(command: Any) -> dict[str, Any]:
     """The parameters of a command by the words that name them."""
-    words: dict[str, Any] = {}
+    words = {}
     for param in command.params:
         for flag in (*param.opts, *param.secondary_opts):
             words[flag.removeprefix("--")] = param

@@ -35,7 +35,7 @@ def plan(
 
 
 def _prices(costs: Sequence[str]) -> dict[str, float] | None:
-    prices: dict[str, float] = {}
+    prices = {}
     for cost in costs:
         name, _, price = cost.rpartition("=")
         try:

@@ -207,8 +207,8 @@ def too_much(got: str) -> InputError:
 def _downloaded(url: str) -> Path:
     """The copy of what a server sends, which has so many seconds for all of it, its headers too."""
     end = time.monotonic() + LONGEST
-    results: list[Path] = []
-    errors: list[Exception] = []
+    results = []
+    errors = []
 
     def work() -> None:
         try:
@@ -356,7 +356,7 @@ def _matching_objects(store: Any, folder: str, pattern: str) -> list[Any]:
     from pyarrow import fs
 
     listed = store.get_file_info(fs.FileSelector(folder, allow_not_found=True, recursive=True))
-    fits: dict[str, Any] = {}
+    fits = {}
     for info in listed:
         as_deep = "**" in pattern or info.path.count("/") == pattern.count("/")
         if as_deep and fnmatchcase(info.path, pattern):

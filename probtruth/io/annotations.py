@@ -1,6 +1,6 @@
 """Annotations from a table: one row for each annotation, or one column for each label or annotator."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, Literal
@@ -10,7 +10,7 @@ from jaxtyping import Float
 from polars import DataFrame
 
 from probtruth import check
-from probtruth.check import Source, quote, shortlist
+from probtruth.check import MaybeNumber, Source, quote, shortlist
 from probtruth.errors import InputError
 from probtruth.frames import blank, flat, name_text
 from probtruth.io.addresses import fetched_once
@@ -23,7 +23,7 @@ from probtruth.kernels.host import empty_array
 from probtruth.types import Annotations
 from probtruth.types.annotations import Counts as CountedAnnotations
 from probtruth.types.annotations import index_of_labels
-from probtruth.types.arguments import Frame, StrPath
+from probtruth.types.arguments import Frame, GivenNames, StrPath
 from probtruth.types.index import as_names
 
 type Form = Literal["auto", "counts", "wide"]
@@ -44,12 +44,12 @@ def read_annotations(
     annotator: MaybeText = None,
     label: MaybeText = None,
     replicate: MaybeText = None,
-    labels: Iterable[str | int] | None = None,
+    labels: GivenNames = None,
     format: Literal["auto", "counts", "wide"] = "auto",
     *,
     annotators: Sequence[str] = (),
     missing: Sequence[object] = (),
-    memory: float | None = None,
+    memory: MaybeNumber = None,
 ) -> Annotations:
     r"""Annotations from a file (CSV, TSV, JSONL, Parquet, Arrow, an export), a folder, an address or a dataframe.
 
@@ -90,7 +90,7 @@ def read_annotations(
 
 
 def annotations_in(
-    table: Table, how: LabelReading, beside: Beside = Beside(), memory: float | None = None
+    table: Table, how: LabelReading, beside: Beside = Beside(), memory: MaybeNumber = None
 ) -> Annotations:
     """The annotations in a table or the export of a tool, under the labels beside it if there are any."""
     kind = kind_of(table, how, beside, votes_only=True)
@@ -194,7 +194,7 @@ def _of_counts(table: Table, kind: Counts, how: LabelReading, on_disk: bool) -> 
         notes += (f"{table.name}: {check.count(gone, 'answer')} left out as missing",)
     elif how.none:
         notes += (f"{table.name}: no label is {shortlist(how.none)}",)
-    made: Annotations = CountedAnnotations.of(counts, items, None if kind.positional else labels, source)
+    made = CountedAnnotations.of(counts, items, None if kind.positional else labels, source)
     return replace(made, notes=notes)
 
 
@@ -221,7 +221,7 @@ def _whole(cells: Float[np.ndarray, "some label"]) -> tuple[np.ndarray, bool]:
 
 
 def _are_counts(cells: np.ndarray) -> np.ndarray:
-    whole: np.ndarray = (cells >= 0) & (cells == np.floor(cells)) & (cells < LARGEST)
+    whole = (cells >= 0) & (cells == np.floor(cells)) & (cells < LARGEST)
     return whole
 
 

@@ -74,7 +74,7 @@ def expert_answers(gold: ExpertLabels, item: MaybeText = None, probability: Mayb
         )
     roles = ["item", LABEL, *([EXPERT] if EXPERT in table.columns else [])]
     columns = [frames.names(table, role, source, role) for role in roles]
-    answers: dict[Texts, str] = {}
+    answers = {}
     counts: dict[str, Counter[str]] = {}
     for row, (name, label, *expert) in enumerate(zip(*columns, strict=True)):
         if (name, *expert) not in answers:

@@ -214,7 +214,7 @@ def _by_label(table: Table, how: LabelReading, beside: Beside, votes_only: bool)
     head = frame.head(ENOUGH)
     item, notes = _item_of_numbers(table, how, beside)
     known = how.label is not None
-    chosen: dict[str, str] = {}
+    chosen = {}
     if known:
         for name in listed(how.label):
             need_columns(head.columns, {"label": name}, source.name)

@@ -1,24 +1,24 @@
 """Predictions from files: for each model a table with one column for each label, aligned by the names of the items."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars
-from jaxtyping import Float, Int
+from jaxtyping import Float
 from polars import DataFrame
 
 from probtruth import check, frames
-from probtruth.check import Source, quote, shortlist, unique
+from probtruth.check import MaybeNumber, Source, quote, shortlist, unique
 from probtruth.check_arrays import surely_simplex
 from probtruth.errors import InputError
 from probtruth.frame_numbers import NamedNumbers, labelled
 from probtruth.frames import Names, as_series, text
 from probtruth.io.addresses import fetched_once, named
 from probtruth.io.formats import MaybeText, Texts
-from probtruth.io.table import Part, Table, is_named, opened, too_large
+from probtruth.io.table import Table, is_named, opened, too_large
 from probtruth.io.tables.columns import Chosen, choose, odd_logits, under_labels
 from probtruth.io.tables.wide import (
     REPEATED,
@@ -33,8 +33,9 @@ from probtruth.io.tables.wide import (
 )
 from probtruth.kernels.arrays import to_host
 from probtruth.kernels.host import empty_array
+from probtruth.kernels.shapes import ItemInts, ItemLabel
 from probtruth.types import Audit, Index, Predictions
-from probtruth.types.arguments import Frame, StrPath
+from probtruth.types.arguments import Frame, GivenNames, StrPath
 from probtruth.types.index import as_names, match_labels, not_shifted, sort_names
 from probtruth.types.predictions import as_logs, by_model, of_logits
 
@@ -47,8 +48,8 @@ def read_predictions(
     kind: CellKind = "probs",
     renormalise: bool = False,
     *,
-    labels: Iterable[object] | None = None,
-    memory: float | None = None,
+    labels: GivenNames = None,
+    memory: MaybeNumber = None,
 ) -> Predictions:
     r"""Predictions from one file (CSV, TSV, JSONL, Parquet or Arrow), or one dataframe, for each model.
 
@@ -169,8 +170,8 @@ class _Table:
 
     def write(
         self,
-        logs: Float[np.ndarray, "item label"],
-        rows: Int[np.ndarray, " item"],
+        logs: ItemLabel,
+        rows: ItemInts,
         labels: Sequence[str],
         kind: str,
         renormalise: bool,
@@ -196,7 +197,7 @@ class _Table:
             check_rows(cells, labels, source, kind, hint)
 
         columns = [self.chosen.item, *dict.fromkeys(self.chosen.labels.values())]
-        parts: Iterable[Part] = (under_labels(*part, self.chosen, kind) for part in self.table.rows(columns))
+        parts = (under_labels(*part, self.chosen, kind) for part in self.table.rows(columns))
         fill(logs, rows, len(self.items), parts, labels, convert, refuse)
         logs[rows < 0] = np.nan
         return np.concatenate(divided), kind == "logits" and probable
@@ -204,7 +205,7 @@ class _Table:
 
 def _side_by_side(
     models: Sequence[str], items: Sequence[Names], index: Index | None
-) -> tuple[Names, list[Int[np.ndarray, " item"]], Audit]:
+) -> tuple[Names, list[ItemInts], Audit]:
     """The items that some model (and an index with names) has as they first appear, each model's rows, and the rest."""
     named = index is not None and not index.positional_items
     for model, names in zip(models, items, strict=True):
@@ -224,8 +225,8 @@ def _side_by_side(
     missing = wanted.filter(frames.positions(wanted, scored) < 0)
     rows = [frames.positions(scored, column) for column in columns]
     n_models = np.sum([own >= 0 for own in rows], axis=0)
-    extra: set[str] = set()
-    by_model: list[tuple[str, int, int]] = []
+    extra = set()
+    by_model = []
     for at, (model, own, column) in enumerate(zip(models, rows, columns, strict=True)):
         n_scored = int((own >= 0).sum())
         if index is not None and named and n_scored == 0:

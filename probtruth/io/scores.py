@@ -8,11 +8,10 @@ from typing import Any
 
 import numpy as np
 import polars
-from jaxtyping import Int
 from polars import DataFrame, Series, String
 
 from probtruth import check, frames
-from probtruth.check import shortlist
+from probtruth.check import MaybeNumber, shortlist
 from probtruth.errors import InputError
 from probtruth.frame_numbers import is_array_with_names, is_frame
 from probtruth.frames import name_text, need_columns
@@ -24,6 +23,7 @@ from probtruth.io.table import Part, Table, opened, too_large
 from probtruth.io.tables import parquet_notes
 from probtruth.io.tables.wide import NAME, VALUE, check_wide
 from probtruth.io.vote_columns import Votes
+from probtruth.kernels.shapes import RowInts
 from probtruth.types import RuleFacts, Scores, orientation
 from probtruth.types.arguments import Frame, StrPath
 
@@ -32,7 +32,7 @@ NO_ANNOTATORS = f"a table of scores does not say who annotated, so that what ann
 NO_WEIGHTS = f"a table of scores lacks what the evidence of the models adds to the intervals: {EVALUATE}"
 
 
-def write_scores(scores: Scores, path: str | Path) -> None:
+def write_scores(scores: Scores, path: StrPath) -> None:
     """Writes scores as Parquet."""
     notes = {
         "content": "scores",
@@ -81,7 +81,7 @@ def as_table(scores: Scores) -> DataFrame:
     return DataFrame(columns).filter(~np.isnan(values).ravel())
 
 
-def _names(names: Sequence[str], codes: Int[np.ndarray, " row"], times: int = 1) -> Series:
+def _names(names: Sequence[str], codes: RowInts, times: int = 1) -> Series:
     """The names at these places, as a column, so many times one after the other."""
     return Series(list(names), dtype=String)[np.tile(codes, times)]
 
@@ -101,7 +101,7 @@ def read_scores(
     transpose: bool = False,
     missing: Sequence[object] = (),
     higher_is_better: bool | None = None,
-    memory: float | None = None,
+    memory: MaybeNumber = None,
 ) -> Scores:
     r"""Scores from a table: any per-item metric.
 
@@ -159,7 +159,7 @@ def opened_scores(table: object) -> Table:
     return opened(frames.as_polars(table) if is_array_with_names(table) else table)
 
 
-def scores_of(table: Table, kind: ScoreKind, how: ScoreReading, memory: float | None = None) -> Scores:
+def scores_of(table: Table, kind: ScoreKind, how: ScoreReading, memory: MaybeNumber = None) -> Scores:
     """The scores in a table of this kind."""
     if isinstance(kind, Log):
         return read_scores_of(kind.tool, table.path, how, table.name)  # type: ignore[attr-defined]
@@ -187,7 +187,7 @@ def _of_board(table: Table, kind: Board, how: ScoreReading) -> Scores:
     of_rows, of_columns = ("model", "item") if kind.of_models else ("item", "model")
     frame, source = table.with_items(kind.rows).whole
     check_wide(frame, source, {of_rows: kind.rows, **others}, kind.columns, of_columns)
-    parts: list[Part] = []
+    parts = []
     for name in kind.columns:
         cells = frame.get_column(name).alias(VALUE)
         parts.append((frame.with_columns(cells, polars.lit(name).alias(NAME)), replace(source, columns={VALUE: name})))
@@ -206,14 +206,14 @@ def of_runs(files: Mapping[str, StrPath | Frame | Table], how: ScoreReading) -> 
     refuse_unused(how, "one model each", OF_SCORES, f"the table of model {check.quote(next(iter(files)))}")
     columns = {"item": how.column("item"), "model": NAME}
     columns |= how.named("group", "cluster", "replicate", "annotator")
-    parts: list[Part] = []
+    parts = []
     for model, path in files.items():
         frame, source = opened(path, f"the table of model {check.quote(model)}").with_items(how.item).whole
         parts.append((frame.with_columns(polars.lit(name_text(model)).alias(NAME)), source))
     return _made(parts, columns, how.column("score"), how, parts[0][1].name)
 
 
-def _of_long(table: Table, kind: LongScores, how: ScoreReading, memory: float | None) -> Scores:
+def _of_long(table: Table, kind: LongScores, how: ScoreReading, memory: MaybeNumber) -> Scores:
     """Scores of a table with a row for each item and model."""
     notes = parquet_notes.of(table)
     columns = {"item": kind.item, "model": kind.model} | how.named("replicate", "annotator", "group", "cluster")
@@ -287,6 +287,6 @@ def notes_in(
     return orientation.upward(rule, stated, where), rule, facts
 
 
-def _number(value: Any) -> float | None:
+def _number(value: Any) -> MaybeNumber:
     """A number of the notes, where infinities are text."""
     return None if value is None else float(value)

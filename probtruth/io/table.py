@@ -219,7 +219,7 @@ class FileTable(Table):
 
 def joined(columns: Sequence[Series]) -> Series:
     """The names that several columns give together; a slash in one is marked, so that no two items get one name."""
-    marked: dict[str, Series] = {}
+    marked = {}
     for at, column in enumerate(columns):
         marked[str(at)] = column.cast(String).str.replace_all("/", r"\/", literal=True)
     return DataFrame(marked).select(polars.concat_str(polars.all(), separator="/")).to_series()
@@ -251,7 +251,7 @@ def opened(source: object, what: str = "the table") -> Table:
         return _of_array(source, what)
     frame = frames.with_index(source)
     rows = frame_numbers.row_names(source)
-    index: Texts = ()
+    index = ()
     if rows is not None:
         index = tuple(name for name in source.index.names if name in frame.columns)  # type: ignore[attr-defined]
     has_names = frame_numbers.column_names(source, frame.columns) is not None
@@ -267,7 +267,7 @@ def _of_array(source: Any, what: str) -> Table:
     values = np.asarray(own.values)
     if values.ndim != 1:
         names = own.labels or [str(column) for column in range(values.shape[1])]
-        columns: dict[str, object] = {name: values[:, column] for column, name in enumerate(names)}
+        columns = {name: values[:, column] for column, name in enumerate(names)}
         return FrameTable(frames.as_polars(columns), what, own.items, (), own.labels is not None)
     levels = frame_numbers.levels(source)
     name = source.name if isinstance(source.name, str) and source.name not in levels else VALUE

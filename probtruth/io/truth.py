@@ -23,7 +23,7 @@ from probtruth.kernels.arrays import to_host
 from probtruth.kernels.host import empty_array
 from probtruth.types import Annotations, Index, Truth
 from probtruth.types.annotations import Counts
-from probtruth.types.arguments import ESTIMANDS, Estimand
+from probtruth.types.arguments import ESTIMANDS, Estimand, StrPath
 
 VOTES = f"{OWN}votes"  # The column of the numbers of votes
 EVIDENCE = OWN + "{}: "  # How columns of other evidence of the classes begin
@@ -31,7 +31,7 @@ EVIDENCE = OWN + "{}: "  # How columns of other evidence of the classes begin
 ANSWERS, ANNOTATORS = f"{OWN}answers", f"{OWN}annotators"
 
 
-def write_soft(truth: Truth, path: str | Path) -> None:
+def write_soft(truth: Truth, path: StrPath) -> None:
     """Writes a truth as Parquet or, where the path ends in `.csv`, as CSV: `item`, then a column for each label.
 
     Parquet also holds what a comparison against the truth needs: the annotations and the other evidence of the classes.
@@ -80,7 +80,7 @@ def write_soft(truth: Truth, path: str | Path) -> None:
         parquet_notes.write(frame, path, notes)
 
 
-def check_soft_out(path: str | Path) -> None:
+def check_soft_out(path: StrPath) -> None:
     """Raises where soft labels cannot be written; a CSV that is there is never replaced, since it may be anybody's."""
     suffix = Path(path).suffix.lower()
     if suffix not in (".csv", ".parquet"):
@@ -211,7 +211,7 @@ def _annotations(truth: Truth, answers: DataFrame) -> Annotations:
 
 def _plain(diagnostics: Mapping[str, object]) -> dict[str, object]:
     """The diagnostics that metadata can hold, which warnings are about."""
-    plain: dict[str, object] = {}
+    plain = {}
     for name, value in diagnostics.items():
         number = isinstance(value, int | float) and np.isfinite(value)
         if number or isinstance(value, str | tuple | Mapping):

@@ -3,13 +3,12 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars
 
 from probtruth import check, frame_numbers, frames
-from probtruth.check import Source
+from probtruth.check import MaybeNumber, MaybeText, Source
 from probtruth.errors import InputError
 from probtruth.io.addresses import fetched_once
 from probtruth.io.formats import ScoreReading, Texts, listed
@@ -22,7 +21,7 @@ from probtruth.io.vote_columns import votes_in
 from probtruth.kernels.shapes import RowInts
 from probtruth.types import Scores, Votes
 from probtruth.types.arguments import Files, Frame, StrPath
-from probtruth.types.index import Coded, positions, sort_names
+from probtruth.types.index import positions, sort_names
 from probtruth.types.score_rows import partition_of
 
 LEFT, RIGHT, TIE = 1, -1, 0
@@ -43,12 +42,12 @@ ANSWERS = {
 def read_votes(
     table: StrPath | Frame,
     *,
-    item: str | None = None,
-    left: str | None = None,
-    right: str | None = None,
-    winner: str | None = None,
-    annotator: str | None = None,
-    group: str | None = None,
+    item: MaybeText = None,
+    left: MaybeText = None,
+    right: MaybeText = None,
+    winner: MaybeText = None,
+    annotator: MaybeText = None,
+    group: MaybeText = None,
     covariates: Sequence[str] = (),
 ) -> Votes:
     """Votes on pairs of models from a table with one row for each vote.
@@ -103,9 +102,9 @@ def read_scores_or_votes(table: StrPath | Frame | Mapping[str, StrPath | Frame])
 
 
 @fetched_once()
-def scores_in_files(files: Files, how: ScoreReading = ScoreReading(), memory: float | None = None) -> Scores | Votes:
+def scores_in_files(files: Files, how: ScoreReading = ScoreReading(), memory: MaybeNumber = None) -> Scores | Votes:
     """Scores or votes in a file, in a file for each model, or in the logs of a harness."""
-    every: list[Any] = [*files.values()] if isinstance(files, Mapping) else [files]
+    every = [*files.values()] if isinstance(files, Mapping) else [files]
     paths = [path for one in every for path in (one if isinstance(one, list | tuple) else [one])]
     tables = [opened(path) for path in paths]
     logs = [log_of(table, how) for table in tables]
@@ -127,7 +126,7 @@ def scores_in_files(files: Files, how: ScoreReading = ScoreReading(), memory: fl
     return _in_table(tables[0], how, memory)
 
 
-def _in_table(table: Table, how: ScoreReading, memory: float | None) -> Scores | Votes:
+def _in_table(table: Table, how: ScoreReading, memory: MaybeNumber) -> Scores | Votes:
     refuse_unused(how, how.format if how.format in OF_SCORES else "table", OF_SCORES, table.name)
     models = None
     if how.format == "wide":
@@ -179,7 +178,7 @@ def votes_of(table: Table, kind: VoteKind) -> Votes:
     rows = votes % n_rows
     lists = polars.col(polars.List(polars.String))  # a judge and its prompt, as MT-bench has them
     chosen = frame[rows].with_columns(lists.list.join(" "))
-    coded: dict[str, Coded] = {"item": frames.coded(polars.Series(rows))}
+    coded = {"item": frames.coded(polars.Series(rows))}
     for role, column in (("item", kind.item), ("annotator", kind.annotator), ("group", kind.group)):
         if column is not None:
             coded[role] = frames.encode(chosen, column, source.of_rows(rows.tolist()), role)

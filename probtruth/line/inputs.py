@@ -3,7 +3,7 @@
 Every table is opened once (`opened_models`, `opened`), its kind is told once (`kind_of`); names go before positions.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from probtruth import check, check_arrays, frame_numbers, frames
+from probtruth.check import MaybeNumber, MaybeText
 from probtruth.errors import InputError
 from probtruth.frame_numbers import NamedNumbers, is_frame, labelled, no_frame, row_names
 from probtruth.io.annotations import annotations_of, answered
@@ -25,7 +26,7 @@ from probtruth.io.tables.wide import items_of
 from probtruth.io.truth import soft_of
 from probtruth.kernels.arrays import on_device, to_host
 from probtruth.types import Annotations, Index, Predictions, Truth
-from probtruth.types.arguments import Estimand, Frame, Numbers, StrPath
+from probtruth.types.arguments import Estimand, Frame, GivenNames, Numbers, StrPath
 from probtruth.types.index import event_of
 from probtruth.types.predictions import of_event
 
@@ -39,10 +40,10 @@ REPEATED_LABEL = "Where several people answered, name them in a column 'annotato
 
 def predictions_of(
     predictions: Models,
-    item: str | None = None,
-    labels: Iterable[object] | None = None,
+    item: MaybeText = None,
+    labels: GivenNames = None,
     index: Index | None = None,
-    memory: float | None = None,
+    memory: MaybeNumber = None,
 ) -> Predictions:
     """The predictions themselves, or made from one table for each model."""
     if isinstance(predictions, Predictions):
@@ -64,7 +65,7 @@ def predictions_of(
     return Predictions.from_probs(numbers, labels=labels, index=names)
 
 
-def _names_items(table: object, item: str | None) -> bool:
+def _names_items(table: object, item: MaybeText) -> bool:
     """Whether a table names its items: in a file, in an index, in the column of items, or in one of text."""
     if not isinstance(table, FrameTable):
         return isinstance(table, Table)
@@ -84,8 +85,8 @@ def reference_of(
     predictions: Models,
     how: LabelReading = LabelReading(),
     estimand: Estimand | None = None,
-    labels: Iterable[object] | None = None,
-    memory: float | None = None,
+    labels: GivenNames = None,
+    memory: MaybeNumber = None,
 ) -> Annotations | Truth:
     """What the models are judged by, as annotations or a truth; `estimand` says which of the two soft labels are."""
     is_object = isinstance(reference, Annotations | Truth | Predictions)
@@ -129,7 +130,7 @@ def _of_table(
     how: LabelReading,
     estimand: Estimand | None,
     labels: Sequence[str] | None,
-    memory: float | None,
+    memory: MaybeNumber,
 ) -> Annotations | Truth:
     """What a table holds, by its kind."""
     log = log_of(table, how)
@@ -212,7 +213,7 @@ def _axes(reference: object) -> int:
     return axes
 
 
-def _hard(values: Any, items: Iterable[object] | None, beside: Beside, labels: Sequence[str] | None) -> Truth:
+def _hard(values: Any, items: GivenNames, beside: Beside, labels: Sequence[str] | None) -> Truth:
     """Certain labels, under the names, or the number, of those that the predictions have; `labels` names all in order.
 
     Fractions are the probabilities of an event: of two labels, of the second. What are numbers without names of labels
@@ -221,7 +222,7 @@ def _hard(values: Any, items: Iterable[object] | None, beside: Beside, labels: S
     array = np.asarray(values)
     kind = array.dtype.kind
     items = row_names(values) if items is None else [*items]
-    unlabelled: list[int] = []
+    unlabelled = []
     if kind not in "iub":  # integers and truth values are never missing
         unlabelled = [row for row, value in enumerate(array.ravel().tolist()) if frames.missing(value)]
     if unlabelled:

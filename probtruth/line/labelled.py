@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from probtruth import frames
-from probtruth.check import count, shortlist
+from probtruth.check import Texts, count, shortlist
 from probtruth.line.other_estimand import OtherEstimand, OtherVerdicts
 from probtruth.scoring.align import Aligned
 from probtruth.scoring.rules import ScoringRule
@@ -53,7 +53,7 @@ class Labelled(Brief):
         return None if self.verdicts is None else self.verdicts.method
 
     @property
-    def excluded(self) -> tuple[str, ...]:
+    def excluded(self) -> Texts:
         """The annotators that were left out as the caller wished."""
         names = self.truth.diagnostics.get("excluded_annotators", ())
         return names if isinstance(names, tuple) else ()

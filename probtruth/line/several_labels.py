@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from probtruth import check, frames
+from probtruth.check import MaybeNumber, MaybeText, Texts
 from probtruth.comparison.compare import compare
 from probtruth.errors import InputError
 from probtruth.io.annotations import annotations_in
@@ -50,7 +51,7 @@ class LabelsResult(Result):
         return frames.from_rows(rows)
 
     @property
-    def warnings(self) -> tuple[str, ...]:
+    def warnings(self) -> Texts:
         """Those of the labels, each with its labels, then those of the mean alone."""
         labels_of: dict[str, list[str]] = {}
         for label, result in self.by_label.items():
@@ -75,15 +76,15 @@ def evaluate_labels(
     method: MethodName | None = None,
     estimand: Estimand | None = None,
     rule: RuleName | ScoringRule = "log",
-    floor: float | None = None,
+    floor: MaybeNumber = None,
     groups: Groups | None = None,
     clusters: Groups | None = None,
     engine: Engine = "auto",
     rope: float | str | None = None,
     seed: int = 0,
     strict: bool = False,
-    item: str | None = None,
-    annotator: str | None = None,
+    item: MaybeText = None,
+    annotator: MaybeText = None,
 ) -> LabelsResult:
     """`evaluate` of several labels at once, each of which applies to an item or not (toxic, insult, threat).
 
@@ -188,7 +189,7 @@ def _read_answers(table: Table, labels: Sequence[str], how: LabelReading, beside
 
 
 def _read_models(
-    tables: Mapping[str, object], binary: Mapping[str, Annotations], item: str | None
+    tables: Mapping[str, object], binary: Mapping[str, Annotations], item: MaybeText
 ) -> dict[str, Predictions]:
     """Of each label the models' probabilities that it applies, and that it does not."""
     index = next(iter(binary.values())).index

@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Bool, Int
 
 from probtruth import check, check_arrays, frames
-from probtruth.check import Source, Texts
+from probtruth.check import MaybeText, Source, Texts
 from probtruth.errors import InputError
 from probtruth.frame_numbers import NamedNumbers, labelled
 from probtruth.kernels.arrays import reordered, to_host, widened
@@ -160,7 +160,7 @@ class Annotations(Brief):
         item: str = "item",
         annotator: str = "annotator",
         label: str = "label",
-        replicate: str | None = "replicate",
+        replicate: MaybeText = "replicate",
         labels: GivenNames = None,
         source: Source | None = None,
     ) -> "Annotations":
@@ -248,7 +248,7 @@ class Counts(Annotations):
         if name not in ("item", "label", "multiplicity"):
             raise AttributeError(name)
         item, label = np.nonzero(self.votes)
-        made: dict[str, np.ndarray] = {"item": item, "label": label, "multiplicity": self.votes[item, label]}
+        made = {"item": item, "label": label, "multiplicity": self.votes[item, label]}
         vars(self).update(made)
         return made[name]
 

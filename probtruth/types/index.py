@@ -9,11 +9,12 @@ import numpy as np
 from jaxtyping import Int, Integer
 
 from probtruth import check, check_arrays, frames
-from probtruth.check import Texts
+from probtruth.check import MaybeText, Texts
 from probtruth.errors import InputError
 from probtruth.frames import Names, by_value, compact, name_text, rising, text
 from probtruth.kernels.arrays import is_own, on_device, to_host
 from probtruth.kernels.shapes import ItemInts, ItemLabel, LabelInts, RowInts, SomeInts
+from probtruth.types.arguments import GivenNames
 from probtruth.types.shown import Brief
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def order_of(names: "polars.Series") -> Integer[np.ndarray, " item"]:
     return np.arange(len(names), dtype=np.uint32) if rising(names) else names.arg_sort().to_numpy()
 
 
-def event_of(labels: Sequence[str], column: str = "") -> str | None:
+def event_of(labels: Sequence[str], column: str = "") -> MaybeText:
     """Which of two labels a column of one number an item is about: its name, else what says that something is the case.
 
     A column called no, 0, false or negative is about the other one. None where nothing says it.
@@ -81,7 +82,7 @@ class Index(Brief):
 
     @classmethod
     def of_array(
-        cls, shape: Sequence[int], items: Iterable[object] | None = None, labels: Iterable[object] | None = None
+        cls, shape: Sequence[int], items: GivenNames = None, labels: GivenNames = None
     ) -> tuple["Index", ItemInts, LabelInts]:
         """The sorted index of an array, and the rows and columns that bring the array into its order."""
         item_names, rows = _in_order(shape[0], as_names(items, "items"), "items")
@@ -198,7 +199,7 @@ def _by_event(labels: Sequence[str], columns: Texts | None) -> Order | None:
     return None if event is None else np.array([int(label == event) for label in labels])
 
 
-def as_names(names: Iterable[object] | None, what: str) -> Sequence[str] | None:
+def as_names(names: GivenNames, what: str) -> Sequence[str] | None:
     """Names as text, in their order; None if there are none. Those in one column were checked where they were read."""
     if names is None or isinstance(names, Names):
         return names

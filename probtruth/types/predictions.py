@@ -258,7 +258,7 @@ def _both(kind: str, values: Any, event: int) -> Table:
     array = values.reshape(-1)
     space = array.__array_namespace__()
     columns = [space.zeros_like(array) if kind == "logits" else 1 - array, array]
-    both: Table = space.stack(columns if event == 1 else columns[::-1], axis=-1)
+    both = space.stack(columns if event == 1 else columns[::-1], axis=-1)
     return both
 
 

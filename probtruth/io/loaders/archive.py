@@ -35,7 +35,7 @@ class Archive:
                 f"{where}: got a compression that is not read here, expected deflate, or zstandard and the package "
                 "backports.zstd. Hint: pip install 'probtruth[inspect]', or `inspect log convert --to json`"
             )
-        content: bytes = _sound(lambda: self.file.read(self.members[member]), where)
+        content = _sound(lambda: self.file.read(self.members[member]), where)
         return content
 
     def parsed(self, member: str) -> Any:

@@ -1,7 +1,7 @@
 """Items with all their votes in one cell of JSON lines, as ChaosNLI and SNLI publish them."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from probtruth.io.addresses import shown
 from probtruth.io.formats import MaybeText, Texts
 from probtruth.io.json_values import Record, as_it_is, as_name, described, read_rows, split
 from probtruth.types import Annotations
-from probtruth.types.arguments import StrPath
+from probtruth.types.arguments import GivenNames, StrPath
 
 # Keys that hold votes, the first that a file has; of `label_count` the labels must be known.
 VOTES = ("label_counter", "annotator_labels", "label_count")
@@ -20,7 +20,7 @@ LARGEST = 2**31  # More votes than an item can have
 
 
 def read_chaosnli(
-    path: StrPath, labels: Iterable[str | int] | None = None, item: MaybeText = None, votes: MaybeText = None
+    path: StrPath, labels: GivenNames = None, item: MaybeText = None, votes: MaybeText = None
 ) -> Annotations:
     r"""Annotations from JSON lines in which one cell holds all votes on an item.
 
@@ -44,7 +44,7 @@ def read_chaosnli(
     (('c', 'e', 'n'), [[0, 70, 30]])
     """
     known = None if labels is None else [as_name(label, "labels") for label in labels]
-    counts: dict[str, Mapping[str, int]] = {}
+    counts = {}
     for row in read_rows(path, "item"):
         name = row.at(as_name, item or _first(row, ITEMS, "item", "--item"))
         if name in counts:

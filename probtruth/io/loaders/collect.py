@@ -197,7 +197,7 @@ def _paths(file: object, patterns: Texts) -> list[Path]:
             redacted(str(file)),
         )
     where = location(file)
-    paths: list[Path] = []
+    paths = []
     for one in matching(where) or [where]:
         if not guarded(one, one.is_dir):
             paths.append(one)

@@ -79,7 +79,7 @@ def read_helm(
 
 def instances(files: Files, perturbation: MaybeText = None) -> list[LogSample]:
     """The instances in files, as they are or under a perturbation."""
-    found: list[LogSample] = []
+    found = []
     for model, path in log_files(files, PATTERNS):
         run = path.resolve().parent.name
         group = MODEL.sub("", run).rstrip(",:") if "model=" in run else ""
@@ -107,7 +107,7 @@ def instances(files: Files, perturbation: MaybeText = None) -> list[LogSample]:
 
 def _stats(record: Record) -> tuple[dict[str, Any], str]:
     """The statistics of an instance by name, and the split that they name (empty where they name none)."""
-    stats: dict[str, Any] = {}
+    stats = {}
     split = ""
     for stat in record.at(as_objects, "stats"):
         about = stat.at(as_object, "name")
@@ -140,7 +140,7 @@ def _model(path: Path, run: str) -> str:
 
 def _inputs(path: Path) -> dict[str, str]:
     """Digests of the instances' inputs, if the run has them."""
-    inputs: dict[str, str] = {}
+    inputs = {}
     for instance in read_objects(path, "instance") if path.is_file() else ():
         if instance.get("perturbation") is None:
             inputs[str(instance.get("id"))] = digest([instance.get("input"), instance.get("references")])

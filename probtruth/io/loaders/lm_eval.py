@@ -80,7 +80,7 @@ def read_lm_eval_samples(
     filters = _chosen("filter", filter, of_tasks)
     firsts = {task: of_filters[filters[task]] for task, of_filters in of_tasks.items()}
     metrics = _chosen("metric", metric, {task: sample.values for task, sample in firsts.items()})
-    scored: list[tuple[LogSample, float]] = []
+    scored = []
     for one in samples:
         if one.filter == filters[one.task]:
             values = Record(one.values, one.where)
@@ -106,8 +106,8 @@ def _chosen(what: str, option: ByTask, there: Mapping[str, Collection[str]]) -> 
     for task in named:
         if task != OTHERS:
             one_of(task, list(there), "task")
-    chosen: dict[str, str] = {}
-    lacking: dict[str, str] = {}
+    chosen = {}
+    lacking = {}
     for task, names in there.items():
         if not names:
             raise InputError(
@@ -152,7 +152,7 @@ def _rule(metrics: Mapping[str, str], filters: Mapping[str, str], of_tasks: Mapp
         tasks.setdefault(measure, []).append(task)
     if len(tasks) == 1:
         return next(iter(tasks))
-    parts: list[str] = []
+    parts = []
     for measure, of_measure in tasks.items():
         more = f" and {len(of_measure) - 3} more" if len(of_measure) > 3 else ""
         parts.append(f"{', '.join(of_measure[:3])}{more} by {measure}")
@@ -161,7 +161,7 @@ def _rule(metrics: Mapping[str, str], filters: Mapping[str, str], of_tasks: Mapp
 
 def _upward(firsts: Mapping[str, LogSample], metrics: Mapping[str, str], stated: bool | None) -> bool:
     """Whether higher is better: as the caller says, else as the run says, else by the names of the metrics."""
-    upward: dict[bool, str] = {}
+    upward = {}
     for task, metric in metrics.items():
         way = firsts[task].upward.get(metric) if stated is None else stated
         upward[orientation.upward(metric, way, TOOL.what)] = f"{quote(metric)} of {quote(task)}"
@@ -178,7 +178,7 @@ def _upward(firsts: Mapping[str, LogSample], metrics: Mapping[str, str], stated:
 
 def samples_in(files: Files, tasks: str | Sequence[str] | None = None) -> list[LogSample]:
     """The samples of the tasks that are wanted (None: of all) in the files."""
-    samples: list[LogSample] = []
+    samples = []
     run_of = cache(_run)
     for given, path in log_files(files, PATTERNS):
         match = TASK.fullmatch(path.name)
@@ -229,7 +229,7 @@ def samples_in(files: Files, tasks: str | Sequence[str] | None = None) -> list[L
 def _numbers(row: Record) -> dict[str, Any]:
     """The metrics that are one number, in the harness's order."""
     listed = row.get("metrics")
-    found: dict[str, Any] = {}
+    found = {}
     for key in (*(listed if isinstance(listed, list) else ()), *row):
         if isinstance(key, str) and key not in OWN and isinstance(row.get(key), (int, float)):
             found[key] = row[key]
@@ -250,8 +250,8 @@ def _run(folder: Path, date: str) -> tuple[str, Record]:
     """The model, and the results of this date, or all of a folder if they name one model."""
     dated = sorted(folder.glob(f"results_{date}.json")) if date else []
     files = dated or sorted(folder.glob("results*.json"))
-    runs: list[Record] = []
-    models: set[str] = set()
+    runs = []
+    models = set()
     for file in files:
         run = as_object(*read_json(file))
         runs.append(run)

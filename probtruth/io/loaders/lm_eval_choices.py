@@ -55,7 +55,7 @@ def read_lm_eval_choices(
     same = [one for one in choices if one.item not in different]
     labels = [str(at) for at in range(max(len(one.values["logs"]) for one in same))]
     tables: dict[str, dict[str, list[Any]]] = {}
-    right: dict[str, str] = {}
+    right = {}
     for one in same:
         columns = tables.setdefault(one.model, {name: [] for name in ("item", *labels)})
         logs = one.values["logs"]
@@ -72,7 +72,7 @@ def read_lm_eval_choices(
 def _choice(sample: LogSample, normalise: str) -> LogSample:
     """The sample with the log-weights of its choices (up to a constant), and the position of the right one."""
     where = sample.where
-    row: Record = sample.row
+    row = sample.row
     logs = [_log_likelihood(entry, where) for entry in row.at(as_list, "filtered_resps")]
     contexts, words = _requests(row, len(logs))
     half = len(logs) // 2
@@ -124,8 +124,8 @@ def _requests(row: Record, n_choices: int) -> tuple[list[Any], list[str]]:
     if "arguments" not in row:
         return [], []
     arguments = row["arguments"]
-    contexts: list[Any] = []
-    words: list[str] = []
+    contexts = []
+    words = []
     for request in arguments.values() if isinstance(arguments, dict) else row.at(as_list, "arguments"):
         pair = [request.get("arg_0"), request.get("arg_1")] if isinstance(request, dict) else request
         if isinstance(pair, list) and len(pair) > 1 and isinstance(pair[1], str):

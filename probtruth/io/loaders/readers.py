@@ -74,14 +74,14 @@ OF_SCORES = {
 
 def read_scores_of(tool: str, files: Files, how: ScoreReading, where: str) -> Scores:
     """Scores from the logs of a harness, of which the first lies at `where`."""
-    scores: Scores = _read(tool, files, how, "scores", "Give it as --annotations of `probtruth run`.", where)
+    scores = _read(tool, files, how, "scores", "Give it as --annotations of `probtruth run`.", where)
     return scores
 
 
 def read_labels_of(tool: str, table: Any, how: LabelReading, labels: Sequence[str] | None) -> Annotations:
     """Annotations from the file or folder that a tool exported, as a table that is none."""
     hint = "Logs hold scores: give them to `probtruth compare`."
-    annotations: Annotations = _read(tool, table.path, how, "annotations", hint, table.name, labels=labels)
+    annotations = _read(tool, table.path, how, "annotations", hint, table.name, labels=labels)
     return annotations
 
 

@@ -42,7 +42,7 @@ def whole(out: StrPath, ours: Ours = None) -> Iterator[Path]:
     hidden = f"{_hidden(target)}{secrets.token_hex(6)}"
     work = target.with_name(hidden + WORK)
     aside = target.with_name(hidden + ASIDE)
-    made: list[Path] = []
+    made = []
     with _input_errors(target):
         try:
             _put_back(target)

@@ -18,6 +18,7 @@ from probtruth.frames import as_series, by_value, flat, need_columns, polars_nam
 from probtruth.io.formats import MaybeText, Texts
 from probtruth.io.table import Table
 from probtruth.io.tables.wide import all_named, in_probs
+from probtruth.kernels.shapes import ItemLabel
 from probtruth.types import Index
 from probtruth.types.index import event_of
 
@@ -86,7 +87,7 @@ def choose(
 ) -> Chosen:
     """The columns of a table of predictions, by its first rows; `labels` are the names that the caller gives."""
     frame, source = table.head
-    known: list[Series] = []
+    known = []
     if index is not None and not index.positional_items:
         known = [as_series(index.items)]
     # a name that was given for the reference's column is another one here, perhaps
@@ -218,7 +219,7 @@ def _no_labels(frame: DataFrame, labels: dict[str, str], used: Collection[str], 
     return {name: role for name, role in roles.items() if role is not None}
 
 
-def numbers_in(frame: DataFrame, columns: Sequence[str], kind: str = "probs") -> Float[np.ndarray, "item label"] | None:
+def numbers_in(frame: DataFrame, columns: Sequence[str], kind: str = "probs") -> ItemLabel | None:
     """The columns as numbers, percentages and log-probabilities as probabilities; None where some cell is none."""
     floats = float_columns(frame, columns)
     if floats is None:
@@ -244,7 +245,7 @@ def odd_logits(table: Table, chosen: Chosen, used: Collection[str]) -> list[str]
 SUM, LARGEST = "the sum of the others", "the position of the largest of the others"
 
 
-def _role(found: Float[np.ndarray, "item one"] | None, votes: Float[np.ndarray, "item label"]) -> MaybeText:
+def _role(found: Float[np.ndarray, "item one"] | None, votes: ItemLabel) -> MaybeText:
     """What a column is beside votes by label: their sum, which of them is largest, no votes; None for more votes."""
     if found is None or (found != np.floor(found)).any() or (found < 0).any():
         return ""
@@ -256,7 +257,7 @@ def _role(found: Float[np.ndarray, "item one"] | None, votes: Float[np.ndarray, 
     return "" if len(np.unique(column)) == len(column) > 1 else None  # a number of the row
 
 
-def _is_largest(column: Float[np.ndarray, " item"], values: Float[np.ndarray, "item label"]) -> bool:
+def _is_largest(column: Float[np.ndarray, " item"], values: ItemLabel) -> bool:
     """Whether a column says which of others is the largest, by its position from 0 or from 1."""
     for first in (0, 1):
         position = column - first
@@ -267,7 +268,7 @@ def _is_largest(column: Float[np.ndarray, " item"], values: Float[np.ndarray, "i
     return False
 
 
-def _derived(values: Float[np.ndarray, "item label"], names: Sequence[str], hits: Sequence[str]) -> dict[str, str]:
+def _derived(values: ItemLabel, names: Sequence[str], hits: Sequence[str]) -> dict[str, str]:
     """Columns that follow from others: the sum of some, perhaps beside one that says which of them is the largest."""
     sums = values.sum(1)
     for at, name in enumerate(names):
@@ -307,7 +308,7 @@ def _prefix(columns: Sequence[str], used: Sequence[str]) -> str:
     """What stands before every label of the reference in the names of columns; empty where these are the labels."""
     if not used or set(used) & set(columns):
         return ""
-    fits: list[str] = []
+    fits = []
     for name in columns:
         prefix = name.removesuffix(used[0])
         if name.endswith(used[0]) and all(prefix + label in columns for label in used):

@@ -28,7 +28,7 @@ def separator_of(data: bytes, usual: str) -> str:
     in_below = Counter(re.sub(rb'"[^"]*"', b"", below))
     if in_header[ord(usual)]:
         return usual
-    others: list[str] = []
+    others = []
     for mark in SEPARATORS:
         n = in_header[ord(mark)]
         if n > 0 and n == in_below[ord(mark)]:
@@ -54,7 +54,7 @@ def _patterns(separator: str) -> tuple[re.Pattern[bytes], re.Pattern[bytes]]:
 def end_of_rows(data: bytes, separator: str) -> int:
     """Where the last row that is complete ends; 0 where none does."""
     cell, begin = _patterns(separator)
-    inside: list[tuple[int, int]] = []
+    inside = []
     last = 0
     for match in cell.finditer(data) if b'"' in data else ():
         last = match.end()

@@ -67,7 +67,7 @@ def values_in(data: bytes, name: str, what: str, listed: bool, before: int = 0) 
 def parse(data: bytes, name: str, listed: bool, before: int = 0) -> tuple[DataFrame, Source]:
     """The table of objects in a list or one a line; blank lines are skipped."""
     rows: list[dict[str, Cell]] = []
-    numbers: list[int] = []
+    numbers = []
     escaped = ESCAPE in data
     for number, where, value in values_in(data, name, "record", listed, before):
         row = _object(value, where, escaped)
@@ -108,7 +108,7 @@ def _object(row: Any, where: str, escaped: bool) -> dict[str, Cell]:
 
 
 def _other_keys(first: dict[str, Cell], other: dict[str, Cell], where: str) -> InputError:
-    words: list[str] = []
+    words = []
     absent = [key for key in first if key not in other]
     if absent:
         words.append(f"no {shortlist(absent)}")

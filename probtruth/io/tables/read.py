@@ -34,7 +34,7 @@ CHUNK = 1 << 24  # bytes of a text that become a piece
 
 def files_of(where: Path) -> list[Path]:
     """The files that a path stands for: one, those of a pattern, the Parquet and Arrow files of a folder."""
-    files: list[Path] = []
+    files = []
     for one in matching(where) or [where]:
         if not guarded(one, one.is_dir):
             regular(one)

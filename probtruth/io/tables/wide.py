@@ -27,7 +27,7 @@ REPEATED = "Remove one of its rows; if the table has a row for each item and lab
 
 
 def known_kind(kind: str) -> CellKind:
-    known: CellKind = one_of("log-probs" if kind == "log_probs" else kind, KINDS, "kind")
+    known = one_of("log-probs" if kind == "log_probs" else kind, KINDS, "kind")
     return known
 
 
