@@ -19,6 +19,8 @@ from probtruth.errors import InputError
 MaybeText = str | None  # A name or word; None where there is none
 MaybeNumber = float | None  # None where it is not known
 Texts = tuple[str, ...]  # Names or words in order
+Strings = Sequence[str]  # The same in a list, a tuple, or one column
+MaybeStrings = Strings | None
 
 
 @dataclass(frozen=True)
@@ -79,12 +81,8 @@ def did_you_mean(word: str, options: Iterable[str]) -> str:
     """`Did you mean 'x'?` if an option is close, else the list of options."""
     listed = [str(option) for option in options]
     short = [option for option in listed if len(option) <= LONGEST][:1000]
-    near = get_close_matches(word, short) if len(word) <= LONGEST else []
-    close = [one for one in near if one[:1].lower() == word[:1].lower()]
-    close += get_close_matches(word, near, n=1, cutoff=0.7)
-    if close:
-        return f"Did you mean {close[0]!r}?"
-    return f"The options are: {shortlist(listed)}."
+    close = get_close_matches(word[:LONGEST], short, n=1, cutoff=0.65)
+    return f"Did you mean {close[0]!r}?" if close else f"The options are: {shortlist(listed)}."
 
 
 def shortlist(names: Iterable[object], most: int = 8) -> str:

@@ -1,10 +1,10 @@
 """Checks of arrays, made once, on the host or where they lie, where data enter. Kernels check nothing."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import numpy as np
 
-from probtruth.check import quote
+from probtruth.check import MaybeStrings, quote
 from probtruth.errors import InputError
 from probtruth.kernels.arrays import (
     LabelTable,
@@ -110,7 +110,7 @@ def distributions(
     where: Callable[[int], str],
     what: str = "probabilities",
     kind: str = "probs",
-    labels: Sequence[str] | None = None,
+    labels: MaybeStrings = None,
 ) -> None:
     """Raises at the first row that is no distribution: NaN, infinite, negative, or a sum other than 1.
 

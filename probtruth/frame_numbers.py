@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from jaxtyping import Float
 
-from probtruth.check import Source, Texts, quote, shortlist
+from probtruth.check import MaybeStrings, Source, Strings, Texts, quote, shortlist
 from probtruth.errors import InputError
 from probtruth.frames import (
     EXACT,
@@ -90,7 +90,7 @@ def numeric(column: "polars.Series") -> "polars.Series":
 
 
 def float_columns(
-    frame: "polars.DataFrame", columns: Sequence[str], source: Source | None = None
+    frame: "polars.DataFrame", columns: Strings, source: Source | None = None
 ) -> "polars.DataFrame | None":
     """Several columns as floats; float32 stays. None where one is no number, which with a source is an error."""
     import polars
@@ -116,8 +116,8 @@ class NamedNumbers:
     """A table of numbers, with the names of its rows and columns; None where they have positions only."""
 
     values: object
-    items: Sequence[str] | None = None
-    labels: Sequence[str] | None = None
+    items: MaybeStrings = None
+    labels: MaybeStrings = None
 
     def in_order_of(self, names: "NamedNumbers", what: str) -> "NamedNumbers":
         """The same with rows and columns in the order of other names, which those without names take."""
@@ -187,13 +187,12 @@ def is_frame(table: object) -> bool:
     return any(hasattr(table, sign) for sign in ("collect_schema", "column_names", "columns", "data_vars"))
 
 
-def column_names(table: object, columns: Sequence[str]) -> Texts | None:
+def column_names(table: object, columns: Strings) -> Texts | None:
     """The names of a frame's columns; None for those of an array that was made a frame."""
     pandas_table: Any = table
     own = pandas_table.columns if type(table).__module__.startswith("pandas") else None
-    if _counts_rows(own) or [*columns] == [f"column_{n}" for n in range(len(columns))]:
-        return None
-    return tuple(by_value(polars_names(columns)))
+    unnamed = _counts_rows(own) or [*columns] == [f"column_{n}" for n in range(len(columns))]
+    return None if unnamed else tuple(by_value(polars_names(columns)))
 
 
 def row_names(table: object) -> Texts | None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from probtruth import check, check_arrays
-from probtruth.check import MaybeText, Source
+from probtruth.check import MaybeStrings, MaybeText, Source, Strings
 from probtruth.errors import InputError
 from probtruth.kernels.shapes import RowInts
 
@@ -115,8 +115,7 @@ def as_one(table: Any) -> Any:
     """A dict of pandas columns as the frame that they make, whose index aligns them; anything else unchanged."""
     if not isinstance(table, Mapping) or not table:
         return table
-    columns = [value for value in table.values() if type(value).__name__ == "Series" and hasattr(value, "index")]
-    columns = [value for value in columns if not callable(value.index)]  # those of pandas
+    columns = [value for value in table.values() if type(value).__module__.startswith("pandas.core.series")]
     if len(columns) == len(table):
         return type(columns[0].to_frame())(dict(table))
     for value in columns[1:]:
@@ -225,7 +224,7 @@ def _series(name: str, column: Any) -> "polars.Series":
     return polars.Series(name, text, dtype=polars.String)
 
 
-def need_columns(columns: Sequence[str], wanted: Mapping[str, MaybeText], where: str) -> None:
+def need_columns(columns: Strings, wanted: Mapping[str, MaybeText], where: str) -> None:
     """Raises at the first column that is absent; `wanted` is {option: column}, None for an option that is not used."""
     for option, column in wanted.items():
         if column is not None and column not in columns:
@@ -237,16 +236,16 @@ def need_columns(columns: Sequence[str], wanted: Mapping[str, MaybeText], where:
             )
 
 
-def need_plain(columns: Sequence[str], names: Sequence[str], where: str, hint: str = "Rename them.") -> None:
+def need_plain(columns: Strings, names: Strings, where: str, hint: str = "Rename them.") -> None:
     """As `need_columns`, of columns that no option names, or others than those that it says."""
-    absent = next((name for name in names if name not in columns), None)
-    if absent is not None:
-        raise InputError(
-            f"no column {check.quote(absent)} (columns: {check.shortlist(columns, 12)})",
-            f"the columns {' and '.join(map(check.quote, names))}",
-            f"{hint} {check.did_you_mean(absent, columns)}",
-            where,
-        )
+    for name in names:
+        if name not in columns:
+            raise InputError(
+                f"no column {check.quote(name)} (columns: {check.shortlist(columns, 12)})",
+                f"the columns {' and '.join(map(check.quote, names))}",
+                f"{hint} {check.did_you_mean(name, columns)}",
+                where,
+            )
 
 
 def flat(frame: "polars.DataFrame", column: str, source: Source, option: str) -> "polars.Series":
@@ -284,7 +283,7 @@ def cells(frame: "polars.DataFrame", column: str) -> "polars.Series":
     return frame.get_column(column).alias("cells")
 
 
-def blank(cells: "polars.Series", answers: Sequence[str] = ()) -> "polars.Series":
+def blank(cells: "polars.Series", answers: Strings = ()) -> "polars.Series":
     """Which cells say nothing: blanks, NaN, and answers that are none."""
     import polars
 
@@ -427,19 +426,19 @@ def numbered(size: int) -> Names:
     return Names(polars.Series("name", np.arange(size)))
 
 
-def as_series(listed: Sequence[str]) -> "polars.Series":
+def as_series(listed: Strings) -> "polars.Series":
     """Names as one column, of text or integers."""
     return listed.column if isinstance(listed, Names) else polars_names(listed)
 
 
-def polars_names(listed: Sequence[str]) -> "polars.Series":
+def polars_names(listed: Strings) -> "polars.Series":
     """Names of Python as one column."""
     import polars
 
     return polars.Series("name", list(listed), dtype=polars.String)
 
 
-def from_rows(rows: Sequence[Mapping[str, object]], columns: Sequence[str] | None = None) -> "polars.DataFrame":
+def from_rows(rows: Sequence[Mapping[str, object]], columns: MaybeStrings = None) -> "polars.DataFrame":
     import polars
 
     return polars.DataFrame(list(rows), schema=list(columns) if columns is not None else None, infer_schema_length=None)

@@ -77,7 +77,7 @@ def _table(path: StrPath, name: str, reading: LabelReading, cells: opt.Cells, co
     """What a table, perhaps with a name, holds, by its kind."""
     from probtruth.io.kinds import Board, Hard, LongScores, Soft, kind_of, score_kind
     from probtruth.io.table import opened
-    from probtruth.io.tables.columns import of_numbers
+    from probtruth.io.tables.columns import is_numeric
     from probtruth.io.vote_columns import Votes
     from probtruth.io.votes import votes_of
     from probtruth.line.inputs import reference_of
@@ -98,11 +98,11 @@ def _table(path: StrPath, name: str, reading: LabelReading, cells: opt.Cells, co
     except InputError as error:
         frame = table.whole[0]
         item = reading.column("item")
-        texts = [name for name in frame.columns if name not in of_numbers(frame, frame.columns)]
+        texts = [column.name for column in frame if not is_numeric(column)]
         if item not in frame.columns and reading.item is None and len(texts) == 1:
             item = texts[0]  # the one column of text
         several = item not in frame.columns or frame.get_column(item).is_duplicated().any()
-        several = several or not of_numbers(frame, [name for name in frame.columns if name != item])
+        several = several or len({*texts, item}) == frame.width
         if error.got.startswith("the columns ") and several:
             raise InputError(
                 error.got,
@@ -133,11 +133,10 @@ def _probabilities(table: Any, item: MaybeText, cells: opt.Cells) -> Checked:
 def _of_scores(table: Any, columns: ScoreReading) -> list[str]:
     from probtruth.io.scores import read_scores
 
-    replicate = columns.replicate
-    if replicate is None and not isinstance(table, dict) and "replicate" in table.columns:
-        replicate = "replicate"
-    named: dict[str, Any] = {"item": columns.item, "model": columns.model, "score": columns.score}
-    named |= {"replicate": replicate, "annotator": columns.annotator, "missing": columns.none}
+    named: dict[str, Any] = {"missing": columns.none}
+    named |= columns.named("item", "model", "score", "replicate", "annotator")
+    if not isinstance(table, dict) and "replicate" in table.columns:
+        named.setdefault("replicate", "replicate")
     try:
         scores = read_scores(table, **named)
         said = repr(scores)

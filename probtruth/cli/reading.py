@@ -1,11 +1,10 @@
 """Files as they are written on the command line: `[NAME=]FILE`, labels and predictions, and a pilot."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from probtruth.check import quote
+from probtruth.check import Strings, quote
 from probtruth.cli.console import Console
 from probtruth.cli.options import Cells, Pilot, chosen_rule, n_bytes
 from probtruth.errors import InputError
@@ -24,7 +23,7 @@ def named_file(word: str) -> tuple[str, StrPath]:
     return name, path if is_address(path) else Path(path)
 
 
-def named_files(words: Sequence[str]) -> list[StrPath] | dict[str, list[StrPath]]:
+def named_files(words: Strings) -> list[StrPath] | dict[str, list[StrPath]]:
     """Files as loaders take them: paths, or {model: paths} where they are written NAME=FILE."""
     by_name: dict[str, list[StrPath]] = {}
     for word in words:
@@ -83,7 +82,7 @@ def read(
     return reference, predictions, strata
 
 
-def _logged(words: Sequence[str]) -> tuple[Any, Any, dict[str, Any]]:
+def _logged(words: Strings) -> tuple[Any, Any, dict[str, Any]]:
     """The truth, the predictions and the tasks that logs of lm-eval hold."""
     from probtruth.io.loaders import read_lm_eval_choices
     from probtruth.io.tools import tool_of

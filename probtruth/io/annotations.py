@@ -10,7 +10,7 @@ from jaxtyping import Float
 from polars import DataFrame
 
 from probtruth import check
-from probtruth.check import MaybeNumber, Source, quote, shortlist
+from probtruth.check import MaybeNumber, MaybeStrings, Source, Strings, quote, shortlist
 from probtruth.errors import InputError
 from probtruth.frames import blank, flat, name_text
 from probtruth.io.addresses import fetched_once
@@ -47,7 +47,7 @@ def read_annotations(
     labels: GivenNames = None,
     format: Literal["auto", "counts", "wide"] = "auto",
     *,
-    annotators: Sequence[str] = (),
+    annotators: Strings = (),
     missing: Sequence[object] = (),
     memory: MaybeNumber = None,
 ) -> Annotations:
@@ -112,9 +112,9 @@ def annotations_of(
     table: Table,
     kind: LabelKind,
     how: LabelReading = LabelReading(),
-    labels: Sequence[str] | None = None,
+    labels: MaybeStrings = None,
     on_disk: bool = False,
-    beside: Sequence[str] | None = None,
+    beside: MaybeStrings = None,
 ) -> Annotations:
     """The annotations in a table of this kind, under these labels if they are all that an item can have.
 
@@ -132,7 +132,7 @@ def annotations_of(
     return made if labels is None else made.with_labels(index_of_labels(labels))
 
 
-def _of_long(table: Table, kind: Long, how: LabelReading, labels: Sequence[str] | None) -> Annotations:
+def _of_long(table: Table, kind: Long, how: LabelReading, labels: MaybeStrings) -> Annotations:
     frame, source = table.with_items(kind.item).whole
     frame, source, notes = answered(frame, source, kind.label, how.none)
     made = Annotations.from_long(
@@ -141,7 +141,7 @@ def _of_long(table: Table, kind: Long, how: LabelReading, labels: Sequence[str] 
     return replace(made, notes=notes)
 
 
-def answered(frame: DataFrame, source: Source, label: str, missing: Sequence[str]) -> tuple[DataFrame, Source, Texts]:
+def answered(frame: DataFrame, source: Source, label: str, missing: Strings) -> tuple[DataFrame, Source, Texts]:
     """The rows of a table whose answer is one, and how many were left out."""
     if not missing:
         return frame, source, ()
@@ -154,7 +154,7 @@ def answered(frame: DataFrame, source: Source, label: str, missing: Sequence[str
     return frame[rows], source.of_rows(rows), (note,)
 
 
-def _of_wide(table: Table, kind: Wide, how: LabelReading, labels: Sequence[str] | None) -> Annotations:
+def _of_wide(table: Table, kind: Wide, how: LabelReading, labels: MaybeStrings) -> Annotations:
     item = kind.item
     if item is None:
         frame, source = table.whole
@@ -198,7 +198,7 @@ def _of_counts(table: Table, kind: Counts, how: LabelReading, on_disk: bool) -> 
     return replace(made, notes=notes)
 
 
-def placeholders(made: Annotations, labels: Sequence[str] | None) -> Texts:
+def placeholders(made: Annotations, labels: MaybeStrings) -> Texts:
     """A note on each label that may mean that there is no answer, where the other side does not name it."""
     notes = []
     names = made.index.labels
@@ -225,7 +225,7 @@ def _are_counts(cells: np.ndarray) -> np.ndarray:
     return whole
 
 
-def _no_count(names: Sequence[str], cells: np.ndarray, frame: DataFrame, source: Source) -> None:
+def _no_count(names: Strings, cells: np.ndarray, frame: DataFrame, source: Source) -> None:
     """Raises at the first cell that is no number of votes."""
     row, column = np.argwhere(~_are_counts(cells))[0].tolist()
     name = names[column]

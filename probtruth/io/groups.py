@@ -1,17 +1,17 @@
 """The group or cluster of each item, from a column of a file."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from polars import DataFrame
 
 from probtruth import check, frames
-from probtruth.check import Source, quote, shortlist
+from probtruth.check import MaybeStrings, Source, quote, shortlist
 from probtruth.errors import InputError
 from probtruth.io.addresses import with_column
 from probtruth.io.table import opened
 
 
-def read_groups(spec: str, items: Sequence[str] | None, item: str = "item", what: str = "group") -> dict[str, str]:
+def read_groups(spec: str, items: MaybeStrings, item: str = "item", what: str = "group") -> dict[str, str]:
     """The group of each of the items (None: of all that the file has), from `FILE:COLUMN` (split at the last colon)."""
     table, source, column = file_and_column(spec, f"--{what}s", item)
     known = one_each(table, item, column, frames.names(table, column, source, what), source, what)

@@ -11,7 +11,7 @@ import polars
 from polars import DataFrame, Series, String
 
 from probtruth import check, frames
-from probtruth.check import MaybeNumber, shortlist
+from probtruth.check import MaybeNumber, MaybeStrings, Strings, shortlist
 from probtruth.errors import InputError
 from probtruth.frame_numbers import is_array_with_names, is_frame
 from probtruth.frames import name_text, need_columns
@@ -81,7 +81,7 @@ def as_table(scores: Scores) -> DataFrame:
     return DataFrame(columns).filter(~np.isnan(values).ravel())
 
 
-def _names(names: Sequence[str], codes: RowInts, times: int = 1) -> Series:
+def _names(names: Strings, codes: RowInts, times: int = 1) -> Series:
     """The names at these places, as a column, so many times one after the other."""
     return Series(list(names), dtype=String)[np.tile(codes, times)]
 
@@ -93,7 +93,7 @@ def read_scores(
     item: MaybeText = None,
     model: MaybeText = None,
     score: MaybeText = None,
-    models: Sequence[str] | None = None,
+    models: MaybeStrings = None,
     group: MaybeText = None,
     cluster: MaybeText = None,
     replicate: MaybeText = None,

@@ -14,7 +14,7 @@ import polars
 from polars import DataFrame, Series, String
 
 from probtruth import frame_numbers, frames
-from probtruth.check import MaybeNumber, Source, quote, shortlist
+from probtruth.check import MaybeNumber, MaybeStrings, Source, Strings, quote, shortlist
 from probtruth.errors import InputError
 from probtruth.frames import by_value, polars_names
 from probtruth.io.addresses import location, shown
@@ -40,7 +40,7 @@ class Table(ABC):
     """
 
     name: str
-    row_names: Sequence[str] | None = None
+    row_names: MaybeStrings = None
     index_columns: Texts = ()
     has_names: bool = True
     stored: bool = False  # whether it lies in files
@@ -58,7 +58,7 @@ class Table(ABC):
         """The bytes that its numbers take as float64, roughly."""
 
     @abstractmethod
-    def rows(self, columns: Sequence[str] | None = None) -> Iterable[Part]:
+    def rows(self, columns: MaybeStrings = None) -> Iterable[Part]:
         """All rows in parts, with at least these columns."""
 
     @property
@@ -118,7 +118,7 @@ class FrameTable(Table):
 
     frame: DataFrame
     name: str
-    row_names: Sequence[str] | None = None
+    row_names: MaybeStrings = None
     index_columns: Texts = ()
     has_names: bool = True
     single: bool = False
@@ -133,7 +133,7 @@ class FrameTable(Table):
     def size(self) -> float:
         return 8.0 * self.frame.height * self.frame.width
 
-    def rows(self, columns: Sequence[str] | None = None) -> Iterable[Part]:
+    def rows(self, columns: MaybeStrings = None) -> Iterable[Part]:
         return [self.head]
 
     @property
@@ -190,7 +190,7 @@ class FileTable(Table):
         texts = [float(file.stat().st_size) for file in self.files if not binary.is_binary(file)]
         return sum(texts) + sum(8.0 * own.n_rows * len(own.columns) for own in self.binaries)
 
-    def rows(self, columns: Sequence[str] | None = None) -> Iterable[Part]:
+    def rows(self, columns: MaybeStrings = None) -> Iterable[Part]:
         # a text is parsed once and held; columns of a large binary file are decoded where they are needed
         if self.batched or sum(own.n_rows for own in self.binaries) > binary.ROWS:
             return self._parts(columns)
@@ -198,7 +198,7 @@ class FileTable(Table):
             self.held.extend(self._parts(columns))
         return self.held
 
-    def _parts(self, columns: Sequence[str] | None) -> Iterator[Part]:
+    def _parts(self, columns: MaybeStrings) -> Iterator[Part]:
         first: list[str] = []
         opened = {own.path: own for own in self.binaries}
         for file in self.files:
@@ -291,7 +291,7 @@ def too_large(tables: Iterable[Table], memory: MaybeNumber) -> bool:
     return COPIES * sum(table.size for table in tables) > limit
 
 
-def _same_columns(columns: Sequence[str], first: Sequence[str], name: str, first_name: str) -> None:
+def _same_columns(columns: Strings, first: Strings, name: str, first_name: str) -> None:
     if columns is not first and sorted(columns) != sorted(first):
         raise InputError(
             f"the columns {shortlist(columns)}",

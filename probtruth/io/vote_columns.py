@@ -1,11 +1,11 @@
 """The columns of votes on pairs of models, by their names."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from probtruth import check
-from probtruth.check import MaybeText, Texts
+from probtruth.check import MaybeText, Strings, Texts
 from probtruth.io.table import Table
 
 
@@ -56,7 +56,7 @@ def votes_in(table: Table, named: Mapping[str, MaybeText] = MappingProxyType({})
     return replace(votes, item="item") if votes is not None and votes.item is None and unnamed else votes
 
 
-def vote_columns(columns: Sequence[str], named: Mapping[str, MaybeText] = MappingProxyType({})) -> Votes | None:
+def vote_columns(columns: Strings, named: Mapping[str, MaybeText] = MappingProxyType({})) -> Votes | None:
     """The columns of votes, those that are named and the others by their names; None where there are none."""
     lower = {name.strip().lower(): name for name in reversed(columns)}
     roles = {}

@@ -8,7 +8,7 @@ import numpy as np
 import polars
 
 from probtruth import check, frame_numbers, frames
-from probtruth.check import MaybeNumber, MaybeText, Source
+from probtruth.check import MaybeNumber, MaybeText, Source, Strings
 from probtruth.errors import InputError
 from probtruth.io.addresses import fetched_once
 from probtruth.io.formats import ScoreReading, Texts, listed
@@ -48,7 +48,7 @@ def read_votes(
     winner: MaybeText = None,
     annotator: MaybeText = None,
     group: MaybeText = None,
-    covariates: Sequence[str] = (),
+    covariates: Strings = (),
 ) -> Votes:
     """Votes on pairs of models from a table with one row for each vote.
 
@@ -211,7 +211,7 @@ def votes_of(table: Table, kind: VoteKind) -> Votes:
     )
 
 
-def _in_order(codes: RowInts, names: Sequence[str]) -> tuple[RowInts, Texts, RowInts]:
+def _in_order(codes: RowInts, names: Strings) -> tuple[RowInts, Texts, RowInts]:
     """The codes and the names in the order of the names, and where these stood before."""
     ordered = sort_names(names)
     place = positions(ordered, names)

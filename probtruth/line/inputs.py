@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from probtruth import check, check_arrays, frame_numbers, frames
-from probtruth.check import MaybeNumber, MaybeText
+from probtruth.check import MaybeNumber, MaybeStrings, MaybeText, Strings
 from probtruth.errors import InputError
 from probtruth.frame_numbers import NamedNumbers, is_frame, labelled, no_frame, row_names
 from probtruth.io.annotations import annotations_of, answered
@@ -129,14 +129,14 @@ def _of_table(
     predictions: Models,
     how: LabelReading,
     estimand: Estimand | None,
-    labels: Sequence[str] | None,
+    labels: MaybeStrings,
     memory: MaybeNumber,
 ) -> Annotations | Truth:
     """What a table holds, by its kind."""
     log = log_of(table, how)
     if log is not None:
         return read_labels_of(log.tool, table, how, None)
-    used: Sequence[str] = table.columns
+    used: Strings = table.columns
     if how.column("label") in used:
         labels_there = frames.flat(table.head[0], how.column("label"), table.head[1], "label").drop_nulls().unique()
         used = frame_numbers.names_in(labels_there.to_list())
@@ -169,7 +169,7 @@ def _of_event(table: Table, kind: Soft, beside: Beside) -> tuple[Table, Soft]:
     return FrameTable(frame, table.name, source=source, stored=table.stored), Soft(kind.item, labels)
 
 
-def _beside(predictions: Models, how: LabelReading, known: Sequence[str] | None, used: Sequence[object]) -> Beside:
+def _beside(predictions: Models, how: LabelReading, known: MaybeStrings, used: Sequence[object]) -> Beside:
     """What the predictions say of the items and labels of a reference that uses some names."""
     n_labels = None if known is None else len(known)
     if isinstance(predictions, Predictions):
@@ -213,7 +213,7 @@ def _axes(reference: object) -> int:
     return axes
 
 
-def _hard(values: Any, items: GivenNames, beside: Beside, labels: Sequence[str] | None) -> Truth:
+def _hard(values: Any, items: GivenNames, beside: Beside, labels: MaybeStrings) -> Truth:
     """Certain labels, under the names, or the number, of those that the predictions have; `labels` names all in order.
 
     Fractions are the probabilities of an event: of two labels, of the second. What are numbers without names of labels
@@ -262,7 +262,7 @@ def _of_numbers(table: NamedNumbers, estimand: Estimand | None, beside: Beside) 
     return Annotations.from_counts(to_host(array), table.items, table.labels)
 
 
-def by_name(listed: object, names: Sequence[str], what: str) -> object:
+def by_name(listed: object, names: Strings, what: str) -> object:
     """A Series as a mapping where its index holds names, as a list where it is a plain range; else unchanged."""
     if listed is None:
         return None

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from probtruth import check, frames
-from probtruth.check import MaybeNumber, MaybeText, Texts
+from probtruth.check import MaybeNumber, MaybeText, Strings, Texts
 from probtruth.comparison.compare import compare
 from probtruth.errors import InputError
 from probtruth.io.annotations import annotations_in
@@ -164,7 +164,7 @@ def evaluate_labels(
     return LabelsResult(scores, comparison, comparison.warnings, note=note, by_label=results)
 
 
-def _read_answers(table: Table, labels: Sequence[str], how: LabelReading, beside: Beside) -> dict[str, Annotations]:
+def _read_answers(table: Table, labels: Strings, how: LabelReading, beside: Beside) -> dict[str, Annotations]:
     """Of each label the annotations "no" or "yes", from a table with a column for each."""
     binary = {}
     for label in labels:

@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Int, Integer
 
 from probtruth import check, check_arrays, frames
-from probtruth.check import MaybeText, Texts
+from probtruth.check import MaybeStrings, MaybeText, Strings, Texts
 from probtruth.errors import InputError
 from probtruth.frames import Names, by_value, compact, name_text, rising, text
 from probtruth.kernels.arrays import is_own, on_device, to_host
@@ -41,7 +41,7 @@ def order_of(names: "polars.Series") -> Integer[np.ndarray, " item"]:
     return np.arange(len(names), dtype=np.uint32) if rising(names) else names.arg_sort().to_numpy()
 
 
-def event_of(labels: Sequence[str], column: str = "") -> MaybeText:
+def event_of(labels: Strings, column: str = "") -> MaybeText:
     """Which of two labels a column of one number an item is about: its name, else what says that something is the case.
 
     A column called no, 0, false or negative is about the other one. None where nothing says it.
@@ -71,7 +71,7 @@ class Index(Brief):
     is what columns call the second of two labels without names, where they are about it alone (also 1 of 0 and 1).
     """
 
-    items: Sequence[str]
+    items: Strings
     labels: Texts
     annotators: Texts = ()
     positional_items: bool = False
@@ -133,21 +133,21 @@ def ranks(numbers: SomeInts) -> SomeInts:
     return np.argsort(np.argsort(numbers))
 
 
-def row_numbers(size: int) -> Sequence[str]:
+def row_numbers(size: int) -> Strings:
     """The names of rows that came without names: 0, 1, ..."""
     if size > MANY:
         return frames.numbered(size)
     return tuple(map(str, range(size)))
 
 
-def are_row_numbers(names: Sequence[str]) -> bool:
+def are_row_numbers(names: Strings) -> bool:
     if isinstance(names, Names):
         numbers = compact(names.column)
         return numbers.dtype.is_integer() and is_own(numbers.to_numpy(), len(numbers))
     return all(name == str(row) for row, name in enumerate(names))
 
 
-def rows_of(names: Sequence[str], rows: Order | None, what: str, array: str) -> Order:
+def rows_of(names: Strings, rows: Order | None, what: str, array: str) -> Order:
     """The caller's row of each name; names 0, 1, ... are row numbers, which no other order contradicts."""
     if are_row_numbers(names):
         if rows is None or is_own(rows, len(names)):
@@ -181,7 +181,7 @@ def _by_position(reference: Index, other: Index, what: str, array: str) -> Match
     return tuple(names), in_order, rows_of(names, rows, what, array) if own is None else own
 
 
-def _by_event(labels: Sequence[str], columns: Texts | None) -> Order | None:
+def _by_event(labels: Strings, columns: Texts | None) -> Order | None:
     """The positions of two labels where the second is the event that columns of these names are about.
 
     None where they are about none, or nothing says which label it is.
@@ -199,7 +199,7 @@ def _by_event(labels: Sequence[str], columns: Texts | None) -> Order | None:
     return None if event is None else np.array([int(label == event) for label in labels])
 
 
-def as_names(names: GivenNames, what: str) -> Sequence[str] | None:
+def as_names(names: GivenNames, what: str) -> MaybeStrings:
     """Names as text, in their order; None if there are none. Those in one column were checked where they were read."""
     if names is None or isinstance(names, Names):
         return names
@@ -214,7 +214,7 @@ def as_names(names: GivenNames, what: str) -> Sequence[str] | None:
     return written
 
 
-def _in_order(size: int, names: Sequence[str] | None, what: str) -> tuple[Sequence[str], Order]:
+def _in_order(size: int, names: MaybeStrings, what: str) -> tuple[Sequence[str], Order]:
     if names is None:
         return row_numbers(size), np.arange(size)
     check.length(size, len(names), what)
@@ -278,8 +278,8 @@ class Audit(Brief):
 
 
 def one_hot(
-    labels: object, classes: Sequence[str] | None, n_labels: object, what: str, in_order: bool = True
-) -> tuple[ItemLabel, Sequence[str] | None]:
+    labels: object, classes: MaybeStrings, n_labels: object, what: str, in_order: bool = True
+) -> tuple[ItemLabel, MaybeStrings]:
     """Rows with a single 1, and the names of the columns; None where the labels are positions without names.
 
     Integers are positions from 0 in classes that stand `in_order`, unless the names of the classes are integers too.
@@ -323,7 +323,7 @@ def one_hot(
     return rows, classes
 
 
-def positions(names: Sequence[str], wanted: Sequence[str]) -> Int[np.ndarray, " wanted"]:
+def positions(names: Strings, wanted: Strings) -> Int[np.ndarray, " wanted"]:
     """The position of each wanted name in `names`; every wanted name must be there."""
     position_of = {name: position for position, name in enumerate(names)}
     return np.fromiter(map(position_of.__getitem__, wanted), np.int64, len(wanted))
@@ -353,7 +353,7 @@ def no_repeats(coded: Mapping[str, Coded], repeat: RowInts, source: check.Source
         )
 
 
-def not_shifted(names: Sequence[str], others: Sequence[str], what: str) -> None:
+def not_shifted(names: Strings, others: Strings, what: str) -> None:
     """Raises where one side counts its rows from one number and the other from another: that is no match by name."""
     starts = []
     for side in (names, others):

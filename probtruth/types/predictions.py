@@ -1,6 +1,6 @@
 """Predictions: for each model and item a distribution over the labels, as log-probabilities."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -10,7 +10,7 @@ from jaxtyping import Float
 from numpy.typing import ArrayLike
 
 from probtruth import check, check_arrays
-from probtruth.check import Texts
+from probtruth.check import MaybeStrings, Texts
 from probtruth.errors import InputError
 from probtruth.frame_numbers import SIDES, NamedNumbers, labelled, row_names
 from probtruth.frames import name_text
@@ -208,7 +208,7 @@ def of_event(values: object) -> bool:
 
 
 def _with_both_labels(
-    kind: str, tables: dict[str, NamedNumbers], passed: Sequence[str] | None, index: Index | None
+    kind: str, tables: dict[str, NamedNumbers], passed: MaybeStrings, index: Index | None
 ) -> tuple[dict[str, NamedNumbers], Texts, Texts | None]:
     """Tables of one number an item with a column for each of the two labels, and what was taken for what.
 
@@ -325,5 +325,5 @@ def by_model(tables: object, wanted: str = "array") -> dict[str, Any]:
     return dict(zip(models, tables.values(), strict=True))
 
 
-def _row_name(model: str, items: Sequence[str] | None, row: int) -> str:
+def _row_name(model: str, items: MaybeStrings, row: int) -> str:
     return f"model {check.quote(model)}, item {check.quote(row if items is None else items[row])}"

@@ -1,13 +1,12 @@
 """HELM (crfm-helm): `per_instance_stats.json` of each run."""
 
 import re
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from probtruth import check
-from probtruth.check import one_of, quote, shortlist
+from probtruth.check import MaybeStrings, one_of, quote, shortlist
 from probtruth.errors import InputError
 from probtruth.io.addresses import shown
 from probtruth.io.formats import MaybeText
@@ -31,7 +30,7 @@ def read_helm(
     metric: MaybeText = None,
     perturbation: MaybeText = None,
     higher_is_better: bool | None = None,
-    split: str | Sequence[str] | None = None,
+    split: str | MaybeStrings = None,
 ) -> Scores:
     r"""Scores from HELM's statistics of each instance.
 

@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from probtruth.check import did_you_mean, one_of, quote, shortlist
+from probtruth.check import MaybeStrings, did_you_mean, one_of, quote, shortlist
 from probtruth.errors import InputError
 from probtruth.io.addresses import shown
 from probtruth.io.formats import MaybeText
@@ -43,7 +43,7 @@ def read_lm_eval_samples(
     metric: ByTask = None,
     filter: ByTask = None,
     higher_is_better: bool | None = None,
-    tasks: str | Sequence[str] | None = None,
+    tasks: str | MaybeStrings = None,
 ) -> Scores:
     r"""Scores from the sample logs of the lm-evaluation-harness (`lm_eval --log_samples`).
 
@@ -135,7 +135,7 @@ def _chosen(what: str, option: ByTask, there: Mapping[str, Collection[str]]) -> 
     )
 
 
-def by_task(words: Sequence[str] | None, every: MaybeText = None) -> ByTask:
+def by_task(words: MaybeStrings, every: MaybeText = None) -> ByTask:
     """`TASK=NAME` words as {task: name}; a name without a task is for all that are not named."""
     named = {} if every is None else {OTHERS: every}
     for word in words or ():
@@ -176,7 +176,7 @@ def _upward(firsts: Mapping[str, LogSample], metrics: Mapping[str, str], stated:
     return next(iter(upward))
 
 
-def samples_in(files: Files, tasks: str | Sequence[str] | None = None) -> list[LogSample]:
+def samples_in(files: Files, tasks: str | MaybeStrings = None) -> list[LogSample]:
     """The samples of the tasks that are wanted (None: of all) in the files."""
     samples = []
     run_of = cache(_run)

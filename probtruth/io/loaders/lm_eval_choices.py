@@ -1,14 +1,13 @@
 """Distributions over the choices of multiple-choice tasks, from the logs of the lm-evaluation-harness."""
 
 import math
-from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
 
-from probtruth.check import one_of, quote
+from probtruth.check import MaybeStrings, one_of, quote
 from probtruth.errors import InputError
 from probtruth.io.json_values import Record, as_list, as_name, described
 from probtruth.io.loaders.collect import LogSample, differences
@@ -23,7 +22,7 @@ MOST = 1000  # How many choices an item may have
 def read_lm_eval_choices(
     files: Files,
     normalise: Literal["none", "characters"] = "none",
-    tasks: str | Sequence[str] | None = None,
+    tasks: str | MaybeStrings = None,
 ) -> tuple[Predictions, Truth]:
     r"""Distributions over the choices of multiple-choice tasks, and the right choices, from the harness's sample logs.
 

@@ -1,9 +1,10 @@
 """The reader of each tool's files, and which options of a reading it takes under which name."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from probtruth.check import MaybeStrings, Strings
 from probtruth.errors import InputError
 from probtruth.io import loaders
 from probtruth.io.formats import ANNOTATION_TOOLS, SCORE_TOOLS, LabelReading, MaybeText, Reading, ScoreReading
@@ -25,9 +26,9 @@ class Reader:
 def _read_lm_eval(
     files: Files,
     score: MaybeText,
-    metric: Sequence[str] | None,
-    filter: Sequence[str] | None,
-    task: Sequence[str] | None,
+    metric: MaybeStrings,
+    filter: MaybeStrings,
+    task: MaybeStrings,
     higher_is_better: bool | None,
 ) -> Scores:
     metrics = lm_eval.by_task(metric, score)
@@ -78,7 +79,7 @@ def read_scores_of(tool: str, files: Files, how: ScoreReading, where: str) -> Sc
     return scores
 
 
-def read_labels_of(tool: str, table: Any, how: LabelReading, labels: Sequence[str] | None) -> Annotations:
+def read_labels_of(tool: str, table: Any, how: LabelReading, labels: MaybeStrings) -> Annotations:
     """Annotations from the file or folder that a tool exported, as a table that is none."""
     hint = "Logs hold scores: give them to `probtruth compare`."
     annotations = _read(tool, table.path, how, "annotations", hint, table.name, labels=labels)
@@ -95,7 +96,7 @@ def _read(tool: str, files: Files, how: Reading, expected: str, hint: str, where
     return reader.read(files, **arguments, **more)
 
 
-def refuse_unused(how: Reading, form: str, used: Mapping[str, Sequence[str]], where: str) -> None:
+def refuse_unused(how: Reading, form: str, used: Mapping[str, Strings], where: str) -> None:
     """Raises for what was said and does nothing for files of this form."""
     for name, value in vars(how).items():
         said = value not in (None, ()) and (name, value) != ("transpose", False)

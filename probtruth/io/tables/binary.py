@@ -1,6 +1,6 @@
 """Parquet and Arrow files, decoded and then validated by pyarrow: a damaged file is an error."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -10,7 +10,7 @@ from typing import Any
 import polars
 from polars import DataFrame
 
-from probtruth.check import Source, unique
+from probtruth.check import MaybeStrings, Source, unique
 from probtruth.errors import InputError
 from probtruth.io.addresses import shown
 from probtruth.io.tables.read import BINARIES
@@ -29,7 +29,7 @@ class Binary:
     metadata: dict[bytes, bytes]
     read: Callable[[list[str]], Iterable[Any]]
 
-    def parts(self, columns: Sequence[str] | None) -> Iterator[tuple[DataFrame, Source]]:
+    def parts(self, columns: MaybeStrings) -> Iterator[tuple[DataFrame, Source]]:
         """Some rows at a time, with the columns that are needed, and where they stand."""
         wanted = self.columns
         if columns is not None:

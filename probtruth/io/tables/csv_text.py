@@ -10,7 +10,7 @@ from io import BytesIO, StringIO
 
 from polars import DataFrame, Series, String
 
-from probtruth.check import Source, shortlist
+from probtruth.check import Source, Strings, shortlist
 from probtruth.errors import InputError
 
 SEPARATORS = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "bars"}
@@ -161,7 +161,7 @@ def _by_row(data: bytes, separator: str, source: Source) -> tuple[DataFrame, Seq
     return DataFrame(frame), lines
 
 
-def _check_header(header: Sequence[str], source: Source) -> None:
+def _check_header(header: Strings, source: Source) -> None:
     if len(set(header)) < len(header):
         twice = shortlist(name for name, count in Counter(header).items() if count > 1)
         raise InputError(

@@ -1,6 +1,6 @@
 """Wide tables: a column of item names, and one column for each label, model or annotator."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import Literal, get_args
 
@@ -10,7 +10,7 @@ from jaxtyping import Float, Shaped
 from polars import DataFrame
 
 from probtruth import check_arrays, frames
-from probtruth.check import Source, one_of, quote, shortlist, unique
+from probtruth.check import Source, Strings, one_of, quote, shortlist, unique
 from probtruth.check_arrays import distributions
 from probtruth.errors import InputError
 from probtruth.frame_numbers import as_matrix, float_columns
@@ -31,7 +31,7 @@ def known_kind(kind: str) -> CellKind:
     return known
 
 
-def all_named(columns: Sequence[str], what: str, source: Source) -> None:
+def all_named(columns: Strings, what: str, source: Source) -> None:
     if not all(name.strip() for name in columns):  # which an exported row number often is
         raise InputError(
             "a column without a name",
@@ -72,7 +72,7 @@ def fill(
     rows: SomeInts,
     n_rows: int,
     parts: Iterable[Part],
-    columns: Sequence[str],
+    columns: Strings,
     convert: Callable[[np.ndarray], tuple[np.ndarray, bool]],
     refuse: Callable[[np.ndarray, DataFrame, Source], None],
 ) -> None:
@@ -103,7 +103,7 @@ def fill(
 
 def check_rows(
     values: ItemLabel,
-    labels: Sequence[str],
+    labels: Strings,
     source: Source,
     kind: str,
     more: str,
@@ -180,7 +180,7 @@ def _guess(values: ItemLabel) -> str:
     return "" if near_simplex else "logits"
 
 
-def suspects(labels: Sequence[str], used: Collection[str] | None, item: str) -> str:
+def suspects(labels: Strings, used: Collection[str] | None, item: str) -> str:
     """The columns that may not be labels, for a hint; `used` are the labels of the reference, where they are known."""
     strange = [] if used is None else [label for label in labels if label not in used]
     if strange:
@@ -191,7 +191,7 @@ def suspects(labels: Sequence[str], used: Collection[str] | None, item: str) -> 
 NAME, VALUE = "name ", "value "  # Names that columns of a file do not have
 
 
-def check_wide(frame: DataFrame, source: Source, rows: Mapping[str, str], columns: Sequence[str], what: str) -> None:
+def check_wide(frame: DataFrame, source: Source, rows: Mapping[str, str], columns: Strings, what: str) -> None:
     """Raises where a table has no row for each item (which the first column of `rows` names) and column for each."""
     hint = f"If it has a row for each {what} too, read it in long form."
     of_rows, first = next(iter(rows.items()))
@@ -209,7 +209,7 @@ def check_wide(frame: DataFrame, source: Source, rows: Mapping[str, str], column
     all_named(columns, what, source)
 
 
-def long_form(table: Table, item: str, annotators: Sequence[str]) -> tuple[DataFrame, Source]:
+def long_form(table: Table, item: str, annotators: Strings) -> tuple[DataFrame, Source]:
     """A row for each cell that is not blank: its item, the annotator as NAME and VALUE; and where it stands."""
     frame, source = table.whole
     check_wide(frame, source, {"item": item}, annotators, "annotator")
