@@ -41,6 +41,12 @@ class Source:
     notes: Texts = field(default=(), compare=False, repr=False)
     chosen: Sequence[int] | None = field(default=None, compare=False, repr=False)
 
+    @classmethod
+    def of_parts(cls, parts: "Sequence[tuple[Source, int]]") -> "Source":
+        """The origin of several tables, one below the other, each with its number of rows."""
+        first = parts[0][0]
+        return first if len(parts) == 1 else cls(first.name, parts=parts, notes=first.notes)
+
     def of_rows(self, rows: Sequence[int]) -> "Source":
         """The origin of some of its rows."""
         return replace(self, chosen=rows if self.chosen is None else [self.chosen[row] for row in rows])

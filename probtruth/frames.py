@@ -111,11 +111,15 @@ def as_polars(frame: object) -> "polars.DataFrame":
         ) from None
 
 
+def _is_pandas(value: object) -> bool:
+    return type(value).__module__.startswith("pandas")
+
+
 def as_one(table: Any) -> Any:
     """A dict of pandas columns as the frame that they make, whose index aligns them; anything else unchanged."""
     if not isinstance(table, Mapping) or not table:
         return table
-    columns = [value for value in table.values() if type(value).__module__.startswith("pandas.core.series")]
+    columns = [value for value in table.values() if _is_pandas(value) and hasattr(value, "to_frame")]
     if len(columns) == len(table):
         return type(columns[0].to_frame())(dict(table))
     for value in columns[1:]:
@@ -184,7 +188,7 @@ def _of_library(frame: Any) -> "polars.DataFrame | Mapping[str, object]":
 def with_index(frame: Any) -> "polars.DataFrame":
     """As `as_polars`, with the levels of a pandas index that have names of their own as columns."""
     frame = as_one(frame)
-    if type(frame).__module__.startswith("pandas") and hasattr(frame, "index"):
+    if _is_pandas(frame) and hasattr(frame, "index"):
         taken = frame.columns if hasattr(frame, "columns") else (frame.name,)  # of a Series
         if {None, *taken}.isdisjoint(frame.index.names):
             frame = frame.reset_index()
@@ -224,26 +228,18 @@ def _series(name: str, column: Any) -> "polars.Series":
     return polars.Series(name, text, dtype=polars.String)
 
 
-def need_columns(columns: Strings, wanted: Mapping[str, MaybeText], where: str) -> None:
-    """Raises at the first column that is absent; `wanted` is {option: column}, None for an option that is not used."""
+def need_columns(columns: Strings, wanted: Mapping[str, MaybeText], where: str, hint: MaybeText = None) -> None:
+    """Raises at the first column that is absent; `wanted` is {option: column}, None for an option that is not used.
+
+    `hint` is for columns that no option names.
+    """
     for option, column in wanted.items():
         if column is not None and column not in columns:
+            advice = hint or f"Name it with {option}=... (command line: --{option})."
             raise InputError(
                 f"no column {check.quote(column)} (columns: {check.shortlist(columns, 12)})",
-                f"a column of {option.rstrip('s')}s",
-                f"Name it with {option}=... (command line: --{option}). {check.did_you_mean(column, columns)}",
-                where,
-            )
-
-
-def need_plain(columns: Strings, names: Strings, where: str, hint: str = "Rename them.") -> None:
-    """As `need_columns`, of columns that no option names, or others than those that it says."""
-    for name in names:
-        if name not in columns:
-            raise InputError(
-                f"no column {check.quote(name)} (columns: {check.shortlist(columns, 12)})",
-                f"the columns {' and '.join(map(check.quote, names))}",
-                f"{hint} {check.did_you_mean(name, columns)}",
+                f"a column of {option.rstrip('s')}s" if hint is None else "a column of that name",
+                f"{advice} {check.did_you_mean(column, columns)}",
                 where,
             )
 

@@ -74,7 +74,7 @@ def _prices(cost: str) -> dict[str, float]:
     from probtruth.io.table import opened
 
     table, source = opened(cost).whole
-    frames.need_plain(table.columns, ("model", "cost"), source.name)
+    frames.need_columns(table.columns, {"model": "model", "cost": "cost"}, source.name, "Rename it.")
     models = frames.names(table, "model", source, "model").to_list()
     unique(models, "model")
     return dict(zip(models, frame_numbers.numbers(table, "cost", source, "cost").tolist(), strict=True))

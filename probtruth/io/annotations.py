@@ -6,7 +6,6 @@ from functools import partial
 from typing import Any, Literal
 
 import numpy as np
-from jaxtyping import Float
 from polars import DataFrame
 
 from probtruth import check
@@ -148,9 +147,9 @@ def answered(frame: DataFrame, source: Source, label: str, missing: Strings) -> 
     cells = flat(frame, label, source, "label")
     none = blank(cells, missing) & cells.is_not_null()
     rows = (~none).arg_true().to_list()
-    if len(rows) == frame.height:
-        return frame, source, (f"{source.name}: no answer is {shortlist(missing)}",)
     note = f"{source.name}: {check.count(frame.height - len(rows), 'answer')} left out as missing"
+    if len(rows) == frame.height:
+        note = f"{source.name}: no answer is {shortlist(missing)}"
     return frame[rows], source.of_rows(rows), (note,)
 
 
@@ -178,9 +177,8 @@ def _of_wide(table: Table, kind: Wide, how: LabelReading, labels: MaybeStrings) 
 def _of_counts(table: Table, kind: Counts, how: LabelReading, on_disk: bool) -> Annotations:
     columns = [*kind.labels.values()]
     n_rows = sum(part.height for part, _ in table.rows(kind.columns))
-    rows = np.arange(n_rows)
     counts = empty_array((n_rows, len(columns)), on_disk, np.int64)
-    fill(counts, rows, n_rows, table.rows(kind.columns), columns, _whole, partial(_no_count, columns))
+    fill(counts, np.arange(n_rows), n_rows, table.rows(kind.columns), columns, _whole, partial(_no_count, columns))
     source = table.head[1]
     items = None
     if kind.item is not None:
@@ -215,19 +213,18 @@ def placeholders(made: Annotations, labels: MaybeStrings) -> Texts:
     return tuple(notes)
 
 
-def _whole(cells: Float[np.ndarray, "some label"]) -> tuple[np.ndarray, bool]:
+def _whole(cells: np.ndarray) -> tuple[np.ndarray, bool]:
     """Numbers of votes, and whether all are."""
-    return cells, bool(_are_counts(cells).all())
+    return cells, not _unfit(cells).any()
 
 
-def _are_counts(cells: np.ndarray) -> np.ndarray:
-    whole = (cells >= 0) & (cells == np.floor(cells)) & (cells < LARGEST)
-    return whole
+def _unfit(cells: np.ndarray) -> Any:
+    return ~((cells >= 0) & (cells == np.floor(cells)) & (cells < LARGEST))
 
 
 def _no_count(names: Strings, cells: np.ndarray, frame: DataFrame, source: Source) -> None:
     """Raises at the first cell that is no number of votes."""
-    row, column = np.argwhere(~_are_counts(cells))[0].tolist()
+    row, column = np.argwhere(_unfit(cells))[0].tolist()
     name = names[column]
     raise InputError(
         quote(frame[name][row]),

@@ -27,7 +27,7 @@ def read_content(spec: str, items: Collection[str] | None, item: str = "item") -
     Blank cells are left out. Without `items` the column is looked at, before long work.
     """
     table, source, column = file_and_column(spec, "--show", item)
-    cells = [None if cell is None or cell == "" else str(cell) for cell in table[column].to_list()]
+    cells = [str(cell) if cell else None for cell in table[column].to_list()]
     texts = one_each(table, item, column, cells, source, "text")
     contents = {name: text for name, text in texts.items() if text and name in (items or texts)}
     if not contents:
@@ -39,7 +39,7 @@ def read_content(spec: str, items: Collection[str] | None, item: str = "item") -
         )
     if items is None:
         return {}, {}
-    are_images = all(Path(cell).suffix.lower() in SUFFIXES for cell in contents.values())
+    are_images = all(cell.lower().endswith(SUFFIXES) for cell in contents.values())
     if are_images:
         path, _ = with_column(spec)
         if is_address(path):

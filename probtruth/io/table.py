@@ -88,9 +88,8 @@ class Table(ABC):
                     )
         if len(parts) == 1:
             return first, source
-        sources = [(own, frame.height) for frame, own in parts]
-        frame = polars.concat([frame.select(first.columns) for frame, _ in parts])
-        return frame, Source(self.name, parts=sources, notes=source.notes)
+        source = Source.of_parts([(own, frame.height) for frame, own in parts])
+        return polars.concat([frame.select(first.columns) for frame, _ in parts]), replace(source, name=self.name)
 
     def in_batches(self) -> "Table":
         """The same table, of which no more than a part is in memory at once."""

@@ -61,7 +61,7 @@ def tool_of(path: StrPath) -> MaybeText:
             shown(path),
         )
     if value is None:
-        value = read_json(where)  # says what is wrong with it
+        read_json(where)  # says what is wrong with it
     if not isinstance(value, Mapping) or not read_bytes(where).removeprefix(BOM).lstrip().startswith(b"["):
         raise InputError(
             "JSON of no tool that is known",

@@ -174,11 +174,13 @@ def _by_position(reference: Index, other: Index, what: str, array: str) -> Match
     (names, positional, rows), (others, _, other_rows) = reference.side(what), other.side(what)
     check.length(len(others), len(names), f"{what} in {array}")
     in_order = np.arange(len(names))
+    event = reference.event if positional else other.event
     if positional:
-        own = _by_event(others, reference.event) if what == "labels" else None
-        return others, rows_of(others, other_rows, what, "the reference") if own is None else own, in_order
-    own = _by_event(names, other.event) if what == "labels" else None
-    return tuple(names), in_order, rows_of(names, rows, what, array) if own is None else own
+        names, rows, array = others, other_rows, "the reference"
+    order = _by_event(names, event) if what == "labels" else None
+    if order is None:
+        order = rows_of(names, rows, what, array)
+    return (names, order, in_order) if positional else (tuple(names), in_order, order)
 
 
 def _by_event(labels: Strings, columns: Texts | None) -> Order | None:
@@ -263,14 +265,13 @@ class Audit(Brief):
 
     def __add__(self, other: "Audit") -> "Audit":
         """Both audits as one."""
-        counts = {model: (missing, extra) for model, missing, extra in self.by_model}
-        for model, missing, extra in other.by_model:
-            before = counts.get(model, (0, 0))
-            counts[model] = (before[0] + missing, before[1] + extra)
+        counts = {model: np.zeros(2, int) for model, _, _ in (*self.by_model, *other.by_model)}
+        for model, *numbers in (*self.by_model, *other.by_model):
+            counts[model] += numbers
         return Audit(
-            sort_names(set(self.missing) | set(other.missing)),
-            sort_names(set(self.extra) | set(other.extra)),
-            tuple((model, *both) for model, both in counts.items()),
+            sort_names({*self.missing, *other.missing}),
+            sort_names({*self.extra, *other.extra}),
+            tuple((model, *both.tolist()) for model, both in counts.items()),
             sort_names({*self.different, *other.different}),
             sort_names({*self.prompts, *other.prompts}),
             (*self.renormalised, *other.renormalised),
@@ -335,12 +336,12 @@ Coded = tuple[RowInts, Sequence[str]]
 
 def no_repeats(coded: Mapping[str, Coded], repeat: RowInts, source: check.Source) -> None:
     """Raises where two rows have all names in common; `repeat` tells repeats apart that are meant."""
-    columns = (repeat, *(codes for codes, _ in coded.values()))
-    order, twice = np.lexsort(columns), np.zeros(len(repeat), bool)
-    twice[order[1:]] |= np.logical_and.reduce([np.diff(column[order]) == 0 for column in columns])
-    rows = np.flatnonzero(twice)
+    columns = np.stack([repeat, *(codes for codes, _ in coded.values())])
+    order = np.lexsort(columns)  # stable, so that the first of equal rows comes first
+    again = (np.diff(columns[:, order]) == 0).all(0)
+    rows = order[1:][again]
     if len(rows):
-        row = int(rows[0])
+        row = int(rows.min())
         cells = ", ".join(f"{what} {check.quote(names[codes[row]])}" for what, (codes, names) in coded.items())
         hint = "Remove the repeats, or name a column that tells them apart: replicate=... (command line: --replicate)"
         if "annotator" not in coded:
@@ -355,19 +356,19 @@ def no_repeats(coded: Mapping[str, Coded], repeat: RowInts, source: check.Source
 
 def not_shifted(names: Strings, others: Strings, what: str) -> None:
     """Raises where one side counts its rows from one number and the other from another: that is no match by name."""
-    starts = []
+    ranges = []
     for side in (names, others):
         numbers = compact(frames.as_series(side))
         if not len(numbers) or not numbers.dtype.is_integer():
             return
-        low, high = int(numbers.min()), int(numbers.max())  # type: ignore[arg-type]
-        if high - low != len(numbers) - 1:
+        first = int(numbers.min())  # type: ignore[arg-type]
+        last = int(numbers.max())  # type: ignore[arg-type]
+        if last - first != len(numbers) - 1:
             return
-        starts.append(low)
-    if len(names) == len(others) and starts[0] != starts[1]:
+        ranges.append((first, last))
+    if len(names) == len(others) and ranges[0] != ranges[1]:
         raise InputError(
-            f"items {starts[1]} to {starts[1] + len(others) - 1} in {what}, beside {starts[0]} to "
-            f"{starts[0] + len(names) - 1} on the other side",
+            "items {3} to {4} in {0}, beside {1} to {2} on the other side".format(what, *ranges[0], *ranges[1]),
             "items that are called the same on both sides",
             "Row numbers are no names: give both sides the same names, or take them off (pandas: "
             "reset_index(drop=True) on both).",

@@ -31,10 +31,8 @@ class Binary:
 
     def parts(self, columns: MaybeStrings) -> Iterator[tuple[DataFrame, Source]]:
         """Some rows at a time, with the columns that are needed, and where they stand."""
-        wanted = self.columns
-        if columns is not None:
-            there = set(columns)
-            wanted = [name for name in self.columns if name in there]
+        there = {*self.columns} if columns is None else {*columns}
+        wanted = [name for name in self.columns if name in there]
         before = 0
         with _sound(self.path):
             for part in self.read(wanted):

@@ -100,18 +100,17 @@ def utf8(data: bytes, name: str, before: int = 0) -> bytes:
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise InputError("text in UTF-16", "text in UTF-8", "Save the file as UTF-8.", name)
     data = data.removeprefix(BOM)
+    faults = {"a NUL byte": data.find(b"\0")}
     try:
         data.decode()
-        bad, what = data.find(b"\0"), "a NUL byte"
     except UnicodeDecodeError as error:
-        bad, what = error.start, f"the byte 0x{data[error.start]:02x}, which is not UTF-8"
-        nul = data.find(b"\0", 0, bad)
-        bad, what = (nul, "a NUL byte") if nul >= 0 else (bad, what)
-    if bad < 0:  # parsers drop a second mark from one line and keep it in another
-        bad, what = 0 if data.startswith(BOM) else data.find(b"\n" + BOM) + 1 or -1, "a second byte-order mark"
-    if bad >= 0:
-        line = data.count(b"\n", 0, bad) + 1 + before
-        raise InputError(what, "text in UTF-8", "Save the file as UTF-8 text.", f"{name}, line {line}")
+        faults[f"the byte 0x{data[error.start]:02x}, which is not UTF-8"] = error.start
+    # parsers drop a second mark from one line and keep it in another
+    faults["a second byte-order mark"] = 0 if data.startswith(BOM) else data.find(b"\n" + BOM)
+    for what, at in faults.items():
+        if at >= 0:
+            line = data.count(b"\n", 0, at + 1) + 1 + before
+            raise InputError(what, "text in UTF-8", "Save the file as UTF-8 text.", f"{name}, line {line}")
     return data
 
 

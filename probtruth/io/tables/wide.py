@@ -47,12 +47,10 @@ def items_of(
     """The names of the items, each of which has one row, and where they stand; `like` itself where it is the same."""
     columns = []
     sources = []
-    for frame, source in parts:
-        columns.append(frames.written(frame, item, source, what))
-        sources.append((source, frame.height))
-    source = sources[0][0]
-    if len(sources) > 1:
-        source = Source(source.name, parts=sources, notes=source.notes)
+    for frame, part in parts:
+        columns.append(frames.written(frame, item, part, what))
+        sources.append((part, frame.height))
+    source = Source.of_parts(sources)
     names = frames.by_value(polars.concat(frames.alike(columns), rechunk=True))
     if like is not None and frames.same(names, like.column):
         return like, source
@@ -110,9 +108,9 @@ def check_rows(
     what: str = "probabilities",
 ) -> None:
     """Raises at the first cell or row that cannot be used, with its line, and what the numbers look like."""
-    names, plain = [source.columns.get(label, label) for label in labels], "probs" if kind == "percent" else kind
+    names = [source.columns.get(label, label) for label in labels]
     try:
-        distributions(in_probs(values, kind), source.at, what, plain, names)
+        distributions(in_probs(values, kind), source.at, what, "probs" if kind == "percent" else kind, names)
     except InputError as error:
         words, options = _looks_like(values, kind, what)
         raise InputError(
@@ -157,13 +155,14 @@ def _looks_like(values: ItemLabel, kind: str, what: str) -> tuple[str, Texts]:
     like = _guess(values)
     if not like:
         return "", ()
-    words = f"Rows sum to {values.sum(1).min():.6g} to {values.sum(1).max():.6g}: these look like "
+    sums = values.sum(1)
+    words = f"Rows sum to {sums.min():.6g} to {sums.max():.6g}: these look like"
     if soft:
-        return f"{words}{LIKE[like]}; soft labels must be probabilities: convert the file.", ()
+        return f"{words} {LIKE[like]}; soft labels must be probabilities: convert the file.", ()
     if like != kind:
-        return f"{words}{LIKE[like]}; pass --kind {like} (Python: kind={like!r}).", ("--kind", like)
-    said = f"{words}rounded {LIKE[like]}; pass --renormalise (Python: renormalise=True) to divide rows by their sums."
-    return said, ("--renormalise",)
+        return f"{words} {LIKE[like]}; pass --kind {like} (Python: kind={like!r}).", ("--kind", like)
+    advice = "pass --renormalise (Python: renormalise=True) to divide rows by their sums."
+    return f"{words} rounded {LIKE[like]}; {advice}", ("--renormalise",)
 
 
 def _guess(values: ItemLabel) -> str:
@@ -223,4 +222,4 @@ def long_form(table: Table, item: str, annotators: Strings) -> tuple[DataFrame, 
         rows = [frame.get_column(item).filter(full), values.alias(VALUE)]
         parts.append(DataFrame(rows).with_columns(polars.lit(name).alias(NAME)))
         sources.append((where, len(values)))
-    return polars.concat(parts), Source(source.name, parts=sources, notes=source.notes)
+    return polars.concat(parts), Source.of_parts(sources)
