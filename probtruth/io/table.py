@@ -97,14 +97,12 @@ class Table(ABC):
 
     def with_items(self, item: MaybeText) -> "Table":
         """The same table, with a column of the names of its items where they stand in none, or in several."""
-        if item is None or "," not in item or item in self.columns:
-            return self
-        parts = tuple(name.strip() for name in item.split(","))
-        if not set(parts) <= set(self.columns):
+        parts = [] if item is None or item in self.columns else [name.strip() for name in item.split(",")]
+        if len(parts) < 2 or not set(parts) <= set(self.columns):
             return self
         frame, source = self.whole
         names = joined([frames.cells(frame, name) for name in parts])
-        return FrameTable(DataFrame([names.alias(item), *frame]), self.name, source=source, stored=self.stored)
+        return FrameTable(DataFrame([names.alias(str(item)), *frame]), self.name, source=source, stored=self.stored)
 
     def metadata(self) -> Mapping[bytes, bytes]:
         """What a Parquet file says of itself."""
@@ -186,8 +184,8 @@ class FileTable(Table):
 
     @property
     def size(self) -> float:
-        texts = [float(file.stat().st_size) for file in self.files if not binary.is_binary(file)]
-        return sum(texts) + sum(8.0 * own.n_rows * len(own.columns) for own in self.binaries)
+        texts = sum(file.stat().st_size for file in self.files if not binary.is_binary(file))
+        return texts + sum(8.0 * own.n_rows * len(own.columns) for own in self.binaries)
 
     def rows(self, columns: MaybeStrings = None) -> Iterable[Part]:
         # a text is parsed once and held; columns of a large binary file are decoded where they are needed

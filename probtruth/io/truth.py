@@ -41,8 +41,6 @@ def write_soft(truth: Truth, path: StrPath) -> None:
         raise InputError(
             "a label called 'item'", "other names", "Rename that label: it is the name of the items' column."
         )
-    probs = to_host(truth.probs)
-    columns = {label: probs[:, position] for position, label in enumerate(truth.index.labels)}
     annotations = truth.annotations
     votes_are = None
     if annotations is not None:
@@ -59,25 +57,28 @@ def write_soft(truth: Truth, path: StrPath) -> None:
         "annotations": votes_are,
         "annotators": list(truth.index.annotators),
     }
-    frame = DataFrame({"item": Series(list(truth.index.items), dtype=String), **columns})
-    tables = {EVIDENCE.format(name): table for name, table in truth.evidence.items()}
-    if truth.shares is not None:
-        tables[OWN] = truth.shares
+    labels = truth.index.labels
+    columns = {"item": Series(list(truth.index.items), dtype=String)}
+    tables = {"": to_host(truth.probs)}
+    if Path(path).suffix.lower() != ".csv":
+        tables |= {EVIDENCE.format(name): table for name, table in truth.evidence.items()}
+        if truth.shares is not None:
+            tables[OWN] = truth.shares
     for start, table in tables.items():
-        frame = frame.with_columns(*(Series(start + label, table[:, at]) for at, label in enumerate(columns)))
+        columns |= {start + label: Series(table[:, at]) for at, label in enumerate(labels)}
+    frame = DataFrame(columns)
+    if Path(path).suffix.lower() == ".csv":
+        names = (*truth.index.items, *labels)
+        write_new_csv(frame, path, names, "Write Parquet: end the path in .parquet.")
+        return
     if truth.n_votes is not None:
         frame = frame.with_columns(Series(VOTES, truth.n_votes))
     if annotations is not None and annotations.annotator is not None:
         answers = {"row": annotations.item, ANSWERS: annotations.label, ANNOTATORS: annotations.annotator}
         rows = DataFrame(answers).cast(polars.UInt32).sort("row", maintain_order=True)
         lists = rows.group_by("row", maintain_order=True).agg(polars.all())
-        numbered = frame.with_row_index("row")
-        frame = numbered.join(lists, on="row", how="left", maintain_order="left").drop("row")
-    if Path(path).suffix.lower() == ".csv":
-        names = (*truth.index.items, *truth.index.labels)
-        write_new_csv(frame.select("item", *columns), path, names, "Write Parquet: end the path in .parquet.")
-    else:
-        parquet_notes.write(frame, path, notes)
+        frame = frame.with_row_index("row").join(lists, on="row", how="left", maintain_order="left").drop("row")
+    parquet_notes.write(frame, path, notes)
 
 
 def check_soft_out(path: StrPath) -> None:
@@ -117,9 +118,8 @@ def soft_of(table: Table, kind: Soft, estimand: Estimand | None = None, on_disk:
     def numbers(start: str, convert: Callable[[np.ndarray], tuple[np.ndarray, bool]]) -> np.ndarray:
         """The numbers in the columns of the labels, in the order of the index."""
         columns = [start + kind.labels[label] for label in ordered]
-        wanted = columns if item is None else [item, *columns]
         values = empty_array((len(rows), len(labels)), on_disk)
-        fill(values, rows, len(rows), table.rows(wanted), columns, convert, refuse)
+        fill(values, rows, len(rows), table.rows([*kind.columns[:1], *columns]), columns, convert, refuse)
         return values
 
     probs = numbers("", lambda cells: (cells, surely_simplex(cells)))
@@ -134,25 +134,18 @@ def soft_of(table: Table, kind: Soft, estimand: Estimand | None = None, on_disk:
         )
     own = notes.get("estimand")
     if estimand is not None and own not in (None, estimand):
-        raise InputError(
-            f"the estimand {estimand!r}",
-            f"{own!r}, as the file says",
-            "Leave it out.",
-            source.name,
-        )
-    known = one_of(estimand or str(own or "distribution"), ESTIMANDS, "estimand")
-    truth = Truth(probs, index, known, "given")
+        raise InputError(f"the estimand {estimand!r}", f"{own!r}, as the file says", "Leave it out.", source.name)
+    truth = Truth(probs, index, one_of(estimand or str(own or "distribution"), ESTIMANDS, "estimand"), "given")
     if not notes:
         return truth
     try:
-        if (items, tuple(labels)) != (truth.index.items, truth.index.labels):
+        if (items, tuple(labels)) != (index.items, index.labels):
             raise ValueError("items or labels in another order than they were written")
         evidence: Any = notes.get("evidence", ())
-        starts = {name: EVIDENCE.format(name) for name in evidence}
+        tables = {name: numbers(EVIDENCE.format(name), lambda cells: (cells, True)) for name in evidence}
+        shares = None
         if OWN + labels[0] in table.columns:
-            starts[OWN] = OWN
-        tables = {name: numbers(start, lambda cells: (cells, True)) for name, start in starts.items()}
-        shares = tables.pop(OWN, None)
+            shares = numbers(OWN, lambda cells: (cells, True))
         votes = None
         if VOTES in table.columns:
             votes = np.concatenate([frame[VOTES].cast(polars.Int64).to_numpy() for frame, _ in table.rows([VOTES])])

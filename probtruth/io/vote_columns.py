@@ -71,16 +71,15 @@ def vote_columns(columns: Strings, named: Mapping[str, MaybeText] = MappingProxy
         if left is None and right is None and first in lower and second in lower:
             left = lower[first]
             right = lower[second]
-            break
-    winner = roles["winner"]
     if left is None or right is None:
         return None
-    if winner is None and not left.lower().startswith("chosen"):
-        return None
+    winner = roles["winner"]
     if left.lower().startswith("chosen"):
         winner = named.get("winner")
+    elif winner is None:
+        return None
     for role, said in named.items():
         if said is not None:
             check.one_of(said, tuple(columns), f"column of {role}")
-    swapped = lower.get("g2_winner") if winner is not None and winner.lower() == "g1_winner" else None
+    swapped = lower.get("g2_winner") if str(winner).lower() == "g1_winner" else None
     return Votes(left, right, winner, roles["item"], roles["annotator"], swapped, roles["group"])

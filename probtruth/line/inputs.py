@@ -103,20 +103,16 @@ def reference_of(
     if isinstance(reference, Predictions):
         raise InputError("Predictions as the truth", "a Truth", "Swap the arguments: in score, predictions come first.")
     names = None if labels is None else tuple(map(frames.name_text, labels))
-    if (
-        isinstance(reference, Mapping)
-        and reference
-        and all(value is None or np.isscalar(value) for value in reference.values())
-    ):
-        answers = [*reference.values()]
-        return _hard(answers, [*reference], _beside(predictions, how, names, answers), names)
+    of_items = [*reference.values()] if isinstance(reference, Mapping) else []
+    if of_items and all(value is None or np.isscalar(value) for value in of_items):
+        return _hard(of_items, reference, _beside(predictions, how, names, of_items), names)  # type: ignore[arg-type]
     axes = 2 if is_table else _axes(reference)
     rows = row_names(reference)
-    if is_table or (axes == 2 and rows is not None):
-        return _of_table(opened(reference, "the reference"), predictions, how, estimand, names, memory)
-    if rows is not None and len(frame_numbers.levels(reference)) > 1:  # of annotators too
+    of_annotators = axes == 1 and rows is not None and len(frame_numbers.levels(reference)) > 1
+    if is_table or of_annotators or (axes == 2 and rows is not None):
         table = opened(reference, "the reference")
-        how = replace(how, label=table.columns[-1])
+        if of_annotators:
+            how = replace(how, label=table.columns[-1])
         return _of_table(table, predictions, how, estimand, names, memory)
     if axes == 2:
         return _of_numbers(labelled(reference), estimand, _beside(predictions, how, names, ()))

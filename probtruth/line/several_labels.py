@@ -140,13 +140,12 @@ def evaluate_labels(
             "Name their columns: labels=['toxic', 'insult'].",
         )
     else:
-        how = LabelReading(item, annotator)
         of_items = []
         for table in tables.values():
             if isinstance(table, Table):
                 of_items += names_in(table.with_items(item).head[0], item)
-        beside = Beside(of_items)
-        binary = _read_answers(opened(annotations, "the annotations"), chosen, how, beside)
+        how = LabelReading(item, annotator)
+        binary = _read_answers(opened(annotations, "the annotations"), chosen, how, Beside(of_items))
     models = _read_models(tables, binary, item)
     options: dict[str, Any] = {"groups": groups, "clusters": clusters, "engine": engine, "seed": seed, "strict": strict}
     of_labels: dict[str, Any] = {"method": method, "estimand": estimand, "rule": rule, "floor": floor, "rope": rope}
@@ -158,9 +157,7 @@ def evaluate_labels(
     if scores.labels is None:
         scores = _spread_by_weights(scores, listed, options["groups"])
     comparison = compare(scores, rope=rope_in_units(rope, scores), **options)
-    note = (
-        f"The mean of {check.count(len(results), 'label')}: {check.shortlist(list(results), 12)}. result.json has each."
-    )
+    note = f"The mean of {check.count(len(results), 'label')}: {check.shortlist(results, 12)}. result.json has each."
     return LabelsResult(scores, comparison, comparison.warnings, note=note, by_label=results)
 
 
@@ -182,8 +179,8 @@ def _read_answers(table: Table, labels: Strings, how: LabelReading, beside: Besi
                 table.head[1].at((cells == odd).arg_max(), label),
             )
         applies = np.array([word in YES for word in words], np.int64)
-        index = index_of_labels(NO_YES)
-        index = replace(made.index, labels=index.labels, label_columns=index.label_columns)
+        of_both = index_of_labels(NO_YES)
+        index = replace(made.index, labels=of_both.labels, label_columns=of_both.label_columns)
         binary[label] = replace(made, label=applies[made.label], index=index)
     return binary
 
