@@ -15,7 +15,7 @@ from probtruth.comparison.results.rows import NO_SPREAD, group_rows, pair_rows, 
 from probtruth.comparison.results.tests import MOST, Row, paired_tests, rows_of_tests
 from probtruth.comparison.results.tree import tree_of
 from probtruth.comparison.results.unseen import LEVEL, NO_BOUND, NOT_SAMPLED, OF_VOTES
-from probtruth.comparison.results.warn import prior_of_groups, sampling, warnings_of
+from probtruth.comparison.results.warn import sampling, warnings_of
 from probtruth.errors import PosteriorError
 from probtruth.kernels.shapes import ChosenInts
 from probtruth.types import Comparison, orientation
@@ -35,8 +35,6 @@ def assemble(estimate: Estimate, post: Posterior, options: Options) -> Compariso
     ranks = rank_rows(estimate, post, options, ordered)
     diagnostics = post.diagnostics()
     warnings = warnings_of(estimate, options, diagnostics, pairs)
-    if ordered and post.population is not None:
-        warnings += prior_of_groups(estimate.names, post.population)
     failing = sampling(diagnostics)
     if options.strict and failing:
         raise PosteriorError(" ".join(failing))
