@@ -25,7 +25,6 @@ from probtruth.report.plots.comparison import (
     plot_groups,
     plot_ranks,
 )
-from probtruth.report.plots.differences import can_differ, plot_differences
 from probtruth.report.plots.frontier import plot_frontier
 from probtruth.report.plots.nelson import plot_nelson
 from probtruth.report.plots.svg import inline, pdf, plain_style
@@ -318,12 +317,6 @@ def _annotators(result: Result) -> Blocks:
 def _checks(result: Result) -> Blocks:
     yield alignment(result)
     yield tables.diagnostics(result)
-    standing = result.standing
-    if standing is not None and result.scores.values.size:
-        sides = (result.scores, standing.lead, standing.next)
-        if can_differ(*sides):
-            caption = "Differences of the two leading models on each item, next to a normal population."
-            yield Figure("item-differences", partial(plot_differences, *sides), caption)
     yield tables.tests(result)
 
 

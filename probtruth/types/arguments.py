@@ -30,7 +30,7 @@ type Weights = Literal["equal"] | Mapping[str, float]
 type JudgedBy = Literal["label", "top-label"]
 type Binning = Literal["uniform", "quantile"]  # Bins of equal width, or of equal numbers of forecasts
 # How the source probability of Nelson's risk profile is estimated
-type SourceMethod = Literal["isotonic", "bins", "bayes-bins", "kernel", "truth"]
+type SourceMethod = Literal["isotonic", "bins", "truth"]
 type ResponseMode = Literal["sample", "argmax", "threshold"]  # How a model answers with one label
 # The scoring rules that have names
 type RuleName = Literal[

@@ -41,7 +41,6 @@ def test_files_and_what_they_hold(result, out):
         "annotators.svg",
         "behind-leader.svg",
         "differences.svg",
-        "item-differences.svg",
         "ranks.svg",
         *(f"reliability-{place}.svg" for place in range(1, 5)),
         *(f"source-{place}.svg" for place in range(1, 5)),

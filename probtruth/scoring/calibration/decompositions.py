@@ -8,20 +8,19 @@ import numpy as np
 from probtruth import check, frames
 from probtruth.kernels.arrays import to_host
 from probtruth.kernels.precision import compiled
-from probtruth.kernels.shapes import ItemFloats, ItemInts, ItemLabel, ModelFloats
+from probtruth.kernels.shapes import ItemFloats, ItemInts, ItemLabel
 from probtruth.scoring.align import align
 from probtruth.scoring.calibration import events
 from probtruth.scoring.calibration.events import Isotone
 from probtruth.scoring.rules import ScoringRule, get_rule
 from probtruth.scoring.rules.named import RuleLike
-from probtruth.scoring.score import check_floor, entropies, expected_losses, floored, rule_and_floor, score_aligned
+from probtruth.scoring.score import check_floor, entropies, expected_losses, floored, rule_and_floor
 from probtruth.types import Predictions, Truth
 from probtruth.types.arguments import JudgedBy, Tables
 
 if TYPE_CHECKING:
     import polars
 
-BASELINES = ("uniform", "frequency")
 BY = ("joint", "label", "top-label")
 PARTS = ("score", "miscalibration", "discrimination", "uncertainty")
 # ItemLabel that sum to 1 within this are distributions to rounding; others only within the tolerance of files.
@@ -247,107 +246,3 @@ def corp_parts(rule: ScoringRule, log_probs: ItemLabel, truth: ItemLabel, probs:
         return score, miscalibration, discrimination, of_mean
 
     return parts
-
-
-def skill_scores(
-    predictions: Predictions,
-    truth: Truth,
-    rule: RuleLike = "log",
-    baseline: str = "uniform",
-    floor: float | None = None,
-) -> "polars.DataFrame":
-    """How much of the way from a baseline to perfection each model has gone.
-
-    Formula: skill = (S_0 - S)/(S_0 - S_best), with S_0 the mean loss of the baseline and S_best the loss of a forecast
-    that is certain and right; for the log and Brier scores 1 - S/S_0. Where labels are soft no forecast gets there:
-    `skill_attainable` puts the mean entropy of the labels in the place of S_best (too low with few votes an item).
-
-    Arguments:
-        predictions: the models' probabilities, as `read_predictions` or `Predictions.from_probs` makes them.
-        truth: the reference, as `infer_truth` or `Truth.from_probs` makes it.
-        rule: as in `score`.
-        baseline: "uniform", "frequency" (the mean label of these very items, for every item) or the name of a model.
-            The rest as in `score`.
-        floor: as in `score`.
-
-    Returns: one row for each model: `model`, `expected`, `baseline` (its loss), `skill`, `skill_attainable`; at most 1,
-    0 is no better than the baseline, higher is better; NaN where the baseline's loss is infinite or cannot be improved.
-    It ranks models as the mean loss does, but an honest forecast need not maximise it.
-
-    Errors: `InputError` for an unknown baseline, and as in `score`.
-
-    Source: Murphy (1973), doi:10.1175/1520-0450(1973)012<0215:HASSFP>2.0.CO;2
-
-    >>> import probtruth as pt
-    >>> pred, truth = pt.Predictions.from_probs({"a": [[0.2, 0.8]]}), pt.Truth.from_labels([1], n_labels=2)
-    >>> round(pt.calibration.skill_scores(pred, truth, rule="brier")["skill"][0], 3)
-    0.84
-    """
-    aligned = align(predictions, truth)
-    chosen = get_rule(rule).for_labels(aligned.labels)
-    scores = score_aligned(aligned, rule, floor)
-    name = check.one_of(baseline, (*BASELINES, *scores.models), "baseline")
-    expected = scores.values.mean(1)
-    n_labels = len(aligned.labels)
-    if name == "uniform":
-        mean = to_host(aligned.truth).mean(0, dtype=np.float64)
-        start = float(chosen.expected(np.full(n_labels, 1 / n_labels), mean))
-    elif name == "frequency":
-        start = scores.known.baseline or 0.0
-    else:
-        start = float(expected[scores.models.index(name)])
-    least, _ = chosen.range_for(n_labels)
-    columns = {
-        "model": scores.models,
-        "expected": expected,
-        "baseline": np.full(len(expected), start),
-        "skill": _share_of_way(start, expected, least),
-        "skill_attainable": _share_of_way(start, expected, scores.known.entropy or 0.0),
-    }
-    return frames.as_polars(columns)
-
-
-def _share_of_way(start: float, losses: ModelFloats, best: float) -> ModelFloats:
-    way = start - best
-    if not 0 < way < np.inf:
-        way = np.nan
-    with np.errstate(invalid="ignore"):
-        return np.asarray((start - losses) / way)
-
-
-def perplexity(predictions: Predictions, truth: Truth, floor: float | None = None) -> "polars.DataFrame":
-    """Perplexity of each model: the number of equally likely labels that would be as surprising.
-
-    Formula: exp of the mean log score = exp(mean entropy) * exp(mean Kullback-Leibler divergence).
-
-    Its expectation over n items is improper: it rewards the report proportional to t^(n/(n+1)), hedged, and inverse
-    perplexity t^(n/(n-1)), sharpened (`explain_metric(-1 / n)`, `explain_metric(1 / n)`). Compare log scores.
-
-    Arguments:
-        predictions: the models' probabilities, as `read_predictions` or `Predictions.from_probs` makes them.
-        truth: the reference, as `infer_truth` or `Truth.from_probs` makes it.
-        floor: as in `score`.
-
-    Returns: one row for each model, from 1, lower is better: `model`, `perplexity`, and its two factors
-    `entropy_factor` (the same for all models, and the least that can be reached) and `divergence_factor`.
-
-    Errors: as in `score`.
-
-    Source: Jelinek, Mercer, Bahl and Baker (1977), doi:10.1121/1.2016299
-
-    >>> import probtruth as pt
-    >>> pred, truth = pt.Predictions.from_probs({"a": [[0.25, 0.75]]}), pt.Truth.from_labels([0], n_labels=2)
-    >>> round(pt.nelson.perplexity(pred, truth)["perplexity"][0], 6)
-    4.0
-    """
-    scores = score_aligned(align(predictions, truth), "log", floor)
-    loss = scores.values.mean(1)
-    entropy = np.full(len(loss), scores.known.entropy or 0.0)
-    with np.errstate(over="ignore"):
-        columns = {
-            "model": scores.models,
-            "perplexity": np.exp(loss),
-            "entropy_factor": np.exp(entropy),
-            "divergence_factor": np.exp(loss - entropy),
-        }
-    return frames.as_polars(columns)

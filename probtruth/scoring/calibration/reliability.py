@@ -7,11 +7,8 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 from jaxtyping import Bool, Float, Num
-from numpy.typing import ArrayLike
 
-from probtruth import check, check_arrays, frames
-from probtruth.errors import InputError
-from probtruth.kernels import simplex
+from probtruth import check, frames
 from probtruth.kernels.shapes import ItemFloats, ItemInts
 from probtruth.scoring.align import align
 from probtruth.scoring.calibration.events import Isotone, Points, bands, bins_of, judged, resamples
@@ -219,64 +216,3 @@ def calibration_error(
 def _error(bins: ItemInts, forecasts: ItemFloats, outcomes: ItemFloats) -> float:
     gaps = np.abs(np.bincount(bins, outcomes - forecasts))
     return float(gaps.sum() / len(forecasts))
-
-
-def murphy_diagram(
-    predictions: Predictions,
-    truth: Truth,
-    by: JudgedBy = "label",
-    thresholds: ArrayLike | None = None,
-) -> "polars.DataFrame":
-    """Mean expected elementary score of each model at every threshold, split into entropy and divergence.
-
-    Formula: for an event of probability t (a soft label) and a forecast p, at the threshold u, t (1 - u) if p <= u (no
-    action, and the event happened) and (1 - t) u if p > u (action in vain); entropy is min(t (1 - u), (1 - t) u). Every
-    proper rule for two labels is a weighted integral of this over u: twice the integral is (p - y)^2, and with the
-    weight 1/(u (1 - u)) it is the log score. A model that is lower at every threshold is better under all of them.
-
-    Arguments:
-        predictions: the models' probabilities, as `read_predictions` or `Predictions.from_probs` makes them.
-        truth: the reference, as `infer_truth` or `Truth.from_probs` makes it.
-        by: "label" takes each label against the others, "top-label" the most probable label being right.
-        thresholds: between 0 and 1 (101 even ones by default).
-
-    Returns: rows `model`, `label`, `threshold`, `expected`, `entropy`, `divergence`; from 0 to 1, lower is better.
-
-    Errors: `InputError` for thresholds outside 0 to 1, and as in `score`.
-
-    Source: Ehm, Gneiting, Jordan and Krüger (2016), doi:10.1111/rssb.12154
-
-    >>> import probtruth as pt
-    >>> pred, truth = pt.Predictions.from_probs({"a": [[0.4, 0.6]]}), pt.Truth.from_probs([[0.3, 0.7]])
-    >>> curve = pt.calibration.murphy_diagram(pred, truth, thresholds=[0.5, 0.65]).filter(label="1")
-    >>> curve.select("expected", "entropy").to_numpy().round(3).tolist()
-    [[0.15, 0.15], [0.245, 0.195]]
-    """
-    check.literal(by, JudgedBy, "by")
-    grid = np.linspace(0, 1, 101)
-    if thresholds is not None:
-        grid = check_arrays.as_floats(thresholds, "threshold", "thresholds")
-    if not ((grid >= 0) & (grid <= 1)).all():
-        raise InputError("thresholds outside 0 to 1 or NaN", "probabilities", "np.linspace(0, 1, 101) is the default.")
-    aligned = align(predictions, truth).on_host()
-    rows: list[dict[str, object]] = []
-    for named, forecasts, outcomes, kind in judged(aligned, by):
-        expected = elementary_score(forecasts, outcomes, grid, simplex.lost_as_log(grid, kind))
-        entropy = elementary_score(outcomes, outcomes, grid)
-        columns = np.stack([grid, expected, entropy, np.maximum(expected - entropy, 0)])
-        for point in columns.T.tolist():
-            rows.append(named | dict(zip(("threshold", "expected", "entropy", "divergence"), point, strict=True)))
-    return frames.from_rows(rows)
-
-
-def elementary_score(
-    forecasts: ItemFloats, outcomes: ItemFloats, thresholds: Thresholds, lost: Thresholds | float = 0.0
-) -> Thresholds:
-    """Mean elementary score at each threshold, from one sort of the forecasts."""
-    order = np.argsort(forecasts, kind="stable")
-    below = np.searchsorted(forecasts[order], thresholds * (1 + lost), side="right")
-    events_below = np.append(0.0, np.cumsum(outcomes[order]))[below]
-    others = np.append(0.0, np.cumsum(1 - outcomes[order]))
-    others_above = others[-1] - others[below]
-    score = events_below * (1 - thresholds) + others_above * thresholds
-    return np.asarray(score / len(forecasts))

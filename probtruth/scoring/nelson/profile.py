@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 from math import exp, inf, log1p
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 from jaxtyping import Float
@@ -11,10 +11,9 @@ from scipy.special import logsumexp
 
 from probtruth import check, check_arrays, frames
 from probtruth.errors import InputError
-from probtruth.kernels import simplex
 from probtruth.kernels.shapes import ItemLabel, ModelFloats
 from probtruth.scoring.align import align
-from probtruth.scoring.nelson.source_probability import Entries, check_smoothing, equal_count_bins, source_probability
+from probtruth.scoring.nelson.source_probability import Entries, equal_count_bins, source_probability
 from probtruth.scoring.score import check_floor, floored
 from probtruth.types import Predictions, Truth
 from probtruth.types.arguments import SourceMethod
@@ -35,9 +34,8 @@ class RiskProfile(Brief):
 
     `model[i, m]` is the mean of order `powers[m]` of the probabilities that model i reported for what happened,
     `source[i, m]` that of the source probabilities; the `by_label` arrays are the same for one label's events.
-    `p_sigma` is exp(-sd of the log-probabilities). `impossible` names, for each model, the items where something
-    happened that the model called impossible. Higher is better, but only the accuracy (power 0) is a proper criterion,
-    through its logarithm, and not with a floor.
+    `impossible` names, for each model, the items where something happened that the model called impossible. Higher is
+    better, but only the accuracy (power 0) is a proper criterion, through its logarithm, and not with a floor.
     """
 
     models: tuple[str, ...]
@@ -47,7 +45,6 @@ class RiskProfile(Brief):
     source: Float[np.ndarray, "model power"]
     model_by_label: Float[np.ndarray, "model label power"]
     source_by_label: Float[np.ndarray, "model label power"]
-    p_sigma: ModelFloats
     impossible: tuple[tuple[str, ...], ...]
     source_method: str
     floor: float | None
@@ -95,24 +92,13 @@ class RiskProfile(Brief):
         run = self.source[:, high] - self.source[:, low]
         return np.asarray(np.degrees(np.arctan2(rise, run)))
 
-    @property
-    def log_sd_band(self) -> Float[np.ndarray, "model 2"]:
-        """Accuracy times and divided by `p_sigma`; the upper end can exceed 1, which is why the paper turns to powers.
-
-        Source: Nelson (2017), Equation 10 (which lost the minus before the root).
-        """
-        low = self.accuracy * self.p_sigma
-        high = self.accuracy / self.p_sigma
-        return np.stack([low, high], -1)
-
     def table(self) -> "polars.DataFrame":
-        """One row for each model: the three means of model, source and divergence, angle, log-sd band, impossibles."""
+        """One row for each model: the three means of model, source and divergence, angle, impossibles."""
         kinds = {"": self.model, "source_": self.source, "divergence_": self.divergence}
         means: dict[str, ModelFloats] = {}
         for kind, values in kinds.items():
             means |= zip([kind + name for name in MARKS], values[:, self._places].T, strict=True)
-        low, high = self.log_sd_band.T
-        rest = {"angle": self.angle, "low": low, "high": high, "impossible": list(map(len, self.impossible))}
+        rest = {"angle": self.angle, "impossible": list(map(len, self.impossible))}
         return frames.as_polars({"model": self.models, **means, **rest})
 
     def spectrum(self) -> "polars.DataFrame":
@@ -148,7 +134,7 @@ def risk_profile(
     floor: float | None = None,
     powers: ArrayLike = POWERS,
     source: SourceMethod = "isotonic",
-    smoothing: float | None = None,
+    n_bins: int | None = None,
     by_label: bool = True,
 ) -> RiskProfile:
     """Decisiveness, accuracy, robustness and the spectrum between, of the model and of the source, after Nelson.
@@ -163,16 +149,14 @@ def risk_profile(
         floor: the paper's precision q_lim, which keeps reports and source probabilities between floor and 1 - floor.
         powers: the spectrum (decisiveness, accuracy and robustness are always in it).
         source: how the source probability is estimated: "isotonic" is the monotone fit of greatest likelihood, "bins"
-            the frequency in bins of equal counts, "bayes-bins" its posterior mean under a Beta prior worth one entry of
-            the frequency of all, "kernel" a Gaussian average over similar reports, "truth" the soft labels themselves.
-        smoothing: the number of bins (default: root of the number of entries, at most 100), or the kernel's standard
-            deviation (1.06 sd n^(-1/5)).
+            the frequency in bins of equal counts, "truth" the soft labels themselves.
+        n_bins: the number of bins (default: root of the number of entries, at most 100).
         by_label: sorts each label's reports separately, otherwise all labels' reports are pooled.
 
     Returns: a `RiskProfile`; probabilities from 0 to 1, higher is better. P_div is at most 1 at power 0 with the source
     "truth", or "isotonic" and two labels.
 
-    Errors: `InputError` for an unknown source or a smoothing that it lacks, a floor outside 0 to 1/K, or a NaN power.
+    Errors: `InputError` for an unknown source, bins of one that has none, a floor outside 0 to 1/K, or a NaN power.
 
     Source: Nelson (2017), doi:10.3390/e19060286
 
@@ -185,17 +169,18 @@ def risk_profile(
     check.own_threads()
     aligned = align(predictions, truth).on_host()
     way = check.literal(source, SourceMethod, "source")
-    width = check_smoothing(way, smoothing)
+    if n_bins is not None:
+        check.whole(n_bins, 1, "n_bins")
+        if way != "bins":
+            raise InputError(f"n_bins={n_bins} for the source {way!r}", "source='bins'", "Leave it out.")
     limit = check_floor(floor, len(aligned.labels))
     listed = check_arrays.as_floats(powers, "power", "powers")
     if np.isnan(listed).any():
         raise InputError("a power that is NaN", "numbers (inf and -inf are allowed)", "Check powers=[...].")
     spectrum = tuple(sorted({*listed.tolist(), *MARKS.values()}))
     events = aligned.truth
-    n_bins = None if width is None or "bins" not in way else int(width)
     model_means = []
     source_means = []
-    sigma = []
     impossible = []
     bins = []
     for name, logs in zip(aligned.models, aligned.log_probs, strict=True):
@@ -207,14 +192,13 @@ def risk_profile(
         if limit is not None:
             reported = np.clip(reported, limit, 1 - limit)
             logs = np.log(reported)
-        frequency = _source(reported, events, way, width, by_label)
+        frequency = _source(reported, events, way, n_bins, by_label)
         if limit is not None:
             frequency = np.clip(frequency, limit, 1 - limit)
         with np.errstate(divide="ignore"):
             log_frequency = np.log(frequency)
         model_means.append(_means(logs, events, spectrum))
         source_means.append(_means(log_frequency, events, spectrum))
-        sigma.append(_one_sigma(logs, events))
         for label, reports, happened in zip(aligned.labels, logs.T, events.T, strict=True):
             bin_of = equal_count_bins(np.exp(reports), n_bins)
             bins += bubbles_of(name, label, reports, happened, bin_of, events.sum())
@@ -228,7 +212,6 @@ def risk_profile(
         of_source[:, 0],
         of_model[:, 1:],
         of_source[:, 1:],
-        np.array(sigma),
         tuple(impossible),
         source,
         limit,
@@ -237,23 +220,14 @@ def risk_profile(
     )
 
 
-def _source(reported: ItemLabel, events: ItemLabel, way: str, width: float | None, by_label: bool) -> ItemLabel:
+def _source(reported: ItemLabel, events: ItemLabel, way: str, n_bins: int | None, by_label: bool) -> ItemLabel:
     """The source probability of every report, from the reports of its label or from all."""
     if not by_label:
-        pooled = source_probability(reported.T.ravel(), events.T.ravel(), way, width)
+        pooled = source_probability(reported.T.ravel(), events.T.ravel(), way, n_bins)
         return pooled.reshape(reported.T.shape).T
     columns = zip(reported.T, events.T, strict=True)
-    by_column = [source_probability(reports, happened, way, width) for reports, happened in columns]
+    by_column = [source_probability(reports, happened, way, n_bins) for reports, happened in columns]
     return np.stack(by_column).T
-
-
-def _one_sigma(logs: ItemLabel, events: ItemLabel) -> float:
-    """exp(-sd) of the log-probabilities of what happened; 0 where one of them is infinite."""
-    happened = logs[events > 0]
-    weights = events[events > 0] / events.sum()
-    with np.errstate(invalid="ignore"):
-        variance = weights @ (happened - weights @ happened) ** 2
-    return float(np.nan_to_num(np.exp(-np.sqrt(variance))))
 
 
 def _means(logs: ItemLabel, events: ItemLabel, powers: tuple[float, ...]) -> Float[np.ndarray, "all_then_label power"]:
@@ -316,73 +290,3 @@ def bubbles_of(
         numbers = [value.item() for value in values]
         rows.append({"model": model, "label": label, **dict(zip(columns, numbers, strict=True))})
     return rows
-
-
-@dataclass(frozen=True)
-class MetricExplanation:
-    """What a generalised mean of the probabilities of what happened rewards in a forecaster.
-
-    `exponent` e says that the best report under the truth t is t^e, normalised: 1 is honesty, above 1 sharpened, below
-    1 hedged, 0 uniform, infinite certainty of the most probable label. `text` says so in words.
-    """
-
-    power: float
-    exponent: float
-    proper: bool
-    text: str
-
-    def __str__(self) -> str:
-        """The explanation in words."""
-        return self.text
-
-    def report(self, truth: object) -> Float[np.ndarray, "... label"]:
-        """The report that the metric rewards most if labels follow `truth`; ties share certainty."""
-        probs = np.asarray(truth, np.float64)
-        if self.exponent == inf:
-            return simplex.shared_by_ties(probs)
-        possible = probs > 0
-        weights = np.where(possible, probs, 1) ** self.exponent * possible
-        return np.asarray(weights / weights.sum(-1, keepdims=True))
-
-
-def explain_metric(power: float | Literal["decisiveness", "accuracy", "robustness"]) -> MetricExplanation:
-    """Which report the generalised mean of power m rewards, and whether that is the truth.
-
-    Formula: (mean of p^m)^(1/m) over the probabilities p of what happened is expected to be greatest at the report
-    proportional to t^(1/(1-m)) for m < 1, and at certainty of the most probable label for m >= 1. Only m = 0, the
-    geometric mean (the log score), rewards the truth. Perplexity of n items together is the power -1/n, inverse
-    perplexity 1/n: their expectation rewards t^(n/(n+1)) and t^(n/(n-1)).
-
-    Arguments:
-        power: a number (minus infinity allowed), or "decisiveness" (1), "accuracy" (0), "robustness" (-2/3).
-
-    Returns: a `MetricExplanation`; its `report(truth)` is the rewarded report.
-
-    Errors: `InputError` for another name or NaN.
-
-    Source: Nelson (2017), doi:10.3390/e19060286, for the means; the rewarded report follows by Lagrange's condition.
-
-    >>> import probtruth as pt
-    >>> found = pt.nelson.explain_metric("robustness")
-    >>> found.proper, found.report([0.7, 0.3]).round(3).tolist()
-    (False, [0.624, 0.376])
-    """
-    if isinstance(power, str):
-        value = MARKS[check.one_of(power, tuple(MARKS), "metric")]
-    elif power in (inf, -inf):
-        value = power
-    else:
-        hint = "0 is the geometric mean, the log score."
-        value = check.number(power, "power", hint, wanted=f"a number or one of {', '.join(MARKS)}")
-    exponent = inf if value >= 1 else 1 / (1 - value)
-    if value == 0:
-        what = "is the geometric mean, the exponential of the log score: it rewards the truth, and is proper"
-    elif exponent == 0:
-        what = "is the least probability: it rewards equal probabilities for all possible labels, not the truth"
-    elif exponent == inf:
-        what = "rewards certainty of the most probable label, whatever its probability: it is improper"
-    else:
-        way = "hedged towards equal probabilities" if exponent < 1 else "sharpened towards the most probable label"
-        what = f"rewards the truth raised to the power {exponent:.4g} and normalised, {way}: it is improper"
-    text = f"The generalised mean of power {value:.4g} {what}."
-    return MetricExplanation(value, exponent, proper=value == 0, text=text)

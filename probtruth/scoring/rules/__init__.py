@@ -18,7 +18,7 @@ from probtruth.scoring.rules.named import (
     zero_one,
 )
 from probtruth.scoring.rules.proper import log_score_from_logits
-from probtruth.scoring.rules.propriety import best_report, check_proper, loss_curve
+from probtruth.scoring.rules.propriety import best_report, check_proper
 from probtruth.scoring.rules.rule import ScoringRule
 from probtruth.scoring.rules.scorers import soft_label_loss
 
@@ -36,7 +36,6 @@ __all__ = (
     "linear",
     "log",
     "log_score_from_logits",
-    "loss_curve",
     "manhattan",
     "mean_scores",
     "power",

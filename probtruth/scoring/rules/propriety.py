@@ -1,6 +1,6 @@
 """What a rule rewards: a search for a report that beats the truth, the best report, and the cost of every report."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import combinations, permutations
 from math import comb
@@ -13,13 +13,13 @@ from jaxtyping import Float
 from numpy.typing import ArrayLike
 from scipy.special import gammaln, xlogy
 
-from probtruth import check, check_arrays, frames
+from probtruth import check, check_arrays
 from probtruth.errors import InputError
 from probtruth.scoring.rules.named import RuleLike, get_rule
 from probtruth.scoring.rules.rule import ScoringRule
 
 if TYPE_CHECKING:
-    import polars
+    pass
 
 Distribution = Float[np.ndarray, " label"]
 Loss = Callable[..., object]
@@ -234,80 +234,3 @@ def best_report(rule: RuleLike | Loss, truth: ArrayLike, annotators: int | None 
     best = int(np.nanargmin(losses(points, row)))
     report, _ = polished(losses, row, points[best])
     return report
-
-
-def loss_curve(
-    truth: ArrayLike,
-    rules: RuleLike | Sequence[RuleLike] = ("log", "brier"),
-    reports: ArrayLike | None = None,
-    match_at: float | None = None,
-) -> "polars.DataFrame":
-    """Expected loss of every report of the last label's probability, under each rule.
-
-    Formula: expected(p, t) where p gives `report` to the label, and the rest to the others in proportion to the truth.
-    With `match_at` it is the divergence, multiplied so that every rule has the first one's at that report: for a
-    certain label the Brier score by 2 log 2, which is (1 - p)^2 by 4 log 2, to meet log at 0.5.
-
-    Arguments:
-        truth: one distribution, or the probability of the second of two labels.
-        rules: one rule or several.
-        reports: between 0 and 1 (201 even ones by default; a stretch near 1 zooms in).
-        match_at: the response at which every rule is to lose as much as the first one.
-
-    Returns: rows `rule`, `report`, `loss`, and `least`, the loss of reporting the truth under a proper rule (0 with
-    `match_at`); lower is better.
-
-    Errors: `InputError` for a truth that is not a distribution, reports outside 0 to 1, an unknown rule, and a
-    `match_at` that costs nothing or everything under some rule.
-
-    Source: B. Carpenter (2010), "Evaluating with Probabilistic Truth: Log Loss vs. O/1 Loss", LingPipe blog.
-
-    >>> import probtruth as pt
-    >>> curve = pt.rules.loss_curve(0.7, rules="log", reports=[0.6, 0.7, 0.8])
-    >>> curve["loss"].round(4).to_list(), round(curve["least"][0], 4)
-    ([0.6325, 0.6109, 0.639], 0.6109)
-    """
-    row = _distribution(truth)
-    grid = np.linspace(0, 1, 201)
-    if reports is not None:
-        grid = check_arrays.as_floats(reports, "report", "reports").astype(float)
-    matched = np.array([] if match_at is None else [check.number(match_at, "match_at")])
-    values = np.concatenate([matched, grid])
-    if not ((values >= 0) & (values <= 1)).all():
-        raise InputError("a report outside 0 to 1 or NaN", "probabilities", "np.linspace(0, 1, 201) is the default.")
-    others = row[:-1] if row[:-1].any() else np.ones(len(row) - 1)
-    probs = np.column_stack([np.outer(1 - values, others / others.sum()), values])
-    listed = rules if isinstance(rules, (list, tuple)) else [rules]
-    names = tuple(map(str, range(len(row))))
-    chosen = [get_rule(rule).for_labels(names) for rule in listed]
-    least = [0.0] * len(chosen)
-    if match_at is None:
-        losses = np.array([rule.expected(probs, row) for rule in chosen])
-        least = [float(rule.entropy(row)) for rule in chosen]
-    else:
-        divergences = np.array([rule.divergence(probs, row) for rule in chosen])
-        at_match = divergences[:, :1]
-        usable = (np.isfinite(at_match) & (at_match > 0))[:, 0]
-        if not usable.all():
-            got = f"match_at {match_at!r} for the rule {chosen[usable.argmin()].name!r}"
-            wanted = "a report that costs something, and not everything, under every rule"
-            hint = "Choose a report between 0 and 1 that is not the truth, such as 0.5."
-            raise InputError(got, wanted, hint)
-        losses = divergences[:, 1:] * (at_match[0] / at_match)
-    return frames.as_polars(
-        {
-            "rule": np.repeat([rule.name for rule in chosen], len(grid)).tolist(),
-            "report": np.tile(grid, len(chosen)),
-            "loss": losses.ravel(),
-            "least": np.repeat(least, len(grid)),
-        }
-    )
-
-
-def _distribution(truth: ArrayLike) -> Distribution:
-    """One distribution; a number is the probability of the second of two labels."""
-    row = np.asarray(truth)
-    if row.ndim == 0:
-        (second,) = check_arrays.as_floats([truth], "label", "truth").astype(np.float64)
-        row = np.array([1 - second, second])
-    return check_arrays.distribution(row, "truth")

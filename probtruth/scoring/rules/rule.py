@@ -2,10 +2,8 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, partial
-from typing import cast
+from functools import cache
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
@@ -23,10 +21,6 @@ OneTable = Callable[[Array], Array]
 TwoTables = Callable[[Array, Array], Array]
 Interval = tuple[float, float]
 
-CLOSE = 0.5  # Relative distance of every label up to which a divergence is an integral instead of a difference
-_ROOTS, _WEIGHTS = np.polynomial.legendre.leggauss(12)
-PLACES, WEIGHTS = (1 + _ROOTS) / 2, _WEIGHTS / 2  # Nodes from 0 to 1: exact to rounding up to that distance
-
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class ScoringRule(Brief):
@@ -34,7 +28,7 @@ class ScoringRule(Brief):
 
     `per_label(probs)` is the loss if the label were k, for every k; `expected(probs, truth)` its mean when the label
     is drawn from `truth`; `entropy(truth)` the least expected loss that any report can reach; `divergence(probs,
-    truth)` the rest, with its own digits where the two are close, so that expected = entropy + divergence. All are
+    truth)` the rest, so that expected = entropy + divergence. All are
     for jit, vmap and grad, last axis = label; NumPy arrays of float64 are computed in float64.
 
     `losses` is the kernel of `per_label`, from which the others follow for a proper rule; the optional fields are
@@ -112,7 +106,7 @@ class ScoringRule(Brief):
         floats, weights = simplex.as_floats(probs, truth)
         if self.divergence_kernel is not None:
             return self.divergence_kernel(floats, weights)
-        return cast(Array, _gap(self, *jnp.broadcast_arrays(floats, weights)))
+        return jnp.maximum(self.expected(floats, weights) - self.entropy(weights), 0)
 
     @float64_for_numpy
     def per_label_from_log(self, log_probs: Probs) -> Float[Array, "*batch label"]:
@@ -145,12 +139,12 @@ class ScoringRule(Brief):
             log_probs: natural logarithms of the probabilities; the last axis is the label.
             truth: one-hot, or a distribution over labels; the last axis is the label.
         """
-        logs, weights = jnp.broadcast_arrays(*simplex.as_floats(log_probs, truth))
+        logs, weights = simplex.as_floats(log_probs, truth)
         if self.log_divergence is not None:
             return self.log_divergence(logs, weights)
         if self.log_losses is None or self.divergence_kernel is not None:
             return self.divergence(jnp.exp(logs), weights)
-        return cast(Array, _gap(self, jnp.exp(logs), weights, logs))
+        return jnp.maximum(self.expected_from_log(logs, weights) - self.entropy(weights), 0)
 
     def in_order(self, order: Sequence[object]) -> "ScoringRule":
         """The rule for labels whose names, from lowest to highest, are these.
@@ -201,41 +195,6 @@ class ScoringRule(Brief):
             n_labels: the number of labels.
         """
         return self.range if self.range_by_labels is None else self.range_by_labels(n_labels)
-
-
-@partial(jax.jit, static_argnums=0)
-def _gap(rule: ScoringRule, probs: Array, truth: Array, logs: Array | None = None) -> Losses:
-    """The divergence of a proper rule: expected loss minus entropy, or an integral where this loses digits."""
-    # With v = t - p and q = p + s v it is the integral over s from 0 to 1 of -(1 - s) sum_k v_k dL_k(q) v, where
-    # dL_k(q) v is the change of the loss L_k along v: properness makes sum_k q_k dL_k(q) v vanish.
-    both_zero = (probs == 0) & (truth == 0)
-    difference = jnp.abs(truth - probs)
-    close = both_zero | (difference <= CLOSE * jnp.minimum(truth, probs))
-    near = close.all(-1, keepdims=True)
-    least = jnp.finfo(probs.dtype).tiny  # type: ignore[no-untyped-call]
-    middle = 1 / probs.shape[-1]
-    base = jnp.where(near, jnp.maximum(probs, least), middle)
-    step = jnp.where(near, truth - probs, 0)
-
-    def curvature(place: Array) -> Array:
-        report = base + place * step
-        _, change = jax.jvp(rule.losses, (report,), (step,))
-        terms = jnp.where(step != 0, step * change, 0)
-        return -terms.sum(-1)
-
-    places = jnp.asarray(PLACES, probs.dtype)
-    weights = jnp.asarray(WEIGHTS * (1 - PLACES), probs.dtype)
-    curvatures = jax.lax.map(curvature, places)
-    integral = jnp.tensordot(weights, curvatures, 1)
-    if logs is None:
-        reports = jnp.where(near, truth, probs)
-        expected = rule.expected(reports, truth)
-    else:
-        log_reports = jnp.where(near, 0, logs)
-        expected = rule.expected_from_log(log_reports, truth)
-    above_entropy = expected - rule.entropy(truth)
-    gap = jnp.where(near[..., 0], integral, above_entropy)
-    return jnp.maximum(gap, 0)
 
 
 def _by_value(rule: str, labels: Sequence[str]) -> tuple[str, ...]:

@@ -129,25 +129,6 @@ def test_annotators_best_first_with_their_flags(result):
     assert "spammer" in words(pt.figures.plot_annotators(flagged))
 
 
-def test_bars_are_the_shares_of_items(result):
-    scores = result.scores
-    ax = pt.figures.plot_differences(scores, "logistic", "nearest-neighbours")
-    found = np.subtract(*(scores.values[scores.models.index(name)] for name in ("logistic", "nearest-neighbours")))
-    low, high = ax.get_xlim()
-    heights = [bar.get_height() for bar in ax.patches]
-    assert sum(heights) == pytest.approx(1, abs=0.5 / len(found))
-    assert heights[-1] == pytest.approx((found > high - (high - low) / len(heights)).mean(), abs=0.5 / len(found))
-    said = " ".join(words(ax))
-    assert "favours logistic" in said
-    assert "favours nearest-neighbours" in said
-
-
-def infinite(scores):
-    values = scores.values.copy()
-    values[0, 0] = np.inf
-    return replace(scores, values=values)
-
-
 @pytest.mark.parametrize(
     ("plot", "message"),
     [
@@ -155,10 +136,6 @@ def infinite(scores):
         (lambda result: pt.figures.plot_ranks(replace(result.comparison, decisions={})), "without ranks"),
         (lambda result: pt.figures.plot_annotators(result.truth), "annotators"),
         (lambda result: pt.figures.plot_annotators(None), "a Truth"),
-        (lambda result: pt.figures.plot_differences([1.0], "a", "b"), "got list, expected Scores"),
-        (lambda result: pt.figures.plot_differences(result.scores, "logistics", "support-vector"), "logistic"),
-        (lambda result: pt.figures.plot_differences(result.scores, "logistic", "logistic"), "never vary"),
-        (lambda result: pt.figures.plot_differences(infinite(result.scores), *result.scores.models[:2]), "infinite"),
     ],
 )
 def test_errors(result, plot, message):
@@ -169,7 +146,7 @@ def test_errors(result, plot, message):
 def test_figures_of_a_report(content, make):
     made = {figure.name: figure for figure in content.figures}
     of_models = [f"{kind}-{number}" for kind in ("reliability", "source") for number in range(1, 5)]
-    assert list(made) == ["behind-leader", "ranks", "differences", *of_models, "annotators", "item-differences"]
+    assert list(made) == ["behind-leader", "ranks", "differences", *of_models, "annotators"]
     assert "nearest-neighbours >0.999" in made["behind-leader"].words
     assert all(figure.words for figure in made.values())
     many = {figure.name: figure.caption for figure in contents(make["bare"](22)).figures}

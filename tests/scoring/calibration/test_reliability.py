@@ -1,10 +1,9 @@
 import numpy as np
 import pytest
-from calibration_cases import FORECAST, HARD, SOFT, TIMES, simulated, two_labels
+from calibration_cases import simulated
 from sklearn.calibration import calibration_curve
 
 import probtruth as pt
-from probtruth.scoring.calibration.reliability import elementary_score
 
 ROUNDING = 1e-12
 
@@ -57,12 +56,11 @@ def test_top_label_counts_ties_with_their_mean():
         ({"seed": -1}, "seed -1"),
         ({"seed": 0.5, "band": "confidence"}, "seed 0.5"),
         ({"bins": "even"}, "bins 'even'"),
-        ({"thresholds": [0.5, 1.5]}, "thresholds outside 0 to 1"),
     ],
 )
 def test_errors(options, message):
     _, _, predictions, truth = simulated(items=5)
-    found = {"bins": pt.calibration.calibration_error, "thresholds": pt.calibration.murphy_diagram}
+    found = {"bins": pt.calibration.calibration_error}
     with pytest.raises(pt.InputError, match=message):
         found.get(next(iter(options)), pt.calibration.reliability_curve)(predictions, truth, **options)
 
@@ -113,38 +111,3 @@ def test_a_calibrated_model_has_an_error_above_zero_and_as_large_as_said(soft):
         said.append(row["if_calibrated"])
     assert np.mean(errors) > 0.03
     np.testing.assert_allclose(np.mean(said), np.mean(errors), rtol=0.2)  # 20 data sets: about 5 per cent noise
-
-
-PASTED = 1e-12
-
-
-def test_agrees_with_model_diagnostics_on_hard_labels():
-    # model-diagnostics 1.5.0: ElementaryScore(eta, functional="mean")(y, p, weights=w) for eta .1 .35 .5 .81
-    forecasts, outcomes = np.repeat(FORECAST, TIMES), np.repeat(HARD, TIMES)
-    score = elementary_score(forecasts, outcomes, np.array([0.1, 0.35, 0.5, 0.81]))
-    np.testing.assert_allclose(
-        score, [0.06333333333333334, 0.12285714285714285, 0.12380952380952381, 0.08123809523809522], rtol=PASTED
-    )
-
-
-@pytest.mark.parametrize("outcomes", [HARD, SOFT], ids=["hard", "soft"])
-def test_integrals_over_the_threshold_are_the_scores(outcomes):
-    predictions, truth = two_labels(outcomes)
-    middle = (np.arange(20_000) + 0.5) / 20_000
-    curve = pt.calibration.murphy_diagram(predictions, truth, thresholds=middle).filter(label="1")
-    for part in ("expected", "entropy"):
-        brier = 4 * curve[part].mean()
-        log = (curve[part].to_numpy() / (middle * (1 - middle))).mean()
-        for rule, integral in (("brier", brier), ("log", log)):
-            mean = pt.decompose(predictions, truth, rule=rule)[part][0]
-            np.testing.assert_allclose(integral, mean, rtol=1e-3, atol=1e-6)  # midpoint rule across jumps
-
-
-@pytest.mark.parametrize("kind", [np.float64, np.float32])
-def test_a_forecast_of_exactly_the_threshold_is_not_above_it(kind):
-    """Forecasts in hundredths against thresholds in hundredths, by the formula in integers."""
-    written, came = np.arange(101), np.arange(101) % 2
-    probs = (np.stack([100 - written, written], 1) / 100).astype(kind)
-    curve = pt.calibration.murphy_diagram(pt.Predictions.from_probs({"a": probs}), pt.Truth.from_labels(came, 2))
-    expected = [np.where(written <= u, came * (100 - u), (1 - came) * u).mean() / 100 for u in range(101)]
-    np.testing.assert_allclose(curve.filter(label="1")["expected"], expected, rtol=PASTED)
