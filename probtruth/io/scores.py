@@ -11,11 +11,7 @@ import polars
 from polars import DataFrame, Series, String
 
 from probtruth import check, frames
-<<<<<<< HEAD
-from probtruth.check import MaybeNumber, MaybeStrings, Strings, shortlist
-=======
-from probtruth.check import one_of, shortlist
->>>>>>> main
+from probtruth.check import MaybeNumber, MaybeStrings, Strings, one_of, shortlist
 from probtruth.errors import InputError
 from probtruth.frame_numbers import is_array_with_names, is_frame
 from probtruth.frames import name_text, need_columns
@@ -29,17 +25,12 @@ from probtruth.io.tables.columns import OWN
 from probtruth.io.tables.wide import NAME, VALUE, check_wide
 from probtruth.io.truth import VOTES, annotations_of, answers_by_item
 from probtruth.io.vote_columns import Votes
-<<<<<<< HEAD
-from probtruth.kernels.shapes import RowInts
-from probtruth.types import RuleFacts, Scores, orientation
-from probtruth.types.arguments import Frame, StrPath
-=======
 from probtruth.kernels.arrays import to_host
 from probtruth.kernels.host import lies_on_disk
+from probtruth.kernels.shapes import RowInts
 from probtruth.types import Index, LabelsBehind, RuleFacts, Scores, orientation
 from probtruth.types.arguments import ESTIMANDS, Frame, StrPath
 from probtruth.types.index import positions
->>>>>>> main
 
 NO_LABELS = (
     "the file lacks the labels behind its scores, so that what annotators share, and what is unsure about labels, is "
@@ -51,16 +42,11 @@ TRUTH, INFLUENCE = f"{OWN}truth", f"{OWN}influence"
 SAME = 1e-4  # Relative; scores of float32 arrays differ so much from what their losses in float64 give
 
 
-<<<<<<< HEAD
 def write_scores(scores: Scores, path: StrPath) -> None:
-    """Writes scores as Parquet."""
-=======
-def write_scores(scores: Scores, path: str | Path) -> None:
     """Writes scores as Parquet, with the labels behind them unless they are larger than memory."""
     cautions = [*scores.cautions]
     if scores.by_proper_rule is not None:
         cautions.append(f"compare by {scores.by_proper_rule.rule!r}, the proper rule of its kind, too")
->>>>>>> main
     notes = {
         "content": "scores",
         "rule": scores.rule,
