@@ -14,7 +14,6 @@ from probtruth.cli.reading import named_file
 from probtruth.errors import InputError
 from probtruth.io.formats import SCORE_TOOLS, LabelReading, MaybeText, ScoreReading
 from probtruth.redaction import redacted
-from probtruth.types.arguments import StrPath
 
 LISTED = 12  # How many names are listed
 FORMS = (
@@ -73,7 +72,7 @@ def _checked(file: str, reading: LabelReading, cells: opt.Cells, columns: ScoreR
     return kinds.get(tool, f"{tool} export"), [repr(labels), *labels.notes]
 
 
-def _table(path: StrPath, name: str, reading: LabelReading, cells: opt.Cells, columns: ScoreReading) -> Checked:
+def _table(path: str | Path, name: str, reading: LabelReading, cells: opt.Cells, columns: ScoreReading) -> Checked:
     """What a table, perhaps with a name, holds, by its kind."""
     from probtruth.io.kinds import Board, Hard, LongScores, Soft, kind_of, score_kind
     from probtruth.io.table import opened

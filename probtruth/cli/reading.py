@@ -10,10 +10,9 @@ from probtruth.cli.options import Cells, Pilot, chosen_rule, n_bytes
 from probtruth.errors import InputError
 from probtruth.io.addresses import is_address, named
 from probtruth.io.formats import LabelReading, MaybeText
-from probtruth.types.arguments import StrPath
 
 
-def named_file(word: str) -> tuple[str, StrPath]:
+def named_file(word: str) -> tuple[str, str | Path]:
     """The name (empty without one) and the path of `FILE` or `NAME=FILE`; what exists is a file."""
     if "=" not in word or Path(word).exists() or is_address(word):
         return "", word if is_address(word) else Path(word)
@@ -23,9 +22,9 @@ def named_file(word: str) -> tuple[str, StrPath]:
     return name, path if is_address(path) else Path(path)
 
 
-def named_files(words: Strings) -> list[StrPath] | dict[str, list[StrPath]]:
+def named_files(words: Strings) -> list[str | Path] | dict[str, list[str | Path]]:
     """Files as loaders take them: paths, or {model: paths} where they are written NAME=FILE."""
-    by_name: dict[str, list[StrPath]] = {}
+    by_name: dict[str, list[str | Path]] = {}
     for word in words:
         name, path = named_file(word)
         by_name.setdefault(name, []).append(path)
